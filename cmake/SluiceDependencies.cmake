@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+# Debian packages, each for what it is best at. tools/install-deps installs them.
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)       # live capture, link type names
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)          # .gz captures
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)       # .zst captures
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)    # JSON
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)    # the database sink
+pkg_check_modules(HYPERSCAN IMPORTED_TARGET libhs)             # optional: a matcher to compare with
+if(SLUICE_TESTS)
+  pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+endif()

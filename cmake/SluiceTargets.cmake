@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+# The kinds of targets this tree has: modules, tests and fuzzers.
+
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+add_library(sluice_flags INTERFACE)
+target_include_directories(sluice_flags INTERFACE ${PROJECT_SOURCE_DIR}/include
+                                                  ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(sluice_flags INTERFACE _GNU_SOURCE)
+target_compile_options(sluice_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wshadow;-Wstrict-prototypes;-Wmissing-prototypes>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+if(SLUICE_WERROR)
+  target_compile_options(sluice_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>)
+endif()
+if(SLUICE_SANITIZE)
+  target_compile_options(sluice_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-fsanitize=${SLUICE_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>)
+  target_link_options(sluice_flags INTERFACE -fsanitize=${SLUICE_SANITIZE})
+endif()
+if(SLUICE_FUZZ)
+  target_compile_options(sluice_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
+endif()
+
+# sluice_module(NAME SOURCES FILE... [NEEDS LIBRARY...]): a part of libsluice.
+function(sluice_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;NEEDS" ${ARGN})
+  add_library(sluice_${name} STATIC ${arg_SOURCES})
+  target_link_libraries(sluice_${name} PUBLIC sluice_flags ${arg_NEEDS})
+  set_property(GLOBAL APPEND PROPERTY SLUICE_MODULES sluice_${name})
+endfunction()
+
+# sluice_isa(LEVEL FILE...): sources for one instruction set level; who calls them asks base/cpu.h first.
+set(SLUICE_ISA_avx2 -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt)
+set(SLUICE_ISA_avx512 ${SLUICE_ISA_avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi)
+function(sluice_isa level)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${SLUICE_ISA_${level}}")
+endfunction()
+
+# sluice_test_program(NAME SOURCES FILE... NEEDS LIBRARY...): a cmocka program, not yet a test.
+function(sluice_test_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;NEEDS" ${ARGN})
+  if(NOT SLUICE_TESTS)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_NEEDS} PkgConfig::CMOCKA)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+endfunction()
+
+# sluice_test_run(TEST PROGRAM ARGUMENT...): one CTest; exit status 77 means skipped, with the reason
+# printed.
+function(sluice_test_run test program)
+  if(NOT SLUICE_TESTS)
+    return()
+  endif()
+  add_test(NAME ${test} COMMAND ${program} ${ARGN})
+  set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endfunction()
+
+# sluice_test(NAME SOURCES FILE... NEEDS LIBRARY...): a program that is one test. test_x is test x.
+function(sluice_test name)
+  sluice_test_program(${name} ${ARGN})
+  string(REGEX REPLACE "^test_" "" test ${name})
+  sluice_test_run(${test} ${name})
+endfunction()
+
+# sluice_fuzz(NAME SOURCES FILE... NEEDS LIBRARY...): a libFuzzer program; `./dev fuzz` runs all.
+function(sluice_fuzz name)
+  cmake_parse_arguments(arg "" "" "SOURCES;NEEDS" ${ARGN})
+  if(NOT SLUICE_FUZZ)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_NEEDS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+endfunction()

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* The batch: the one unit that sources fill, engines read and results refer to.
+ *
+ * One arena of bytes holds items back to back, each beginning at a 16-byte boundary, with columns
+ * beside it ("indexed compact buffer", Rabin fingerprinting on GPUs, TPDS 2016, section 4.2). An item
+ * is a packet, a piece of a stream, a piece of a file, or a name. Item order is arrival order, and
+ * no result depends on how items were split into batches.
+ *
+ * The struct is open: a caller whose packets lie in memory already, on the host or on a GPU, fills it
+ * with pointers of its own, and no byte is copied. Batches made by sl_batch_create own their memory.
+ *
+ * Threads: a batch belongs to one thread at a time; while lent to an engine (submit to wait) nobody
+ * writes it. */
+#ifndef SLUICE_BATCH_H
+#define SLUICE_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sluice/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    SL_BATCH_ALIGN = 16,  /* bytes: each item begins at a multiple of this in the arena */
+    SL_BATCH_SLACK = 256, /* bytes that may be read, not trusted, behind the last item of an arena */
+    SL_OVERLAP_MAX = 4095 /* bytes: the largest overlap, one less than the longest literal */
+};
+
+/* Where the arena and the device columns of a batch lie. */
+enum sl_memory {
+    SL_MEMORY_HOST,   /* ordinary memory */
+    SL_MEMORY_PINNED, /* host memory that the GPU reads directly */
+    SL_MEMORY_DEVICE  /* GPU memory: bytes and columns are device pointers, origin is on the host */
+};
+
+/* A range of bytes of the arena. */
+struct sl_span {
+    uint32_t offset; /* bytes from the arena's first */
+    uint32_t len;    /* bytes */
+};
+
+/* What a packet is made of, for engines that read headers. 16 bytes, read with one load. Offsets are
+ * bytes from the packet's first. There is an IP header where flags hold SL_PACKET_IPV4 or _IPV6, and
+ * an outer one where they hold SL_PACKET_OUTER_*: their offsets may be 0, as raw IP begins with one.
+ * Of each header with an offset the fixed part (20 or 40 bytes of IP, 20 of TCP, 8 of UDP, 12 of
+ * SCTP, 4 of ICMP) was captured. */
+struct sl_packet {
+    uint32_t offset;    /* bytes from the arena's first to the packet's first */
+    uint32_t len;       /* bytes captured */
+    uint8_t outer;      /* outer IP header of a tunnel; valid where SL_PACKET_OUTER_* */
+    uint8_t defect;     /* enum sl_defect: what stopped the dissector, 0 nothing */
+    uint16_t network;   /* IP header (the inner one of a tunnel); valid where SL_PACKET_IPV4 or IPV6 */
+    uint16_t transport; /* TCP, UDP, SCTP, ICMP or ICMPv6 header; 0: none (also in later fragments) */
+    uint8_t protocol;   /* IP protocol number of the transport; valid where `network` is */
+    uint8_t flags;      /* SL_PACKET_* */
+};
+
+enum {
+    SL_PACKET_IPV4 = 1,       /* `network` is an IPv4 header */
+    SL_PACKET_IPV6 = 2,       /* `network` is an IPv6 header */
+    SL_PACKET_OUTER_IPV4 = 4, /* `outer` is an IPv4 header */
+    SL_PACKET_OUTER_IPV6 = 8, /* `outer` is an IPv6 header */
+    SL_PACKET_FRAGMENT = 16,  /* part of a fragmented datagram, the first or another */
+    SL_PACKET_LATER = 32,     /* a fragment that is not the first: no transport header */
+    SL_PACKET_SNAPPED = 64    /* fewer bytes were captured than were on the wire */
+};
+
+/* Where an item came from, and its flow. Host only. 48 bytes. */
+struct sl_origin {
+    int64_t time_ns;    /* since 1970-01-01 UTC; 0 where unknown */
+    uint64_t position;  /* captures: packet number in its source, from 1; pieces: byte offset */
+    uint64_t flow;      /* flow id, 0 where there is none */
+    uint32_t wire_len;  /* bytes on the wire, at least the bytes captured */
+    uint16_t vlan[2];   /* outer and inner VLAN id; SL_NO_VLAN where absent */
+    uint16_t link_type; /* link type of the packet (LINKTYPE_* of pcap) */
+    uint16_t source;    /* index of the source in the run */
+    uint8_t flow_flags; /* SL_FLOW_* as they were when this packet had been seen */
+    uint8_t pad[11];
+};
+
+#define SL_NO_VLAN 0xFFFFu
+
+enum {
+    SL_FLOW_TO_SERVER = 1,   /* from the client; otherwise from the server */
+    SL_FLOW_ESTABLISHED = 2, /* TCP: handshake seen or picked up midstream; others: both sides seen */
+    SL_FLOW_MIDSTREAM = 4,   /* TCP: the first packet seen was no SYN */
+    SL_FLOW_NEW = 8          /* this packet began the flow */
+};
+
+struct sl_batch {
+    enum sl_memory memory;
+    uint32_t n_items;
+    uint32_t max_items;
+    uint32_t bytes_len; /* bytes of the arena in use, a multiple of SL_BATCH_ALIGN */
+    uint32_t bytes_cap; /* bytes of the arena, slack excluded; below 4 GiB */
+    bool has_overlap;   /* some item's overlap is not 0 */
+    uint8_t *bytes;     /* the arena, aligned to SL_BATCH_ALIGN */
+
+    /* Columns of n_items entries. The first three lie where the arena lies. */
+    struct sl_span *payload; /* what content engines scan: payload of a packet, whole of a piece */
+    uint16_t *overlap;       /* leading payload bytes that repeat the end of the piece before;
+                                valid where has_overlap, else it may be NULL */
+    struct sl_packet *packet; /* headers; NULL where items are no packets */
+    struct sl_origin *origin; /* NULL where the caller needs none */
+
+    /* SL_MEMORY_DEVICE only: the device's index, and the CUDA stream (cudaStream_t) on which the
+     * bytes become valid and on which engines work. */
+    int device;
+    void *stream;
+};
+
+/* Makes an empty batch of host memory for packets: arena_len bytes (1 to 4 GiB - 64 KiB, rounded up
+ * to the alignment) and max_items items, all columns present. `pinned` asks for memory that a GPU reads
+ * directly, SL_EDEVICE where no GPU is usable. The caller frees it. SL_EINVAL, SL_ENOMEM, SL_EDEVICE. */
+SL_CHECK SL_API enum sl_status sl_batch_create(struct sl_batch **batch, uint32_t arena_len,
+                                               uint32_t max_items, bool pinned,
+                                               struct sl_diag *diag);
+
+/* Accepts NULL. */
+SL_API void sl_batch_free(struct sl_batch *batch);
+
+/* Forgets all items; keeps the memory. */
+static inline void sl_batch_reset(struct sl_batch *batch)
+{
+    batch->n_items = 0;
+    batch->bytes_len = 0;
+    batch->has_overlap = false;
+}
+
+/* True where an item of len bytes still fits. */
+static inline bool sl_batch_fits(const struct sl_batch *batch, uint32_t len)
+{
+    return batch->n_items < batch->max_items && len <= batch->bytes_cap - batch->bytes_len;
+}
+
+/* Appends an item, copying its bytes; the whole item is its payload until something says otherwise
+ * (sl_dissect does). The first `overlap` bytes repeat the end of the piece before (at most
+ * SL_OVERLAP_MAX, at most len). The item must fit. The packet and origin entries are zeroed but for
+ * offset and len. Returns the item's index. */
+static inline uint32_t sl_batch_add(struct sl_batch *batch, const void *bytes, uint32_t len,
+                                    uint16_t overlap)
+{
+    const uint32_t item = batch->n_items++;
+    const uint32_t offset = batch->bytes_len;
+    const uint32_t end = offset + len;
+    const uint32_t aligned = (end + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
+
+    if (len != 0)
+        memcpy(batch->bytes + offset, bytes, len);
+    memset(batch->bytes + end, 0, aligned - end);
+    batch->bytes_len = aligned;
+    batch->payload[item].offset = offset;
+    batch->payload[item].len = len;
+    batch->overlap[item] = overlap;
+    batch->has_overlap |= overlap != 0;
+    if (batch->packet != NULL) {
+        memset(&batch->packet[item], 0, sizeof batch->packet[item]);
+        batch->packet[item].offset = offset;
+        batch->packet[item].len = len;
+    }
+    if (batch->origin != NULL) {
+        memset(&batch->origin[item], 0, sizeof batch->origin[item]);
+        batch->origin[item].vlan[0] = SL_NO_VLAN;
+        batch->origin[item].vlan[1] = SL_NO_VLAN;
+    }
+    return item;
+}
+
+/* Appends a source of any length as pieces: consecutive items of at most piece_len bytes, each
+ * repeating the last `overlap` bytes of the one before, until the source ends or the batch is full.
+ * *done is the bytes of the source that are covered, 0 at first, carried between calls as it is.
+ * overlap < piece_len. An engine that drops hits lying wholly inside the overlap then reports each
+ * match of at most overlap + 1 bytes exactly once, however the source was cut. */
+SL_API void sl_batch_add_pieces(struct sl_batch *batch, const uint8_t *source, uint64_t source_len,
+                                uint32_t piece_len, uint16_t overlap, uint64_t *done);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

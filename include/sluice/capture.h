@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Captures: sources of packets that fill batches.
+ *
+ * Files: pcap (any byte order, micro- and nanoseconds, modified variants) and pcapng (all its packet
+ * blocks, several sections and interfaces, any timestamp resolution), plain, gzip or zstd compressed;
+ * plain files are mapped, pipes and compressed files are streamed with bounded memory. Interfaces: live
+ * through libpcap. */
+#ifndef SLUICE_CAPTURE_H
+#define SLUICE_CAPTURE_H
+
+#include <stdint.h>
+
+#include "sluice/batch.h"
+#include "sluice/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sl_capture;
+
+enum {
+    SL_CAPTURE_PACKET_MAX = 262144 /* bytes; a longer packet record is SL_EFORMAT */
+};
+
+struct sl_capture_stats {
+    uint64_t packets;        /* delivered to batches */
+    uint64_t bytes;          /* captured bytes of those packets */
+    uint64_t file_bytes;     /* files: bytes of the (decompressed) file that were consumed */
+    uint64_t kernel_drops;   /* live: dropped by kernel or interface for want of room */
+    uint64_t skipped_blocks; /* pcapng: blocks of unknown type */
+};
+
+/* Opens a capture file, or standard input for "-". `source` is written to each packet's origin. Reads
+ * no more than the file's header. SL_EIO: cannot be opened or read (the reason of the system);
+ * SL_EFORMAT: empty, or no capture file ("expected a pcap or pcapng capture, ..."); SL_ETRUNCATED: ends
+ * inside its header; SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_capture_open_file(struct sl_capture **capture, const char *path,
+                                                    uint16_t source, struct sl_diag *diag);
+
+/* Opens an interface through libpcap with an optional BPF filter (NULL: all). A read then returns at
+ * least every 100 ms. SL_EIO: no such interface, or no permission; SL_EINVAL: the filter does not
+ * compile; both with libpcap's words. */
+SL_CHECK SL_API enum sl_status sl_capture_open_live(struct sl_capture **capture,
+                                                    const char *interface, const char *filter,
+                                                    uint16_t source, struct sl_diag *diag);
+
+/* Appends packets to the batch, which has a packet column, until it is full or, live, until 100 ms have
+ * passed; fills bytes and origin.time_ns, position, wire_len, link_type and source. Packets of link
+ * types that nobody knows are delivered too.
+ *   SL_OK          the batch is full, or time passed (it may then be empty); call again
+ *   SL_END         the last packet was delivered, or sl_capture_stop was called; the batch may hold some
+ *   SL_ETRUNCATED  as SL_END, and the file ends inside a record (diag: file, and at which byte)
+ *   SL_EFORMAT     as SL_END, and what follows is no capture record (diag: file, byte, what was expected)
+ *   SL_EIO         as SL_END, and the system refused (diag)
+ *   SL_EINVAL      the empty batch's arena is smaller than the next packet
+ * After any but SL_OK and SL_EINVAL no further packets come. */
+SL_CHECK SL_API enum sl_status sl_capture_read(struct sl_capture *capture, struct sl_batch *batch,
+                                               struct sl_diag *diag);
+
+/* Makes the capture end: packets that the kernel has handed over already are still delivered. May be
+ * called from a signal handler and from any thread. */
+SL_API void sl_capture_stop(struct sl_capture *capture);
+
+SL_API void sl_capture_stats(struct sl_capture *capture, struct sl_capture_stats *stats);
+
+/* The path or interface it was opened with. */
+SL_API const char *sl_capture_name(const struct sl_capture *capture);
+
+/* Accepts NULL. */
+SL_API void sl_capture_close(struct sl_capture *capture);
+
+/* A link type's name ("EN10MB", "IEEE802_11_RADIO", ...), or "LINKTYPE_n" written into out. */
+SL_API const char *sl_link_type_name(uint16_t link_type, char out[32]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Multi-pattern matching: every occurrence of every literal of a set in the payloads of a batch.
+ *
+ * A hit is (item, end offset, literal index): the offset, from the payload's first byte, of the byte
+ * behind the match. Literals are binary; one with SL_LITERAL_NOCASE matches ASCII letters of either case.
+ * Equal literals all report. A match that lies wholly inside an item's overlap is not reported: the
+ * piece before has reported it. All algorithms and backends give the same set of hits. */
+#ifndef SLUICE_MPM_H
+#define SLUICE_MPM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sluice/engine.h"
+#include "sluice/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    SL_LITERAL_LEN_MAX = 4096,      /* bytes */
+    SL_LITERAL_COUNT_MAX = 1000000, /* literals a set */
+    SL_LITERAL_NOCASE = 1           /* flag: ASCII case is ignored */
+};
+
+struct sl_literal {
+    const uint8_t *bytes;
+    uint32_t len;   /* bytes, 1 to SL_LITERAL_LEN_MAX */
+    uint32_t flags; /* SL_LITERAL_* */
+};
+
+struct sl_mpm_config {
+    const char *algorithm;      /* a name of sl_mpm_algorithms, or "auto" */
+    enum sl_device_kind device; /* what auto picks for */
+};
+
+/* algorithm "auto", device SL_DEVICE_CPU. */
+SL_API void sl_mpm_config_init(struct sl_mpm_config *config);
+
+/* A compiled set: immutable, shared by all contexts. */
+struct sl_mpm_table;
+
+/* Compiles literals (copied; their index is the hit's id). Where a literal is wrong, diag->line is its
+ * index + 1 and the status SL_EINVAL (empty, too long, too many). SL_EINVAL also: no such algorithm (the
+ * known ones are named). SL_ENOMEM. An empty set is fine and matches nothing. */
+SL_CHECK SL_API enum sl_status sl_mpm_build(struct sl_mpm_table **table,
+                                            const struct sl_mpm_config *config,
+                                            const struct sl_literal *literals, size_t n_literals,
+                                            struct sl_diag *diag);
+
+/* Accepts NULL. */
+SL_API void sl_mpm_free(struct sl_mpm_table *table);
+
+/* The engine whose backends run this table: they take it as their `table`. */
+SL_API const struct sl_engine *sl_mpm_engine(const struct sl_mpm_table *table);
+
+struct sl_mpm_info {
+    const char *algorithm;
+    size_t n_literals;
+    size_t n_states;  /* automata; else 0 */
+    size_t table_len; /* bytes of the flat block that contexts and GPUs share */
+};
+
+SL_API void sl_mpm_info(const struct sl_mpm_table *table, struct sl_mpm_info *info);
+
+/* All algorithms by name, ended by NULL. */
+SL_API extern const char *const sl_mpm_algorithms[];
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* All of libsluice. Each header is its module's contract. */
+#ifndef SLUICE_SLUICE_H
+#define SLUICE_SLUICE_H
+
+#include "sluice/batch.h"
+#include "sluice/capture.h"
+#include "sluice/detect.h"
+#include "sluice/device.h"
+#include "sluice/dissect.h"
+#include "sluice/engine.h"
+#include "sluice/flow.h"
+#include "sluice/header.h"
+#include "sluice/mpm.h"
+#include "sluice/net.h"
+#include "sluice/pipeline.h"
+#include "sluice/sink.h"
+#include "sluice/status.h"
+
+#endif

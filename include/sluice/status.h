@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Statuses and diagnostics: how every call of sluice says what went wrong.
+ *
+ * A bad packet, file content or name is data: a result or a counter. A bad call or a bad rule is an
+ * error: a status, and a text in the caller's struct sl_diag. */
+#ifndef SLUICE_STATUS_H
+#define SLUICE_STATUS_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define SL_API __attribute__((visibility("default")))
+#define SL_CHECK __attribute__((warn_unused_result))
+#else
+#define SL_API
+#define SL_CHECK
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sl_status {
+    SL_OK = 0,
+    SL_END,          /* nothing is left to read; not an error */
+    SL_EINVAL,       /* the call is wrong: an argument is out of its documented range */
+    SL_ENOMEM,       /* host or device memory does not suffice */
+    SL_EIO,          /* the system refused; the diagnostic holds its reason */
+    SL_EFORMAT,      /* the input is not what it should be */
+    SL_ETRUNCATED,   /* the input ends inside a record; all before it was delivered */
+    SL_EUNSUPPORTED, /* understood, and not supported here */
+    SL_EOVERFLOW,    /* the caller's array is too small; the count needed is reported */
+    SL_EDEVICE,      /* the GPU or its driver reported an error */
+};
+
+/* Where and why a call failed. Owned by the caller, overwritten by each failing call, untouched by a
+ * call that succeeds. `file` is empty and `line` 0 where no file or line is to blame. */
+struct sl_diag {
+    char file[512];
+    uint32_t line;
+    char text[512];
+};
+
+/* The status in a few words ("out of memory"). Never NULL; static storage; any thread. */
+SL_API const char *sl_status_text(enum sl_status status);
+
+/* Writes "FILE:LINE: text", "FILE: text" or "text" into out, cut to out_len bytes with the NUL. */
+SL_API void sl_diag_format(const struct sl_diag *diag, char *out, uint32_t out_len);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

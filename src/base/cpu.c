@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/cpu.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sluice/engine.h"
+
+static enum cpu_level machine_level(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2"))
+        return CPU_SCALAR;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vbmi"))
+        return CPU_AVX512;
+    return CPU_AVX2;
+#else
+    return CPU_SCALAR;
+#endif
+}
+
+static enum cpu_level allowed_level(void)
+{
+    const char *value = getenv("SLUICE_CPU");
+
+    if (value != NULL && strcmp(value, "scalar") == 0)
+        return CPU_SCALAR;
+    if (value != NULL && strcmp(value, "avx2") == 0)
+        return CPU_AVX2;
+    return CPU_AVX512;
+}
+
+enum cpu_level cpu_level(void)
+{
+    /* Threads that race here store the same value. */
+    static _Atomic int known = -1;
+    int level = known;
+
+    if (level < 0) {
+        const enum cpu_level machine = machine_level();
+        const enum cpu_level allowed = allowed_level();
+
+        level = (int)(machine < allowed ? machine : allowed);
+        known = level;
+    }
+    return (enum cpu_level)level;
+}
+
+const char *cpu_level_name(enum cpu_level level)
+{
+    static const char *const names[] = {"scalar", "AVX2", "AVX-512"};
+
+    return names[level];
+}
+
+unsigned cpu_cores(void)
+{
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    return (unsigned)CPU_COUNT(&set);
+}
+
+bool cpu_usable(enum cpu_level level, char *why)
+{
+    if (cpu_level() >= level)
+        return true;
+    snprintf(why, SL_WHY_LEN, "needs %s; this CPU, or SLUICE_CPU, gives %s", cpu_level_name(level),
+             cpu_level_name(cpu_level()));
+    return false;
+}

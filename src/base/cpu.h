@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What the CPU offers, less what the environment takes away. */
+#ifndef BASE_CPU_H
+#define BASE_CPU_H
+
+#include <stdbool.h>
+
+/* Instruction set levels that backends are written for. Each contains those before it. */
+enum cpu_level {
+    CPU_SCALAR, /* what the baseline of the architecture gives */
+    CPU_AVX2,   /* and BMI2 */
+    CPU_AVX512  /* F, BW, VL, DQ, VBMI */
+};
+
+/* The best level of this machine, lowered by SLUICE_CPU=scalar|avx2|avx512 (read once; an unknown value
+ * counts as unset). */
+enum cpu_level cpu_level(void);
+
+/* "scalar", "AVX2", "AVX-512". */
+const char *cpu_level_name(enum cpu_level level);
+
+/* Cores this process may run on, at least 1. */
+unsigned cpu_cores(void);
+
+/* For a backend's `usable`: whether the level is there, else the reason (why: SL_WHY_LEN bytes). */
+bool cpu_usable(enum cpu_level level, char *why);
+
+#endif

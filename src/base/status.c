@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *sl_status_text(enum sl_status status)
+{
+    switch (status) {
+    case SL_OK:
+        return "done";
+    case SL_END:
+        return "end of input";
+    case SL_EINVAL:
+        return "invalid argument";
+    case SL_ENOMEM:
+        return "out of memory";
+    case SL_EIO:
+        return "input or output failed";
+    case SL_EFORMAT:
+        return "not in the expected format";
+    case SL_ETRUNCATED:
+        return "truncated input";
+    case SL_EUNSUPPORTED:
+        return "not supported";
+    case SL_EOVERFLOW:
+        return "results exceed the caller's array";
+    case SL_EDEVICE:
+        return "device failure";
+    }
+    return "unknown status";
+}
+
+void sl_diag_format(const struct sl_diag *diag, char *out, uint32_t out_len)
+{
+    if (diag->file[0] != '\0' && diag->line != 0)
+        snprintf(out, out_len, "%s:%u: %s", diag->file, diag->line, diag->text);
+    else if (diag->file[0] != '\0')
+        snprintf(out, out_len, "%s: %s", diag->file, diag->text);
+    else
+        snprintf(out, out_len, "%s", diag->text);
+}
+
+enum sl_status diag_set(struct sl_diag *diag, enum sl_status status, const char *file, uint32_t line,
+                        const char *format, ...)
+{
+    if (diag == NULL)
+        return status;
+    snprintf(diag->file, sizeof diag->file, "%s", file != NULL ? file : "");
+    diag->line = line;
+
+    va_list args;
+    va_start(args, format);
+    vsnprintf(diag->text, sizeof diag->text, format, args);
+    va_end(args);
+    return status;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "test.h"
+
+#include "sluice/engine.h"
+
+static struct sl_batch *make_batch(uint32_t arena_len, uint32_t max_items)
+{
+    struct sl_batch *batch;
+    struct sl_diag diag;
+
+    assert_int_equal(sl_batch_create(&batch, arena_len, max_items, false, &diag), SL_OK);
+    return batch;
+}
+
+static void test_items_are_aligned_and_hold_their_bytes(void **state)
+{
+    struct sl_batch *batch = make_batch(4096, 64);
+    uint8_t bytes[40];
+
+    (void)state;
+    memset(bytes, 0xAB, sizeof bytes);
+    for (uint32_t len = 0; len <= sizeof bytes; len++)
+        assert_int_equal(sl_batch_add(batch, bytes, len, 0), len);
+    for (uint32_t i = 0; i < batch->n_items; i++) {
+        assert_int_equal(batch->payload[i].offset % SL_BATCH_ALIGN, 0);
+        assert_int_equal(batch->payload[i].len, i);
+        assert_int_equal(batch->packet[i].offset, batch->payload[i].offset);
+        assert_memory_equal(batch->bytes + batch->payload[i].offset, bytes, i);
+        /* The gap up to the next item is zero. */
+        for (uint32_t at = batch->payload[i].offset + i; at % SL_BATCH_ALIGN != 0; at++)
+            assert_int_equal(batch->bytes[at], 0);
+        if (i > 0)
+            assert_true(batch->payload[i].offset >= batch->payload[i - 1].offset + i - 1);
+    }
+    sl_batch_free(batch);
+}
+
+static void test_batch_is_full_at_its_limits(void **state)
+{
+    struct sl_batch *batch = make_batch(64, 3);
+    uint8_t bytes[64] = {0};
+
+    (void)state;
+    assert_true(sl_batch_fits(batch, 64));
+    assert_false(sl_batch_fits(batch, 65));
+    sl_batch_add(batch, bytes, 33, 0);
+    assert_true(sl_batch_fits(batch, 16));
+    assert_false(sl_batch_fits(batch, 17));
+    sl_batch_add(batch, bytes, 16, 0);
+    assert_true(sl_batch_fits(batch, 0));
+    sl_batch_add(batch, bytes, 0, 0);
+    assert_false(sl_batch_fits(batch, 0));
+    sl_batch_reset(batch);
+    assert_true(sl_batch_fits(batch, 64));
+    sl_batch_free(batch);
+}
+
+static void test_bad_sizes_are_refused(void **state)
+{
+    struct sl_batch *batch;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(sl_batch_create(&batch, 0, 1, false, &diag), SL_EINVAL);
+    assert_int_equal(sl_batch_create(&batch, 1, 0, false, &diag), SL_EINVAL);
+    assert_int_equal(sl_batch_create(&batch, UINT32_MAX, 1, false, &diag), SL_EINVAL);
+    sl_batch_free(NULL);
+}
+
+/* Pieces, with their overlap taken away, are the source; and every window of overlap + 1 bytes lies in
+ * exactly one piece with its last byte behind the overlap: what makes each match report once. */
+static void check_pieces(uint32_t source_len, uint32_t piece_len, uint16_t overlap,
+                         uint32_t arena_len)
+{
+    struct sl_batch *batch = make_batch(arena_len, 100000);
+    uint8_t *source = malloc(source_len + 1);
+    unsigned *ends = calloc(source_len + 1, sizeof *ends);
+    uint64_t done = 0, covered = 0;
+
+    for (uint32_t i = 0; i < source_len; i++)
+        source[i] = (uint8_t)(i * 7 + (i >> 8));
+    while (done < source_len) {
+        sl_batch_reset(batch);
+        sl_batch_add_pieces(batch, source, source_len, piece_len, overlap, &done);
+        assert_true(batch->n_items > 0);
+        for (uint32_t i = 0; i < batch->n_items; i++) {
+            const uint64_t from = batch->origin[i].position;
+            const uint32_t repeat = batch->overlap[i];
+
+            assert_int_equal(from + repeat, covered);
+            assert_int_equal(repeat, covered < overlap ? covered : overlap);
+            assert_memory_equal(batch->bytes + batch->payload[i].offset, source + from,
+                                batch->payload[i].len);
+            for (uint32_t end = repeat + 1; end <= batch->payload[i].len; end++)
+                ends[from + end]++;
+            covered = from + batch->payload[i].len;
+        }
+    }
+    assert_int_equal(covered, source_len);
+    for (uint32_t end = 1; end <= source_len; end++)
+        assert_int_equal(ends[end], 1);
+    free(ends);
+    free(source);
+    sl_batch_free(batch);
+}
+
+static void test_pieces_cover_the_source_once(void **state)
+{
+    (void)state;
+    for (uint32_t source_len = 1; source_len <= 40; source_len++)
+        for (uint32_t piece_len = 1; piece_len <= 20; piece_len++)
+            for (uint16_t overlap = 0; overlap < piece_len; overlap++)
+                check_pieces(source_len, piece_len, overlap, 64);
+    check_pieces(100000, 5000, SL_OVERLAP_MAX, 16384);
+}
+
+static void test_hits_sort_by_item_offset_and_id(void **state)
+{
+    struct sl_hit hit[] = {{2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 1, 1}, {0, 9, 9}};
+    struct sl_hits hits = {hit, 5, 5};
+
+    (void)state;
+    sl_hits_sort(&hits);
+    for (size_t i = 1; i < 5; i++) {
+        const struct sl_hit *a = &hit[i - 1], *b = &hit[i];
+        assert_true(a->item < b->item ||
+                    (a->item == b->item &&
+                     (a->offset < b->offset || (a->offset == b->offset && a->id < b->id))));
+    }
+    /* More were found than fit: only what is there is touched. */
+    hits.n = 1000;
+    sl_hits_sort(&hits);
+}
+
+static bool never(char why[SL_WHY_LEN])
+{
+    snprintf(why, SL_WHY_LEN, "no such unit");
+    return false;
+}
+
+static bool always(char why[SL_WHY_LEN])
+{
+    (void)why;
+    return true;
+}
+
+static void test_the_best_usable_backend_is_chosen(void **state)
+{
+    static const struct sl_backend fast = {.name = "fast", .usable = never};
+    static const struct sl_backend slow = {.name = "slow", .usable = always};
+    static const struct sl_backend gpu = {
+        .name = "gpu", .device = SL_DEVICE_CUDA, .usable = never};
+    static const struct sl_backend *const backends[] = {&gpu, &fast, &slow, NULL};
+    static const struct sl_engine engine = {"test", backends};
+    char why[SL_WHY_LEN];
+
+    (void)state;
+    assert_ptr_equal(sl_engine_choose(&engine, SL_DEVICE_CPU, why), &slow);
+    assert_string_equal(why, "fast: no such unit");
+    assert_null(sl_engine_choose(&engine, SL_DEVICE_CUDA, why));
+    assert_string_equal(why, "gpu: no such unit");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_items_are_aligned_and_hold_their_bytes),
+        cmocka_unit_test(test_batch_is_full_at_its_limits),
+        cmocka_unit_test(test_bad_sizes_are_refused),
+        cmocka_unit_test(test_pieces_cover_the_source_once),
+        cmocka_unit_test(test_hits_sort_by_item_offset_and_id),
+        cmocka_unit_test(test_the_best_usable_backend_is_chosen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

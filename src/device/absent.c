@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The device module of a build without CUDA. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "device/device.h"
+
+bool device_cuda_usable(char why[SL_WHY_LEN])
+{
+    snprintf(why, SL_WHY_LEN, "this build has no CUDA");
+    return false;
+}
+
+uint32_t device_cuda_list(struct sl_device *devices, uint32_t max)
+{
+    if (max > 0) {
+        memset(devices, 0, sizeof *devices);
+        devices->kind = SL_DEVICE_CUDA;
+        device_cuda_usable(devices->why);
+    }
+    return 1;
+}
+
+void *device_pinned_alloc(size_t len)
+{
+    (void)len;
+    return NULL;
+}
+
+void device_pinned_free(void *memory, size_t len)
+{
+    (void)memory;
+    (void)len;
+}
+
+double device_link_rate(int device, size_t block_len)
+{
+    (void)device;
+    (void)block_len;
+    return 0;
+}
+
+enum sl_status sl_stage_open(struct sl_stage **stage, const struct sl_limits *limits,
+                             struct sl_diag *diag)
+{
+    (void)stage;
+    (void)limits;
+    return diag_set(diag, SL_EDEVICE, NULL, 0, "this build has no CUDA");
+}
+
+enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
+                               struct sl_batch *view)
+{
+    (void)stage;
+    (void)batch;
+    (void)view;
+    return SL_EDEVICE;
+}
+
+enum sl_status sl_stage_wait(struct sl_stage *stage)
+{
+    (void)stage;
+    return SL_EDEVICE;
+}
+
+void sl_stage_close(struct sl_stage *stage)
+{
+    (void)stage;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "sluice/device.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/diag.h"
+#include "device/device.h"
+
+static void describe_cpu(struct sl_device *device)
+{
+    const unsigned cores = cpu_cores();
+
+    memset(device, 0, sizeof *device);
+    device->kind = SL_DEVICE_CPU;
+    device->usable = true;
+    device->memory_len = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    snprintf(device->name, sizeof device->name, "%s, %u core%s", cpu_level_name(cpu_level()), cores,
+             cores == 1 ? "" : "s");
+}
+
+uint32_t sl_device_list(struct sl_device *devices, uint32_t max)
+{
+    if (max == 0)
+        return 1 + device_cuda_list(NULL, 0);
+    describe_cpu(&devices[0]);
+    return 1 + device_cuda_list(devices + 1, max - 1);
+}
+
+enum { MAX_DEVICES = 64 };
+
+/* Reads the N of "cuda:N"; -1 where it is none. */
+static int parse_index(const char *text)
+{
+    int index = 0;
+
+    if (*text == '\0' || strlen(text) > 2)
+        return -1;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return -1;
+        index = index * 10 + (*text - '0');
+    }
+    return index;
+}
+
+static enum sl_status choose_cuda(struct sl_device *device, int index, bool optional,
+                                  char why[SL_WHY_LEN], struct sl_diag *diag)
+{
+    struct sl_device gpus[MAX_DEVICES];
+    const uint32_t n = device_cuda_list(gpus, MAX_DEVICES);
+    const char *reason = gpus[0].why;
+
+    for (uint32_t i = 0; i < n && i < MAX_DEVICES; i++) {
+        if (index >= 0 && gpus[i].index != index)
+            continue;
+        reason = gpus[i].why;
+        if (gpus[i].usable) {
+            *device = gpus[i];
+            snprintf(why, SL_WHY_LEN, "%s", optional ? "a GPU is usable" : "asked for");
+            return SL_OK;
+        }
+        if (index >= 0)
+            break;
+    }
+    if (optional) {
+        snprintf(why, SL_WHY_LEN, "no GPU: %.140s", reason);
+        return SL_EDEVICE;
+    }
+    if (index >= 0 && gpus[0].name[0] != '\0' && (uint32_t)index >= n)
+        return diag_set(diag, SL_EDEVICE, NULL, 0, "device cuda:%d is not there (this machine has %u)",
+                        index, n);
+    return diag_set(diag, SL_EDEVICE, NULL, 0, "device cuda cannot be used: %s", reason);
+}
+
+enum sl_status sl_device_choose(struct sl_device *device, const char *name, char why[SL_WHY_LEN],
+                                struct sl_diag *diag)
+{
+    if (strcmp(name, "cpu") == 0) {
+        describe_cpu(device);
+        snprintf(why, SL_WHY_LEN, "asked for");
+        return SL_OK;
+    }
+    if (strcmp(name, "auto") == 0) {
+        if (choose_cuda(device, -1, true, why, diag) != SL_OK)
+            describe_cpu(device);
+        return SL_OK;
+    }
+    if (strcmp(name, "cuda") == 0)
+        return choose_cuda(device, -1, false, why, diag);
+    if (strncmp(name, "cuda:", 5) == 0 && parse_index(name + 5) >= 0)
+        return choose_cuda(device, parse_index(name + 5), false, why, diag);
+    return diag_set(diag, SL_EINVAL, NULL, 0,
+                    "device '%s' is not known (expected auto, cpu, cuda or cuda:N)", name);
+}
