@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* The pipeline with an engine of its own, which is slow at random, finds one hit a byte that is 'x', and can
+ * be told to fail. */
+#include "test.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "sluice/pipeline.h"
+
+struct table {
+    atomic_int fail_submit_in; /* submits until one fails; below 0: never */
+    atomic_int fail_wait_in;
+};
+
+struct context {
+    struct table *table;
+    enum sl_status status;
+    uint64_t seed;
+};
+
+static bool usable(char why[SL_WHY_LEN])
+{
+    (void)why;
+    return true;
+}
+
+static enum sl_status engine_open(void **context, const void *table,
+                                  const struct sl_limits *limits, struct sl_diag *diag)
+{
+    struct context *made = calloc(1, sizeof *made);
+
+    (void)limits;
+    (void)diag;
+    made->table = (struct table *)(uintptr_t)table;
+    made->seed = 1 + (uintptr_t)made;
+    *context = made;
+    return SL_OK;
+}
+
+static enum sl_status engine_submit(void *opaque, const struct sl_batch *batch,
+                                    struct sl_hits *hits)
+{
+    struct context *context = opaque;
+
+    usleep(test_below(&context->seed, 300));
+    hits->n = 0;
+    for (uint32_t i = batch->n_items; i-- > 0;) /* backwards: the pipeline must sort */
+        for (uint32_t at = 0; at < batch->payload[i].len; at++) {
+            if (batch->bytes[batch->payload[i].offset + at] != 'x')
+                continue;
+            if (hits->n < hits->cap)
+                hits->hit[hits->n] = (struct sl_hit){i, at, 7};
+            hits->n++;
+        }
+    context->status = hits->n > hits->cap ? SL_EOVERFLOW : SL_OK;
+    return atomic_fetch_sub(&context->table->fail_submit_in, 1) == 0 ? SL_EINVAL : SL_OK;
+}
+
+static enum sl_status engine_wait(void *opaque)
+{
+    struct context *context = opaque;
+
+    return atomic_fetch_sub(&context->table->fail_wait_in, 1) == 0 ? SL_EDEVICE : context->status;
+}
+
+static const struct sl_backend test_backend = {
+    "test", SL_DEVICE_CPU, usable, engine_open, engine_submit, engine_wait, free};
+static const struct sl_backend *const backends[] = {&test_backend, NULL};
+static const struct sl_engine engine = {"test engine", backends};
+
+/* The run under test: items count upwards, item i holds i % 50 bytes, every third an 'x'. */
+struct run {
+    uint32_t n_items, filled, drained, n_hits;
+    enum sl_status fill_end; /* what fill returns behind the last item */
+    uint32_t fail_drain_at;  /* item at which drain fails */
+    uint32_t quiet;          /* fills until one gives nothing */
+};
+
+static uint32_t hits_of(uint32_t item)
+{
+    return (item % 50 + 2) / 3;
+}
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct run *run = user;
+    char bytes[50];
+
+    memset(bytes, '.', sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i += 3)
+        bytes[i] = 'x';
+    if (run->quiet-- == 0)
+        return SL_OK; /* an empty batch, as a quiet interface gives */
+    while (run->filled < run->n_items && sl_batch_fits(batch, run->filled % 50)) {
+        const uint32_t item = sl_batch_add(batch, bytes, run->filled % 50, 0);
+        batch->origin[item].position = run->filled++;
+    }
+    if (run->filled < run->n_items)
+        return SL_OK;
+    strcpy(diag->text, "as told");
+    return run->fill_end;
+}
+
+static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                            struct sl_diag *diag)
+{
+    struct run *run = user;
+    size_t h = 0;
+
+    for (uint32_t i = 0; i < batch->n_items; i++) {
+        assert_int_equal(batch->origin[i].position, run->drained);
+        for (uint32_t k = 0; k < hits_of(run->drained); k++, h++) {
+            assert_int_equal(hits[0].hit[h].item, i);
+            assert_int_equal(hits[0].hit[h].offset, 3 * k);
+        }
+        if (run->drained == run->fail_drain_at) {
+            strcpy(diag->text, "disk full");
+            return SL_EIO;
+        }
+        run->drained++;
+    }
+    assert_int_equal(hits[0].n, h);
+    run->n_hits += (uint32_t)h;
+    return SL_OK;
+}
+
+static enum sl_status run_pipeline(struct run *run, struct table *table, uint32_t n_workers,
+                                   uint32_t batch_len, struct sl_pipeline_stats *stats,
+                                   struct sl_diag *diag)
+{
+    struct sl_pipeline_config config;
+
+    sl_pipeline_config_init(&config);
+    config.batch_len = batch_len;
+    config.batch_items = 64;
+    config.n_workers = n_workers;
+    config.engines[0].engine = &engine;
+    config.engines[0].table = table;
+    config.n_engines = 1;
+    config.fill = fill;
+    config.drain = drain;
+    config.user = run;
+    return sl_pipeline_run(&config, stats, diag);
+}
+
+static void test_order_and_hits_do_not_depend_on_workers_and_batches(void **state)
+{
+    static const uint32_t lens[] = {64, 500, 4096, 1u << 20};
+
+    (void)state;
+    for (uint32_t n_workers = 0; n_workers <= 5; n_workers++) {
+        for (size_t l = 0; l < sizeof lens / sizeof *lens; l++) {
+            struct table table = {-1, -1};
+            struct run run = {.n_items = 1500,
+                              .fill_end = SL_END,
+                              .fail_drain_at = UINT32_MAX,
+                              .quiet = n_workers};
+            struct sl_pipeline_stats stats;
+            struct sl_diag diag;
+            uint32_t expected = 0;
+
+            for (uint32_t i = 0; i < run.n_items; i++)
+                expected += hits_of(i);
+            assert_int_equal(run_pipeline(&run, &table, n_workers, lens[l], &stats, &diag), SL_OK);
+            assert_int_equal(run.drained, run.n_items);
+            assert_int_equal(run.n_hits, expected);
+            assert_int_equal(stats.engine_hits[0], expected);
+            assert_string_equal(stats.backend[0], "test");
+            assert_true(stats.batches >= run.n_items / 64);
+        }
+    }
+}
+
+static enum sl_status fill_x(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    static char bytes[1 << 17];
+
+    (void)user;
+    (void)diag;
+    memset(bytes, 'x', sizeof bytes);
+    sl_batch_add(batch, bytes, sizeof bytes, 0);
+    return SL_END;
+}
+
+static enum sl_status drain_x(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                              struct sl_diag *diag)
+{
+    (void)batch;
+    (void)diag;
+    *(size_t *)user += hits[0].n;
+    assert_int_equal(hits[0].hit[(1 << 17) - 1].offset, (1 << 17) - 1);
+    return SL_OK;
+}
+
+static void test_more_hits_than_expected_all_arrive(void **state)
+{
+    struct table table = {-1, -1};
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag;
+    size_t n_hits = 0;
+
+    (void)state;
+    sl_pipeline_config_init(&config);
+    config.engines[0].engine = &engine;
+    config.engines[0].table = &table;
+    config.n_engines = 1;
+    config.fill = fill_x;
+    config.drain = drain_x;
+    config.user = &n_hits;
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+    assert_int_equal(n_hits, 1 << 17);
+}
+
+static void test_what_was_filled_before_a_cut_is_drained(void **state)
+{
+    struct table table = {-1, -1};
+    struct run run = {.n_items = 999, .fill_end = SL_ETRUNCATED, .fail_drain_at = UINT32_MAX};
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(run_pipeline(&run, &table, 3, 4096, &stats, &diag), SL_ETRUNCATED);
+    assert_string_equal(diag.text, "as told");
+    assert_int_equal(run.drained, 999);
+}
+
+static void test_failures_end_the_run(void **state)
+{
+    (void)state;
+    for (int at = 0; at < 12; at++) {
+        struct table submit_fails = {at, -1}, wait_fails = {-1, at}, fine = {-1, -1};
+        struct run run = {.n_items = 1500, .fill_end = SL_END, .fail_drain_at = UINT32_MAX};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_pipeline(&run, &submit_fails, 3, 1024, &stats, &diag), SL_EINVAL);
+        assert_non_null(strstr(diag.text, "test engine"));
+        assert_true(run.drained < run.n_items);
+
+        run = (struct run){.n_items = 1500, .fill_end = SL_END, .fail_drain_at = UINT32_MAX};
+        assert_int_equal(run_pipeline(&run, &wait_fails, 3, 1024, &stats, &diag), SL_EDEVICE);
+        assert_true(run.drained < run.n_items);
+
+        run = (struct run){
+            .n_items = 1500, .fill_end = SL_END, .fail_drain_at = (uint32_t)at * 100};
+        assert_int_equal(run_pipeline(&run, &fine, 3, 1024, &stats, &diag), SL_EIO);
+        assert_string_equal(diag.text, "disk full");
+        assert_int_equal(run.drained, at * 100);
+    }
+}
+
+static void test_a_missing_gpu_is_said(void **state)
+{
+    struct table table = {-1, -1};
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+
+    (void)state;
+    sl_pipeline_config_init(&config);
+    config.device.kind = SL_DEVICE_CUDA;
+    config.engines[0].engine = &engine; /* it has no CUDA backend */
+    config.engines[0].table = &table;
+    config.n_engines = 1;
+    config.fill = fill_x;
+    config.drain = drain_x;
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_EDEVICE);
+    assert_true(diag.text[0] != '\0');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order_and_hits_do_not_depend_on_workers_and_batches),
+        cmocka_unit_test(test_more_hits_than_expected_all_arrive),
+        cmocka_unit_test(test_what_was_filled_before_a_cut_is_drained),
+        cmocka_unit_test(test_failures_end_the_run),
+        cmocka_unit_test(test_a_missing_gpu_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "pipeline/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "device/device.h"
+
+/* Hits a batch that contexts are ready for at first: what quiet traffic never reaches. */
+enum { FIRST_MAX_HITS = 65536 };
+
+static bool is_cuda(const struct worker *worker)
+{
+    return worker->config->device.kind == SL_DEVICE_CUDA;
+}
+
+static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_diag *diag)
+{
+    const struct sl_engine *engine = worker->config->engines[e].engine;
+    struct worker_engine *opened = &worker->engines[e];
+    char why[SL_WHY_LEN];
+
+    opened->table = worker->config->engines[e].table;
+    opened->max_hits = FIRST_MAX_HITS;
+    opened->backend = sl_engine_choose(engine, worker->config->device.kind, why);
+    if (opened->backend == NULL)
+        return diag_set(diag, SL_EDEVICE, NULL, 0, "%s cannot run: %s", engine->name, why);
+    worker->limits.max_hits = opened->max_hits;
+    return opened->backend->open(&opened->context, opened->table, &worker->limits, diag);
+}
+
+enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
+                           struct sl_diag *diag)
+{
+    worker->config = config;
+    worker->limits.max_items = config->batch_items;
+    worker->limits.max_bytes = config->batch_len + SL_BATCH_ALIGN;
+    worker->limits.device = config->device.index;
+    for (uint32_t e = 0; e < config->n_engines; e++) {
+        const enum sl_status status = open_engine(worker, e, diag);
+        if (status != SL_OK)
+            return status;
+    }
+    return is_cuda(worker) ? sl_stage_open(&worker->stage, &worker->limits, diag) : SL_OK;
+}
+
+/* ---- hits ------------------------------------------------------------------------------------ */
+
+void worker_free_hits(struct sl_hits *hits, bool pinned)
+{
+    if (pinned)
+        device_pinned_free(hits->hit, hits->cap * sizeof *hits->hit);
+    else
+        free(hits->hit);
+    memset(hits, 0, sizeof *hits);
+}
+
+/* Makes room for at least `need` hits; what the array held is gone. */
+static enum sl_status grow_hits(struct sl_hits *hits, size_t need, bool pinned,
+                                struct sl_diag *diag)
+{
+    const size_t cap = need + need / 2;
+    const size_t len = cap * sizeof *hits->hit;
+
+    if (hits->cap >= need)
+        return SL_OK;
+    worker_free_hits(hits, pinned);
+    hits->hit = pinned ? device_pinned_alloc(len) : malloc(len);
+    if (hits->hit == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu hits of one batch", cap);
+    hits->cap = cap;
+    return SL_OK;
+}
+
+/* After an overflow: makes array and context ready for what was found. */
+static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_hits *hits,
+                                  struct sl_diag *diag)
+{
+    struct worker_engine *engine = &worker->engines[e];
+    enum sl_status status = grow_hits(hits, hits->n, is_cuda(worker), diag);
+
+    if (status != SL_OK || hits->cap <= engine->max_hits)
+        return status;
+    if (hits->cap > UINT32_MAX)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "%zu hits in one batch are beyond a context",
+                        hits->cap);
+    engine->backend->close(engine->context);
+    engine->context = NULL;
+    engine->max_hits = (uint32_t)hits->cap;
+    worker->limits.max_hits = engine->max_hits;
+    return engine->backend->open(&engine->context, engine->table, &worker->limits, diag);
+}
+
+/* ---- work ------------------------------------------------------------------------------------ */
+
+static enum sl_status engine_failed(const struct worker *worker, uint32_t e, enum sl_status status,
+                                    struct sl_diag *diag)
+{
+    return diag_set(diag, status, NULL, 0, "%s failed on a batch: %s",
+                    worker->config->engines[e].engine->name, sl_status_text(status));
+}
+
+static enum sl_status submit(struct worker *worker, uint32_t e, const struct sl_batch *batch,
+                             struct sl_hits *hits, struct sl_diag *diag)
+{
+    struct worker_engine *engine = &worker->engines[e];
+    const uint64_t begin = clock_ns();
+    const enum sl_status status = engine->backend->submit(engine->context, batch, hits);
+
+    engine->busy_ns += clock_ns() - begin;
+    return status == SL_OK ? SL_OK : engine_failed(worker, e, status, diag);
+}
+
+static enum sl_status wait(struct worker *worker, uint32_t e)
+{
+    struct worker_engine *engine = &worker->engines[e];
+    const uint64_t begin = clock_ns();
+    const enum sl_status status = engine->backend->wait(engine->context);
+
+    engine->busy_ns += clock_ns() - begin;
+    return status;
+}
+
+/* Ends what submit began; as often as the hits did not fit, makes room and runs again. */
+static enum sl_status finish(struct worker *worker, uint32_t e, const struct sl_batch *batch,
+                             struct sl_hits *hits, struct sl_diag *diag)
+{
+    enum sl_status status = wait(worker, e);
+
+    while (status == SL_EOVERFLOW) {
+        status = grow_engine(worker, e, hits, diag);
+        if (status != SL_OK)
+            return status;
+        status = submit(worker, e, batch, hits, diag);
+        if (status != SL_OK)
+            return status;
+        status = wait(worker, e);
+    }
+    if (status != SL_OK)
+        return engine_failed(worker, e, status, diag);
+    sl_hits_sort(hits);
+    return SL_OK;
+}
+
+enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
+                          struct sl_diag *diag)
+{
+    const uint32_t n_engines = worker->config->n_engines;
+    const uint64_t begin = clock_ns();
+    struct sl_batch view;
+    enum sl_status status = SL_OK;
+
+    if (is_cuda(worker) && n_engines > 0) {
+        status = sl_stage_upload(worker->stage, batch, &view);
+        if (status != SL_OK)
+            return diag_set(diag, status, NULL, 0, "copying a batch to the GPU failed");
+        batch = &view;
+    }
+    /* All are started before the first is waited for: on a GPU they queue on one stream. */
+    for (uint32_t e = 0; e < n_engines && status == SL_OK; e++) {
+        status = grow_hits(&hits[e], FIRST_MAX_HITS, is_cuda(worker), diag);
+        if (status == SL_OK)
+            status = submit(worker, e, batch, &hits[e], diag);
+    }
+    for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
+        status = finish(worker, e, batch, &hits[e], diag);
+    worker->busy_ns += clock_ns() - begin;
+    return status;
+}
+
+void worker_add_times(const struct worker *worker, struct sl_pipeline_stats *stats)
+{
+    stats->work_ns += worker->busy_ns;
+    for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
+        stats->engine_ns[e] += worker->engines[e].busy_ns;
+}
+
+void worker_close(struct worker *worker)
+{
+    for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
+        if (worker->engines[e].context != NULL)
+            worker->engines[e].backend->close(worker->engines[e].context);
+    sl_stage_close(worker->stage);
+}
