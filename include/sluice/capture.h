@@ -45,8 +45,8 @@ SL_CHECK SL_API enum sl_status sl_capture_open_live(struct sl_capture **capture,
                                                     const char *interface, const char *filter,
                                                     uint16_t source, struct sl_diag *diag);
 
-/* Appends packets to the batch, which has a packet column, until it is full or, live, until 100 ms have
- * passed; fills bytes and origin.time_ns, position, wire_len, link_type and source. Packets of link
+/* Appends packets to the batch, which has a packet column, until it is full or, live or from a pipe
+ * that has no more for now, until 100 ms have passed; fills bytes and origin.time_ns, position, wire_len, link_type and source. Packets of link
  * types that nobody knows are delivered too.
  *   SL_OK          the batch is full, or time passed (it may then be empty); call again
  *   SL_END         the last packet was delivered, or sl_capture_stop was called; the batch may hold some

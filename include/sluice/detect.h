@@ -66,7 +66,7 @@ struct sl_rules_count {
     size_t bad;        /* no rule, or a broken one */
     size_t duplicates; /* of the loaded: same gid and sid as an earlier one; the higher rev stays (of equal
                           ones the first), the other is counted here and not under loaded */
-    size_t without_literal; /* of the loaded: evaluated on every packet of their protocol */
+    size_t without_literal; /* of the loaded: evaluated on every packet of their protocol or port */
 };
 
 SL_API void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *count);

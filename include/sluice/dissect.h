@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The dissector: finds link, network and transport headers and the payload of each packet.
  *
- * Link types: Ethernet, raw IP, NULL and LOOP, Linux SLL and SLL2, PPP (also with HDLC framing). Inside:
- * 802.1Q, 802.1ad, MPLS, PPPoE sessions, IPv4 with options, IPv6 with extension headers, fragments,
- * TCP, UDP, SCTP, ICMP, ICMPv6; GRE and IP in IP are followed one level deep, and deeper tunnels are
- * payload, as are tunnels in fragments. Whatever the bytes say, nothing outside the packet is read: what
- * stops the dissector is a defect of the packet. */
+ * Link types: Ethernet, raw IP, NULL and LOOP, Linux SLL and SLL2, PPP (also with HDLC framing), PPPoE
+ * and Cisco HDLC. Inside: 802.1Q, 802.1ad, LLC with SNAP, MPLS, PPPoE sessions, IPv4 with options, IPv6
+ * with extension headers, fragments, TCP, UDP, SCTP, ICMP, ICMPv6; GRE and IP in IP are followed one
+ * level deep, and deeper tunnels are payload, as are tunnels in fragments. Whatever the bytes say,
+ * nothing outside the packet is read: what stops the dissector is a defect of the packet. */
 #ifndef SLUICE_DISSECT_H
 #define SLUICE_DISSECT_H
 
@@ -47,7 +47,7 @@ enum sl_defect {
     SL_DEFECT_SCTP_SHORT,        /* fewer than 12 bytes */
     SL_DEFECT_ICMP_SHORT,        /* fewer than 4 bytes (ICMPv6 too) */
     SL_DEFECT_GRE_SHORT,
-    SL_DEFECT_TUNNEL_SHORT,      /* a tunnel whose inner IP header is cut off or of no IP version */
+    SL_DEFECT_TUNNEL_SHORT,      /* a tunnel whose inner IP header is cut off or of another version */
     SL_DEFECT_OFFSET,            /* a header lies beyond byte 65,535 of the packet (outer: 255) */
     SL_N_DEFECTS
 };
@@ -96,9 +96,9 @@ struct sl_dissect_stats {
  *
  * The payload is what lies behind a TCP, UDP, SCTP or ICMP header (8 bytes of ICMP), else behind the
  * IP headers. An IPv4 total length or IPv6 payload length of 0, as segmentation offload leaves it in a
- * sender's capture, means: to the end of the packet or tunnel around it. A first fragment that ends inside
- * its transport header has no defect, and none of what ends it. VLAN ids are the first two on the way
- * in; a priority tag (id 0) names none. */
+ * sender's capture, means: to the end of the packet or tunnel around it. A first fragment that ends
+ * inside its transport header has no defect and no transport; what it holds of it is payload. VLAN ids
+ * are the first two on the way in; a priority tag (id 0) names none. */
 SL_API void sl_dissect(struct sl_batch *batch, struct sl_dissect_stats *stats);
 
 /* Addresses and ports of a packet, of the inner IP header of a tunnel. */

@@ -4,8 +4,9 @@
  * A flow is a 5-tuple with its VLAN ids, both directions one flow. ICMP echo requests and replies are
  * a flow by their identifier, all other packets without ports by their addresses and protocol. The
  * client is who sent the first SYN; without one, the first packet's sender, unless that is a SYN+ACK or
- * comes from a port below 1,024 to one that is not (midstream). Memory is bounded: where the table is
- * full the flow whose last packet came first is evicted and counted. */
+ * comes from a port below 1,024 to one that is not (midstream); who talks to itself is the client.
+ * Memory is bounded: where the table is full the flow whose last packet came first is evicted and
+ * counted. */
 #ifndef SLUICE_FLOW_H
 #define SLUICE_FLOW_H
 

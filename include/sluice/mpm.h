@@ -43,7 +43,8 @@ struct sl_mpm_table;
 
 /* Compiles literals (copied; their index is the hit's id). Where a literal is wrong, diag->line is its
  * index + 1 and the status SL_EINVAL (empty, too long, too many). SL_EINVAL also: no such algorithm (the
- * known ones are named). SL_ENOMEM. An empty set is fine and matches nothing. */
+ * known ones are named). SL_EUNSUPPORTED: the set is beyond this algorithm. SL_ENOMEM. An empty set is
+ * fine and matches nothing. */
 SL_CHECK SL_API enum sl_status sl_mpm_build(struct sl_mpm_table **table,
                                             const struct sl_mpm_config *config,
                                             const struct sl_literal *literals, size_t n_literals,

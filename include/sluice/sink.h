@@ -20,8 +20,8 @@ enum sl_event_kind { SL_EVENT_ALERT, SL_EVENT_ANOMALY };
 /* Something to report of one packet. All pointers are borrowed for the call. */
 struct sl_event {
     enum sl_event_kind kind;
-    const struct sl_signature *signature; /* alerts */
     enum sl_header_check check;           /* anomalies */
+    const struct sl_signature *signature; /* alerts */
 
     struct sl_origin origin;   /* time, packet number, flow, VLANs, direction */
     const char *source;        /* the file's path or the interface's name */

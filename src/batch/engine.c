@@ -25,12 +25,52 @@ static bool is_sorted(const struct sl_hit *hit, size_t n)
     return true;
 }
 
+/* Moves hits into the order of their items, hits of one item keeping theirs: a counting sort, since items
+ * are few and hits may be millions. False: no memory for it. */
+static bool order_by_item(struct sl_hit *hit, size_t n, uint32_t max_item)
+{
+    struct sl_hit *ordered = (struct sl_hit *)malloc(n * sizeof *ordered);
+    size_t *place = (size_t *)calloc((size_t)max_item + 2, sizeof *place);
+    const bool ready = ordered != NULL && place != NULL;
+
+    if (ready) {
+        for (size_t i = 0; i < n; i++)
+            place[hit[i].item + 1]++;
+        for (uint32_t item = 0; item < max_item; item++)
+            place[item + 1] += place[item];
+        for (size_t i = 0; i < n; i++)
+            ordered[place[hit[i].item]++] = hit[i];
+        memcpy(hit, ordered, n * sizeof *hit);
+    }
+    free(ordered);
+    free(place);
+    return ready;
+}
+
+static void sort_each_item(struct sl_hit *hit, size_t n)
+{
+    for (size_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && hit[end].item == hit[begin].item; end++)
+            ;
+        if (!is_sorted(hit + begin, end - begin))
+            qsort(hit + begin, end - begin, sizeof *hit, compare_hits);
+    }
+}
+
 void sl_hits_sort(struct sl_hits *hits)
 {
     const size_t n = hits->n < hits->cap ? hits->n : hits->cap;
+    uint32_t max_item = 0;
 
-    /* CPU backends mostly give hits in order: looking is far cheaper than sorting. */
-    if (n > 1 && !is_sorted(hits->hit, n))
+    /* Most lists are in order, or all but: backends go through each payload from its beginning. */
+    if (n < 2 || is_sorted(hits->hit, n))
+        return;
+    for (size_t i = 0; i < n; i++)
+        max_item = hits->hit[i].item > max_item ? hits->hit[i].item : max_item;
+    /* Fewer hits than items would pay for the counters: then, or without memory, a plain sort. */
+    if (max_item / 8 < n && order_by_item(hits->hit, n, max_item))
+        sort_each_item(hits->hit, n);
+    else
         qsort(hits->hit, n, sizeof *hits->hit, compare_hits);
 }
 

@@ -132,6 +132,38 @@ static void test_hits_sort_by_item_offset_and_id(void **state)
     sl_hits_sort(&hits);
 }
 
+static void test_long_lists_sort_as_short_ones(void **state)
+{
+    enum { N = 20000 };
+    static const uint32_t n_items[] = {1, 7, 300, N, 10 * N, UINT32_MAX};
+    struct sl_hit *hit = malloc(N * sizeof *hit);
+    uint64_t seed = 1;
+
+    (void)state;
+    for (size_t c = 0; c < sizeof n_items / sizeof *n_items; c++) {
+        struct sl_hits hits = {hit, N, N};
+        uint64_t sum = 0, sorted_sum = 0;
+
+        for (size_t i = 0; i < N; i++) {
+            hit[i] = (struct sl_hit){test_below(&seed, n_items[c]), test_below(&seed, 50),
+                                     test_below(&seed, 3)};
+            sum += (uint64_t)hit[i].item * 31 + hit[i].offset * 7 + hit[i].id;
+        }
+        sl_hits_sort(&hits);
+        for (size_t i = 0; i < N; i++) {
+            sorted_sum += (uint64_t)hit[i].item * 31 + hit[i].offset * 7 + hit[i].id;
+            if (i > 0)
+                assert_true(hit[i - 1].item < hit[i].item ||
+                            (hit[i - 1].item == hit[i].item &&
+                             (hit[i - 1].offset < hit[i].offset ||
+                              (hit[i - 1].offset == hit[i].offset &&
+                               hit[i - 1].id <= hit[i].id))));
+        }
+        assert_int_equal(sum, sorted_sum);
+    }
+    free(hit);
+}
+
 static bool never(char why[SL_WHY_LEN])
 {
     snprintf(why, SL_WHY_LEN, "no such unit");
@@ -169,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_bad_sizes_are_refused),
         cmocka_unit_test(test_pieces_cover_the_source_once),
         cmocka_unit_test(test_hits_sort_by_item_offset_and_id),
+        cmocka_unit_test(test_long_lists_sort_as_short_ones),
         cmocka_unit_test(test_the_best_usable_backend_is_chosen),
     };
 
