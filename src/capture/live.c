@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Live interfaces, through libpcap. */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "capture/source.h"
+
+enum {
+    RING_LEN = 16 << 20, /* the kernel's buffer */
+    READ_MS = 100,
+    /* The kernel hands packets over in blocks. One that is not full waits for a timer of READ_MS,
+     * which closes it when it finds it open for the second time. */
+    DRAIN_MS = 2 * READ_MS + 50,
+    POLL_BLIND_MS = 10, /* between looks at a device that cannot be waited for */
+    /* Packets between looks at the clock and at the stop. */
+    DISPATCH_PACKETS = 4096
+};
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/* libpcap's callback. Packets that the batch has no room for stay in the ring, but for this one. */
+static void take_packet(u_char *user, const struct pcap_pkthdr *header, const u_char *bytes)
+{
+    struct sl_capture *const capture = (struct sl_capture *)user;
+    struct live *const live = &capture->live;
+    struct record record = {
+        .bytes = bytes,
+        .len = header->caplen < SL_CAPTURE_PACKET_MAX ? header->caplen : SL_CAPTURE_PACKET_MAX,
+        .wire_len = header->len,
+        .time_ns = (int64_t)header->ts.tv_sec * 1000000000 +
+                   (int64_t)header->ts.tv_usec * live->ns_per_fraction,
+        .link_type = live->link_type,
+    };
+
+    live->drained_len += record.len;
+    if (capture_add(capture, live->batch, &record))
+        return;
+    memcpy(live->held_bytes, bytes, record.len);
+    record.bytes = live->held_bytes;
+    live->held = record;
+    pcap_breakloop(live->handle);
+}
+
+/* True when everything that lay in the ring at the stop was delivered: an empty ring after the
+ * kernel had its time to close the last block or, on a busy link, as many bytes as the ring holds.
+ */
+static bool drained(struct live *live, bool ring_empty, uint64_t now)
+{
+    if (live->drain_end_ns == 0) {
+        live->drain_end_ns = now + DRAIN_MS * NS_PER_MS;
+        live->drained_len = 0;
+        return false;
+    }
+    return (ring_empty && now >= live->drain_end_ns) || live->drained_len > RING_LEN;
+}
+
+static void wait_for_packets(const struct live *live, uint64_t left_ns)
+{
+    struct pollfd ready = {.fd = pcap_get_selectable_fd(live->handle), .events = POLLIN};
+    const int left_ms = (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
+
+    (void)poll(&ready, 1, ready.fd < 0 && left_ms > POLL_BLIND_MS ? POLL_BLIND_MS : left_ms);
+}
+
+static enum sl_status live_read(struct sl_capture *capture, struct sl_batch *batch,
+                                struct sl_diag *diag)
+{
+    struct live *const live = &capture->live;
+    const uint64_t end_ns = clock_ns() + READ_MS * NS_PER_MS;
+
+    live->batch = batch;
+    if (live->held.bytes != NULL && !capture_add(capture, batch, &live->held))
+        return capture_full(capture, batch, live->held.len, diag);
+    live->held.bytes = NULL;
+    for (;;) {
+        const bool stopped = atomic_load(&capture->stopped);
+        const int n = pcap_dispatch(live->handle, DISPATCH_PACKETS, take_packet, (u_char *)capture);
+        const uint64_t now = clock_ns();
+
+        if (live->held.bytes != NULL)
+            return capture_full(capture, batch, live->held.len, diag);
+        if (n < 0 && n != PCAP_ERROR_BREAK)
+            return diag_set(diag, SL_EIO, capture->name, 0, "capture failed: %s",
+                            pcap_geterr(live->handle));
+        if (stopped && drained(live, n == 0, now))
+            return SL_END;
+        if (now >= end_ns)
+            return SL_OK;
+        if (n == 0)
+            wait_for_packets(live, end_ns - now);
+    }
+}
+
+static uint64_t live_drops(const struct sl_capture *capture)
+{
+    struct pcap_stat stat;
+
+    if (pcap_stats(capture->live.handle, &stat) != 0)
+        return 0;
+    return (uint64_t)stat.ps_drop + stat.ps_ifdrop;
+}
+
+static void live_close(struct sl_capture *capture)
+{
+    if (capture->live.handle != NULL)
+        pcap_close(capture->live.handle);
+    free(capture->live.held_bytes);
+}
+
+static const struct capture_kind live_kind = {live_read, live_drops, live_close};
+
+static enum sl_status set_filter(const struct sl_capture *capture, const char *filter,
+                                 struct sl_diag *diag)
+{
+    pcap_t *const handle = capture->live.handle;
+    enum sl_status status = SL_OK;
+    struct bpf_program program;
+
+    if (filter == NULL)
+        return SL_OK;
+    if (pcap_compile(handle, &program, filter, 1, PCAP_NETMASK_UNKNOWN) != 0)
+        return diag_set(diag, SL_EINVAL, capture->name, 0, "filter \"%s\": %s", filter,
+                        pcap_geterr(handle));
+    if (pcap_setfilter(handle, &program) != 0)
+        status = diag_set(diag, SL_EIO, capture->name, 0, "filter \"%s\": %s", filter,
+                          pcap_geterr(handle));
+    pcap_freecode(&program);
+    return status;
+}
+
+static enum sl_status activate(const struct sl_capture *capture, struct sl_diag *diag)
+{
+    pcap_t *const handle = capture->live.handle;
+    char error[PCAP_ERRBUF_SIZE] = "";
+
+    /* Before activation none of these fails; nanoseconds, where the device has none, stay
+     * microseconds. */
+    (void)pcap_set_snaplen(handle, SL_CAPTURE_PACKET_MAX);
+    (void)pcap_set_promisc(handle, 1);
+    (void)pcap_set_timeout(handle, READ_MS);
+    (void)pcap_set_buffer_size(handle, RING_LEN);
+    (void)pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO);
+
+    const int result = pcap_activate(handle);
+    if (result < 0) {
+        const char *const why = pcap_geterr(handle);
+        const bool has_why = why[0] != '\0' && result != PCAP_ERROR;
+
+        return diag_set(diag, SL_EIO, capture->name, 0, "cannot capture: %s%s%s%s",
+                        result == PCAP_ERROR ? why : pcap_statustostr(result), has_why ? " (" : "",
+                        has_why ? why : "", has_why ? ")" : "");
+    }
+    /* libpcap's own waits may last for ever on a quiet interface. */
+    if (pcap_setnonblock(handle, 1, error) != 0)
+        return diag_set(diag, SL_EIO, capture->name, 0, "cannot capture: %s", error);
+    return SL_OK;
+}
+
+enum sl_status live_open(struct sl_capture *capture, const char *filter, struct sl_diag *diag)
+{
+    struct live *const live = &capture->live;
+    char error[PCAP_ERRBUF_SIZE] = "";
+
+    capture->kind = &live_kind;
+    live->held_bytes = (uint8_t *)malloc(SL_CAPTURE_PACKET_MAX);
+    if (live->held_bytes == NULL)
+        return diag_set(diag, SL_ENOMEM, capture->name, 0, "no memory to capture");
+    live->handle = pcap_create(capture->name, error);
+    if (live->handle == NULL)
+        return diag_set(diag, SL_EIO, capture->name, 0, "cannot capture: %s", error);
+
+    enum sl_status status = activate(capture, diag);
+    if (status == SL_OK)
+        status = set_filter(capture, filter, diag);
+    if (status != SL_OK)
+        return status;
+    live->link_type = link_type_of_dlt(pcap_datalink(live->handle));
+    live->ns_per_fraction =
+        pcap_get_tstamp_precision(live->handle) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
+    return SL_OK;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* What a capture is inside, and what its kinds (pcap, pcapng, live) share. */
+#ifndef CAPTURE_SOURCE_H
+#define CAPTURE_SOURCE_H
+
+#include <pcap/pcap.h>
+
+#include "capture/input.h"
+#include "sluice/capture.h"
+
+/* A packet on its way from a source into a batch. */
+struct record {
+    const uint8_t *bytes;
+    uint32_t len;      /* captured, at most SL_CAPTURE_PACKET_MAX */
+    uint32_t wire_len; /* as the source says; may be below len */
+    int64_t time_ns;
+    uint16_t link_type;
+};
+
+struct capture_kind {
+    enum sl_status (*read)(struct sl_capture *capture, struct sl_batch *batch,
+                           struct sl_diag *diag);
+    uint64_t (*drops)(const struct sl_capture *capture); /* NULL: it drops nothing */
+    void (*close)(struct sl_capture *capture);           /* NULL: nothing to free */
+};
+
+struct pcap_file {
+    bool swapped;             /* the file's byte order is not ours */
+    bool lengths_swapped;     /* old versions write the wire's length first */
+    uint32_t header_len;      /* of a packet record */
+    uint32_t ns_per_fraction; /* of a second */
+    uint16_t link_type;
+};
+
+struct pcapng_interface {
+    uint64_t ns_multiplier, ns_divisor; /* time in ns = (units * multiplier >> shift) / divisor */
+    int64_t offset_s;
+    uint32_t snap_len; /* 0: no limit */
+    uint16_t link_type;
+    uint8_t shift;
+};
+
+struct pcapng_file {
+    struct pcapng_interface *interfaces; /* of the section */
+    uint32_t n_interfaces, max_interfaces;
+    bool swapped;         /* the section's byte order is not ours */
+    uint32_t skipped_len; /* block whose trailing length comes next, 0 where there is none */
+    uint64_t skipped_offset;
+};
+
+struct live {
+    pcap_t *handle;
+    uint16_t link_type;
+    uint32_t ns_per_fraction;
+    struct sl_batch *batch; /* while packets are dispatched */
+    uint8_t *held_bytes;    /* SL_CAPTURE_PACKET_MAX bytes for `held` */
+    struct record held;     /* the packet that did not fit; bytes NULL where there is none */
+    uint64_t drain_end_ns;  /* set once the stop was seen */
+    uint64_t drained_len;   /* bytes that came since */
+};
+
+struct sl_capture {
+    const struct capture_kind *kind;
+    char *name;
+    uint16_t source;
+    atomic_bool stopped;
+    uint64_t n_packets, n_bytes, n_skipped_blocks;
+    enum sl_status ended; /* what the read said after which nothing comes; SL_OK before */
+    struct sl_diag why;   /* and its reason, for those who read once more */
+
+    struct input input; /* of a file; closed where it is live */
+    union {
+        struct pcap_file pcap;
+        struct pcapng_file pcapng;
+        struct live live;
+    };
+};
+
+/* Reads the file header at the input's beginning and sets the kind. */
+enum sl_status pcap_file_open(struct sl_capture *capture, struct sl_diag *diag);
+enum sl_status pcapng_file_open(struct sl_capture *capture, struct sl_diag *diag);
+
+/* Opens the interface that the capture is named after and sets the kind. */
+enum sl_status live_open(struct sl_capture *capture, const char *filter, struct sl_diag *diag);
+
+/* The LINKTYPE_ value, the same on all systems, of libpcap's DLT_ value, which is not. */
+uint16_t link_type_of_dlt(int dlt);
+
+/* The LINKTYPE_ value of what a file says: some systems wrote their DLT_ value of raw IP. */
+uint16_t link_type_of_file(uint16_t value);
+
+/* Appends a packet. False where it does not fit; capture_full then says what the read returns. */
+static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batch,
+                               const struct record *record)
+{
+    if (!sl_batch_fits(batch, record->len))
+        return false;
+
+    const uint32_t item = sl_batch_add(batch, record->bytes, record->len, 0);
+    capture->n_packets++;
+    capture->n_bytes += record->len;
+    if (batch->origin != NULL) {
+        struct sl_origin *const origin = &batch->origin[item];
+
+        origin->time_ns = record->time_ns;
+        origin->position = capture->n_packets;
+        origin->wire_len = record->wire_len > record->len ? record->wire_len : record->len;
+        origin->link_type = record->link_type;
+        origin->source = capture->source;
+    }
+    return true;
+}
+
+enum sl_status capture_full(const struct sl_capture *capture, const struct sl_batch *batch,
+                            uint32_t len, struct sl_diag *diag);
+
+/* Numbers of a file whose byte order is ours or the other; no alignment is asked of `at`. */
+static inline uint16_t get16(const uint8_t *at, bool swapped)
+{
+    uint16_t value;
+
+    memcpy(&value, at, sizeof value);
+    return swapped ? __builtin_bswap16(value) : value;
+}
+
+static inline uint32_t get32(const uint8_t *at, bool swapped)
+{
+    uint32_t value;
+
+    memcpy(&value, at, sizeof value);
+    return swapped ? __builtin_bswap32(value) : value;
+}
+
+static inline uint64_t get64(const uint8_t *at, bool swapped)
+{
+    uint64_t value;
+
+    memcpy(&value, at, sizeof value);
+    return swapped ? __builtin_bswap64(value) : value;
+}
+
+#endif
