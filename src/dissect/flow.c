@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/* The flow table: hash buckets with chains through one array of flows, and in the same array one
+ * list a timeout, in order of the flows' last packets. As the clock never runs backwards, each list
+ * is also in order of expiry: both timing out and finding the longest idle look at list heads
+ * alone. */
+#include "sluice/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/diag.h"
+#include "dissect/flow_key.h"
+#include "sluice/dissect.h"
+
+enum { MAX_FLOWS = 1 << 28 };
+
+/* Packets whose keys are computed, and whose flows are fetched from memory, before they are
+ * tracked. */
+enum { BLOCK = 16 };
+
+enum flow_list {
+    LIST_TCP_HANDSHAKE,
+    LIST_TCP_ESTABLISHED,
+    LIST_TCP_CLOSED,
+    LIST_UDP,
+    LIST_OTHER,
+    N_LISTS
+};
+
+enum { TCP_FIN = 0x01, TCP_SYN = 0x02, TCP_RST = 0x04, TCP_ACK = 0x10 };
+
+/* What is known of a flow. Those that each end has are of the key's end 0; of end 1 they are one
+ * bit further left. */
+enum {
+    STATE_CLIENT = 1 << 0, /* the client is the key's end 1 */
+    STATE_ESTABLISHED = 1 << 1,
+    STATE_MIDSTREAM = 1 << 2,
+    STATE_CLOSED = 1 << 3,
+    STATE_SYN = 1 << 4,
+    STATE_SYN_ACK = 1 << 5,
+    STATE_SEEN = 1 << 6,
+    STATE_SEEN_BOTH = 3 << 6,
+    STATE_FIN = 1 << 8,
+    STATE_FIN_ACKED = 1 << 10,
+    STATE_FIN_ACKED_BOTH = 3 << 10
+};
+
+/* 96 bytes: two cache lines, wherever it lies in an array that begins at one. */
+struct flow {
+    struct flow_key key;
+    uint64_t id;
+    int64_t last_time;      /* of its last packet, by the table's clock */
+    uint64_t last_packet;   /* count of packets at its last */
+    uint32_t fin_end[2];    /* sequence number behind the FIN of each end; valid with STATE_FIN */
+    uint32_t chain;         /* next flow of the bucket, or of those that are free; 0 ends it */
+    uint32_t before, after; /* in its list */
+    uint16_t state;
+    uint8_t list;
+};
+
+_Static_assert(sizeof(struct flow) == 96, "a flow is two cache lines");
+
+struct sl_flow_table {
+    uint64_t secret[FLOW_KEY_WORDS];
+    uint64_t timeout_ns[N_LISTS];
+    uint64_t longest_timeout_ns;
+
+    uint32_t *buckets; /* heads of chains; 0 is none */
+    uint32_t bucket_mask;
+    struct flow *flows; /* the first N_LISTS are the lists' ends and no flows */
+    uint32_t n_used;    /* flows that were ever used, with the lists' ends */
+    uint32_t n_flows;   /* with the lists' ends */
+    uint32_t free_chain;
+
+    int64_t now;
+    int64_t swept_time;     /* when timeouts were looked at last */
+    uint64_t next_sweep_ns; /* for so long after it none can pass: at most the shortest */
+    uint64_t packets;
+    struct sl_flow_stats stats;
+};
+
+/* A packet of a block, ready to be tracked. */
+struct flow_packet {
+    struct flow_key key;
+    uint32_t bucket;
+    uint8_t sender; /* which end of the key sent it */
+    bool has_flow;
+};
+
+void sl_flow_config_init(struct sl_flow_config *config)
+{
+    *config = (struct sl_flow_config){
+        .max_flows = 262144,
+        .tcp_handshake_seconds = 60,
+        .tcp_established_seconds = 600,
+        .tcp_closed_seconds = 10,
+        .udp_seconds = 60,
+        .other_seconds = 30,
+    };
+}
+
+static void set_timeouts(struct sl_flow_table *table, const struct sl_flow_config *config)
+{
+    const uint32_t seconds[N_LISTS] = {
+        [LIST_TCP_HANDSHAKE] = config->tcp_handshake_seconds,
+        [LIST_TCP_ESTABLISHED] = config->tcp_established_seconds,
+        [LIST_TCP_CLOSED] = config->tcp_closed_seconds,
+        [LIST_UDP] = config->udp_seconds,
+        [LIST_OTHER] = config->other_seconds,
+    };
+
+    for (uint32_t list = 0; list < N_LISTS; list++) {
+        table->timeout_ns[list] = seconds[list] * UINT64_C(1000000000);
+        if (table->timeout_ns[list] > table->longest_timeout_ns)
+            table->longest_timeout_ns = table->timeout_ns[list];
+    }
+}
+
+static void make_lists(struct sl_flow_table *table)
+{
+    for (uint32_t list = 0; list < N_LISTS; list++) {
+        table->flows[list].before = table->flows[list].after = list;
+        table->flows[list].last_packet = UINT64_MAX; /* an empty list has none to evict */
+    }
+    table->n_used = N_LISTS;
+}
+
+/* Not cleared, so that pages of a large table are touched only when they are used. */
+static struct flow *take_flows(uint32_t n_flows)
+{
+    void *memory;
+
+    return posix_memalign(&memory, 64, n_flows * sizeof(struct flow)) == 0 ? memory : NULL;
+}
+
+enum sl_status sl_flow_table_create(struct sl_flow_table **out, const struct sl_flow_config *config,
+                                    struct sl_diag *diag)
+{
+    if (config->max_flows == 0 || config->max_flows > MAX_FLOWS)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a table of %u flows (expected 1 to %u)",
+                        config->max_flows, (unsigned)MAX_FLOWS);
+
+    struct sl_flow_table *table = (struct sl_flow_table *)calloc(1, sizeof *table);
+    uint32_t n_buckets = 1;
+
+    if (table == NULL)
+        goto no_memory;
+    while (n_buckets < config->max_flows)
+        n_buckets *= 2;
+    table->n_flows = config->max_flows + N_LISTS;
+    table->bucket_mask = n_buckets - 1;
+    table->buckets = (uint32_t *)calloc(n_buckets, sizeof *table->buckets);
+    table->flows = take_flows(table->n_flows);
+    if (table->buckets == NULL || table->flows == NULL)
+        goto no_memory;
+    set_timeouts(table, config);
+    make_lists(table);
+    flow_key_secret(table->secret, config->hash_key);
+    *out = table;
+    return SL_OK;
+
+no_memory:
+    sl_flow_table_free(table);
+    return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %u flows",
+                    config->max_flows);
+}
+
+void sl_flow_table_free(struct sl_flow_table *table)
+{
+    if (table == NULL)
+        return;
+    free(table->buckets);
+    free(table->flows);
+    free(table);
+}
+
+void sl_flow_stats(const struct sl_flow_table *table, struct sl_flow_stats *stats)
+{
+    *stats = table->stats;
+}
+
+static void list_remove(struct sl_flow_table *table, const struct flow *flow)
+{
+    table->flows[flow->before].after = flow->after;
+    table->flows[flow->after].before = flow->before;
+}
+
+static void list_append(struct sl_flow_table *table, struct flow *flow, uint32_t list)
+{
+    const uint32_t index = (uint32_t)(flow - table->flows);
+    struct flow *end = &table->flows[list];
+
+    flow->list = (uint8_t)list;
+    flow->after = list;
+    flow->before = end->before;
+    table->flows[end->before].after = index;
+    end->before = index;
+}
+
+static uint32_t bucket_of(const struct sl_flow_table *table, const struct flow_key *key)
+{
+    return (uint32_t)flow_key_hash(key, table->secret) & table->bucket_mask;
+}
+
+static void end_flow(struct sl_flow_table *table, struct flow *flow)
+{
+    const uint32_t index = (uint32_t)(flow - table->flows);
+    uint32_t *link = &table->buckets[bucket_of(table, &flow->key)];
+
+    while (*link != index)
+        link = &table->flows[*link].chain;
+    *link = flow->chain;
+    list_remove(table, flow);
+    flow->chain = table->free_chain;
+    table->free_chain = index;
+    table->stats.active--;
+}
+
+/* Ends all flows of a list that were idle for longer than `idle_ns`, and returns for how long from
+ * now on no flow of that list can be. */
+static uint64_t sweep_list(struct sl_flow_table *table, uint32_t list, uint64_t idle_ns)
+{
+    while (table->flows[list].after != list) {
+        struct flow *oldest = &table->flows[table->flows[list].after];
+        const uint64_t idle = (uint64_t)table->now - (uint64_t)oldest->last_time;
+
+        if (idle <= idle_ns)
+            return idle_ns - idle;
+        end_flow(table, oldest);
+        table->stats.timed_out++;
+    }
+    return idle_ns;
+}
+
+static void sweep(struct sl_flow_table *table)
+{
+    table->swept_time = table->now;
+    table->next_sweep_ns = UINT64_MAX;
+    for (uint32_t list = 0; list < N_LISTS; list++) {
+        const uint64_t next = sweep_list(table, list, table->timeout_ns[list]);
+
+        if (next < table->next_sweep_ns)
+            table->next_sweep_ns = next;
+    }
+}
+
+static void end_all(struct sl_flow_table *table)
+{
+    for (uint32_t list = 0; list < N_LISTS; list++)
+        while (table->flows[list].after != list) {
+            end_flow(table, &table->flows[table->flows[list].after]);
+            table->stats.timed_out++;
+        }
+}
+
+/* Times may be any 64-bit numbers: differences are taken of unsigned ones, which cannot overflow.
+ */
+static void advance_clock(struct sl_flow_table *table, int64_t time)
+{
+    if (time == 0)
+        return;
+    if (time > table->now) {
+        table->now = time;
+        if ((uint64_t)time - (uint64_t)table->swept_time > table->next_sweep_ns)
+            sweep(table);
+    } else if ((uint64_t)table->now - (uint64_t)time > table->longest_timeout_ns) {
+        end_all(table);
+        table->now = table->swept_time = time;
+    }
+}
+
+static void evict(struct sl_flow_table *table)
+{
+    uint32_t oldest = table->flows[0].after;
+
+    for (uint32_t list = 1; list < N_LISTS; list++) {
+        const uint32_t head = table->flows[list].after;
+
+        if (table->flows[head].last_packet < table->flows[oldest].last_packet)
+            oldest = head;
+    }
+    end_flow(table, &table->flows[oldest]);
+    table->stats.evicted++;
+}
+
+static struct flow *take_flow(struct sl_flow_table *table)
+{
+    if (table->free_chain == 0 && table->n_used < table->n_flows)
+        return &table->flows[table->n_used++];
+    if (table->free_chain == 0)
+        evict(table);
+
+    struct flow *flow = &table->flows[table->free_chain];
+
+    table->free_chain = flow->chain;
+    return flow;
+}
+
+/* The index of the packet's flow, 0 if it is not in the table. */
+static uint32_t find_flow(const struct sl_flow_table *table, const struct flow_packet *packet)
+{
+    uint32_t index = table->buckets[packet->bucket];
+
+    while (index != 0 && !flow_key_equal(&table->flows[index].key, &packet->key))
+        index = table->flows[index].chain;
+    return index;
+}
+
+/* The opening of a connection, and the server's answer to it. */
+static bool is_syn(uint8_t tcp_flags)
+{
+    return (tcp_flags & (TCP_SYN | TCP_ACK | TCP_RST)) == TCP_SYN;
+}
+
+static bool is_syn_ack(uint8_t tcp_flags)
+{
+    return (tcp_flags & (TCP_SYN | TCP_ACK | TCP_RST)) == (TCP_SYN | TCP_ACK);
+}
+
+/* Who opened the flow that begins with this packet. Servers mostly have ports below 1,024. */
+static uint32_t guess_client(const struct flow_packet *packet, uint8_t tcp_flags)
+{
+    const uint32_t sender = packet->sender;
+    const bool from_server =
+        is_syn_ack(tcp_flags) || (flow_key_port(&packet->key, sender) < 1024 &&
+                                  flow_key_port(&packet->key, sender ^ 1) >= 1024);
+
+    if (is_syn(tcp_flags) || flow_key_has_equal_ends(&packet->key))
+        return sender;
+    return from_server ? sender ^ 1 : sender;
+}
+
+static struct flow *begin_flow(struct sl_flow_table *table, const struct flow_packet *packet,
+                               uint8_t protocol, uint8_t tcp_flags)
+{
+    struct flow *flow = take_flow(table);
+    uint32_t *head = &table->buckets[packet->bucket];
+
+    flow->key = packet->key;
+    flow->id = ++table->stats.flows;
+    flow->state = guess_client(packet, tcp_flags) ? STATE_CLIENT : 0;
+    flow->chain = *head;
+    *head = (uint32_t)(flow - table->flows);
+    table->stats.active++;
+    if (protocol == SL_IP_TCP) {
+        table->stats.tcp++;
+        if (!is_syn(tcp_flags)) {
+            flow->state |= STATE_MIDSTREAM | STATE_ESTABLISHED;
+            table->stats.midstream++;
+        }
+    } else if (protocol == SL_IP_UDP) {
+        table->stats.udp++;
+    } else {
+        table->stats.other++;
+    }
+    return flow;
+}
+
+static bool from_client(const struct flow *flow, uint32_t sender)
+{
+    return sender == (flow->state & STATE_CLIENT ? 1 : 0);
+}
+
+/* SYN and SYN+ACK. The first SYN settles who the client is, also in a flow picked up without one.
+ */
+static void update_handshake(struct flow *flow, uint8_t tcp_flags, uint32_t sender)
+{
+    if (is_syn_ack(tcp_flags)) {
+        if (!from_client(flow, sender))
+            flow->state |= STATE_SYN_ACK;
+    } else if ((flow->state & STATE_SYN) == 0) {
+        flow->state &= (uint16_t)~STATE_CLIENT;
+        flow->state |= (uint16_t)(sender ? STATE_SYN | STATE_CLIENT : STATE_SYN);
+    }
+}
+
+/* Where the capture cut the segment short, its FIN counts as acknowledged somewhat early. */
+static void update_tcp(struct flow *flow, const uint8_t *tcp, uint32_t payload_len, uint32_t sender)
+{
+    const uint8_t tcp_flags = tcp[13];
+
+    if (tcp_flags & TCP_RST) {
+        flow->state |= STATE_CLOSED;
+        return;
+    }
+    if (tcp_flags & TCP_SYN) {
+        update_handshake(flow, tcp_flags, sender);
+        return;
+    }
+    if (tcp_flags & TCP_ACK) {
+        const uint32_t peer = sender ^ 1;
+
+        if ((flow->state & STATE_SYN_ACK) && from_client(flow, sender))
+            flow->state |= STATE_ESTABLISHED;
+        if ((flow->state & STATE_FIN << peer) &&
+            (int32_t)(load_be32(tcp + 8) - flow->fin_end[peer]) >= 0)
+            flow->state |= (uint16_t)(STATE_FIN_ACKED << peer);
+        if ((flow->state & STATE_FIN_ACKED_BOTH) == STATE_FIN_ACKED_BOTH)
+            flow->state |= STATE_CLOSED;
+    }
+    if ((tcp_flags & TCP_FIN) && (flow->state & STATE_FIN << sender) == 0) {
+        flow->fin_end[sender] = load_be32(tcp + 4) + payload_len + 1;
+        flow->state |= (uint16_t)(STATE_FIN << sender);
+    }
+}
+
+static enum flow_list list_of(const struct flow *flow, uint8_t protocol)
+{
+    if (protocol == SL_IP_UDP)
+        return LIST_UDP;
+    if (protocol != SL_IP_TCP)
+        return LIST_OTHER;
+    if (flow->state & STATE_CLOSED)
+        return LIST_TCP_CLOSED;
+    return flow->state & STATE_ESTABLISHED ? LIST_TCP_ESTABLISHED : LIST_TCP_HANDSHAKE;
+}
+
+static uint8_t flags_of(const struct flow *flow, uint32_t sender, bool is_new)
+{
+    return (uint8_t)((from_client(flow, sender) ? SL_FLOW_TO_SERVER : 0) |
+                     (flow->state & STATE_ESTABLISHED ? SL_FLOW_ESTABLISHED : 0) |
+                     (flow->state & STATE_MIDSTREAM ? SL_FLOW_MIDSTREAM : 0) |
+                     (is_new ? SL_FLOW_NEW : 0));
+}
+
+static void track_packet(struct sl_flow_table *table, const struct sl_batch *batch, uint32_t item,
+                         const struct flow_packet *packet)
+{
+    const uint8_t protocol = batch->packet[item].protocol;
+    const uint8_t *tcp = batch->bytes + batch->packet[item].offset + batch->packet[item].transport;
+    const uint8_t tcp_flags = protocol == SL_IP_TCP ? tcp[13] : 0;
+    struct sl_origin *origin = &batch->origin[item];
+
+    advance_clock(table, origin->time_ns);
+
+    const uint32_t index = find_flow(table, packet);
+    struct flow *flow = &table->flows[index];
+    bool is_new = index == 0;
+
+    if (!is_new && is_syn(tcp_flags) && (flow->state & STATE_CLOSED)) {
+        end_flow(table, flow);
+        is_new = true;
+    }
+    if (is_new)
+        flow = begin_flow(table, packet, protocol, tcp_flags);
+    else
+        list_remove(table, flow);
+    flow->last_time = table->now;
+    flow->last_packet = ++table->packets;
+    flow->state |= (uint16_t)(STATE_SEEN << packet->sender);
+    if (protocol == SL_IP_TCP)
+        update_tcp(flow, tcp, batch->payload[item].len, packet->sender);
+    else if ((flow->state & STATE_SEEN_BOTH) == STATE_SEEN_BOTH)
+        flow->state |= STATE_ESTABLISHED;
+    list_append(table, flow, list_of(flow, protocol));
+    origin->flow = flow->id;
+    origin->flow_flags = flags_of(flow, packet->sender, is_new);
+}
+
+static void prepare_block(const struct sl_flow_table *table, const struct sl_batch *batch,
+                          uint32_t first, uint32_t n, struct flow_packet block[BLOCK])
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct flow_packet *packet = &block[i];
+
+        packet->has_flow = flow_key_read(&packet->key, &packet->sender, batch, first + i);
+        if (!packet->has_flow)
+            continue;
+        packet->bucket = bucket_of(table, &packet->key);
+        __builtin_prefetch(&table->buckets[packet->bucket]);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!block[i].has_flow)
+            continue;
+
+        const struct flow *flow = &table->flows[table->buckets[block[i].bucket]];
+
+        __builtin_prefetch(flow);
+        __builtin_prefetch((const uint8_t *)flow + 64);
+    }
+}
+
+void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
+{
+    struct flow_packet block[BLOCK];
+
+    for (uint32_t first = 0; first < batch->n_items; first += BLOCK) {
+        const uint32_t rest = batch->n_items - first;
+        const uint32_t n = rest < BLOCK ? rest : BLOCK;
+
+        prepare_block(table, batch, first, n, block);
+        for (uint32_t i = 0; i < n; i++) {
+            batch->origin[first + i].flow = 0;
+            batch->origin[first + i].flow_flags = 0;
+            if (block[i].has_flow)
+                track_packet(table, batch, first + i, &block[i]);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* A flow's key: the ends of a conversation in an order that does not depend on who sends. */
+#ifndef DISSECT_FLOW_KEY_H
+#define DISSECT_FLOW_KEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sluice/batch.h"
+
+enum { FLOW_KEY_WORDS = 6 };
+
+/* Words 0 and 1 are the lower end's address, 2 and 3 the higher end's; word 4 holds the ports of
+ * both and the VLAN ids; word 5 the protocol, and whether the ports are an ICMP echo's identifier.
+ */
+struct flow_key {
+    uint64_t word[FLOW_KEY_WORDS];
+};
+
+/* Reads the key of a dissected packet; *sender is the end that sent it, 0 or 1 (0 where the ends
+ * are equal). False: the packet belongs to no flow. */
+bool flow_key_read(struct flow_key *key, uint8_t *sender, const struct sl_batch *batch,
+                   uint32_t item);
+
+/* Makes the hash's secret of 128 bits. */
+void flow_key_secret(uint64_t secret[FLOW_KEY_WORDS], const uint64_t seed[2]);
+
+static inline uint16_t flow_key_port(const struct flow_key *key, uint32_t end)
+{
+    return (uint16_t)(key->word[4] >> 16 * end);
+}
+
+/* Whether somebody talks to itself. */
+static inline bool flow_key_has_equal_ends(const struct flow_key *key)
+{
+    return key->word[0] == key->word[2] && key->word[1] == key->word[3] &&
+           flow_key_port(key, 0) == flow_key_port(key, 1);
+}
+
+static inline bool flow_key_equal(const struct flow_key *a, const struct flow_key *b)
+{
+    uint64_t difference = 0;
+
+    for (uint32_t i = 0; i < FLOW_KEY_WORDS; i++)
+        difference |= a->word[i] ^ b->word[i];
+    return difference == 0;
+}
+
+static inline uint64_t flow_key_fold(uint64_t a, uint64_t b)
+{
+    const unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Folded products of keyed words, as wyhash and umash have them: without the secret nobody can
+ * choose keys that collide more often than chance has it. */
+static inline uint64_t flow_key_hash(const struct flow_key *key,
+                                     const uint64_t secret[FLOW_KEY_WORDS])
+{
+    const uint64_t sum = flow_key_fold(key->word[0] ^ secret[0], key->word[1] ^ secret[1]) +
+                         flow_key_fold(key->word[2] ^ secret[2], key->word[3] ^ secret[3]) +
+                         flow_key_fold(key->word[4] ^ secret[4], key->word[5] ^ secret[5]);
+
+    return flow_key_fold(sum ^ secret[0], secret[5] | 1);
+}
+
+#endif

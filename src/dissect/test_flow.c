@@ -1,0 +1,741 @@
+/* SPDX-License-Identifier: MIT */
+#include "test.h"
+
+#include "dissect/test_flow_oracle.h"
+#include "dissect/test_frame.h"
+#include "sluice/dissect.h"
+#include "sluice/flow.h"
+
+enum { FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16 };
+
+#define SECOND INT64_C(1000000000)
+
+static void put_transport(struct frame *f, const struct flow_event *event)
+{
+    uint8_t *transport;
+
+    switch (event->protocol) {
+    case SL_IP_TCP:
+        transport = frame_tcp(f, event->port[0], event->port[1], event->tcp_flags, 0);
+        store_be32(transport + 4, event->seq);
+        store_be32(transport + 8, event->ack);
+        break;
+    case SL_IP_UDP:
+        frame_udp(f, event->port[0], event->port[1], event->payload_len);
+        break;
+    case SL_IP_SCTP:
+        frame_be16(f, event->port[0]);
+        frame_be16(f, event->port[1]);
+        frame_put(f, 8);
+        break;
+    case SL_IP_ICMP:
+    case SL_IP_ICMPV6:
+        frame_bytes(f, &event->icmp_type, 1);
+        frame_put(f, 3);
+        frame_be16(f, event->icmp_id);
+        frame_put(f, 2);
+        break;
+    default:
+        break;
+    }
+    frame_put(f, event->payload_len);
+}
+
+static void put_ipv4(struct frame *f, const struct flow_event *event)
+{
+    const uint32_t ip = frame_ipv4(f, event->protocol, 0);
+
+    f->byte[ip + 15] = event->addr[0];
+    f->byte[ip + 19] = event->addr[1];
+    if (event->later_fragment)
+        f->byte[ip + 7] = 1;
+    put_transport(f, event);
+    frame_end_ipv4(f, ip);
+}
+
+static void put_ipv6(struct frame *f, const struct flow_event *event)
+{
+    const uint32_t ip = frame_ipv6(f, event->later_fragment ? 44 : event->protocol);
+
+    f->byte[ip + 23] = event->addr[0];
+    f->byte[ip + 39] = event->addr[1];
+    if (event->later_fragment) {
+        frame_extension(f, event->protocol, 0);
+        f->byte[f->len - 5] = 8;
+    }
+    put_transport(f, event);
+    frame_end_ipv6(f, ip);
+}
+
+static void build(struct frame *f, const struct flow_event *event)
+{
+    f->len = 0;
+    frame_ethernet(f, event->vlan ? 0x8100 : event->no_ip ? 0x0806 : event->ipv6 ? 0x86DD : 0x0800);
+    if (event->vlan)
+        frame_tag(f, event->vlan, event->no_ip ? 0x0806 : event->ipv6 ? 0x86DD : 0x0800);
+    if (event->no_ip)
+        frame_put(f, 28);
+    else if (event->ipv6)
+        put_ipv6(f, event);
+    else
+        put_ipv4(f, event);
+    if (event->short_transport)
+        store_be16(f->byte + (event->vlan ? 20 : 16), 23); /* IPv4's total length */
+}
+
+/* A table and a batch for it. */
+struct tracker {
+    struct sl_flow_table *table;
+    struct sl_batch *batch;
+    struct sl_dissect_stats stats;
+    int64_t time;
+};
+
+static void start(struct tracker *t, const struct sl_flow_config *config)
+{
+    struct sl_diag diag;
+
+    *t = (struct tracker){.time = 1700000000 * SECOND};
+    assert_int_equal(sl_flow_table_create(&t->table, config, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&t->batch, 65536, 256, false, &diag), SL_OK);
+}
+
+static void stop(struct tracker *t)
+{
+    sl_flow_table_free(t->table);
+    sl_batch_free(t->batch);
+}
+
+static void add(struct tracker *t, const struct flow_event *event)
+{
+    static struct frame f;
+
+    build(&f, event);
+
+    const uint32_t item = sl_batch_add(t->batch, f.byte, f.len, 0);
+    t->batch->origin[item].link_type = 1;
+    t->batch->origin[item].wire_len = f.len;
+    t->batch->origin[item].time_ns = event->time;
+}
+
+static void track(struct tracker *t)
+{
+    sl_dissect(t->batch, &t->stats);
+    sl_flow_track(t->table, t->batch);
+}
+
+/* One packet, one batch. Time goes on by `after`. */
+static struct sl_origin send_event(struct tracker *t, struct flow_event event, int64_t after)
+{
+    event.time = t->time += after;
+    sl_batch_reset(t->batch);
+    add(t, &event);
+    track(t);
+    return t->batch->origin[0];
+}
+
+static struct flow_event tcp(uint8_t src, uint16_t src_port, uint8_t dst, uint16_t dst_port,
+                             uint8_t tcp_flags, uint32_t seq, uint32_t ack)
+{
+    return (struct flow_event){.protocol = SL_IP_TCP,
+                               .addr = {src, dst},
+                               .port = {src_port, dst_port},
+                               .tcp_flags = tcp_flags,
+                               .seq = seq,
+                               .ack = ack};
+}
+
+/* Of the connection that most tests have: client 1, port 40000, server 2, port 80. */
+static struct flow_event from_client(uint8_t tcp_flags, uint32_t seq, uint32_t ack)
+{
+    return tcp(1, 40000, 2, 80, tcp_flags, seq, ack);
+}
+
+static struct flow_event from_server(uint8_t tcp_flags, uint32_t seq, uint32_t ack)
+{
+    return tcp(2, 80, 1, 40000, tcp_flags, seq, ack);
+}
+
+static struct flow_event udp(uint8_t src, uint16_t src_port, uint8_t dst, uint16_t dst_port)
+{
+    return (struct flow_event){
+        .protocol = SL_IP_UDP, .addr = {src, dst}, .port = {src_port, dst_port}};
+}
+
+static struct flow_event icmp(uint8_t src, uint8_t dst, uint8_t type, uint16_t id)
+{
+    return (struct flow_event){
+        .protocol = SL_IP_ICMP, .addr = {src, dst}, .icmp_type = type, .icmp_id = id};
+}
+
+static void expect(const struct sl_origin *origin, uint64_t flow, uint8_t flags)
+{
+    assert_int_equal(origin->flow, flow);
+    assert_int_equal(origin->flow_flags, flags);
+}
+
+#define EXPECT(t, event, after, flow, flags)                          \
+    do {                                                              \
+        const struct sl_origin origin_ = send_event(t, event, after); \
+        expect(&origin_, flow, flags);                                \
+    } while (0)
+
+enum {
+    TO_SERVER = SL_FLOW_TO_SERVER,
+    ESTABLISHED = SL_FLOW_ESTABLISHED,
+    MIDSTREAM = SL_FLOW_MIDSTREAM,
+    NEW = SL_FLOW_NEW
+};
+
+static struct sl_flow_stats stats_of(const struct tracker *t)
+{
+    struct sl_flow_stats stats;
+
+    sl_flow_stats(t->table, &stats);
+    return stats;
+}
+
+static void start_default(struct tracker *t)
+{
+    struct sl_flow_config config;
+
+    sl_flow_config_init(&config);
+    start(t, &config);
+}
+
+static void test_defaults(void **state)
+{
+    struct sl_flow_config config;
+
+    (void)state;
+    sl_flow_config_init(&config);
+    assert_int_equal(config.max_flows, 262144);
+    assert_int_equal(config.tcp_handshake_seconds, 60);
+    assert_int_equal(config.tcp_established_seconds, 600);
+    assert_int_equal(config.tcp_closed_seconds, 10);
+    assert_int_equal(config.udp_seconds, 60);
+    assert_int_equal(config.other_seconds, 30);
+    assert_int_equal(config.hash_key[0] | config.hash_key[1], 0);
+}
+
+static void test_bad_sizes_are_refused(void **state)
+{
+    struct sl_flow_table *table;
+    struct sl_flow_config config;
+    struct sl_diag diag = {.text = ""};
+
+    (void)state;
+    sl_flow_config_init(&config);
+    config.max_flows = 0;
+    assert_int_equal(sl_flow_table_create(&table, &config, &diag), SL_EINVAL);
+    assert_non_null(strstr(diag.text, "0 flows"));
+    config.max_flows = (1u << 28) + 1;
+    assert_int_equal(sl_flow_table_create(&table, &config, &diag), SL_EINVAL);
+    config.max_flows = 1;
+    assert_int_equal(sl_flow_table_create(&table, &config, NULL), SL_OK);
+    sl_flow_table_free(table);
+    sl_flow_table_free(NULL);
+}
+
+static void test_handshake_and_close(void **state)
+{
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    EXPECT(&t, from_client(SYN, 100, 0), 0, 1, TO_SERVER | NEW);
+    EXPECT(&t, from_client(SYN, 100, 0), SECOND, 1, TO_SERVER);
+    EXPECT(&t, from_server(ACK, 500, 101), 0, 1, 0); /* no handshake without the server's SYN */
+    EXPECT(&t, from_client(ACK, 101, 501), 0, 1, TO_SERVER);
+    EXPECT(&t, from_server(SYN | ACK, 500, 101), 0, 1, 0);
+    EXPECT(&t, from_server(PSH | ACK, 501, 101), 0, 1, 0);
+    EXPECT(&t, from_client(ACK, 101, 501), 0, 1, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_server(PSH | ACK, 501, 101), 0, 1, ESTABLISHED);
+
+    EXPECT(&t, from_client(FIN | ACK, 101, 501), 0, 1, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_server(FIN | ACK, 501, 101), 0, 1, ESTABLISHED); /* not acknowledged */
+    EXPECT(&t, from_client(ACK, 102, 502), 0, 1, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_client(SYN, 900, 0), 0, 1, TO_SERVER | ESTABLISHED); /* so not closed */
+    EXPECT(&t, from_server(ACK, 502, 102), 0, 1, ESTABLISHED);
+    EXPECT(&t, from_server(ACK, 502, 102), 0, 1, ESTABLISHED);
+    EXPECT(&t, from_client(SYN | ACK, 900, 0), 0, 1, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_client(SYN, 900, 0), 0, 2, TO_SERVER | NEW);
+    assert_int_equal(stats_of(&t).tcp, 2);
+    assert_int_equal(stats_of(&t).active, 1);
+    assert_int_equal(stats_of(&t).timed_out + stats_of(&t).evicted + stats_of(&t).midstream, 0);
+    stop(&t);
+}
+
+/* A second FIN does not move what is to be acknowledged. */
+static void test_first_fin_counts(void **state)
+{
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    EXPECT(&t, from_client(FIN | ACK, 101, 1), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
+    EXPECT(&t, from_client(FIN | ACK, 199, 1), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, from_server(FIN | ACK, 501, 102), 0, 1, ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, from_client(ACK, 102, 502), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, from_client(SYN, 9, 0), 0, 2, TO_SERVER | NEW);
+    stop(&t);
+}
+
+static void test_acknowledged_fin_wraps_around(void **state)
+{
+    struct flow_event fin = from_client(FIN | ACK, 0xFFFFFFFE, 501);
+    struct tracker t;
+
+    (void)state;
+    fin.payload_len = 3;
+    start_default(&t);
+    EXPECT(&t, fin, 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
+    EXPECT(&t, from_server(FIN | ACK, 501, 1), 0, 1, ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, from_client(ACK, 2, 502), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, from_client(SYN, 9, 0), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, from_server(ACK, 502, 2), 0, 1, ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, from_client(SYN, 9, 0), 0, 2, TO_SERVER | NEW);
+    stop(&t);
+}
+
+static void test_reset_closes(void **state)
+{
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    EXPECT(&t, from_client(SYN, 100, 0), 0, 1, TO_SERVER | NEW);
+    EXPECT(&t, from_server(RST | ACK, 0, 101), 0, 1, 0);
+    EXPECT(&t, from_server(RST, 0, 101), 0, 1, 0);
+    EXPECT(&t, from_client(SYN, 200, 0), 0, 2, TO_SERVER | NEW);
+    EXPECT(&t, from_server(RST | SYN, 0, 0), 0, 2, 0);
+    EXPECT(&t, from_client(SYN, 300, 0), 0, 3, TO_SERVER | NEW);
+    assert_int_equal(stats_of(&t).midstream, 0);
+    stop(&t);
+}
+
+static void test_who_is_client_midstream(void **state)
+{
+    static const struct {
+        struct flow_event event;
+        bool to_server;
+    } rows[] = {
+        {{.protocol = SL_IP_TCP, .port = {40000, 80}, .tcp_flags = ACK}, true},
+        {{.protocol = SL_IP_TCP, .port = {80, 40000}, .tcp_flags = ACK}, false},
+        {{.protocol = SL_IP_TCP, .port = {1023, 1024}, .tcp_flags = ACK}, false},
+        {{.protocol = SL_IP_TCP, .port = {1024, 1023}, .tcp_flags = ACK}, true},
+        {{.protocol = SL_IP_TCP, .port = {1024, 2000}, .tcp_flags = ACK}, true},
+        {{.protocol = SL_IP_TCP, .port = {20, 1023}, .tcp_flags = ACK}, true},
+        {{.protocol = SL_IP_TCP, .port = {80, 40000}, .tcp_flags = SYN}, true},
+        {{.protocol = SL_IP_TCP, .port = {5000, 40000}, .tcp_flags = SYN | ACK}, false},
+        {{.protocol = SL_IP_TCP, .port = {80, 40000}, .tcp_flags = SYN | ACK}, false},
+        {{.protocol = SL_IP_TCP, .port = {40000, 80}, .tcp_flags = SYN | ACK}, false},
+        {{.protocol = SL_IP_UDP, .port = {53, 40000}}, false},
+        {{.protocol = SL_IP_UDP, .port = {53, 53}}, true},
+        {{.protocol = SL_IP_SCTP, .port = {7, 40000}}, false},
+        {{.protocol = SL_IP_ICMP, .icmp_type = 0, .icmp_id = 9}, true},
+        {{.protocol = 89}, true},
+    };
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (uint8_t src = 1; src <= 2; src++) { /* from the lower address, and from the higher */
+            struct flow_event event = rows[i].event;
+            struct tracker t;
+
+            event.addr[0] = src;
+            event.addr[1] = 3 - src;
+            start_default(&t);
+
+            const struct sl_origin origin = send_event(&t, event, 0);
+            assert_int_equal((origin.flow_flags & TO_SERVER) != 0, rows[i].to_server);
+            stop(&t);
+        }
+    }
+}
+
+static void test_a_late_syn_tells_the_client(void **state)
+{
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    EXPECT(&t, tcp(1, 5000, 2, 6000, ACK, 1, 1), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
+    EXPECT(&t, tcp(2, 6000, 1, 5000, SYN, 0, 0), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, tcp(1, 5000, 2, 6000, SYN, 0, 0), 0, 1, ESTABLISHED | MIDSTREAM);
+    assert_int_equal(stats_of(&t).midstream, 1);
+    stop(&t);
+}
+
+static void test_both_sides_of_udp(void **state)
+{
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER | NEW);
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER);
+    EXPECT(&t, udp(2, 53, 1, 5000), 0, 1, ESTABLISHED);
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, udp(1, 53, 2, 5000), 0, 2, NEW); /* the same ports on the other ends */
+    assert_int_equal(stats_of(&t).udp, 2);
+    stop(&t);
+}
+
+static void test_ends_that_are_alike(void **state)
+{
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    /* Equal addresses: the ports tell. */
+    EXPECT(&t, udp(1, 6000, 1, 5000), 0, 1, TO_SERVER | NEW);
+    EXPECT(&t, udp(1, 5000, 1, 6000), 0, 1, ESTABLISHED);
+    EXPECT(&t, udp(1, 6000, 1, 5000), 0, 1, TO_SERVER | ESTABLISHED);
+    /* Equal ports: the addresses tell. */
+    EXPECT(&t, udp(2, 123, 1, 123), 0, 2, TO_SERVER | NEW);
+    EXPECT(&t, udp(1, 123, 2, 123), 0, 2, ESTABLISHED);
+    /* Equal in both: what sends to itself is the client. */
+    EXPECT(&t, udp(1, 7000, 1, 7000), 0, 3, TO_SERVER | NEW);
+    EXPECT(&t, udp(1, 7000, 1, 7000), 0, 3, TO_SERVER);
+    stop(&t);
+}
+
+static void test_icmp(void **state)
+{
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    EXPECT(&t, icmp(1, 2, 8, 77), 0, 1, TO_SERVER | NEW);
+    EXPECT(&t, icmp(2, 1, 0, 77), 0, 1, ESTABLISHED);
+    EXPECT(&t, icmp(1, 2, 8, 78), 0, 2, TO_SERVER | NEW);
+    EXPECT(&t, icmp(1, 2, 8, 0), 0, 3, TO_SERVER | NEW);
+    EXPECT(&t, icmp(2, 1, 3, 77), 0, 4, TO_SERVER | NEW); /* no echo: its id is none */
+    EXPECT(&t, icmp(1, 2, 11, 0), 0, 4, ESTABLISHED);
+    assert_int_equal(stats_of(&t).other, 4);
+    stop(&t);
+}
+
+/* Its Ethernet padding is no identifier. */
+static void test_echo_without_identifier(void **state)
+{
+    struct flow_event event = icmp(1, 2, 8, 77);
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    event.time = t.time;
+    add(&t, &event);
+    store_be16(t.batch->bytes + 16, 24);
+    track(&t);
+    expect(&t.batch->origin[0], 1, TO_SERVER | NEW);
+    EXPECT(&t, icmp(1, 2, 3, 0), 0, 1, TO_SERVER);
+    stop(&t);
+}
+
+static void test_vlans_are_apart(void **state)
+{
+    struct flow_event event = udp(1, 5000, 2, 53);
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    EXPECT(&t, event, 0, 1, TO_SERVER | NEW);
+    event.vlan = 5;
+    EXPECT(&t, event, 0, 2, TO_SERVER | NEW);
+    event.vlan = 6;
+    EXPECT(&t, event, 0, 3, TO_SERVER | NEW);
+    event.vlan = 5;
+    EXPECT(&t, event, 0, 2, TO_SERVER);
+    event.vlan = 0;
+    EXPECT(&t, event, 0, 1, TO_SERVER);
+    stop(&t);
+}
+
+static void test_packets_without_flow(void **state)
+{
+    struct flow_event event = udp(1, 5000, 2, 53);
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    event.no_ip = true;
+    EXPECT(&t, event, 0, 0, 0);
+    event.no_ip = false;
+    event.later_fragment = true;
+    EXPECT(&t, event, 0, 0, 0);
+    event.ipv6 = true;
+    EXPECT(&t, event, 0, 0, 0);
+    event = udp(1, 5000, 2, 53);
+    event.short_transport = true;
+    EXPECT(&t, event, 0, 0, 0);
+    assert_int_equal(t.stats.defects[SL_DEFECT_UDP_SHORT], 1);
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER | NEW);
+    stop(&t);
+}
+
+/* A length that lies behind the ports leaves the flow; one before them does not, and a first
+ * fragment that ends before them has none. */
+static void test_defects_and_flows(void **state)
+{
+    const struct flow_event syn = from_client(SYN, 1, 0);
+    const struct flow_event ospf = {.protocol = 89, .addr = {1, 2}};
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    add(&t, &syn);
+    add(&t, &syn);
+    add(&t, &ospf);
+    add(&t, &ospf);
+    t.batch->bytes[t.batch->packet[0].offset + 46] = 0x40;               /* data offset */
+    store_be16(t.batch->bytes + t.batch->packet[1].offset + 16, 20 + 8); /* total length */
+    t.batch->bytes[t.batch->packet[1].offset + 20] = 0x20;               /* more fragments */
+    store_be16(t.batch->bytes + t.batch->packet[2].offset + 16, 21);     /* total length */
+    track(&t);
+    assert_int_equal(t.batch->packet[0].defect, SL_DEFECT_TCP_HEADER_LEN);
+    assert_int_equal(t.batch->packet[1].defect, SL_DEFECT_NONE);
+    assert_int_equal(t.batch->packet[2].defect, SL_DEFECT_IPV4_TOTAL_LEN);
+    expect(&t.batch->origin[0], 1, TO_SERVER | NEW);
+    expect(&t.batch->origin[1], 0, 0);
+    expect(&t.batch->origin[2], 0, 0);
+    expect(&t.batch->origin[3], 2, TO_SERVER | NEW);
+    stop(&t);
+}
+
+static void test_timeouts_by_state(void **state)
+{
+    const struct sl_flow_config config = {.max_flows = 8,
+                                          .tcp_handshake_seconds = 5,
+                                          .tcp_established_seconds = 9,
+                                          .tcp_closed_seconds = 2,
+                                          .udp_seconds = 4,
+                                          .other_seconds = 3};
+    struct tracker t;
+
+    (void)state;
+    start(&t, &config);
+    EXPECT(&t, from_client(SYN, 0, 0), 0, 1, TO_SERVER | NEW);
+    EXPECT(&t, from_client(SYN, 0, 0), 5 * SECOND, 1, TO_SERVER);
+    EXPECT(&t, from_client(SYN, 0, 0), 5 * SECOND + 1, 2, TO_SERVER | NEW);
+    EXPECT(&t, from_server(SYN | ACK, 0, 1), 5 * SECOND, 2, 0);
+    EXPECT(&t, from_client(ACK, 1, 1), 5 * SECOND, 2, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_client(ACK, 1, 1), 9 * SECOND, 2, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_client(RST, 1, 1), 9 * SECOND, 2, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_client(ACK, 1, 1), 2 * SECOND, 2, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_client(ACK, 1, 1), 2 * SECOND + 1, 3,
+           TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
+    EXPECT(&t, from_client(ACK, 1, 1), 9 * SECOND + 1, 4,
+           TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
+    assert_int_equal(stats_of(&t).timed_out, 3);
+    assert_int_equal(stats_of(&t).active, 1);
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 5, TO_SERVER | NEW);
+    EXPECT(&t, icmp(1, 2, 8, 1), 0, 6, TO_SERVER | NEW);
+    EXPECT(&t, icmp(1, 2, 8, 2), 3 * SECOND + 1, 7, TO_SERVER | NEW);
+    assert_int_equal(stats_of(&t).timed_out, 4);
+    EXPECT(&t, udp(1, 5000, 2, 53), SECOND - 1, 5, TO_SERVER);
+    EXPECT(&t, udp(1, 5000, 2, 53), 4 * SECOND + 1, 8, TO_SERVER | NEW);
+    assert_int_equal(stats_of(&t).timed_out, 6);
+    assert_int_equal(stats_of(&t).active, 2);
+    stop(&t);
+}
+
+static void test_time_that_jumps(void **state)
+{
+    const struct sl_flow_config config = {.max_flows = 8,
+                                          .tcp_handshake_seconds = 1,
+                                          .tcp_established_seconds = 10,
+                                          .tcp_closed_seconds = 1,
+                                          .udp_seconds = 4,
+                                          .other_seconds = 1};
+    struct tracker t;
+
+    (void)state;
+    start(&t, &config);
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER | NEW);
+    /* Back, but not further than the longest timeout: the clock stands still. */
+    EXPECT(&t, udp(1, 5000, 2, 53), -10 * SECOND, 1, TO_SERVER);
+    EXPECT(&t, udp(1, 5000, 2, 53), 14 * SECOND, 1, TO_SERVER);
+    /* Unknown: the same. */
+    t.time = 0;
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER);
+    t.time = (1700000000 + 8) * SECOND;
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER);
+    /* Further back: a new time. */
+    EXPECT(&t, udp(1, 5000, 2, 53), -10 * SECOND - 1, 2, TO_SERVER | NEW);
+    EXPECT(&t, udp(1, 5000, 2, 53), 4 * SECOND, 2, TO_SERVER);
+    EXPECT(&t, udp(1, 5000, 2, 53), 4 * SECOND + 1, 3, TO_SERVER | NEW);
+    /* The ends of time. */
+    t.time = INT64_MAX;
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 4, TO_SERVER | NEW);
+    t.time = INT64_MIN;
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 5, TO_SERVER | NEW);
+    EXPECT(&t, udp(1, 5000, 2, 53), 4 * SECOND, 5, TO_SERVER);
+    t.time = INT64_MAX;
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 6, TO_SERVER | NEW);
+    assert_int_equal(stats_of(&t).timed_out, 5);
+    stop(&t);
+}
+
+static void test_the_longest_idle_is_evicted(void **state)
+{
+    struct sl_flow_config config;
+    struct tracker t;
+
+    (void)state;
+    sl_flow_config_init(&config);
+    config.max_flows = 3;
+    start(&t, &config);
+    EXPECT(&t, udp(1, 5001, 2, 53), 0, 1, TO_SERVER | NEW);
+    EXPECT(&t, from_client(ACK, 1, 1), 0, 2, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
+    EXPECT(&t, icmp(1, 2, 8, 1), 0, 3, TO_SERVER | NEW);
+    EXPECT(&t, udp(2, 53, 1, 5001), 0, 1, ESTABLISHED);
+    EXPECT(&t, udp(1, 5002, 2, 53), 0, 4, TO_SERVER | NEW); /* 2 had to go */
+    EXPECT(&t, udp(1, 5001, 2, 53), 0, 1, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, icmp(1, 2, 8, 1), 0, 3, TO_SERVER);
+    EXPECT(&t, from_client(ACK, 1, 1), 0, 5, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW); /* 4 */
+    EXPECT(&t, udp(1, 5001, 2, 53), 0, 1, TO_SERVER | ESTABLISHED);
+    assert_int_equal(stats_of(&t).evicted, 2);
+    assert_int_equal(stats_of(&t).active, 3);
+    assert_int_equal(stats_of(&t).flows, 5);
+    stop(&t);
+}
+
+static uint64_t random_state = 0x9E3779B97F4A7C15;
+
+static uint32_t random_below(uint32_t n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)(random_state >> 32) % n;
+}
+
+/* Time mostly goes on a little, and at times by what a timeout is, or back. */
+static int64_t random_step(void)
+{
+    switch (random_below(24)) {
+    case 0:
+        return (1 + random_below(8)) * SECOND;
+    case 1:
+        return (1 + random_below(8)) * SECOND + 1;
+    case 2:
+        return -(int64_t)random_below(9) * SECOND;
+    case 3:
+        return random_below(8) == 0 ? -(8 * SECOND) - 1 : 0;
+    case 4:
+        return random_below(8) == 0 ? (int64_t)random_below(100) * SECOND : 0;
+    default:
+        return random_below(1000000);
+    }
+}
+
+static struct flow_event random_event(int64_t *time, uint32_t n_hosts)
+{
+    static const uint8_t protocols[] = {SL_IP_TCP,  SL_IP_TCP,  SL_IP_TCP,    SL_IP_TCP, SL_IP_UDP,
+                                        SL_IP_SCTP, SL_IP_ICMP, SL_IP_ICMPV6, 89};
+    static const uint8_t tcp_flags[] = {SYN,       SYN | ACK, ACK, ACK,       PSH | ACK, FIN | ACK,
+                                        FIN | ACK, RST,       0,   SYN | FIN, SYN | RST, FIN};
+    static const uint16_t ports[] = {80, 1023, 1024, 40000};
+    static const uint8_t types[] = {8, 0, 128, 129, 3};
+    struct flow_event event = {.protocol = protocols[random_below(sizeof protocols)]};
+
+    event.tcp_flags = tcp_flags[random_below(sizeof tcp_flags)];
+    event.icmp_type = types[random_below(sizeof types)];
+    event.icmp_id = (uint16_t)random_below(2);
+    event.seq = 0xFFFFFFFC + random_below(8);
+    event.ack = 0xFFFFFFFC + random_below(8);
+    event.payload_len = random_below(3);
+    event.ipv6 = random_below(8) == 0;
+    event.vlan = random_below(16) == 0 ? 7 : 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        event.addr[i] = (uint8_t)(1 + random_below(n_hosts));
+        event.port[i] = ports[random_below(n_hosts == 2 ? 2 : 4)];
+    }
+    event.no_ip = random_below(50) == 0;
+    event.later_fragment = random_below(50) == 0;
+    event.short_transport =
+        random_below(50) == 0 && !event.ipv6 && !event.no_ip && event.protocol != 89;
+    *time += random_step();
+    event.time = random_below(40) == 0 ? 0 : *time;
+    return event;
+}
+
+/* Random traffic against the oracle: `n` packets over so few hosts and ports that flows come back,
+ * in batches of random sizes. */
+static void compare_with_oracle(const struct sl_flow_config *config, uint32_t n, uint32_t n_hosts)
+{
+    struct flow_oracle *oracle = flow_oracle_create(config);
+    struct flow_event events[64];
+    struct tracker t;
+
+    start(&t, config);
+    while (n != 0) {
+        const uint32_t n_batch = 1 + random_below(n < 64 ? n : 64);
+
+        sl_batch_reset(t.batch);
+        for (uint32_t i = 0; i < n_batch; i++) {
+            events[i] = random_event(&t.time, n_hosts);
+            add(&t, &events[i]);
+        }
+        track(&t);
+        for (uint32_t i = 0; i < n_batch; i++) {
+            const struct flow_verdict verdict = flow_oracle_track(oracle, &events[i]);
+
+            expect(&t.batch->origin[i], verdict.flow, verdict.flags);
+        }
+
+        const struct sl_flow_stats stats = stats_of(&t);
+        const struct sl_flow_stats expected = flow_oracle_stats(oracle);
+        assert_memory_equal(&stats, &expected, sizeof stats);
+        n -= n_batch;
+    }
+    flow_oracle_free(oracle);
+    stop(&t);
+}
+
+static void test_random_traffic(void **state)
+{
+    (void)state;
+    for (uint32_t max_flows = 1; max_flows <= 64; max_flows += max_flows < 8 ? 1 : 28) {
+        for (uint32_t n_hosts = 2; n_hosts <= 8; n_hosts += 3) {
+            const struct sl_flow_config config = {.max_flows = max_flows,
+                                                  .tcp_handshake_seconds = 3,
+                                                  .tcp_established_seconds = 8,
+                                                  .tcp_closed_seconds = random_below(3),
+                                                  .udp_seconds = 5,
+                                                  .other_seconds = 2,
+                                                  .hash_key = {random_below(3), max_flows}};
+
+            compare_with_oracle(&config, 20000, n_hosts);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_bad_sizes_are_refused),
+        cmocka_unit_test(test_handshake_and_close),
+        cmocka_unit_test(test_first_fin_counts),
+        cmocka_unit_test(test_acknowledged_fin_wraps_around),
+        cmocka_unit_test(test_reset_closes),
+        cmocka_unit_test(test_who_is_client_midstream),
+        cmocka_unit_test(test_a_late_syn_tells_the_client),
+        cmocka_unit_test(test_both_sides_of_udp),
+        cmocka_unit_test(test_ends_that_are_alike),
+        cmocka_unit_test(test_icmp),
+        cmocka_unit_test(test_echo_without_identifier),
+        cmocka_unit_test(test_vlans_are_apart),
+        cmocka_unit_test(test_packets_without_flow),
+        cmocka_unit_test(test_defects_and_flows),
+        cmocka_unit_test(test_timeouts_by_state),
+        cmocka_unit_test(test_time_that_jumps),
+        cmocka_unit_test(test_the_longest_idle_is_evicted),
+        cmocka_unit_test(test_random_traffic),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "dissect/test_flow_oracle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TCP = 6, UDP = 17, ICMP = 1, ICMPV6 = 58, SCTP = 132 };
+enum { FIN = 1, SYN = 2, RST = 4, ACK = 16 };
+
+/* One side of a conversation. */
+struct side {
+    uint8_t addr;
+    uint16_t port;
+    bool seen;
+    bool fin, fin_acked;
+    uint32_t behind_fin;
+};
+
+struct entry {
+    uint64_t id;
+    uint8_t protocol;
+    bool ipv6;
+    uint16_t vlan;
+    bool echo;
+    uint16_t echo_id;
+    struct side client, server;
+    bool midstream, established, closed;
+    bool syn, syn_ack;
+    int64_t last;
+};
+
+/* Entries are in order of their last packets, the oldest first. */
+struct flow_oracle {
+    struct sl_flow_config config;
+    struct entry *entries;
+    uint32_t n;
+    int64_t now;
+    struct sl_flow_stats stats;
+};
+
+struct flow_oracle *flow_oracle_create(const struct sl_flow_config *config)
+{
+    struct flow_oracle *oracle = (struct flow_oracle *)calloc(1, sizeof *oracle);
+
+    oracle->config = *config;
+    oracle->entries = (struct entry *)calloc(config->max_flows, sizeof *oracle->entries);
+    return oracle;
+}
+
+void flow_oracle_free(struct flow_oracle *oracle)
+{
+    free(oracle->entries);
+    free(oracle);
+}
+
+struct sl_flow_stats flow_oracle_stats(const struct flow_oracle *oracle)
+{
+    struct sl_flow_stats stats = oracle->stats;
+
+    stats.active = oracle->n;
+    return stats;
+}
+
+static void drop(struct flow_oracle *oracle, uint32_t i)
+{
+    oracle->n--;
+    memmove(&oracle->entries[i], &oracle->entries[i + 1],
+            (oracle->n - i) * sizeof *oracle->entries);
+}
+
+static double seconds_of(const struct flow_oracle *oracle, const struct entry *entry)
+{
+    if (entry->protocol == UDP)
+        return oracle->config.udp_seconds;
+    if (entry->protocol != TCP)
+        return oracle->config.other_seconds;
+    if (entry->closed)
+        return oracle->config.tcp_closed_seconds;
+    return entry->established ? oracle->config.tcp_established_seconds
+                              : oracle->config.tcp_handshake_seconds;
+}
+
+static double longest_seconds(const struct sl_flow_config *config)
+{
+    const uint32_t all[] = {config->tcp_handshake_seconds, config->tcp_established_seconds,
+                            config->tcp_closed_seconds, config->udp_seconds, config->other_seconds};
+    uint32_t longest = 0;
+
+    for (uint32_t i = 0; i < 5; i++)
+        longest = all[i] > longest ? all[i] : longest;
+    return longest;
+}
+
+static void move_clock(struct flow_oracle *oracle, int64_t time)
+{
+    const bool new_time =
+        time != 0 && (double)(oracle->now - time) > longest_seconds(&oracle->config) * 1e9;
+
+    if (new_time || time > oracle->now)
+        oracle->now = time;
+    for (uint32_t i = 0; i < oracle->n;) {
+        const double idle = (double)(oracle->now - oracle->entries[i].last);
+
+        if (new_time || idle > seconds_of(oracle, &oracle->entries[i]) * 1e9) {
+            drop(oracle, i);
+            oracle->stats.timed_out++;
+        } else {
+            i++;
+        }
+    }
+}
+
+static bool is_echo(const struct flow_event *event)
+{
+    if (event->protocol == ICMP)
+        return event->icmp_type == 8 || event->icmp_type == 0;
+    return event->protocol == ICMPV6 && (event->icmp_type == 128 || event->icmp_type == 129);
+}
+
+static uint16_t port_of(const struct flow_event *event, uint32_t end)
+{
+    return event->protocol == TCP || event->protocol == UDP || event->protocol == SCTP
+               ? event->port[end]
+               : 0;
+}
+
+static bool is_side(const struct side *side, const struct flow_event *event, uint32_t end)
+{
+    return side->addr == event->addr[end] && side->port == port_of(event, end);
+}
+
+static bool sent_by_client(const struct entry *entry, const struct flow_event *event)
+{
+    return is_side(&entry->client, event, 0) && is_side(&entry->server, event, 1);
+}
+
+static bool belongs(const struct entry *entry, const struct flow_event *event)
+{
+    const bool echo = is_echo(event);
+
+    if (entry->protocol != event->protocol || entry->ipv6 != event->ipv6 ||
+        entry->vlan != event->vlan || entry->echo != echo ||
+        (echo && entry->echo_id != event->icmp_id))
+        return false;
+    return sent_by_client(entry, event) ||
+           (is_side(&entry->server, event, 0) && is_side(&entry->client, event, 1));
+}
+
+static bool is_syn(const struct flow_event *event)
+{
+    return event->protocol == TCP && (event->tcp_flags & SYN) && !(event->tcp_flags & (ACK | RST));
+}
+
+static bool sender_is_client(const struct flow_event *event)
+{
+    if (is_syn(event))
+        return true;
+    if (event->protocol == TCP && (event->tcp_flags & (SYN | ACK | RST)) == (SYN | ACK))
+        return false;
+    return !(port_of(event, 0) < 1024 && port_of(event, 1) >= 1024);
+}
+
+static struct entry begin(struct flow_oracle *oracle, const struct flow_event *event)
+{
+    const struct side sides[2] = {{.addr = event->addr[0], .port = port_of(event, 0)},
+                                  {.addr = event->addr[1], .port = port_of(event, 1)}};
+    const bool client = sender_is_client(event);
+
+    if (oracle->n == oracle->config.max_flows) {
+        drop(oracle, 0);
+        oracle->stats.evicted++;
+    }
+    oracle->stats.flows++;
+    oracle->stats.tcp += event->protocol == TCP;
+    oracle->stats.udp += event->protocol == UDP;
+    oracle->stats.other += event->protocol != TCP && event->protocol != UDP;
+    oracle->stats.midstream += event->protocol == TCP && !is_syn(event);
+    return (struct entry){.id = oracle->stats.flows,
+                          .protocol = event->protocol,
+                          .ipv6 = event->ipv6,
+                          .vlan = event->vlan,
+                          .echo = is_echo(event),
+                          .echo_id = event->icmp_id,
+                          .client = sides[client ? 0 : 1],
+                          .server = sides[client ? 1 : 0],
+                          .midstream = event->protocol == TCP && !is_syn(event),
+                          .established = event->protocol == TCP && !is_syn(event)};
+}
+
+static void see_tcp(struct entry *entry, const struct flow_event *event)
+{
+    if (is_syn(event) && !entry->syn && !sent_by_client(entry, event)) {
+        const struct side client = entry->server;
+
+        entry->server = entry->client;
+        entry->client = client;
+    }
+
+    const bool by_client = sent_by_client(entry, event);
+    struct side *sender = by_client ? &entry->client : &entry->server;
+    struct side *peer = by_client ? &entry->server : &entry->client;
+
+    if (event->tcp_flags & RST) {
+        entry->closed = true;
+    } else if (event->tcp_flags & SYN) {
+        entry->syn |= is_syn(event);
+        entry->syn_ack |= !is_syn(event) && !by_client;
+    } else {
+        if (event->tcp_flags & ACK) {
+            entry->established |= entry->syn_ack && by_client;
+            /* Sequence numbers are compared around the circle: RFC 9293, section 3.4. */
+            if (peer->fin && event->ack - peer->behind_fin < 0x80000000)
+                peer->fin_acked = true;
+        }
+        if ((event->tcp_flags & FIN) && !sender->fin) {
+            sender->fin = true;
+            sender->behind_fin = event->seq + event->payload_len + 1;
+        }
+        entry->closed |= entry->client.fin_acked && entry->server.fin_acked;
+    }
+}
+
+struct flow_verdict flow_oracle_track(struct flow_oracle *oracle, const struct flow_event *event)
+{
+    struct entry entry;
+    uint32_t i = 0;
+
+    if (event->no_ip || event->later_fragment || event->short_transport)
+        return (struct flow_verdict){0, 0};
+    move_clock(oracle, event->time);
+    while (i < oracle->n && !belongs(&oracle->entries[i], event))
+        i++;
+
+    bool found = i < oracle->n;
+    if (found) {
+        entry = oracle->entries[i];
+        drop(oracle, i);
+        found = !(entry.closed && is_syn(event));
+    }
+    if (!found)
+        entry = begin(oracle, event);
+    entry.last = oracle->now;
+    if (event->protocol == TCP)
+        see_tcp(&entry, event);
+
+    const bool by_client = sent_by_client(&entry, event);
+    *(by_client ? &entry.client.seen : &entry.server.seen) = true;
+    if (event->protocol != TCP && entry.client.seen && entry.server.seen)
+        entry.established = true;
+    oracle->entries[oracle->n++] = entry;
+    return (struct flow_verdict){.flow = entry.id,
+                                 .flags = (uint8_t)((by_client ? SL_FLOW_TO_SERVER : 0) |
+                                                    (entry.established ? SL_FLOW_ESTABLISHED : 0) |
+                                                    (entry.midstream ? SL_FLOW_MIDSTREAM : 0) |
+                                                    (found ? 0 : SL_FLOW_NEW))};
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Flows as sluice/flow.h defines them, slowly: one list that is searched from end to end. It sees
+ * what a packet means and not its bytes. */
+#ifndef DISSECT_TEST_FLOW_ORACLE_H
+#define DISSECT_TEST_FLOW_ORACLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sluice/flow.h"
+
+/* What a packet means. Index 0 is its source, 1 its destination. */
+struct flow_event {
+    int64_t time;
+    uint8_t protocol;
+    bool ipv6;
+    uint16_t vlan;   /* 0: none */
+    uint8_t addr[2]; /* the last byte of each address */
+    uint16_t port[2];
+    uint8_t tcp_flags;
+    uint32_t seq, ack;
+    uint32_t payload_len;
+    uint8_t icmp_type;
+    uint16_t icmp_id;
+    bool no_ip;
+    bool later_fragment;
+    bool short_transport; /* the IP header leaves it 3 bytes; not with IPv6 */
+};
+
+struct flow_verdict {
+    uint64_t flow;
+    uint8_t flags;
+};
+
+struct flow_oracle;
+
+struct flow_oracle *flow_oracle_create(const struct sl_flow_config *config);
+struct flow_verdict flow_oracle_track(struct flow_oracle *oracle, const struct flow_event *event);
+struct sl_flow_stats flow_oracle_stats(const struct flow_oracle *oracle);
+void flow_oracle_free(struct flow_oracle *oracle);
+
+#endif

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares, packet by packet, the protocols that dissect_table and tshark find in real captures.
+
+usage: tshark_agrees.py DISSECT_TABLE [N_FILES]
+
+Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (200): some with each protocol, the others
+evenly spread over the sorted names. Both programs must find the same packets, and in each packet the
+same of PROTOCOLS. tshark runs with only the layers enabled that the dissector knows, and without
+defragmentation. What they still see differently by design is written down in comparable(), stopped() and
+compare(), each difference as narrowly as it can be told.
+"""
+import collections
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+PROTOCOLS = {
+    "IPv4": "ip", "IPv6": "ipv6", "TCP": "tcp", "UDP": "udp", "ICMP": "icmp",
+    "ICMPv6": "icmpv6", "SCTP": "sctp", "ARP": "arp", "GRE": "gre",
+}
+LAYERS = set(PROTOCOLS.values()) | {
+    "frame", "data", "eth", "ethertype", "vlan", "ieee8021ad", "mpls", "ppp", "pppoes", "chdlc", "llc",
+    "null", "raw", "sll", "sll2", "ah", "hip", "mipv6", "shim6",
+    "ipv6.hopopts", "ipv6.routing", "ipv6.fraghdr", "ipv6.dstopts",
+}
+OPTIONS = ["ip.defragment:FALSE", "ipv6.defragment:FALSE", "ipv6.tso_support:TRUE"]
+FIELDS = [
+    "frame.protocols", "_ws.malformed", "_ws.short", "_ws.expert.message", "ip.flags.mf", "ip.frag_offset",
+    "ipv6.fraghdr.more", "ipv6.fraghdr.offset", "gre.proto", "arp.opcode",
+]
+GRE_FOLLOWED = {0x0800, 0x86DD, 0x6558, 0x880B}
+RARP = {"3", "4"}
+FILE_BYTES_MAX = 300000
+SKIPPED = 77
+
+Ours = collections.namedtuple("Ours", "protocols defect kind")
+
+
+def run(command, env):
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", env=env, check=False)
+
+
+def configure(folder):
+    """Makes a configuration that disables all of tshark's protocols but LAYERS; returns the environment."""
+    env = dict(os.environ, XDG_CONFIG_HOME=folder)
+    names = [line.split("\t")[2] for line in run(["tshark", "-G", "protocols"], env).stdout.splitlines()]
+    os.mkdir(os.path.join(folder, "wireshark"))
+    with open(os.path.join(folder, "wireshark", "disabled_protos"), "w", encoding="utf-8") as out:
+        for name in names:
+            if name not in LAYERS and not name.startswith("_ws"):
+                out.write(name + "\n")
+    return env
+
+
+def tshark(path, env):
+    """A dictionary of FIELDS for each packet; None where tshark does not know the file or its link type."""
+    command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "occurrence=a"]
+    for option in OPTIONS:
+        command += ["-o", option]
+    for field in FIELDS:
+        command += ["-e", field]
+    result = run(command, env)
+    if "unknown or unsupported" in result.stderr or "isn't a capture file" in result.stderr:
+        return None
+    rows = [line.split("\t") for line in result.stdout.split("\n")[:-1]]
+    return [dict(zip(FIELDS, row + [""] * len(FIELDS))) for row in rows]
+
+
+def table(program, path):
+    """What the dissector finds in each packet of a capture; None where the file is none."""
+    result = run([program, path], None)
+    if result.returncode != 0:
+        return None
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    return [Ours([PROTOCOLS[p] for p in row[1].split(",") if p in PROTOCOLS], row[2], row[3]) for row in rows]
+
+
+def is_fragment(layers, packet):
+    """Whether the first IP header of the packet is that of a fragment."""
+    version = next((layer for layer in layers if layer in ("ip", "ipv6")), None)
+    if version == "ip":
+        fields = packet["ip.flags.mf"], packet["ip.frag_offset"]
+    else:
+        fields = packet["ipv6.fraghdr.more"], packet["ipv6.fraghdr.offset"]
+    return any(field.split(",")[0] not in ("", "0") for field in fields)
+
+
+def comparable(packet):
+    """tshark's layers of a packet, without those that the dissector leaves aside by design, and why."""
+    layers = packet["frame.protocols"].split(":")
+    kept = []
+    n_ip = 0
+    for i, layer in enumerate(layers):
+        if layer in ("ip", "ipv6"):
+            n_ip += 1
+            if n_ip == 3:
+                return kept, "second tunnel"
+            if n_ip == 2 and is_fragment(layers, packet):
+                return kept, "tunnel in a fragment"
+        if layer == "arp" and packet["arp.opcode"].split(",")[0] in RARP:
+            return kept, "RARP"
+        if layer == "ah" and layers[i - 1] == "ip":
+            return kept, "AH in IPv4"
+        kept.append(layer)
+        if layer in ("icmp", "icmpv6"):
+            return kept, "quoted in ICMP" if "ip" in layers[i:] or "ipv6" in layers[i:] else None
+        if layer == "gre":
+            if n_ip == 2:
+                return kept, "second tunnel"
+            if is_fragment(layers, packet):
+                return kept, "tunnel in a fragment"
+            if int(packet["gre.proto"].split(",")[0] or "0", 0) not in GRE_FOLLOWED:
+                return kept, "GRE of another type"
+    return kept, None
+
+
+# The defects behind which tshark goes on, and what it says of them.
+GOES_ON = {
+    "ipv4-total-length": r"IPv4 total length exceeds packet length|Bogus IPv4|bogus, less than header",
+    "ipv6-payload-length": r"IPv6 payload length exceeds framing length",
+    "ipv4-header-length": r"[Bb]ogus.*header length|bogus, less than header",
+}
+
+
+def stopped(layers, packet, ours):
+    """tshark's layers up to where a defect stops the dissector, and why; tshark must know of the defect."""
+    said = packet["_ws.expert.message"] + packet["_ws.malformed"]
+    ip = [i for i, layer in enumerate(layers) if layer in ("ip", "ipv6")]
+    if ours.defect in GOES_ON and re.search(GOES_ON[ours.defect], said):
+        last = ip[min(len(ip), 2 if ours.kind == "tunnel" else 1) - 1]
+        return layers[:last + 1], ours.defect
+    return layers, None
+
+
+def compare(packet, ours):
+    """Why the packet's layers differ although they agree (None: they do not differ), and the difference."""
+    layers, why = comparable(packet)
+    layers, defect = stopped(layers, packet, ours)
+    theirs = set(layers) & set(PROTOCOLS.values())
+    mine = set(ours.protocols)
+    if packet["_ws.malformed"].startswith("[Malformed Packet: IPv4]") and layers[-1] == "ip" and theirs <= mine:
+        return "tshark stops in IPv4 options", None
+    # Each names the version that the layer before does, or the one that the header has.
+    version = {"ipv4-version": "ip", "ipv6-version": "ipv6"}.get(ours.defect)
+    if version and (re.search("Bogus IPv[46] version", packet["_ws.expert.message"]) or
+                    re.search("^raw:ip:ipv6|^ip:ipv6", packet["frame.protocols"])):
+        return ours.defect, None if mine - {version} <= theirs else mine ^ theirs
+    return defect or why, mine ^ theirs or None
+
+
+def compare_file(path, mine, env):
+    """(packets, counts of each protocol, counts of each reason, differences); None: tshark cannot read it."""
+    theirs = tshark(path, env)
+    if theirs is None:
+        return None
+    counts, reasons, differences = collections.Counter(), collections.Counter(), []
+    if len(mine) != len(theirs):
+        differences.append(f"{len(mine)} packets, and {len(theirs)} of tshark's")
+    for number, (ours, packet) in enumerate(zip(mine, theirs), 1):
+        reason, difference = compare(packet, ours)
+        counts.update(set(ours.protocols))
+        reasons.update([reason] if reason else [])
+        if difference:
+            differences.append(f"packet {number}: {','.join(sorted(difference))} "
+                               f"({packet['frame.protocols']}; {','.join(ours.protocols)}, {ours.defect})")
+    return len(mine), counts, reasons, differences
+
+
+def choose(folder, n, program, pool):
+    """n captures of the folder that the dissector can read, with what it finds in each."""
+    names = sorted(name for name in os.listdir(folder)
+                   if re.search(r"\.(pcap|pcapng|cap)(\.gz)?$", name)
+                   and os.path.getsize(os.path.join(folder, name)) <= FILE_BYTES_MAX)
+    paths = [os.path.join(folder, name) for name in names]
+    tables = {path: rows for path, rows in zip(paths, pool.map(lambda path: table(program, path), paths)) if rows}
+    chosen = {}
+    for protocol in PROTOCOLS.values():
+        having = [path for path, rows in tables.items() if any(protocol in row.protocols for row in rows)]
+        chosen.update((path, tables[path]) for path in having[:n // 20])
+    rest = [path for path in tables if path not in chosen]
+    n = min(n - len(chosen), len(rest))
+    chosen.update((rest[i * len(rest) // n], tables[rest[i * len(rest) // n]]) for i in range(n))
+    return chosen
+
+
+def main():
+    data = os.environ.get("SLUICE_TEST_DATA")
+    try:
+        subprocess.run(["tshark", "--version"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        print("skipped: tshark is not installed")
+        return SKIPPED
+    if not data:
+        print("skipped: SLUICE_TEST_DATA is not set")
+        return SKIPPED
+
+    n_files = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    packets, n_compared, failed = 0, 0, 0
+    counts, reasons = collections.Counter(), collections.Counter()
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        env = configure(folder)
+        chosen = choose(os.path.join(data, "pcap"), n_files, sys.argv[1], pool)
+        results = pool.map(lambda item: compare_file(*item, env), chosen.items())
+        for path, result in zip(chosen, results):
+            if result is None:
+                print(f"{os.path.basename(path)}: not compared, tshark does not know its link type")
+                continue
+            n_compared += 1
+            packets += result[0]
+            counts += result[1]
+            reasons += result[2]
+            failed += bool(result[3])
+            for difference in result[3][:5]:
+                print(f"{os.path.basename(path)}: {difference}")
+    print(f"{n_compared} captures, {packets} packets:", ", ".join(f"{counts[p]} {p}" for p in PROTOCOLS.values()))
+    print("different by design:", ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items())) or "none")
+    print(f"{failed} captures differ" if failed else "tshark agrees")
+    return 1 if failed or n_compared < len(chosen) * 9 // 10 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
