@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What the CPU backends share: a context, and the loop over a batch. */
+#ifndef ENGINES_HEADER_CPU_H
+#define ENGINES_HEADER_CPU_H
+
+#include "engines/header/header_backend.h"
+#include "engines/header/header_core.h"
+
+enum {
+    HEADER_AHEAD = 16,      /* packets: how far ahead headers are fetched */
+    HEADER_SUM_AHEAD = 4096 /* bytes: how far ahead a sum fetches, as packets lie back to back */
+};
+
+/* Sums the bytes [begin, end) of a packet as header_core.h says. */
+typedef uint64_t header_sum(const uint8_t *bytes, uint32_t begin, uint32_t end);
+
+/* All of a backend's work on a batch. */
+typedef void header_run(const struct sl_header_table *table, const struct sl_batch *batch,
+                        struct sl_hits *hits);
+
+enum sl_status header_cpu_open(void **context, const void *table, const struct sl_limits *limits,
+                               header_run *run, struct sl_diag *diag);
+enum sl_status header_cpu_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits);
+enum sl_status header_cpu_wait(void *context);
+void header_cpu_close(void *context);
+
+static inline void header_emit(const struct sl_header_table *table, const struct sl_batch *batch,
+                               uint32_t item, uint64_t tripped, struct sl_hits *hits)
+{
+    const struct sl_packet *packet = &batch->packet[item];
+    const uint8_t *bytes = batch->bytes + packet->offset;
+
+    for (; tripped != 0; tripped &= tripped - 1, hits->n++) {
+        const enum sl_header_check check = (enum sl_header_check)__builtin_ctzll(tripped);
+
+        if (hits->n < hits->cap)
+            hits->hit[hits->n] = (struct sl_hit){
+                .item = item,
+                .offset = header_offset(table, packet, bytes, check),
+                .id = check,
+            };
+    }
+}
+
+/* Inlined into each backend, so that `sum` is no call. */
+__attribute__((always_inline)) static inline void header_loop(const struct sl_header_table *table,
+                                                              const struct sl_batch *batch,
+                                                              struct sl_hits *hits, header_sum *sum)
+{
+    for (uint32_t i = 0; i < batch->n_items; i++) {
+        const struct sl_packet *packet = &batch->packet[i];
+        const uint8_t *bytes = batch->bytes + packet->offset;
+
+        if (batch->n_items - i > HEADER_AHEAD) {
+            const uint8_t *ahead = batch->bytes + batch->packet[i + HEADER_AHEAD].offset;
+
+            __builtin_prefetch(ahead);
+            __builtin_prefetch(ahead + 64);
+        }
+
+        const struct header_view view = header_inspect(table, packet, bytes);
+        uint64_t tripped = view.tripped;
+
+        if (view.checksum != 0)
+            tripped = header_finish(&view, sum(bytes, view.begin, view.end));
+        if (__builtin_expect(tripped != 0, 0))
+            header_emit(table, batch, i, tripped, hits);
+    }
+}
+
+#endif

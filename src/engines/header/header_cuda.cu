@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "device/cuda_internal.h"
+#include "engines/header/header_backend.h"
+#include "engines/header/header_core.h"
+
+/* Eight lanes sum 128 bytes of a packet at once. A whole warp would idle on most packets, and a
+ * lane alone would touch 32 lines of memory with each load of a warp. */
+enum { GROUP = 8, BLOCK = 256 };
+
+/* A group of lanes a packet. Each of its lanes inspects the headers: lanes of a warp that load the
+ * same bytes and decide the same cost no more than one, and nothing has to be handed to the others.
+ */
+__global__ void header_check_kernel(const struct sl_header_table *table, const uint8_t *arena,
+                                    const struct sl_packet *packets, uint32_t n_items,
+                                    struct cuda_hits_device hits)
+{
+    const uint32_t item = blockIdx.x * (BLOCK / GROUP) + threadIdx.x / GROUP;
+    const uint32_t lane = threadIdx.x % GROUP;
+
+    if (item >= n_items)
+        return;
+
+    const struct sl_packet packet = packets[item];
+    const uint8_t *bytes = arena + packet.offset;
+    const struct header_view view = header_inspect(table, &packet, bytes);
+    uint64_t tripped = view.tripped;
+
+    if (view.checksum != 0) {
+        const unsigned group = ((1u << GROUP) - 1) << threadIdx.x % 32 / GROUP * GROUP;
+        uint32_t sum = header_fold(header_sum_lane(bytes, view.begin, view.end, lane, GROUP));
+
+        for (int step = GROUP / 2; step > 0; step /= 2)
+            sum += __shfl_xor_sync(group, sum, step);
+        tripped = header_finish(&view, sum);
+    }
+    if (lane != 0)
+        return;
+    for (; tripped != 0; tripped &= tripped - 1) {
+        const enum sl_header_check check = (enum sl_header_check)(__ffsll((long long)tripped) - 1);
+
+        cuda_hits_append(hits, item, header_offset(table, &packets[item], bytes, check), check);
+    }
+}
+
+struct header_cuda_context {
+    const void *table;
+    const struct sl_header_table *d_table;
+    struct sl_limits limits;
+    struct cuda_hits hits;
+};
+
+static void close_context(void *context)
+{
+    struct header_cuda_context *cuda = (struct header_cuda_context *)context;
+
+    if (cuda == NULL)
+        return;
+    cuda_hits_close(&cuda->hits);
+    if (cuda->d_table != NULL)
+        cuda_table_release(cuda->table, cuda->limits.device);
+    free(cuda);
+}
+
+static enum sl_status open_context(void **context, const void *table,
+                                   const struct sl_limits *limits, struct sl_diag *diag)
+{
+    enum sl_status status = header_table_check(table, diag);
+    if (status != SL_OK)
+        return status;
+
+    struct header_cuda_context *cuda = (struct header_cuda_context *)calloc(1, sizeof *cuda);
+    if (cuda == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context of the header checks");
+    cuda->table = table;
+    cuda->limits = *limits;
+
+    void *d_table = NULL;
+    status =
+        cuda_table_acquire(&d_table, table, sizeof(struct sl_header_table), limits->device, diag);
+    cuda->d_table = (const struct sl_header_table *)d_table;
+    if (status == SL_OK)
+        status = cuda_hits_open(&cuda->hits, limits, diag);
+    if (status != SL_OK)
+        close_context(cuda);
+    else
+        *context = cuda;
+    return status;
+}
+
+static enum sl_status submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)
+{
+    struct header_cuda_context *cuda = (struct header_cuda_context *)context;
+
+    if (!cuda_batch_fits(batch, &cuda->limits) || batch->packet == NULL)
+        return SL_EINVAL;
+
+    const enum sl_status status = cuda_hits_begin(&cuda->hits, batch, hits);
+    if (status != SL_OK)
+        return status;
+    if (batch->n_items != 0) {
+        const uint32_t n_blocks = (batch->n_items - 1) / (BLOCK / GROUP) + 1;
+
+        header_check_kernel<<<n_blocks, BLOCK, 0, (cudaStream_t)batch->stream>>>(
+            cuda->d_table, batch->bytes, batch->packet, batch->n_items,
+            cuda_hits_device(&cuda->hits));
+    }
+    return cuda_hits_end(&cuda->hits);
+}
+
+static enum sl_status wait_for(void *context)
+{
+    return cuda_hits_wait(&((struct header_cuda_context *)context)->hits);
+}
+
+const struct sl_backend header_cuda = {
+    "cuda", SL_DEVICE_CUDA, device_cuda_usable, open_context, submit, wait_for, close_context,
+};
