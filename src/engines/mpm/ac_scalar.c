@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Aho-Corasick on one core. A chain of dependent loads, one a byte, leaves a core idle for most of
+ * its time, so eight texts go through the rows side by side. The states are stored as they come and
+ * looked at afterwards: a branch on each of them would stop all eight texts whenever it is
+ * mispredicted. */
+#include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "ac_table.h"
+#include "mpm_internal.h"
+
+enum {
+    LANES = 8,
+    STEPS = 64,            /* bytes of each lane a round: the bits of a word */
+    SEGMENT_LEN = 1 << 15, /* bytes: longer items are cut, so that few large ones fill all lanes */
+    ITEMS_AHEAD = 8,       /* how far to prefetch: items, */
+    BYTES_AHEAD = 128      /* and bytes of an item */
+};
+
+_Static_assert((int)STEPS <= (int)SL_BATCH_SLACK, "a round may read this far behind an item");
+
+/* What a lane works on: bytes pos to len - 1 of an item, reporting matches that end behind `drop`.
+ */
+struct lane {
+    const uint8_t *text; /* the item's first byte */
+    uint64_t pos;
+    uint64_t len;
+    uint64_t looked; /* states before this position have been looked at */
+    uint64_t drop;
+    uint32_t item;
+};
+
+struct scan {
+    struct ac_view ac;
+    const struct mpm_literal *literals;
+    const uint8_t *bytes;
+    uint32_t reach; /* bytes before a match's last one that it may begin at */
+    const struct sl_batch *batch;
+    struct sl_hits *hits;
+    uint32_t item; /* the next to hand out, from this byte on */
+    uint64_t from;
+};
+
+struct round {
+    uint8_t text[LANES][STEPS];
+    uint16_t state[LANES][STEPS]; /* behind each byte of the text */
+};
+
+static const uint8_t idle_text[STEPS];
+
+/* Gives a lane the next item or segment. A segment that is not first begins as far before its
+ * matches as the longest literal reaches, so that it finds all of them. False, and an idle lane:
+ * none is left. */
+static bool next_text(struct scan *scan, struct lane *lane)
+{
+    const struct sl_batch *batch = scan->batch;
+
+    *lane = (struct lane){.text = idle_text};
+    while (scan->item < batch->n_items && scan->from >= batch->payload[scan->item].len) {
+        scan->item++;
+        scan->from = 0;
+    }
+    if (scan->item == batch->n_items)
+        return false;
+
+    const struct sl_span span = batch->payload[scan->item];
+    const uint64_t overlap = mpm_overlap(batch, scan->item);
+    const uint64_t before = scan->from < scan->reach ? scan->from : scan->reach;
+    const uint64_t rest = span.len - scan->from;
+    lane->item = scan->item;
+    lane->text = batch->bytes + span.offset;
+    lane->pos = scan->from - before;
+    lane->drop = scan->from > overlap ? scan->from : overlap;
+    lane->len = rest > 2 * SEGMENT_LEN ? scan->from + SEGMENT_LEN : span.len;
+    scan->from = lane->len;
+
+    if (scan->item + ITEMS_AHEAD < batch->n_items)
+        __builtin_prefetch(batch->bytes + batch->payload[scan->item + ITEMS_AHEAD].offset);
+    return true;
+}
+
+/* One transition a byte, and nothing else. */
+static __attribute__((noinline)) void run(const uint16_t *restrict rows,
+                                          struct round *restrict round, const uint16_t first[LANES])
+{
+    uint64_t s0 = first[0], s1 = first[1], s2 = first[2], s3 = first[3];
+    uint64_t s4 = first[4], s5 = first[5], s6 = first[6], s7 = first[7];
+
+#define STEP(lane)                                                  \
+    s##lane = rows[s##lane << AC_ROW_SHIFT | round->text[lane][i]]; \
+    round->state[lane][i] = (uint16_t)s##lane
+    for (size_t i = 0; i < STEPS; i++) {
+        STEP(0);
+        STEP(1);
+        STEP(2);
+        STEP(3);
+        STEP(4);
+        STEP(5);
+        STEP(6);
+        STEP(7);
+    }
+#undef STEP
+}
+
+/* Bit i: state i is not plain. */
+static uint64_t find_marked(const uint16_t state[STEPS], uint32_t n_plain)
+{
+    uint64_t marked = 0;
+
+#if defined(__SSE2__)
+    const __m128i last_plain = _mm_set1_epi16((short)(n_plain - 1));
+    const __m128i zero = _mm_setzero_si128();
+
+    for (int i = 0; i < STEPS; i += 16) {
+        const __m128i a = _mm_loadu_si128((const __m128i *)(state + i));
+        const __m128i b = _mm_loadu_si128((const __m128i *)(state + i + 8));
+        const __m128i plain = _mm_packs_epi16(_mm_cmpeq_epi16(_mm_subs_epu16(a, last_plain), zero),
+                                              _mm_cmpeq_epi16(_mm_subs_epu16(b, last_plain), zero));
+        marked |= (uint64_t)(~_mm_movemask_epi8(plain) & 0xFFFF) << i;
+    }
+#else
+    for (int i = 0; i < STEPS; i++)
+        marked |= (uint64_t)(state[i] >= n_plain) << i;
+#endif
+    return marked;
+}
+
+static void report(const struct scan *scan, const struct lane *lane, uint32_t group, uint64_t end)
+{
+    if (end <= lane->drop)
+        return;
+    while (group != MPM_NONE) {
+        const struct ac_output output = scan->ac.outputs[group];
+
+        for (uint32_t i = output.literal; i < output.end; i++) {
+            const struct mpm_literal *literal = &scan->literals[i];
+
+            if (mpm_literal_matches(literal, scan->bytes, lane->text + end))
+                mpm_hits_append(scan->hits, lane->item, (uint32_t)end, literal->id);
+        }
+        group = output.suffix;
+    }
+}
+
+/* Looks at the state behind byte pos; where the automaton goes on to a state without a row, follows
+ * it until it has one again, from where on the rows are right. */
+static void look(const struct scan *scan, struct lane *lane, uint32_t state, uint64_t pos)
+{
+    const struct ac_view *ac = &scan->ac;
+
+    for (;;) {
+        const struct ac_record *record = &ac->records[state - ac->n_plain];
+
+        if (record->report != MPM_NONE)
+            report(scan, lane, record->report, pos + 1);
+        pos++;
+        if (pos == lane->len)
+            break;
+        const uint8_t byte = mpm_fold(lane->text[pos]);
+        if (ac_has_exception(record, byte))
+            state = ac->targets[ac_exception(record, byte)];
+        else
+            break;
+    }
+    lane->looked = pos;
+}
+
+static void look_at_round(const struct scan *scan, struct lane *lane, const uint16_t state[STEPS])
+{
+    const uint64_t left = lane->len - lane->pos;
+    uint64_t marked = find_marked(state, scan->ac.n_plain);
+
+    if (left < STEPS)
+        marked &= (UINT64_C(1) << left) - 1;
+    for (; marked != 0; marked &= marked - 1) {
+        const int i = __builtin_ctzll(marked);
+
+        if (lane->pos + i >= lane->looked)
+            look(scan, lane, state[i], lane->pos + i);
+    }
+}
+
+static enum sl_status ac_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+                              struct sl_hits *hits)
+{
+    const struct sl_mpm_table *table = cpu->table;
+    struct scan scan = {.ac = ac_view(table),
+                        .literals = (const struct mpm_literal *)mpm_at(table, table->literals),
+                        .bytes = (const uint8_t *)mpm_at(table, table->bytes),
+                        .reach = table->max_len > 0 ? table->max_len - 1 : 0,
+                        .batch = batch,
+                        .hits = hits};
+    struct lane lane[LANES] = {0};
+    uint16_t state[LANES] = {0};
+    struct round round;
+
+    for (;;) {
+        bool busy = false;
+
+        for (int i = 0; i < LANES; i++) {
+            if (lane[i].pos >= lane[i].len) {
+                state[i] = 0;
+                busy |= next_text(&scan, &lane[i]);
+            } else {
+                busy = true;
+            }
+            memcpy(round.text[i], lane[i].text + lane[i].pos, STEPS);
+            __builtin_prefetch(lane[i].text + lane[i].pos + BYTES_AHEAD);
+        }
+        if (!busy)
+            return SL_OK;
+        run(scan.ac.rows, &round, state);
+        for (int i = 0; i < LANES; i++) {
+            look_at_round(&scan, &lane[i], round.state[i]);
+            state[i] = round.state[i][STEPS - 1];
+            lane[i].pos += STEPS;
+        }
+    }
+}
+
+static enum sl_status ac_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)
+{
+    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, ac_scan);
+}
+
+static const struct sl_backend ac_scalar = {.name = "scalar",
+                                            .device = SL_DEVICE_CPU,
+                                            .usable = mpm_cpu_usable,
+                                            .open = mpm_cpu_open,
+                                            .submit = ac_submit,
+                                            .wait = mpm_cpu_wait,
+                                            .close = mpm_cpu_close};
+
+static const struct sl_backend *const ac_backends[] = {&ac_scalar, NULL};
+
+extern const struct sl_engine mpm_ac_engine;
+const struct sl_engine mpm_ac_engine = {.name = "mpm.ac", .backends = ac_backends};

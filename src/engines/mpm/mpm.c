@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "sluice/mpm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "mpm_internal.h"
+
+/* All algorithms; X(name) stands for the descriptor mpm_<name>. */
+#ifdef HAVE_VECTORSCAN
+#define VECTORSCAN(X) X(vectorscan)
+#else
+#define VECTORSCAN(X)
+#endif
+#define ALGORITHMS(X) \
+    X(ac)             \
+    X(pfac)           \
+    VECTORSCAN(X)
+
+#define DECLARE(name) extern const struct mpm_algorithm mpm_##name;
+ALGORITHMS(DECLARE)
+
+#define POINTER(name) &mpm_##name,
+static const struct mpm_algorithm *const algorithms[] = {ALGORITHMS(POINTER)};
+
+#define NAME(name) #name,
+const char *const sl_mpm_algorithms[] = {ALGORITHMS(NAME) NULL};
+
+enum { N_ALGORITHMS = sizeof sl_mpm_algorithms / sizeof sl_mpm_algorithms[0] - 1 };
+
+static const struct mpm_algorithm *find_algorithm(const char *name)
+{
+    for (int i = 0; i < N_ALGORITHMS; i++)
+        if (strcmp(algorithms[i]->name, name) == 0)
+            return algorithms[i];
+    return NULL;
+}
+
+static const struct mpm_algorithm *choose_algorithm(const struct sl_mpm_config *config)
+{
+    if (strcmp(config->algorithm, "auto") != 0)
+        return find_algorithm(config->algorithm);
+    return find_algorithm(config->device == SL_DEVICE_CUDA ? "pfac" : "ac");
+}
+
+static enum sl_status unknown_algorithm(const char *name, struct sl_diag *diag)
+{
+    char known[128] = "auto";
+    size_t len = strlen(known);
+
+    for (int i = 0; i < N_ALGORITHMS && len < sizeof known; i++)
+        len += (size_t)snprintf(known + len, sizeof known - len, ", %s", algorithms[i]->name);
+    return diag_set(diag, SL_EINVAL, NULL, 0, "unknown matching algorithm '%s' (expected %s)", name,
+                    known);
+}
+
+void sl_mpm_config_init(struct sl_mpm_config *config)
+{
+    config->algorithm = "auto";
+    config->device = SL_DEVICE_CPU;
+}
+
+enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_config *config,
+                            const struct sl_literal *literals, size_t n_literals,
+                            struct sl_diag *diag)
+{
+    const struct mpm_algorithm *algorithm = choose_algorithm(config);
+    struct mpm_set set;
+
+    if (algorithm == NULL)
+        return unknown_algorithm(config->algorithm, diag);
+
+    enum sl_status status = mpm_set_init(&set, literals, n_literals, diag);
+    if (status != SL_OK)
+        return status;
+    status = algorithm->build(table, &set, diag);
+    mpm_set_clear(&set);
+    return status;
+}
+
+void sl_mpm_free(struct sl_mpm_table *table)
+{
+    free(table);
+}
+
+const struct sl_engine *sl_mpm_engine(const struct sl_mpm_table *table)
+{
+    return find_algorithm(table->algorithm)->engine;
+}
+
+void sl_mpm_info(const struct sl_mpm_table *table, struct sl_mpm_info *info)
+{
+    info->algorithm = find_algorithm(table->algorithm)->name;
+    info->n_literals = table->n_literals;
+    info->n_states = table->n_states;
+    info->table_len = table->len;
+}

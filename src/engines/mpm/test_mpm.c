@@ -1,0 +1,995 @@
+/* SPDX-License-Identifier: MIT */
+/* One algorithm and one of its backends against the oracle: test_mpm ALGORITHM.BACKEND */
+#include "test.h"
+
+#include <dirent.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "mpm_ref.h"
+#include "sluice/device.h"
+#include "sluice/mpm.h"
+
+enum {
+    MAX_BYTES = 4 << 20, /* of a batch */
+    MAX_ITEMS = 1 << 16,
+    MAX_HITS = 8 << 20
+};
+
+static const struct sl_limits limits = {
+    .max_items = MAX_ITEMS, .max_bytes = MAX_BYTES, .max_hits = MAX_HITS};
+
+static char algorithm[32];
+static uint32_t longest_literal = SL_LITERAL_LEN_MAX; /* that the algorithm takes */
+static const char *backend_name;
+static struct sl_batch *batch;
+static struct sl_stage *stage; /* where the backend is CUDA's */
+static struct sl_hits found;
+static struct sl_hits expected;
+
+/* ---- running it ------------------------------------------------------------------------------ */
+
+static const struct sl_backend *find_backend(const struct sl_mpm_table *table, const char *name)
+{
+    const struct sl_backend *const *backend = sl_mpm_engine(table)->backends;
+
+    while (*backend != NULL && strcmp((*backend)->name, name) != 0)
+        backend++;
+    return *backend;
+}
+
+static struct sl_mpm_table *build_with(const char *name, const struct sl_literal *literals,
+                                       size_t n_literals)
+{
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table = NULL;
+    struct sl_diag diag = {.text = ""};
+
+    sl_mpm_config_init(&config);
+    config.algorithm = name;
+    if (sl_mpm_build(&table, &config, literals, n_literals, &diag) != SL_OK)
+        fail_msg("build: %s", diag.text);
+    return table;
+}
+
+static struct sl_mpm_table *build(const struct sl_literal *literals, size_t n_literals)
+{
+    return build_with(algorithm, literals, n_literals);
+}
+
+static void *open_context(const struct sl_backend *backend, const struct sl_mpm_table *table)
+{
+    void *context = NULL;
+    struct sl_diag diag = {.text = ""};
+
+    if (backend->open(&context, table, &limits, &diag) != SL_OK)
+        fail_msg("open: %s", diag.text);
+    return context;
+}
+
+/* Submits a host batch, over the stage where the backend wants it, and waits. */
+static enum sl_status scan_batch(const struct sl_backend *backend, void *context,
+                                 const struct sl_batch *host, struct sl_hits *hits)
+{
+    struct sl_batch view;
+
+    if (backend->device == SL_DEVICE_CUDA) {
+        assert_int_equal(sl_stage_upload(stage, host, &view), SL_OK);
+        host = &view;
+    }
+
+    const enum sl_status status = backend->submit(context, host, hits);
+    return status == SL_OK ? backend->wait(context) : status;
+}
+
+static enum sl_status scan_table(const struct sl_mpm_table *table, const char *name,
+                                 const struct sl_batch *host, struct sl_hits *hits)
+{
+    const struct sl_backend *backend = find_backend(table, name);
+    void *context = open_context(backend, table);
+    const enum sl_status status = scan_batch(backend, context, host, hits);
+
+    backend->close(context);
+    return status;
+}
+
+static void assert_same_hits(void)
+{
+    assert_true(expected.n <= expected.cap);
+    sl_hits_sort(&found);
+    sl_hits_sort(&expected);
+    for (size_t i = 0; i < found.n && i < expected.n; i++) {
+        const struct sl_hit f = found.hit[i];
+        const struct sl_hit e = expected.hit[i];
+
+        if (f.item != e.item || f.offset != e.offset || f.id != e.id)
+            fail_msg("hit %zu: found (%u, %u, %u), expected (%u, %u, %u)", i, f.item, f.offset,
+                     f.id, e.item, e.offset, e.id);
+    }
+    if (found.n != expected.n)
+        fail_msg("found %zu hits, expected %zu", found.n, expected.n);
+}
+
+/* The whole of `host` with these literals gives what the oracle says. */
+static void check_batch(const struct sl_batch *host, const struct sl_literal *literals,
+                        size_t n_literals)
+{
+    struct sl_mpm_table *table = build(literals, n_literals);
+
+    assert_int_equal(scan_table(table, backend_name, host, &found), SL_OK);
+    expected.n = mpm_ref_scan(literals, n_literals, host, expected.hit, expected.cap);
+    assert_same_hits();
+    sl_mpm_free(table);
+}
+
+static void check(const struct sl_literal *literals, size_t n_literals)
+{
+    check_batch(batch, literals, n_literals);
+}
+
+static void add_item(const void *bytes, uint32_t len)
+{
+    assert_true(sl_batch_fits(batch, len));
+    sl_batch_add(batch, bytes, len, 0);
+}
+
+static struct sl_literal literal_of(const char *text, uint32_t flags)
+{
+    return (struct sl_literal){
+        .bytes = (const uint8_t *)text, .len = (uint32_t)strlen(text), .flags = flags};
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* ---- exhaustive ------------------------------------------------------------------------------ */
+
+enum {
+    UNIVERSE = 2 + 4 + 8, /* words of 1 to 3 letters of an alphabet of two */
+    TEXT_LEN = 9
+};
+
+/* All texts of 0 to TEXT_LEN letters. */
+static void add_all_texts(const char letter[2])
+{
+    sl_batch_reset(batch);
+    for (uint32_t len = 0; len <= TEXT_LEN; len++) {
+        for (uint32_t code = 0; code < 1u << len; code++) {
+            char text[TEXT_LEN];
+
+            for (uint32_t i = 0; i < len; i++)
+                text[i] = letter[code >> i & 1];
+            add_item(text, len);
+        }
+    }
+}
+
+/* All sets of words, in an order that mixes small and large ones so that the time limit leaves a
+ * sample of all. `nocase` gives some literals that flag. */
+static void check_all_sets(const char letter[2], bool nocase, double limit_s)
+{
+    const double end = seconds() + limit_s;
+    uint8_t word[UNIVERSE][3];
+    uint32_t n_sets = 0;
+
+    add_all_texts(letter);
+    for (uint32_t w = 0; w < UNIVERSE; w++)
+        for (uint32_t i = 0; i < 3; i++)
+            word[w][i] = (uint8_t)letter[(w + 2) >> i & 1];
+    for (uint32_t k = 0; k < 1u << UNIVERSE && seconds() < end; k++, n_sets++) {
+        const uint32_t set = k * 0x9E3779B1u >> (32 - UNIVERSE);
+        struct sl_literal literals[UNIVERSE];
+        size_t n = 0;
+
+        for (uint32_t w = 0; w < UNIVERSE; w++) {
+            const uint32_t len = w < 2 ? 1 : w < 6 ? 2 : 3;
+
+            if (set >> w & 1)
+                literals[n++] = (struct sl_literal){
+                    .bytes = word[w], .len = len, .flags = nocase ? (k + w) % 3 == 0 : 0};
+        }
+        check(literals, n);
+    }
+    assert_true(n_sets >= 64);
+}
+
+static void test_all_sets_on_all_texts(void **state)
+{
+    (void)state;
+    check_all_sets("ab", false, 10);
+    check_all_sets("aA", true, 10);
+}
+
+/* ---- random ---------------------------------------------------------------------------------- */
+
+static void fill_random(uint64_t *random, uint8_t *to, uint32_t len, const char *alphabet)
+{
+    const uint32_t n = alphabet == NULL ? 0 : (uint32_t)strlen(alphabet);
+
+    for (uint32_t i = 0; i < len; i++)
+        to[i] =
+            n == 0 ? (uint8_t)test_below(random, 256) : (uint8_t)alphabet[test_below(random, n)];
+}
+
+/* Literals that occur: most are cut from the text, some have a byte or a case changed, some repeat.
+ */
+static void cut_literals(uint64_t *random, struct sl_literal *literals, uint8_t *bytes, size_t n,
+                         const uint8_t *text, uint32_t text_len, uint32_t max_len)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t at = test_below(random, text_len);
+        uint32_t len = 1 + test_below(random, max_len);
+
+        if (len > text_len - at)
+            len = text_len - at;
+        memcpy(bytes, text + at, len);
+        switch (test_below(random, 8)) {
+        case 0:
+            bytes[test_below(random, len)] = (uint8_t)test_below(random, 256);
+            break;
+        case 1:
+            bytes[test_below(random, len)] ^= 0x20;
+            break;
+        case 2:
+            if (i > 0) {
+                const struct sl_literal *other = &literals[test_below(random, (uint32_t)i)];
+
+                len = other->len < len ? other->len : len;
+                memcpy(bytes, other->bytes, len);
+            }
+            break;
+        default:
+            break;
+        }
+        literals[i] =
+            (struct sl_literal){.bytes = bytes,
+                                .len = len,
+                                .flags = test_below(random, 3) == 0 ? SL_LITERAL_NOCASE : 0};
+        bytes += len;
+    }
+}
+
+static void test_random_sets(void **state)
+{
+    static const char *const alphabets[] = {"ab", "aAbB", "abcdefghABCDEFGH@[`{", NULL};
+    static const uint32_t max_lens[] = {1, 4, 12, 100, 4096};
+    static uint8_t text[20000];
+    static uint8_t bytes[200 * 4096];
+    struct sl_literal literals[200];
+    uint64_t random = 1;
+
+    (void)state;
+    for (uint32_t round = 0; round < 80; round++) {
+        const uint32_t max_len =
+            max_lens[round / 4 % 5] < longest_literal ? max_lens[round / 4 % 5] : longest_literal;
+        const uint32_t n = 1 + test_below(&random, max_len > 100 ? 20 : 200);
+        uint32_t at = 0;
+
+        fill_random(&random, text, sizeof text, alphabets[round % 4]);
+        cut_literals(&random, literals, bytes, n, text, sizeof text, max_len);
+        sl_batch_reset(batch);
+        while (at < sizeof text) {
+            uint32_t len =
+                test_below(&random, 2) ? test_below(&random, 100) : test_below(&random, 6000);
+
+            if (len > sizeof text - at)
+                len = (uint32_t)sizeof text - at;
+            add_item(text + at, len);
+            at += len;
+        }
+        check(literals, n);
+    }
+}
+
+/* More states than there are rows in any table, few letters: long chains of suffixes. */
+static void test_many_states(void **state)
+{
+    enum { N = 2500, MAX_LEN = 120, TEXT = 60000 };
+    static uint8_t bytes[N * MAX_LEN];
+    static uint8_t text[TEXT];
+    struct sl_literal *literals = (struct sl_literal *)calloc(N, sizeof *literals);
+    struct sl_mpm_info info;
+    uint64_t random = 2;
+
+    (void)state;
+    fill_random(&random, text, TEXT, "abc");
+    for (uint32_t i = 0; i < N; i++) {
+        const uint32_t len = 20 + test_below(&random, MAX_LEN - 20);
+        uint8_t *to = bytes + (size_t)i * MAX_LEN;
+
+        memcpy(to, text + test_below(&random, TEXT - MAX_LEN), len);
+        if (i % 2 == 0) /* leaves the text's path near its end, into another literal's */
+            fill_random(&random, to + len - 10, 10, "abcABC");
+        literals[i] = (struct sl_literal){.bytes = to, .len = len, .flags = i % 3 == 0};
+    }
+    for (uint32_t at = 0; at + 300 < TEXT; at += test_below(&random, 300)) {
+        /* A start of one literal in the middle of another. */
+        memcpy(text + at, literals[test_below(&random, N)].bytes, 20);
+    }
+    sl_batch_reset(batch);
+    add_item(text, 20000);
+    for (uint32_t at = 20000; at + 700 < TEXT; at += 700)
+        add_item(text + at, 700);
+    check(literals, N);
+
+    struct sl_mpm_table *table = build(literals, N);
+    sl_mpm_info(table, &info);
+    assert_true(info.n_states == 0 || info.n_states > 65536);
+    assert_int_equal(info.n_literals, N);
+    assert_string_equal(info.algorithm, algorithm);
+    assert_true(info.table_len > 0);
+    sl_mpm_free(table);
+    free(literals);
+}
+
+/* ---- edges ----------------------------------------------------------------------------------- */
+
+/* Items of each length, literals of each length at both ends. */
+static void test_every_length(void **state)
+{
+    enum { LONGEST = 300 };
+    static uint8_t text[LONGEST];
+    struct sl_literal literals[2 * 140];
+    uint64_t random = 3;
+
+    (void)state;
+    fill_random(&random, text, LONGEST, "abcdefgh");
+    sl_batch_reset(batch);
+    for (uint32_t len = 0; len <= LONGEST; len++)
+        add_item(text, len);
+    for (uint32_t len = 0; len <= LONGEST; len++)
+        add_item(text + LONGEST - len, len);
+    for (uint32_t i = 0; i < 140; i++) {
+        literals[i] = (struct sl_literal){.bytes = text, .len = i + 1, .flags = i % 2};
+        literals[140 + i] =
+            (struct sl_literal){.bytes = text + LONGEST - (i + 1), .len = i + 1, .flags = i % 2};
+    }
+    check(literals, 280);
+}
+
+/* Items that are longer than any unit of work, with matches everywhere. */
+static void test_long_items(void **state)
+{
+    enum { LEN = 300000 };
+    static uint8_t text[LEN];
+    struct sl_literal literals[40];
+    uint64_t random = 4;
+
+    (void)state;
+    fill_random(&random, text, LEN, NULL);
+    for (uint32_t i = 0; i < 40; i++) {
+        const uint32_t len = i < 20 ? 1 + i : longest_literal - i;
+
+        literals[i] = (struct sl_literal){
+            .bytes = text + test_below(&random, LEN - len), .len = len, .flags = i % 2};
+        for (uint32_t k = 0; k < 5; k++) /* also across the multiples of large powers of two */
+            memmove(text + (1 + test_below(&random, 8)) * 32768 - test_below(&random, len + 1),
+                    literals[i].bytes, len);
+    }
+    sl_batch_reset(batch);
+    add_item(text, LEN);
+    add_item(text + 1, 65536);
+    add_item(text + 2, 65537);
+    check(literals, 40);
+}
+
+static void test_runs_of_one_byte(void **state)
+{
+    static const uint8_t values[] = {0x00, 0xFF, 'a', 'A'};
+    static uint8_t run[5000];
+
+    (void)state;
+    for (size_t v = 0; v < sizeof values; v++) {
+        struct sl_literal literals[6];
+        const uint32_t lens[] = {1, 2, 3, 64, 100, longest_literal};
+
+        memset(run, values[v], sizeof run);
+        sl_batch_reset(batch);
+        for (uint32_t len = 0; len < 140; len++)
+            add_item(run, len);
+        add_item(run, sizeof run);
+        for (uint32_t i = 0; i < 6; i++)
+            literals[i] = (struct sl_literal){.bytes = run, .len = lens[i], .flags = i % 2};
+        check(literals, 6);
+    }
+}
+
+static void test_no_match_and_no_literal(void **state)
+{
+    const struct sl_literal literals[] = {literal_of("needle", 0), literal_of("pin", 1)};
+    static uint8_t hay[100000];
+
+    (void)state;
+    memset(hay, 'n', sizeof hay);
+    sl_batch_reset(batch);
+    check(literals, 2);
+    add_item(hay, 0);
+    add_item(hay, sizeof hay);
+    check(literals, 2);
+    assert_int_equal(found.n, 0);
+    check(NULL, 0);
+    assert_int_equal(found.n, 0);
+}
+
+static void test_known_hits(void **state)
+{
+    const struct sl_literal literals[] = {literal_of("he", 0), literal_of("she", 0),
+                                          literal_of("his", 0), literal_of("HERS", 1),
+                                          literal_of("she", 0)};
+
+    (void)state;
+    sl_batch_reset(batch);
+    add_item("ushers", 6);
+    check(literals, 5);
+    assert_int_equal(found.n, 4);
+    assert_int_equal(found.hit[0].offset, 4);
+    assert_int_equal(found.hit[0].id, 0);
+    assert_int_equal(found.hit[3].offset, 6);
+    assert_int_equal(found.hit[3].id, 3);
+}
+
+/* The first item begins where readable memory does, and SL_BATCH_SLACK behind the last it ends. */
+static void test_guard_pages(void **state)
+{
+    const size_t page = 4096;
+    const struct sl_literal literals[] = {literal_of("a", 0), literal_of("aab", 1),
+                                          literal_of("baaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", 1)};
+
+    (void)state;
+    for (uint32_t len = 0; len <= 200; len++) {
+        uint8_t *pages =
+            (uint8_t *)mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        const uint32_t at = (uint32_t)(page - SL_BATCH_SLACK - 208);
+        struct sl_span payload[] = {{0, len}, {at + 208 - len, len}};
+        uint16_t overlap[2] = {0, 0};
+        struct sl_batch guarded = {.memory = SL_MEMORY_HOST,
+                                   .n_items = 2,
+                                   .max_items = 2,
+                                   .bytes_len = at + 208,
+                                   .bytes_cap = at + 208,
+                                   .bytes = pages + page,
+                                   .payload = payload,
+                                   .overlap = overlap};
+
+        assert_ptr_not_equal(pages, MAP_FAILED);
+        assert_int_equal(mprotect(pages + page, page, PROT_READ | PROT_WRITE), 0);
+        memset(pages + page, 'a', page);
+        pages[page] = 'b';
+        pages[page + at + 207] = 'b';
+        check_batch(&guarded, literals, 3);
+        munmap(pages, 3 * page);
+    }
+}
+
+/* ---- the contract ---------------------------------------------------------------------------- */
+
+static void test_overflow_counts_exactly(void **state)
+{
+    const struct sl_literal literals[] = {literal_of("a", 0), literal_of("aa", 1)};
+    static const size_t caps[] = {0, 1, 7, 1998, 1999, 2000};
+    static char text[1000];
+    struct sl_hit few[2000];
+
+    (void)state;
+    memset(text, 'a', sizeof text);
+    sl_batch_reset(batch);
+    add_item(text, sizeof text);
+
+    struct sl_mpm_table *table = build(literals, 2);
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
+        struct sl_hits hits = {.hit = few, .cap = caps[i], .n = 12345};
+
+        memset(few, 0xAA, sizeof few);
+        assert_int_equal(scan_table(table, backend_name, batch, &hits),
+                         caps[i] < 1999 ? SL_EOVERFLOW : SL_OK);
+        assert_int_equal(hits.n, 1999);
+        for (size_t k = 0; k < caps[i] && k < hits.n; k++)
+            assert_true(few[k].item == 0 && few[k].offset <= 1000 && few[k].id < 2);
+        if (caps[i] < 2000)
+            assert_int_equal(few[caps[i]].item, 0xAAAAAAAAu);
+    }
+    sl_mpm_free(table);
+}
+
+/* Whole or in pieces of any length, a source gives the same hits at the same source offsets. */
+static void test_pieces_give_the_same_hits(void **state)
+{
+    enum { LEN = 700, OVERLAP = 20 };
+    static uint8_t text[LEN];
+    static uint8_t bytes[100 * (OVERLAP + 1)];
+    struct sl_literal literals[100];
+    uint64_t random = 5;
+
+    (void)state;
+    fill_random(&random, text, LEN, "aAb");
+    cut_literals(&random, literals, bytes, 100, text, LEN, OVERLAP + 1);
+    for (uint32_t piece = OVERLAP + 1; piece <= LEN; piece++) {
+        uint64_t done = 0;
+
+        sl_batch_reset(batch);
+        add_item(text, LEN);
+        expected.n = mpm_ref_scan(literals, 100, batch, expected.hit, expected.cap);
+
+        sl_batch_reset(batch);
+        sl_batch_add_pieces(batch, text, LEN, piece, OVERLAP, &done);
+        assert_int_equal(done, LEN);
+        struct sl_mpm_table *table = build(literals, 100);
+        assert_int_equal(scan_table(table, backend_name, batch, &found), SL_OK);
+        sl_mpm_free(table);
+        for (size_t i = 0; i < found.n; i++) {
+            found.hit[i].offset += (uint32_t)batch->origin[found.hit[i].item].position;
+            found.hit[i].item = 0;
+        }
+        assert_same_hits();
+    }
+}
+
+static void test_order_of_items_changes_nothing(void **state)
+{
+    enum { N = 200 };
+    static uint8_t text[10000];
+    static uint8_t bytes[50 * 12];
+    struct sl_literal literals[50];
+    uint32_t order[N];
+    uint64_t random = 6;
+
+    (void)state;
+    fill_random(&random, text, sizeof text, "abcABC");
+    cut_literals(&random, literals, bytes, 50, text, sizeof text, 12);
+    sl_batch_reset(batch);
+    for (uint32_t i = 0; i < N; i++) {
+        order[i] = i;
+        add_item(text + i * 40, i);
+    }
+    expected.n = mpm_ref_scan(literals, 50, batch, expected.hit, expected.cap);
+
+    for (uint32_t i = N - 1; i > 0; i--) {
+        const uint32_t other = test_below(&random, i + 1);
+        const uint32_t kept = order[i];
+
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    sl_batch_reset(batch);
+    for (uint32_t i = 0; i < N; i++)
+        add_item(text + order[i] * 40, order[i]);
+    struct sl_mpm_table *table = build(literals, 50);
+    assert_int_equal(scan_table(table, backend_name, batch, &found), SL_OK);
+    sl_mpm_free(table);
+    for (size_t i = 0; i < found.n; i++)
+        found.hit[i].item = order[found.hit[i].item];
+    assert_same_hits();
+}
+
+/* A context is used again and again, and what is left from one batch is not seen in the next. */
+static void test_contexts_are_reusable(void **state)
+{
+    const struct sl_literal literals[] = {literal_of("ab", 0)};
+    struct sl_mpm_table *table = build(literals, 1);
+    const struct sl_backend *backend = find_backend(table, backend_name);
+    void *first = open_context(backend, table);
+    void *second = open_context(backend, table);
+
+    (void)state;
+    sl_batch_reset(batch);
+    add_item("xxa", 3);
+    assert_int_equal(scan_batch(backend, first, batch, &found), SL_OK);
+    assert_int_equal(found.n, 0);
+    sl_batch_reset(batch);
+    add_item("bab", 3);
+    assert_int_equal(scan_batch(backend, first, batch, &found), SL_OK);
+    assert_int_equal(found.n, 1);
+    backend->close(first);
+    assert_int_equal(scan_batch(backend, second, batch, &found), SL_OK);
+    assert_int_equal(found.n, 1);
+    backend->close(second);
+    backend->close(NULL);
+    sl_mpm_free(table);
+}
+
+static void test_batches_outside_the_contract(void **state)
+{
+    const struct sl_literal literals[] = {literal_of("ab", 0)};
+    struct sl_mpm_table *table = build(literals, 1);
+    const struct sl_backend *backend = find_backend(table, backend_name);
+    void *context = open_context(backend, table);
+    struct sl_batch wrong;
+
+    (void)state;
+    sl_batch_reset(batch);
+    add_item("ab", 2);
+    wrong = *batch;
+    wrong.memory = backend->device == SL_DEVICE_CUDA ? SL_MEMORY_HOST : SL_MEMORY_DEVICE;
+    assert_int_equal(backend->submit(context, &wrong, &found), SL_EINVAL);
+    wrong = *batch;
+    wrong.memory = backend->device == SL_DEVICE_CUDA ? SL_MEMORY_DEVICE : SL_MEMORY_HOST;
+    wrong.n_items = MAX_ITEMS + 1;
+    assert_int_equal(backend->submit(context, &wrong, &found), SL_EINVAL);
+    wrong.n_items = 1;
+    wrong.bytes_len = MAX_BYTES + SL_BATCH_ALIGN;
+    assert_int_equal(backend->submit(context, &wrong, &found), SL_EINVAL);
+    backend->close(context);
+    sl_mpm_free(table);
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static void assert_refused(const char *name, const struct sl_literal *literals, size_t n,
+                           uint32_t line, const char *text)
+{
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table = NULL;
+    struct sl_diag diag = {.line = 99};
+
+    sl_mpm_config_init(&config);
+    config.algorithm = name;
+    assert_int_equal(sl_mpm_build(&table, &config, literals, n, &diag), SL_EINVAL);
+    assert_null(table);
+    assert_int_equal(diag.line, line);
+    if (strstr(diag.text, text) == NULL)
+        fail_msg("'%s' does not say '%s'", diag.text, text);
+}
+
+static void test_bad_sets_are_refused(void **state)
+{
+    struct sl_literal literals[] = {literal_of("ab", 0), literal_of("cd", 0), literal_of("ef", 0)};
+    static const uint8_t bytes[SL_LITERAL_LEN_MAX + 1];
+
+    (void)state;
+    literals[1].len = 0;
+    assert_refused(algorithm, literals, 3, 2, "0 bytes");
+    literals[1] = (struct sl_literal){.bytes = bytes, .len = SL_LITERAL_LEN_MAX + 1};
+    assert_refused(algorithm, literals, 3, 2, "4097 bytes");
+    literals[1] = literal_of("cd", 8);
+    assert_refused(algorithm, literals, 3, 2, "0x8");
+    assert_refused(algorithm, literals, SL_LITERAL_COUNT_MAX + (size_t)1, SL_LITERAL_COUNT_MAX + 1,
+                   "1000001 literals");
+    assert_refused("bogus", literals, 1, 0, "'bogus'");
+    for (const char *const *name = sl_mpm_algorithms; *name != NULL; name++)
+        assert_refused("bogus", literals, 1, 0, *name);
+    sl_mpm_free(NULL);
+}
+
+static void test_auto_picks_by_device(void **state)
+{
+    const struct sl_literal literals[] = {literal_of("ab", 0)};
+    static const char *const picks[] = {[SL_DEVICE_CPU] = "ac", [SL_DEVICE_CUDA] = "pfac"};
+
+    (void)state;
+    for (int device = SL_DEVICE_CPU; device <= SL_DEVICE_CUDA; device++) {
+        struct sl_mpm_config config;
+        struct sl_mpm_table *table;
+        struct sl_mpm_info info;
+
+        sl_mpm_config_init(&config);
+        config.device = (enum sl_device_kind)device;
+        assert_int_equal(sl_mpm_build(&table, &config, literals, 1, NULL), SL_OK);
+        sl_mpm_info(table, &info);
+        assert_string_equal(info.algorithm, picks[device]);
+        assert_int_equal(info.n_literals, 1);
+        assert_int_equal(info.n_states, 3);
+        sl_mpm_free(table);
+    }
+}
+
+/* ---- real rules on real captures ------------------------------------------------------------- */
+
+enum { MAX_CONTENTS = 30000 };
+
+struct contents {
+    struct sl_literal *literals;
+    size_t n;
+    uint8_t *bytes;
+    size_t bytes_len;
+    size_t bytes_cap;
+};
+
+static uint8_t *read_file(const char *folder, const char *name, size_t *len)
+{
+    char path[1024];
+    uint8_t *bytes = NULL;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return NULL;
+    if (fseek(file, 0, SEEK_END) == 0) {
+        *len = (size_t)ftell(file);
+        rewind(file);
+        bytes = (uint8_t *)malloc(*len + 1);
+        if (bytes != NULL) {
+            *len = fread(bytes, 1, *len, file);
+            bytes[*len] = '\0';
+        }
+    }
+    fclose(file);
+    return bytes;
+}
+
+/* The bytes of a rule's content up to its closing quote; returns where that is, or NULL. */
+static const char *decode_content(const char *text, uint8_t *to, uint32_t *len)
+{
+    bool hex = false;
+
+    *len = 0;
+    for (; *text != '"'; text++) {
+        if (*text == '\0' || *text == '\n' || *len == SL_LITERAL_LEN_MAX)
+            return NULL;
+        if (*text == '|') {
+            hex = !hex;
+        } else if (hex && *text != ' ') {
+            const char digits[] = {text[0], text[1], '\0'};
+            char *last;
+
+            to[(*len)++] = (uint8_t)strtoul(digits, &last, 16);
+            if (*last != '\0')
+                return NULL;
+            text++;
+        } else if (!hex) {
+            text += *text == '\\' && text[1] != '\0';
+            to[(*len)++] = (uint8_t)*text;
+        }
+    }
+    return text;
+}
+
+/* One byte alone is no literal to test with: it is found so often that little else would be. */
+static void take_contents(struct contents *contents, const char *rules)
+{
+    while ((rules = strstr(rules, "content:\"")) != NULL && contents->n < MAX_CONTENTS &&
+           contents->bytes_cap - contents->bytes_len > SL_LITERAL_LEN_MAX) {
+        uint8_t *to = contents->bytes + contents->bytes_len;
+        uint32_t len;
+        const char *end = decode_content(rules + strlen("content:\""), to, &len);
+
+        rules += strlen("content:\"");
+        if (end == NULL || len < 2)
+            continue;
+        contents->literals[contents->n++] = (struct sl_literal){
+            .bytes = to, .len = len, .flags = strncmp(end, "\"; nocase;", 10) == 0};
+        contents->bytes_len += len;
+        rules = end;
+    }
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    const size_t len = strlen(name);
+
+    return len >= strlen(suffix) && strcmp(name + len - strlen(suffix), suffix) == 0;
+}
+
+static int compare_literals(const void *left, const void *right)
+{
+    const struct sl_literal *a = (const struct sl_literal *)left;
+    const struct sl_literal *b = (const struct sl_literal *)right;
+
+    if (a->len != b->len || a->flags != b->flags)
+        return a->len != b->len ? (a->len < b->len ? -1 : 1) : (a->flags < b->flags ? -1 : 1);
+    return memcmp(a->bytes, b->bytes, a->len);
+}
+
+static void read_contents(struct contents *contents, const char *folder)
+{
+    struct dirent *entry;
+    DIR *dir = opendir(folder);
+    size_t n = 0;
+
+    contents->bytes_cap = 32 << 20;
+    contents->bytes = (uint8_t *)malloc(contents->bytes_cap);
+    contents->literals = (struct sl_literal *)calloc(MAX_CONTENTS, sizeof *contents->literals);
+    contents->n = 0;
+    contents->bytes_len = 0;
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL) {
+        size_t len;
+        uint8_t *text =
+            has_suffix(entry->d_name, ".rules") ? read_file(folder, entry->d_name, &len) : NULL;
+
+        if (text == NULL)
+            continue;
+        take_contents(contents, (const char *)text);
+        free(text);
+        /* Only distinct ones. */
+        qsort(contents->literals, contents->n, sizeof *contents->literals, compare_literals);
+        n = 0;
+        for (size_t i = 0; i < contents->n; i++)
+            if (i == 0 || compare_literals(&contents->literals[i], &contents->literals[n - 1]) != 0)
+                contents->literals[n++] = contents->literals[i];
+        contents->n = n;
+    }
+    closedir(dir);
+}
+
+/* A number that says whether two results are the same set, without sorting millions of hits. */
+static uint64_t digest(const struct sl_hits *hits)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < hits->n && i < hits->cap; i++) {
+        const struct sl_hit hit = hits->hit[i];
+        uint64_t mixed = hit.item * UINT64_C(0x9E3779B97F4A7C15) +
+                         hit.offset * UINT64_C(0xC2B2AE3D27D4EB4F) + hit.id + 1;
+
+        mixed = (mixed ^ mixed >> 29) * UINT64_C(0xBF58476D1CE4E5B9);
+        sum += mixed ^ mixed >> 32;
+    }
+    return sum;
+}
+
+/* Another algorithm, whose first CPU backend then is the judge: the one from outside if it is
+ * there. */
+static const char *choose_judge(void)
+{
+    const char *judge = strcmp(algorithm, "ac") == 0 ? "pfac" : "ac";
+
+    for (const char *const *name = sl_mpm_algorithms; *name != NULL; name++)
+        if (strcmp(*name, "vectorscan") == 0 && strcmp(algorithm, *name) != 0)
+            judge = *name;
+    return judge;
+}
+
+struct trial {
+    const struct sl_mpm_table *table;
+    const struct sl_mpm_table *judge;
+    const char *judge_backend;
+    size_t n_hits;
+};
+
+/* Scans the batch with both, and empties it. Where the hits are too many for the arrays, which
+ * happens in long runs of one byte, their number must be the same. */
+static void compare_with_judge(struct trial *trial)
+{
+    const enum sl_status status = scan_table(trial->table, backend_name, batch, &found);
+
+    assert_int_equal(scan_table(trial->judge, trial->judge_backend, batch, &expected), status);
+    assert_int_equal(status, found.n > MAX_HITS ? SL_EOVERFLOW : SL_OK);
+    if (status == SL_EOVERFLOW)
+        assert_int_equal(found.n, expected.n);
+    else if (found.n != expected.n || digest(&found) != digest(&expected))
+        assert_same_hits();
+    trial->n_hits += found.n;
+    sl_batch_reset(batch);
+}
+
+/* Whole files, in pieces where they do not fit into the room that is left. */
+static void scan_captures(struct trial *trial, const char *folder, uint16_t overlap, double limit_s)
+{
+    const double end = seconds() + limit_s;
+    struct dirent *entry;
+    DIR *dir = opendir(folder);
+
+    assert_non_null(dir);
+    sl_batch_reset(batch);
+    while (seconds() < end && (entry = readdir(dir)) != NULL) {
+        size_t len;
+        uint64_t done = 0;
+        uint8_t *bytes = entry->d_name[0] != '.' ? read_file(folder, entry->d_name, &len) : NULL;
+
+        while (bytes != NULL && done < len) {
+            sl_batch_add_pieces(batch, bytes, len, 1 << 18, overlap, &done);
+            if (batch->bytes_len > 1 << 20)
+                compare_with_judge(trial);
+        }
+        free(bytes);
+    }
+    compare_with_judge(trial);
+    closedir(dir);
+}
+
+static void test_rules_on_captures(void **state)
+{
+    const char *data = getenv("SLUICE_TEST_DATA");
+    char folder[1024];
+    struct contents contents;
+    struct trial trial = {0};
+
+    (void)state;
+    if (data == NULL) {
+        puts("SLUICE_TEST_DATA is not set: no rules and captures to test with");
+        skip();
+    }
+    snprintf(folder, sizeof folder, "%s/rules/et-open-2024-04", data);
+    read_contents(&contents, folder);
+    assert_true(contents.n > 10000);
+
+    const char *judge = choose_judge();
+    struct sl_mpm_table *table = build(contents.literals, contents.n);
+    struct sl_mpm_table *judge_table = build_with(judge, contents.literals, contents.n);
+    trial = (struct trial){
+        .table = table,
+        .judge = judge_table,
+        .judge_backend = sl_engine_choose(sl_mpm_engine(judge_table), SL_DEVICE_CPU, NULL)->name};
+    snprintf(folder, sizeof folder, "%s/pcap", data);
+    scan_captures(&trial, folder, SL_OVERLAP_MAX, 40);
+    printf("%zu literals, %zu hits as %s's\n", contents.n, trial.n_hits, judge);
+    assert_true(trial.n_hits > 0);
+    sl_mpm_free(table);
+    sl_mpm_free(judge_table);
+    free(contents.literals);
+    free(contents.bytes);
+}
+
+/* ---- main ------------------------------------------------------------------------------------ */
+
+/* Reads "ac.scalar"; false, with the reason printed, where that cannot run here. */
+static bool choose_backend(const char *argument)
+{
+    const char *dot = strchr(argument, '.');
+    char why[SL_WHY_LEN] = "";
+    const char *const *name = sl_mpm_algorithms;
+
+    if (dot == NULL || (size_t)(dot - argument) >= sizeof algorithm) {
+        fprintf(stderr, "usage: test_mpm ALGORITHM.BACKEND\n");
+        exit(2);
+    }
+    memcpy(algorithm, argument, (size_t)(dot - argument));
+    backend_name = dot + 1;
+    while (*name != NULL && strcmp(*name, algorithm) != 0)
+        name++;
+    if (*name == NULL) {
+        printf("skipped: this build has no algorithm %s\n", algorithm);
+        return false;
+    }
+
+    if (strcmp(algorithm, "vectorscan") == 0)
+        longest_literal = 3999; /* its expressions end at 16,000 characters */
+
+    struct sl_mpm_table *table = build(NULL, 0);
+    const struct sl_backend *backend = find_backend(table, backend_name);
+    if (backend == NULL) {
+        fprintf(stderr, "%s has no backend %s\n", algorithm, backend_name);
+        exit(2);
+    }
+    const bool usable = backend->usable(why);
+    if (!usable)
+        printf("skipped: %s\n", why);
+    else if (backend->device == SL_DEVICE_CUDA && sl_stage_open(&stage, &limits, NULL) != SL_OK)
+        exit(1);
+    sl_mpm_free(table);
+    return usable;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known_hits),
+        cmocka_unit_test(test_all_sets_on_all_texts),
+        cmocka_unit_test(test_random_sets),
+        cmocka_unit_test(test_many_states),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_long_items),
+        cmocka_unit_test(test_runs_of_one_byte),
+        cmocka_unit_test(test_no_match_and_no_literal),
+        cmocka_unit_test(test_guard_pages),
+        cmocka_unit_test(test_overflow_counts_exactly),
+        cmocka_unit_test(test_pieces_give_the_same_hits),
+        cmocka_unit_test(test_order_of_items_changes_nothing),
+        cmocka_unit_test(test_contexts_are_reusable),
+        cmocka_unit_test(test_batches_outside_the_contract),
+        cmocka_unit_test(test_bad_sets_are_refused),
+        cmocka_unit_test(test_auto_picks_by_device),
+        cmocka_unit_test(test_rules_on_captures),
+    };
+
+    if (!choose_backend(argc == 2 ? argv[1] : ""))
+        return TEST_SKIPPED;
+    found.hit = (struct sl_hit *)malloc(MAX_HITS * sizeof *found.hit);
+    expected.hit = (struct sl_hit *)malloc(MAX_HITS * sizeof *expected.hit);
+    found.cap = expected.cap = MAX_HITS;
+    if (found.hit == NULL || expected.hit == NULL ||
+        sl_batch_create(&batch, MAX_BYTES, MAX_ITEMS, false, NULL) != SL_OK)
+        return 1;
+
+    const int failed = cmocka_run_group_tests_name(argv[1], tests, NULL, NULL);
+    sl_batch_free(batch);
+    sl_stage_close(stage);
+    free(found.hit);
+    free(expected.hit);
+    return failed;
+}
