@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* A rule as it is evaluated, and the set that holds all rules. */
+#ifndef DETECT_RULE_H
+#define DETECT_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "detect/rule_memory.h"
+#include "detect/rule_ranges.h"
+#include "sluice/detect.h"
+
+/* What a rule's header may ask of a packet's protocol; a packet has several of them. */
+enum {
+    RULE_PACKET = 1, /* any packet, with or without IP ("pkthdr") */
+    RULE_IP = 2,
+    RULE_IPV4 = 4,
+    RULE_IPV6 = 8,
+    RULE_TCP = 16,
+    RULE_UDP = 32,
+    RULE_SCTP = 64,
+    RULE_ICMPV4 = 128,
+    RULE_ICMPV6 = 256
+};
+
+/* NULL: any, those of packets without ports too. */
+struct rule_endpoint {
+    const struct rule_ranges *addresses;
+    const struct rule_ranges *ports;
+};
+
+/* Fields of a packet that options compare with numbers. */
+enum rule_field {
+    RULE_PAYLOAD_LEN,
+    RULE_TTL, /* IPv6: hop limit */
+    RULE_IP_ID,
+    RULE_IP_PROTOCOL,
+    RULE_FRAGMENT_BITS, /* the byte of the IPv4 header that begins with reserved, DF, MF */
+    RULE_TCP_FLAGS,
+    RULE_ICMP_TYPE,
+    RULE_ICMP_CODE,
+    RULE_SAME_ADDRESS /* 1: source and destination are one */
+};
+
+/* (field & mask) is in first..last, or, negated, is not. A packet without the field never matches.
+ */
+struct rule_check {
+    uint8_t field; /* enum rule_field */
+    bool negated;
+    uint32_t mask;
+    uint32_t first, last;
+};
+
+enum { RULE_FLOW_KNOWN = 0x80 }; /* beside SL_FLOW_*: the packet belongs to a flow */
+
+enum rule_payload_kind { RULE_CONTENT, RULE_DATA_AT };
+
+#define RULE_NO_WINDOW UINT32_MAX /* a content may reach to the payload's end */
+
+/* One step of a rule's walk over the payload. The cursor is the position behind the last content
+ * that was found, 0 at first; a negated content does not move it. */
+struct rule_payload {
+    enum rule_payload_kind kind;
+    bool negated;
+    bool relative;   /* to the cursor; otherwise to the payload's first byte */
+    bool nocase;     /* `bytes` are lower case */
+    bool at_end;     /* RULE_CONTENT: ends where the payload ends */
+    bool first_only; /* RULE_CONTENT: no later step can prefer another occurrence to the first */
+    bool unplaced;   /* RULE_CONTENT: "fast_pattern:only"; nothing may be relative to it */
+    bool marked;     /* RULE_CONTENT: "fast_pattern" */
+    bool has_begin,
+        has_end;      /* RULE_CONTENT: the rule says where it may begin, how far it may reach */
+    int32_t distance; /* RULE_CONTENT: first byte allowed; RULE_DATA_AT: a byte is there */
+    uint32_t window;  /* RULE_CONTENT: bytes allowed from there on, or RULE_NO_WINDOW */
+    const uint8_t *bytes;
+    uint32_t len;
+    uint32_t fast_offset, fast_len; /* the part of `bytes` that the matcher gets */
+};
+
+struct rule {
+    uint16_t protocol; /* RULE_*, any of them suffices */
+    bool both_ways;    /* "<>" */
+    bool pass;
+    bool replaced;      /* by one of higher rev */
+    uint8_t flow_mask;  /* of RULE_FLOW_KNOWN and SL_FLOW_* */
+    uint8_t flow_flags; /* what these are */
+    struct rule_endpoint from, to;
+    const struct rule_check *check;
+    size_t n_checks;
+    const struct rule_payload *payload;
+    size_t n_payloads;
+    const struct rule_payload *literal; /* the content that the matcher looks for, or NULL */
+    uint32_t key[2];                    /* gid, sid */
+    struct sl_signature signature;
+};
+
+/* A rule that was not loaded. */
+struct rule_note {
+    const char *file;
+    const char *text;
+    uint32_t line;
+};
+
+struct rule_notes {
+    struct rule_note *note;
+    size_t n, cap;
+};
+
+struct rule_skip {
+    const char *keyword;
+    size_t count;
+};
+
+struct sl_rules {
+    struct rule_arena arena;   /* rules and what belongs to one of them */
+    struct rule_arena shared;  /* names, lists, classes, literals */
+    struct rule_map variables; /* name -> value (char *) */
+    struct rule_map lists[2];  /* by enum rule_list_kind: text -> struct rule_list */
+    struct rule_map classes;   /* name -> struct rule_class */
+    struct rule_map skips;     /* keyword -> struct rule_skip */
+    struct rule_map by_sid;    /* key[] -> struct rule */
+
+    struct rule **rule; /* in order of files and lines */
+    size_t n_rules, cap_rules;
+    size_t n_replaced; /* of them; 0 but within a load */
+    struct rule_notes bad, skipped;
+    struct rule_skip **skip; /* largest first */
+    size_t n_skips, cap_skips;
+    struct sl_rules_count count;
+    const char *classification; /* the file beside the last rule file */
+
+    bool compiled;
+    struct rule_index *index; /* once compiled */
+};
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "detect/rule_compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "detect/rule_literal.h"
+
+struct pair {
+    uint32_t key;
+    uint32_t rule;
+};
+
+/* What will be lists, in order of rules. */
+struct pairs {
+    struct pair *pair; /* malloc'ed */
+    size_t n, cap;
+};
+
+static bool add_pair(struct pairs *pairs, uint32_t key, uint32_t rule)
+{
+    void *array = pairs->pair;
+    const bool fits = rule_grow(&array, &pairs->cap, pairs->n, sizeof *pairs->pair);
+
+    pairs->pair = array;
+    if (fits)
+        pairs->pair[pairs->n++] = (struct pair){key, rule};
+    return fits;
+}
+
+static bool make_lists(struct rule_lists *lists, const struct pairs *pairs, uint32_t n_keys)
+{
+    if (pairs->n == 0)
+        return true;
+    lists->n_keys = n_keys;
+    lists->first = calloc((size_t)n_keys + 2, sizeof *lists->first);
+    lists->rule = calloc(pairs->n, sizeof *lists->rule);
+    if (lists->first == NULL || lists->rule == NULL || pairs->n > UINT32_MAX)
+        return false;
+
+    /* first[k + 2] counts key k, then first[k + 1] is where its next rule goes: in the end, its
+     * end. */
+    for (size_t i = 0; i < pairs->n; i++)
+        lists->first[pairs->pair[i].key + 2]++;
+    for (size_t k = 2; k < (size_t)n_keys + 2; k++)
+        lists->first[k] += lists->first[k - 1];
+    for (size_t i = 0; i < pairs->n; i++)
+        lists->rule[lists->first[pairs->pair[i].key + 1]++] = pairs->pair[i].rule;
+    return true;
+}
+
+static void free_lists(struct rule_lists *lists)
+{
+    free(lists->first);
+    free(lists->rule);
+}
+
+void rule_index_free(struct rule_index *index)
+{
+    if (index == NULL)
+        return;
+    free(index->literal);
+    free_lists(&index->by_literal);
+    free_lists(&index->by_dst_port);
+    free_lists(&index->by_src_port);
+    free_lists(&index->by_icmp_type);
+    free_lists(&index->by_carried);
+    free(index);
+}
+
+/* What is made of a set on the way to its index. */
+struct compiler {
+    struct sl_rules *rules;
+    struct rule_index *index;
+    struct rule_map known; /* a byte of flags and the literal -> its id + 1, as uint32_t */
+    size_t cap_literals;
+    struct pairs by_literal, by_dst_port, by_src_port, by_icmp_type, by_carried;
+};
+
+/* The id of a literal that no rule had before. NULL: no memory. */
+static const uint32_t *add_literal(struct compiler *compiler, const uint8_t *key,
+                                   struct sl_literal literal)
+{
+    struct rule_index *index = compiler->index;
+    uint32_t *id = rule_arena_copy(&compiler->rules->shared, &index->n_literals, sizeof *id);
+    uint8_t *copy = rule_arena_copy(&compiler->rules->shared, key, (size_t)literal.len + 1);
+    void *array = index->literal;
+    const bool fits =
+        rule_grow(&array, &compiler->cap_literals, index->n_literals, sizeof *index->literal);
+
+    index->literal = array;
+    if (!fits || id == NULL || copy == NULL ||
+        !rule_map_put(&compiler->known, copy, (size_t)literal.len + 1, id))
+        return NULL;
+    literal.bytes = copy + 1;
+    index->literal[index->n_literals++] = literal;
+    return id;
+}
+
+static bool place_by_literal(struct compiler *compiler, uint32_t i)
+{
+    const struct sl_literal literal = rule_literal_of(compiler->rules->rule[i]->literal);
+    uint8_t key[1 + SL_LITERAL_LEN_MAX];
+
+    key[0] = (uint8_t)literal.flags;
+    memcpy(key + 1, literal.bytes, literal.len);
+
+    const uint32_t *id = rule_map_get(&compiler->known, key, (size_t)literal.len + 1);
+    if (id == NULL)
+        id = add_literal(compiler, key, literal);
+    return id != NULL && add_pair(&compiler->by_literal, *id, i);
+}
+
+static bool place_by_port(struct pairs *pairs, const struct rule_ranges *ports, uint32_t i)
+{
+    for (size_t k = 0; k < ports->n; k++)
+        for (uint64_t port = (uint64_t)ports->range[k].first; port <= ports->range[k].last; port++)
+            if (!add_pair(pairs, (uint32_t)port, i))
+                return false;
+    return true;
+}
+
+static bool place_by_icmp_type(struct compiler *compiler, uint32_t i)
+{
+    const struct rule_check *types = rule_icmp_types(compiler->rules->rule[i]);
+
+    for (uint32_t type = types->first; type <= types->last; type++)
+        if (!add_pair(&compiler->by_icmp_type, type, i))
+            return false;
+    return true;
+}
+
+static bool place_by_carried(struct compiler *compiler, uint32_t i)
+{
+    static const uint16_t ip = RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6;
+    static const uint16_t protocols[RULE_N_CARRIED] = {
+        [RULE_CARRIES_NO_IP] = RULE_PACKET,   [RULE_CARRIES_OTHER] = ip,
+        [RULE_CARRIES_TCP] = ip | RULE_TCP,   [RULE_CARRIES_UDP] = ip | RULE_UDP,
+        [RULE_CARRIES_SCTP] = ip | RULE_SCTP, [RULE_CARRIES_ICMP] = ip | RULE_ICMPV4 | RULE_ICMPV6,
+    };
+
+    for (uint32_t carried = 0; carried < RULE_N_CARRIED; carried++)
+        if ((compiler->rules->rule[i]->protocol & protocols[carried]) != 0 &&
+            !add_pair(&compiler->by_carried, carried, i))
+            return false;
+    return true;
+}
+
+static bool place(struct compiler *compiler, uint32_t i)
+{
+    const struct rule *rule = compiler->rules->rule[i];
+
+    if (rule->literal != NULL)
+        return place_by_literal(compiler, i);
+    compiler->index->any_without_literal = true;
+    switch (rule_key_of(rule)) {
+    case RULE_BY_DST_PORT:
+        return place_by_port(&compiler->by_dst_port, rule->to.ports, i);
+    case RULE_BY_SRC_PORT:
+        return place_by_port(&compiler->by_src_port, rule->from.ports, i);
+    case RULE_BY_ICMP_TYPE:
+        return place_by_icmp_type(compiler, i);
+    case RULE_BY_PROTOCOL:
+        break;
+    }
+    return place_by_carried(compiler, i);
+}
+
+static bool compile(struct compiler *compiler)
+{
+    struct rule_index *index = compiler->index;
+
+    for (uint32_t i = 0; i < compiler->rules->n_rules; i++)
+        if (!place(compiler, i))
+            return false;
+    return make_lists(&index->by_literal, &compiler->by_literal, index->n_literals) &&
+           make_lists(&index->by_dst_port, &compiler->by_dst_port, 65536) &&
+           make_lists(&index->by_src_port, &compiler->by_src_port, 65536) &&
+           make_lists(&index->by_icmp_type, &compiler->by_icmp_type, 256) &&
+           make_lists(&index->by_carried, &compiler->by_carried, RULE_N_CARRIED);
+}
+
+enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal **literals,
+                                size_t *n_literals, struct sl_diag *diag)
+{
+    struct compiler compiler = {.rules = rules, .index = calloc(1, sizeof(struct rule_index))};
+
+    if (rules->compiled || rules->n_rules > UINT32_MAX / RULE_KEYS_MAX) {
+        free(compiler.index);
+        return diag_set(diag, SL_EINVAL, NULL, 0, "%s",
+                        rules->compiled ? "the rules are compiled already" : "too many rules");
+    }
+
+    const bool done = compiler.index != NULL && compile(&compiler);
+
+    rule_map_free(&compiler.known);
+    free(compiler.by_literal.pair);
+    free(compiler.by_dst_port.pair);
+    free(compiler.by_src_port.pair);
+    free(compiler.by_icmp_type.pair);
+    free(compiler.by_carried.pair);
+    if (!done) {
+        rule_index_free(compiler.index);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
+    }
+    rules->index = compiler.index;
+    rules->compiled = true;
+    *literals = rules->index->literal;
+    *n_literals = rules->index->n_literals;
+    return SL_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Which rules a packet may match: by the literals found in it, and, for rules without one, by its
+ * header. A rule stands under one literal, or under keys of one kind of which a packet has at most
+ * one, so that no packet meets it twice. */
+#ifndef DETECT_RULE_COMPILE_H
+#define DETECT_RULE_COMPILE_H
+
+#include "detect/rule.h"
+
+/* For each key the indices of rules, in their order. */
+struct rule_lists {
+    uint32_t *first; /* of key k: first[k] to first[k + 1] - 1 */
+    uint32_t *rule;
+    uint32_t n_keys; /* 0: all lists are empty */
+};
+
+/* What a packet carries, as far as a rule's protocol tells it. */
+enum rule_carried {
+    RULE_CARRIES_NO_IP,
+    RULE_CARRIES_OTHER,
+    RULE_CARRIES_TCP,
+    RULE_CARRIES_UDP,
+    RULE_CARRIES_SCTP,
+    RULE_CARRIES_ICMP,
+    RULE_N_CARRIED
+};
+
+struct rule_index {
+    struct sl_literal *literal;
+    uint32_t n_literals;
+    struct rule_lists by_literal;
+    /* Rules without a literal. */
+    struct rule_lists by_dst_port, by_src_port;
+    struct rule_lists by_icmp_type;
+    struct rule_lists by_carried; /* enum rule_carried */
+    bool any_without_literal;
+};
+
+/* Accepts NULL. */
+void rule_index_free(struct rule_index *index);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that look into the payload: content, its modifiers, isdataat. */
+#include <string.h>
+
+#include "detect/rule_literal.h"
+#include "detect/rule_parse.h"
+
+enum {
+    PLACE_MAX = 1048576, /* the largest distance or window, as in Suricata */
+    OFFSET_MAX = 65535
+};
+
+static struct rule_payload *add_payload(struct rule_parser *parser, enum rule_payload_kind kind)
+{
+    void *array = parser->payload;
+    const bool fits =
+        rule_grow(&array, &parser->cap_payloads, parser->n_payloads, sizeof *parser->payload);
+
+    parser->payload = array;
+    if (!fits)
+        return NULL;
+
+    struct rule_payload *payload = &parser->payload[parser->n_payloads++];
+
+    *payload = (struct rule_payload){.kind = kind, .window = RULE_NO_WINDOW};
+    return payload;
+}
+
+/* The last content; an SL_EFORMAT where there is none is the caller's. */
+static struct rule_payload *last_content(struct rule_parser *parser)
+{
+    return parser->content != SIZE_MAX ? &parser->payload[parser->content] : NULL;
+}
+
+static enum sl_status no_content(struct rule_parser *parser, const char *modifier)
+{
+    return rule_bad(parser, "%s has no content before it", modifier);
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Decodes what is between a content's quotes into `bytes`, of at least text.len. */
+static enum sl_status decode(struct rule_parser *parser, struct rule_text text, uint8_t *bytes,
+                             uint32_t *len)
+{
+    bool hex = false;
+    int high = -1;
+
+    *len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        const char c = text.at[i];
+
+        if (c == '|') {
+            if (high >= 0)
+                return rule_bad(parser, "half a hexadecimal byte in a content");
+            hex = !hex;
+        } else if (hex) {
+            const int digit = hex_digit(c);
+
+            if (digit < 0 && c != ' ')
+                return rule_bad(parser, "a content has '%c' between bars, no hexadecimal digit",
+                                c >= ' ' && c < 0x7F ? c : '?');
+            if (digit >= 0 && high >= 0)
+                bytes[(*len)++] = (uint8_t)(high << 4 | digit);
+            if (digit >= 0)
+                high = high >= 0 ? -1 : digit;
+        } else {
+            if (c == '\\' && (++i == text.len || strchr("\":;\\", text.at[i]) == NULL))
+                return rule_bad(parser, "a content has a backslash before none of \" : ; \\");
+            bytes[(*len)++] = (uint8_t)text.at[i];
+        }
+    }
+    if (hex)
+        return rule_bad(parser, "a bar in a content has no other");
+    if (*len == 0)
+        return rule_bad(parser, "a content is empty");
+    return SL_OK;
+}
+
+/* Takes a quoted text off the front. */
+static bool take_quoted(struct rule_text *rest, struct rule_text *inner)
+{
+    size_t len = 1;
+
+    if (rest->len == 0 || rest->at[0] != '"')
+        return false;
+    for (; len < rest->len && rest->at[len] != '"'; len++)
+        if (rest->at[len] == '\\' && len + 1 < rest->len)
+            len++;
+    if (len >= rest->len)
+        return false;
+    *inner = (struct rule_text){rest->at + 1, len - 1};
+    *rest = rule_trim((struct rule_text){rest->at + len + 1, rest->len - len - 1});
+    return true;
+}
+
+/* Snort 3: ",depth 5,nocase" behind the quotes. */
+static enum sl_status read_modifiers(struct rule_parser *parser, struct rule_text rest)
+{
+    struct rule_text modifier, name;
+    enum sl_status status = SL_OK;
+
+    if (rest.len == 0)
+        return SL_OK;
+    if (rest.at[0] != ',')
+        return rule_bad(parser, "'%.*s' stands behind a content", RULE_QUOTE(rest));
+    parser->snort3 = true;
+    rest.at++;
+    rest.len--;
+    while (status == SL_OK && rule_text_split(&rest, ',', &modifier)) {
+        name = modifier;
+        rule_text_split(&modifier, ' ', &name);
+        status = rule_modifier_read(parser, name, rule_trim(modifier));
+    }
+    return status;
+}
+
+enum sl_status rule_read_content(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_text inner;
+    struct rule_payload *content = add_payload(parser, RULE_CONTENT);
+
+    if (content == NULL)
+        return rule_no_memory(parser);
+    parser->content = parser->n_payloads - 1;
+    content->negated = value.at[0] == '!';
+    if (content->negated)
+        value = rule_trim((struct rule_text){value.at + 1, value.len - 1});
+    if (!take_quoted(&value, &inner))
+        return rule_bad(parser, "a content is not in quotes");
+    if (inner.len > UINT32_MAX / 2)
+        return rule_bad(parser, "a content is too long");
+
+    uint8_t *bytes = rule_arena_alloc(&parser->rules->arena, inner.len);
+    if (bytes == NULL)
+        return rule_no_memory(parser);
+    content->bytes = bytes;
+
+    const enum sl_status status = decode(parser, inner, bytes, &content->len);
+    if (status != SL_OK)
+        return status;
+    content->fast_len = content->len;
+    return read_modifiers(parser, value);
+}
+
+enum sl_status rule_read_nocase(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_payload *content = last_content(parser);
+
+    (void)value;
+    if (content == NULL)
+        return no_content(parser, "nocase");
+    content->nocase = true;
+    return SL_OK;
+}
+
+static enum sl_status read_place(struct rule_parser *parser, struct rule_text value,
+                                 const char *name, int64_t min, int64_t max, int64_t *number)
+{
+    if (!rule_text_number(value, min, max, number))
+        return rule_bad(parser, "%s is '%.*s', not a number of %d to %d", name, RULE_QUOTE(value),
+                        (int)min, (int)max);
+    return SL_OK;
+}
+
+/* Sets where a content may begin (`offset`, `distance`). */
+static enum sl_status read_begin(struct rule_parser *parser, struct rule_text value,
+                                 const char *name, bool relative)
+{
+    struct rule_payload *content = last_content(parser);
+    int64_t number;
+
+    if (content == NULL)
+        return no_content(parser, name);
+
+    const bool placed = content->has_begin || (content->has_end && content->relative != relative);
+    const enum sl_status status = read_place(parser, value, name, relative ? -PLACE_MAX : 0,
+                                             relative ? PLACE_MAX : OFFSET_MAX, &number);
+
+    if (status != SL_OK)
+        return status;
+    if (placed)
+        return rule_bad(parser, "%s stands beside another place of the same content", name);
+    content->has_begin = true;
+    content->relative = relative;
+    content->distance = (int32_t)number;
+    return SL_OK;
+}
+
+/* Sets how far a content may reach (`depth`, `within`). */
+static enum sl_status read_end(struct rule_parser *parser, struct rule_text value, const char *name,
+                               bool relative)
+{
+    struct rule_payload *content = last_content(parser);
+    int64_t number;
+
+    if (content == NULL)
+        return no_content(parser, name);
+
+    const bool placed = content->has_end || (content->has_begin && content->relative != relative);
+    const enum sl_status status =
+        read_place(parser, value, name, 0, relative ? PLACE_MAX : OFFSET_MAX, &number);
+
+    if (status != SL_OK)
+        return status;
+    if (placed)
+        return rule_bad(parser, "%s stands beside another place of the same content", name);
+    if (number < content->len)
+        return rule_bad(parser, "%s %d is less than the %u bytes of its content", name, (int)number,
+                        content->len);
+    content->has_end = true;
+    content->relative = relative;
+    content->window = (uint32_t)number;
+    return SL_OK;
+}
+
+enum sl_status rule_read_offset(struct rule_parser *parser, struct rule_text value)
+{
+    return read_begin(parser, value, "offset", false);
+}
+
+enum sl_status rule_read_distance(struct rule_parser *parser, struct rule_text value)
+{
+    return read_begin(parser, value, "distance", true);
+}
+
+enum sl_status rule_read_depth(struct rule_parser *parser, struct rule_text value)
+{
+    return read_end(parser, value, "depth", false);
+}
+
+enum sl_status rule_read_within(struct rule_parser *parser, struct rule_text value)
+{
+    return read_end(parser, value, "within", true);
+}
+
+enum sl_status rule_read_startswith(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_payload *content = last_content(parser);
+
+    (void)value;
+    if (content == NULL)
+        return no_content(parser, "startswith");
+    if (content->has_begin || content->has_end)
+        return rule_bad(parser, "startswith stands beside another place of the same content");
+    content->has_begin = content->has_end = true;
+    content->window = content->len;
+    return SL_OK;
+}
+
+enum sl_status rule_read_endswith(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_payload *content = last_content(parser);
+
+    (void)value;
+    if (content == NULL)
+        return no_content(parser, "endswith");
+    content->at_end = true;
+    return SL_OK;
+}
+
+enum sl_status rule_read_fast_pattern(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_payload *content = last_content(parser);
+    struct rule_text first;
+    int64_t offset, len;
+
+    if (content == NULL)
+        return no_content(parser, "fast_pattern");
+    content->marked = true;
+    content->unplaced = rule_text_is(value, "only");
+    if (content->unplaced || value.len == 0)
+        return SL_OK;
+    rule_text_split(&value, ',', &first);
+    if (!rule_text_number(first, 0, content->len, &offset) ||
+        !rule_text_number(rule_trim(value), 1, content->len - offset, &len))
+        return rule_bad(parser, "fast_pattern has no offset and length inside its content");
+    content->fast_offset = (uint32_t)offset;
+    content->fast_len = (uint32_t)len;
+    return SL_OK;
+}
+
+enum sl_status rule_read_fast_pattern_offset(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_payload *content = last_content(parser);
+    int64_t offset;
+
+    if (content == NULL)
+        return no_content(parser, "fast_pattern_offset");
+    if (!rule_text_number(value, 0, (int64_t)content->len - 1, &offset))
+        return rule_bad(parser, "fast_pattern_offset is outside its content");
+    content->fast_offset = (uint32_t)offset;
+    if (content->fast_len > content->len - content->fast_offset)
+        content->fast_len = content->len - content->fast_offset;
+    return SL_OK;
+}
+
+enum sl_status rule_read_fast_pattern_length(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_payload *content = last_content(parser);
+    int64_t len;
+
+    if (content == NULL)
+        return no_content(parser, "fast_pattern_length");
+    if (!rule_text_number(value, 1, UINT32_MAX, &len))
+        return rule_bad(parser, "fast_pattern_length is no number from 1");
+    if (len < content->len - content->fast_offset)
+        content->fast_len = (uint32_t)len;
+    return SL_OK;
+}
+
+/* "n", "n,relative", "n,relative,rawbytes", each with '!' in front. */
+enum sl_status rule_read_isdataat(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_payload *payload = add_payload(parser, RULE_DATA_AT);
+    struct rule_text word;
+    int64_t number;
+
+    if (payload == NULL)
+        return rule_no_memory(parser);
+    payload->negated = value.at[0] == '!';
+    if (payload->negated)
+        value = (struct rule_text){value.at + 1, value.len - 1};
+    if (!rule_text_split(&value, ',', &word))
+        word = value;
+
+    const enum sl_status status = read_place(parser, word, "isdataat", 0, OFFSET_MAX, &number);
+    if (status != SL_OK)
+        return status;
+    payload->distance = (int32_t)number;
+    while (rule_text_split(&value, ',', &word)) {
+        if (rule_text_is(word, "relative"))
+            payload->relative = true;
+        else if (!rule_text_is(word, "rawbytes"))
+            return rule_bad(parser, "isdataat does not know '%.*s'", RULE_QUOTE(word));
+    }
+    return SL_OK;
+}
+
+/* Whether the first of a content's occurrences will do: until a content sets the cursor anew, each
+ * step that is relative to it accepts whatever lies further behind. A smaller cursor then allows
+ * all that a larger one does. */
+static bool first_will_do(const struct rule_payload *payload, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const bool sets_cursor = payload[i].kind == RULE_CONTENT && !payload[i].negated;
+
+        if (payload[i].relative && (payload[i].negated || payload[i].window != RULE_NO_WINDOW))
+            return false;
+        if (sets_cursor)
+            return true;
+    }
+    return true;
+}
+
+/* In Suricata "isdataat:n,relative" asks for n bytes behind the cursor, in Snort for one more: the
+ * byte n behind it. n = 0 says nothing in Suricata's sense, so it is meant in Snort's. */
+static void place_data_at(const struct rule_parser *parser, struct rule_payload *payload)
+{
+    if (payload->relative && !parser->snort3 && payload->distance > 0)
+        payload->distance--;
+}
+
+/* What Suricata refuses: a place for or beside a content that says it has none. */
+static enum sl_status check_unplaced(struct rule_parser *parser)
+{
+    const struct rule_payload *before = NULL;
+
+    for (size_t i = 0; i < parser->n_payloads; i++) {
+        const struct rule_payload *content = &parser->payload[i];
+
+        if (content->kind != RULE_CONTENT)
+            continue;
+        if (content->unplaced && (content->has_begin || content->has_end || content->negated))
+            return rule_bad(parser, "fast_pattern:only stands beside a place, or '!'");
+        if (content->relative && before != NULL && before->unplaced)
+            return rule_bad(parser, "a content is relative to one of fast_pattern:only");
+        before = content;
+    }
+    return SL_OK;
+}
+
+static void fold(struct rule_payload *content)
+{
+    /* The bytes are the parser's own, in the rule's arena; const for all who come later. */
+    uint8_t *bytes = (uint8_t *)(uintptr_t)content->bytes;
+
+    for (uint32_t i = 0; i < content->len; i++)
+        if (bytes[i] >= 'A' && bytes[i] <= 'Z')
+            bytes[i] = (uint8_t)(bytes[i] + ('a' - 'A'));
+}
+
+enum sl_status rule_content_finish(struct rule_parser *parser)
+{
+    struct rule *rule = parser->rule;
+    const enum sl_status status = check_unplaced(parser);
+
+    if (status != SL_OK)
+        return status;
+    for (size_t i = 0; i < parser->n_payloads; i++) {
+        struct rule_payload *payload = &parser->payload[i];
+
+        if (payload->kind == RULE_DATA_AT)
+            place_data_at(parser, payload);
+        if (payload->nocase)
+            fold(payload);
+        payload->first_only = first_will_do(payload + 1, parser->n_payloads - i - 1);
+    }
+    rule->n_payloads = parser->n_payloads;
+    rule->payload = rule_arena_copy(&parser->rules->arena, parser->payload,
+                                    parser->n_payloads * sizeof *parser->payload);
+    if (rule->payload == NULL)
+        return rule_no_memory(parser);
+    rule->literal = rule_literal_choose(rule);
+    return SL_OK;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules that a packet may match, and whether it does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "detect/rule_compile.h"
+#include "detect/rule_payload.h"
+#include "sluice/dissect.h"
+
+/* A packet as rules see it; in a tunnel there are two, one to each IP header. */
+struct view {
+    uint16_t protocols; /* RULE_* */
+    uint8_t carried;    /* enum rule_carried */
+    bool has_ports;
+    uint8_t flow; /* RULE_FLOW_KNOWN and SL_FLOW_* */
+    uint8_t ip_protocol;
+    uint16_t src_port, dst_port;
+    unsigned __int128 src, dst;
+    const uint8_t *ip; /* NULL: there is none */
+    uint32_t ip_len;   /* bytes that may be read from there on */
+    const uint8_t *transport;
+    uint32_t transport_len;
+    struct rule_scan *scan;
+};
+
+/* Memory for the time of a call. */
+struct work {
+    const struct sl_rules *rules;
+    const struct sl_batch *batch;
+    const struct sl_hits *hits;
+    size_t n_hits, at_hit;
+    uint32_t *seen;    /* by literal: the last item it was found in, + 1 */
+    uint64_t *matched; /* of the packet at hand: priority and index of rules */
+    size_t n_matched;
+    bool passed;
+    struct rule_scan scan, empty;
+};
+
+static unsigned __int128 address6(const uint8_t *bytes)
+{
+    return (unsigned __int128)load_be64(bytes) << 64 | load_be64(bytes + 8);
+}
+
+/* ::ffff:a.b.c.d */
+static unsigned __int128 address4(const uint8_t *bytes)
+{
+    return UINT64_C(0xFFFF) << 32 | load_be32(bytes);
+}
+
+/* Sets what the protocol of an IP packet with a transport header tells. */
+static void see_transport(struct view *view)
+{
+    static const struct {
+        uint8_t ip_protocol;
+        uint8_t carried;
+        uint16_t protocol;
+        bool has_ports;
+    } known[] = {
+        {SL_IP_TCP, RULE_CARRIES_TCP, RULE_TCP, true},
+        {SL_IP_UDP, RULE_CARRIES_UDP, RULE_UDP, true},
+        {SL_IP_SCTP, RULE_CARRIES_SCTP, RULE_SCTP, true},
+        {SL_IP_ICMP, RULE_CARRIES_ICMP, RULE_ICMPV4, false},
+        {SL_IP_ICMPV6, RULE_CARRIES_ICMP, RULE_ICMPV6, false},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].ip_protocol == view->ip_protocol) {
+            view->carried = known[i].carried;
+            view->protocols |= known[i].protocol;
+            view->has_ports = known[i].has_ports && view->transport != NULL;
+            return;
+        }
+    }
+}
+
+/* The packet by its (inner) IP header, or without one. */
+static struct view view_packet(struct work *work, uint32_t item)
+{
+    const struct sl_packet *packet = &work->batch->packet[item];
+    const struct sl_origin *origin =
+        work->batch->origin != NULL ? &work->batch->origin[item] : NULL;
+    const uint8_t *bytes = work->batch->bytes + packet->offset;
+    struct view view = {.protocols = RULE_PACKET, .scan = &work->scan};
+    struct sl_tuple tuple;
+
+    work->scan.payload = work->batch->bytes + work->batch->payload[item].offset;
+    work->scan.len = work->batch->payload[item].len;
+    work->scan.is_folded = false;
+    /* The flags say whether there is an IP header: in raw captures it is at 0. */
+    if (packet->network >= packet->len || !sl_packet_tuple(work->batch, item, &tuple))
+        return view;
+    view.protocols |= RULE_IP | (packet->flags & SL_PACKET_IPV4 ? RULE_IPV4 : RULE_IPV6);
+    view.carried = RULE_CARRIES_OTHER;
+    view.ip = bytes + packet->network;
+    view.ip_len = packet->len - packet->network;
+    view.ip_protocol = tuple.protocol;
+    view.src = address6(tuple.src.byte);
+    view.dst = address6(tuple.dst.byte);
+    view.src_port = tuple.src_port;
+    view.dst_port = tuple.dst_port;
+    if (packet->transport != 0 && packet->transport < packet->len) {
+        view.transport = bytes + packet->transport;
+        view.transport_len = packet->len - packet->transport;
+    }
+    if (view.transport != NULL || (packet->flags & SL_PACKET_FRAGMENT) != 0)
+        see_transport(&view);
+    if (origin != NULL && origin->flow != 0)
+        view.flow = RULE_FLOW_KNOWN | origin->flow_flags;
+    return view;
+}
+
+/* A tunnel by its outer IP header: an IP packet without ports, payload or flow. */
+static bool view_tunnel(struct work *work, uint32_t item, struct view *view)
+{
+    const struct sl_packet *packet = &work->batch->packet[item];
+    const bool ipv4 = (packet->flags & SL_PACKET_OUTER_IPV4) != 0;
+    const bool ipv6 = (packet->flags & SL_PACKET_OUTER_IPV6) != 0;
+
+    if ((!ipv4 && !ipv6) || packet->len < packet->outer + (ipv4 ? 20u : 40u))
+        return false;
+
+    const uint8_t *ip = work->batch->bytes + packet->offset + packet->outer;
+
+    *view = (struct view){
+        .protocols = RULE_PACKET | RULE_IP | (ipv4 ? RULE_IPV4 : RULE_IPV6),
+        .carried = RULE_CARRIES_OTHER,
+        .ip_protocol = ipv4 ? ip[9] : ip[6],
+        .src = ipv4 ? address4(ip + 12) : address6(ip + 8),
+        .dst = ipv4 ? address4(ip + 16) : address6(ip + 24),
+        .ip = ip,
+        .ip_len = packet->len - packet->outer,
+        .scan = &work->empty,
+    };
+    return true;
+}
+
+static bool read_byte(const uint8_t *header, uint32_t header_len, uint32_t at, uint32_t *value)
+{
+    if (header == NULL || at >= header_len)
+        return false;
+    *value = header[at];
+    return true;
+}
+
+/* A field's value; false: the packet does not have it. */
+static bool read_field(const struct view *view, enum rule_field field, uint32_t *value)
+{
+    const bool ipv4 = (view->protocols & RULE_IPV4) != 0;
+    const bool icmp = (view->protocols & (RULE_ICMPV4 | RULE_ICMPV6)) != 0;
+
+    switch (field) {
+    case RULE_PAYLOAD_LEN:
+        *value = view->scan->len;
+        return true;
+    case RULE_TTL:
+        return read_byte(view->ip, view->ip_len, ipv4 ? 8 : 7, value);
+    case RULE_IP_ID:
+        *value = ipv4 && view->ip_len >= 6 ? load_be16(view->ip + 4) : 0;
+        return ipv4 && view->ip_len >= 6;
+    case RULE_IP_PROTOCOL:
+        *value = view->ip_protocol;
+        return view->ip != NULL;
+    case RULE_FRAGMENT_BITS:
+        return ipv4 && read_byte(view->ip, view->ip_len, 6, value);
+    case RULE_TCP_FLAGS:
+        return (view->protocols & RULE_TCP) != 0 &&
+               read_byte(view->transport, view->transport_len, 13, value);
+    case RULE_ICMP_TYPE:
+        return icmp && read_byte(view->transport, view->transport_len, 0, value);
+    case RULE_ICMP_CODE:
+        return icmp && read_byte(view->transport, view->transport_len, 1, value);
+    case RULE_SAME_ADDRESS:
+        *value = view->src == view->dst;
+        return view->ip != NULL;
+    }
+    return false;
+}
+
+static bool meets_checks(const struct rule *rule, const struct view *view)
+{
+    for (size_t i = 0; i < rule->n_checks; i++) {
+        const struct rule_check *check = &rule->check[i];
+        uint32_t value;
+
+        if (!read_field(view, (enum rule_field)check->field, &value))
+            return false;
+        value &= check->mask;
+        if ((value >= check->first && value <= check->last) == check->negated)
+            return false;
+    }
+    return true;
+}
+
+static bool in_ports(const struct rule_ranges *ports, const struct view *view, uint16_t port)
+{
+    return ports == NULL || (view->has_ports && rule_ranges_contain(ports, port));
+}
+
+static bool in_addresses(const struct rule_ranges *addresses, const struct view *view,
+                         unsigned __int128 addr)
+{
+    return addresses == NULL || (view->ip != NULL && rule_ranges_contain(addresses, addr));
+}
+
+static bool meets_endpoints(const struct rule *rule, const struct view *view)
+{
+    const struct rule_endpoint *from = &rule->from, *to = &rule->to;
+
+    if (in_ports(to->ports, view, view->dst_port) && in_ports(from->ports, view, view->src_port) &&
+        in_addresses(to->addresses, view, view->dst) &&
+        in_addresses(from->addresses, view, view->src))
+        return true;
+    return rule->both_ways && in_ports(to->ports, view, view->src_port) &&
+           in_ports(from->ports, view, view->dst_port) &&
+           in_addresses(to->addresses, view, view->src) &&
+           in_addresses(from->addresses, view, view->dst);
+}
+
+static void try_rule(struct work *work, uint32_t i, const struct view *view)
+{
+    const struct rule *rule = work->rules->rule[i];
+
+    if ((rule->protocol & view->protocols) == 0 ||
+        (view->flow & rule->flow_mask) != rule->flow_flags || !meets_checks(rule, view) ||
+        !meets_endpoints(rule, view) || !rule_payload_match(rule, view->scan))
+        return;
+    work->passed |= rule->pass;
+    work->matched[work->n_matched++] = (uint64_t)rule->signature.priority << 32 | i;
+}
+
+static void try_list(struct work *work, const struct rule_lists *lists, uint32_t key,
+                     const struct view *view)
+{
+    if (key >= lists->n_keys)
+        return;
+    for (uint32_t i = lists->first[key]; i < lists->first[key + 1]; i++)
+        try_rule(work, lists->rule[i], view);
+}
+
+/* The rules whose literal is in the payload. */
+static void try_hits(struct work *work, uint32_t item, const struct view *view)
+{
+    const struct rule_index *index = work->rules->index;
+
+    for (; work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
+         work->at_hit++) {
+        const uint32_t id = work->hits->hit[work->at_hit].id;
+
+        if (id >= index->n_literals || work->seen[id] == item + 1)
+            continue;
+        work->seen[id] = item + 1;
+        try_list(work, &index->by_literal, id, view);
+    }
+}
+
+/* The rules without a literal. */
+static void try_header(struct work *work, const struct view *view)
+{
+    const struct rule_index *index = work->rules->index;
+    uint32_t type;
+
+    try_list(work, &index->by_carried, view->carried, view);
+    if (view->has_ports) {
+        try_list(work, &index->by_dst_port, view->dst_port, view);
+        try_list(work, &index->by_src_port, view->src_port, view);
+    }
+    if (read_field(view, RULE_ICMP_TYPE, &type))
+        try_list(work, &index->by_icmp_type, type, view);
+}
+
+static int compare_matched(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+static void match_item(struct work *work, uint32_t item)
+{
+    const bool any_header = work->rules->index->any_without_literal;
+
+    work->n_matched = 0;
+    work->passed = false;
+    while (work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item < item)
+        work->at_hit++;
+
+    const bool any_hit = work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
+    if (!any_hit && !any_header)
+        return;
+
+    struct view view = view_packet(work, item);
+    try_hits(work, item, &view);
+    if (!any_header)
+        return;
+    try_header(work, &view);
+    if (view_tunnel(work, item, &view))
+        try_header(work, &view);
+}
+
+/* Puts the packet's alerts behind the *n there are. */
+static void report(struct work *work, uint32_t item, struct sl_alert *alerts, size_t cap, size_t *n)
+{
+    if (work->passed)
+        return;
+    if (work->n_matched > 1)
+        qsort(work->matched, work->n_matched, sizeof *work->matched, compare_matched);
+    for (size_t i = 0; i < work->n_matched; i++) {
+        if (i != 0 && work->matched[i] == work->matched[i - 1])
+            continue; /* by both headers of a tunnel */
+        if (*n < cap)
+            alerts[*n] = (struct sl_alert){item, (uint32_t)work->matched[i]};
+        ++*n;
+    }
+}
+
+static bool open_work(struct work *work, const struct sl_rules *rules, const struct sl_batch *batch,
+                      const struct sl_hits *hits)
+{
+    size_t max_len = 0;
+
+    for (uint32_t i = 0; i < batch->n_items; i++)
+        if (batch->payload[i].len > max_len)
+            max_len = batch->payload[i].len;
+    *work = (struct work){.rules = rules, .batch = batch, .hits = hits};
+    if (hits != NULL)
+        work->n_hits = hits->n < hits->cap ? hits->n : hits->cap;
+    work->seen = calloc((size_t)rules->index->n_literals + 1, sizeof *work->seen);
+    work->matched = malloc((2 * rules->n_rules + 1) * sizeof *work->matched);
+    work->scan.folded = malloc(max_len + 1);
+    work->scan.cursor[0] = malloc((max_len + 1) * sizeof *work->scan.cursor[0]);
+    work->scan.cursor[1] = malloc((max_len + 1) * sizeof *work->scan.cursor[1]);
+    work->empty = work->scan;
+    return work->seen != NULL && work->matched != NULL && work->scan.folded != NULL &&
+           work->scan.cursor[0] != NULL && work->scan.cursor[1] != NULL;
+}
+
+static void close_work(struct work *work)
+{
+    free(work->seen);
+    free(work->matched);
+    free(work->scan.folded);
+    free(work->scan.cursor[0]);
+    free(work->scan.cursor[1]);
+}
+
+enum sl_status sl_rules_evaluate(const struct sl_rules *rules, const struct sl_batch *batch,
+                                 const struct sl_hits *hits, struct sl_alert *alerts, size_t cap,
+                                 size_t *n)
+{
+    enum sl_status status = SL_OK;
+    struct work work;
+
+    *n = 0;
+    if (!rules->compiled || batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
+        (hits == NULL && rules->index->n_literals != 0))
+        return SL_EINVAL;
+    if (!open_work(&work, rules, batch, hits))
+        status = SL_ENOMEM;
+    for (uint32_t item = 0; status == SL_OK && item < batch->n_items; item++) {
+        match_item(&work, item);
+        report(&work, item, alerts, cap, n);
+    }
+    close_work(&work);
+    return status == SL_OK && *n > cap ? SL_EOVERFLOW : status;
+}

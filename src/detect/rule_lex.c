@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "detect/rule_lex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/classification.h"
+#include "detect/rule_memory.h"
+
+void rule_lexer_init(struct rule_lexer *lexer, const char *text, size_t text_len)
+{
+    *lexer = (struct rule_lexer){.text = text, .len = text_len, .line = 1};
+    if (text_len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        lexer->at = 3;
+}
+
+void rule_lexer_free(struct rule_lexer *lexer)
+{
+    free(lexer->joined);
+}
+
+const struct rule_action *rule_action_find(struct rule_text word)
+{
+    static const struct rule_action actions[] = {
+        {"alert", true},    {"drop", true},      {"reject", true},    {"pass", true},
+        {"log", true},      {"rejectsrc", true}, {"rejectdst", true}, {"rejectboth", true},
+        {"sdrop", true},    {"block", true},     {"config", false},   {"activate", false},
+        {"dynamic", false}, {"react", false},    {"rewrite", false},
+    };
+
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+        if (rule_text_is(word, actions[i].name))
+            return &actions[i];
+    return NULL;
+}
+
+struct rule_text rule_word(struct rule_text *rest)
+{
+    size_t open = 0, len = 0;
+
+    *rest = rule_trim(*rest);
+    for (; len < rest->len; len++) {
+        const char c = rest->at[len];
+
+        if (open == 0 && (rule_blank(c) || c == '('))
+            break;
+        open += c == '[';
+        open -= c == ']' && open != 0;
+    }
+
+    const struct rule_text word = {rest->at, len};
+
+    rest->at += len;
+    rest->len -= len;
+    return word;
+}
+
+/* Passes over a quoted text, from behind its first quote to behind its last. */
+static size_t quoted_end(struct rule_text text, size_t at)
+{
+    for (; at < text.len && text.at[at] != '"'; at++)
+        if (text.at[at] == '\\' && at + 1 < text.len)
+            at++;
+    return at < text.len ? at + 1 : at;
+}
+
+static size_t skip_blanks(struct rule_text text, size_t at)
+{
+    while (at < text.len && rule_blank(text.at[at]))
+        at++;
+    return at;
+}
+
+bool rule_next_option(struct rule_text *rest, struct rule_text *name, struct rule_text *value)
+{
+    size_t at = 0, colon;
+
+    while (at < rest->len && rest->at[at] != ':' && rest->at[at] != ';')
+        at++;
+    *name = rule_trim((struct rule_text){rest->at, at});
+    colon = at;
+    if (at < rest->len && rest->at[at] == ':') {
+        at = skip_blanks(*rest, at + 1);
+        if (at < rest->len && rest->at[at] == '!')
+            at = skip_blanks(*rest, at + 1);
+        if (at < rest->len && rest->at[at] == '"')
+            at = quoted_end(*rest, at + 1);
+        for (; at < rest->len && rest->at[at] != ';'; at++)
+            if (rest->at[at] == '\\' && at + 1 < rest->len)
+                at++;
+        if (at < rest->len)
+            *value = rule_trim((struct rule_text){rest->at + colon + 1, at - colon - 1});
+    } else {
+        *value = (struct rule_text){rest->at + at, 0};
+    }
+    if (at >= rest->len)
+        return false;
+    rest->at += at + 1;
+    rest->len -= at + 1;
+    return true;
+}
+
+/* The line that begins at `at`, without its end. */
+static struct rule_text line_at(const struct rule_lexer *lexer, size_t at)
+{
+    const char *begin = lexer->text + at;
+    const char *end = memchr(begin, '\n', lexer->len - at);
+
+    return (struct rule_text){begin, end != NULL ? (size_t)(end - begin) : lexer->len - at};
+}
+
+/* Goes to the line behind this one, which begins at `at`. */
+static void pass_line(struct rule_lexer *lexer, struct rule_text line)
+{
+    lexer->at = (size_t)(line.at - lexer->text) + line.len;
+    if (lexer->at < lexer->len) {
+        lexer->at++;
+        lexer->line++;
+    }
+}
+
+/* Goes behind the comment that begins here; false: it has no end. Not looking twice for an end that
+ * is not there keeps a file of such lines from costing the square of its length. */
+static bool pass_comment(struct rule_lexer *lexer)
+{
+    const char *begin = lexer->text + lexer->at;
+    const char *end = NULL;
+
+    if (!lexer->no_comment_end)
+        end = memmem(begin + 2, lexer->len - lexer->at - 2, "*/", 2);
+    if (end == NULL) {
+        lexer->no_comment_end = true;
+        return false;
+    }
+    for (const char *at = begin; at < end; at++)
+        lexer->line += *at == '\n';
+    lexer->at = (size_t)(end - lexer->text) + 2;
+    return true;
+}
+
+/* Whether a trimmed line is the first of a rule. */
+static bool begins_rule(struct rule_text line)
+{
+    struct rule_text rest = line;
+    const struct rule_text word = rule_word(&rest);
+
+    return rest.len != 0 && rule_action_find(word) != NULL && !rule_class_line(line);
+}
+
+/* Whether a rule ends with this line: in ')', or a comment stands behind that. */
+static bool is_closed(struct rule_text text)
+{
+    const char *close = memrchr(text.at, ')', text.len);
+
+    if (close == NULL)
+        return false;
+
+    const struct rule_text behind =
+        rule_trim((struct rule_text){close + 1, text.len - (size_t)(close + 1 - text.at)});
+    return behind.len == 0 || behind.at[0] == '#';
+}
+
+static bool join(struct rule_lexer *lexer, struct rule_text line)
+{
+    while (lexer->joined_cap - lexer->joined_len < line.len + 1) {
+        void *array = lexer->joined;
+        const bool grown = rule_grow(&array, &lexer->joined_cap, lexer->joined_cap, 1);
+
+        lexer->joined = array;
+        if (!grown)
+            return false;
+    }
+    memcpy(lexer->joined + lexer->joined_len, line.at, line.len);
+    lexer->joined_len += line.len;
+    lexer->joined[lexer->joined_len++] = ' ';
+    return true;
+}
+
+/* A backslash at the line's end: the next one belongs to it. */
+static bool take_backslash(struct rule_text *line)
+{
+    *line = rule_trim(*line);
+    if (line->len == 0 || line->at[line->len - 1] != '\\')
+        return false;
+    line->len--;
+    return true;
+}
+
+/* Joins the lines of the rule that begins with `line`. Lines that backslashes bind to the first are
+ * its own in any case; of the others none, if the rule has no end. */
+static enum sl_status join_rule(struct rule_lexer *lexer, struct rule_text *line)
+{
+    bool continued = take_backslash(line), bound = continued, closed = is_closed(*line);
+    size_t at = lexer->at, len;
+    uint32_t number = lexer->line;
+
+    lexer->joined_len = 0;
+    if (!join(lexer, *line))
+        return SL_ENOMEM;
+    len = lexer->joined_len;
+    while (continued || !closed) {
+        struct rule_text next = rule_trim(line_at(lexer, lexer->at));
+
+        if (lexer->at >= lexer->len || begins_rule(next)) {
+            lexer->at = at;
+            lexer->line = number;
+            lexer->joined_len = len;
+            break;
+        }
+        pass_line(lexer, line_at(lexer, lexer->at));
+        if (!continued && next.len != 0 && next.at[0] == '#')
+            continue;
+        continued = take_backslash(&next);
+        closed = is_closed(next);
+        if (!join(lexer, next))
+            return SL_ENOMEM;
+        if (bound) {
+            at = lexer->at;
+            number = lexer->line;
+            len = lexer->joined_len;
+        }
+        bound = bound && continued;
+    }
+    *line = rule_trim((struct rule_text){lexer->joined, lexer->joined_len});
+    return SL_OK;
+}
+
+enum sl_status rule_lexer_next(struct rule_lexer *lexer, struct rule_text *line, uint32_t *number)
+{
+    while (lexer->at < lexer->len) {
+        const struct rule_text whole = line_at(lexer, lexer->at);
+
+        *line = rule_trim(whole);
+        if (line->len >= 2 && memcmp(line->at, "/*", 2) == 0) {
+            lexer->at = (size_t)(line->at - lexer->text);
+            if (pass_comment(lexer))
+                continue;
+        }
+        *number = lexer->line;
+        pass_line(lexer, whole);
+        if (line->len == 0 || line->at[0] == '#')
+            continue;
+        if (begins_rule(*line) && (line->at[line->len - 1] == '\\' || !is_closed(*line)))
+            return join_rule(lexer, line);
+        return SL_OK;
+    }
+    return SL_END;
+}

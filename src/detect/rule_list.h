@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of addresses and ports in rule headers, and the variables in them.
+ *
+ *     list = item *("," item)
+ *     item = ["!"] (number | "$" name | "[" list "]")
+ *
+ * A list is what its items give together, less what its negated items give; one of negated items
+ * alone is everything but those. A list inside a list adds its items to the outer one: what is
+ * negated in either is out of both, [1.0.0.0/8,[2.0.0.0/8,!1.2.3.4]] has no 1.2.3.4. A negated list
+ * is a set of its own that is taken away. So Suricata reads them; only that there "!10.0.0.0/8"
+ * holds no IPv6 address (here as in Snort it does). */
+#ifndef DETECT_RULE_LIST_H
+#define DETECT_RULE_LIST_H
+
+#include "detect/rule.h"
+#include "detect/rule_text.h"
+
+enum rule_list_kind { RULE_ADDRESSES, RULE_PORTS };
+
+/* Reads a list; *ranges is NULL where it holds every number. Equal texts share one set. SL_EFORMAT,
+ * with the reason; SL_ENOMEM. */
+enum sl_status rule_list_read(struct sl_rules *rules, enum rule_list_kind kind,
+                              struct rule_text text, const struct rule_ranges **ranges,
+                              struct sl_diag *diag);
+
+/* Gives a variable its value, for lists that are read from now on. */
+enum sl_status rule_variable_set(struct sl_rules *rules, const char *name, const char *value,
+                                 struct sl_diag *diag);
+
+/* The variables that rule sets use, with Suricata's defaults where it has them. */
+enum sl_status rule_variable_defaults(struct sl_rules *rules, struct sl_diag *diag);
+
+/* One item: an address, a network ("/24" or "/255.255.255.0") or a range ("a-b"). */
+bool rule_address_read(struct rule_text text, struct rule_range *range);
+
+/* One item: "80", "1024:", ":1023" or "80:90". */
+bool rule_port_read(struct rule_text text, struct rule_range *range);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "detect/rule_literal.h"
+
+#include <string.h>
+
+struct sl_literal rule_literal_of(const struct rule_payload *content)
+{
+    const uint32_t len =
+        content->fast_len < SL_LITERAL_LEN_MAX ? content->fast_len : SL_LITERAL_LEN_MAX;
+
+    return (struct sl_literal){.bytes = content->bytes + content->fast_offset,
+                               .len = len,
+                               .flags = content->nocase ? SL_LITERAL_NOCASE : 0};
+}
+
+/* How rare a literal should be: each byte helps, one that is new in it more, and zeros, ones and
+ * blanks, which fill traffic, hardly. */
+static uint32_t rarity(const struct rule_payload *content)
+{
+    const struct sl_literal literal = rule_literal_of(content);
+    bool seen[256] = {false};
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < literal.len; i++) {
+        const uint8_t byte = literal.bytes[i];
+
+        if (seen[byte] || byte == 0x00 || byte == 0xFF || byte == ' ')
+            sum += 1;
+        else
+            sum += 4;
+        seen[byte] = true;
+    }
+    return sum;
+}
+
+static const struct rule_payload *rarest(const struct rule *rule)
+{
+    const struct rule_payload *best = NULL;
+    uint32_t best_rarity = 0;
+
+    for (size_t i = 0; i < rule->n_payloads; i++) {
+        const struct rule_payload *content = &rule->payload[i];
+
+        if (content->kind != RULE_CONTENT || content->negated)
+            continue;
+        if (content->marked)
+            return content;
+
+        const uint32_t its = rarity(content);
+
+        if (its > best_rarity) {
+            best = content;
+            best_rarity = its;
+        }
+    }
+    return best;
+}
+
+/* One or two bytes, or a run of one: such literals occur more often than packets do, and a matcher
+ * would report hardly anything else. */
+static bool is_common(const struct rule_payload *content)
+{
+    const struct sl_literal literal = rule_literal_of(content);
+
+    return literal.len <= 2 || memcmp(literal.bytes, literal.bytes + 1, literal.len - 1) == 0;
+}
+
+const struct rule_payload *rule_literal_choose(const struct rule *rule)
+{
+    const struct rule_payload *content = rarest(rule);
+
+    if (content != NULL && is_common(content) && rule_key_of(rule) != RULE_BY_PROTOCOL)
+        return NULL;
+    return content;
+}
+
+static bool few_ports(const struct rule_ranges *ports)
+{
+    unsigned __int128 n = 0;
+
+    if (ports == NULL)
+        return false;
+    for (size_t i = 0; i < ports->n; i++)
+        n += ports->range[i].last - ports->range[i].first + 1;
+    return n <= RULE_KEYS_MAX;
+}
+
+const struct rule_check *rule_icmp_types(const struct rule *rule)
+{
+    for (size_t i = 0; i < rule->n_checks; i++) {
+        const struct rule_check *check = &rule->check[i];
+
+        if (check->field == RULE_ICMP_TYPE && !check->negated &&
+            check->last - check->first < RULE_KEYS_MAX)
+            return check;
+    }
+    return NULL;
+}
+
+enum rule_key rule_key_of(const struct rule *rule)
+{
+    if (rule_icmp_types(rule) != NULL)
+        return RULE_BY_ICMP_TYPE;
+    if (rule->both_ways)
+        return RULE_BY_PROTOCOL;
+    if (few_ports(rule->to.ports))
+        return RULE_BY_DST_PORT;
+    return few_ports(rule->from.ports) ? RULE_BY_SRC_PORT : RULE_BY_PROTOCOL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What finds the packets that a rule may match: a literal in the payload, or a key in the header.
+ */
+#ifndef DETECT_RULE_LITERAL_H
+#define DETECT_RULE_LITERAL_H
+
+#include "detect/rule.h"
+
+/* The content that stands for the rule in the matcher: the marked one, or the one that should occur
+ * least. NULL: the rule has no content that must be there; or just one that fills traffic, while
+ * its header asks for few packets. */
+const struct rule_payload *rule_literal_choose(const struct rule *rule);
+
+/* What the matcher gets of it. */
+struct sl_literal rule_literal_of(const struct rule_payload *content);
+
+enum { RULE_KEYS_MAX = 64 }; /* ports or ICMP types of a rule that is found by them */
+
+/* By what of a packet a rule without a literal is found. */
+enum rule_key {
+    RULE_BY_PROTOCOL,
+    RULE_BY_DST_PORT, /* rule->to.ports are at most RULE_KEYS_MAX */
+    RULE_BY_SRC_PORT, /* rule->from.ports are */
+    RULE_BY_ICMP_TYPE /* those of rule_icmp_types are */
+};
+
+enum rule_key rule_key_of(const struct rule *rule);
+
+/* The check that limits a rule to a few ICMP types; NULL: there is none. */
+const struct rule_check *rule_icmp_types(const struct rule *rule);
+
+#endif

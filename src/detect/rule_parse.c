@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "detect/rule_parse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "detect/rule_lex.h"
+#include "detect/rule_list.h"
+
+enum sl_status rule_bad(struct rule_parser *parser, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return diag_set(parser->diag, SL_EFORMAT, NULL, 0, "%s", text);
+}
+
+enum sl_status rule_skip(struct rule_parser *parser, const char *what, struct rule_text keyword)
+{
+    char lower[81];
+    size_t len = 0;
+
+    for (; len < keyword.len && len < sizeof lower - 1; len++) {
+        const char c = keyword.at[len];
+
+        lower[len] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+    }
+    lower[len] = '\0';
+    return diag_set(parser->diag, SL_EUNSUPPORTED, NULL, 0, "%s%s", what, lower);
+}
+
+enum sl_status rule_no_memory(struct rule_parser *parser)
+{
+    return diag_set(parser->diag, SL_ENOMEM, NULL, 0, "out of memory");
+}
+
+void rule_parser_free(struct rule_parser *parser)
+{
+    free(parser->payload);
+    free(parser->check);
+    free(parser->references.text);
+    free(parser->metadata.text);
+}
+
+static enum sl_status read_action(struct rule_parser *parser, struct rule_text *rest)
+{
+    const struct rule_text word = rule_word(rest);
+    const struct rule_action *action = rule_action_find(word);
+
+    if (action == NULL)
+        return rule_bad(parser, "'%.*s' is no action, so this is no rule", RULE_QUOTE(word));
+    if (!action->supported)
+        return rule_skip(parser, "action ", word);
+    parser->rule->pass = rule_text_is(word, "pass");
+    parser->rule->signature.action = rule_arena_text(&parser->rules->arena, word.at, word.len);
+    return parser->rule->signature.action != NULL ? SL_OK : rule_no_memory(parser);
+}
+
+/* "tcp-stream" asks for reassembled data and "tcp-pkt" for packets; packet by packet both are TCP.
+ */
+static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text *rest)
+{
+    static const struct {
+        const char *name;
+        uint16_t protocol;
+    } protocols[] = {
+        {"tcp", RULE_TCP},       {"udp", RULE_UDP},
+        {"ip", RULE_IP},         {"icmp", RULE_ICMPV4 | RULE_ICMPV6},
+        {"tcp-pkt", RULE_TCP},   {"tcp-stream", RULE_TCP},
+        {"sctp", RULE_SCTP},     {"pkthdr", RULE_PACKET},
+        {"ipv4", RULE_IPV4},     {"ip4", RULE_IPV4},
+        {"ipv6", RULE_IPV6},     {"ip6", RULE_IPV6},
+        {"icmpv4", RULE_ICMPV4}, {"icmpv6", RULE_ICMPV6},
+    };
+    const struct rule_text word = rule_word(rest);
+
+    for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++) {
+        if (rule_text_is(word, protocols[i].name)) {
+            parser->rule->protocol = protocols[i].protocol;
+            return SL_OK;
+        }
+    }
+    for (size_t i = 0; i < word.len; i++) {
+        const char c = word.at[i];
+
+        if (c <= ' ' || c >= 0x7F || strchr("\"$![]:;", c) != NULL)
+            return rule_bad(parser, "'%.*s' is no protocol", RULE_QUOTE(word));
+    }
+    if (word.len == 0)
+        return rule_bad(parser, "the protocol is missing");
+    return rule_skip(parser, "protocol ", word);
+}
+
+static enum sl_status read_endpoint(struct rule_parser *parser, struct rule_text *rest,
+                                    struct rule_endpoint *endpoint)
+{
+    const struct rule_text addresses = rule_word(rest), ports = rule_word(rest);
+
+    if (addresses.len == 0 || ports.len == 0)
+        return rule_bad(parser, "the header ends early: expected action, protocol, addresses, "
+                                "ports, direction, addresses, ports");
+
+    const enum sl_status status = rule_list_read(parser->rules, RULE_ADDRESSES, addresses,
+                                                 &endpoint->addresses, parser->diag);
+    if (status != SL_OK)
+        return status;
+    return rule_list_read(parser->rules, RULE_PORTS, ports, &endpoint->ports, parser->diag);
+}
+
+static enum sl_status read_direction(struct rule_parser *parser, struct rule_text *rest)
+{
+    const struct rule_text word = rule_word(rest);
+
+    parser->rule->both_ways = rule_text_is(word, "<>");
+    if (!parser->rule->both_ways && !rule_text_is(word, "->"))
+        return rule_bad(parser, "the direction is '%.*s', not -> or <>", RULE_QUOTE(word));
+    return SL_OK;
+}
+
+static enum sl_status read_header(struct rule_parser *parser, struct rule_text *rest)
+{
+    enum sl_status status = read_action(parser, rest);
+
+    if (status == SL_OK)
+        status = read_protocol(parser, rest);
+    if (status != SL_OK)
+        return status;
+
+    /* Snort 3 lets a header end here: any addresses and ports. */
+    *rest = rule_trim(*rest);
+    if (rest->len != 0 && rest->at[0] == '(') {
+        parser->snort3 = true;
+        return SL_OK;
+    }
+    status = read_endpoint(parser, rest, &parser->rule->from);
+    if (status == SL_OK)
+        status = read_direction(parser, rest);
+    if (status == SL_OK)
+        status = read_endpoint(parser, rest, &parser->rule->to);
+    return status;
+}
+
+/* What stands between the first '(' and the last ')'. */
+static enum sl_status find_options(struct rule_parser *parser, struct rule_text rest,
+                                   struct rule_text *options)
+{
+    rest = rule_trim(rest);
+
+    const char *close = memrchr(rest.at, ')', rest.len);
+
+    if (rest.len == 0 || rest.at[0] != '(')
+        return rule_bad(parser, "the options are missing: expected '(' behind the header");
+    if (close == NULL)
+        return rule_bad(parser, "the rule has no ')' at its end");
+
+    const char *behind = close + 1;
+    const struct rule_text tail =
+        rule_trim((struct rule_text){behind, (size_t)(rest.at + rest.len - behind)});
+
+    if (tail.len != 0 && tail.at[0] != '#')
+        return rule_bad(parser, "'%.*s' stands behind the rule's end", RULE_QUOTE(tail));
+    *options = rule_trim((struct rule_text){rest.at + 1, (size_t)(close - rest.at - 1)});
+    return SL_OK;
+}
+
+static enum sl_status read_options(struct rule_parser *parser, struct rule_text rest)
+{
+    enum sl_status status = SL_OK;
+    struct rule_text name, value;
+
+    while (status == SL_OK && rule_next_option(&rest, &name, &value))
+        if (name.len != 0 || value.len != 0)
+            status = rule_option_read(parser, name, value);
+    rest = rule_trim(rest);
+    if (status == SL_OK && rest.len != 0)
+        return rule_bad(parser, "no ';' ends '%.*s'", RULE_QUOTE(rest));
+    return status;
+}
+
+static enum sl_status finish(struct rule_parser *parser)
+{
+    struct rule *rule = parser->rule;
+
+    rule->n_checks = parser->n_checks;
+    rule->check = rule_arena_copy(&parser->rules->arena, parser->check,
+                                  parser->n_checks * sizeof *parser->check);
+    if (rule->check == NULL)
+        return rule_no_memory(parser);
+
+    const enum sl_status status = rule_content_finish(parser);
+
+    return status == SL_OK ? rule_signature_finish(parser) : status;
+}
+
+enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, struct rule **rule)
+{
+    struct rule_text options;
+
+    parser->rule = rule_arena_alloc(&parser->rules->arena, sizeof *parser->rule);
+    if (parser->rule == NULL)
+        return rule_no_memory(parser);
+    parser->n_payloads = parser->n_checks = parser->references.n = parser->metadata.n = 0;
+    parser->content = SIZE_MAX;
+    parser->has_flow = parser->snort3 = false;
+    parser->class = (struct rule_text){NULL, 0};
+
+    enum sl_status status = read_header(parser, &line);
+    if (status == SL_OK)
+        status = find_options(parser, line, &options);
+    if (status == SL_OK)
+        status = read_options(parser, options);
+    if (status == SL_OK)
+        status = finish(parser);
+    *rule = parser->rule;
+    return status;
+}

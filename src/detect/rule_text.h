@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Pieces of rule text: any bytes, no NUL behind them. */
+#ifndef DETECT_RULE_TEXT_H
+#define DETECT_RULE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rule_text {
+    const char *at;
+    size_t len;
+};
+
+/* For printf's "%.*s": a piece, cut to what a diagnostic may quote. */
+#define RULE_QUOTE(text) (int)((text).len < 80 ? (text).len : 80), (text).at
+
+/* Space, tab, CR, LF, form feed, vertical tab. */
+bool rule_blank(char c);
+
+struct rule_text rule_trim(struct rule_text text);
+
+/* Whether it is this word; ASCII case is ignored. */
+bool rule_text_is(struct rule_text text, const char *word);
+
+/* Takes what lies before the first `separator`, trimmed, off the front of *rest, and the separator.
+ * False: *rest is empty. */
+bool rule_text_split(struct rule_text *rest, char separator, struct rule_text *piece);
+
+/* A decimal number of min to max. False: it is none. */
+bool rule_text_number(struct rule_text text, int64_t min, int64_t max, int64_t *number);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that describe a rule: what its alerts tell. */
+#include <string.h>
+
+#include "detect/classification.h"
+#include "detect/rule_parse.h"
+
+/* Takes the quotes off, and the backslash off each character behind one. */
+static char *unquote(struct rule_parser *parser, struct rule_text value)
+{
+    const bool quoted = value.len >= 2 && value.at[0] == '"' && value.at[value.len - 1] == '"';
+    const struct rule_text inner = quoted ? (struct rule_text){value.at + 1, value.len - 2} : value;
+    char *text = rule_arena_text(&parser->rules->arena, inner.at, inner.len);
+    size_t len = 0;
+
+    if (text == NULL)
+        return NULL;
+    for (size_t i = 0; i < inner.len; i++) {
+        if (inner.at[i] == '\\' && i + 1 < inner.len)
+            i++;
+        text[len++] = inner.at[i];
+    }
+    text[len] = '\0';
+    return text;
+}
+
+static enum sl_status add_string(struct rule_parser *parser, struct rule_strings *strings,
+                                 const char *text)
+{
+    void *array = strings->text;
+    const bool fits = rule_grow(&array, &strings->cap, strings->n, sizeof *strings->text);
+
+    strings->text = array;
+    if (text == NULL || !fits)
+        return rule_no_memory(parser);
+    strings->text[strings->n++] = text;
+    return SL_OK;
+}
+
+static enum sl_status read_number(struct rule_parser *parser, struct rule_text value,
+                                  const char *name, int64_t min, uint32_t *number)
+{
+    int64_t read;
+
+    if (!rule_text_number(value, min, UINT32_MAX, &read))
+        return rule_bad(parser, "%s is '%.*s', not a number of %d to %u", name, RULE_QUOTE(value),
+                        (int)min, UINT32_MAX);
+    *number = (uint32_t)read;
+    return SL_OK;
+}
+
+enum sl_status rule_read_msg(struct rule_parser *parser, struct rule_text value)
+{
+    parser->rule->signature.msg = unquote(parser, value);
+    return parser->rule->signature.msg != NULL ? SL_OK : rule_no_memory(parser);
+}
+
+enum sl_status rule_read_sid(struct rule_parser *parser, struct rule_text value)
+{
+    return read_number(parser, value, "sid", 1, &parser->rule->signature.sid);
+}
+
+enum sl_status rule_read_rev(struct rule_parser *parser, struct rule_text value)
+{
+    return read_number(parser, value, "rev", 0, &parser->rule->signature.rev);
+}
+
+enum sl_status rule_read_gid(struct rule_parser *parser, struct rule_text value)
+{
+    return read_number(parser, value, "gid", 1, &parser->rule->signature.gid);
+}
+
+enum sl_status rule_read_priority(struct rule_parser *parser, struct rule_text value)
+{
+    return read_number(parser, value, "priority", 1, &parser->rule->signature.priority);
+}
+
+enum sl_status rule_read_classtype(struct rule_parser *parser, struct rule_text value)
+{
+    parser->class = value;
+    return SL_OK;
+}
+
+enum sl_status rule_read_reference(struct rule_parser *parser, struct rule_text value)
+{
+    return add_string(parser, &parser->references, unquote(parser, value));
+}
+
+enum sl_status rule_read_metadata(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_text entry;
+    enum sl_status status = SL_OK;
+
+    while (status == SL_OK && rule_text_split(&value, ',', &entry))
+        if (entry.len != 0)
+            status = add_string(parser, &parser->metadata, unquote(parser, entry));
+    return status;
+}
+
+enum sl_status rule_read_nothing(struct rule_parser *parser, struct rule_text value)
+{
+    (void)parser;
+    (void)value;
+    return SL_OK;
+}
+
+/* Snort 3 applies a rule to flows of the services it has recognised, on any port, and else to the
+ * ports of the header. No service is recognised here, so the ports decide. */
+enum sl_status rule_read_service(struct rule_parser *parser, struct rule_text value)
+{
+    (void)value;
+    parser->snort3 = true;
+    return SL_OK;
+}
+
+static const char *const *end_strings(struct rule_parser *parser, struct rule_strings *strings)
+{
+    if (add_string(parser, strings, "") != SL_OK)
+        return NULL;
+    strings->text[strings->n - 1] = NULL;
+    return rule_arena_copy(&parser->rules->arena, strings->text,
+                           strings->n * sizeof *strings->text);
+}
+
+enum sl_status rule_signature_finish(struct rule_parser *parser)
+{
+    struct sl_signature *signature = &parser->rule->signature;
+    const struct rule_class *class = NULL;
+
+    if (signature->sid == 0)
+        return rule_bad(parser, "the rule has no sid");
+    if (signature->gid == 0)
+        signature->gid = 1;
+    if (signature->msg == NULL)
+        signature->msg = "";
+    signature->classtype = "";
+    if (parser->class.len != 0) {
+        signature->classtype = unquote(parser, parser->class);
+        class = rule_class_find(parser->rules, parser->class);
+    }
+    signature->category = class != NULL ? class->description : signature->classtype;
+    if (signature->priority == 0)
+        signature->priority = class != NULL ? class->priority : 3;
+    signature->references = end_strings(parser, &parser->references);
+    signature->metadata = end_strings(parser, &parser->metadata);
+    if (signature->classtype == NULL || signature->references == NULL ||
+        signature->metadata == NULL)
+        return rule_no_memory(parser);
+    parser->rule->key[0] = signature->gid;
+    parser->rule->key[1] = signature->sid;
+    return SL_OK;
+}

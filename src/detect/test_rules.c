@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/* Rule files: what is read, what is skipped, what is bad, and where. */
+#include "detect_fixture.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD "alert tcp any any -> any any "
+
+static struct sl_rules_count count_of(const struct sl_rules *rules)
+{
+    struct sl_rules_count count;
+
+    sl_rules_count(rules, &count);
+    assert_int_equal(count.lines, count.loaded + count.skipped + count.bad + count.duplicates);
+    return count;
+}
+
+/* The one rule of a text. */
+static const struct sl_signature *only_rule(struct sl_rules *rules)
+{
+    assert_int_equal(count_of(rules).loaded, 1);
+    assert_int_equal(count_of(rules).lines, 1);
+    assert_null(sl_rules_signature(rules, 1));
+    return sl_rules_signature(rules, 0);
+}
+
+static void test_signature(void **state)
+{
+    struct sl_rules *rules = load_rules(
+        "\n# a comment\nrejectboth tcp any any -> any any (msg:\"a \\\"b\\\" \\; c\\\\\"; "
+        "reference:url,example.org/x(y)\\;z\"; reference:cve,2024-1 ; "
+        "classtype:trojan-activity; metadata:created 2024, deployment x,; "
+        "metadata:k v; target:src_ip; sid:4000000000; gid:3; rev:7;)\n");
+    const struct sl_signature *signature = only_rule(rules);
+
+    (void)state;
+    assert_string_equal(signature->action, "rejectboth");
+    assert_string_equal(signature->msg, "a \"b\" ; c\\");
+    assert_string_equal(signature->classtype, "trojan-activity");
+    assert_string_not_equal(signature->category, "trojan-activity");
+    assert_int_equal(signature->sid, 4000000000);
+    assert_int_equal(signature->gid, 3);
+    assert_int_equal(signature->rev, 7);
+    assert_int_equal(signature->priority, 1);
+    assert_string_equal(signature->references[0], "url,example.org/x(y);z\"");
+    assert_string_equal(signature->references[1], "cve,2024-1");
+    assert_null(signature->references[2]);
+    assert_string_equal(signature->metadata[0], "created 2024");
+    assert_string_equal(signature->metadata[1], "deployment x");
+    assert_string_equal(signature->metadata[2], "k v");
+    assert_null(signature->metadata[3]);
+    assert_string_equal(signature->file, "test.rules");
+    assert_int_equal(signature->line, 3);
+    sl_rules_free(rules);
+}
+
+static void test_defaults(void **state)
+{
+    struct sl_rules *rules = load_rules(HEAD "(sid:1;)");
+    const struct sl_signature *signature = only_rule(rules);
+
+    (void)state;
+    assert_string_equal(signature->action, "alert");
+    assert_string_equal(signature->msg, "");
+    assert_string_equal(signature->classtype, "");
+    assert_string_equal(signature->category, "");
+    assert_int_equal(signature->gid, 1);
+    assert_int_equal(signature->rev, 0);
+    assert_int_equal(signature->priority, 3);
+    assert_null(signature->references[0]);
+    assert_null(signature->metadata[0]);
+    sl_rules_free(rules);
+}
+
+static void test_classes(void **state)
+{
+    struct sl_rules *rules = load_rules(
+        "config classification: own-class,Its Description, 2\n"
+        "config classification:tcp-connection,Mine,1\r\n" HEAD
+        "(classtype:own-class; sid:1;)\n" HEAD "(classtype:tcp-connection; sid:2;)\n" HEAD
+        "(classtype:own-class; priority:9; sid:3;)\n" HEAD "(classtype:nobody-knows; sid:4;)\n");
+    static const struct {
+        const char *category;
+        uint32_t priority;
+    } expected[] = {
+        {"Its Description", 2}, {"Mine", 1}, {"Its Description", 9}, {"nobody-knows", 3}};
+
+    (void)state;
+    assert_int_equal(count_of(rules).lines, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct sl_signature *signature = sl_rules_signature(rules, i);
+
+        assert_string_equal(signature->category, expected[i].category);
+        assert_int_equal(signature->priority, expected[i].priority);
+    }
+    sl_rules_free(rules);
+}
+
+/* Whether a text holds one rule that is refused as expected: bad with this in the reason, or
+ * skipped for just this keyword. */
+static bool is_refused(const char *text, const char *expected, bool bad)
+{
+    struct sl_rules *rules = load_rules(text);
+    const struct sl_rules_count count = count_of(rules);
+    const struct sl_diag *diag =
+        bad ? sl_rules_bad_line(rules, 0) : sl_rules_skipped_rule(rules, 0);
+    const bool refused =
+        count.lines == 1 && diag != NULL && diag->line == 1 &&
+        strcmp(diag->file, "test.rules") == 0 &&
+        (bad ? strstr(diag->text, expected) != NULL : strcmp(diag->text, expected) == 0);
+
+    if (!refused)
+        print_error("%s: %zu bad, %zu skipped: %s, not '%s'\n", text, count.bad, count.skipped,
+                    diag != NULL ? diag->text : "", expected);
+    sl_rules_free(rules);
+    return refused;
+}
+
+static void test_bad_rules(void **state)
+{
+    static const char *const lines[][2] = {
+        {"nonsense", "no action"},
+        {"alert", "protocol is missing"},
+        {"alert tcp", "header ends early"},
+        {"alert (sid:1;)", "protocol is missing"},
+        {"alert $x any any -> any any (sid:1;)", "no protocol"},
+        {"alert tcp any any -> any (sid:1;)", "header ends early"},
+        {"alert tcp any any any any (sid:1;)", "direction"},
+        {"alert tcp any any <- any any (sid:1;)", "direction"},
+        {HEAD, "options are missing"},
+        {HEAD "sid:1;)", "options are missing"},
+        {HEAD "(sid:1;", "no ')'"},
+        {HEAD "(sid:1;) x", "behind the rule"},
+        {HEAD "(sid:1)", "no ';'"},
+        {HEAD "()", "no sid"},
+        {HEAD "(msg:\"x\";)", "no sid"},
+        {HEAD "(sid:0;)", "sid is '0'"},
+        {HEAD "(sid:4294967296;)", "sid is"},
+        {HEAD "(sid:1x;)", "sid is"},
+        {HEAD "(sid:;)", "sid needs a value"},
+        {HEAD "(two words; sid:1;)", "no option"},
+        {HEAD "(priority:0; sid:1;)", "priority is"},
+        {HEAD "(content:abc; sid:1;)", "not in quotes"},
+        {HEAD "(content:\"abc; sid:1;)", "no ';'"},
+        {HEAD "(content:\"\"; sid:1;)", "empty"},
+        {HEAD "(content:\"||\"; sid:1;)", "empty"},
+        {HEAD "(content:\"|4|\"; sid:1;)", "half"},
+        {HEAD "(content:\"|41\"; sid:1;)", "no other"},
+        {HEAD "(content:\"|4g|\"; sid:1;)", "hexadecimal"},
+        {HEAD "(content:\"a\\nb\"; sid:1;)", "backslash"},
+        {HEAD "(content:\"a\" b; sid:1;)", "behind a content"},
+        {HEAD "(nocase; sid:1;)", "no content before"},
+        {HEAD "(depth:1; content:\"a\"; sid:1;)", "no content before"},
+        {HEAD "(content:\"a\"; nocase:1; sid:1;)", "takes no value"},
+        {HEAD "(content:\"a\"; depth; sid:1;)", "needs a value"},
+        {HEAD "(content:\"a\"; depth:x; sid:1;)", "depth is 'x'"},
+        {HEAD "(content:\"a\"; offset:-1; sid:1;)", "offset is"},
+        {HEAD "(content:\"a\"; offset:65536; sid:1;)", "offset is"},
+        {HEAD "(content:\"abc\"; depth:2; sid:1;)", "less than"},
+        {HEAD "(content:\"abc\"; within:2; sid:1;)", "less than"},
+        {HEAD "(content:\"a\"; depth:2; depth:2; sid:1;)", "beside another"},
+        {HEAD "(content:\"a\"; offset:2; distance:2; sid:1;)", "beside another"},
+        {HEAD "(content:\"a\"; within:2; depth:2; sid:1;)", "beside another"},
+        {HEAD "(content:\"a\"; offset:1; startswith; sid:1;)", "beside another"},
+        {HEAD "(content:\"abc\"; fast_pattern:2,2; sid:1;)", "inside its content"},
+        {HEAD "(content:\"abc\"; fast_pattern:x; sid:1;)", "inside its content"},
+        {HEAD "(content:\"abc\",fast_pattern_offset 3; sid:1;)", "outside its content"},
+        {HEAD "(content:\"a\"; fast_pattern:only; depth:9; sid:1;)", "beside a place"},
+        {HEAD "(content:\"a\"; fast_pattern:only; content:\"b\"; within:9; sid:1;)", "relative to"},
+        {HEAD "(isdataat:x; sid:1;)", "isdataat is"},
+        {HEAD "(isdataat:!; sid:1;)", "isdataat is"},
+        {HEAD "(isdataat:1,backwards; sid:1;)", "isdataat does not know"},
+        {HEAD "(dsize:<0; sid:1;)", "no number meets"},
+        {HEAD "(dsize:1<>2; sid:1;)", "no number meets"},
+        {HEAD "(dsize:65536; sid:1;)", "dsize is"},
+        {HEAD "(dsize:<1<>5; sid:1;)", "dsize is"},
+        {HEAD "(ttl:256; sid:1;)", "ttl is"},
+        {HEAD "(ip_proto:nobody; sid:1;)", "ip_proto is"},
+        {HEAD "(flags:X; sid:1;)", "flags are"},
+        {HEAD "(flags:S+!; sid:1;)", "flags are"},
+        {HEAD "(flags:S,1+; sid:1;)", "flags are"},
+        {HEAD "(flags:0+; sid:1;)", "flags are"},
+        {HEAD "(fragbits:Z; sid:1;)", "fragbits are"},
+        {HEAD "(flow:sideways; sid:1;)", "flow does not know"},
+        {HEAD "(flow:to_server,to_client; sid:1;)", "contradicts"},
+        {HEAD "(flow:established,not_established; sid:1;)", "contradicts"},
+        {HEAD "(flow:established; flow:to_server; sid:1;)", "more than one flow"},
+        {"alert tcp 1.2.3 any -> any any (sid:1;)", "'1.2.3' is no address"},
+        {"alert tcp 1.2.3.4/33 any -> any any (sid:1;)", "is no address"},
+        {"alert tcp 1.2.3.4/255.0.255.0 any -> any any (sid:1;)", "is no address"},
+        {"alert tcp 1.2.3.5-1.2.3.4 any -> any any (sid:1;)", "is no address"},
+        {"alert tcp [1.2.3.4 any -> any any (sid:1;)", "header ends early"},
+        {"alert tcp 1.2.3.4] any -> any any (sid:1;)", "brackets"},
+        {"alert tcp [1.2.3.4,] any -> any any (sid:1;)", "empty place"},
+        {"alert tcp !any any -> any any (sid:1;)", "nothing is left"},
+        {"alert tcp [1.2.3.4,!1.2.0.0/16] any -> any any (sid:1;)", "nothing is left"},
+        {"alert tcp $NOBODY any -> any any (sid:1;)", "$NOBODY is not set"},
+        {"alert tcp any 65536 -> any any (sid:1;)", "no port"},
+        {"alert tcp any 2:1 -> any any (sid:1;)", "no port"},
+        {"alert tcp any : -> any any (sid:1;)", "no port"},
+        {"alert tcp any $HOME_NET -> any any (sid:1;)", "no port"},
+        {"config classification: x,y", "a name, a description and a priority"},
+        {"config something: x", "not known"},
+        {"/* no end", "no action"},
+    };
+    int n_wrong = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        n_wrong += !is_refused(lines[i][0], lines[i][1], true);
+    assert_int_equal(n_wrong, 0);
+}
+
+static void test_skipped_rules(void **state)
+{
+    static const char *const lines[][2] = {
+        {"alert http any any -> any any (content:\"a\"; pcre:\"/a/\"; sid:1;)", "protocol http"},
+        {"alert http ( msg:\"x\"; sid:1; )", "protocol http"},
+        {"alert ftp-data $NOBODY any -> any any (sid:1;)", "protocol ftp-data"},
+        {"react tcp any any -> any any (sid:1;)", "action react"},
+        {"config dns any any -> any 53 (dns.query; content:\"a\"; sid:1;)", "action config"},
+        {HEAD "(content:\"a\"; http_uri; pcre:\"/;)/\"; sid:1;)", "http_uri"},
+        {HEAD "(HTTP.Uri; content:\"a\"; sid:1;)", "http.uri"},
+        {HEAD "(content:\"a\",width 16; sid:1;)", "content width"},
+        {HEAD "(flow:established,only_stream; sid:1;)", "flow only_stream"},
+        {HEAD "(flow:only_frag; sid:1;)", "flow only_frag"},
+        {HEAD "(pcre:\"/a;b\\\"/\"; sid:1;)", "pcre"},
+        {HEAD "(noalert; sid:1;)", "noalert"},
+    };
+    int n_wrong = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        n_wrong += !is_refused(lines[i][0], lines[i][1], false);
+    assert_int_equal(n_wrong, 0);
+}
+
+static void test_skip_reasons(void **state)
+{
+    struct sl_rules *rules =
+        load_rules(HEAD "(pcre:\"/a/\"; sid:1;)\n" HEAD "(byte_test:1; sid:2;)\n" HEAD
+                        "(PCRE:\"/a/\"; sid:3;)\n" HEAD "(asn1:x; sid:4;)\n");
+    static const struct {
+        const char *keyword;
+        size_t count;
+    } expected[] = {{"pcre", 2}, {"asn1", 1}, {"byte_test", 1}};
+    const char *keyword;
+    size_t count;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(sl_rules_skip_reason(rules, i, &keyword, &count));
+        assert_string_equal(keyword, expected[i].keyword);
+        assert_int_equal(count, expected[i].count);
+    }
+    assert_false(sl_rules_skip_reason(rules, 3, &keyword, &count));
+    assert_int_equal(sl_rules_skipped_rule(rules, 2)->line, 3);
+    sl_rules_free(rules);
+}
+
+/* One bad line costs that line alone, wherever rules begin and end. */
+static void test_lines(void **state)
+{
+    static const char text[] = "\xEF\xBB\xBF" HEAD "(sid:1;)\r\n"           /* 1 */
+                               "#" HEAD "(sid:99;)\n"                       /* 2 */
+                               "   # alert tcp any any -> any any (\n"      /* 3 */
+                               "\t" HEAD "\\\n  (msg:\"x\"; \\  \r\n"       /* 4, 5 */
+                               " sid:2;)\n"                                 /* 6 */
+        HEAD "\n(\n    msg:\"y (z)\",\n"                                    /* 7 to 9 */
+                               "#   sid:98;)\n\n    ;sid:3;\n)\n"           /* 10 to 13 */
+        HEAD "(sid:4; # never closed\n"                                     /* 14 */
+        HEAD "(sid:5;) # closed\n"                                          /* 15 */
+                               "garbage (\n"                                /* 16 */
+                               "/* " HEAD "(sid:97;)\n"                     /* 17 */
+                               "   " HEAD "(sid:96;) */ " HEAD "(sid:6;)\n" /* 18 */
+        HEAD "(sid:7; \\\n"                                                 /* 19 */
+        HEAD "(sid:8;)\n"                                                   /* 20 */
+                               "/* no end\n"                                /* 21 */
+        HEAD "(msg:\"\001\377\"; sid:9;)";                                  /* 22 */
+    static const uint32_t sids[][2] = {{1, 1}, {2, 4}, {3, 7}, {5, 15}, {6, 18}, {8, 20}, {9, 22}};
+    static const uint32_t bad[] = {14, 16, 19, 21};
+    struct sl_rules *rules = load_rules(text);
+
+    (void)state;
+    assert_int_equal(count_of(rules).loaded, 7);
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(sl_rules_signature(rules, i)->sid, sids[i][0]);
+        assert_int_equal(sl_rules_signature(rules, i)->line, sids[i][1]);
+    }
+    assert_int_equal(count_of(rules).bad, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(sl_rules_bad_line(rules, i)->line, bad[i]);
+    assert_string_equal(sl_rules_signature(rules, 6)->msg, "\001\377");
+    sl_rules_free(rules);
+}
+
+static void test_duplicates(void **state)
+{
+    struct sl_rules *rules =
+        load_rules(HEAD "(msg:\"a\"; sid:1; rev:2;)\n" HEAD "(msg:\"b\"; sid:2;)\n" HEAD
+                        "(msg:\"c\"; sid:1; rev:3; content:\"x\";)\n" HEAD
+                        "(msg:\"d\"; sid:1; gid:2;)\n" HEAD "(msg:\"e\"; sid:2;)\n");
+    struct sl_diag diag;
+    static const char again[] =
+        HEAD "(msg:\"f\"; sid:1; rev:1;)\n" HEAD "(msg:\"g\"; sid:2; rev:1;)";
+    static const char *const expected[] = {"c", "d", "g"};
+
+    (void)state;
+    assert_int_equal(count_of(rules).duplicates, 2);
+    assert_int_equal(count_of(rules).loaded, 3);
+    assert_int_equal(count_of(rules).without_literal, 2);
+    assert_int_equal(sl_rules_load_text(rules, "other", again, strlen(again), &diag), SL_OK);
+    assert_int_equal(count_of(rules).duplicates, 4);
+    assert_int_equal(count_of(rules).loaded, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(sl_rules_signature(rules, i)->msg, expected[i]);
+    assert_string_equal(sl_rules_signature(rules, 2)->file, "other");
+    assert_null(sl_rules_signature(rules, 3));
+    sl_rules_free(rules);
+}
+
+static void test_variables(void **state)
+{
+    struct sl_rules *rules = load_rules("alert tcp $HOME_NET any -> any any (sid:1;)");
+    struct sl_batch *batch = fixture_batch(2);
+    static const char text[] = "alert tcp $HOME_NET any -> $EXTERNAL_NET $MINE (sid:2;)\n"
+                               "alert tcp any any -> $EXTERNAL_NET [$MINE,!2001] (sid:3;)\n";
+    struct sl_diag diag;
+    size_t n;
+
+    (void)state;
+    assert_int_equal(sl_rules_set(rules, "HOME_NET", "9.9.9.0/24", &diag), SL_OK);
+    assert_int_equal(sl_rules_set(rules, "MINE", "[2000,2001]", &diag), SL_OK);
+    assert_int_equal(sl_rules_set(rules, "MINE", "1:x", &diag), SL_EINVAL);
+    assert_int_equal(sl_rules_set(rules, "MINE", "", &diag), SL_EINVAL);
+    assert_int_equal(sl_rules_set(rules, "SELF", "$SELF", &diag), SL_EINVAL);
+    assert_int_equal(sl_rules_set(rules, "HTTP_PORTS", "[1,$FILE_DATA_PORTS]", &diag), SL_EINVAL);
+    assert_non_null(strstr(diag.text, "nested"));
+    assert_int_equal(sl_rules_load_text(rules, "x", text, strlen(text), &diag), SL_OK);
+    assert_int_equal(count_of(rules).loaded, 3);
+    add_packet(batch, &(struct packet){.src = 0x09090901});                   /* 2, 3 */
+    add_packet(batch, &(struct packet){.src = 0xC0A80001, .dst_port = 2001}); /* 1 */
+    dissect_batch(batch);
+
+    struct sl_alert *alerts = alerts_of(rules, batch, &n);
+
+    assert_int_equal(n, 3);
+    assert_int_equal(sl_rules_signature(rules, alerts[0].signature)->sid, 2);
+    assert_int_equal(sl_rules_signature(rules, alerts[1].signature)->sid, 3);
+    assert_int_equal(sl_rules_signature(rules, alerts[2].signature)->sid, 1);
+    assert_int_equal(sl_rules_set(rules, "MINE", "1", &diag), SL_EINVAL);
+    assert_int_equal(sl_rules_load_text(rules, "x", text, strlen(text), &diag), SL_EINVAL);
+    assert_int_equal(sl_rules_load(rules, "/nowhere", &diag), SL_EINVAL);
+    free(alerts);
+    sl_batch_free(batch);
+    sl_rules_free(rules);
+}
+
+/* "any" for home leaves nothing outside: rules that name that are bad, others are not. */
+static void test_home_is_everywhere(void **state)
+{
+    struct sl_rules *rules = load_rules("");
+    static const char text[] = "alert tcp $HOME_NET any -> any any (sid:1;)\n"
+                               "alert tcp $EXTERNAL_NET any -> any any (sid:2;)\n";
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(sl_rules_set(rules, "HOME_NET", "any", &diag), SL_OK);
+    assert_int_equal(sl_rules_load_text(rules, "x", text, strlen(text), &diag), SL_OK);
+    assert_int_equal(count_of(rules).loaded, 1);
+    assert_int_equal(count_of(rules).bad, 1);
+    sl_rules_free(rules);
+}
+
+/* Lists that would take for ever, or all of the stack, are refused. */
+static void test_endless_lists(void **state)
+{
+    struct sl_rules *rules = load_rules("");
+    enum sl_status status = sl_rules_set(rules, "A0", "1.2.3.4", NULL);
+    char name[16], value[40], text[400], open[150], close[150];
+    struct sl_diag diag;
+    int n = 0;
+
+    (void)state;
+    /* Each holds the one before twice: the n-th takes 2^n steps. */
+    while (status == SL_OK && n < 40) {
+        n++;
+        snprintf(name, sizeof name, "A%d", n);
+        snprintf(value, sizeof value, "[$A%d,$A%d]", n - 1, n - 1);
+        status = sl_rules_set(rules, name, value, &diag);
+    }
+    assert_int_equal(status, SL_EINVAL);
+    assert_in_range(n, 10, 20);
+
+    memset(open, '[', sizeof open);
+    memset(close, ']', sizeof close);
+    snprintf(text, sizeof text, "alert tcp %.*sany%.*s any -> any any (sid:1;)", (int)sizeof open,
+             open, (int)sizeof close, close);
+    assert_int_equal(sl_rules_load_text(rules, "x", text, strlen(text), &diag), SL_OK);
+    assert_non_null(strstr(sl_rules_bad_line(rules, 0)->text, "nested"));
+    sl_rules_free(rules);
+}
+
+static void test_literals(void **state)
+{
+    struct sl_rules *rules = load_rules(
+        HEAD
+        "(content:\"common\"; sid:1;)\n" HEAD "(content:\"xy\"; content:\"common\"; sid:2;)\n" HEAD
+        "(content:\"Common\"; nocase; sid:3;)\n" HEAD "(content:\"COMMON\"; nocase; sid:4;)\n" HEAD
+        "(content:\"common\"; content:\"xy\"; fast_pattern; sid:5;)\n" HEAD
+        "(content:\"zzcommonzz\"; fast_pattern:2,6; sid:6;)\n" HEAD
+        "(content:!\"longer than the other\"; content:\"q\"; sid:7;)\n" HEAD
+        "(content:!\"common\"; sid:8;)\n" HEAD
+        "(content:\"|00 00 00 00 00|\"; content:\"ab\"; sid:9;)\n");
+    static const struct {
+        const char *text;
+        uint32_t flags;
+    } expected[] = {{"common", 0}, {"common", SL_LITERAL_NOCASE}, {"xy", 0}, {"q", 0}, {"ab", 0}};
+    const struct sl_literal *literals;
+    struct sl_diag diag;
+    size_t n;
+
+    (void)state;
+    assert_int_equal(count_of(rules).without_literal, 1);
+    assert_int_equal(sl_rules_compile(rules, &literals, &n, &diag), SL_OK);
+    assert_int_equal(n, 5);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(literals[i].len, strlen(expected[i].text));
+        assert_memory_equal(literals[i].bytes, expected[i].text, literals[i].len);
+        assert_int_equal(literals[i].flags, expected[i].flags);
+    }
+    assert_int_equal(sl_rules_compile(rules, &literals, &n, &diag), SL_EINVAL);
+    sl_rules_free(rules);
+}
+
+/* A content longer than any literal: its beginning stands for it. */
+static void test_long_content(void **state)
+{
+    enum { LEN = 5000 };
+    char *text = malloc(LEN + 200), *payload = malloc(LEN + 1);
+    struct packet packet = {.payload = payload, .payload_len = LEN};
+
+    (void)state;
+    memset(payload, 'a', LEN);
+    payload[LEN] = '\0';
+    sprintf(text, HEAD "(content:\"%s\"; nocase; sid:1;)", payload);
+    assert_true(rule_matches(text, &packet));
+    payload[LEN - 1] = 'b';
+    assert_false(rule_matches(text, &packet));
+    free(text);
+    free(payload);
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    fclose(file);
+}
+
+static void test_files(void **state)
+{
+    char folder[] = "/tmp/sluice-rules-XXXXXX", path[512];
+    struct sl_rules *rules = load_rules("");
+    struct sl_diag diag;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    write_file(folder, "a.rules", HEAD "(classtype:beside; sid:1;)\n");
+    write_file(folder, "b.rules", HEAD "(classtype:beside; sid:2;)\nbad\n");
+    write_file(folder, "classification.config",
+               "# comment\nconfig classification: beside,From Beside,7\nwhatever else\n");
+    snprintf(path, sizeof path, "%s/a.rules", folder);
+    assert_int_equal(sl_rules_load(rules, path, &diag), SL_OK);
+    snprintf(path, sizeof path, "%s/b.rules", folder);
+    assert_int_equal(sl_rules_load(rules, path, &diag), SL_OK);
+    assert_int_equal(count_of(rules).loaded, 2);
+    assert_int_equal(count_of(rules).bad, 1);
+    assert_int_equal(sl_rules_signature(rules, 0)->priority, 7);
+    assert_string_equal(sl_rules_signature(rules, 1)->category, "From Beside");
+    assert_string_equal(sl_rules_bad_line(rules, 0)->file, path);
+
+    snprintf(path, sizeof path, "%s/none.rules", folder);
+    assert_int_equal(sl_rules_load(rules, path, &diag), SL_EIO);
+    assert_string_equal(diag.file, path);
+    assert_int_equal(sl_rules_load(rules, folder, &diag), SL_EIO);
+    sl_rules_free(rules);
+
+    static const char *const names[] = {"a.rules", "b.rules", "classification.config"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* Large and hostile files cost no more than their length: were one of these read in the square of
+ * it, the test would not end. */
+static void test_large_files(void **state)
+{
+    static const char *const lines[] = {
+        "alert tcp any any -> any any (\n",  "/* x\n", "(\\\n",
+        "alert tcp any any -> any any \\\n", "x)\n",   "config x: y\n"};
+    enum { LEN = 3000000 };
+    char *text = malloc(LEN + 64);
+    struct sl_diag diag;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct sl_rules *rules = load_rules("");
+        const size_t line_len = strlen(lines[i]);
+        size_t len = 0;
+
+        for (; len < LEN; len += line_len)
+            memcpy(text + len, lines[i], line_len);
+        assert_int_equal(sl_rules_load_text(rules, "x", text, len, &diag), SL_OK);
+        assert_int_equal(count_of(rules).loaded, 0);
+        sl_rules_free(rules);
+    }
+
+    /* A rule that never ends. */
+    struct sl_rules *rules = load_rules("");
+    memset(text, '\n', LEN);
+    memcpy(text, lines[0], strlen(lines[0]));
+    assert_int_equal(sl_rules_load_text(rules, "x", text, LEN, &diag), SL_OK);
+    assert_int_equal(count_of(rules).bad, 1);
+    sl_rules_free(rules);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_signature),     cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_classes),       cmocka_unit_test(test_bad_rules),
+        cmocka_unit_test(test_skipped_rules), cmocka_unit_test(test_skip_reasons),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_variables),     cmocka_unit_test(test_home_is_everywhere),
+        cmocka_unit_test(test_endless_lists), cmocka_unit_test(test_literals),
+        cmocka_unit_test(test_long_content),  cmocka_unit_test(test_files),
+        cmocka_unit_test(test_large_files),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
