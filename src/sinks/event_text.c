@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "sinks/event_text.h"
+
+#include <stdio.h>
+#include <time.h>
+
+/* IANA's protocol numbers under the names of Suricata's events; those that are seen in networks. */
+static const char *const protocol_names[256] = {
+    [0] = "HOPOPT",     [1] = "ICMP",        [2] = "IGMP",         [4] = "IP-in-IP",
+    [6] = "TCP",        [8] = "EGP",         [9] = "IGP",          [12] = "PUP",
+    [17] = "UDP",       [22] = "XNS-IDP",    [27] = "RDP",         [29] = "ISO-TP4",
+    [33] = "DCCP",      [36] = "XTP",        [41] = "IPv6",        [43] = "IPv6-Route",
+    [44] = "IPv6-Frag", [45] = "IDRP",       [46] = "RSVP",        [47] = "GRE",
+    [50] = "ESP",       [51] = "AH",         [55] = "MOBILE",      [57] = "SKIP",
+    [58] = "IPv6-ICMP", [59] = "IPv6-NoNxt", [60] = "IPv6-Opts",   [88] = "EIGRP",
+    [89] = "OSPF",      [94] = "OS",         [97] = "ETHERIP",     [98] = "ENCAP",
+    [103] = "PIM",      [108] = "IPComp",    [112] = "VRRP",       [113] = "PGM",
+    [115] = "L2TP",     [124] = "IS-IS",     [132] = "SCTP",       [133] = "FC",
+    [135] = "Mobility", [136] = "UDPLite",   [137] = "MPLS-in-IP", [138] = "manet",
+    [139] = "HIP",      [140] = "Shim6",     [141] = "WESP",       [142] = "ROHC",
+};
+
+static char *put_digits(char *out, uint32_t value, int n_digits, char behind)
+{
+    for (int i = n_digits; i-- > 0; value /= 10)
+        out[i] = (char)('0' + value % 10);
+    out[n_digits] = behind;
+    return out + n_digits + 1;
+}
+
+void event_time(char out[EVENT_TIME_LEN], int64_t time_ns, char separator)
+{
+    const int64_t second_ns = 1000000000;
+    /* Rounds down before 1970 too. 64 bits of nanoseconds end in the years 1677 and 2262. */
+    const int64_t below = time_ns % second_ns < 0;
+    const time_t seconds = (time_t)(time_ns / second_ns - below);
+    const uint32_t micros = (uint32_t)((time_ns % second_ns + below * second_ns) / 1000);
+    struct tm tm;
+
+    gmtime_r(&seconds, &tm);
+    out = put_digits(out, (uint32_t)tm.tm_year + 1900, 4, '-');
+    out = put_digits(out, (uint32_t)tm.tm_mon + 1, 2, '-');
+    out = put_digits(out, (uint32_t)tm.tm_mday, 2, separator);
+    out = put_digits(out, (uint32_t)tm.tm_hour, 2, ':');
+    out = put_digits(out, (uint32_t)tm.tm_min, 2, ':');
+    out = put_digits(out, (uint32_t)tm.tm_sec, 2, '.');
+    put_digits(out, micros / 10, 5, (char)('0' + micros % 10));
+}
+
+const char *event_protocol(uint8_t protocol, char number[4])
+{
+    if (protocol_names[protocol] != NULL)
+        return protocol_names[protocol];
+    snprintf(number, 4, "%u", protocol);
+    return number;
+}
+
+const char *event_direction(const struct sl_event *event)
+{
+    return event->origin.flow_flags & SL_FLOW_TO_SERVER ? "to_server" : "to_client";
+}
+
+bool event_has_ports(const struct sl_event *event)
+{
+    const uint8_t protocol = event->tuple.protocol;
+
+    return event->has_tuple &&
+           (protocol == SL_IP_TCP || protocol == SL_IP_UDP || protocol == SL_IP_SCTP);
+}
+
+bool event_is_icmp(const struct sl_event *event)
+{
+    const uint8_t protocol = event->tuple.protocol;
+
+    return event->has_tuple && (protocol == SL_IP_ICMP || protocol == SL_IP_ICMPV6);
+}
+
+bool event_has_transport(const struct sl_event *event)
+{
+    return event->origin.flow != 0 || event->tuple.src_port != 0 || event->tuple.dst_port != 0;
+}
+
+uint32_t event_payload_len(const struct sl_event *event)
+{
+    return event->payload_len < EVENT_PAYLOAD_MAX ? event->payload_len : EVENT_PAYLOAD_MAX;
+}
+
+static bool is_tail(const uint8_t *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((text[i] & 0xC0) != 0x80)
+            return false;
+    return true;
+}
+
+size_t event_utf8_len(const uint8_t *text, const uint8_t *end)
+{
+    const size_t left = (size_t)(end - text);
+    const uint8_t lead = text[0];
+
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xC2 || lead > 0xF4)
+        return 0;
+
+    const size_t len = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (left < len || !is_tail(text + 1, len - 1))
+        return 0;
+    if ((lead == 0xE0 && text[1] < 0xA0) || /* overlong */
+        (lead == 0xED && text[1] > 0x9F) || /* surrogates */
+        (lead == 0xF0 && text[1] < 0x90) || /* overlong */
+        (lead == 0xF4 && text[1] > 0x8F))   /* above U+10FFFF */
+        return 0;
+    return len;
+}
+
+void event_escape(char out[EVENT_ESCAPE_LEN], uint8_t byte)
+{
+    static const char hex[] = "0123456789abcdef";
+
+    out[0] = '\\';
+    out[1] = 'x';
+    out[2] = hex[byte >> 4];
+    out[3] = hex[byte & 15];
+}

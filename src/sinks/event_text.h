@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What all sinks tell of an event in the same words. */
+#ifndef SINKS_EVENT_TEXT_H
+#define SINKS_EVENT_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sluice/sink.h"
+
+enum {
+    EVENT_TIME_LEN = 26,
+    EVENT_PAYLOAD_MAX = 4096 /* bytes of an alert's payload that are kept, as in Suricata */
+};
+
+/* "2026-01-02T10:11:12.123456" in UTC, with the separator in place of the T; no NUL. */
+void event_time(char out[EVENT_TIME_LEN], int64_t time_ns, char separator);
+
+/* The name that Suricata writes ("TCP", "IPv6-ICMP"), else the number. Returns a name or `number`.
+ */
+const char *event_protocol(uint8_t protocol, char number[4]);
+
+/* "to_server" or "to_client". */
+const char *event_direction(const struct sl_event *event);
+
+/* TCP, UDP and SCTP have ports, ICMP and ICMPv6 a type and a code. */
+bool event_has_ports(const struct sl_event *event);
+bool event_is_icmp(const struct sl_event *event);
+
+/* Whether those are known: later fragments and cut headers have none, and no flow either (flow.h).
+ */
+bool event_has_transport(const struct sl_event *event);
+
+/* Bytes of the payload to keep. */
+uint32_t event_payload_len(const struct sl_event *event);
+
+/* Text of unknown encoding becomes UTF-8 in one way in all sinks: what is well-formed stays, and
+ * each byte that is not is written as the four characters \xNN. */
+enum { EVENT_ESCAPE_LEN = 4 };
+
+/* Bytes of the well-formed UTF-8 sequence (RFC 3629, section 4) at text, 0 where there is none. */
+size_t event_utf8_len(const uint8_t *text, const uint8_t *end);
+
+/* Writes \xNN. */
+void event_escape(char out[EVENT_ESCAPE_LEN], uint8_t byte);
+
+#endif

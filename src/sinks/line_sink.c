@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "sinks/line_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+enum sl_status line_sink_open(struct line_sink *out, const char *path, struct sl_diag *diag)
+{
+    *out = (struct line_sink){.fd = STDOUT_FILENO, .is_stdout = strcmp(path, "-") == 0};
+    out->name = strdup(out->is_stdout ? "standard output" : path);
+    out->bytes = malloc(LINE_SINK_CAP);
+    if (out->name == NULL || out->bytes == NULL) {
+        free(out->name);
+        free(out->bytes);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a sink");
+    }
+    if (out->is_stdout)
+        return SL_OK;
+
+    out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (out->fd >= 0)
+        return SL_OK;
+
+    const int error = errno;
+    free(out->name);
+    free(out->bytes);
+    return diag_set(diag, SL_EIO, path, 0, "cannot be opened for writing: %s", strerror(error));
+}
+
+static uint64_t count_lines(const char *at, size_t len)
+{
+    const char *const end = at + len;
+    uint64_t n = 0;
+
+    for (; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+        n++;
+    return n;
+}
+
+/* Writes once; returns the bytes that the system took, 0 where it failed or has to be asked again.
+ */
+static size_t write_some(struct line_sink *out, const char *at, size_t len)
+{
+    const ssize_t n = write(out->fd, at, len);
+
+    if (n > 0) {
+        out->lines += count_lines(at, (size_t)n);
+        return (size_t)n;
+    }
+    if (n == 0) {
+        out->error = EIO; /* not in POSIX for len > 0; asking again could take forever */
+    } else if (errno == EAGAIN) {
+        /* Standard output may be shared with a program that made it non-blocking. */
+        struct pollfd ready = {.fd = out->fd, .events = POLLOUT};
+
+        if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+            out->error = errno;
+    } else if (errno != EINTR) {
+        out->error = errno;
+    }
+    return 0;
+}
+
+void line_sink_drain(struct line_sink *out)
+{
+    size_t done = 0;
+
+    while (done < out->len && out->error == 0)
+        done += write_some(out, out->bytes + done, out->len - done);
+    out->len = 0;
+}
+
+enum sl_status line_sink_status(const struct line_sink *out, struct sl_diag *diag)
+{
+    if (out->error == 0)
+        return SL_OK;
+    return diag_set(diag, SL_EIO, out->name, 0, "cannot be written: %s", strerror(out->error));
+}
+
+enum sl_status line_sink_flush(struct sl_sink *sink, struct sl_diag *diag)
+{
+    struct line_sink *out = (struct line_sink *)sink;
+
+    line_sink_drain(out);
+    return line_sink_status(out, diag);
+}
+
+uint64_t line_sink_written(const struct sl_sink *sink)
+{
+    return ((const struct line_sink *)sink)->lines;
+}
+
+enum sl_status line_sink_close(struct sl_sink *sink, struct sl_diag *diag)
+{
+    struct line_sink *out = (struct line_sink *)sink;
+    enum sl_status status = SL_OK;
+
+    /* Linux has closed the descriptor also where close says EINTR. */
+    if (!out->is_stdout && close(out->fd) != 0 && errno != EINTR)
+        status = diag_set(diag, SL_EIO, out->name, 0, "cannot be closed: %s", strerror(errno));
+    free(out->name);
+    free(out->bytes);
+    free(out);
+    return status;
+}

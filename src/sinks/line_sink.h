@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* What sinks of lines share: a file descriptor behind a buffer of fixed size, and the count of the
+ * lines that the system took.
+ *
+ * The buffer is handed over between lines, so that who follows a file sees whole ones; only a line
+ * of more than half the buffer goes out in parts. What fails is kept in `error`, and all that
+ * follows is dropped: who writes a line in many parts asks once, at its end. */
+#ifndef SINKS_LINE_SINK_H
+#define SINKS_LINE_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sinks/sink_kind.h"
+
+enum { LINE_SINK_CAP = 256 * 1024 };
+
+/* The beginning of a block from malloc. */
+struct line_sink {
+    struct sl_sink base;
+    char *name; /* of the file, for diagnostics */
+    int fd;
+    bool is_stdout;
+    int error;      /* errno of the write that failed; 0: none did */
+    uint64_t lines; /* whole lines that the system took */
+    size_t len;     /* bytes that wait in the buffer */
+    char *bytes;
+};
+
+/* Opens a file for writing, emptied; "-" is standard output. On failure nothing is to be undone.
+ * SL_EIO, SL_ENOMEM. */
+enum sl_status line_sink_open(struct line_sink *out, const char *path, struct sl_diag *diag);
+
+/* Hands the buffer to the system. */
+void line_sink_drain(struct line_sink *out);
+
+/* SL_EIO with the system's reason where something failed. */
+enum sl_status line_sink_status(const struct line_sink *out, struct sl_diag *diag);
+
+/* For struct sink_kind. */
+enum sl_status line_sink_flush(struct sl_sink *sink, struct sl_diag *diag);
+uint64_t line_sink_written(const struct sl_sink *sink);
+enum sl_status line_sink_close(struct sl_sink *sink, struct sl_diag *diag);
+
+/* To be called before each line. */
+static inline void line_begin(struct line_sink *out)
+{
+    if (out->len > LINE_SINK_CAP / 2)
+        line_sink_drain(out);
+}
+
+/* Room for len bytes in a row, at most LINE_SINK_CAP; the caller adds what it used to out->len. */
+static inline char *line_room(struct line_sink *out, size_t len)
+{
+    if (len > LINE_SINK_CAP - out->len)
+        line_sink_drain(out);
+    return out->bytes + out->len;
+}
+
+static inline void line_bytes(struct line_sink *out, const void *bytes, size_t len)
+{
+    const char *at = bytes;
+
+    for (; len > LINE_SINK_CAP; at += LINE_SINK_CAP, len -= LINE_SINK_CAP) {
+        memcpy(line_room(out, LINE_SINK_CAP), at, LINE_SINK_CAP);
+        out->len += LINE_SINK_CAP;
+    }
+    memcpy(line_room(out, len), at, len);
+    out->len += len;
+}
+
+static inline void line_text(struct line_sink *out, const char *text)
+{
+    line_bytes(out, text, strlen(text));
+}
+
+static inline void line_uint(struct line_sink *out, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    line_bytes(out, digits + at, sizeof digits - at);
+}
+
+#endif

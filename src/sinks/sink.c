@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "sinks/sink_kind.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+enum { N_KINDS = 3 };
+
+static const struct sink_kind *const kinds[N_KINDS] = {&sink_console, &sink_eve, &sink_sqlite};
+
+static enum sl_status unknown_kind(const char *spec, struct sl_diag *diag)
+{
+    char known[128] = "";
+
+    for (size_t i = 0; i < N_KINDS; i++) {
+        const size_t len = strlen(known);
+
+        snprintf(known + len, sizeof known - len, "%s%s", i == 0 ? "" : ", ", kinds[i]->usage);
+    }
+    return diag_set(diag, SL_EINVAL, NULL, 0, "no sink \"%.200s\" (expected one of: %s)", spec,
+                    known);
+}
+
+/* The kind that the spec names and the path in it, or NULL. */
+static const struct sink_kind *find_kind(const char *spec, const char **path)
+{
+    const size_t name_len = strcspn(spec, ":");
+
+    for (size_t i = 0; i < N_KINDS; i++) {
+        const struct sink_kind *kind = kinds[i];
+
+        if (strlen(kind->name) != name_len || memcmp(kind->name, spec, name_len) != 0)
+            continue;
+        *path = spec + name_len;
+        if (**path == '\0')
+            return kind;
+        *path += 1;
+        return kind->has_path ? kind : NULL;
+    }
+    return NULL;
+}
+
+enum sl_status sl_sink_open(struct sl_sink **sink, const char *spec, struct sl_diag *diag)
+{
+    const char *path = NULL;
+    const struct sink_kind *kind = find_kind(spec, &path);
+
+    *sink = NULL;
+    if (kind == NULL)
+        return unknown_kind(spec, diag);
+    if (kind->has_path && *path == '\0')
+        return diag_set(diag, SL_EINVAL, NULL, 0, "the sink \"%s\" names no file (expected %s)",
+                        spec, kind->usage);
+
+    const enum sl_status status = kind->open(sink, path, diag);
+    if (status != SL_OK)
+        return status;
+    (*sink)->kind = kind;
+    (*sink)->failure = SL_OK;
+    return SL_OK;
+}
+
+/* What the caller is told: the first failure, also when it asks again. */
+static enum sl_status outcome(const struct sl_sink *sink, struct sl_diag *diag)
+{
+    if (sink->failure != SL_OK && diag != NULL)
+        *diag = sink->reason;
+    return sink->failure;
+}
+
+enum sl_status sl_sink_write(struct sl_sink *sink, const struct sl_event *event,
+                             struct sl_diag *diag)
+{
+    if (sink->failure == SL_OK)
+        sink->failure = sink->kind->write(sink, event, &sink->reason);
+    return outcome(sink, diag);
+}
+
+enum sl_status sl_sink_flush(struct sl_sink *sink, struct sl_diag *diag)
+{
+    if (sink->failure == SL_OK)
+        sink->failure = sink->kind->flush(sink, &sink->reason);
+    return outcome(sink, diag);
+}
+
+uint64_t sl_sink_written(const struct sl_sink *sink)
+{
+    return sink->kind->written(sink);
+}
+
+enum sl_status sl_sink_close(struct sl_sink *sink, uint64_t *written, struct sl_diag *diag)
+{
+    if (written != NULL)
+        *written = 0;
+    if (sink == NULL)
+        return SL_OK;
+
+    const enum sl_status flushed = sl_sink_flush(sink, diag);
+    if (written != NULL)
+        *written = sl_sink_written(sink);
+
+    const enum sl_status closed = sink->kind->close(sink, flushed == SL_OK ? diag : NULL);
+    return flushed != SL_OK ? flushed : closed;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* One line an event for a person, fields apart by two spaces:
+ *
+ * 2026-01-02 10:11:12.123456  ALERT  [1:2000001:3] message  (class, priority 1)  TCP 10.0.0.1:1
+ * -> 10.0.0.2:2
+ *
+ * Lines are printable ASCII whatever the events hold: a terminal in an 8-bit encoding takes bytes
+ * of well-formed UTF-8 for control sequences. */
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "sinks/event_text.h"
+#include "sinks/line_sink.h"
+
+static enum sl_status console_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+{
+    struct line_sink *out = malloc(sizeof *out);
+
+    (void)path;
+    if (out == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a sink");
+
+    const enum sl_status status = line_sink_open(out, "-", diag);
+    if (status != SL_OK) {
+        free(out);
+        return status;
+    }
+    *sink = &out->base;
+    return SL_OK;
+}
+
+static void put_printable(struct line_sink *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const uint8_t byte = (uint8_t)*text;
+        char escaped[EVENT_ESCAPE_LEN];
+
+        if (byte >= 0x20 && byte < 0x7F) {
+            line_bytes(out, text, 1);
+            continue;
+        }
+        event_escape(escaped, byte);
+        line_bytes(out, escaped, sizeof escaped);
+    }
+}
+
+static void put_alert(struct line_sink *out, const struct sl_signature *signature)
+{
+    line_text(out, "  ALERT  [");
+    line_uint(out, signature->gid);
+    line_text(out, ":");
+    line_uint(out, signature->sid);
+    line_text(out, ":");
+    line_uint(out, signature->rev);
+    line_text(out, "] ");
+    put_printable(out, signature->msg);
+    line_text(out, "  (");
+    if (signature->classtype[0] != '\0') {
+        put_printable(out, signature->classtype);
+        line_text(out, ", ");
+    }
+    line_text(out, "priority ");
+    line_uint(out, signature->priority);
+    line_text(out, ")");
+}
+
+/* "192.0.2.1", "192.0.2.1:80", "2001:db8::1" or "[2001:db8::1]:80". */
+static void put_endpoint(struct line_sink *out, const struct sl_addr *addr, uint16_t port,
+                         bool has_port)
+{
+    const bool bracketed = has_port && !sl_addr_is_ipv4(addr);
+    char text[SL_ADDR_TEXT_LEN];
+
+    line_text(out, bracketed ? "[" : "");
+    line_text(out, sl_addr_format(addr, text));
+    line_text(out, bracketed ? "]" : "");
+    if (has_port) {
+        line_text(out, ":");
+        line_uint(out, port);
+    }
+}
+
+static void put_tuple(struct line_sink *out, const struct sl_event *event)
+{
+    const struct sl_tuple *tuple = &event->tuple;
+    const bool has_transport = event_has_transport(event);
+    const bool has_ports = has_transport && event_has_ports(event);
+    char number[4];
+
+    line_text(out, "  ");
+    line_text(out, event_protocol(tuple->protocol, number));
+    line_text(out, " ");
+    put_endpoint(out, &tuple->src, tuple->src_port, has_ports);
+    line_text(out, " -> ");
+    put_endpoint(out, &tuple->dst, tuple->dst_port, has_ports);
+    if (has_transport && event_is_icmp(event)) {
+        line_text(out, " type ");
+        line_uint(out, tuple->src_port);
+        line_text(out, " code ");
+        line_uint(out, tuple->dst_port);
+    }
+}
+
+static enum sl_status console_write(struct sl_sink *sink, const struct sl_event *event,
+                                    struct sl_diag *diag)
+{
+    struct line_sink *out = (struct line_sink *)sink;
+    char time[EVENT_TIME_LEN];
+
+    line_begin(out);
+    event_time(time, event->origin.time_ns, ' ');
+    line_bytes(out, time, sizeof time);
+    if (event->kind == SL_EVENT_ALERT) {
+        put_alert(out, event->signature);
+    } else {
+        line_text(out, "  ANOMALY  ");
+        line_text(out, sl_header_check_name(event->check));
+    }
+    if (event->has_tuple)
+        put_tuple(out, event);
+    line_text(out, "\n");
+    return line_sink_status(out, diag);
+}
+
+const struct sink_kind sink_console = {
+    .name = "console",
+    .usage = "console",
+    .has_path = false,
+    .open = console_open,
+    .write = console_write,
+    .flush = line_sink_flush,
+    .written = line_sink_written,
+    .close = line_sink_close,
+};

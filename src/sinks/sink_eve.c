@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/* EVE JSON: one object a line, fields named and formed as Suricata's, so that its users' tools read
+ * them.
+ *
+ * - A line is UTF-8 whatever rules, file names and payloads hold; event_text.h says how.
+ * - Keys of metadata are printable ASCII without quote and backslash, other bytes are '_'; as in
+ *   Suricata entries without a value are left out, and keys that differ in case alone are one.
+ * - References to the systems url and cve are written as the addresses that Suricata's
+ *   configuration makes of them, all others as in the rule ("bugtraq,1234").
+ * - proto is the protocol's name where Suricata has one in use, else its number as a string.
+ * - IPv6 addresses are in the short form of RFC 5952.
+ * - Alerts carry a payload and anomalies none.
+ *
+ * All strings that are not constants of this file pass put_characters or put_key. The writer is
+ * sluice's own because building and dumping a tree of values an alert costs five times as much. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/diag.h"
+#include "sinks/event_text.h"
+#include "sinks/line_sink.h"
+
+#define KEY(name) ",\"" name "\":"
+
+struct metadata {
+    const char *key;
+    size_t key_len;
+    const char *value;
+    size_t order; /* in the rule */
+};
+
+struct eve_sink {
+    struct line_sink out;
+    struct metadata *metadata; /* of the alert at hand */
+    size_t metadata_cap;
+};
+
+static enum sl_status eve_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+{
+    struct eve_sink *eve = calloc(1, sizeof *eve);
+
+    if (eve == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a sink");
+
+    const enum sl_status status = line_sink_open(&eve->out, path, diag);
+    if (status != SL_OK) {
+        free(eve);
+        return status;
+    }
+    *sink = &eve->out.base;
+    return SL_OK;
+}
+
+static bool is_plain(uint8_t byte)
+{
+    return byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\';
+}
+
+/* Whether all eight bytes are plain, by the zero-byte test of Mycroft, which is exact for "any". */
+static bool are_plain(const uint8_t *at)
+{
+    const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    const uint64_t quote = word ^ '"' * ones, backslash = word ^ '\\' * ones;
+    const uint64_t del = word ^ 0x7F * ones;
+
+    return ((((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((del - ones) & ~del) |
+             ((word - 0x20 * ones) & ~word) | word) &
+            high) == 0;
+}
+
+static size_t plain_len(const uint8_t *text, const uint8_t *end)
+{
+    const uint8_t *at = text;
+
+    while (end - at >= 8 && are_plain(at))
+        at += 8;
+    while (at < end && is_plain(*at))
+        at++;
+    return (size_t)(at - text);
+}
+
+static void put_control(struct line_sink *out, uint8_t code)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char escaped[6] = {'\\', 'u', '0', '0', hex[code >> 4], hex[code & 15]};
+
+    line_bytes(out, escaped, sizeof escaped);
+}
+
+/* Writes the character at text, which is not plain; returns its bytes. */
+static size_t put_special(struct line_sink *out, const uint8_t *text, const uint8_t *end)
+{
+    const size_t len = event_utf8_len(text, end);
+
+    if (len == 0) {
+        char escaped[EVENT_ESCAPE_LEN];
+
+        event_escape(escaped, *text);
+        line_text(out, "\\");
+        line_bytes(out, escaped, sizeof escaped);
+        return 1;
+    }
+    /* C1 controls, which terminals obey, are C2 80 to C2 9F. */
+    if (len == 2 && text[0] == 0xC2 && text[1] < 0xA0)
+        put_control(out, text[1]);
+    else if (len > 1)
+        line_bytes(out, text, len);
+    else if (*text == '"')
+        line_text(out, "\\\"");
+    else if (*text == '\\')
+        line_text(out, "\\\\");
+    else if (*text == '\n')
+        line_text(out, "\\n");
+    else if (*text == '\r')
+        line_text(out, "\\r");
+    else
+        put_control(out, *text);
+    return len;
+}
+
+/* The inside of a string. */
+static void put_characters(struct line_sink *out, const void *text, size_t len)
+{
+    const uint8_t *at = text;
+    const uint8_t *const end = at + len;
+
+    while (at < end) {
+        const size_t plain = plain_len(at, end);
+
+        line_bytes(out, at, plain);
+        at += plain;
+        if (at < end)
+            at += put_special(out, at, end);
+    }
+}
+
+static void put_string(struct line_sink *out, const void *text, size_t len)
+{
+    line_text(out, "\"");
+    put_characters(out, text, len);
+    line_text(out, "\"");
+}
+
+static void put_text(struct line_sink *out, const char *key, const char *text)
+{
+    line_text(out, key);
+    put_string(out, text, strlen(text));
+}
+
+static void put_uint(struct line_sink *out, const char *key, uint64_t value)
+{
+    line_text(out, key);
+    line_uint(out, value);
+}
+
+static void put_base64(struct line_sink *out, const uint8_t *bytes, uint32_t len)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *at = line_room(out, ((size_t)len + 2) / 3 * 4);
+    const char *const begin = at;
+
+    for (; len >= 3; bytes += 3, len -= 3) {
+        *at++ = digit[bytes[0] >> 2];
+        *at++ = digit[(bytes[0] & 3) << 4 | bytes[1] >> 4];
+        *at++ = digit[(bytes[1] & 15) << 2 | bytes[2] >> 6];
+        *at++ = digit[bytes[2] & 63];
+    }
+    if (len != 0) {
+        const uint8_t second = len == 2 ? bytes[1] : 0;
+
+        *at++ = digit[bytes[0] >> 2];
+        *at++ = digit[(bytes[0] & 3) << 4 | second >> 4];
+        *at++ = len == 2 ? digit[(second & 15) << 2] : '=';
+        *at++ = '=';
+    }
+    out->len += (size_t)(at - begin);
+}
+
+static void put_payload(struct line_sink *out, const struct sl_event *event)
+{
+    const uint32_t len = event_payload_len(event);
+    uint8_t printable[EVENT_PAYLOAD_MAX];
+
+    for (uint32_t i = 0; i < len; i++) {
+        const uint8_t byte = event->payload[i];
+
+        printable[i] = (byte >= 0x20 && byte < 0x7F) || byte == '\n' || byte == '\r' ? byte : '.';
+    }
+    line_text(out, KEY("payload") "\"");
+    put_base64(out, event->payload, len);
+    line_text(out, "\"" KEY("payload_printable"));
+    put_string(out, printable, len);
+}
+
+static void put_addresses(struct line_sink *out, const struct sl_event *event)
+{
+    const struct sl_tuple *tuple = &event->tuple;
+    char addr[SL_ADDR_TEXT_LEN], number[4];
+
+    put_text(out, KEY("src_ip"), sl_addr_format(&tuple->src, addr));
+    if (event_has_ports(event))
+        put_uint(out, KEY("src_port"), tuple->src_port);
+    put_text(out, KEY("dest_ip"), sl_addr_format(&tuple->dst, addr));
+    if (event_has_ports(event))
+        put_uint(out, KEY("dest_port"), tuple->dst_port);
+    put_text(out, KEY("proto"), event_protocol(tuple->protocol, number));
+    if (event_is_icmp(event) && event_has_transport(event)) {
+        put_uint(out, KEY("icmp_type"), tuple->src_port);
+        put_uint(out, KEY("icmp_code"), tuple->dst_port);
+    }
+}
+
+static void put_vlan(struct line_sink *out, const uint16_t vlan[2])
+{
+    if (vlan[0] == SL_NO_VLAN)
+        return;
+    put_uint(out, KEY("vlan") "[", vlan[0]);
+    if (vlan[1] != SL_NO_VLAN)
+        put_uint(out, ",", vlan[1]);
+    line_text(out, "]");
+}
+
+static void put_head(struct line_sink *out, const struct sl_event *event)
+{
+    const struct sl_origin *origin = &event->origin;
+    char time[EVENT_TIME_LEN];
+
+    event_time(time, origin->time_ns, 'T');
+    line_text(out, "{\"timestamp\":\"");
+    line_bytes(out, time, sizeof time);
+    line_text(out, "+0000\"");
+    if (origin->flow != 0)
+        put_uint(out, KEY("flow_id"), origin->flow);
+    if (event->live)
+        put_text(out, KEY("in_iface"), event->source);
+    else if (origin->position != 0)
+        put_uint(out, KEY("pcap_cnt"), origin->position);
+    line_text(out, event->kind == SL_EVENT_ALERT ? KEY("event_type") "\"alert\""
+                                                 : KEY("event_type") "\"anomaly\"");
+    put_vlan(out, origin->vlan);
+    if (event->has_tuple)
+        put_addresses(out, event);
+    line_text(out, KEY("pkt_src") "\"wire/pcap\"");
+}
+
+static void put_reference(struct line_sink *out, const char *reference)
+{
+    const char *comma = strchr(reference, ',');
+    const size_t system_len = comma != NULL ? (size_t)(comma - reference) : 0;
+    const char *prefix = "";
+
+    if (system_len == 3 && strncasecmp(reference, "url", 3) == 0) {
+        reference = comma + 1;
+        prefix = strstr(reference, "://") != NULL ? "" : "https://";
+    } else if (system_len == 3 && strncasecmp(reference, "cve", 3) == 0) {
+        reference = comma + 1;
+        prefix = "https://cve.mitre.org/cgi-bin/cvename.cgi?name=";
+    }
+    line_text(out, "\"");
+    line_text(out, prefix);
+    put_characters(out, reference, strlen(reference));
+    line_text(out, "\"");
+}
+
+static void put_references(struct line_sink *out, const char *const *references)
+{
+    if (*references == NULL)
+        return;
+    for (const char *before = KEY("references") "["; *references != NULL; references++) {
+        line_text(out, before);
+        put_reference(out, *references);
+        before = ",";
+    }
+    line_text(out, "]");
+}
+
+/* What stands for a byte of a metadata key. Keys that this makes equal are one key, so that none is
+ * twice in the object. */
+static uint8_t key_byte(char byte)
+{
+    return is_plain((uint8_t)byte) ? (uint8_t)byte : '_';
+}
+
+static int compare_keys(const struct metadata *a, const struct metadata *b)
+{
+    for (size_t i = 0; i < a->key_len && i < b->key_len; i++) {
+        const int difference = tolower(key_byte(a->key[i])) - tolower(key_byte(b->key[i]));
+
+        if (difference != 0)
+            return difference;
+    }
+    return (a->key_len > b->key_len) - (a->key_len < b->key_len);
+}
+
+static int compare_metadata(const void *a, const void *b)
+{
+    const struct metadata *left = a, *right = b;
+    const int keys = compare_keys(left, right);
+
+    return keys != 0 ? keys : (left->order > right->order) - (left->order < right->order);
+}
+
+/* Splits "key value" entries and sorts them by key; returns their number, or SIZE_MAX: no memory.
+ */
+static size_t sort_metadata(struct eve_sink *eve, const char *const *entries)
+{
+    size_t n_entries = 0, n = 0;
+
+    while (entries[n_entries] != NULL)
+        n_entries++;
+    if (n_entries > eve->metadata_cap) {
+        struct metadata *grown = reallocarray(eve->metadata, n_entries, sizeof *grown);
+
+        if (grown == NULL)
+            return SIZE_MAX;
+        eve->metadata = grown;
+        eve->metadata_cap = n_entries;
+    }
+    for (size_t i = 0; i < n_entries; i++) {
+        const char *key = entries[i] + strspn(entries[i], " \t");
+        const size_t key_len = strcspn(key, " \t");
+        const char *value = key + key_len + strspn(key + key_len, " \t");
+
+        if (*value != '\0')
+            eve->metadata[n++] = (struct metadata){key, key_len, value, i};
+    }
+    if (n != 0)
+        qsort(eve->metadata, n, sizeof *eve->metadata, compare_metadata);
+    return n;
+}
+
+static void put_key(struct line_sink *out, const struct metadata *metadata)
+{
+    for (size_t i = 0; i < metadata->key_len; i++) {
+        const uint8_t byte = key_byte(metadata->key[i]);
+
+        line_bytes(out, &byte, 1);
+    }
+}
+
+/* {"key":["value",...],...} */
+static void put_metadata(struct line_sink *out, const struct metadata *metadata, size_t n)
+{
+    if (n == 0)
+        return;
+    line_text(out, KEY("metadata") "{");
+    for (size_t i = 0; i < n; i++) {
+        const bool opens = i == 0 || compare_keys(&metadata[i - 1], &metadata[i]) != 0;
+        const bool closes = i + 1 == n || compare_keys(&metadata[i], &metadata[i + 1]) != 0;
+
+        if (opens) {
+            line_text(out, i == 0 ? "\"" : ",\"");
+            put_key(out, &metadata[i]);
+        }
+        put_text(out, opens ? "\":[" : ",", metadata[i].value);
+        if (closes)
+            line_text(out, "]");
+    }
+    line_text(out, "}");
+}
+
+static enum sl_status put_alert(struct eve_sink *eve, const struct sl_event *event,
+                                struct sl_diag *diag)
+{
+    const struct sl_signature *signature = event->signature;
+    struct line_sink *out = &eve->out;
+    const size_t n_metadata = sort_metadata(eve, signature->metadata);
+
+    if (n_metadata == SIZE_MAX)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a rule's metadata");
+
+    line_text(out, KEY("alert") "{\"action\":\"allowed\"");
+    put_uint(out, KEY("gid"), signature->gid);
+    put_uint(out, KEY("signature_id"), signature->sid);
+    put_uint(out, KEY("rev"), signature->rev);
+    put_text(out, KEY("signature"), signature->msg);
+    put_text(out, KEY("category"), signature->category);
+    put_uint(out, KEY("severity"), signature->priority);
+    put_references(out, signature->references);
+    put_metadata(out, eve->metadata, n_metadata);
+    line_text(out, "}");
+    if (event->origin.flow != 0)
+        put_text(out, KEY("direction"), event_direction(event));
+    if (event->payload_len != 0)
+        put_payload(out, event);
+    line_text(out, KEY("stream") "0");
+    return SL_OK;
+}
+
+static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *event,
+                                struct sl_diag *diag)
+{
+    struct eve_sink *eve = (struct eve_sink *)sink;
+    struct line_sink *out = &eve->out;
+
+    line_begin(out);
+    put_head(out, event);
+    if (event->kind == SL_EVENT_ALERT) {
+        const enum sl_status status = put_alert(eve, event, diag);
+
+        if (status != SL_OK)
+            return status;
+    } else {
+        put_text(out, KEY("anomaly") "{\"type\":\"decode\"" KEY("event"),
+                 sl_header_check_name(event->check));
+        line_text(out, "}");
+    }
+    if (!event->live)
+        put_text(out, KEY("pcap_filename"), event->source);
+    line_text(out, "}\n");
+    return line_sink_status(out, diag);
+}
+
+static enum sl_status eve_close(struct sl_sink *sink, struct sl_diag *diag)
+{
+    free(((struct eve_sink *)sink)->metadata);
+    return line_sink_close(sink, diag);
+}
+
+const struct sink_kind sink_eve = {
+    .name = "eve",
+    .usage = "eve:FILE, eve:-",
+    .has_path = true,
+    .open = eve_open,
+    .write = eve_write,
+    .flush = line_sink_flush,
+    .written = line_sink_written,
+    .close = eve_close,
+};

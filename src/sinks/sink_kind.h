@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* A kind of sink: the functions behind sluice/sink.h. */
+#ifndef SINKS_SINK_KIND_H
+#define SINKS_SINK_KIND_H
+
+#include <stdbool.h>
+
+#include "sluice/sink.h"
+
+/* Each kind begins its own struct with this one. */
+struct sl_sink {
+    const struct sink_kind *kind;
+    enum sl_status failure; /* of the first call that failed; after it the kind is only closed */
+    struct sl_diag reason;  /* of that failure */
+};
+
+struct sink_kind {
+    const char *name;  /* what stands before the colon of a spec */
+    const char *usage; /* how a spec is written, for diagnostics */
+    bool has_path;     /* a spec is "NAME:PATH"; otherwise "NAME" */
+
+    /* path is "" where the kind has none. The base is filled by the caller. */
+    enum sl_status (*open)(struct sl_sink **sink, const char *path, struct sl_diag *diag);
+    enum sl_status (*write)(struct sl_sink *sink, const struct sl_event *event,
+                            struct sl_diag *diag);
+    enum sl_status (*flush)(struct sl_sink *sink, struct sl_diag *diag);
+    uint64_t (*written)(const struct sl_sink *sink);
+
+    /* Frees the sink; what was not flushed is lost. */
+    enum sl_status (*close)(struct sl_sink *sink, struct sl_diag *diag);
+};
+
+extern const struct sink_kind sink_console, sink_eve, sink_sqlite;
+
+#endif
