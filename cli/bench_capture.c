@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* A capture file to batches on one core: reading alone, and with dissection and flows. */
+#include <string.h>
+
+#include "bench.h"
+#include "cli.h"
+#include "sluice/capture.h"
+#include "sluice/dissect.h"
+#include "sluice/flow.h"
+
+enum { BATCH_LEN = 4 << 20, BATCH_ITEMS = 16384 };
+
+struct reading {
+    const struct bench *bench;
+    struct sl_batch *batch;
+    bool whole; /* dissect and track flows too */
+    bool failed;
+};
+
+static bool read_path(struct reading *reading, const char *path, struct sl_flow_table *flows,
+                      double *bytes)
+{
+    struct sl_dissect_stats stats = {0};
+    struct sl_capture_stats captured;
+    struct sl_capture *capture;
+    struct sl_diag diag = {0};
+    enum sl_status status = SL_OK;
+
+    if (sl_capture_open_file(&capture, path, 0, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    while (status == SL_OK) {
+        sl_batch_reset(reading->batch);
+        status = sl_capture_read(capture, reading->batch, &diag);
+        if (reading->whole) {
+            sl_dissect(reading->batch, &stats);
+            sl_flow_track(flows, reading->batch);
+        }
+    }
+    sl_capture_stats(capture, &captured);
+    sl_capture_close(capture);
+    *bytes += (double)captured.bytes;
+    if (status != SL_END)
+        cli_diag(&diag);
+    return status == SL_END;
+}
+
+static double read_all(void *user)
+{
+    struct reading *reading = user;
+    struct sl_flow_table *flows;
+    struct sl_flow_config config;
+    struct sl_diag diag = {0};
+    double bytes = 0;
+
+    sl_flow_config_init(&config);
+    if (sl_flow_table_create(&flows, &config, &diag) != SL_OK) {
+        cli_diag(&diag);
+        reading->failed = true;
+        return 0;
+    }
+    for (size_t p = 0; p < reading->bench->n_paths; p++)
+        reading->failed |= !read_path(reading, reading->bench->paths[p], flows, &bytes);
+    sl_flow_table_free(flows);
+    return bytes;
+}
+
+struct copying {
+    const struct bench_data *data;
+    uint8_t *to;
+};
+
+/* The ceiling: the same bytes, copied by memcpy and nothing else. */
+static double copy_all(void *user)
+{
+    const struct copying *copying = user;
+    double bytes = 0;
+
+    for (size_t i = 0; i < copying->data->n_batches; i++) {
+        const struct sl_batch *batch = copying->data->batches[i];
+
+        memcpy(copying->to, batch->bytes, batch->bytes_len);
+        bytes += batch->bytes_len;
+    }
+    return bytes;
+}
+
+bool bench_capture(const struct bench *bench)
+{
+    struct reading reading = {.bench = bench};
+    struct bench_data data;
+    struct sl_diag diag = {0};
+    bool good = false;
+
+    if (!bench_load(&data, bench, BATCH_LEN, false, (uint64_t)1 << 30))
+        return false;
+    if (sl_batch_create(&reading.batch, BATCH_LEN, BATCH_ITEMS, false, &diag) != SL_OK) {
+        cli_diag(&diag);
+        goto out;
+    }
+
+    struct copying copying = {&data, reading.batch->bytes};
+    const struct bench_rate copy = bench_measure(bench->runs, copy_all, &copying);
+    const struct bench_rate read = bench_measure(bench->runs, read_all, &reading);
+    reading.whole = true;
+    const struct bench_rate whole = bench_measure(bench->runs, read_all, &reading);
+
+    if (!reading.failed) {
+        bench_row(bench, "capture", "memcpy of the same bytes", data.text, &copy, 1e9, "GB/s", 0);
+        bench_row(bench, "capture", "file to batches", data.text, &read, 1e9, "GB/s", copy.median);
+        bench_row(bench, "capture", "and dissected, with flows", data.text, &whole, 1e9, "GB/s",
+                  copy.median);
+    }
+    good = !reading.failed;
+out:
+    sl_batch_free(reading.batch);
+    bench_unload(&data);
+    return good;
+}

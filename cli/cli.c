@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+void cli_error(const char *format, ...)
+{
+    va_list args;
+
+    fputs("sluice: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void cli_diag(const struct sl_diag *diag)
+{
+    char text[sizeof diag->file + sizeof diag->text + 16];
+    char safe[sizeof text];
+
+    sl_diag_format(diag, text, sizeof text);
+    cli_error("%s", cli_printable(text, safe, sizeof safe));
+}
+
+int cli_bad_option(char **argv, const char *command)
+{
+    const char *option = argv[optind - 1];
+    char letter[3] = {'-', (char)optopt, '\0'};
+    char safe[256];
+
+    /* getopt leaves optind behind the argument only for long options and last letters. */
+    if (optopt > 0 && optopt < 256 && strncmp(option, "--", 2) != 0)
+        option = letter;
+    cli_error("option '%s' is not known to '%s', or lacks its argument (sluice %s --help)",
+              cli_printable(option, safe, sizeof safe), command, command);
+    return EXIT_FAILED;
+}
+
+char *cli_count(uint64_t value, char out[32])
+{
+    char digits[24];
+    const int n = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    char *to = out;
+
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return out;
+}
+
+char *cli_bytes(double bytes, char out[32])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    int unit = 0;
+
+    while (bytes >= 999.5 && unit < 5) {
+        bytes /= 1000;
+        unit++;
+    }
+    snprintf(out, 32, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+    return out;
+}
+
+char *cli_printable(const char *text, char *out, size_t out_len)
+{
+    size_t n = 0;
+
+    for (; *text != '\0' && n + 1 < out_len; text++)
+        out[n++] = (unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text;
+    out[n] = '\0';
+    return out;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The command: a table of subcommands. */
+#include <signal.h>
+#include <string.h>
+
+#include "cli.h"
+#include "version.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *text;
+} commands[] = {
+    {"run", command_run, "read captures or an interface: header checks, signatures, alerts"},
+    {"rules", command_rules, "what of rule files is understood, what is skipped, and why"},
+    {"bench", command_bench, "rates of this machine, beside its ceilings"},
+    {"devices", command_devices, "what can run here, what cannot, and why"},
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_usage(FILE *out)
+{
+    fprintf(out, "usage: sluice COMMAND [OPTION...]\n\n");
+    for (int i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].text);
+    fprintf(out, "\n  sluice COMMAND --help tells its options; sluice --version the version.\n"
+                 "  Exit status: 0 done, 2 an error.\n");
+}
+
+int main(int argc, char **argv)
+{
+    /* A closed pipe is a write that fails, reported with what was written, not a death. */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_FAILED;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_usage(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        puts("sluice " SLUICE_VERSION);
+        return EXIT_DONE;
+    }
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    cli_error("'%s' is no command (sluice --help lists them)", argv[1]);
+    return EXIT_FAILED;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* The summary as one JSON object. */
+#include <jansson.h>
+#include <string.h>
+
+#include "cli.h"
+#include "report.h"
+#include "version.h"
+
+static json_t *number(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static json_t *protocols(const struct report *report)
+{
+    const struct sl_dissect_stats *stats = &report->source->dissected;
+    json_t *object = json_object();
+
+    for (int p = 0; p < SL_N_PROTOCOLS; p++)
+        if (stats->packets[p] != 0)
+            json_object_set_new(object, sl_protocol_name((enum sl_protocol)p),
+                                json_pack("{s:o, s:o}", "packets", number(stats->packets[p]),
+                                          "bytes", number(stats->bytes[p])));
+    return object;
+}
+
+static json_t *defects(const struct report *report)
+{
+    const struct sl_dissect_stats *stats = &report->source->dissected;
+    json_t *object = json_object();
+
+    for (int d = 1; d < SL_N_DEFECTS; d++)
+        if (stats->defects[d] != 0)
+            json_object_set_new(object, sl_defect_name((enum sl_defect)d),
+                                number(stats->defects[d]));
+    return object;
+}
+
+static json_t *unknown_links(const struct report *report)
+{
+    const struct sl_dissect_stats *stats = &report->source->dissected;
+    json_t *object = json_object();
+    char name[32];
+
+    for (uint16_t l = 0; l < 256; l++)
+        if (stats->unknown_links[l] != 0)
+            json_object_set_new(object, l == 255 ? "other" : sl_link_type_name(l, name),
+                                number(stats->unknown_links[l]));
+    return object;
+}
+
+static json_t *flows(const struct report *report)
+{
+    struct sl_flow_stats stats;
+
+    sl_flow_stats(report->source->flows, &stats);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", number(stats.flows),
+                     "tcp", number(stats.tcp), "udp", number(stats.udp), "other",
+                     number(stats.other), "midstream", number(stats.midstream), "evicted",
+                     number(stats.evicted), "timed_out", number(stats.timed_out), "active",
+                     number(stats.active));
+}
+
+static json_t *anomalies(const struct report *report)
+{
+    json_t *object = json_object();
+
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        if (report->findings->by_check[c] != 0)
+            json_object_set_new(object, sl_header_check_name((enum sl_header_check)c),
+                                number(report->findings->by_check[c]));
+    return object;
+}
+
+static json_t *alerts(const struct report *report)
+{
+    struct sl_rules_count count;
+    json_t *array = json_array();
+
+    if (report->rules == NULL)
+        return array;
+    sl_rules_count(report->rules, &count);
+    for (size_t i = 0; i < count.loaded; i++) {
+        const struct sl_signature *signature = sl_rules_signature(report->rules, i);
+        json_t *entry;
+
+        if (report->findings->by_signature[i] == 0)
+            continue;
+        entry = json_pack("{s:I, s:I, s:I, s:o}", "gid", (json_int_t)signature->gid,
+                          "signature_id", (json_int_t)signature->sid, "rev",
+                          (json_int_t)signature->rev, "count",
+                          number(report->findings->by_signature[i]));
+        /* A message of any bytes: left out where it is no UTF-8. */
+        json_object_set_new(entry, "signature", json_string(signature->msg));
+        json_array_append_new(array, entry);
+    }
+    return array;
+}
+
+static json_t *rules(const struct report *report)
+{
+    struct sl_rules_count count = {0};
+
+    if (report->rules != NULL)
+        sl_rules_count(report->rules, &count);
+    return json_pack("{s:I, s:I, s:I}", "loaded", (json_int_t)count.loaded, "skipped",
+                     (json_int_t)count.skipped, "bad", (json_int_t)count.bad);
+}
+
+static json_t *pipeline(const struct report *report)
+{
+    const struct sl_pipeline_stats *stats = report->stats;
+    json_t *engines = json_array();
+
+    for (uint32_t e = 0; e < report->config->n_engines; e++)
+        json_array_append_new(
+            engines, json_pack("{s:s, s:s, s:f, s:o}", "engine",
+                               report->config->engines[e].engine->name, "backend",
+                               stats->backend[e], "seconds", (double)stats->engine_ns[e] / 1e9,
+                               "hits", number(stats->engine_hits[e])));
+    return json_pack("{s:o, s:i, s:f, s:f, s:f, s:o}", "batches", number(stats->batches),
+                     "workers", (int)stats->n_workers, "fill_seconds",
+                     (double)stats->fill_ns / 1e9, "work_seconds", (double)stats->work_ns / 1e9,
+                     "drain_seconds", (double)stats->drain_ns / 1e9, "engines", engines);
+}
+
+void report_json(const struct report *report, FILE *out)
+{
+    const struct sl_capture_stats *captured = &report->source->captured;
+    const bool cuda = report->device->kind == SL_DEVICE_CUDA;
+    json_t *root = json_pack(
+        "{s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:f, s:o, s:o}", "version", SLUICE_VERSION, "device",
+        "kind", cuda ? "cuda" : "cpu", "name", report->device->name, "why", report->why, "packets",
+        number(captured->packets), "bytes", number(captured->bytes), "seconds",
+        (double)report->stats->seconds_ns / 1e9, "kernel_drops", number(captured->kernel_drops),
+        "failed_sources", number(report->source->n_failed));
+
+    json_object_set_new(root, "protocols", protocols(report));
+    json_object_set_new(root, "unknown_link_types", unknown_links(report));
+    json_object_set_new(root, "defects", defects(report));
+    json_object_set_new(root, "flows", flows(report));
+    json_object_set_new(root, "rules", rules(report));
+    json_object_set_new(root, "anomalies_total", number(report->findings->n_anomalies));
+    json_object_set_new(root, "anomalies", anomalies(report));
+    json_object_set_new(root, "alerts_total", number(report->findings->n_alerts));
+    json_object_set_new(root, "alerts", alerts(report));
+    if (report->details)
+        json_object_set_new(root, "pipeline", pipeline(report));
+    json_dumpf(root, out, JSON_COMPACT);
+    fputc('\n', out);
+    json_decref(root);
+}

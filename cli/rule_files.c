@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "rule_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+bool rule_files_init(struct rule_files *files, int argc)
+{
+    /* No command line names more of either than it has arguments. */
+    files->paths = calloc((size_t)argc + 1, sizeof *files->paths);
+    files->sets = calloc((size_t)argc + 1, sizeof *files->sets);
+    if (files->paths != NULL && files->sets != NULL)
+        return true;
+    cli_error("no memory for %d arguments", argc);
+    return false;
+}
+
+static bool apply_set(struct sl_rules *rules, const char *set)
+{
+    const char *equals = strchr(set, '=');
+    struct sl_diag diag = {0};
+    char name[64];
+
+    if (equals == NULL || equals == set || (size_t)(equals - set) >= sizeof name) {
+        cli_error("--set '%s' is no variable (expected NAME=VALUE)", set);
+        return false;
+    }
+    memcpy(name, set, (size_t)(equals - set));
+    name[equals - set] = '\0';
+    if (sl_rules_set(rules, name, equals + 1, &diag) == SL_OK)
+        return true;
+    cli_error("--set '%s': %s", set, diag.text);
+    return false;
+}
+
+static bool apply_home(struct sl_rules *rules, const char *home)
+{
+    struct sl_diag diag = {0};
+    char value[1024];
+
+    snprintf(value, sizeof value, "[%s]", home);
+    if (sl_rules_set(rules, "HOME_NET", value, &diag) == SL_OK)
+        return true;
+    cli_error("--home '%s': %s", home, diag.text);
+    return false;
+}
+
+bool rule_files_load(const struct rule_files *files, struct sl_rules **rules)
+{
+    struct sl_diag diag = {0};
+
+    if (sl_rules_create(rules, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    if (files->home != NULL && !apply_home(*rules, files->home))
+        return false;
+    for (size_t i = 0; i < files->n_sets; i++)
+        if (!apply_set(*rules, files->sets[i]))
+            return false;
+    for (size_t i = 0; i < files->n_paths; i++) {
+        if (sl_rules_load(*rules, files->paths[i], &diag) != SL_OK) {
+            cli_diag(&diag);
+            return false;
+        }
+    }
+    return true;
+}
+
+void rule_files_free(struct rule_files *files)
+{
+    free(files->paths);
+    free(files->sets);
+}

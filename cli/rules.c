@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* sluice rules: what of these rule files is understood, what is skipped, and why. */
+#include <getopt.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "rule_files.h"
+#include "sluice/detect.h"
+
+static const char usage[] =
+    "usage: sluice rules [OPTION...] FILE...\n\n"
+    "Reads rule files of Suricata, Snort 2 and Snort 3 and says what sluice understands of them.\n\n"
+    "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
+    "  --list            list each skipped rule: file, line, and the keyword that stopped it\n"
+    "  --json            print one JSON object instead of tables\n";
+
+static void print_text(const struct sl_rules *rules, bool list)
+{
+    struct sl_rules_count count;
+    const struct sl_diag *diag;
+    const char *keyword;
+    size_t n;
+    char text[32];
+
+    sl_rules_count(rules, &count);
+    printf("%12s rules read\n", cli_count(count.lines, text));
+    printf("%12s understood", cli_count(count.loaded, text));
+    printf(", of which %s have no literal and are evaluated on every packet of their protocol\n",
+           cli_count(count.without_literal, text));
+    printf("%12s duplicates (same gid and sid; the highest rev stays)\n",
+           cli_count(count.duplicates, text));
+    printf("%12s bad\n", cli_count(count.bad, text));
+    for (size_t i = 0; (diag = sl_rules_bad_line(rules, i)) != NULL; i++) {
+        char line[1100], safe[1100];
+
+        sl_diag_format(diag, line, sizeof line);
+        printf("%14s%s\n", "", cli_printable(line, safe, sizeof safe));
+    }
+    printf("%12s skipped, by the keyword that stopped them\n", cli_count(count.skipped, text));
+    for (size_t i = 0; sl_rules_skip_reason(rules, i, &keyword, &n); i++) {
+        char safe[128];
+
+        printf("%14s%10s  %s\n", "", cli_count(n, text),
+               cli_printable(keyword, safe, sizeof safe));
+    }
+    for (size_t i = 0; list && (diag = sl_rules_skipped_rule(rules, i)) != NULL; i++) {
+        char line[1100], safe[1100];
+
+        sl_diag_format(diag, line, sizeof line);
+        puts(cli_printable(line, safe, sizeof safe));
+    }
+}
+
+/* Names in rule files may be any bytes; JSON is UTF-8. */
+static json_t *json_text(const char *text)
+{
+    char safe[1200];
+    json_t *value = json_string(text);
+
+    if (value != NULL)
+        return value;
+    cli_printable(text, safe, sizeof safe);
+    for (char *at = safe; *at != '\0'; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    return json_string(safe);
+}
+
+static json_t *json_diags(const struct sl_rules *rules,
+                          const struct sl_diag *(*diag_at)(const struct sl_rules *, size_t),
+                          const char *what)
+{
+    json_t *array = json_array();
+    const struct sl_diag *diag;
+
+    for (size_t i = 0; (diag = diag_at(rules, i)) != NULL; i++)
+        json_array_append_new(array, json_pack("{s:o, s:I, s:o}", "file", json_text(diag->file),
+                                               "line", (json_int_t)diag->line, what,
+                                               json_text(diag->text)));
+    return array;
+}
+
+static void print_json(const struct sl_rules *rules, bool list)
+{
+    struct sl_rules_count count;
+    json_t *reasons = json_object();
+    const char *keyword;
+    size_t n;
+
+    sl_rules_count(rules, &count);
+    for (size_t i = 0; sl_rules_skip_reason(rules, i, &keyword, &n); i++)
+        json_object_set_new_nocheck(reasons, keyword, json_integer((json_int_t)n));
+
+    json_t *root =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "rules", (json_int_t)count.lines,
+                  "understood", (json_int_t)count.loaded, "without_literal",
+                  (json_int_t)count.without_literal, "duplicates", (json_int_t)count.duplicates,
+                  "bad", (json_int_t)count.bad, "skipped", (json_int_t)count.skipped,
+                  "skipped_by_keyword", reasons, "bad_lines",
+                  json_diags(rules, sl_rules_bad_line, "reason"));
+    if (list)
+        json_object_set_new(root, "skipped_rules",
+                            json_diags(rules, sl_rules_skipped_rule, "keyword"));
+    json_dumpf(root, stdout, 0);
+    putchar('\n');
+    json_decref(root);
+}
+
+int command_rules(int argc, char **argv)
+{
+    static const struct option options[] = {{"set", required_argument, NULL, 's'},
+                                            {"list", no_argument, NULL, 'l'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    struct rule_files files = {0};
+    struct sl_rules *rules = NULL;
+    bool json = false, list = false;
+    int option, exit_status = EXIT_FAILED;
+
+    if (!rule_files_init(&files, argc))
+        goto out;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        switch (option) {
+        case 's':
+            files.sets[files.n_sets++] = optarg;
+            break;
+        case 'l':
+            list = true;
+            break;
+        case 'j':
+            json = true;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            exit_status = EXIT_DONE;
+            goto out;
+        default:
+            exit_status = cli_bad_option(argv, "rules");
+            goto out;
+        }
+    }
+    for (; optind < argc; optind++)
+        files.paths[files.n_paths++] = argv[optind];
+    if (files.n_paths == 0) {
+        cli_error("no rule file was named (usage: sluice rules FILE...)");
+        goto out;
+    }
+    if (rule_files_load(&files, &rules)) {
+        if (json)
+            print_json(rules, list);
+        else
+            print_text(rules, list);
+        exit_status = EXIT_DONE;
+    }
+out:
+    sl_rules_free(rules);
+    rule_files_free(&files);
+    return exit_status;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* sluice run: all that is switched on, over captures or an interface, in one pass. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "findings.h"
+#include "progress.h"
+#include "report.h"
+#include "rule_files.h"
+#include "sluice/sluice.h"
+#include "source.h"
+
+static const char usage[] =
+    "usage: sluice run -r FILE... | -i IFACE [OPTION...]\n\n"
+    "  -r FILE...             capture files: pcap, pcapng, plain, gzip or zstd; - is standard input\n"
+    "  -i IFACE               an interface, until Ctrl-C\n"
+    "  -f 'FILTER'            with -i: a BPF filter, as for tcpdump\n"
+    "  --rules FILE...        signature rules of Suricata, Snort 2 or Snort 3\n"
+    "  --set NAME=VALUE       set a variable of the rules\n"
+    "  --header-checks[=LIST] check headers: all, or a list of names (all,-checksums; help lists\n"
+    "                         them)\n"
+    "  -k all|none            checksums among the header checks\n"
+    "  --home NETS            your own networks, comma separated (also HOME_NET of the rules)\n"
+    "  --alerts SINK          console, eve:FILE (EVE JSON lines; eve:- is standard output) or\n"
+    "                         sqlite:FILE; may be given several times; console where it is not\n"
+    "  --device D             auto, cpu, cuda or cuda:N\n"
+    "  --stats                where the time went, and every signature that alerted\n"
+    "  --json                 the summary as one JSON object; alerts only where --alerts says\n";
+
+enum { MAX_HOME = 64 };
+
+struct options {
+    struct source source;
+    struct rule_files rule_files;
+    struct findings findings;
+    const char *device;
+    const char *header_list; /* NULL: no header checks */
+    bool no_checksums;
+    struct sl_net home[MAX_HOME];
+    uint32_t n_home;
+    bool json, stats;
+    struct progress progress;
+};
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static bool parse_home(struct options *options, const char *list)
+{
+    while (*list != '\0') {
+        const size_t len = strcspn(list, ",");
+
+        if (options->n_home == MAX_HOME ||
+            sl_net_parse(&options->home[options->n_home], list, len) != SL_OK) {
+            cli_error("--home '%.*s' is no network (expected up to %d like 192.0.2.0/24, "
+                      "comma separated)",
+                      (int)len, list, MAX_HOME);
+            return false;
+        }
+        options->n_home++;
+        list += len + (list[len] == ',');
+    }
+    return true;
+}
+
+static void print_checks(void)
+{
+    puts("header checks (sets: all, none, checksums; -NAME takes away):");
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        printf("  %-22s %s\n", sl_header_check_name((enum sl_header_check)c),
+               sl_header_check_text((enum sl_header_check)c));
+}
+
+static bool add_sink(struct options *options, const char *spec)
+{
+    if (options->findings.n_sinks == MAX_SINKS) {
+        cli_error("--alerts '%s': more than %d sinks", spec, MAX_SINKS);
+        return false;
+    }
+    options->findings.sinks[options->findings.n_sinks++].spec = spec;
+    return true;
+}
+
+enum { OPTION_RULES = 256, OPTION_SET, OPTION_HEADER, OPTION_HOME, OPTION_ALERTS, OPTION_DEVICE,
+       OPTION_JSON, OPTION_STATS };
+
+static const struct option long_options[] = {
+    {"rules", required_argument, NULL, OPTION_RULES},
+    {"set", required_argument, NULL, OPTION_SET},
+    {"header-checks", optional_argument, NULL, OPTION_HEADER},
+    {"home", required_argument, NULL, OPTION_HOME},
+    {"alerts", required_argument, NULL, OPTION_ALERTS},
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"stats", no_argument, NULL, OPTION_STATS},
+    {"help", no_argument, NULL, 'h'},
+    {0}};
+
+/* One option; `list` is the one that bare arguments continue ('r' or OPTION_RULES). */
+static int parse_option(struct options *options, int option, int *list, char **argv)
+{
+    switch (option) {
+    case 'r':
+        *list = 'r';
+        options->source.paths[options->source.n_paths++] = optarg;
+        return 0;
+    case OPTION_RULES:
+        *list = OPTION_RULES;
+        options->rule_files.paths[options->rule_files.n_paths++] = optarg;
+        return 0;
+    case 1: /* a bare argument goes on with the list before it */
+        if (*list != 0)
+            return parse_option(options, *list, list, argv);
+        cli_error("'%s' was not expected (captures go behind -r, rule files behind --rules)",
+                  optarg);
+        return EXIT_FAILED;
+    case OPTION_SET:
+        options->rule_files.sets[options->rule_files.n_sets++] = optarg;
+        return 0;
+    case OPTION_HEADER:
+        options->header_list = optarg != NULL ? optarg : "all";
+        return 0;
+    case 'k':
+        if (strcmp(optarg, "all") != 0 && strcmp(optarg, "none") != 0) {
+            cli_error("-k '%s' (expected all or none)", optarg);
+            return EXIT_FAILED;
+        }
+        options->no_checksums = strcmp(optarg, "none") == 0;
+        return 0;
+    case OPTION_HOME:
+        options->rule_files.home = optarg;
+        return parse_home(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_ALERTS:
+        return add_sink(options, optarg) ? 0 : EXIT_FAILED;
+    case 'i':
+        options->source.interface = optarg;
+        return 0;
+    case 'f':
+        options->source.filter = optarg;
+        return 0;
+    case OPTION_DEVICE:
+        options->device = optarg;
+        return 0;
+    case OPTION_JSON:
+        options->json = true;
+        return 0;
+    case OPTION_STATS:
+        options->stats = true;
+        return 0;
+    default:
+        return cli_bad_option(argv, "run");
+    }
+}
+
+static int check_options(struct options *options)
+{
+    const bool live = options->source.interface != NULL;
+
+    if (live == (options->source.n_paths != 0)) {
+        cli_error("%s (sluice run --help)",
+                  live ? "-r and -i exclude one another"
+                       : "nothing to read: name captures with -r, or an interface with -i");
+        return EXIT_FAILED;
+    }
+    if (options->source.filter != NULL && !live) {
+        cli_error("-f '%s' needs -i", options->source.filter);
+        return EXIT_FAILED;
+    }
+    if (options->source.n_paths > UINT16_MAX) {
+        cli_error("%zu captures (expected at most %d a run)", options->source.n_paths, UINT16_MAX);
+        return EXIT_FAILED;
+    }
+    if (options->findings.n_sinks == 0 && !options->json)
+        options->findings.sinks[options->findings.n_sinks++].spec = "console";
+    return 0;
+}
+
+/* -1: go on; otherwise the exit status. */
+static int parse_options(struct options *options, int argc, char **argv)
+{
+    int option, list = 0;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "-r:i:f:k:h", long_options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            print_checks();
+            return EXIT_DONE;
+        }
+        const int status = parse_option(options, option, &list, argv);
+        if (status != 0)
+            return status;
+    }
+    const int status = check_options(options);
+    return status != 0 ? status : -1;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+struct tables {
+    struct sl_header_table *header;
+    struct sl_rules *rules;
+    struct sl_mpm_table *matcher;
+};
+
+static int add_engine(struct sl_pipeline_config *config, const struct sl_engine *engine,
+                      const void *table)
+{
+    config->engines[config->n_engines].engine = engine;
+    config->engines[config->n_engines].table = table;
+    return (int)config->n_engines++;
+}
+
+static bool build_header_checks(struct options *options, struct tables *tables,
+                                struct sl_pipeline_config *config)
+{
+    struct sl_header_config header;
+    struct sl_diag diag = {0};
+
+    options->findings.header_engine = -1;
+    if (options->header_list == NULL)
+        return true;
+    sl_header_config_init(&header);
+    header.home = options->home;
+    header.n_home = options->n_home;
+    if (sl_header_parse_checks(&header.checks, options->header_list, &diag) != SL_OK) {
+        cli_error("--header-checks: %s", diag.text);
+        return false;
+    }
+    if (options->no_checksums)
+        header.checks &= ~SL_HEADER_CHECKSUMS;
+    if (sl_header_build(&tables->header, &header, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    options->findings.header_engine = add_engine(config, &sl_header_engine, tables->header);
+    return true;
+}
+
+static void warn_of_rules(const struct sl_rules *rules)
+{
+    struct sl_rules_count count;
+    const struct sl_diag *bad;
+
+    sl_rules_count(rules, &count);
+    for (size_t i = 0; i < 5 && (bad = sl_rules_bad_line(rules, i)) != NULL; i++)
+        cli_diag(bad);
+    if (count.bad > 5)
+        cli_error("and %zu more bad rules (sluice rules FILE... lists them)", count.bad - 5);
+    if (count.loaded == 0)
+        cli_error("no rule was loaded: %zu were read, %zu skipped, %zu bad", count.lines,
+                  count.skipped, count.bad);
+}
+
+static bool build_signatures(struct options *options, struct tables *tables,
+                             struct sl_pipeline_config *config)
+{
+    const struct sl_literal *literals;
+    struct sl_mpm_config mpm;
+    struct sl_diag diag = {0};
+    size_t n_literals;
+
+    options->findings.matcher_engine = -1;
+    if (options->rule_files.n_paths == 0)
+        return true;
+    if (!rule_files_load(&options->rule_files, &tables->rules))
+        return false;
+    warn_of_rules(tables->rules);
+    sl_mpm_config_init(&mpm);
+    mpm.device = config->device.kind;
+    if (sl_rules_compile(tables->rules, &literals, &n_literals, &diag) != SL_OK ||
+        sl_mpm_build(&tables->matcher, &mpm, literals, n_literals, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    options->findings.rules = tables->rules;
+    if (n_literals > 0)
+        options->findings.matcher_engine =
+            add_engine(config, sl_mpm_engine(tables->matcher), tables->matcher);
+    return true;
+}
+
+/* The pipeline's two ends. */
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct options *options = user;
+
+    return source_fill(&options->source, batch, diag);
+}
+
+static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                            struct sl_diag *diag)
+{
+    struct options *options = user;
+
+    progress_add(&options->progress, batch);
+    return findings_drain(&options->findings, batch, hits, diag);
+}
+
+static bool writes_stdout(const struct findings *findings)
+{
+    for (uint32_t i = 0; i < findings->n_sinks; i++)
+        if (strcmp(findings->sinks[i].spec, "eve:-") == 0)
+            return true;
+    return false;
+}
+
+/* Alerts on the user's terminal are progress enough. */
+static bool writes_terminal(const struct findings *findings)
+{
+    for (uint32_t i = 0; i < findings->n_sinks; i++)
+        if (strcmp(findings->sinks[i].spec, "console") == 0 ||
+            strcmp(findings->sinks[i].spec, "eve:-") == 0)
+            return isatty(STDOUT_FILENO);
+    return false;
+}
+
+static int run(struct options *options, struct tables *tables)
+{
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+    char why[SL_WHY_LEN];
+
+    sl_pipeline_config_init(&config);
+    if (sl_device_choose(&config.device, options->device, why, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return EXIT_FAILED;
+    }
+    if (!source_open(&options->source) || !build_header_checks(options, tables, &config) ||
+        !build_signatures(options, tables, &config))
+        return EXIT_FAILED;
+    options->findings.source = &options->source;
+    options->findings.flush_each_batch = options->source.interface != NULL;
+    if (!findings_open(&options->findings))
+        return EXIT_FAILED;
+
+    progress_begin(&options->progress, writes_terminal(&options->findings));
+    config.fill = fill;
+    config.drain = drain;
+    config.user = options;
+    const enum sl_status status = sl_pipeline_run(&config, &stats, &diag);
+    if (status != SL_OK)
+        cli_diag(&diag);
+    progress_end(&options->progress);
+    const bool complete = findings_close(&options->findings);
+    source_end(&options->source);
+
+    struct report report = {.source = &options->source,
+                            .findings = &options->findings,
+                            .rules = tables->rules,
+                            .device = &config.device,
+                            .why = why,
+                            .config = &config,
+                            .stats = &stats,
+                            .details = options->stats};
+    if (tables->matcher != NULL)
+        sl_mpm_info(tables->matcher, &report.matcher);
+    FILE *out = writes_stdout(&options->findings) ? stderr : stdout;
+    (options->json ? report_json : report_text)(&report, out);
+    if (fflush(out) != 0)
+        return EXIT_FAILED;
+    return status == SL_OK && complete && options->source.n_failed == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+int command_run(int argc, char **argv)
+{
+    struct options options = {.device = "auto"};
+    struct tables tables = {0};
+    int exit_status = EXIT_FAILED;
+
+    options.source.paths = calloc((size_t)argc + 1, sizeof *options.source.paths);
+    if (options.source.paths != NULL && rule_files_init(&options.rule_files, argc))
+        exit_status = parse_options(&options, argc, argv);
+    if (exit_status == -1)
+        exit_status = run(&options, &tables);
+
+    findings_free(&options.findings);
+    sl_mpm_free(tables.matcher);
+    sl_rules_free(tables.rules);
+    sl_header_free(tables.header);
+    source_close(&options.source);
+    rule_files_free(&options.rule_files);
+    free(options.source.paths);
+    return exit_status;
+}

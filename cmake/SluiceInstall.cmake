@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# libsluice: all modules in one shared library, whose only symbols are the public headers'.
+get_property(modules GLOBAL PROPERTY SLUICE_MODULES)
+add_library(libsluice SHARED)
+foreach(module IN LISTS modules)
+  target_sources(libsluice PRIVATE $<TARGET_OBJECTS:${module}>)
+endforeach()
+# What the modules need, and not the modules themselves: their objects are in already.
+target_link_libraries(libsluice PRIVATE PkgConfig::PCAP PkgConfig::ZLIB PkgConfig::ZSTD
+                      PkgConfig::JANSSON PkgConfig::SQLITE3 Threads::Threads)
+if(HYPERSCAN_FOUND)
+  target_link_libraries(libsluice PRIVATE PkgConfig::HYPERSCAN)
+endif()
+if(SLUICE_HAVE_CUDA)
+  target_link_libraries(libsluice PRIVATE CUDA::cudart_static)
+endif()
+target_link_libraries(libsluice PRIVATE $<$<BOOL:${SLUICE_SANITIZE}>:sluice_flags>)
+set_target_properties(libsluice PROPERTIES OUTPUT_NAME sluice LINKER_LANGUAGE C
+                      VERSION ${PROJECT_VERSION} SOVERSION 0)
+target_include_directories(libsluice INTERFACE ${PROJECT_SOURCE_DIR}/include)
+
+configure_file(cmake/sluice.pc.in sluice.pc @ONLY)
+install(TARGETS libsluice LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command as a person starts it: options, bad input, pipes, signals, full disks.
+
+usage: test_command.py SLUICE SAMPLES
+"""
+import gzip
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SLUICE, SAMPLES = sys.argv[1:3]
+CAPTURE = os.path.join(SAMPLES, "sample.pcap")
+RULES = os.path.join(SAMPLES, "sample.rules")
+
+
+def sluice(*arguments, **options):
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120, **options)
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name, content=None):
+        path = os.path.join(self.folder.name, name)
+        if content is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        return path
+
+    def assert_refused(self, result, *words):
+        """Exit 2, exactly one line on stderr, which holds these words; nothing on stdout."""
+        text = result.stderr.decode()
+        self.assertEqual(result.returncode, 2, text)
+        self.assertEqual(len(text.splitlines()), 1, text)
+        self.assertTrue(text.startswith("sluice: "), text)
+        for word in words:
+            self.assertIn(word, text)
+
+    # ---- the command line
+
+    def test_usage(self):
+        self.assertEqual(sluice().returncode, 2)
+        for arguments in (["--help"], ["run", "--help"], ["rules", "--help"], ["bench", "--help"],
+                          ["devices", "--help"], ["--version"]):
+            result = sluice(*arguments)
+            self.assertEqual(result.returncode, 0)
+            self.assertTrue(result.stdout)
+            self.assertFalse(result.stderr)
+
+    def test_bad_options_are_quoted(self):
+        self.assert_refused(sluice("fly"), "'fly'")
+        self.assert_refused(sluice("run"), "-r")
+        self.assert_refused(sluice("run", "--what"), "--what")
+        self.assert_refused(sluice("run", "-z"), "-z")
+        self.assert_refused(sluice("run", "-r"), "-r")
+        self.assert_refused(sluice("run", CAPTURE), CAPTURE)
+        self.assert_refused(sluice("run", "-r", CAPTURE, "-i", "lo"), "-r", "-i")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "-f", "tcp"), "-f", "tcp")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--device", "tpu"), "'tpu'", "cuda:N")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--home", "10.0.0.0/99"), "10.0.0.0/99")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "-k", "some"), "'some'")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--header-checks=tcp-flags"), "tcp-flags",
+                            "tcp-syn-fin")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--alerts", "fax:1"), "fax", "eve:")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", RULES, "--set", "X"), "'X'")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", RULES, "--set", "HOME_NET=x"),
+                            "HOME_NET=x")
+        self.assert_refused(sluice("bench", "--runs", "0"), "'0'")
+        self.assert_refused(sluice("devices", "extra"), "extra")
+
+    def test_a_missing_gpu_is_said(self):
+        devices = [json.loads(line) for line in sluice("devices", "--json").stdout.splitlines()]
+        self.assertTrue(devices[0]["usable"])
+        if any(device["usable"] for device in devices if device["kind"] == "cuda"):
+            self.skipTest("there is a GPU")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--device", "cuda"), "cuda",
+                            devices[1]["why"])
+        result = sluice("run", "-r", CAPTURE, "--json")
+        self.assertIn(devices[1]["why"], json.loads(result.stdout)["device"]["why"])
+
+    # ---- bad captures
+
+    def test_bad_captures(self):
+        self.assert_refused(sluice("run", "-r", self.path("none.pcap")), "none.pcap",
+                            "No such file")
+        self.assert_refused(sluice("run", "-r", self.path("empty.pcap", b"")), "empty.pcap",
+                            "empty", "expected")
+        self.assert_refused(sluice("run", "-r", self.path("text.pcap", b"hello, world" * 9)),
+                            "text.pcap", "expected", "pcap")
+        self.assert_refused(sluice("run", "-r", self.folder.name), self.folder.name)
+        self.assert_refused(sluice("run", "-r", "-"), "empty")
+
+    def test_what_comes_before_a_cut_is_processed(self):
+        with open(CAPTURE, "rb") as file:
+            whole = file.read()
+        packets = json.loads(sluice("run", "-r", CAPTURE, "--json").stdout)["packets"]
+        for content in (whole[:-3], gzip.compress(whole[:-3])):
+            result = sluice("run", "-r", self.path("cut.pcap", content), "--json")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(b"cut.pcap", result.stderr)
+            self.assertEqual(json.loads(result.stdout)["packets"], packets - 1)
+
+    def test_a_bad_file_among_good_ones_costs_itself(self):
+        packets = json.loads(sluice("run", "-r", CAPTURE, "--json").stdout)["packets"]
+        result = sluice("run", "-r", CAPTURE, self.path("none"), CAPTURE, "--json")
+        self.assertEqual(result.returncode, 2)
+        summary = json.loads(result.stdout)
+        self.assertEqual(summary["packets"], 2 * packets)
+        self.assertEqual(summary["failed_sources"], 1)
+
+    # ---- bad rules
+
+    def test_a_bad_rule_costs_itself(self):
+        rules = self.path("a.rules", b'alert tcp any any -> any any (msg:"a"; content:"GET"; sid:1;)\n'
+                                     b"alert tcp any any > any any (sid:2;)\n"
+                                     b'alert tcp any any -> any any (pcre:"/x/"; sid:3;)\n')
+        result = sluice("run", "-r", CAPTURE, "--rules", rules, "--json")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"a.rules:2: ", result.stderr)
+        summary = json.loads(result.stdout)
+        self.assertEqual(summary["rules"], {"loaded": 1, "skipped": 1, "bad": 1})
+        listed = json.loads(sluice("rules", "--json", "--list", rules).stdout)
+        self.assertEqual(listed["skipped_by_keyword"], {"pcre": 1})
+        self.assertEqual(listed["bad_lines"][0]["line"], 2)
+        self.assertEqual(listed["skipped_rules"][0]["line"], 3)
+        self.assert_refused(sluice("rules", self.path("no.rules")), "no.rules", "No such file")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", self.path("no.rules")),
+                            "no.rules")
+
+    # ---- pipes and signals
+
+    def test_a_pipe_is_read_as_the_file(self):
+        expected = sluice("run", "-r", CAPTURE, "--rules", RULES, "--alerts", "eve:-").stdout
+        with open(CAPTURE, "rb") as file:
+            piped = sluice("run", "-r", "-", "--rules", RULES, "--alerts", "eve:-",
+                           stdin=file).stdout
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--rules", RULES, "--alerts",
+                                    "eve:-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        with open(CAPTURE, "rb") as file:
+            slow = process.communicate(file.read(), timeout=60)[0]
+
+        def events(text):
+            lines = [json.loads(line) for line in text.splitlines()]
+            for line in lines:
+                line.pop("pcap_filename", None)
+            return lines
+
+        self.assertTrue(events(expected))
+        self.assertEqual(events(expected), events(piped))
+        self.assertEqual(events(expected), events(slow))
+
+    def test_interrupt_ends_a_pipe_with_a_summary(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([SLUICE, "run", "-r", "-", "--json"],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            with open(CAPTURE, "rb") as file:
+                process.stdin.write(file.read())
+            process.stdin.flush()
+            time.sleep(0.5)
+            process.send_signal(number)
+            text = process.stdout.read()
+            process.stdin.close()
+            process.stdout.close()
+            self.assertEqual(process.wait(timeout=30), 0)
+            self.assertGreater(json.loads(text)["packets"], 0)
+
+    def test_a_closed_pipe_ends_the_run(self):
+        many = [CAPTURE] * 200
+        process = subprocess.Popen([SLUICE, "run", "-r", *many, "--rules", RULES, "--header-checks",
+                                    "--alerts", "eve:-"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+        self.assertEqual(process.wait(timeout=60), 2, errors)
+        self.assertIn("Broken pipe", errors)
+        self.assertRegex(errors, r"[0-9,]+ events were written")
+        process.stderr.close()
+
+    def test_a_full_disk_ends_the_run(self):
+        result = sluice("run", "-r", CAPTURE, "--rules", RULES, "--alerts", "eve:/dev/full")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"No space left", result.stderr)
+        self.assertIn(b"0 events were written", result.stderr)
+
+    # ---- sinks agree
+
+    def test_eve_and_sqlite_hold_what_the_summary_counts(self):
+        eve, database = self.path("eve.json"), self.path("alerts.db")
+        result = sluice("run", "-r", CAPTURE, "--rules", RULES, "--header-checks", "--json",
+                        "--alerts", "eve:" + eve, "--alerts", "sqlite:" + database)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        summary = json.loads(result.stdout)
+        with open(eve, encoding="utf-8") as file:
+            events = [json.loads(line) for line in file]
+        connection = sqlite3.connect(database)
+        for kind, table in (("alert", "alerts"), ("anomaly", "anomalies")):
+            rows = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            self.assertEqual(rows, summary[table + "_total"])
+            self.assertEqual(rows, sum(event["event_type"] == kind for event in events))
+            self.assertGreater(rows, 0)
+        connection.close()
+
+    def test_the_summary_is_for_people(self):
+        result = sluice("run", "-r", CAPTURE, "--rules", RULES, "--header-checks", "--stats")
+        self.assertEqual(result.returncode, 0)
+        text = result.stdout.decode()
+        for word in ("packets", "TCP", "flows", "anomalies", "alerts", "cpu", "pipeline"):
+            self.assertIn(word, text)
+
+    # ---- live
+
+    def test_live_capture_ends_on_interrupt(self):
+        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", "udp port 47808", "--json"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        if process.poll() is not None:
+            reason = process.stderr.read().decode()
+            process.stdout.close()
+            process.stderr.close()
+            self.assertEqual(process.returncode, 2)
+            self.skipTest("cannot capture on lo: " + reason)
+        import socket
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for _ in range(5):
+                sender.sendto(b"hello", ("127.0.0.1", 47808))
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        text, errors = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertEqual(json.loads(text)["protocols"]["UDP"]["packets"], 5)
+
+    def test_a_missing_interface_is_said(self):
+        self.assert_refused(sluice("run", "-i", "no-such-if"), "no-such-if")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

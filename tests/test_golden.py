@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Golden runs: the events of the sample captures are those that tshark's fields give.
+
+usage: test_golden.py SLUICE SAMPLES
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+SLUICE, SAMPLES = sys.argv[1:3]
+HOME = "192.0.2.0/24,2001:db8:2::/64"
+
+
+def expected(name, columns):
+    with open(os.path.join(SAMPLES, name), encoding="utf-8", newline="") as file:
+        lines = (line for line in file if not line.startswith("#"))
+        rows = list(csv.reader(lines, delimiter="\t"))
+    if rows and rows[0] == columns:
+        rows = rows[1:]
+    return {(file, int(packet), what) for file, packet, what in rows}
+
+
+def captures():
+    return sorted(name for name in os.listdir(SAMPLES) if ".pcap" in name)
+
+
+def events(arguments):
+    result = subprocess.run([SLUICE, "run", *arguments, "--home", HOME, "--alerts", "eve:-"],
+                            capture_output=True, check=True, timeout=120)
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+class Golden(unittest.TestCase):
+    maxDiff = None
+
+    def check_alerts(self, rules):
+        wanted = expected("expected-alerts.tsv", ["file", "packet", "sid"])
+        for name in captures():
+            if name == "snapped.pcap":  # tshark cannot say what its cut payloads held
+                continue
+            found = [(name, event["pcap_cnt"], str(event["alert"]["signature_id"]))
+                     for event in events(["-r", os.path.join(SAMPLES, name), "--rules",
+                                          os.path.join(SAMPLES, rules)])]
+            self.assertEqual(len(found), len(set(found)), "an alert a packet and signature")
+            yield name, set(found), {row for row in wanted if row[0] == name}
+
+    def test_alerts(self):
+        for name, found, wanted in self.check_alerts("sample.rules"):
+            self.assertEqual(found, wanted, name)
+
+    def test_snort3_rules_give_the_same_alerts(self):
+        with open(os.path.join(SAMPLES, "sample-snort3.rules"), encoding="utf-8") as file:
+            text = file.read()
+        sids = {part.split(";")[0].strip() for part in text.split("sid:")[1:]}
+        self.assertTrue(sids)
+        for name, found, wanted in self.check_alerts("sample-snort3.rules"):
+            self.assertEqual(found, {row for row in wanted if row[2] in sids}, name)
+
+    def test_anomalies(self):
+        wanted = expected("expected-anomalies.tsv", ["file", "packet", "check"])
+        for name in captures():
+            found = {(name, event["pcap_cnt"], event["anomaly"]["event"])
+                     for event in events(["-r", os.path.join(SAMPLES, name), "--header-checks"])}
+            self.assertEqual(found, {row for row in wanted if row[0] == name}, name)
+
+    def test_batches_do_not_matter(self):
+        """Two files in one run give each file's anomalies, but for flow ids."""
+        paths = [os.path.join(SAMPLES, name) for name in ("sample.pcap", "odd.pcap")]
+        rules = ["--rules", os.path.join(SAMPLES, "sample.rules"), "--header-checks"]
+
+        def without_flows(list_of_events):
+            return [{key: value for key, value in event.items() if key != "flow_id"}
+                    for event in list_of_events if event["event_type"] == "anomaly"]
+
+        together = without_flows(events(["-r", *paths, *rules]))
+        apart = [event for path in paths for event in without_flows(events(["-r", path, *rules]))]
+        self.assertEqual(together, apart)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
