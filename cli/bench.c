@@ -18,7 +18,8 @@ static const char usage[] =
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
-    "  --rules FILE...  rule files whose fast patterns are the literals (generated where not given)\n"
+    "  --rules FILE...  rule files whose fast patterns are the literals (generated where not "
+    "given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
     "  --json           one JSON object a row\n";
@@ -56,11 +57,10 @@ void bench_row(const struct bench *bench, const char *what, const char *variant,
                const struct bench_rate *rate, double unit, const char *unit_name, double ceiling)
 {
     if (bench->json) {
-        json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:i, s:f}", "bench", what,
-                                "variant", variant, "data", data, "unit", unit_name, "median",
-                                rate->median / unit, "min", rate->min / unit, "max",
-                                rate->max / unit, "runs", (int)bench->runs, "ceiling",
-                                ceiling / unit);
+        json_t *row = json_pack(
+            "{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:i, s:f}", "bench", what, "variant", variant,
+            "data", data, "unit", unit_name, "median", rate->median / unit, "min", rate->min / unit,
+            "max", rate->max / unit, "runs", (int)bench->runs, "ceiling", ceiling / unit);
         json_dumpf(row, stdout, 0);
         putchar('\n');
         json_decref(row);
@@ -164,8 +164,7 @@ static bool run_benches(struct bench *bench, const bool *selected)
         return false;
     if (!bench->json)
         printf("sluice bench: %s, %u cores%s%s; median (minimum to maximum) of %u runs\n",
-               cpu_level_name(cpu_level()), cpu_cores(),
-               device.kind == SL_DEVICE_CUDA ? ", " : "",
+               cpu_level_name(cpu_level()), cpu_cores(), device.kind == SL_DEVICE_CUDA ? ", " : "",
                device.kind == SL_DEVICE_CUDA ? device.name : "", bench->runs);
     for (int i = 0; i < N_BENCHES; i++)
         any |= selected[i];

@@ -44,8 +44,8 @@ void bench_row(const struct bench *bench, const char *what, const char *variant,
 
 /* bench_data.c */
 bool bench_generate(struct bench *bench);
-bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len,
-                bool pinned, uint64_t max_bytes);
+bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len, bool pinned,
+                uint64_t max_bytes);
 void bench_unload(struct bench_data *data);
 
 /* The benchmarks; false: failed, said on stderr. */
@@ -53,8 +53,9 @@ bool bench_capture(const struct bench *bench);
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
 
-/* bench_engine.c: every usable backend of an engine over the data, on one core each, and on the GPU where
- * bench->device gives one: payload on the device already, and from pinned memory beside the link. */
+/* bench_engine.c: every usable backend of an engine over the data, on one core each, and on the GPU
+ * where bench->device gives one: payload on the device already, and from pinned memory beside the
+ * link. */
 bool bench_engine(const struct bench *bench, const struct bench_data *data, const char *what,
                   const struct sl_engine *engine, const void *table, bool by_packets);
 

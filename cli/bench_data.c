@@ -9,7 +9,8 @@
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 
-/* ---- the generated capture: 10,000 TCP flows, packets of 800 bytes mean, payload of words ------ */
+/* ---- the generated capture: 10,000 TCP flows, packets of 800 bytes mean, payload of words ------
+ */
 
 enum { GENERATED_PACKETS = 250000, GENERATED_FLOWS = 10000, HEADERS = 54 };
 
@@ -46,10 +47,10 @@ static uint32_t fold16(uint32_t sum)
 /* Half the payloads are words as in web pages, half bytes as in what is compressed. */
 static void fill_payload(uint8_t *payload, uint32_t len, uint64_t *state)
 {
-    static const char *const words[] = {"GET ",     "/index",  ".html ", "HTTP/1.1\r\n", "Host: ",
-                                        "www.",     "example", ".org",   "\r\n",         "the ",
-                                        "<div ",    "class=",  "value ", "content-type", "text/",
-                                        "javascript", "Mozilla/5.0 ", "0123456789", "\t", "</p>"};
+    static const char *const words[] = {
+        "GET ",  "/index",     ".html ",       "HTTP/1.1\r\n", "Host: ", "www.",   "example",
+        ".org",  "\r\n",       "the ",         "<div ",        "class=", "value ", "content-type",
+        "text/", "javascript", "Mozilla/5.0 ", "0123456789",   "\t",     "</p>"};
     const bool text = next_random(state) % 2 == 0;
     uint32_t at = 0;
 
@@ -90,8 +91,8 @@ static uint32_t make_packet(uint8_t *packet, uint32_t number, uint64_t *state)
     packet[47] = 0x18;
     put_be16(packet + 48, 65535);
     fill_payload(packet + HEADERS, len - HEADERS, state);
-    put_be16(packet + 50, fold16(add16(packet + 34, tcp_len,
-                                       add16(packet + 26, 8, SL_IP_TCP + tcp_len))));
+    put_be16(packet + 50,
+             fold16(add16(packet + 34, tcp_len, add16(packet + 26, 8, SL_IP_TCP + tcp_len))));
     return len;
 }
 
@@ -198,8 +199,8 @@ static bool load_paths(struct bench_data *data, const struct bench *bench, uint3
     return true;
 }
 
-bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len,
-                bool pinned, uint64_t max_bytes)
+bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len, bool pinned,
+                uint64_t max_bytes)
 {
     char bytes[32];
 

@@ -3,8 +3,8 @@
 #include "cli.h"
 #include "sluice/header.h"
 
-static bool bench_checks(const struct bench *bench, const struct bench_data *data,
-                         const char *what, uint64_t checks)
+static bool bench_checks(const struct bench *bench, const struct bench_data *data, const char *what,
+                         uint64_t checks)
 {
     struct sl_header_config config;
     struct sl_header_table *table;

@@ -11,13 +11,13 @@
 struct literals {
     const struct sl_literal *literal;
     size_t n;
-    struct sl_rules *rules;        /* owner of literals that rules gave, or NULL */
-    struct sl_literal *generated;  /* owner of generated ones, or NULL */
+    struct sl_rules *rules;       /* owner of literals that rules gave, or NULL */
+    struct sl_literal *generated; /* owner of generated ones, or NULL */
     uint8_t *bytes;
 };
 
-/* Words of 5 to 16 letters and digits that the generated capture does not hold, as signatures mostly do
- * not occur. */
+/* Words of 5 to 16 letters and digits that the generated capture does not hold, as signatures
+ * mostly do not occur. */
 static bool generate_literals(struct literals *literals, size_t n)
 {
     uint64_t state = 7;
@@ -34,7 +34,7 @@ static bool generate_literals(struct literals *literals, size_t n)
         literal->len = 5 + (uint32_t)(state >> 33) % 12;
         for (uint32_t at = 0; at < literal->len; at++) {
             state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            bytes[at] = (uint8_t)"abcdefghijklmnopqrstuvwxyz0123456789"[(state >> 33) % 36];
+            bytes[at] = (uint8_t) "abcdefghijklmnopqrstuvwxyz0123456789"[(state >> 33) % 36];
         }
         literal->bytes = bytes;
         literal->flags = i % 2 == 0 ? SL_LITERAL_NOCASE : 0;

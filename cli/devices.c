@@ -19,9 +19,8 @@ static void print_text(const struct sl_device *devices, uint32_t n)
             printf("%-8s %s, %s\n", name, devices[i].name,
                    cli_bytes((double)devices[i].memory_len, memory));
         else
-            printf("%-8s not usable: %s%s%s\n",
-                   devices[i].name[0] != '\0' ? name : "cuda", devices[i].name,
-                   devices[i].name[0] != '\0' ? ": " : "", devices[i].why);
+            printf("%-8s not usable: %s%s%s\n", devices[i].name[0] != '\0' ? name : "cuda",
+                   devices[i].name, devices[i].name[0] != '\0' ? ": " : "", devices[i].why);
     }
 }
 
@@ -30,10 +29,10 @@ static void print_json(const struct sl_device *devices, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         const bool cuda = devices[i].kind == SL_DEVICE_CUDA;
         json_t *line =
-            json_pack("{s:s, s:i, s:s, s:b, s:s, s:I, s:i}", "kind", cuda ? "cuda" : "cpu",
-                      "index", devices[i].index, "name", devices[i].name, "usable",
-                      devices[i].usable, "why", devices[i].why, "memory_bytes",
-                      (json_int_t)devices[i].memory_len, "capability", devices[i].capability);
+            json_pack("{s:s, s:i, s:s, s:b, s:s, s:I, s:i}", "kind", cuda ? "cuda" : "cpu", "index",
+                      devices[i].index, "name", devices[i].name, "usable", devices[i].usable, "why",
+                      devices[i].why, "memory_bytes", (json_int_t)devices[i].memory_len,
+                      "capability", devices[i].capability);
 
         json_dumpf(line, stdout, 0);
         putchar('\n');

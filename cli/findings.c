@@ -106,7 +106,8 @@ enum sl_status findings_drain(struct findings *findings, const struct sl_batch *
                               const struct sl_hits *hits, struct sl_diag *diag)
 {
     const struct sl_hits none = {0};
-    const struct sl_hits *header = findings->header_engine < 0 ? &none : &hits[findings->header_engine];
+    const struct sl_hits *header =
+        findings->header_engine < 0 ? &none : &hits[findings->header_engine];
     const struct sl_hits *matcher =
         findings->matcher_engine < 0 ? &none : &hits[findings->matcher_engine];
     size_t n_alerts, h = 0, a = 0;

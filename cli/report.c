@@ -56,8 +56,8 @@ static void print_protocols(const struct report *report, FILE *out)
     }
     for (int d = 1; d < SL_N_DEFECTS; d++)
         if (stats->defects[d] != 0)
-            fprintf(out, "  dissected in part: %s, %s packets\n",
-                    sl_defect_name((enum sl_defect)d), cli_count(stats->defects[d], packets));
+            fprintf(out, "  dissected in part: %s, %s packets\n", sl_defect_name((enum sl_defect)d),
+                    cli_count(stats->defects[d], packets));
 }
 
 static void print_flows(const struct report *report, FILE *out)
@@ -127,7 +127,8 @@ static void print_alerts(const struct report *report, FILE *out)
                 signature->sid, signature->rev, cli_printable(signature->msg, safe, sizeof safe));
     }
     if (n > SHOWN && !report->details)
-        fprintf(out, "  more signatures that alerted: %s (--stats lists all)\n", cli_count(n - SHOWN, text));
+        fprintf(out, "  more signatures that alerted: %s (--stats lists all)\n",
+                cli_count(n - SHOWN, text));
     free(ranked);
 }
 

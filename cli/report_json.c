@@ -87,9 +87,8 @@ static json_t *alerts(const struct report *report)
 
         if (report->findings->by_signature[i] == 0)
             continue;
-        entry = json_pack("{s:I, s:I, s:I, s:o}", "gid", (json_int_t)signature->gid,
-                          "signature_id", (json_int_t)signature->sid, "rev",
-                          (json_int_t)signature->rev, "count",
+        entry = json_pack("{s:I, s:I, s:I, s:o}", "gid", (json_int_t)signature->gid, "signature_id",
+                          (json_int_t)signature->sid, "rev", (json_int_t)signature->rev, "count",
                           number(report->findings->by_signature[i]));
         /* A message of any bytes: left out where it is no UTF-8. */
         json_object_set_new(entry, "signature", json_string(signature->msg));
@@ -114,15 +113,15 @@ static json_t *pipeline(const struct report *report)
     json_t *engines = json_array();
 
     for (uint32_t e = 0; e < report->config->n_engines; e++)
-        json_array_append_new(
-            engines, json_pack("{s:s, s:s, s:f, s:o}", "engine",
-                               report->config->engines[e].engine->name, "backend",
-                               stats->backend[e], "seconds", (double)stats->engine_ns[e] / 1e9,
-                               "hits", number(stats->engine_hits[e])));
-    return json_pack("{s:o, s:i, s:f, s:f, s:f, s:o}", "batches", number(stats->batches),
-                     "workers", (int)stats->n_workers, "fill_seconds",
-                     (double)stats->fill_ns / 1e9, "work_seconds", (double)stats->work_ns / 1e9,
-                     "drain_seconds", (double)stats->drain_ns / 1e9, "engines", engines);
+        json_array_append_new(engines, json_pack("{s:s, s:s, s:f, s:o}", "engine",
+                                                 report->config->engines[e].engine->name, "backend",
+                                                 stats->backend[e], "seconds",
+                                                 (double)stats->engine_ns[e] / 1e9, "hits",
+                                                 number(stats->engine_hits[e])));
+    return json_pack("{s:o, s:i, s:f, s:f, s:f, s:o}", "batches", number(stats->batches), "workers",
+                     (int)stats->n_workers, "fill_seconds", (double)stats->fill_ns / 1e9,
+                     "work_seconds", (double)stats->work_ns / 1e9, "drain_seconds",
+                     (double)stats->drain_ns / 1e9, "engines", engines);
 }
 
 void report_json(const struct report *report, FILE *out)

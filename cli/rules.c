@@ -11,7 +11,8 @@
 
 static const char usage[] =
     "usage: sluice rules [OPTION...] FILE...\n\n"
-    "Reads rule files of Suricata, Snort 2 and Snort 3 and says what sluice understands of them.\n\n"
+    "Reads rule files of Suricata, Snort 2 and Snort 3 and says what sluice understands of "
+    "them.\n\n"
     "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
     "  --list            list each skipped rule: file, line, and the keyword that stopped it\n"
     "  --json            print one JSON object instead of tables\n";
@@ -42,8 +43,7 @@ static void print_text(const struct sl_rules *rules, bool list)
     for (size_t i = 0; sl_rules_skip_reason(rules, i, &keyword, &n); i++) {
         char safe[128];
 
-        printf("%14s%10s  %s\n", "", cli_count(n, text),
-               cli_printable(keyword, safe, sizeof safe));
+        printf("%14s%10s  %s\n", "", cli_count(n, text), cli_printable(keyword, safe, sizeof safe));
     }
     for (size_t i = 0; list && (diag = sl_rules_skipped_rule(rules, i)) != NULL; i++) {
         char line[1100], safe[1100];
@@ -76,9 +76,9 @@ static json_t *json_diags(const struct sl_rules *rules,
     const struct sl_diag *diag;
 
     for (size_t i = 0; (diag = diag_at(rules, i)) != NULL; i++)
-        json_array_append_new(array, json_pack("{s:o, s:I, s:o}", "file", json_text(diag->file),
-                                               "line", (json_int_t)diag->line, what,
-                                               json_text(diag->text)));
+        json_array_append_new(array,
+                              json_pack("{s:o, s:I, s:o}", "file", json_text(diag->file), "line",
+                                        (json_int_t)diag->line, what, json_text(diag->text)));
     return array;
 }
 
@@ -93,13 +93,12 @@ static void print_json(const struct sl_rules *rules, bool list)
     for (size_t i = 0; sl_rules_skip_reason(rules, i, &keyword, &n); i++)
         json_object_set_new_nocheck(reasons, keyword, json_integer((json_int_t)n));
 
-    json_t *root =
-        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "rules", (json_int_t)count.lines,
-                  "understood", (json_int_t)count.loaded, "without_literal",
-                  (json_int_t)count.without_literal, "duplicates", (json_int_t)count.duplicates,
-                  "bad", (json_int_t)count.bad, "skipped", (json_int_t)count.skipped,
-                  "skipped_by_keyword", reasons, "bad_lines",
-                  json_diags(rules, sl_rules_bad_line, "reason"));
+    json_t *root = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "rules",
+                             (json_int_t)count.lines, "understood", (json_int_t)count.loaded,
+                             "without_literal", (json_int_t)count.without_literal, "duplicates",
+                             (json_int_t)count.duplicates, "bad", (json_int_t)count.bad, "skipped",
+                             (json_int_t)count.skipped, "skipped_by_keyword", reasons, "bad_lines",
+                             json_diags(rules, sl_rules_bad_line, "reason"));
     if (list)
         json_object_set_new(root, "skipped_rules",
                             json_diags(rules, sl_rules_skipped_rule, "keyword"));

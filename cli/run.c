@@ -15,7 +15,8 @@
 
 static const char usage[] =
     "usage: sluice run -r FILE... | -i IFACE [OPTION...]\n\n"
-    "  -r FILE...             capture files: pcap, pcapng, plain, gzip or zstd; - is standard input\n"
+    "  -r FILE...             capture files: pcap, pcapng, plain, gzip or zstd; - is standard "
+    "input\n"
     "  -i IFACE               an interface, until Ctrl-C\n"
     "  -f 'FILTER'            with -i: a BPF filter, as for tcpdump\n"
     "  --rules FILE...        signature rules of Suricata, Snort 2 or Snort 3\n"
@@ -83,8 +84,16 @@ static bool add_sink(struct options *options, const char *spec)
     return true;
 }
 
-enum { OPTION_RULES = 256, OPTION_SET, OPTION_HEADER, OPTION_HOME, OPTION_ALERTS, OPTION_DEVICE,
-       OPTION_JSON, OPTION_STATS };
+enum {
+    OPTION_RULES = 256,
+    OPTION_SET,
+    OPTION_HEADER,
+    OPTION_HOME,
+    OPTION_ALERTS,
+    OPTION_DEVICE,
+    OPTION_JSON,
+    OPTION_STATS
+};
 
 static const struct option long_options[] = {
     {"rules", required_argument, NULL, OPTION_RULES},

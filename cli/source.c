@@ -8,8 +8,8 @@
 
 #include "cli.h"
 
-/* What the signal handler knows. It may run on any thread while the filling thread closes the capture:
- * who closes takes the pointer away first, and waits until no handler holds it. */
+/* What the signal handler knows. It may run on any thread while the filling thread closes the
+ * capture: who closes takes the pointer away first, and waits until no handler holds it. */
 static _Atomic(struct sl_capture *) signal_capture;
 static atomic_int signal_busy;
 static atomic_bool signal_seen;

@@ -21,8 +21,9 @@ struct source {
     struct sl_capture_stats captured; /* of the captures that are closed */
 };
 
-/* Opens the first capture, so that a wrong name fails before anything else is done, and takes SIGINT and
- * SIGTERM: the first ends the capture cleanly, a second one the process. False: said on stderr. */
+/* Opens the first capture, so that a wrong name fails before anything else is done, and takes
+ * SIGINT and SIGTERM: the first ends the capture cleanly, a second one the process. False: said on
+ * stderr. */
 bool source_open(struct source *source);
 
 /* Fills a batch with dissected, tracked packets. Files that cannot

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch that lives on the GPU from the start: memory and stream of another program, no copy by sluice. */
+/* A batch that lives on the GPU from the start: memory and stream of another program, no copy by
+ * sluice. */
 #include "test.h"
 
 #include <cuda_runtime_api.h>
@@ -48,8 +49,7 @@ static void test_engines_run_on_memory_that_is_there_already(void **state)
     sl_mpm_config_init(&config);
     config.device = SL_DEVICE_CUDA;
     assert_int_equal(sl_mpm_build(&table, &config, &literal, 1, &diag), SL_OK);
-    const struct sl_backend *backend =
-        sl_engine_choose(sl_mpm_engine(table), SL_DEVICE_CUDA, why);
+    const struct sl_backend *backend = sl_engine_choose(sl_mpm_engine(table), SL_DEVICE_CUDA, why);
     assert_non_null(backend);
     assert_int_equal(backend->open(&context, table, &limits, &diag), SL_OK);
     assert_int_equal(backend->submit(context, &view, &hits), SL_OK);

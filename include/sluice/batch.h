@@ -2,12 +2,13 @@
 /* The batch: the one unit that sources fill, engines read and results refer to.
  *
  * One arena of bytes holds items back to back, each beginning at a 16-byte boundary, with columns
- * beside it ("indexed compact buffer", Rabin fingerprinting on GPUs, TPDS 2016, section 4.2). An item
- * is a packet, a piece of a stream, a piece of a file, or a name. Item order is arrival order, and
- * no result depends on how items were split into batches.
+ * beside it ("indexed compact buffer", Rabin fingerprinting on GPUs, TPDS 2016, section 4.2). An
+ * item is a packet, a piece of a stream, a piece of a file, or a name. Item order is arrival order,
+ * and no result depends on how items were split into batches.
  *
- * The struct is open: a caller whose packets lie in memory already, on the host or on a GPU, fills it
- * with pointers of its own, and no byte is copied. Batches made by sl_batch_create own their memory.
+ * The struct is open: a caller whose packets lie in memory already, on the host or on a GPU, fills
+ * it with pointers of its own, and no byte is copied. Batches made by sl_batch_create own their
+ * memory.
  *
  * Threads: a batch belongs to one thread at a time; while lent to an engine (submit to wait) nobody
  * writes it. */
@@ -26,8 +27,9 @@ extern "C" {
 #endif
 
 enum {
-    SL_BATCH_ALIGN = 16,  /* bytes: each item begins at a multiple of this in the arena */
-    SL_BATCH_SLACK = 256, /* bytes that may be read, not trusted, behind the last item of an arena */
+    SL_BATCH_ALIGN = 16, /* bytes: each item begins at a multiple of this in the arena */
+    SL_BATCH_SLACK =
+        256, /* bytes that may be read, not trusted, behind the last item of an arena */
     SL_OVERLAP_MAX = 4095 /* bytes: the largest overlap, one less than the longest literal */
 };
 
@@ -44,19 +46,19 @@ struct sl_span {
     uint32_t len;    /* bytes */
 };
 
-/* What a packet is made of, for engines that read headers. 16 bytes, read with one load. Offsets are
- * bytes from the packet's first. There is an IP header where flags hold SL_PACKET_IPV4 or _IPV6, and
- * an outer one where they hold SL_PACKET_OUTER_*: their offsets may be 0, as raw IP begins with one.
- * Of each header with an offset the fixed part (20 or 40 bytes of IP, 20 of TCP, 8 of UDP, 12 of
- * SCTP, 4 of ICMP) was captured. */
+/* What a packet is made of, for engines that read headers. 16 bytes, read with one load. Offsets
+ * are bytes from the packet's first. There is an IP header where flags hold SL_PACKET_IPV4 or
+ * _IPV6, and an outer one where they hold SL_PACKET_OUTER_*: their offsets may be 0, as raw IP
+ * begins with one. Of each header with an offset the fixed part (20 or 40 bytes of IP, 20 of TCP, 8
+ * of UDP, 12 of SCTP, 4 of ICMP) was captured. */
 struct sl_packet {
     uint32_t offset;    /* bytes from the arena's first to the packet's first */
     uint32_t len;       /* bytes captured */
     uint8_t outer;      /* outer IP header of a tunnel; valid where SL_PACKET_OUTER_* */
     uint8_t defect;     /* enum sl_defect: what stopped the dissector, 0 nothing */
-    uint16_t network;   /* IP header (the inner one of a tunnel); valid where SL_PACKET_IPV4 or IPV6 */
-    uint16_t transport; /* TCP, UDP, SCTP, ICMP or ICMPv6 header; 0: none (also in later fragments) */
-    uint8_t protocol;   /* IP protocol number of the transport; valid where `network` is */
+    uint16_t network;   /* IP header, the inner one of a tunnel */
+    uint16_t transport; /* TCP, UDP, SCTP, ICMP or ICMPv6 header; 0: there is none */
+    uint8_t protocol;   /* IP protocol number of what the IP header carries */
     uint8_t flags;      /* SL_PACKET_* */
 };
 
@@ -86,10 +88,11 @@ struct sl_origin {
 #define SL_NO_VLAN 0xFFFFu
 
 enum {
-    SL_FLOW_TO_SERVER = 1,   /* from the client; otherwise from the server */
-    SL_FLOW_ESTABLISHED = 2, /* TCP: handshake seen or picked up midstream; others: both sides seen */
-    SL_FLOW_MIDSTREAM = 4,   /* TCP: the first packet seen was no SYN */
-    SL_FLOW_NEW = 8          /* this packet began the flow */
+    SL_FLOW_TO_SERVER = 1, /* from the client; otherwise from the server */
+    SL_FLOW_ESTABLISHED =
+        2,                 /* TCP: handshake seen or picked up midstream; others: both sides seen */
+    SL_FLOW_MIDSTREAM = 4, /* TCP: the first packet seen was no SYN */
+    SL_FLOW_NEW = 8        /* this packet began the flow */
 };
 
 struct sl_batch {
@@ -102,9 +105,9 @@ struct sl_batch {
     uint8_t *bytes;     /* the arena, aligned to SL_BATCH_ALIGN */
 
     /* Columns of n_items entries. The first three lie where the arena lies. */
-    struct sl_span *payload; /* what content engines scan: payload of a packet, whole of a piece */
-    uint16_t *overlap;       /* leading payload bytes that repeat the end of the piece before;
-                                valid where has_overlap, else it may be NULL */
+    struct sl_span *payload;  /* what content engines scan: payload of a packet, whole of a piece */
+    uint16_t *overlap;        /* leading payload bytes that repeat the end of the piece before;
+                                 valid where has_overlap, else it may be NULL */
     struct sl_packet *packet; /* headers; NULL where items are no packets */
     struct sl_origin *origin; /* NULL where the caller needs none */
 
@@ -115,8 +118,9 @@ struct sl_batch {
 };
 
 /* Makes an empty batch of host memory for packets: arena_len bytes (1 to 4 GiB - 64 KiB, rounded up
- * to the alignment) and max_items items, all columns present. `pinned` asks for memory that a GPU reads
- * directly, SL_EDEVICE where no GPU is usable. The caller frees it. SL_EINVAL, SL_ENOMEM, SL_EDEVICE. */
+ * to the alignment) and max_items items, all columns present. `pinned` asks for memory that a GPU
+ * reads directly, SL_EDEVICE where no GPU is usable. The caller frees it. SL_EINVAL, SL_ENOMEM,
+ * SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_batch_create(struct sl_batch **batch, uint32_t arena_len,
                                                uint32_t max_items, bool pinned,
                                                struct sl_diag *diag);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Captures: sources of packets that fill batches.
  *
- * Files: pcap (any byte order, micro- and nanoseconds, modified variants) and pcapng (all its packet
- * blocks, several sections and interfaces, any timestamp resolution), plain, gzip or zstd compressed;
- * plain files are mapped, pipes and compressed files are streamed with bounded memory. Interfaces: live
- * through libpcap. */
+ * Files: pcap (any byte order, micro- and nanoseconds, modified variants) and pcapng (all its
+ * packet blocks, several sections and interfaces, any timestamp resolution), plain, gzip or zstd
+ * compressed; plain files are mapped, pipes and compressed files are streamed with bounded memory.
+ * Interfaces: live through libpcap. */
 #ifndef SLUICE_CAPTURE_H
 #define SLUICE_CAPTURE_H
 
@@ -31,35 +31,34 @@ struct sl_capture_stats {
     uint64_t skipped_blocks; /* pcapng: blocks of unknown type */
 };
 
-/* Opens a capture file, or standard input for "-". `source` is written to each packet's origin. Reads
- * no more than the file's header. SL_EIO: cannot be opened or read (the reason of the system);
- * SL_EFORMAT: empty, or no capture file ("expected a pcap or pcapng capture, ..."); SL_ETRUNCATED: ends
- * inside its header; SL_ENOMEM. */
+/* Opens a capture file, or standard input for "-". `source` is written to each packet's origin.
+ * Reads no more than the file's header. SL_EIO: cannot be opened or read (the reason of the
+ * system); SL_EFORMAT: empty, or no capture file ("expected a pcap or pcapng capture, ...");
+ * SL_ETRUNCATED: ends inside its header; SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_capture_open_file(struct sl_capture **capture, const char *path,
                                                     uint16_t source, struct sl_diag *diag);
 
-/* Opens an interface through libpcap with an optional BPF filter (NULL: all). A read then returns at
- * least every 100 ms. SL_EIO: no such interface, or no permission; SL_EINVAL: the filter does not
- * compile; both with libpcap's words. */
+/* Opens an interface through libpcap with an optional BPF filter (NULL: all). A read then returns
+ * at least every 100 ms. SL_EIO: no such interface, or no permission; SL_EINVAL: the filter does
+ * not compile; both with libpcap's words. */
 SL_CHECK SL_API enum sl_status sl_capture_open_live(struct sl_capture **capture,
                                                     const char *interface, const char *filter,
                                                     uint16_t source, struct sl_diag *diag);
 
 /* Appends packets to the batch, which has a packet column, until it is full or, live or from a pipe
- * that has no more for now, until 100 ms have passed; fills bytes and origin.time_ns, position, wire_len, link_type and source. Packets of link
- * types that nobody knows are delivered too.
- *   SL_OK          the batch is full, or time passed (it may then be empty); call again
- *   SL_END         the last packet was delivered, or sl_capture_stop was called; the batch may hold some
- *   SL_ETRUNCATED  as SL_END, and the file ends inside a record (diag: file, and at which byte)
- *   SL_EFORMAT     as SL_END, and what follows is no capture record (diag: file, byte, what was expected)
- *   SL_EIO         as SL_END, and the system refused (diag)
- *   SL_EINVAL      the empty batch's arena is smaller than the next packet
- * After any but SL_OK and SL_EINVAL no further packets come. */
+ * that has no more for now, until 100 ms have passed; fills bytes and origin.time_ns, position,
+ * wire_len, link_type and source. Packets of link types that nobody knows are delivered too. SL_OK
+ * the batch is full, or time passed (it may then be empty); call again SL_END         the last
+ * packet was delivered, or sl_capture_stop was called; the batch may hold some SL_ETRUNCATED  as
+ * SL_END, and the file ends inside a record (diag: file, and at which byte) SL_EFORMAT     as
+ * SL_END, and what follows is no capture record (diag: file, byte, what was expected) SL_EIO as
+ * SL_END, and the system refused (diag) SL_EINVAL      the empty batch's arena is smaller than the
+ * next packet After any but SL_OK and SL_EINVAL no further packets come. */
 SL_CHECK SL_API enum sl_status sl_capture_read(struct sl_capture *capture, struct sl_batch *batch,
                                                struct sl_diag *diag);
 
-/* Makes the capture end: packets that the kernel has handed over already are still delivered. May be
- * called from a signal handler and from any thread. */
+/* Makes the capture end: packets that the kernel has handed over already are still delivered. May
+ * be called from a signal handler and from any thread. */
 SL_API void sl_capture_stop(struct sl_capture *capture);
 
 SL_API void sl_capture_stats(struct sl_capture *capture, struct sl_capture_stats *stats);

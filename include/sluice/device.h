@@ -17,21 +17,21 @@ extern "C" {
 /* A device as `sluice devices` shows it. */
 struct sl_device {
     enum sl_device_kind kind;
-    int index;             /* CUDA: the device's index; CPU: 0 */
-    char name[128];        /* "NVIDIA H100 80GB HBM3", "AVX-512 (4 cores)" */
+    int index;            /* CUDA: the device's index; CPU: 0 */
+    uint64_t memory_len;  /* bytes of device memory; CPU: of the machine */
+    int capability;       /* CUDA: 10 x major + minor */
     bool usable;
-    char why[SL_WHY_LEN];  /* where not usable: the reason */
-    uint64_t memory_len;   /* bytes of device memory; CPU: of the machine */
-    int capability;        /* CUDA: 10 x major + minor */
+    char name[128];       /* "NVIDIA H100 80GB HBM3", "AVX-512, 4 cores" */
+    char why[SL_WHY_LEN]; /* where not usable: the reason */
 };
 
-/* Fills up to max devices, the CPU first, and returns how many there are. Where CUDA is not usable at
- * all (not built in, no driver, no device) one CUDA entry says why. Any thread. */
+/* Fills up to max devices, the CPU first, and returns how many there are. Where CUDA is not usable
+ * at all (not built in, no driver, no device) one CUDA entry says why. Any thread. */
 SL_API uint32_t sl_device_list(struct sl_device *devices, uint32_t max);
 
 /* Resolves "auto", "cpu", "cuda" or "cuda:N". auto takes the first usable GPU, else the CPU; `why`
- * says in one line what was taken and why. SL_EINVAL: not such a name; SL_EDEVICE: asked for and not
- * usable, with the reason in diag. */
+ * says in one line what was taken and why. SL_EINVAL: not such a name; SL_EDEVICE: asked for and
+ * not usable, with the reason in diag. */
 SL_CHECK SL_API enum sl_status sl_device_choose(struct sl_device *device, const char *name,
                                                 char why[SL_WHY_LEN], struct sl_diag *diag);
 
@@ -39,12 +39,13 @@ SL_CHECK SL_API enum sl_status sl_device_choose(struct sl_device *device, const 
  * crossing that all engines share. One batch at a time; any thread, one at a time. */
 struct sl_stage;
 
-SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage, const struct sl_limits *limits,
-                                             struct sl_diag *diag);
+SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
+                                             const struct sl_limits *limits, struct sl_diag *diag);
 
 /* Starts copying arena and columns of a host batch (fast only where pinned) and fills `view` with a
- * batch in device memory, valid until the next upload. Asynchronous: `batch` is lent until an engine's
- * wait on the view, or sl_stage_wait, has returned. SL_EINVAL: above the limits. SL_EDEVICE. */
+ * batch in device memory, valid until the next upload. Asynchronous: `batch` is lent until an
+ * engine's wait on the view, or sl_stage_wait, has returned. SL_EINVAL: above the limits.
+ * SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                                struct sl_batch *view);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The dissector: finds link, network and transport headers and the payload of each packet.
  *
- * Link types: Ethernet, raw IP, NULL and LOOP, Linux SLL and SLL2, PPP (also with HDLC framing), PPPoE
- * and Cisco HDLC. Inside: 802.1Q, 802.1ad, LLC with SNAP, MPLS, PPPoE sessions, IPv4 with options, IPv6
- * with extension headers, fragments, TCP, UDP, SCTP, ICMP, ICMPv6; GRE and IP in IP are followed one
- * level deep, and deeper tunnels are payload, as are tunnels in fragments. Whatever the bytes say,
- * nothing outside the packet is read: what stops the dissector is a defect of the packet. */
+ * Link types: Ethernet, raw IP, NULL and LOOP, Linux SLL and SLL2, PPP (also with HDLC framing),
+ * PPPoE and Cisco HDLC. Inside: 802.1Q, 802.1ad, LLC with SNAP, MPLS, PPPoE sessions, IPv4 with
+ * options, IPv6 with extension headers, fragments, TCP, UDP, SCTP, ICMP, ICMPv6; GRE and IP in IP
+ * are followed one level deep, and deeper tunnels are payload, as are tunnels in fragments.
+ * Whatever the bytes say, nothing outside the packet is read: what stops the dissector is a defect
+ * of the packet. */
 #ifndef SLUICE_DISSECT_H
 #define SLUICE_DISSECT_H
 
@@ -18,45 +19,46 @@
 extern "C" {
 #endif
 
-/* What stopped the dissector. "Short": the header ends behind the packet's wire length, so it lies; where
- * only the capture cut it off (SL_PACKET_SNAPPED) the defect is SL_DEFECT_SNAPPED instead. Headers found
- * before the defect stay valid. */
+/* What stopped the dissector. "Short": the header ends behind the packet's wire length, so it lies;
+ * where only the capture cut it off (SL_PACKET_SNAPPED) the defect is SL_DEFECT_SNAPPED instead.
+ * Headers found before the defect stay valid. */
 enum sl_defect {
     SL_DEFECT_NONE,
-    SL_DEFECT_SNAPPED,           /* the captured bytes end inside a header */
-    SL_DEFECT_LINK_TYPE,         /* a link type that is not dissected */
-    SL_DEFECT_LINK_SHORT,        /* the packet ends inside its link header */
+    SL_DEFECT_SNAPPED,    /* the captured bytes end inside a header */
+    SL_DEFECT_LINK_TYPE,  /* a link type that is not dissected */
+    SL_DEFECT_LINK_SHORT, /* the packet ends inside its link header */
     SL_DEFECT_VLAN_SHORT,
-    SL_DEFECT_VLAN_DEEP,         /* more than 8 tags */
-    SL_DEFECT_MPLS_SHORT,        /* ends inside the label stack, or before what it carries */
+    SL_DEFECT_VLAN_DEEP,  /* more than 8 tags */
+    SL_DEFECT_MPLS_SHORT, /* ends inside the label stack, or before what it carries */
     SL_DEFECT_PPPOE_SHORT,
     SL_DEFECT_PPP_SHORT,
-    SL_DEFECT_IPV4_VERSION,      /* the link says IPv4, the version field does not */
-    SL_DEFECT_IPV4_SHORT,        /* fewer than 20 bytes */
-    SL_DEFECT_IPV4_HEADER_LEN,   /* below 20, or above the total length or the packet */
-    SL_DEFECT_IPV4_TOTAL_LEN,    /* below 20, or above what was on the wire; 0 is none: see sl_dissect */
+    SL_DEFECT_IPV4_VERSION,    /* the link says IPv4, the version field does not */
+    SL_DEFECT_IPV4_SHORT,      /* fewer than 20 bytes */
+    SL_DEFECT_IPV4_HEADER_LEN, /* below 20, or above the total length or the packet */
+    SL_DEFECT_IPV4_TOTAL_LEN,  /* below 20, or above what was on the wire; 0 is none: see sl_dissect
+                                */
     SL_DEFECT_IPV6_VERSION,
-    SL_DEFECT_IPV6_SHORT,        /* fewer than 40 bytes */
-    SL_DEFECT_IPV6_PAYLOAD_LEN,  /* above what was on the wire */
-    SL_DEFECT_IPV6_EXT_SHORT,    /* an extension header ends behind the packet */
-    SL_DEFECT_IPV6_EXT_DEEP,     /* more than 16 extension headers */
-    SL_DEFECT_TCP_SHORT,         /* fewer than 20 bytes */
-    SL_DEFECT_TCP_HEADER_LEN,    /* data offset below 5, or above the segment */
-    SL_DEFECT_UDP_SHORT,         /* fewer than 8 bytes */
-    SL_DEFECT_UDP_LEN,           /* length below 8, or above the datagram */
-    SL_DEFECT_SCTP_SHORT,        /* fewer than 12 bytes */
-    SL_DEFECT_ICMP_SHORT,        /* fewer than 4 bytes (ICMPv6 too) */
+    SL_DEFECT_IPV6_SHORT,       /* fewer than 40 bytes */
+    SL_DEFECT_IPV6_PAYLOAD_LEN, /* above what was on the wire */
+    SL_DEFECT_IPV6_EXT_SHORT,   /* an extension header ends behind the packet */
+    SL_DEFECT_IPV6_EXT_DEEP,    /* more than 16 extension headers */
+    SL_DEFECT_TCP_SHORT,        /* fewer than 20 bytes */
+    SL_DEFECT_TCP_HEADER_LEN,   /* data offset below 5, or above the segment */
+    SL_DEFECT_UDP_SHORT,        /* fewer than 8 bytes */
+    SL_DEFECT_UDP_LEN,          /* length below 8, or above the datagram */
+    SL_DEFECT_SCTP_SHORT,       /* fewer than 12 bytes */
+    SL_DEFECT_ICMP_SHORT,       /* fewer than 4 bytes (ICMPv6 too) */
     SL_DEFECT_GRE_SHORT,
-    SL_DEFECT_TUNNEL_SHORT,      /* a tunnel whose inner IP header is cut off or of another version */
-    SL_DEFECT_OFFSET,            /* a header lies beyond byte 65,535 of the packet (outer: 255) */
+    SL_DEFECT_TUNNEL_SHORT, /* a tunnel whose inner IP header is cut off or of another version */
+    SL_DEFECT_OFFSET,       /* a header lies beyond byte 65,535 of the packet (outer: 255) */
     SL_N_DEFECTS
 };
 
 /* A defect's name in kebab case ("ipv4-total-length"), as in anomaly events. */
 SL_API const char *sl_defect_name(enum sl_defect defect);
 
-/* Protocols that are counted; a packet counts at each that it contains: that a header before it names,
- * be it whole or cut short. Later fragments contain no transport. */
+/* Protocols that are counted; a packet counts at each that it contains: that a header before it
+ * names, be it whole or cut short. Later fragments contain no transport. */
 enum sl_protocol {
     SL_PROTOCOL_ETHERNET,
     SL_PROTOCOL_VLAN,
@@ -74,8 +76,8 @@ enum sl_protocol {
     SL_PROTOCOL_SCTP,
     SL_PROTOCOL_ICMP,
     SL_PROTOCOL_ICMPV6,
-    SL_PROTOCOL_OTHER_IP,   /* IP with a transport that is not dissected */
-    SL_PROTOCOL_OTHER_LINK, /* a link payload that is not dissected (LLDP, STP, ...) */
+    SL_PROTOCOL_OTHER_IP,     /* IP with a transport that is not dissected */
+    SL_PROTOCOL_OTHER_LINK,   /* a link payload that is not dissected (LLDP, STP, ...) */
     SL_PROTOCOL_UNKNOWN_LINK, /* a link type that is not dissected */
     SL_N_PROTOCOLS
 };
@@ -90,15 +92,15 @@ struct sl_dissect_stats {
                                        holds link types of 255 and above */
 };
 
-/* Dissects all packets of a host batch: fills packet[] and payload[] (empty for non-IP packets and for
- * those with a defect before the payload; never beyond what the IP header says, never beyond what was
- * captured) and origin[].vlan, and adds to *stats. Needs packet and origin columns.
+/* Dissects all packets of a host batch: fills packet[] and payload[] (empty for non-IP packets and
+ * for those with a defect before the payload; never beyond what the IP header says, never beyond
+ * what was captured) and origin[].vlan, and adds to *stats. Needs packet and origin columns.
  *
- * The payload is what lies behind a TCP, UDP, SCTP or ICMP header (8 bytes of ICMP), else behind the
- * IP headers. An IPv4 total length or IPv6 payload length of 0, as segmentation offload leaves it in a
- * sender's capture, means: to the end of the packet or tunnel around it. A first fragment that ends
- * inside its transport header has no defect and no transport; what it holds of it is payload. VLAN ids
- * are the first two on the way in; a priority tag (id 0) names none. */
+ * The payload is what lies behind a TCP, UDP, SCTP or ICMP header (8 bytes of ICMP), else behind
+ * the IP headers. An IPv4 total length or IPv6 payload length of 0, as segmentation offload leaves
+ * it in a sender's capture, means: to the end of the packet or tunnel around it. A first fragment
+ * that ends inside its transport header has no defect and no transport; what it holds of it is
+ * payload. VLAN ids are the first two on the way in; a priority tag (id 0) names none. */
 SL_API void sl_dissect(struct sl_batch *batch, struct sl_dissect_stats *stats);
 
 /* Addresses and ports of a packet, of the inner IP header of a tunnel. */

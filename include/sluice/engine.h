@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine: configure, build, open, submit/wait, results. The same five words for every engine.
  *
- * Configure and build are each engine's own (sluice/header.h, sluice/mpm.h) and give a table: one flat
- * immutable block without pointers, the same for all backends, shared by any number of threads and
- * contexts, freed by its maker after the last context is closed. */
+ * Configure and build are each engine's own (sluice/header.h, sluice/mpm.h) and give a table: one
+ * flat immutable block without pointers, the same for all backends, shared by any number of threads
+ * and contexts, freed by its maker after the last context is closed. */
 #ifndef SLUICE_ENGINE_H
 #define SLUICE_ENGINE_H
 
@@ -27,8 +27,8 @@ struct sl_hit {
 };
 
 /* A caller's array for results. After wait, `n` is the number found; where it is above `cap` the
- * status is SL_EOVERFLOW and the array holds some `cap` of them. The contract is the set; the order is
- * free until sl_hits_sort. */
+ * status is SL_EOVERFLOW and the array holds some `cap` of them. The contract is the set; the order
+ * is free until sl_hits_sort. */
 struct sl_hits {
     struct sl_hit *hit;
     size_t cap;
@@ -62,8 +62,8 @@ struct sl_backend {
     enum sl_status (*open)(void **context, const void *table, const struct sl_limits *limits,
                            struct sl_diag *diag);
 
-    /* Starts on a batch; batch and hits are lent until wait. A CPU backend takes host batches and is
-     * done on return; a CUDA backend takes device batches and works on the batch's stream.
+    /* Starts on a batch; batch and hits are lent until wait. A CPU backend takes host batches and
+     * is done on return; a CUDA backend takes device batches and works on the batch's stream.
      * SL_EINVAL: the batch is in the wrong memory or above the limits. SL_EDEVICE. */
     enum sl_status (*submit)(void *context, const struct sl_batch *batch, struct sl_hits *hits);
 
@@ -79,8 +79,8 @@ struct sl_engine {
     const struct sl_backend *const *backends;
 };
 
-/* The first usable backend of an engine on this kind of device, or NULL; `why`, if not NULL, then holds
- * the reasons of all that were not usable. */
+/* The first usable backend of an engine on this kind of device, or NULL; `why`, if not NULL, then
+ * holds the reasons of all that were not usable. */
 SL_API const struct sl_backend *sl_engine_choose(const struct sl_engine *engine,
                                                  enum sl_device_kind kind, char why[SL_WHY_LEN]);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Flows: which packets belong together, which side is the client, and what TCP has seen.
  *
- * A flow is a 5-tuple with its VLAN ids, both directions one flow. ICMP echo requests and replies are
- * a flow by their identifier, all other packets without ports by their addresses and protocol. The
- * client is who sent the first SYN; without one, the first packet's sender, unless that is a SYN+ACK or
- * comes from a port below 1,024 to one that is not (midstream); who talks to itself is the client.
- * Memory is bounded: where the table is full the flow whose last packet came first is evicted and
- * counted. */
+ * A flow is a 5-tuple with its VLAN ids, both directions one flow. ICMP echo requests and replies
+ * are a flow by their identifier, all other packets without ports by their addresses and protocol.
+ * The client is who sent the first SYN; without one, the first packet's sender, unless that is a
+ * SYN+ACK or comes from a port below 1,024 to one that is not (midstream); who talks to itself is
+ * the client. Memory is bounded: where the table is full the flow whose last packet came first is
+ * evicted and counted. */
 #ifndef SLUICE_FLOW_H
 #define SLUICE_FLOW_H
 
@@ -21,7 +21,8 @@ extern "C" {
 
 struct sl_flow_config {
     uint32_t max_flows;             /* flows held at once */
-    uint32_t tcp_handshake_seconds; /* idle time after which a flow ends, by state; TCP not established */
+    uint32_t tcp_handshake_seconds; /* idle time after which a flow ends, by state; TCP not
+                                       established */
     uint32_t tcp_established_seconds;
     uint32_t tcp_closed_seconds;
     uint32_t udp_seconds;
@@ -33,7 +34,7 @@ struct sl_flow_config {
 SL_API void sl_flow_config_init(struct sl_flow_config *config);
 
 struct sl_flow_stats {
-    uint64_t flows;     /* begun */
+    uint64_t flows; /* begun */
     uint64_t tcp, udp, other;
     uint64_t midstream; /* TCP flows that began without a SYN */
     uint64_t evicted;   /* ended because the table was full */
@@ -48,18 +49,19 @@ SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table
                                                     const struct sl_flow_config *config,
                                                     struct sl_diag *diag);
 
-/* Assigns origin[].flow (from 1 upwards, in order of first packet; never reused) and flow_flags to each
- * dissected packet, in order. Packets without an IP header, with a defect before their ports, and
- * fragments that are not first, or that end before their ports, have flow 0; what follows is of the others.
+/* Assigns origin[].flow (from 1 upwards, in order of first packet; never reused) and flow_flags to
+ * each dissected packet, in order. Packets without an IP header, with a defect before their ports,
+ * and fragments that are not first, or that end before their ports, have flow 0; what follows is of
+ * the others.
  *
  * Time is the packets' own and may jump. It is the latest seen; a packet of unknown time or of an
- * earlier one does not move it, but one that lies further back than the longest timeout begins a new
- * time, and all flows end as timed out. A flow ends as timed out as soon as its last packet lies
- * further back than the timeout of its state.
+ * earlier one does not move it, but one that lies further back than the longest timeout begins a
+ * new time, and all flows end as timed out. A flow ends as timed out as soon as its last packet
+ * lies further back than the timeout of its state.
  *
- * A TCP flow is established when after a SYN and the server's SYN+ACK the client's ACK came, or at once
- * where its first packet was no SYN; it is closed when both FINs were acknowledged, or by a RST. A SYN
- * to a closed flow begins a new one. */
+ * A TCP flow is established when after a SYN and the server's SYN+ACK the client's ACK came, or at
+ * once where its first packet was no SYN; it is closed when both FINs were acknowledged, or by a
+ * RST. A SYN to a closed flow begins a new one. */
 SL_API void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch);
 
 SL_API void sl_flow_stats(const struct sl_flow_table *table, struct sl_flow_stats *stats);

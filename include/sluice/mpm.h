@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Multi-pattern matching: every occurrence of every literal of a set in the payloads of a batch.
  *
- * A hit is (item, end offset, literal index): the offset, from the payload's first byte, of the byte
- * behind the match. Literals are binary; one with SL_LITERAL_NOCASE matches ASCII letters of either case.
- * Equal literals all report. A match that lies wholly inside an item's overlap is not reported: the
- * piece before has reported it. All algorithms and backends give the same set of hits. */
+ * A hit is (item, end offset, literal index): the offset, from the payload's first byte, of the
+ * byte behind the match. Literals are binary; one with SL_LITERAL_NOCASE matches ASCII letters of
+ * either case. Equal literals all report. A match that lies wholly inside an item's overlap is not
+ * reported: the piece before has reported it. All algorithms and backends give the same set of
+ * hits. */
 #ifndef SLUICE_MPM_H
 #define SLUICE_MPM_H
 
@@ -41,10 +42,10 @@ SL_API void sl_mpm_config_init(struct sl_mpm_config *config);
 /* A compiled set: immutable, shared by all contexts. */
 struct sl_mpm_table;
 
-/* Compiles literals (copied; their index is the hit's id). Where a literal is wrong, diag->line is its
- * index + 1 and the status SL_EINVAL (empty, too long, too many). SL_EINVAL also: no such algorithm (the
- * known ones are named). SL_EUNSUPPORTED: the set is beyond this algorithm. SL_ENOMEM. An empty set is
- * fine and matches nothing. */
+/* Compiles literals (copied; their index is the hit's id). Where a literal is wrong, diag->line is
+ * its index + 1 and the status SL_EINVAL (empty, too long, too many). SL_EINVAL also: no such
+ * algorithm (the known ones are named). SL_EUNSUPPORTED: the set is beyond this algorithm.
+ * SL_ENOMEM. An empty set is fine and matches nothing. */
 SL_CHECK SL_API enum sl_status sl_mpm_build(struct sl_mpm_table **table,
                                             const struct sl_mpm_config *config,
                                             const struct sl_literal *literals, size_t n_literals,

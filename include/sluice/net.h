@@ -31,8 +31,8 @@ SL_API bool sl_addr_is_ipv4(const struct sl_addr *addr);
 /* "192.0.2.1" or "2001:db8::1", as RFC 5952 writes it. Returns out. */
 SL_API char *sl_addr_format(const struct sl_addr *addr, char out[SL_ADDR_TEXT_LEN]);
 
-/* Reads "192.0.2.0/24", "2001:db8::/32" or an address alone (text_len bytes, no NUL needed). Host bits
- * behind the prefix are cleared. SL_EINVAL: the text is no network. */
+/* Reads "192.0.2.0/24", "2001:db8::/32" or an address alone (text_len bytes, no NUL needed). Host
+ * bits behind the prefix are cleared. SL_EINVAL: the text is no network. */
 SL_CHECK SL_API enum sl_status sl_net_parse(struct sl_net *net, const char *text, size_t text_len);
 
 SL_API bool sl_net_contains(const struct sl_net *net, const struct sl_addr *addr);

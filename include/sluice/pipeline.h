@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The pipeline: batches in flight between a source, the engines and whoever takes the results.
  *
- * fill (sequential) -> engines (workers, any order, one upload a batch on a GPU) -> drain (sequential,
- * in the order of filling). Memory is bounded by the batches in flight. */
+ * fill (sequential) -> engines (workers, any order, one upload a batch on a GPU) -> drain
+ * (sequential, in the order of filling). Memory is bounded by the batches in flight. */
 #ifndef SLUICE_PIPELINE_H
 #define SLUICE_PIPELINE_H
 
@@ -32,12 +32,13 @@ struct sl_pipeline_config {
     } engines[SL_PIPELINE_ENGINES_MAX];
     uint32_t n_engines;
 
-    /* Fills an empty batch. SL_OK: go on; SL_END: this batch, if it holds items, is the last; any other:
-     * the same, and the run returns that status. Called on one thread. */
+    /* Fills an empty batch. SL_OK: go on; SL_END: this batch, if it holds items, is the last; any
+     * other: the same, and the run returns that status. Called on one thread. */
     enum sl_status (*fill)(void *user, struct sl_batch *batch, struct sl_diag *diag);
 
-    /* Takes a batch and its hits, hits[e] of engine e, sorted. Batches come in the order of filling, on one
-     * thread, while others are being filled. Any status but SL_OK ends the run with it. */
+    /* Takes a batch and its hits, hits[e] of engine e, sorted. Batches come in the order of
+     * filling, on one thread, while others are being filled. Any status but SL_OK ends the run with
+     * it. */
     enum sl_status (*drain)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag);
     void *user;
@@ -48,17 +49,18 @@ SL_API void sl_pipeline_config_init(struct sl_pipeline_config *config);
 
 struct sl_pipeline_stats {
     uint64_t batches;
-    uint64_t seconds_ns;                       /* wall time of the run */
-    uint64_t fill_ns, work_ns, drain_ns;       /* busy time of fill, of all workers, of drain */
+    uint64_t seconds_ns;                         /* wall time of the run */
+    uint64_t fill_ns, work_ns, drain_ns;         /* busy time of fill, of all workers, of drain */
     uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of work: each engine, all workers added */
     uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX];
     const char *backend[SL_PIPELINE_ENGINES_MAX]; /* which ran */
     uint32_t n_workers;
 };
 
-/* Runs until fill ends and all is drained. On return no thread of the pipeline is left. SL_OK: fill ended
- * with SL_END; otherwise the first failure of fill, an engine or drain. When an engine or drain fails,
- * what was filled later is not drained. SL_EDEVICE: no backend of an engine is usable on the device. */
+/* Runs until fill ends and all is drained. On return no thread of the pipeline is left. SL_OK: fill
+ * ended with SL_END; otherwise the first failure of fill, an engine or drain. When an engine or
+ * drain fails, what was filled later is not drained. SL_EDEVICE: no backend of an engine is usable
+ * on the device. */
 SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                                struct sl_pipeline_stats *stats,
                                                struct sl_diag *diag);

@@ -23,21 +23,22 @@ struct sl_event {
     enum sl_header_check check;           /* anomalies */
     const struct sl_signature *signature; /* alerts */
 
-    struct sl_origin origin;   /* time, packet number, flow, VLANs, direction */
-    const char *source;        /* the file's path or the interface's name */
-    bool live;                 /* source is an interface */
-    bool has_tuple;            /* tuple is valid */
+    struct sl_origin origin; /* time, packet number, flow, VLANs, direction */
+    const char *source;      /* the file's path or the interface's name */
+    bool live;               /* source is an interface */
+    bool has_tuple;          /* tuple is valid */
     struct sl_tuple tuple;
-    const uint8_t *payload;    /* the packet's payload; NULL where payload_len is 0 */
+    const uint8_t *payload; /* the packet's payload; NULL where payload_len is 0 */
     uint32_t payload_len;
 };
 
 struct sl_sink;
 
-/* Opens "console" (one line an event on standard output), "eve:FILE" or "eve:-" (EVE JSON lines, field
- * names as Suricata's), or "sqlite:FILE" (tables `alerts` and `anomalies`). An existing EVE file is
- * overwritten; into an existing database rows are added. SL_EINVAL: no such kind of sink (the known ones
- * are named); SL_EIO: cannot be opened, or the database's tables are of another program. */
+/* Opens "console" (one line an event on standard output), "eve:FILE" or "eve:-" (EVE JSON lines,
+ * field names as Suricata's), or "sqlite:FILE" (tables `alerts` and `anomalies`). An existing EVE
+ * file is overwritten; into an existing database rows are added. SL_EINVAL: no such kind of sink
+ * (the known ones are named); SL_EIO: cannot be opened, or the database's tables are of another
+ * program. */
 SL_CHECK SL_API enum sl_status sl_sink_open(struct sl_sink **sink, const char *spec,
                                             struct sl_diag *diag);
 
@@ -52,8 +53,8 @@ SL_CHECK SL_API enum sl_status sl_sink_flush(struct sl_sink *sink, struct sl_dia
 /* Events that certainly reached the system: all before the last successful flush. */
 SL_API uint64_t sl_sink_written(const struct sl_sink *sink);
 
-/* Flushes and closes; the sink is gone whatever the status. *written, if not NULL, is the final count.
- * Accepts NULL. */
+/* Flushes and closes; the sink is gone whatever the status. *written, if not NULL, is the final
+ * count. Accepts NULL. */
 SL_CHECK SL_API enum sl_status sl_sink_close(struct sl_sink *sink, uint64_t *written,
                                              struct sl_diag *diag);
 

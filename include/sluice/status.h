@@ -33,8 +33,8 @@ enum sl_status {
     SL_EDEVICE,      /* the GPU or its driver reported an error */
 };
 
-/* Where and why a call failed. Owned by the caller, overwritten by each failing call, untouched by a
- * call that succeeds. `file` is empty and `line` 0 where no file or line is to blame. */
+/* Where and why a call failed. Owned by the caller, overwritten by each failing call, untouched by
+ * a call that succeeds. `file` is empty and `line` 0 where no file or line is to blame. */
 struct sl_diag {
     char file[512];
     uint32_t line;

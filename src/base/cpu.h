@@ -12,8 +12,8 @@ enum cpu_level {
     CPU_AVX512  /* F, BW, VL, DQ, VBMI */
 };
 
-/* The best level of this machine, lowered by SLUICE_CPU=scalar|avx2|avx512 (read once; an unknown value
- * counts as unset). */
+/* The best level of this machine, lowered by SLUICE_CPU=scalar|avx2|avx512 (read once; an unknown
+ * value counts as unset). */
 enum cpu_level cpu_level(void);
 
 /* "scalar", "AVX2", "AVX-512". */

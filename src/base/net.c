@@ -38,7 +38,7 @@ static bool parse_prefix_len(uint32_t *prefix_len, const char *text, uint32_t ma
 static void clear_host_bits(struct sl_net *net)
 {
     for (uint32_t bit = net->prefix_len; bit < 128; bit++)
-        net->addr.byte[bit / 8] &= (uint8_t)~(0x80u >> bit % 8);
+        net->addr.byte[bit / 8] &= (uint8_t) ~(0x80u >> bit % 8);
 }
 
 enum sl_status sl_net_parse(struct sl_net *net, const char *text, size_t text_len)

@@ -42,8 +42,8 @@ void sl_diag_format(const struct sl_diag *diag, char *out, uint32_t out_len)
         snprintf(out, out_len, "%s", diag->text);
 }
 
-enum sl_status diag_set(struct sl_diag *diag, enum sl_status status, const char *file, uint32_t line,
-                        const char *format, ...)
+enum sl_status diag_set(struct sl_diag *diag, enum sl_status status, const char *file,
+                        uint32_t line, const char *format, ...)
 {
     if (diag == NULL)
         return status;

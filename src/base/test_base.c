@@ -56,9 +56,9 @@ static void test_nets_contain_their_addresses(void **state)
 
 static void test_bad_nets_are_refused(void **state)
 {
-    static const char *const bad[] = {"",           "1.2.3",      "1.2.3.4/33", "1.2.3.4/",
-                                      "1.2.3.4/-1", "::/129",     "x",          "1.2.3.4/0x8",
-                                      "1.2.3.4 ",   "1.2.3.256",  "::1/1 2",    "1.2.3.4/1000"};
+    static const char *const bad[] = {"",           "1.2.3",     "1.2.3.4/33", "1.2.3.4/",
+                                      "1.2.3.4/-1", "::/129",    "x",          "1.2.3.4/0x8",
+                                      "1.2.3.4 ",   "1.2.3.256", "::1/1 2",    "1.2.3.4/1000"};
     struct sl_net net;
     char text[256];
 
@@ -87,11 +87,11 @@ static void test_private_ranges_end_where_the_rfcs_say(void **state)
     static const struct {
         const char *addr;
         bool private;
-    } cases[] = {{"9.255.255.255", false},   {"10.0.0.0", true},      {"10.255.255.255", true},
-                 {"11.0.0.0", false},        {"172.15.255.255", false}, {"172.16.0.0", true},
-                 {"172.31.255.255", true},   {"172.32.0.0", false},   {"192.167.255.255", false},
-                 {"192.168.0.0", true},      {"192.169.0.0", false},  {"fc00::", true},
-                 {"fdff::1", true},          {"fe00::", false},       {"fbff::", false}};
+    } cases[] = {{"9.255.255.255", false}, {"10.0.0.0", true},        {"10.255.255.255", true},
+                 {"11.0.0.0", false},      {"172.15.255.255", false}, {"172.16.0.0", true},
+                 {"172.31.255.255", true}, {"172.32.0.0", false},     {"192.167.255.255", false},
+                 {"192.168.0.0", true},    {"192.169.0.0", false},    {"fc00::", true},
+                 {"fdff::1", true},        {"fe00::", false},         {"fbff::", false}};
     struct sl_net net;
 
     (void)state;

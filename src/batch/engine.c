@@ -25,8 +25,8 @@ static bool is_sorted(const struct sl_hit *hit, size_t n)
     return true;
 }
 
-/* Moves hits into the order of their items, hits of one item keeping theirs: a counting sort, since items
- * are few and hits may be millions. False: no memory for it. */
+/* Moves hits into the order of their items, hits of one item keeping theirs: a counting sort, since
+ * items are few and hits may be millions. False: no memory for it. */
 static bool order_by_item(struct sl_hit *hit, size_t n, uint32_t max_item)
 {
     struct sl_hit *ordered = (struct sl_hit *)malloc(n * sizeof *ordered);

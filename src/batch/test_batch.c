@@ -67,8 +67,8 @@ static void test_bad_sizes_are_refused(void **state)
     sl_batch_free(NULL);
 }
 
-/* Pieces, with their overlap taken away, are the source; and every window of overlap + 1 bytes lies in
- * exactly one piece with its last byte behind the overlap: what makes each match report once. */
+/* Pieces, with their overlap taken away, are the source; and every window of overlap + 1 bytes lies
+ * in exactly one piece with its last byte behind the overlap: what makes each match report once. */
 static void check_pieces(uint32_t source_len, uint32_t piece_len, uint16_t overlap,
                          uint32_t arena_len)
 {
@@ -109,8 +109,8 @@ static void test_pieces_cover_the_source_once(void **state)
     (void)state;
     for (uint32_t source_len = 1; source_len <= 40; source_len++)
         for (uint32_t piece_len = 1; piece_len <= 20; piece_len++)
-            for (uint16_t overlap = 0; overlap < piece_len; overlap++)
-                check_pieces(source_len, piece_len, overlap, 64);
+            for (uint32_t overlap = 0; overlap < piece_len; overlap++)
+                check_pieces(source_len, piece_len, (uint16_t)overlap, 64);
     check_pieces(100000, 5000, SL_OVERLAP_MAX, 16384);
 }
 
@@ -156,8 +156,7 @@ static void test_long_lists_sort_as_short_ones(void **state)
                 assert_true(hit[i - 1].item < hit[i].item ||
                             (hit[i - 1].item == hit[i].item &&
                              (hit[i - 1].offset < hit[i].offset ||
-                              (hit[i - 1].offset == hit[i].offset &&
-                               hit[i - 1].id <= hit[i].id))));
+                              (hit[i - 1].offset == hit[i].offset && hit[i - 1].id <= hit[i].id))));
         }
         assert_int_equal(sum, sorted_sum);
     }
@@ -180,8 +179,7 @@ static void test_the_best_usable_backend_is_chosen(void **state)
 {
     static const struct sl_backend fast = {.name = "fast", .usable = never};
     static const struct sl_backend slow = {.name = "slow", .usable = always};
-    static const struct sl_backend gpu = {
-        .name = "gpu", .device = SL_DEVICE_CUDA, .usable = never};
+    static const struct sl_backend gpu = {.name = "gpu", .device = SL_DEVICE_CUDA, .usable = never};
     static const struct sl_backend *const backends[] = {&gpu, &fast, &slow, NULL};
     static const struct sl_engine engine = {"test", backends};
     char why[SL_WHY_LEN];

@@ -21,7 +21,7 @@ enum {
     WINDOW_LEN = 2 << 20,
     BUFFER_LEN = 512 << 10, /* holds the longest packet record with room to spare */
     RAW_LEN = 128 << 10,
-    PAGE_LEN = 4096
+    PAGE_LEN = 64 << 10 /* a multiple of every page size in use */
 };
 
 struct grouped grouped(uint64_t n)

@@ -15,8 +15,8 @@
 #include "sluice/status.h"
 
 enum {
-    INPUT_WAIT_MS = 100, /* after this long without enough bytes a read gives up for now */
-    INPUT_NEED_MAX = 16 << 20
+    INPUT_WAIT_MS = 100,      /* after this long without enough bytes a read gives up for now */
+    INPUT_NEED_MAX = 16 << 20 /* bytes in one piece: bounds the buffer of streams */
 };
 
 enum input_form { INPUT_MAPPED, INPUT_STREAM, INPUT_GZIP, INPUT_ZSTD };
@@ -33,8 +33,8 @@ struct input {
     const uint8_t *at;  /* the next byte */
     const uint8_t *end; /* behind the last byte at hand */
 
-    const uint8_t *first;  /* at - first bytes lie between at and first_offset */
-    uint64_t first_offset; /* in the (decompressed) file */
+    const uint8_t *first;  /* a byte at or before `at`, */
+    uint64_t first_offset; /* and its offset in the (decompressed) file */
     uint64_t skip;         /* bytes to pass over that are not at hand */
 
     enum input_form form;

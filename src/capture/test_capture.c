@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "capture/capture_fixture.h"
+#include "capture/source.h"
 
 /* --- What a reading must hold --- */
 
@@ -244,6 +245,15 @@ static void test_link_type_names(void **state)
     /* A DLT_ value of some systems, but no LINKTYPE_ value. */
     assert_string_equal(sl_link_type_name(12, out), "LINKTYPE_12");
     assert_string_equal(sl_link_type_name(65535, out), "LINKTYPE_65535");
+}
+
+/* libpcap's live captures speak of DLT_ values. */
+static void test_link_types_of_interfaces(void **state)
+{
+    (void)state;
+    assert_int_equal(link_type_of_dlt(DLT_EN10MB), 1);
+    assert_int_equal(link_type_of_dlt(DLT_RAW), 101);
+    assert_int_equal(link_type_of_dlt(DLT_LINUX_SLL2), 276);
 }
 
 /* --- Batches --- */
@@ -563,6 +573,7 @@ static void test_pcapng_block_lengths_that_lie(void **state)
         {IMAGE_SIMPLE, 12, "the packet block at byte 112 has 12 bytes (expected at least 16)"},
         {IMAGE_INTERFACE, 12,
          "the interface block at byte 112 has 12 bytes (expected at least 20)"},
+        {IMAGE_SECTION, 16, "the section header at byte 112 has 16 bytes (expected at least 28)"},
         {IMAGE_INTERFACE, 16,
          "the interface block at byte 112 has 16 bytes (expected at least 20)"},
     };
@@ -1209,6 +1220,7 @@ int main(void)
         cmocka_unit_test(test_old_pcap_with_lengths_in_either_order),
         cmocka_unit_test(test_pcap_times_at_their_limits),
         cmocka_unit_test(test_link_type_names),
+        cmocka_unit_test(test_link_types_of_interfaces),
         cmocka_unit_test(test_batch_boundaries_change_nothing),
         cmocka_unit_test(test_packet_that_no_batch_holds_waits),
         cmocka_unit_test(test_cut_at_every_byte),

@@ -208,7 +208,8 @@ enum sl_status cuda_hits_open(struct cuda_hits *hits, const struct sl_limits *li
     if (error == cudaSuccess)
         error = cudaMalloc((void **)&hits->d_count, sizeof *hits->d_count);
     if (error == cudaSuccess)
-        error = cudaHostAlloc((void **)&hits->h_count, sizeof *hits->h_count, cudaHostAllocPortable);
+        error =
+            cudaHostAlloc((void **)&hits->h_count, sizeof *hits->h_count, cudaHostAllocPortable);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&hits->done, cudaEventDisableTiming);
     if (error != cudaSuccess)

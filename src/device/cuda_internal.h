@@ -3,9 +3,8 @@
  *
  * A backend's context holds a table reference and a hit collector:
  *   open:   cuda_table_acquire, cuda_hits_open
- *   submit: cuda_hits_begin, kernel<<<..., batch->stream>>>(..., cuda_hits_device(&hits)), cuda_hits_end
- *   wait:   cuda_hits_wait
- *   close:  cuda_hits_close, cuda_table_release */
+ *   submit: cuda_hits_begin, kernel<<<..., batch->stream>>>(..., cuda_hits_device(&hits)),
+ * cuda_hits_end wait:   cuda_hits_wait close:  cuda_hits_close, cuda_table_release */
 #ifndef DEVICE_CUDA_INTERNAL_H
 #define DEVICE_CUDA_INTERNAL_H
 
@@ -15,14 +14,15 @@
 #include "sluice/batch.h"
 #include "sluice/engine.h"
 
-/* SL_OK, SL_ENOMEM or SL_EDEVICE; the diagnostic (may be NULL) says what failed and CUDA's words. */
+/* SL_OK, SL_ENOMEM or SL_EDEVICE; the diagnostic (may be NULL) says what failed and CUDA's words.
+ */
 enum sl_status cuda_status(cudaError_t error, const char *what, struct sl_diag *diag);
 
 /* Whether a batch can be worked on by a context made for these limits. */
 bool cuda_batch_fits(const struct sl_batch *batch, const struct sl_limits *limits);
 
-/* The device's copy of a flat table, one for all contexts of a process: made at the first acquire, gone
- * at the last release. Any thread. */
+/* The device's copy of a flat table, one for all contexts of a process: made at the first acquire,
+ * gone at the last release. Any thread. */
 enum sl_status cuda_table_acquire(void **d_table, const void *table, size_t table_len, int device,
                                   struct sl_diag *diag);
 void cuda_table_release(const void *table, int device); /* a table never acquired is ignored */
@@ -61,8 +61,8 @@ static inline struct cuda_hits_device cuda_hits_device(const struct cuda_hits *h
 }
 
 #ifdef __CUDACC__
-/* Appends a hit. One atomic for all threads of a warp that append at once: without that, a batch in which
- * every byte hits is bound by a single counter. */
+/* Appends a hit. One atomic for all threads of a warp that append at once: without that, a batch in
+ * which every byte hits is bound by a single counter. */
 static __device__ inline void cuda_hits_append(struct cuda_hits_device hits, uint32_t item,
                                                uint32_t offset, uint32_t id)
 {

@@ -70,8 +70,8 @@ static enum sl_status choose_cuda(struct sl_device *device, int index, bool opti
         return SL_EDEVICE;
     }
     if (index >= 0 && gpus[0].name[0] != '\0' && (uint32_t)index >= n)
-        return diag_set(diag, SL_EDEVICE, NULL, 0, "device cuda:%d is not there (this machine has %u)",
-                        index, n);
+        return diag_set(diag, SL_EDEVICE, NULL, 0,
+                        "device cuda:%d is not there (this machine has %u)", index, n);
     return diag_set(diag, SL_EDEVICE, NULL, 0, "device cuda cannot be used: %s", reason);
 }
 

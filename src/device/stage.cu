@@ -73,9 +73,11 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
     if (error == cudaSuccess)
         error = copy_in(stage->d_bytes, batch->bytes, batch->bytes_len, stage->stream);
     if (error == cudaSuccess)
-        error = copy_in(stage->d_payload, batch->payload, n * sizeof *batch->payload, stage->stream);
+        error =
+            copy_in(stage->d_payload, batch->payload, n * sizeof *batch->payload, stage->stream);
     if (error == cudaSuccess && batch->has_overlap)
-        error = copy_in(stage->d_overlap, batch->overlap, n * sizeof *batch->overlap, stage->stream);
+        error =
+            copy_in(stage->d_overlap, batch->overlap, n * sizeof *batch->overlap, stage->stream);
     if (error == cudaSuccess && batch->packet != NULL)
         error = copy_in(stage->d_packet, batch->packet, n * sizeof *batch->packet, stage->stream);
     if (error != cudaSuccess)

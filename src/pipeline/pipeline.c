@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Batches in flight: a filler thread, workers, and the caller's thread that drains.
  *
- * A batch has a sequence number; number s lives in slot s modulo the slots. Three counters say all of the
- * order: drained <= taken <= filled <= drained + n_slots. Workers finish in any order, so a slot also
- * knows whether its work is done. */
+ * A batch has a sequence number; number s lives in slot s modulo the slots. Three counters say all
+ * of the order: drained <= taken <= filled <= drained + n_slots. Workers finish in any order, so a
+ * slot also knows whether its work is done. */
 #include "sluice/pipeline.h"
 
 #include <errno.h>
@@ -182,8 +182,7 @@ static void drain_loop(struct pipeline *pipeline)
 
         for (uint32_t e = 0; e < config->n_engines; e++)
             pipeline->stats->engine_hits[e] += slot->hits[e].n;
-        const enum sl_status status =
-            config->drain(config->user, slot->batch, slot->hits, &diag);
+        const enum sl_status status = config->drain(config->user, slot->batch, slot->hits, &diag);
         pipeline->stats->drain_ns += clock_ns() - begin;
 
         pthread_mutex_lock(&pipeline->lock);
@@ -207,9 +206,8 @@ static enum sl_status open_slots(struct pipeline *pipeline, struct sl_diag *diag
     if (pipeline->slots == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u batches", pipeline->n_slots);
     for (uint32_t i = 0; i < pipeline->n_slots; i++) {
-        const enum sl_status status =
-            sl_batch_create(&pipeline->slots[i].batch, config->batch_len, config->batch_items,
-                            pipeline->cuda, diag);
+        const enum sl_status status = sl_batch_create(&pipeline->slots[i].batch, config->batch_len,
+                                                      config->batch_items, pipeline->cuda, diag);
         if (status != SL_OK)
             return status;
     }

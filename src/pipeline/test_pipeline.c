@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pipeline with an engine of its own, which is slow at random, finds one hit a byte that is 'x', and can
- * be told to fail. */
+/* The pipeline with an engine of its own, which is slow at random, finds one hit a byte that is
+ * 'x', and can be told to fail. */
 #include "test.h"
 
 #include <stdatomic.h>
@@ -25,8 +25,8 @@ static bool usable(char why[SL_WHY_LEN])
     return true;
 }
 
-static enum sl_status engine_open(void **context, const void *table,
-                                  const struct sl_limits *limits, struct sl_diag *diag)
+static enum sl_status engine_open(void **context, const void *table, const struct sl_limits *limits,
+                                  struct sl_diag *diag)
 {
     struct context *made = calloc(1, sizeof *made);
 
@@ -64,8 +64,8 @@ static enum sl_status engine_wait(void *opaque)
     return atomic_fetch_sub(&context->table->fail_wait_in, 1) == 0 ? SL_EDEVICE : context->status;
 }
 
-static const struct sl_backend test_backend = {
-    "test", SL_DEVICE_CPU, usable, engine_open, engine_submit, engine_wait, free};
+static const struct sl_backend test_backend = {"test",        SL_DEVICE_CPU, usable, engine_open,
+                                               engine_submit, engine_wait,   free};
 static const struct sl_backend *const backends[] = {&test_backend, NULL};
 static const struct sl_engine engine = {"test engine", backends};
 
@@ -243,8 +243,8 @@ static void test_failures_end_the_run(void **state)
         assert_int_equal(run_pipeline(&run, &wait_fails, 3, 1024, &stats, &diag), SL_EDEVICE);
         assert_true(run.drained < run.n_items);
 
-        run = (struct run){
-            .n_items = 1500, .fill_end = SL_END, .fail_drain_at = (uint32_t)at * 100};
+        run =
+            (struct run){.n_items = 1500, .fill_end = SL_END, .fail_drain_at = (uint32_t)at * 100};
         assert_int_equal(run_pipeline(&run, &fine, 3, 1024, &stats, &diag), SL_EIO);
         assert_string_equal(diag.text, "disk full");
         assert_int_equal(run.drained, at * 100);

@@ -24,8 +24,8 @@ struct worker {
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
                            struct sl_diag *diag);
 
-/* Runs every engine over a host batch: one upload on a GPU, then all engines on its stream. The arrays in
- * hits, one for each engine, grow as needed and are sorted. */
+/* Runs every engine over a host batch: one upload on a GPU, then all engines on its stream. The
+ * arrays in hits, one for each engine, grow as needed and are sorted. */
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
                           struct sl_diag *diag);
 
