@@ -28,12 +28,14 @@ else()
 endif()
 
 # sluice_cuda_backend(TARGET FILE.cu BACKEND...): adds the CUDA source that defines these backends, or,
-# without CUDA, a source that defines each as not usable.
+# without CUDA, a source that defines each as not usable. x_cuda_block is named "cuda-block".
 function(sluice_cuda_backend target source)
   if(SLUICE_HAVE_CUDA)
     target_sources(${target} PRIVATE ${source})
   else()
     foreach(backend IN LISTS ARGN)
+      string(REGEX REPLACE "^.*(cuda.*)$" "\\1" name ${backend})
+      string(REPLACE "_" "-" name ${name})
       set(generated ${CMAKE_CURRENT_BINARY_DIR}/${backend}_absent.c)
       configure_file(${PROJECT_SOURCE_DIR}/cmake/backend_absent.c.in ${generated} @ONLY)
       target_sources(${target} PRIVATE ${generated})

@@ -58,7 +58,8 @@ struct sl_backend {
     /* Whether it can run on this machine; if not, why, in a few words. */
     bool (*usable)(char why[SL_WHY_LEN]);
 
-    /* Makes a context over a table, which must outlive it. SL_ENOMEM, SL_EDEVICE. */
+    /* Makes a context over a table, which must outlive it. SL_EINVAL: the table is another
+     * engine's. SL_ENOMEM, SL_EDEVICE. */
     enum sl_status (*open)(void **context, const void *table, const struct sl_limits *limits,
                            struct sl_diag *diag);
 

@@ -42,10 +42,12 @@ enum sl_header_check {
     SL_HEADER_ICMP_CHECKSUM, /* ICMP and ICMPv6 */
 
     /* Addresses. */
-    SL_HEADER_PRIVATE_SOURCE,      /* private source, and the destination is neither in --home nor
-                                      private nor multicast nor broadcast */
+    SL_HEADER_PRIVATE_SOURCE,      /* private source that is not in a home network, and a
+                                      destination that is public and not in one either. Public:
+                                      neither private, multicast, broadcast, loopback, link-local
+                                      nor unspecified */
     SL_HEADER_PRIVATE_DESTINATION, /* the same, turned around */
-    SL_HEADER_LAND,                /* source = destination, unspecified excepted */
+    SL_HEADER_LAND,                /* source = destination, unspecified and loopback excepted */
     SL_HEADER_BAD_SOURCE,          /* multicast source, or IPv4 255.255.255.255 */
     SL_HEADER_TCP_BROADCAST, /* TCP to a multicast address, to 255.255.255.255, or to the broadcast
                                 address of a --home network of at most 30 bits */

@@ -47,12 +47,34 @@ static bool order_by_item(struct sl_hit *hit, size_t n, uint32_t max_item)
     return ready;
 }
 
+/* Sorts a list that is nearly in order, in time linear to what is not: backends give the ends of
+ * matches upwards and only the literals that end together in any order. False: it is not nearly in
+ * order, and is left as some permutation of itself. */
+static bool sort_nearly_sorted(struct sl_hit *hit, size_t n)
+{
+    size_t moves_left = 8 * n;
+
+    for (size_t i = 1; i < n; i++) {
+        const struct sl_hit moved = hit[i];
+        size_t at = i;
+
+        for (; at > 0 && moves_left > 0 && compare_hits(&hit[at - 1], &moved) > 0; moves_left--) {
+            hit[at] = hit[at - 1];
+            at--;
+        }
+        hit[at] = moved;
+        if (moves_left == 0)
+            return false;
+    }
+    return true;
+}
+
 static void sort_each_item(struct sl_hit *hit, size_t n)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && hit[end].item == hit[begin].item; end++)
             ;
-        if (!is_sorted(hit + begin, end - begin))
+        if (!sort_nearly_sorted(hit + begin, end - begin))
             qsort(hit + begin, end - begin, sizeof *hit, compare_hits);
     }
 }

@@ -63,14 +63,14 @@ enum rule_payload_kind { RULE_CONTENT, RULE_DATA_AT };
 struct rule_payload {
     enum rule_payload_kind kind;
     bool negated;
-    bool relative;   /* to the cursor; otherwise to the payload's first byte */
-    bool nocase;     /* `bytes` are lower case */
-    bool at_end;     /* RULE_CONTENT: ends where the payload ends */
-    bool first_only; /* RULE_CONTENT: no later step can prefer another occurrence to the first */
-    bool unplaced;   /* RULE_CONTENT: "fast_pattern:only"; nothing may be relative to it */
-    bool marked;     /* RULE_CONTENT: "fast_pattern" */
-    bool has_begin,
-        has_end;      /* RULE_CONTENT: the rule says where it may begin, how far it may reach */
+    bool relative;    /* to the cursor; otherwise to the payload's first byte */
+    bool nocase;      /* `bytes` are lower case */
+    bool at_end;      /* RULE_CONTENT: ends where the payload ends */
+    bool first_only;  /* RULE_CONTENT: no later step can prefer another occurrence to the first */
+    bool unplaced;    /* RULE_CONTENT: "fast_pattern:only"; nothing may be relative to it */
+    bool marked;      /* RULE_CONTENT: "fast_pattern" */
+    bool has_begin;   /* RULE_CONTENT: the rule says where it may begin */
+    bool has_end;     /* RULE_CONTENT: the rule says how far it may reach */
     int32_t distance; /* RULE_CONTENT: first byte allowed; RULE_DATA_AT: a byte is there */
     uint32_t window;  /* RULE_CONTENT: bytes allowed from there on, or RULE_NO_WINDOW */
     const uint8_t *bytes;

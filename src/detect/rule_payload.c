@@ -44,12 +44,8 @@ static uint32_t find(const struct search *search, int64_t from, int64_t end)
 
     if (end > search->len)
         end = search->len;
-    if (content->at_end) {
-        if (end < search->len)
-            return NOWHERE;
-        if (from < (int64_t)search->len - content->len)
-            from = (int64_t)search->len - content->len;
-    }
+    if (content->at_end && from < (int64_t)search->len - content->len)
+        from = (int64_t)search->len - content->len;
     if (from < 0)
         from = 0;
     if (end - from < content->len)

@@ -155,6 +155,7 @@ static void test_ports(void **state)
          {.kind = TCP}},
         {"alert ip any any -> any 2000 (sid:1;)", {.kind = UDP}, {.kind = ICMP}},
         {"alert ip any any -> any 0:65535 (sid:1;)", {.kind = ICMP}, {.kind = ARP}},
+        {"alert ip any [101:65535,0:100] -> any any (sid:1;)", {.kind = ICMP}, {.kind = ARP}},
     };
 
     (void)state;

@@ -310,6 +310,7 @@ static void test_duplicates(void **state)
     assert_int_equal(count_of(rules).duplicates, 2);
     assert_int_equal(count_of(rules).loaded, 3);
     assert_int_equal(count_of(rules).without_literal, 2);
+    assert_string_equal(sl_rules_signature(rules, 0)->msg, "b");
     assert_int_equal(sl_rules_load_text(rules, "other", again, strlen(again), &diag), SL_OK);
     assert_int_equal(count_of(rules).duplicates, 4);
     assert_int_equal(count_of(rules).loaded, 3);
@@ -434,6 +435,33 @@ static void test_literals(void **state)
     sl_rules_free(rules);
 }
 
+/* Literals that fill traffic stand for no rule whose header finds it as well. */
+static void test_common_literals(void **state)
+{
+    static const struct {
+        const char *rule;
+        bool without;
+    } rules[] = {
+        {"alert tcp any any -> any 80 (content:\"xy\"; sid:1;)", true},
+        {"alert tcp any 80 -> any any (content:\"xy\"; sid:1;)", true},
+        {"alert tcp any any -> any 80 (content:\"aaaaaaaa\"; sid:1;)", true},
+        {"alert icmp any any -> any any (itype:8; content:\"x\"; sid:1;)", true},
+        {"alert tcp any any -> any 80 (content:\"xyz\"; sid:1;)", false},
+        {"alert tcp any any -> any any (content:\"xy\"; sid:1;)", false},
+        {"alert tcp any any <> any 80 (content:\"xy\"; sid:1;)", false},
+        {"alert tcp any any -> any 1024: (content:\"xy\"; sid:1;)", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        struct sl_rules *set = load_rules(rules[i].rule);
+
+        assert_int_equal(count_of(set).loaded, 1);
+        assert_int_equal(count_of(set).without_literal, rules[i].without);
+        sl_rules_free(set);
+    }
+}
+
 /* A content longer than any literal: its beginning stands for it. */
 static void test_long_content(void **state)
 {
@@ -536,14 +564,14 @@ static void test_large_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_signature),     cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_classes),       cmocka_unit_test(test_bad_rules),
-        cmocka_unit_test(test_skipped_rules), cmocka_unit_test(test_skip_reasons),
-        cmocka_unit_test(test_lines),         cmocka_unit_test(test_duplicates),
-        cmocka_unit_test(test_variables),     cmocka_unit_test(test_home_is_everywhere),
-        cmocka_unit_test(test_endless_lists), cmocka_unit_test(test_literals),
-        cmocka_unit_test(test_long_content),  cmocka_unit_test(test_files),
-        cmocka_unit_test(test_large_files),
+        cmocka_unit_test(test_signature),       cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_classes),         cmocka_unit_test(test_bad_rules),
+        cmocka_unit_test(test_skipped_rules),   cmocka_unit_test(test_skip_reasons),
+        cmocka_unit_test(test_lines),           cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_variables),       cmocka_unit_test(test_home_is_everywhere),
+        cmocka_unit_test(test_endless_lists),   cmocka_unit_test(test_literals),
+        cmocka_unit_test(test_common_literals), cmocka_unit_test(test_long_content),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_large_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints what the dissector finds in a capture, one line a packet: number, protocols, defect, and
- * "tunnel" and "fragment" where it is one; columns are separated by tabs. */
+ * "tunnel" where there is an inner IP header; columns are separated by tabs. */
 #include <stdio.h>
 
 #include "sluice/capture.h"
@@ -31,12 +31,8 @@ static void print_packet(struct sl_batch *batch, uint32_t item)
     sl_dissect(&view, &stats);
     printf("%llu\t", (unsigned long long)view.origin->position);
     print_protocols(&stats);
-    printf("\t%s\t", sl_defect_name((enum sl_defect)view.packet->defect));
-    if (view.packet->flags & (SL_PACKET_OUTER_IPV4 | SL_PACKET_OUTER_IPV6))
-        printf("tunnel");
-    if (view.packet->flags & SL_PACKET_FRAGMENT)
-        printf("fragment");
-    putchar('\n');
+    printf("\t%s\t%s\n", sl_defect_name((enum sl_defect)view.packet->defect),
+           view.packet->flags & (SL_PACKET_OUTER_IPV4 | SL_PACKET_OUTER_IPV6) ? "tunnel" : "");
 }
 
 static enum sl_status print_capture(struct sl_capture *capture, struct sl_batch *batch,

@@ -653,9 +653,9 @@ static void gre_routing(struct frame *f)
 #define ETHER_IPV4_UDP (P(ETHERNET) | P(IPV4) | P(UDP))
 #define ETHER_IPV6_UDP (P(ETHERNET) | P(IPV6) | P(UDP))
 /* outer, network, transport, protocol, flags */
-#define HEADERS(o, n, t, p, f)                                              \
-    {                                                                       \
-        .outer = o, .network = n, .transport = t, .protocol = p, .flags = f \
+#define HEADERS(o, n, t, p, f)                                                        \
+    {                                                                                 \
+        .outer = (o), .network = (n), .transport = (t), .protocol = (p), .flags = (f) \
     }
 #define UDP4(n) HEADERS(0, n, (n) + 20, SL_IP_UDP, IPV4)
 #define UDP6(n) HEADERS(0, n, (n) + 40, SL_IP_UDP, IPV6)

@@ -4,11 +4,11 @@
 
 usage: tshark_agrees.py DISSECT_TABLE [N_FILES]
 
-Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (200): some with each protocol, the others
-evenly spread over the sorted names. Both programs must find the same packets, and in each packet the
-same of PROTOCOLS. tshark runs with only the layers enabled that the dissector knows, and without
-defragmentation. What they still see differently by design is written down in comparable(), stopped() and
-compare(), each difference as narrowly as it can be told.
+Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (200): some with each protocol, the
+others evenly spread over the sorted names. Both programs must find the same packets, and in each
+packet the same of PROTOCOLS. tshark runs with only the layers enabled that the dissector knows, and
+without defragmentation. What they still see differently by design is written down in comparable(),
+stopped() and compare(), each difference as narrowly as it can be told.
 """
 import collections
 import concurrent.futures
@@ -23,17 +23,17 @@ PROTOCOLS = {
     "ICMPv6": "icmpv6", "SCTP": "sctp", "ARP": "arp", "GRE": "gre",
 }
 LAYERS = set(PROTOCOLS.values()) | {
-    "frame", "data", "eth", "ethertype", "vlan", "ieee8021ad", "mpls", "ppp", "pppoes", "chdlc", "llc",
-    "null", "raw", "sll", "sll2", "ah", "hip", "mipv6", "shim6",
-    "ipv6.hopopts", "ipv6.routing", "ipv6.fraghdr", "ipv6.dstopts",
+    "frame", "data", "eth", "ethertype", "vlan", "ieee8021ad", "mpls", "ppp", "pppoes", "chdlc",
+    "llc", "null", "raw", "sll", "sll2", "ah", "hip", "mipv6", "shim6", "ipv6.hopopts",
+    "ipv6.routing", "ipv6.fraghdr", "ipv6.dstopts",
 }
 OPTIONS = ["ip.defragment:FALSE", "ipv6.defragment:FALSE", "ipv6.tso_support:TRUE"]
 FIELDS = [
-    "frame.protocols", "_ws.malformed", "_ws.short", "_ws.expert.message", "ip.flags.mf", "ip.frag_offset",
-    "ipv6.fraghdr.more", "ipv6.fraghdr.offset", "gre.proto", "arp.opcode",
+    "frame.protocols", "_ws.malformed", "_ws.expert.message", "ip.flags.mf", "ip.frag_offset",
+    "ipv6.fraghdr.more", "ipv6.fraghdr.offset", "gre.proto", "eth.type",
 ]
 GRE_FOLLOWED = {0x0800, 0x86DD, 0x6558, 0x880B}
-RARP = {"3", "4"}
+RARP = "0x8035"
 FILE_BYTES_MAX = 300000
 SKIPPED = 77
 
@@ -41,13 +41,15 @@ Ours = collections.namedtuple("Ours", "protocols defect kind")
 
 
 def run(command, env):
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", env=env, check=False)
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", env=env,
+                          check=False)
 
 
 def configure(folder):
-    """Makes a configuration that disables all of tshark's protocols but LAYERS; returns the environment."""
+    """Disables all of tshark's protocols but LAYERS, where the environment then points to."""
     env = dict(os.environ, XDG_CONFIG_HOME=folder)
-    names = [line.split("\t")[2] for line in run(["tshark", "-G", "protocols"], env).stdout.splitlines()]
+    lines = run(["tshark", "-G", "protocols"], env).stdout.splitlines()
+    names = [line.split("\t")[2] for line in lines]
     os.mkdir(os.path.join(folder, "wireshark"))
     with open(os.path.join(folder, "wireshark", "disabled_protos"), "w", encoding="utf-8") as out:
         for name in names:
@@ -57,14 +59,14 @@ def configure(folder):
 
 
 def tshark(path, env):
-    """A dictionary of FIELDS for each packet; None where tshark does not know the file or its link type."""
+    """A dictionary of FIELDS for each packet; None where tshark does not know the link type."""
     command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "occurrence=a"]
     for option in OPTIONS:
         command += ["-o", option]
     for field in FIELDS:
         command += ["-e", field]
     result = run(command, env)
-    if "unknown or unsupported" in result.stderr or "isn't a capture file" in result.stderr:
+    if "unknown or unsupported" in result.stderr:
         return None
     rows = [line.split("\t") for line in result.stdout.split("\n")[:-1]]
     return [dict(zip(FIELDS, row + [""] * len(FIELDS))) for row in rows]
@@ -76,7 +78,8 @@ def table(program, path):
     if result.returncode != 0:
         return None
     rows = [line.split("\t") for line in result.stdout.splitlines()]
-    return [Ours([PROTOCOLS[p] for p in row[1].split(",") if p in PROTOCOLS], row[2], row[3]) for row in rows]
+    return [Ours([PROTOCOLS[p] for p in row[1].split(",") if p in PROTOCOLS], row[2], row[3])
+            for row in rows]
 
 
 def is_fragment(layers, packet):
@@ -90,7 +93,7 @@ def is_fragment(layers, packet):
 
 
 def comparable(packet):
-    """tshark's layers of a packet, without those that the dissector leaves aside by design, and why."""
+    """tshark's layers without those that the dissector leaves aside by design, and why."""
     layers = packet["frame.protocols"].split(":")
     kept = []
     n_ip = 0
@@ -101,13 +104,14 @@ def comparable(packet):
                 return kept, "second tunnel"
             if n_ip == 2 and is_fragment(layers, packet):
                 return kept, "tunnel in a fragment"
-        if layer == "arp" and packet["arp.opcode"].split(",")[0] in RARP:
+        if layer == "arp" and RARP in packet["eth.type"].split(","):
             return kept, "RARP"
         if layer == "ah" and layers[i - 1] == "ip":
             return kept, "AH in IPv4"
         kept.append(layer)
         if layer in ("icmp", "icmpv6"):
-            return kept, "quoted in ICMP" if "ip" in layers[i:] or "ipv6" in layers[i:] else None
+            quoted = "ip" in layers[i:] or "ipv6" in layers[i:]
+            return kept, "quoted in ICMP" if quoted else None
         if layer == "gre":
             if n_ip == 2:
                 return kept, "second tunnel"
@@ -120,29 +124,30 @@ def comparable(packet):
 
 # The defects behind which tshark goes on, and what it says of them.
 GOES_ON = {
-    "ipv4-total-length": r"IPv4 total length exceeds packet length|Bogus IPv4|bogus, less than header",
+    "ipv4-total-length": r"IPv4 total length exceeds packet length|Bogus IPv4|less than header",
     "ipv6-payload-length": r"IPv6 payload length exceeds framing length",
-    "ipv4-header-length": r"[Bb]ogus.*header length|bogus, less than header",
+    "ipv4-header-length": r"[Bb]ogus.*header length|less than header",
 }
 
 
 def stopped(layers, packet, ours):
-    """tshark's layers up to where a defect stops the dissector, and why; tshark must know of the defect."""
+    """tshark's layers up to where a defect stops the dissector, and why; tshark must see it too."""
     said = packet["_ws.expert.message"] + packet["_ws.malformed"]
     ip = [i for i, layer in enumerate(layers) if layer in ("ip", "ipv6")]
-    if ours.defect in GOES_ON and re.search(GOES_ON[ours.defect], said):
+    if ip and ours.defect in GOES_ON and re.search(GOES_ON[ours.defect], said):
         last = ip[min(len(ip), 2 if ours.kind == "tunnel" else 1) - 1]
         return layers[:last + 1], ours.defect
     return layers, None
 
 
 def compare(packet, ours):
-    """Why the packet's layers differ although they agree (None: they do not differ), and the difference."""
+    """By what design the layers differ (None: they do not), and what is different still."""
     layers, why = comparable(packet)
     layers, defect = stopped(layers, packet, ours)
     theirs = set(layers) & set(PROTOCOLS.values())
     mine = set(ours.protocols)
-    if packet["_ws.malformed"].startswith("[Malformed Packet: IPv4]") and layers[-1] == "ip" and theirs <= mine:
+    in_options = packet["_ws.malformed"].startswith("[Malformed Packet: IPv4]")
+    if in_options and layers[-1] == "ip" and theirs <= mine:
         return "tshark stops in IPv4 options", None
     # Each names the version that the layer before does, or the one that the header has.
     version = {"ipv4-version": "ip", "ipv6-version": "ipv6"}.get(ours.defect)
@@ -153,7 +158,7 @@ def compare(packet, ours):
 
 
 def compare_file(path, mine, env):
-    """(packets, counts of each protocol, counts of each reason, differences); None: tshark cannot read it."""
+    """Packets, counts of each protocol and reason, differences; None: tshark cannot read it."""
     theirs = tshark(path, env)
     if theirs is None:
         return None
@@ -166,7 +171,7 @@ def compare_file(path, mine, env):
         reasons.update([reason] if reason else [])
         if difference:
             differences.append(f"packet {number}: {','.join(sorted(difference))} "
-                               f"({packet['frame.protocols']}; {','.join(ours.protocols)}, {ours.defect})")
+                               f"({ours.protocols}, {ours.defect}; {packet['frame.protocols']})")
     return len(mine), counts, reasons, differences
 
 
@@ -176,10 +181,12 @@ def choose(folder, n, program, pool):
                    if re.search(r"\.(pcap|pcapng|cap)(\.gz)?$", name)
                    and os.path.getsize(os.path.join(folder, name)) <= FILE_BYTES_MAX)
     paths = [os.path.join(folder, name) for name in names]
-    tables = {path: rows for path, rows in zip(paths, pool.map(lambda path: table(program, path), paths)) if rows}
+    all_rows = pool.map(lambda path: table(program, path), paths)
+    tables = {path: rows for path, rows in zip(paths, all_rows) if rows}
     chosen = {}
     for protocol in PROTOCOLS.values():
-        having = [path for path, rows in tables.items() if any(protocol in row.protocols for row in rows)]
+        having = [path for path, rows in tables.items()
+                  if any(protocol in row.protocols for row in rows)]
         chosen.update((path, tables[path]) for path in having[:n // 20])
     rest = [path for path in tables if path not in chosen]
     n = min(n - len(chosen), len(rest))
@@ -201,7 +208,8 @@ def main():
     n_files = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     packets, n_compared, failed = 0, 0, 0
     counts, reasons = collections.Counter(), collections.Counter()
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         env = configure(folder)
         chosen = choose(os.path.join(data, "pcap"), n_files, sys.argv[1], pool)
         results = pool.map(lambda item: compare_file(*item, env), chosen.items())
@@ -216,8 +224,10 @@ def main():
             failed += bool(result[3])
             for difference in result[3][:5]:
                 print(f"{os.path.basename(path)}: {difference}")
-    print(f"{n_compared} captures, {packets} packets:", ", ".join(f"{counts[p]} {p}" for p in PROTOCOLS.values()))
-    print("different by design:", ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items())) or "none")
+    print(f"{n_compared} captures, {packets} packets:",
+          ", ".join(f"{counts[p]} {p}" for p in PROTOCOLS.values()))
+    print("different by design:",
+          ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items())) or "nothing")
     print(f"{failed} captures differ" if failed else "tshark agrees")
     return 1 if failed or n_compared < len(chosen) * 9 // 10 else 0
 

@@ -22,17 +22,19 @@
 #include "sluice/header.h"
 
 #if defined(__CUDACC__)
-#define HEADER_CORE static inline __host__ __device__
+#define HEADER_SIDES __host__ __device__
 #else
-#define HEADER_CORE static inline
+#define HEADER_SIDES
 #endif
+
+#define HEADER_CORE static inline HEADER_SIDES
 
 /* What every packet goes through. Left to itself, gcc calls these and keeps struct header_ip in
  * memory, at two thirds of the rate. */
-#define HEADER_INLINE __attribute__((always_inline)) HEADER_CORE
+#define HEADER_INLINE __attribute__((always_inline)) static inline HEADER_SIDES
 
 /* What only hits go through. Inlined, it more than doubles the registers of the CUDA kernel. */
-#define HEADER_COLD __attribute__((noinline, unused)) HEADER_CORE
+#define HEADER_COLD __attribute__((noinline, unused)) static HEADER_SIDES
 
 enum {
     HEADER_MAGIC = 0x48534C53, /* "SLSH" */
@@ -84,7 +86,14 @@ struct header_ip {
     struct header_addr dst;
 };
 
-enum { HEADER_PRIVATE = 1, HEADER_MULTICAST = 2, HEADER_BROADCAST = 4, HEADER_UNSPECIFIED = 8 };
+enum {
+    HEADER_PRIVATE = 1,
+    HEADER_MULTICAST = 2,
+    HEADER_BROADCAST = 4,
+    HEADER_UNSPECIFIED = 8,
+    HEADER_LOOPBACK = 16,
+    HEADER_LINK_LOCAL = 32
+};
 
 /* Next header numbers of the extension headers that are walked. */
 enum {
@@ -219,6 +228,10 @@ HEADER_CORE uint32_t header_kind4(uint32_t addr)
         kind |= HEADER_BROADCAST;
     if (addr == 0)
         kind |= HEADER_UNSPECIFIED;
+    if (addr >> 24 == 127)
+        kind |= HEADER_LOOPBACK;
+    if (addr >> 16 == 0xA9FE)
+        kind |= HEADER_LINK_LOCAL;
     return kind;
 }
 
@@ -245,7 +258,11 @@ HEADER_CORE uint32_t header_kind(const struct header_addr *addr)
         return HEADER_PRIVATE;
     if (addr->hi >> 56 == 0xFF)
         return HEADER_MULTICAST;
-    return addr->hi == 0 && addr->lo == 0 ? HEADER_UNSPECIFIED : 0;
+    if (addr->hi >> 54 == 0xFE80 >> 6)
+        return HEADER_LINK_LOCAL;
+    if (addr->hi == 0 && addr->lo <= 1)
+        return addr->lo == 0 ? HEADER_UNSPECIFIED : HEADER_LOOPBACK;
+    return 0;
 }
 
 HEADER_CORE bool header_is_home(const struct sl_header_table *table, const struct header_addr *addr)
@@ -260,12 +277,11 @@ HEADER_CORE bool header_is_home(const struct sl_header_table *table, const struc
     return false;
 }
 
-/* Whether a private address and this one have no business together. */
+/* Whether an address is of the world outside. */
 HEADER_CORE bool header_is_foreign(const struct sl_header_table *table,
                                    const struct header_addr *addr, uint32_t kind)
 {
-    return (kind & (HEADER_PRIVATE | HEADER_MULTICAST | HEADER_BROADCAST)) == 0 &&
-           !header_is_home(table, addr);
+    return kind == 0 && !header_is_home(table, addr);
 }
 
 HEADER_CORE uint64_t header_addresses(const struct sl_header_table *table,
@@ -274,14 +290,16 @@ HEADER_CORE uint64_t header_addresses(const struct sl_header_table *table,
 {
     uint64_t tripped =
         header_if((src_kind & (HEADER_MULTICAST | HEADER_BROADCAST)) != 0, SL_HEADER_BAD_SOURCE) |
-        header_if(src->hi == dst->hi && src->lo == dst->lo && (src_kind & HEADER_UNSPECIFIED) == 0,
+        header_if(src->hi == dst->hi && src->lo == dst->lo &&
+                      (src_kind & (HEADER_UNSPECIFIED | HEADER_LOOPBACK)) == 0,
                   SL_HEADER_LAND);
 
     if ((src_kind & HEADER_PRIVATE) != 0)
-        tripped |= header_if(header_is_foreign(table, dst, dst_kind), SL_HEADER_PRIVATE_SOURCE);
+        tripped |= header_if(header_is_foreign(table, dst, dst_kind) && !header_is_home(table, src),
+                             SL_HEADER_PRIVATE_SOURCE);
     if ((dst_kind & HEADER_PRIVATE) != 0)
-        tripped |=
-            header_if(header_is_foreign(table, src, src_kind), SL_HEADER_PRIVATE_DESTINATION);
+        tripped |= header_if(header_is_foreign(table, src, src_kind) && !header_is_home(table, dst),
+                             SL_HEADER_PRIVATE_DESTINATION);
     return tripped;
 }
 

@@ -336,6 +336,22 @@ static bool is_unspecified(const struct sl_addr *addr)
     return memcmp(addr, &ipv4, sizeof ipv4) == 0 || memcmp(addr, &ipv6, sizeof ipv6) == 0;
 }
 
+/* 127.0.0.0/8 (RFC 1122, section 3.2.1.3), ::1 (RFC 4291, section 2.5.3). */
+static bool is_loopback(const struct sl_addr *addr)
+{
+    const struct sl_addr ipv6 = {.byte = {[15] = 1}};
+
+    return is_ipv4(addr) ? addr->byte[12] == 127 : memcmp(addr, &ipv6, sizeof ipv6) == 0;
+}
+
+/* 169.254.0.0/16 (RFC 3927), fe80::/10 (RFC 4291, section 2.5.6). */
+static bool is_link_local(const struct sl_addr *addr)
+{
+    if (is_ipv4(addr))
+        return addr->byte[12] == 169 && addr->byte[13] == 254;
+    return addr->byte[0] == 0xFE && addr->byte[1] >= 0x80 && addr->byte[1] <= 0xBF;
+}
+
 static bool is_home_broadcast(const struct sl_header_config *config, const struct sl_addr *addr)
 {
     for (uint32_t i = 0; i < config->n_home; i++) {
@@ -352,11 +368,17 @@ static bool is_home_broadcast(const struct sl_header_config *config, const struc
     return false;
 }
 
-/* A private address makes no sense to this peer. */
-static bool is_foreign(const struct sl_header_config *config, const struct sl_addr *peer)
+static bool is_public(const struct sl_addr *addr)
 {
-    return !in_home(config, peer) && !is_private(peer) && !is_multicast(peer) &&
-           !is_limited_broadcast(peer);
+    return !is_private(addr) && !is_multicast(addr) && !is_limited_broadcast(addr) &&
+           !is_loopback(addr) && !is_link_local(addr) && !is_unspecified(addr);
+}
+
+/* A private address that is not the user's own makes no sense to this peer. */
+static bool is_misplaced(const struct sl_header_config *config, const struct sl_addr *addr,
+                         const struct sl_addr *peer)
+{
+    return is_private(addr) && !in_home(config, addr) && is_public(peer) && !in_home(config, peer);
 }
 
 static void check_addresses(struct judge *judge, const struct ip *ip)
@@ -364,11 +386,12 @@ static void check_addresses(struct judge *judge, const struct ip *ip)
     const uint32_t src = ip->at + (ip->is_ipv4 ? 12 : 8);
     const uint32_t dst = ip->at + (ip->is_ipv4 ? 16 : 24);
 
-    if (is_private(&ip->src) && is_foreign(judge->config, &ip->dst))
+    if (is_misplaced(judge->config, &ip->src, &ip->dst))
         trip(judge, SL_HEADER_PRIVATE_SOURCE, src);
-    if (is_private(&ip->dst) && is_foreign(judge->config, &ip->src))
+    if (is_misplaced(judge->config, &ip->dst, &ip->src))
         trip(judge, SL_HEADER_PRIVATE_DESTINATION, dst);
-    if (memcmp(&ip->src, &ip->dst, sizeof ip->src) == 0 && !is_unspecified(&ip->src))
+    if (memcmp(&ip->src, &ip->dst, sizeof ip->src) == 0 && !is_unspecified(&ip->src) &&
+        !is_loopback(&ip->src))
         trip(judge, SL_HEADER_LAND, src);
     if (is_multicast(&ip->src) || is_limited_broadcast(&ip->src))
         trip(judge, SL_HEADER_BAD_SOURCE, src);

@@ -263,6 +263,7 @@ static void ip4_in_ip6(struct frame *f)
 
 #define SAME6 "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\1"
 #define ZERO6 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+#define ONE6 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"
 
 /* Offsets: IPv4 and IPv6 at 14; IPv4 length 16, flags 20, TTL 22, protocol 23, checksum 24, source
  * 26, destination 30; transport 34, TCP acknowledgment 42, offset 46, flags 47, checksum 50; IPv6
@@ -392,12 +393,24 @@ const struct trial header_trials[] = {
     PASSES("10.0.0.1 to 224.0.0.1", udp4, .edit = {EDIT(26, "\x0A\0\0\1\xE0\0\0\1")}),
     PASSES("10.0.0.1 to 255.255.255.255", udp4, .edit = {EDIT(26, "\x0A\0\0\1\xFF\xFF\xFF\xFF")}),
     PASSES("fd00:: to ff02::", udp6, .edit = {EDIT(22, "\xFD\0"), EDIT(38, "\xFF\2")}),
+    PASSES("10.0.0.1 to 169.254.0.1", tcp4, .edit = {EDIT(26, "\x0A\0\0\1\xA9\xFE\0\1")}),
+    TRIPS(PRIVATE_SOURCE, 26, "10.0.0.1 to 169.253.0.1", tcp4,
+          .edit = {EDIT(26, "\x0A\0\0\1\xA9\xFD\0\1")}),
+    PASSES("10.0.0.1 to 127.0.0.1", tcp4, .edit = {EDIT(26, "\x0A\0\0\1\x7F\0\0\1")}),
+    TRIPS(PRIVATE_SOURCE, 26, "10.0.0.1 to 126.0.0.1", tcp4,
+          .edit = {EDIT(26, "\x0A\0\0\1\x7E\0\0\1")}),
+    PASSES("fe80:: to fd00::", tcp6, .edit = {EDIT(22, "\xFE\x80"), EDIT(38, "\xFD\0")}),
+    PASSES("febf:: to fd00::", tcp6, .edit = {EDIT(22, "\xFE\xBF"), EDIT(38, "\xFD\0")}),
+    TRIPS(PRIVATE_DESTINATION, 38, "fec0:: to fd00::", tcp6,
+          .edit = {EDIT(22, "\xFE\xC0"), EDIT(38, "\xFD\0")}),
     TRIPS(PRIVATE_SOURCE, 26, "private source, outer", ip_in_ip, .edit = {EDIT(26, "\x0A\0\0\1")}),
     TRIPS(PRIVATE_SOURCE, 46, "private source, inner", ip_in_ip, .edit = {EDIT(46, "\x0A\0\0\1")}),
 
     TRIPS(LAND, 26, "land, IPv4", tcp4, .edit = {EDIT(26, "\xC0\0\2\1\xC0\0\2\1")}),
     PASSES("land but for a bit, IPv4", tcp4, .edit = {EDIT(26, "\xC0\0\2\1\xC0\0\2\0")}),
     PASSES("land, unspecified, IPv4", tcp4, .edit = {EDIT(26, "\0\0\0\0\0\0\0\0")}),
+    PASSES("land, loopback, IPv4", tcp4, .edit = {EDIT(26, "\x7F\0\0\1\x7F\0\0\1")}),
+    PASSES("land, loopback, IPv6", tcp6, .edit = {EDIT(22, ONE6 ONE6)}),
     TRIPS(LAND, 22, "land, IPv6", tcp6, .edit = {EDIT(22, SAME6 SAME6)}),
     PASSES("land but for a bit, IPv6", tcp6, .edit = {EDIT(22, SAME6 SAME6), EDIT(45, "\1")}),
     PASSES("land, unspecified, IPv6", tcp6, .edit = {EDIT(22, ZERO6 ZERO6)}),

@@ -234,6 +234,10 @@ static void test_home_networks(void **state)
         {"8.8.8.8", "203.0.113.6", 0},
         {"8.8.8.8", "9.9.9.9", 0},
         {"10.1.2.3", "10.1.255.255", broadcast},
+        {"10.1.2.3", "8.8.8.8", 0}, /* the user's own private network */
+        {"10.2.2.3", "8.8.8.8", from_private},
+        {"8.8.8.8", "10.1.2.3", 0},
+        {"8.8.8.8", "10.2.2.3", to_private},
         {"2001:db8::1", "2001:db8:1:ffff:ffff:ffff:ffff:ffff", 0}, /* no broadcast in IPv6 */
     };
     static struct frame frame;

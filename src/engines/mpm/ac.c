@@ -123,29 +123,29 @@ static void make_row(struct builder *builder, uint32_t state)
     }
 }
 
-/* The failure's exceptions, but for the children: one with a row is none, one without is a new one.
- */
+/* The failure's exceptions, but for the children without a row. A child with a row never meets one
+ * of them: the exception's target is a suffix of the child, so it is a state before and has a row
+ * too. */
 static void collect_exceptions(const struct builder *builder, uint32_t state,
                                struct ac_record *record, uint32_t target[256])
 {
     const struct mpm_trie *trie = &builder->trie;
     const struct ac_record *inherited = find_record(builder, builder->failure[state]);
 
-    for (int byte = 0; inherited != NULL && byte < 256; byte++) {
-        if (!ac_has_exception(inherited, (uint8_t)byte))
-            continue;
-        record->exception[byte / 64] |= UINT64_C(1) << byte % 64;
-        target[byte] = builder->targets[ac_exception(inherited, (uint8_t)byte)];
+    for (int word = 0; inherited != NULL && word < 4; word++) {
+        const uint32_t *from = &builder->targets[inherited->first + inherited->rank[word]];
+
+        record->exception[word] = inherited->exception[word];
+        for (uint64_t rest = record->exception[word]; rest != 0; rest &= rest - 1)
+            target[word * 64 + __builtin_ctzll(rest)] = *from++;
     }
     for (uint32_t child = trie->first_child[state]; child < trie->first_child[state + 1]; child++) {
         const uint8_t byte = trie->byte[child];
-        const uint64_t bit = UINT64_C(1) << byte % 64;
 
-        target[byte] = child;
         if (child < builder->n_rows)
-            record->exception[byte / 64] &= ~bit;
-        else
-            record->exception[byte / 64] |= bit;
+            continue;
+        record->exception[byte / 64] |= UINT64_C(1) << byte % 64;
+        target[byte] = child;
     }
 }
 
