@@ -254,8 +254,7 @@ static void end_all(struct sl_flow_table *table)
         }
 }
 
-/* Times may be any 64-bit numbers: differences are taken of unsigned ones, which cannot overflow.
- */
+/* Times may be any 64-bit numbers: differences are taken of unsigned ones, which never overflow. */
 static void advance_clock(struct sl_flow_table *table, int64_t time)
 {
     if (time == 0)
@@ -362,8 +361,7 @@ static bool from_client(const struct flow *flow, uint32_t sender)
     return sender == (flow->state & STATE_CLIENT ? 1 : 0);
 }
 
-/* SYN and SYN+ACK. The first SYN settles who the client is, also in a flow picked up without one.
- */
+/* SYN and SYN+ACK. The first SYN settles who the client is, even in a flow begun without one. */
 static void update_handshake(struct flow *flow, uint8_t tcp_flags, uint32_t sender)
 {
     if (is_syn_ack(tcp_flags)) {

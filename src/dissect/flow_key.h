@@ -11,8 +11,7 @@
 enum { FLOW_KEY_WORDS = 6 };
 
 /* Words 0 and 1 are the lower end's address, 2 and 3 the higher end's; word 4 holds the ports of
- * both and the VLAN ids; word 5 the protocol, and whether the ports are an ICMP echo's identifier.
- */
+ * both and the VLAN ids; word 5 the protocol, and whether the ports are an ICMP echo's id. */
 struct flow_key {
     uint64_t word[FLOW_KEY_WORDS];
 };

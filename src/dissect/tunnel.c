@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GRE (RFC 2784, RFC 2890; version 1: RFC 2637), IP in IP (RFC 2003) and IPv6 in IPv4 (RFC 4213).
- */
+/* GRE (RFC 2784, RFC 2890; version 1: RFC 2637), IP in IP (RFC 2003), IPv6 in IPv4 (RFC 4213). */
 #include "dissect/dissection.h"
 
 enum {
