@@ -65,7 +65,7 @@ void bench_row(const struct bench *bench, const char *what, const char *variant,
         putchar('\n');
         json_decref(row);
     } else {
-        printf("%-16s %-32s %8.3f %-12s (%.3f to %.3f)", what, variant, rate->median / unit,
+        printf("%-18s %-32s %8.3f %-12s (%.3f to %.3f)", what, variant, rate->median / unit,
                unit_name, rate->min / unit, rate->max / unit);
         if (ceiling > 0)
             printf("  %.0f %% of %.2f", rate->median / ceiling * 100, ceiling / unit);

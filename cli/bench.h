@@ -53,10 +53,11 @@ bool bench_capture(const struct bench *bench);
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
 
-/* bench_engine.c: every usable backend of an engine over the data, on one core each, and on the GPU
- * where bench->device gives one: payload on the device already, and from pinned memory beside the
- * link. */
+/* bench_engine.c: every usable backend of an engine over the data, on one core each; and, unless
+ * cpu_only, on the GPU where bench->device gives one: payload there already, and from pinned memory
+ * beside the link. */
 bool bench_engine(const struct bench *bench, const struct bench_data *data, const char *what,
-                  const struct sl_engine *engine, const void *table, bool by_packets);
+                  const struct sl_engine *engine, const void *table, bool by_packets,
+                  bool cpu_only);
 
 #endif

@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "device/device.h"
 
-enum { MAX_HITS = 4 << 20, N_STAGES = 3 };
+enum { MAX_HITS = 4 << 20, N_STAGES = 3, RUN_BYTES = 100000000 };
 
 /* One context for each batch in flight; on a GPU a stage with each. */
 struct lane {
@@ -22,6 +22,7 @@ struct engine_run {
     const struct bench_data *data;
     struct lane lanes[N_STAGES];
     const struct sl_batch *resident; /* GPU: a batch that is there already; NULL: all cross */
+    uint32_t n_repeats;              /* goes over the batches, so that a run takes its time */
     bool by_packets;
     bool failed;
 };
@@ -62,12 +63,13 @@ static double run_all(void *user)
     const size_t n_lanes = run->lanes[1].context != NULL ? N_STAGES : 1;
     double units = 0;
 
-    for (size_t i = 0; i < run->data->n_batches; i++) {
+    for (size_t i = 0; i < run->n_repeats * run->data->n_batches; i++) {
+        const struct sl_batch *batch = run->data->batches[i % run->data->n_batches];
         struct lane *lane = &run->lanes[i % n_lanes];
 
         end_lane(run, lane);
-        begin_lane(run, lane, run->data->batches[i]);
-        units += units_of(run, run->data->batches[i]);
+        begin_lane(run, lane, batch);
+        units += units_of(run, batch);
     }
     for (size_t l = 0; l < n_lanes; l++)
         end_lane(run, &run->lanes[l]);
@@ -159,7 +161,10 @@ static bool bench_backend(const struct bench *bench, const struct bench_data *da
                           const char *what, const struct sl_backend *backend, const void *table,
                           int device, bool by_packets)
 {
-    struct engine_run run = {.backend = backend, .data = data, .by_packets = by_packets};
+    struct engine_run run = {.backend = backend,
+                             .data = data,
+                             .n_repeats = 1 + (uint32_t)(RUN_BYTES / (data->bytes + 1)),
+                             .by_packets = by_packets};
     const bool cuda = backend->device == SL_DEVICE_CUDA;
     const struct sl_limits limits = limits_for(data, device);
     bool good = true;
@@ -182,7 +187,7 @@ static bool bench_backend(const struct bench *bench, const struct bench_data *da
 }
 
 bool bench_engine(const struct bench *bench, const struct bench_data *data, const char *what,
-                  const struct sl_engine *engine, const void *table, bool by_packets)
+                  const struct sl_engine *engine, const void *table, bool by_packets, bool cpu_only)
 {
     struct sl_device device;
     struct sl_diag diag = {0};
@@ -193,13 +198,13 @@ bool bench_engine(const struct bench *bench, const struct bench_data *data, cons
     for (size_t i = 0; engine->backends[i] != NULL; i++) {
         const struct sl_backend *backend = engine->backends[i];
 
-        if (backend->device == SL_DEVICE_CUDA && device.kind != SL_DEVICE_CUDA)
+        if (backend->device == SL_DEVICE_CUDA && (device.kind != SL_DEVICE_CUDA || cpu_only))
             continue;
         if (strcmp(backend->name, "tiled") == 0) /* a proof of the GPU's tiling, not a way to run */
             continue;
         if (!backend->usable(why)) {
             if (!bench->json)
-                printf("%-16s %-32s not usable: %s\n", what, backend->name, why);
+                printf("%-18s %-32s not usable: %s\n", what, backend->name, why);
             continue;
         }
         if (!bench_backend(bench, data, what, backend, table, device.index, by_packets))

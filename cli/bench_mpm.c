@@ -81,7 +81,7 @@ static bool bench_algorithm(const struct bench *bench, const struct bench_data *
         printf("%s, %zu literals: built in %.3f s, table of %s\n", algorithm, n, seconds,
                cli_bytes((double)info.table_len, bytes));
     snprintf(what, sizeof what, "%s/%zu", algorithm, n);
-    const bool good = bench_engine(bench, data, what, sl_mpm_engine(table), table, false);
+    const bool good = bench_engine(bench, data, what, sl_mpm_engine(table), table, false, false);
     sl_mpm_free(table);
     return good;
 }

@@ -28,7 +28,8 @@ static void print_text(const struct sl_rules *rules, bool list)
     sl_rules_count(rules, &count);
     printf("%12s rules read\n", cli_count(count.lines, text));
     printf("%12s understood", cli_count(count.loaded, text));
-    printf(", of which %s have no literal and are evaluated on every packet of their protocol or port\n",
+    printf(", of which %s have no literal and are evaluated on every packet of their protocol or "
+           "port\n",
            cli_count(count.without_literal, text));
     printf("%12s duplicates (same gid and sid; the highest rev stays)\n",
            cli_count(count.duplicates, text));
