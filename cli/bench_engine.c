@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "device/device.h"
 
-enum { MAX_HITS = 4 << 20, N_STAGES = 3, RUN_BYTES = 100000000 };
+enum { MAX_HITS = 16 << 20, N_STAGES = 3, RUN_BYTES = 100000000 };
 
 /* One context for each batch in flight; on a GPU a stage with each. */
 struct lane {
