@@ -24,7 +24,7 @@ struct engine_run {
     const struct sl_batch *resident; /* GPU: a batch that is there already; NULL: all cross */
     uint32_t n_repeats;              /* goes over the batches, so that a run takes its time */
     bool by_packets;
-    bool failed;
+    enum sl_status failed; /* SL_OK, or why */
 };
 
 static double units_of(const struct engine_run *run, const struct sl_batch *batch)
@@ -32,10 +32,18 @@ static double units_of(const struct engine_run *run, const struct sl_batch *batc
     return run->by_packets ? batch->n_items : batch->bytes_len;
 }
 
+/* Keeps the first failure. */
+static enum sl_status note(struct engine_run *run, enum sl_status status)
+{
+    if (run->failed == SL_OK)
+        run->failed = status;
+    return status;
+}
+
 static void end_lane(struct engine_run *run, struct lane *lane)
 {
-    if (lane->busy && run->backend->wait(lane->context) != SL_OK)
-        run->failed = true;
+    if (lane->busy)
+        note(run, run->backend->wait(lane->context));
     lane->busy = false;
 }
 
@@ -44,16 +52,11 @@ static void begin_lane(struct engine_run *run, struct lane *lane, const struct s
     struct sl_batch view;
 
     if (lane->stage != NULL && batch->memory != SL_MEMORY_DEVICE) {
-        if (sl_stage_upload(lane->stage, batch, &view) != SL_OK) {
-            run->failed = true;
+        if (note(run, sl_stage_upload(lane->stage, batch, &view)) != SL_OK)
             return;
-        }
         batch = &view;
     }
-    if (run->backend->submit(lane->context, batch, &lane->hits) == SL_OK)
-        lane->busy = true;
-    else
-        run->failed = true;
+    lane->busy = note(run, run->backend->submit(lane->context, batch, &lane->hits)) == SL_OK;
 }
 
 /* All batches, round robin over the lanes: on a GPU one crosses while another is worked on. */
@@ -143,7 +146,7 @@ static bool bench_cuda(const struct bench *bench, struct engine_run *run, const 
 
     const struct bench_rate all = bench_measure(bench->runs, run_all, run);
     snprintf(variant, sizeof variant, "%s, from pinned memory", run->backend->name);
-    if (!run->failed)
+    if (run->failed == SL_OK)
         print_rate(bench, run, what, variant, &all, link);
 
     if (sl_stage_upload(run->lanes[1].stage, first, &view) != SL_OK ||
@@ -152,9 +155,9 @@ static bool bench_cuda(const struct bench *bench, struct engine_run *run, const 
     run->resident = &view;
     const struct bench_rate there = bench_measure(bench->runs, run_resident, run);
     snprintf(variant, sizeof variant, "%s, on the device", run->backend->name);
-    if (!run->failed)
+    if (run->failed == SL_OK)
         print_rate(bench, run, what, variant, &there, 0);
-    return !run->failed;
+    return run->failed == SL_OK;
 }
 
 static bool bench_backend(const struct bench *bench, const struct bench_data *data,
@@ -176,12 +179,12 @@ static bool bench_backend(const struct bench *bench, const struct bench_data *da
     } else if (good) {
         const struct bench_rate rate = bench_measure(bench->runs, run_all, &run);
 
-        good = !run.failed;
+        good = run.failed == SL_OK;
         if (good)
             print_rate(bench, &run, what, backend->name, &rate, 0);
     }
     if (!good)
-        cli_error("bench: %s %s failed", what, backend->name);
+        cli_error("bench: %s %s failed: %s", what, backend->name, sl_status_text(run.failed));
     close_lanes(&run);
     return good;
 }
