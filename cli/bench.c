@@ -61,7 +61,7 @@ void bench_row(const struct bench *bench, const char *what, const char *variant,
             "{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:i, s:f}", "bench", what, "variant", variant,
             "data", data, "unit", unit_name, "median", rate->median / unit, "min", rate->min / unit,
             "max", rate->max / unit, "runs", (int)bench->runs, "ceiling", ceiling / unit);
-        json_dumpf(row, stdout, 0);
+        json_dumpf(row, stdout, JSON_REAL_PRECISION(6));
         putchar('\n');
         json_decref(row);
     } else {

@@ -146,7 +146,7 @@ void report_json(const struct report *report, FILE *out)
     json_object_set_new(root, "alerts", alerts(report));
     if (report->details)
         json_object_set_new(root, "pipeline", pipeline(report));
-    json_dumpf(root, out, JSON_COMPACT);
+    json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputc('\n', out);
     json_decref(root);
 }
