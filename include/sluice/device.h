@@ -17,9 +17,9 @@ extern "C" {
 /* A device as `sluice devices` shows it. */
 struct sl_device {
     enum sl_device_kind kind;
-    int index;            /* CUDA: the device's index; CPU: 0 */
-    uint64_t memory_len;  /* bytes of device memory; CPU: of the machine */
-    int capability;       /* CUDA: 10 x major + minor */
+    int index;           /* CUDA: the device's index; CPU: 0 */
+    uint64_t memory_len; /* bytes of device memory; CPU: of the machine */
+    int capability;      /* CUDA: 10 x major + minor */
     bool usable;
     char name[128];       /* "NVIDIA H100 80GB HBM3", "AVX-512, 4 cores" */
     char why[SL_WHY_LEN]; /* where not usable: the reason */
