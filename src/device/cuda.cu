@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA: probing, pinned memory, errors, tables on the device, hits. */
+/* CUDA: probing, pinned memory, errors, and the context of a backend: table and hits. */
 #include "device/cuda_internal.h"
 
 #include <pthread.h>
@@ -109,12 +109,6 @@ void device_pinned_free(void *memory, size_t len)
         (void)cudaFreeHost(memory);
 }
 
-bool cuda_batch_fits(const struct sl_batch *batch, const struct sl_limits *limits)
-{
-    return batch->memory == SL_MEMORY_DEVICE && batch->device == limits->device &&
-           batch->n_items <= limits->max_items && batch->bytes_len <= limits->max_bytes;
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 struct table_copy {
@@ -163,8 +157,10 @@ static enum sl_status copy_table(struct table_copy **copy, const void *table, si
     return SL_OK;
 }
 
-enum sl_status cuda_table_acquire(void **d_table, const void *table, size_t table_len, int device,
-                                  struct sl_diag *diag)
+/* The device's copy of a flat table, one for all contexts of a process: made at the first acquire,
+ * gone at the last release. */
+static enum sl_status acquire_table(const void **d_table, const void *table, size_t table_len,
+                                    int device, struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
@@ -180,7 +176,7 @@ enum sl_status cuda_table_acquire(void **d_table, const void *table, size_t tabl
     return status;
 }
 
-void cuda_table_release(const void *table, int device)
+static void release_table(const void *table, int device)
 {
     pthread_mutex_lock(&tables_lock);
     struct table_copy **link = find_table(table, device);
@@ -196,10 +192,9 @@ void cuda_table_release(const void *table, int device)
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-enum sl_status cuda_hits_open(struct cuda_hits *hits, const struct sl_limits *limits,
-                              struct sl_diag *diag)
+static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *limits,
+                                struct sl_diag *diag)
 {
-    memset(hits, 0, sizeof *hits);
     hits->cap = limits->max_hits;
 
     cudaError_t error = cudaSetDevice(limits->device);
@@ -212,36 +207,19 @@ enum sl_status cuda_hits_open(struct cuda_hits *hits, const struct sl_limits *li
             cudaHostAlloc((void **)&hits->h_count, sizeof *hits->h_count, cudaHostAllocPortable);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&hits->done, cudaEventDisableTiming);
-    if (error != cudaSuccess)
-        cuda_hits_close(hits);
     return cuda_status(error, "taking GPU memory for hits", diag);
 }
 
-enum sl_status cuda_hits_begin(struct cuda_hits *hits, const struct sl_batch *batch,
-                               struct sl_hits *out)
+static void close_hits(struct cuda_hits *hits)
 {
-    hits->stream = (cudaStream_t)batch->stream;
-    hits->out = out;
-    /* The current device is a thread's: submit may run on a thread that never chose one. */
-    cudaError_t error = cudaSetDevice(batch->device);
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(hits->d_count, 0, sizeof *hits->d_count, hits->stream);
-    return cuda_status(error, "starting on a batch", NULL);
+    if (hits->done != NULL)
+        (void)cudaEventDestroy(hits->done);
+    (void)cudaFree(hits->d_hit);
+    (void)cudaFree(hits->d_count);
+    (void)cudaFreeHost(hits->h_count);
 }
 
-enum sl_status cuda_hits_end(struct cuda_hits *hits)
-{
-    cudaError_t error = cudaGetLastError();
-
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(hits->h_count, hits->d_count, sizeof *hits->h_count,
-                                cudaMemcpyDeviceToHost, hits->stream);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(hits->done, hits->stream);
-    return cuda_status(error, "launching a kernel", NULL);
-}
-
-enum sl_status cuda_hits_wait(struct cuda_hits *hits)
+static enum sl_status wait_for_hits(struct cuda_hits *hits)
 {
     struct sl_hits *out = hits->out;
     cudaError_t error = cudaEventSynchronize(hits->done);
@@ -264,12 +242,83 @@ enum sl_status cuda_hits_wait(struct cuda_hits *hits)
     return out->n > n ? SL_EOVERFLOW : SL_OK;
 }
 
-void cuda_hits_close(struct cuda_hits *hits)
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+enum sl_status cuda_context_open(void **context, const void *table, size_t table_len,
+                                 const struct sl_limits *limits, struct sl_diag *diag)
 {
-    if (hits->done != NULL)
-        (void)cudaEventDestroy(hits->done);
-    (void)cudaFree(hits->d_hit);
-    (void)cudaFree(hits->d_count);
-    (void)cudaFreeHost(hits->h_count);
-    memset(hits, 0, sizeof *hits);
+    struct cuda_context *cuda = (struct cuda_context *)calloc(1, sizeof *cuda);
+    int n_multiprocessors = 0;
+
+    if (cuda == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
+    cuda->table = table;
+    cuda->limits = *limits;
+
+    enum sl_status status = cuda_status(
+        cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, limits->device),
+        "asking for the number of multiprocessors", diag);
+    if (status == SL_OK)
+        status = acquire_table(&cuda->d_table, table, table_len, limits->device, diag);
+    if (status == SL_OK)
+        status = open_hits(&cuda->hits, limits, diag);
+    if (status != SL_OK) {
+        cuda_context_close(cuda);
+        return status;
+    }
+    cuda->n_multiprocessors = (uint32_t)n_multiprocessors;
+    *context = cuda;
+    return SL_OK;
+}
+
+void cuda_context_close(void *context)
+{
+    struct cuda_context *cuda = (struct cuda_context *)context;
+
+    if (cuda == NULL)
+        return;
+    close_hits(&cuda->hits);
+    if (cuda->d_table != NULL)
+        release_table(cuda->table, cuda->limits.device);
+    free(cuda);
+}
+
+static bool batch_fits(const struct sl_batch *batch, const struct sl_limits *limits)
+{
+    return batch->memory == SL_MEMORY_DEVICE && batch->device == limits->device &&
+           batch->n_items <= limits->max_items && batch->bytes_len <= limits->max_bytes;
+}
+
+enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_batch *batch,
+                                 struct sl_hits *out)
+{
+    struct cuda_hits *hits = &context->hits;
+
+    if (!batch_fits(batch, &context->limits))
+        return SL_EINVAL;
+    hits->stream = (cudaStream_t)batch->stream;
+    hits->out = out;
+    /* The current device is a thread's: submit may run on a thread that never chose one. */
+    cudaError_t error = cudaSetDevice(batch->device);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(hits->d_count, 0, sizeof *hits->d_count, hits->stream);
+    return cuda_status(error, "starting on a batch", NULL);
+}
+
+enum sl_status cuda_submit_end(struct cuda_context *context)
+{
+    struct cuda_hits *hits = &context->hits;
+    cudaError_t error = cudaGetLastError();
+
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(hits->h_count, hits->d_count, sizeof *hits->h_count,
+                                cudaMemcpyDeviceToHost, hits->stream);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(hits->done, hits->stream);
+    return cuda_status(error, "launching a kernel", NULL);
+}
+
+enum sl_status cuda_context_wait(void *context)
+{
+    return wait_for_hits(&((struct cuda_context *)context)->hits);
 }

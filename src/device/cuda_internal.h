@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What CUDA backends share: errors, tables on the device, and the collector of hits. For .cu files.
+/* What CUDA backends share: errors, the context, and the collector of hits. For .cu files.
  *
- * A backend's context holds a table reference and a hit collector:
- *   open:   cuda_table_acquire, cuda_hits_open
- *   submit: cuda_hits_begin, kernel<<<..., batch->stream>>>(..., cuda_hits_device(&hits)),
- * cuda_hits_end wait:   cuda_hits_wait close:  cuda_hits_close, cuda_table_release */
+ * A backend's `open` is cuda_context_open with its table's length; its `submit` is
+ * cuda_submit_begin, kernels on the batch's stream, and cuda_submit_end; its `wait` and `close` are
+ * cuda_context_wait and _close. */
 #ifndef DEVICE_CUDA_INTERNAL_H
 #define DEVICE_CUDA_INTERNAL_H
 
@@ -18,15 +17,6 @@
  */
 enum sl_status cuda_status(cudaError_t error, const char *what, struct sl_diag *diag);
 
-/* Whether a batch can be worked on by a context made for these limits. */
-bool cuda_batch_fits(const struct sl_batch *batch, const struct sl_limits *limits);
-
-/* The device's copy of a flat table, one for all contexts of a process: made at the first acquire,
- * gone at the last release. Any thread. */
-enum sl_status cuda_table_acquire(void **d_table, const void *table, size_t table_len, int device,
-                                  struct sl_diag *diag);
-void cuda_table_release(const void *table, int device); /* a table never acquired is ignored */
-
 /* Hits in device memory. The count is exact beyond the capacity. */
 struct cuda_hits {
     struct sl_hit *d_hit;
@@ -35,16 +25,27 @@ struct cuda_hits {
     uint32_t cap;
     cudaEvent_t done;
     cudaStream_t stream;
-    struct sl_hits *out; /* the caller's, between begin and wait */
+    struct sl_hits *out; /* the caller's, between submit and wait */
 };
 
-enum sl_status cuda_hits_open(struct cuda_hits *hits, const struct sl_limits *limits,
-                              struct sl_diag *diag);
-enum sl_status cuda_hits_begin(struct cuda_hits *hits, const struct sl_batch *batch,
-                               struct sl_hits *out);
-enum sl_status cuda_hits_end(struct cuda_hits *hits); /* also reports a failed launch */
-enum sl_status cuda_hits_wait(struct cuda_hits *hits);
-void cuda_hits_close(struct cuda_hits *hits); /* zeroed or opened */
+/* A backend's context. */
+struct cuda_context {
+    const void *table;   /* the key of the device's copy, which all contexts of a process share */
+    const void *d_table; /* the device's copy */
+    struct sl_limits limits;
+    uint32_t n_multiprocessors;
+    struct cuda_hits hits;
+};
+
+enum sl_status cuda_context_open(void **context, const void *table, size_t table_len,
+                                 const struct sl_limits *limits, struct sl_diag *diag);
+enum sl_status cuda_context_wait(void *context); /* a backend's wait */
+void cuda_context_close(void *context);          /* a backend's close */
+
+/* SL_EINVAL: the batch is not in this device's memory, or above the limits. */
+enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_batch *batch,
+                                 struct sl_hits *out);
+enum sl_status cuda_submit_end(struct cuda_context *context); /* also reports a failed launch */
 
 /* What kernels are given. */
 struct cuda_hits_device {
@@ -53,8 +54,9 @@ struct cuda_hits_device {
     uint32_t cap;
 };
 
-static inline struct cuda_hits_device cuda_hits_device(const struct cuda_hits *hits)
+static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context *context)
 {
+    const struct cuda_hits *hits = &context->hits;
     struct cuda_hits_device device = {hits->d_hit, hits->d_count, hits->cap};
 
     return device;

@@ -45,76 +45,37 @@ __global__ void header_check_kernel(const struct sl_header_table *table, const u
     }
 }
 
-struct header_cuda_context {
-    const void *table;
-    const struct sl_header_table *d_table;
-    struct sl_limits limits;
-    struct cuda_hits hits;
-};
-
-static void close_context(void *context)
-{
-    struct header_cuda_context *cuda = (struct header_cuda_context *)context;
-
-    if (cuda == NULL)
-        return;
-    cuda_hits_close(&cuda->hits);
-    if (cuda->d_table != NULL)
-        cuda_table_release(cuda->table, cuda->limits.device);
-    free(cuda);
-}
-
 static enum sl_status open_context(void **context, const void *table,
                                    const struct sl_limits *limits, struct sl_diag *diag)
 {
-    enum sl_status status = header_table_check(table, diag);
-    if (status != SL_OK)
-        return status;
+    const enum sl_status status = header_table_check(table, diag);
 
-    struct header_cuda_context *cuda = (struct header_cuda_context *)calloc(1, sizeof *cuda);
-    if (cuda == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context of the header checks");
-    cuda->table = table;
-    cuda->limits = *limits;
-
-    void *d_table = NULL;
-    status =
-        cuda_table_acquire(&d_table, table, sizeof(struct sl_header_table), limits->device, diag);
-    cuda->d_table = (const struct sl_header_table *)d_table;
-    if (status == SL_OK)
-        status = cuda_hits_open(&cuda->hits, limits, diag);
-    if (status != SL_OK)
-        close_context(cuda);
-    else
-        *context = cuda;
-    return status;
+    return status == SL_OK
+               ? cuda_context_open(context, table, sizeof(struct sl_header_table), limits, diag)
+               : status;
 }
 
 static enum sl_status submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)
 {
-    struct header_cuda_context *cuda = (struct header_cuda_context *)context;
+    struct cuda_context *cuda = (struct cuda_context *)context;
 
-    if (!cuda_batch_fits(batch, &cuda->limits) || batch->packet == NULL)
+    if (batch->packet == NULL)
         return SL_EINVAL;
 
-    const enum sl_status status = cuda_hits_begin(&cuda->hits, batch, hits);
+    const enum sl_status status = cuda_submit_begin(cuda, batch, hits);
     if (status != SL_OK)
         return status;
     if (batch->n_items != 0) {
         const uint32_t n_blocks = (batch->n_items - 1) / (BLOCK / GROUP) + 1;
 
         header_check_kernel<<<n_blocks, BLOCK, 0, (cudaStream_t)batch->stream>>>(
-            cuda->d_table, batch->bytes, batch->packet, batch->n_items,
-            cuda_hits_device(&cuda->hits));
+            (const struct sl_header_table *)cuda->d_table, batch->bytes, batch->packet,
+            batch->n_items, cuda_hits_device(cuda));
     }
-    return cuda_hits_end(&cuda->hits);
-}
-
-static enum sl_status wait_for(void *context)
-{
-    return cuda_hits_wait(&((struct header_cuda_context *)context)->hits);
+    return cuda_submit_end(cuda);
 }
 
 const struct sl_backend header_cuda = {
-    "cuda", SL_DEVICE_CUDA, device_cuda_usable, open_context, submit, wait_for, close_context,
+    "cuda", SL_DEVICE_CUDA,    device_cuda_usable, open_context,
+    submit, cuda_context_wait, cuda_context_close,
 };

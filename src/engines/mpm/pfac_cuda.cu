@@ -73,67 +73,20 @@ static __global__ void __launch_bounds__(PFAC_BLOCK)
         scan_starts(&view, root, &items, item, 0, 1, hits);
 }
 
-struct pfac_cuda {
-    const struct sl_mpm_table *table;
-    struct sl_limits limits;
-    void *d_table;
-    struct cuda_hits hits;
-    uint32_t max_blocks;
-};
-
-static bool pfac_cuda_usable(char why[SL_WHY_LEN])
-{
-    return device_cuda_usable(why);
-}
-
-static void pfac_cuda_close(void *context)
-{
-    struct pfac_cuda *cuda = (struct pfac_cuda *)context;
-
-    if (cuda == NULL)
-        return;
-    cuda_hits_close(&cuda->hits);
-    if (cuda->d_table != NULL)
-        cuda_table_release(cuda->table, cuda->limits.device);
-    free(cuda);
-}
-
 static enum sl_status pfac_cuda_open(void **context, const void *table,
                                      const struct sl_limits *limits, struct sl_diag *diag)
 {
-    struct pfac_cuda *cuda = (struct pfac_cuda *)calloc(1, sizeof *cuda);
-    int n_sms = 0;
+    const size_t table_len = ((const struct sl_mpm_table *)table)->len;
 
-    if (cuda == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a matcher");
-    cuda->table = (const struct sl_mpm_table *)table;
-    cuda->limits = *limits;
-
-    enum sl_status status =
-        cuda_status(cudaDeviceGetAttribute(&n_sms, cudaDevAttrMultiProcessorCount, limits->device),
-                    "asking for the number of multiprocessors", diag);
-    if (status == SL_OK)
-        status = cuda_table_acquire(&cuda->d_table, table, cuda->table->len, limits->device, diag);
-    if (status == SL_OK)
-        status = cuda_hits_open(&cuda->hits, limits, diag);
-    if (status != SL_OK) {
-        pfac_cuda_close(cuda);
-        return status;
-    }
-    cuda->max_blocks = (uint32_t)n_sms * BLOCKS_PER_SM;
-    *context = cuda;
-    return SL_OK;
+    return cuda_context_open(context, table, table_len, limits, diag);
 }
 
 static enum sl_status submit(void *context, const struct sl_batch *batch, struct sl_hits *hits,
                              bool block_an_item)
 {
-    struct pfac_cuda *cuda = (struct pfac_cuda *)context;
+    struct cuda_context *cuda = (struct cuda_context *)context;
+    const enum sl_status status = cuda_submit_begin(cuda, batch, hits);
 
-    if (!cuda_batch_fits(batch, &cuda->limits))
-        return SL_EINVAL;
-
-    const enum sl_status status = cuda_hits_begin(&cuda->hits, batch, hits);
     if (status != SL_OK)
         return status;
     if (batch->n_items != 0) {
@@ -142,17 +95,18 @@ static enum sl_status submit(void *context, const struct sl_batch *batch, struct
                                          batch->has_overlap ? batch->overlap : NULL,
                                          batch->n_items};
         const uint32_t wanted = block_an_item ? items.n : (items.n + (PFAC_BLOCK - 1)) / PFAC_BLOCK;
-        const uint32_t n_blocks = wanted < cuda->max_blocks ? wanted : cuda->max_blocks;
+        const uint32_t max_blocks = cuda->n_multiprocessors * BLOCKS_PER_SM;
+        const uint32_t n_blocks = wanted < max_blocks ? wanted : max_blocks;
         const cudaStream_t stream = (cudaStream_t)batch->stream;
 
         if (block_an_item)
             pfac_block_kernel<<<n_blocks, PFAC_BLOCK, 0, stream>>>(d_table, items,
-                                                                   cuda_hits_device(&cuda->hits));
+                                                                   cuda_hits_device(cuda));
         else
             pfac_thread_kernel<<<n_blocks, PFAC_BLOCK, 0, stream>>>(d_table, items,
-                                                                    cuda_hits_device(&cuda->hits));
+                                                                    cuda_hits_device(cuda));
     }
-    return cuda_hits_end(&cuda->hits);
+    return cuda_submit_end(cuda);
 }
 
 static enum sl_status submit_block(void *context, const struct sl_batch *batch,
@@ -167,20 +121,15 @@ static enum sl_status submit_thread(void *context, const struct sl_batch *batch,
     return submit(context, batch, hits, false);
 }
 
-static enum sl_status pfac_cuda_wait(void *context)
-{
-    return cuda_hits_wait(&((struct pfac_cuda *)context)->hits);
-}
-
 extern "C" {
 extern const struct sl_backend mpm_pfac_cuda_block;
 extern const struct sl_backend mpm_pfac_cuda_thread;
 
-const struct sl_backend mpm_pfac_cuda_block = {"cuda-block",   SL_DEVICE_CUDA, pfac_cuda_usable,
-                                               pfac_cuda_open, submit_block,   pfac_cuda_wait,
-                                               pfac_cuda_close};
+const struct sl_backend mpm_pfac_cuda_block = {
+    "cuda-block", SL_DEVICE_CUDA,    device_cuda_usable, pfac_cuda_open,
+    submit_block, cuda_context_wait, cuda_context_close};
 
-const struct sl_backend mpm_pfac_cuda_thread = {"cuda-thread",  SL_DEVICE_CUDA, pfac_cuda_usable,
-                                                pfac_cuda_open, submit_thread,  pfac_cuda_wait,
-                                                pfac_cuda_close};
+const struct sl_backend mpm_pfac_cuda_thread = {
+    "cuda-thread", SL_DEVICE_CUDA,    device_cuda_usable, pfac_cuda_open,
+    submit_thread, cuda_context_wait, cuda_context_close};
 }
