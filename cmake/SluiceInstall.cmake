@@ -15,7 +15,7 @@ if(SLUICE_HAVE_CUDA)
   target_link_libraries(libsluice PRIVATE CUDA::cudart_static)
 endif()
 if(SLUICE_SANITIZE)
-  target_link_options(libsluice PRIVATE -fsanitize=${SLUICE_SANITIZE})
+  target_link_options(libsluice PUBLIC -fsanitize=${SLUICE_SANITIZE})
 endif()
 set_target_properties(libsluice PROPERTIES OUTPUT_NAME sluice LINKER_LANGUAGE C
                       VERSION ${PROJECT_VERSION} SOVERSION 0)
