@@ -21,6 +21,7 @@ set_target_properties(libsluice PROPERTIES OUTPUT_NAME sluice LINKER_LANGUAGE C
                       VERSION ${PROJECT_VERSION} SOVERSION 0)
 target_include_directories(libsluice INTERFACE ${PROJECT_SOURCE_DIR}/include)
 
+file(RELATIVE_PATH SLUICE_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/sluice.pc.in sluice.pc @ONLY)
 install(TARGETS libsluice LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
