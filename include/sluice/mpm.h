@@ -32,11 +32,17 @@ struct sl_literal {
 };
 
 struct sl_mpm_config {
-    const char *algorithm;      /* a name of sl_mpm_algorithms, or "auto" */
-    enum sl_device_kind device; /* what auto picks for */
+    const char *algorithm; /* a name of sl_mpm_algorithms, or "auto" */
+    enum sl_device_kind
+        device; /* what auto picks for, and what algorithms that can choose fit to */
+
+    /* Payloads like those that will be scanned (a host batch, lent until build returns): what is
+     * rare in them is found faster. It changes no result. NULL: text and zeros are assumed to be
+     * frequent. */
+    const struct sl_batch *sample;
 };
 
-/* algorithm "auto", device SL_DEVICE_CPU. */
+/* algorithm "auto", device SL_DEVICE_CPU, no sample. */
 SL_API void sl_mpm_config_init(struct sl_mpm_config *config);
 
 /* A compiled set: immutable, shared by all contexts. */

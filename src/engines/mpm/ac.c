@@ -276,12 +276,13 @@ static struct sl_mpm_table *make_table(struct builder *builder, const struct mpm
 }
 
 static enum sl_status ac_build(struct sl_mpm_table **table, const struct mpm_set *set,
-                               struct sl_diag *diag)
+                               const struct sl_mpm_config *config, struct sl_diag *diag)
 {
     struct builder builder = {0};
     struct sl_mpm_table *made = NULL;
     enum sl_status status = mpm_trie_init(&builder.trie, set, diag);
 
+    (void)config;
     if (status != SL_OK)
         return status;
     if (builder_init(&builder, set) && make_states(&builder, set)) {

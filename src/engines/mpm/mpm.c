@@ -60,6 +60,7 @@ void sl_mpm_config_init(struct sl_mpm_config *config)
 {
     config->algorithm = "auto";
     config->device = SL_DEVICE_CPU;
+    config->sample = NULL;
 }
 
 enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_config *config,
@@ -75,7 +76,7 @@ enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_con
     enum sl_status status = mpm_set_init(&set, literals, n_literals, diag);
     if (status != SL_OK)
         return status;
-    status = algorithm->build(table, &set, diag);
+    status = algorithm->build(table, &set, config, diag);
     mpm_set_clear(&set);
     return status;
 }

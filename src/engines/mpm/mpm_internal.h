@@ -12,7 +12,7 @@ struct mpm_algorithm {
 
     /* SL_ENOMEM, or SL_EUNSUPPORTED for what this algorithm cannot do. */
     enum sl_status (*build)(struct sl_mpm_table **table, const struct mpm_set *set,
-                            struct sl_diag *diag);
+                            const struct sl_mpm_config *config, struct sl_diag *diag);
 
     const struct sl_engine *engine;
 };

@@ -76,11 +76,12 @@ static struct sl_mpm_table *make_table(const struct mpm_set *set, const struct m
 }
 
 static enum sl_status pfac_build(struct sl_mpm_table **table, const struct mpm_set *set,
-                                 struct sl_diag *diag)
+                                 const struct sl_mpm_config *config, struct sl_diag *diag)
 {
     struct mpm_trie trie;
     struct sl_mpm_table *made = NULL;
 
+    (void)config;
     if (set->n_states > UINT32_C(1) << PFAC_STATE_BITS)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
                         "pfac has at most %u states, these literals need %u",

@@ -120,10 +120,11 @@ static enum sl_status store(struct sl_mpm_table **table, const struct mpm_set *s
 
 /* An empty set has no database: there are no expressions to compile. */
 static enum sl_status vectorscan_build(struct sl_mpm_table **table, const struct mpm_set *set,
-                                       struct sl_diag *diag)
+                                       const struct sl_mpm_config *config, struct sl_diag *diag)
 {
     hs_database_t *database = NULL;
 
+    (void)config;
     if (set->n_literals != 0) {
         const enum sl_status status = compile(&database, set, diag);
         if (status != SL_OK)
