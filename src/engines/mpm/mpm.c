@@ -16,6 +16,7 @@
 #endif
 #define ALGORITHMS(X) \
     X(ac)             \
+    X(gram)           \
     X(pfac)           \
     VECTORSCAN(X)
 

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* Building the gram matcher: windows of literals, the filter, the dictionary, and the lists of what
+ * goes apart. */
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "gram_model.h"
+#include "mpm_internal.h"
+
+static const char name[] = "gram";
+
+/* An entry to be, and where it goes. */
+enum place {
+    PLACE_SLOTS4,
+    PLACE_SLOTS3,
+    PLACE_TINY,
+    PLACE_RUNS,
+    PLACE_RUN_BEGIN,
+    PLACE_RUN_END,
+    N_PLACES
+};
+
+struct draft {
+    uint32_t place;
+    uint32_t key;   /* bytes of the window, coarsely folded; lists: the byte */
+    uint32_t order; /* within a key */
+    struct gram_entry entry;
+    uint32_t first; /* what the filter sees of the window: bytes 0 to 3, */
+    uint32_t rest;  /* 4 and 5, */
+    uint32_t known; /* and how many of them the literal has */
+};
+
+struct builder {
+    const struct mpm_set *set;
+    struct gram_model model;
+    uint32_t stride;
+    struct draft *drafts;
+    size_t n_drafts;
+    uint32_t *folded_at; /* by group: offset of its folded bytes */
+    uint64_t folded_len;
+    uint32_t n_of[N_PLACES];
+    uint32_t n_keys[2]; /* of the slots */
+};
+
+static const struct mpm_key *group_key(const struct mpm_set *set, uint32_t group)
+{
+    return &set->keys[set->groups[group]];
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+static uint8_t coarse(uint8_t folded)
+{
+    return (uint8_t)gram_fold4(folded);
+}
+
+/* Bytes of a window that the literal has. */
+static uint32_t window_len(const struct mpm_key *key, uint32_t at)
+{
+    const uint32_t left = key->len - at;
+
+    return left < GRAM_WINDOW ? left : GRAM_WINDOW;
+}
+
+static bool is_run(const uint8_t *bytes, uint32_t len)
+{
+    for (uint32_t i = 1; i < len; i++)
+        if (coarse(bytes[i]) != coarse(bytes[0]))
+            return false;
+    return true;
+}
+
+/* The cheapest window of a residue of the stride, none inside a run. */
+static bool choose_window(const struct builder *builder, const struct mpm_key *key,
+                          uint32_t residue, uint32_t *window)
+{
+    double best = 0;
+    bool found = false;
+
+    for (uint32_t at = residue; at + GRAM_WINDOW_MIN <= key->len; at += builder->stride) {
+        const uint32_t len = window_len(key, at);
+        uint8_t bytes[GRAM_WINDOW];
+
+        if (is_run(key->folded + at, len))
+            continue;
+        for (uint32_t i = 0; i < len; i++)
+            bytes[i] = coarse(key->folded[at + i]);
+
+        const double cost = gram_model_cost(&builder->model, bytes, len);
+        if (!found || cost < best) {
+            found = true;
+            best = cost;
+            *window = at;
+        }
+    }
+    return found;
+}
+
+/* An entry that compares eight bytes as much of which as possible lies in the literal. */
+static struct gram_entry make_entry(const struct builder *builder, uint32_t group, uint32_t window)
+{
+    const struct mpm_key *key = group_key(builder->set, group);
+    const uint32_t latest = key->len > 8 ? key->len - 8 : 0;
+    const uint32_t from = window < latest ? window : latest;
+    struct gram_entry entry = {.group = group,
+                               .folded = builder->folded_at[group],
+                               .window = (uint16_t)window,
+                               .len = (uint16_t)key->len,
+                               .lead = (uint16_t)(window - from)};
+
+    for (uint32_t i = 0; i < 8 && from + i < key->len; i++) {
+        entry.bytes |= (uint64_t)coarse(key->folded[from + i]) << 8 * i;
+        entry.mask |= UINT64_C(0xFF) << 8 * i;
+    }
+    return entry;
+}
+
+static struct draft *add_draft(struct builder *builder, enum place place, uint32_t group,
+                               uint32_t window)
+{
+    struct draft *draft = &builder->drafts[builder->n_drafts++];
+
+    *draft = (struct draft){.place = place,
+                            .order = group_key(builder->set, group)->len,
+                            .entry = make_entry(builder, group, window)};
+    builder->n_of[place]++;
+    return draft;
+}
+
+static void add_window(struct builder *builder, uint32_t group, uint32_t window)
+{
+    const struct mpm_key *key = group_key(builder->set, group);
+    const uint32_t known = window_len(key, window);
+    struct draft *draft =
+        add_draft(builder, known > 3 ? PLACE_SLOTS4 : PLACE_SLOTS3, group, window);
+
+    for (uint32_t i = 0; i < known && i < 4; i++)
+        draft->first |= (uint32_t)coarse(key->folded[window + i]) << 8 * i;
+    for (uint32_t i = 4; i < known; i++)
+        draft->rest |= (uint32_t)coarse(key->folded[window + i]) << 8 * (i - 4);
+    draft->key = draft->first;
+    draft->known = known;
+}
+
+/* The longest run of a literal, by coarsely folded bytes. */
+static uint32_t longest_run(const struct mpm_key *key, uint32_t *begin)
+{
+    uint32_t best = 0;
+
+    for (uint32_t from = 0, to; from < key->len; from = to) {
+        for (to = from + 1; to < key->len && coarse(key->folded[to]) == coarse(key->folded[from]);)
+            to++;
+        if (to - from > best) {
+            best = to - from;
+            *begin = from;
+        }
+    }
+    return best;
+}
+
+/* Whether a group's literals are runs of one byte, not only of coarsely equal ones, and those whose
+ * case counts are runs as they were given. */
+static bool is_run_as_given(const struct mpm_set *set, uint32_t group)
+{
+    const struct mpm_key *key = group_key(set, group);
+
+    if (memcmp(key->folded, key->folded + 1, key->len - 1) != 0)
+        return false;
+    for (uint32_t k = set->groups[group]; k < set->groups[group + 1]; k++) {
+        const struct sl_literal *literal = &set->literals[set->keys[k].id];
+
+        if ((literal->flags & SL_LITERAL_NOCASE) == 0 &&
+            memcmp(literal->bytes, literal->bytes + 1, literal->len - 1) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A literal that is a run, or is known by one. False: its runs are too short to be looked for. */
+static bool add_run(struct builder *builder, uint32_t group)
+{
+    const struct mpm_key *key = group_key(builder->set, group);
+    uint32_t begin = 0;
+    const uint32_t len = longest_run(key, &begin);
+    struct draft *draft;
+
+    if (len < GRAM_RUN_MIN || (len == key->len && !is_run_as_given(builder->set, group)))
+        return false;
+    if (len == key->len)
+        draft = add_draft(builder, PLACE_RUNS, group, 0);
+    else if (begin > 0)
+        draft = add_draft(builder, PLACE_RUN_BEGIN, group, begin);
+    else
+        draft = add_draft(builder, PLACE_RUN_END, group, len);
+    draft->key = coarse(key->folded[begin]);
+    return true;
+}
+
+static void add_group(struct builder *builder, uint32_t group)
+{
+    const struct mpm_key *key = group_key(builder->set, group);
+    uint32_t window[GRAM_STRIDE_MAX];
+    bool found = true;
+
+    if (key->len < builder->stride + GRAM_WINDOW_MIN - 1) {
+        add_draft(builder, PLACE_TINY, group, 0)->key = key->folded[0];
+        return;
+    }
+    for (uint32_t residue = 0; residue < builder->stride; residue++)
+        found &= choose_window(builder, key, residue, &window[residue]);
+    if (!found && add_run(builder, group))
+        return;
+    for (uint32_t residue = 0; residue < builder->stride; residue++) {
+        if (!found) /* runs of three: their window is met in longer ones too, a little dearly */
+            window[residue] = residue;
+        add_window(builder, group, window[residue]);
+    }
+}
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+static int compare_drafts(const void *left, const void *right)
+{
+    const struct draft *a = (const struct draft *)left;
+    const struct draft *b = (const struct draft *)right;
+
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    return a->entry.group < b->entry.group ? -1 : a->entry.group > b->entry.group;
+}
+
+static void count_keys(struct builder *builder)
+{
+    const struct draft *before = NULL;
+
+    for (size_t i = 0; i < builder->n_drafts && builder->drafts[i].place <= PLACE_SLOTS3; i++) {
+        const struct draft *draft = &builder->drafts[i];
+
+        if (before == NULL || before->place != draft->place || before->key != draft->key)
+            builder->n_keys[draft->place]++;
+        before = draft;
+    }
+}
+
+static uint32_t log_at_least(uint64_t n)
+{
+    uint32_t log = 0;
+
+    while (UINT64_C(1) << log < n)
+        log++;
+    return log;
+}
+
+/* Words enough that few are shared, within what a core's second-level cache, or the shared memory
+ * of a GPU's multiprocessor, holds. */
+static uint32_t choose_words_log(const struct builder *builder, enum sl_device_kind device)
+{
+    const uint32_t max = device == SL_DEVICE_CUDA ? 15 : GRAM_WORDS_LOG_MAX;
+    const uint32_t log =
+        log_at_least(4 * ((uint64_t)builder->n_of[PLACE_SLOTS4] + builder->n_of[PLACE_SLOTS3]));
+
+    if (log < 10)
+        return 10;
+    return log < max ? log : max;
+}
+
+static void fill_word(uint32_t *words, uint32_t words_log, const struct draft *draft)
+{
+    const uint32_t hash = gram_hash_first(draft->first);
+    uint32_t word = UINT32_C(1) << gram_hash_bit(hash, words_log);
+
+    word |= draft->known > 3 ? UINT32_C(1) << gram_fourth_bit(draft->first) : 0xFFu;
+    word |= draft->known >= GRAM_WINDOW
+                ? UINT32_C(1) << gram_last_bit(draft->first, draft->rest)
+                : 0xFFFFu << GRAM_LAST_SHIFT;
+    words[gram_word_of(hash, words_log)] |= word;
+}
+
+static void fill_slot(struct gram_slot *slots, uint32_t slots_log, uint32_t key, uint32_t entry)
+{
+    uint32_t at = gram_slot_of(key, slots_log);
+
+    while (slots[at].entry != GRAM_EMPTY)
+        at = (at + 1) & ((UINT32_C(1) << slots_log) - 1);
+    slots[at] = (struct gram_slot){key, entry};
+}
+
+/* Drafts from `from` on that belong to one list. */
+static void fill_list(struct gram_list *list, const struct builder *builder, enum place place,
+                      size_t from, uint64_t entries)
+{
+    size_t at = from;
+
+    list->entries = entries + from * sizeof(struct gram_entry);
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        list->begin[byte] = (uint32_t)(at - from);
+        while (at < from + builder->n_of[place] && builder->drafts[at].key == byte)
+            at++;
+    }
+    list->begin[256] = builder->n_of[place];
+}
+
+/* Literals are spread over eight classes, so that a first byte seldom goes with another's second.
+ */
+static void fill_tiny_classes(struct gram_table *body, const struct builder *builder, size_t from)
+{
+    for (size_t i = 0; i < builder->n_of[PLACE_TINY]; i++) {
+        const struct mpm_key *key =
+            group_key(builder->set, builder->drafts[from + i].entry.group);
+        const uint8_t class_bit =
+            (uint8_t)(1u << (key->folded[0] * 7 + (key->len > 1 ? key->folded[1] : 0)) % 8);
+
+        for (uint32_t byte = 0; byte < 256; byte++) {
+            if (mpm_fold((uint8_t)byte) == key->folded[0])
+                body->tiny_first[byte] |= class_bit;
+            if (key->len == 1 || mpm_fold((uint8_t)byte) == key->folded[1])
+                body->tiny_second[byte] |= class_bit;
+        }
+    }
+}
+
+static void fill_slots(struct gram_table *body, const struct builder *builder)
+{
+    struct gram_slot *slots[2] = {(struct gram_slot *)((uint8_t *)body + body->slots4),
+                                  (struct gram_slot *)((uint8_t *)body + body->slots3)};
+    const uint32_t logs[2] = {body->slots4_log, body->slots3_log};
+    uint32_t *words = (uint32_t *)((uint8_t *)body + body->words);
+    const struct draft *before = NULL;
+
+    for (int kind = 0; kind < 2; kind++)
+        for (uint32_t i = 0; i < UINT32_C(1) << logs[kind]; i++)
+            slots[kind][i].entry = GRAM_EMPTY;
+    for (size_t i = 0; i < builder->n_drafts && builder->drafts[i].place <= PLACE_SLOTS3; i++) {
+        const struct draft *draft = &builder->drafts[i];
+
+        fill_word(words, body->words_log, draft);
+        if (before == NULL || before->place != draft->place || before->key != draft->key)
+            fill_slot(slots[draft->place], logs[draft->place], draft->key, (uint32_t)i);
+        before = draft;
+    }
+}
+
+static void fill_entries(struct gram_table *body, const struct builder *builder)
+{
+    struct gram_entry *entries = (struct gram_entry *)((uint8_t *)body + body->entries);
+    uint8_t *folded = (uint8_t *)body + body->folded;
+    size_t from[N_PLACES + 1] = {0};
+
+    for (size_t i = 0; i < builder->n_drafts; i++) {
+        const struct draft *draft = &builder->drafts[i];
+        const struct draft *next = i + 1 < builder->n_drafts ? draft + 1 : NULL;
+
+        entries[i] = draft->entry;
+        entries[i].last = next == NULL || next->place != draft->place || next->key != draft->key;
+    }
+    for (uint32_t group = 0; group < builder->set->n_groups; group++)
+        memcpy(folded + builder->folded_at[group], group_key(builder->set, group)->folded,
+               group_key(builder->set, group)->len);
+    for (int place = 0; place < N_PLACES; place++)
+        from[place + 1] = from[place] + builder->n_of[place];
+    fill_list(&body->tiny, builder, PLACE_TINY, from[PLACE_TINY], body->entries);
+    fill_list(&body->runs, builder, PLACE_RUNS, from[PLACE_RUNS], body->entries);
+    fill_list(&body->run_begin, builder, PLACE_RUN_BEGIN, from[PLACE_RUN_BEGIN], body->entries);
+    fill_list(&body->run_end, builder, PLACE_RUN_END, from[PLACE_RUN_END], body->entries);
+    fill_tiny_classes(body, builder, from[PLACE_TINY]);
+}
+
+static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_kind device)
+{
+    const uint32_t *n_keys = builder->n_keys;
+    struct gram_table head = {.stride = builder->stride,
+                              .words_log = choose_words_log(builder, device),
+                              .slots4_log = log_at_least(2 * (uint64_t)n_keys[0] + 2),
+                              .slots3_log =
+                                  n_keys[1] == 0 ? 0 : log_at_least(2 * (uint64_t)n_keys[1] + 2),
+                              .n_tiny = builder->n_of[PLACE_TINY],
+                              .n_runs = builder->n_of[PLACE_RUNS] +
+                                        builder->n_of[PLACE_RUN_BEGIN] +
+                                        builder->n_of[PLACE_RUN_END]};
+    uint64_t end = sizeof head;
+
+    head.words = mpm_place(&end, sizeof(uint32_t) << head.words_log);
+    head.slots4 = mpm_place(&end, sizeof(struct gram_slot) << head.slots4_log);
+    head.slots3 = mpm_place(&end, sizeof(struct gram_slot) << head.slots3_log);
+    head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
+    head.folded = mpm_place(&end, builder->folded_len);
+
+    struct sl_mpm_table *table = mpm_table_create(builder->set, name, 0, end);
+    if (table == NULL)
+        return NULL;
+    struct gram_table *body = (struct gram_table *)((uint8_t *)table + table->body);
+    *body = head;
+    fill_slots(body, builder);
+    fill_entries(body, builder);
+    return table;
+}
+
+/* ---- build ----------------------------------------------------------------------------------- */
+
+static bool builder_init(struct builder *builder, const struct mpm_set *set,
+                         const struct sl_mpm_config *config)
+{
+    const size_t n_groups = set->n_groups;
+
+    builder->set = set;
+    builder->stride = GRAM_STRIDE_MAX;
+    builder->drafts =
+        (struct draft *)malloc((n_groups * GRAM_STRIDE_MAX + 1) * sizeof *builder->drafts);
+    builder->folded_at = (uint32_t *)malloc((n_groups + 1) * sizeof *builder->folded_at);
+    if (builder->drafts == NULL || builder->folded_at == NULL ||
+        !gram_model_init(&builder->model, config->sample))
+        return false;
+    for (uint32_t group = 0; group < n_groups; group++) {
+        builder->folded_at[group] = (uint32_t)builder->folded_len;
+        builder->folded_len += (group_key(set, group)->len + UINT64_C(7)) & ~UINT64_C(7);
+    }
+    return true;
+}
+
+static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_set *set,
+                                 const struct sl_mpm_config *config, struct sl_diag *diag)
+{
+    struct builder builder = {0};
+    struct sl_mpm_table *made = NULL;
+
+    if (builder_init(&builder, set, config)) {
+        for (uint32_t group = 0; group < set->n_groups; group++)
+            add_group(&builder, group);
+        qsort(builder.drafts, builder.n_drafts, sizeof *builder.drafts, compare_drafts);
+        count_keys(&builder);
+        made = make_table(&builder, config->device);
+    }
+    gram_model_clear(&builder.model);
+    free(builder.drafts);
+    free(builder.folded_at);
+    if (made == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the windows of %u literals",
+                        set->n_literals);
+    *table = made;
+    return SL_OK;
+}
+
+extern const struct sl_backend mpm_gram_avx512;
+extern const struct sl_backend mpm_gram_avx2;
+extern const struct sl_backend mpm_gram_scalar;
+
+static const struct sl_backend *const backends[] = {&mpm_gram_avx512, &mpm_gram_avx2,
+                                                    &mpm_gram_scalar, NULL};
+
+static const struct sl_engine engine = {.name = "mpm.gram", .backends = backends};
+
+extern const struct mpm_algorithm mpm_gram;
+const struct mpm_algorithm mpm_gram = {.name = name, .build = gram_build, .engine = &engine};

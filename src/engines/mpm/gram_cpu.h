@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The gram matcher on a core: a backend is the three filters, for one instruction set level. */
+#ifndef GRAM_CPU_H
+#define GRAM_CPU_H
+
+#include "gram_core.h"
+#include "mpm_internal.h"
+
+enum {
+    GRAM_CHUNK = 2048 /* bytes filtered at once: a multiple of every stride and vector */
+};
+
+/* Each writes the positions between `from` and `to` that pass, ascending, and returns their number.
+ * Up to 128 bytes behind `to` are read; passing because of them does no harm. */
+struct gram_filters {
+    /* Positions from, from + stride, ... where a window may begin. */
+    uint32_t (*windows)(const struct gram_view *view, const uint8_t *text, uint32_t from,
+                        uint32_t to, uint32_t *out);
+    /* Where a run of GRAM_RUN_MIN or more coarsely equal bytes begins. */
+    uint32_t (*runs)(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *out);
+    /* Where a tiny literal may begin. */
+    uint32_t (*tiny)(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
+                     uint32_t *out);
+};
+
+extern const struct gram_filters gram_filters_scalar;
+
+enum sl_status gram_open(void **context, const void *table, const struct sl_limits *limits,
+                         const struct gram_filters *filters, struct sl_diag *diag);
+enum sl_status gram_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits);
+
+#endif
