@@ -9,10 +9,11 @@
 
 static const char name[] = "gram";
 
+enum { SLOTS_A_KEY = 4 }; /* so that most keys lie where they are looked for first */
+
 /* An entry to be, and where it goes. */
 enum place {
-    PLACE_SLOTS4,
-    PLACE_SLOTS3,
+    PLACE_WINDOWS,
     PLACE_TINY,
     PLACE_RUNS,
     PLACE_RUN_BEGIN,
@@ -22,8 +23,10 @@ enum place {
 
 struct draft {
     uint32_t place;
-    uint32_t key;   /* bytes of the window, coarsely folded; lists: the byte */
+    uint32_t key;   /* the dictionary's, or the list's byte */
+    uint32_t group;
     uint32_t order; /* within a key */
+    uint32_t run;   /* bytes of the literal's run, in the lists of runs */
     struct gram_entry entry;
     uint32_t first; /* what the filter sees of the window: bytes 0 to 3, */
     uint32_t rest;  /* 4 and 5, */
@@ -34,12 +37,17 @@ struct builder {
     const struct mpm_set *set;
     struct gram_model model;
     uint32_t stride;
+    uint32_t words_log;
+    uint32_t multiplier;
+    uint32_t *words; /* the filter of that multiplier */
     struct draft *drafts;
     size_t n_drafts;
-    uint32_t *folded_at; /* by group: offset of its folded bytes */
-    uint64_t folded_len;
+    uint32_t *pattern_at; /* by group */
+    uint64_t patterns_len;
     uint32_t n_of[N_PLACES];
-    uint32_t n_keys[2]; /* of the slots */
+    uint32_t n_of_kind[GRAM_KINDS];
+    uint32_t n_in_runs;
+    uint32_t n_keys;
 };
 
 static const struct mpm_key *group_key(const struct mpm_set *set, uint32_t group)
@@ -79,12 +87,12 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
 
     for (uint32_t at = residue; at + GRAM_WINDOW_MIN <= key->len; at += builder->stride) {
         const uint32_t len = window_len(key, at);
-        uint8_t bytes[GRAM_WINDOW];
+        uint64_t bytes = 0;
 
         if (is_run(key->folded + at, len))
             continue;
         for (uint32_t i = 0; i < len; i++)
-            bytes[i] = coarse(key->folded[at + i]);
+            bytes |= (uint64_t)coarse(key->folded[at + i]) << 8 * i;
 
         const double cost = gram_model_cost(&builder->model, bytes, len);
         if (!found || cost < best) {
@@ -96,20 +104,36 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
     return found;
 }
 
+/* The bytes that entries of a group compare: as they were given where it is one literal whose case
+ * counts. */
+static const uint8_t *pattern_of(const struct mpm_set *set, uint32_t group, uint8_t *flags)
+{
+    const struct mpm_key *key = group_key(set, group);
+    const struct sl_literal *literal = &set->literals[key->id];
+
+    *flags = set->groups[group + 1] - set->groups[group] > 1 ? GRAM_ENTRY_GROUP : 0;
+    if (*flags == 0 && (literal->flags & SL_LITERAL_NOCASE) == 0) {
+        *flags = GRAM_ENTRY_EXACT;
+        return literal->bytes;
+    }
+    return key->folded;
+}
+
 /* An entry that compares eight bytes as much of which as possible lies in the literal. */
 static struct gram_entry make_entry(const struct builder *builder, uint32_t group, uint32_t window)
 {
     const struct mpm_key *key = group_key(builder->set, group);
     const uint32_t latest = key->len > 8 ? key->len - 8 : 0;
     const uint32_t from = window < latest ? window : latest;
-    struct gram_entry entry = {.group = group,
-                               .folded = builder->folded_at[group],
+    struct gram_entry entry = {.pattern = builder->pattern_at[group],
                                .window = (uint16_t)window,
                                .len = (uint16_t)key->len,
                                .lead = (uint16_t)(window - from)};
+    const uint8_t *pattern = pattern_of(builder->set, group, &entry.flags);
 
+    entry.match = (entry.flags & GRAM_ENTRY_GROUP) != 0 ? group : key->id;
     for (uint32_t i = 0; i < 8 && from + i < key->len; i++) {
-        entry.bytes |= (uint64_t)coarse(key->folded[from + i]) << 8 * i;
+        entry.bytes |= (uint64_t)pattern[from + i] << 8 * i;
         entry.mask |= UINT64_C(0xFF) << 8 * i;
     }
     return entry;
@@ -121,6 +145,7 @@ static struct draft *add_draft(struct builder *builder, enum place place, uint32
     struct draft *draft = &builder->drafts[builder->n_drafts++];
 
     *draft = (struct draft){.place = place,
+                            .group = group,
                             .order = group_key(builder->set, group)->len,
                             .entry = make_entry(builder, group, window)};
     builder->n_of[place]++;
@@ -131,15 +156,17 @@ static void add_window(struct builder *builder, uint32_t group, uint32_t window)
 {
     const struct mpm_key *key = group_key(builder->set, group);
     const uint32_t known = window_len(key, window);
-    struct draft *draft =
-        add_draft(builder, known > 3 ? PLACE_SLOTS4 : PLACE_SLOTS3, group, window);
+    const enum gram_kind kind = known < 4 ? GRAM_KIND_3 : known < 6 ? GRAM_KIND_4 : GRAM_KIND_6;
+    struct draft *draft = add_draft(builder, PLACE_WINDOWS, group, window);
 
     for (uint32_t i = 0; i < known && i < 4; i++)
         draft->first |= (uint32_t)coarse(key->folded[window + i]) << 8 * i;
     for (uint32_t i = 4; i < known; i++)
         draft->rest |= (uint32_t)coarse(key->folded[window + i]) << 8 * (i - 4);
-    draft->key = draft->first;
+    draft->key = gram_key(kind, draft->first, draft->rest);
     draft->known = known;
+    draft->entry.kind = (uint8_t)kind;
+    builder->n_of_kind[kind]++;
 }
 
 /* The longest run of a literal, by coarsely folded bytes. */
@@ -176,7 +203,8 @@ static bool is_run_as_given(const struct mpm_set *set, uint32_t group)
     return true;
 }
 
-/* A literal that is a run, or is known by one. False: its runs are too short to be looked for. */
+/* A literal that is a run, or is known by one: where windows are forced into a run it is at least
+ * as long as a window. */
 static bool add_run(struct builder *builder, uint32_t group)
 {
     const struct mpm_key *key = group_key(builder->set, group);
@@ -184,7 +212,7 @@ static bool add_run(struct builder *builder, uint32_t group)
     const uint32_t len = longest_run(key, &begin);
     struct draft *draft;
 
-    if (len < GRAM_RUN_MIN || (len == key->len && !is_run_as_given(builder->set, group)))
+    if (len == key->len && !is_run_as_given(builder->set, group))
         return false;
     if (len == key->len)
         draft = add_draft(builder, PLACE_RUNS, group, 0);
@@ -193,6 +221,7 @@ static bool add_run(struct builder *builder, uint32_t group)
     else
         draft = add_draft(builder, PLACE_RUN_END, group, len);
     draft->key = coarse(key->folded[begin]);
+    draft->run = len;
     return true;
 }
 
@@ -211,8 +240,10 @@ static void add_group(struct builder *builder, uint32_t group)
     if (!found && add_run(builder, group))
         return;
     for (uint32_t residue = 0; residue < builder->stride; residue++) {
-        if (!found) /* runs of three: their window is met in longer ones too, a little dearly */
+        if (!found) { /* a run in which letters change their case, and it counts: dear, and rare */
             window[residue] = residue;
+            builder->n_in_runs++;
+        }
         add_window(builder, group, window[residue]);
     }
 }
@@ -230,20 +261,19 @@ static int compare_drafts(const void *left, const void *right)
         return a->key < b->key ? -1 : 1;
     if (a->order != b->order)
         return a->order < b->order ? -1 : 1;
-    return a->entry.group < b->entry.group ? -1 : a->entry.group > b->entry.group;
+    return a->group < b->group ? -1 : a->group > b->group;
+}
+
+/* Whether the entries of a key begin with this draft; drafts are sorted. */
+static bool begins_key(const struct builder *builder, size_t i)
+{
+    return i == 0 || builder->drafts[i - 1].key != builder->drafts[i].key;
 }
 
 static void count_keys(struct builder *builder)
 {
-    const struct draft *before = NULL;
-
-    for (size_t i = 0; i < builder->n_drafts && builder->drafts[i].place <= PLACE_SLOTS3; i++) {
-        const struct draft *draft = &builder->drafts[i];
-
-        if (before == NULL || before->place != draft->place || before->key != draft->key)
-            builder->n_keys[draft->place]++;
-        before = draft;
-    }
+    for (size_t i = 0; i < builder->n_of[PLACE_WINDOWS]; i++)
+        builder->n_keys += begins_key(builder, i);
 }
 
 static uint32_t log_at_least(uint64_t n)
@@ -261,32 +291,80 @@ static uint32_t choose_words_log(const struct builder *builder, enum sl_device_k
 {
     const uint32_t max = device == SL_DEVICE_CUDA ? 15 : GRAM_WORDS_LOG_MAX;
     const uint32_t log =
-        log_at_least(4 * ((uint64_t)builder->n_of[PLACE_SLOTS4] + builder->n_of[PLACE_SLOTS3]));
+        log_at_least(4 * (uint64_t)builder->n_of[PLACE_WINDOWS]);
 
     if (log < 10)
         return 10;
     return log < max ? log : max;
 }
 
-static void fill_word(uint32_t *words, uint32_t words_log, const struct draft *draft)
+static void fill_words(struct builder *builder)
 {
-    const uint32_t hash = gram_hash_first(draft->first);
-    uint32_t word = UINT32_C(1) << gram_hash_bit(hash, words_log);
+    uint32_t *words = builder->words;
 
-    word |= draft->known > 3 ? UINT32_C(1) << gram_fourth_bit(draft->first) : 0xFFu;
-    word |= draft->known >= GRAM_WINDOW
-                ? UINT32_C(1) << gram_last_bit(draft->first, draft->rest)
-                : 0xFFFFu << GRAM_LAST_SHIFT;
-    words[gram_word_of(hash, words_log)] |= word;
+    memset(words, 0xFF, sizeof *words << builder->words_log);
+    for (size_t i = 0; i < builder->n_of[PLACE_WINDOWS]; i++) {
+        const struct draft *draft = &builder->drafts[i];
+        uint32_t bits = gram_bits_of(draft->first, draft->rest);
+
+        if (draft->known < 4)
+            bits |= 0x000000FF;
+        if (draft->known < 5)
+            bits |= 0x00FF0000;
+        if (draft->known < 6)
+            bits |= 0xFF000000;
+        words[gram_word_of(draft->first, builder->multiplier, builder->words_log)] &= ~bits;
+    }
 }
 
-static void fill_slot(struct gram_slot *slots, uint32_t slots_log, uint32_t key, uint32_t entry)
+/* What frequent windows, in none of which a literal's begins, collide with depends on the
+ * multiplier: of some, the one that lets the least pass is taken. */
+static bool make_filter(struct builder *builder, enum sl_device_kind device)
 {
-    uint32_t at = gram_slot_of(key, slots_log);
+    static const uint32_t multipliers[] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu,
+                                           0x165667B1u, 0xD35A2D97u, 0xB5297A4Du, 0x68E31DA5u};
+    enum { N = sizeof multipliers / sizeof *multipliers };
+    double best = 0;
+    int best_at = 0;
 
-    while (slots[at].entry != GRAM_EMPTY)
-        at = (at + 1) & ((UINT32_C(1) << slots_log) - 1);
-    slots[at] = (struct gram_slot){key, entry};
+    builder->words_log = choose_words_log(builder, device);
+    builder->words = (uint32_t *)malloc(sizeof *builder->words << builder->words_log);
+    if (builder->words == NULL)
+        return false;
+
+    struct gram_view filter = {.words = builder->words,
+                               .words_log = builder->words_log,
+                               .stride = builder->stride};
+    for (int i = 0; i < N; i++) {
+        builder->multiplier = filter.multiplier = multipliers[i];
+        fill_words(builder);
+        const double passing = gram_model_passing(&builder->model, &filter);
+        if (i == 0 || passing < best) {
+            best = passing;
+            best_at = i;
+        }
+    }
+    builder->multiplier = multipliers[best_at];
+    fill_words(builder);
+    return true;
+}
+
+static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct builder *builder)
+{
+    for (size_t i = 0; i < (size_t)1 << slots_log; i++)
+        slots[i].entry = GRAM_NONE;
+    for (size_t i = 0; i < builder->n_of[PLACE_WINDOWS]; i++) {
+        const uint32_t key = builder->drafts[i].key;
+        uint32_t at = gram_slot_of(key, slots_log);
+
+        if (!begins_key(builder, i))
+            continue;
+        while ((slots[at].entry & GRAM_NONE) != GRAM_NONE) {
+            slots[at].entry |= GRAM_MORE;
+            at = (at + 1) & ((UINT32_C(1) << slots_log) - 1);
+        }
+        slots[at] = (struct gram_slot){key, (uint32_t)i};
+    }
 }
 
 /* Drafts from `from` on that belong to one list. */
@@ -310,7 +388,7 @@ static void fill_tiny_classes(struct gram_table *body, const struct builder *bui
 {
     for (size_t i = 0; i < builder->n_of[PLACE_TINY]; i++) {
         const struct mpm_key *key =
-            group_key(builder->set, builder->drafts[from + i].entry.group);
+            group_key(builder->set, builder->drafts[from + i].group);
         const uint8_t class_bit =
             (uint8_t)(1u << (key->folded[0] * 7 + (key->len > 1 ? key->folded[1] : 0)) % 8);
 
@@ -323,31 +401,28 @@ static void fill_tiny_classes(struct gram_table *body, const struct builder *bui
     }
 }
 
-static void fill_slots(struct gram_table *body, const struct builder *builder)
+static void fill_patterns(uint8_t *patterns, const struct builder *builder)
 {
-    struct gram_slot *slots[2] = {(struct gram_slot *)((uint8_t *)body + body->slots4),
-                                  (struct gram_slot *)((uint8_t *)body + body->slots3)};
-    const uint32_t logs[2] = {body->slots4_log, body->slots3_log};
-    uint32_t *words = (uint32_t *)((uint8_t *)body + body->words);
-    const struct draft *before = NULL;
+    for (uint32_t group = 0; group < builder->set->n_groups; group++) {
+        uint8_t flags;
 
-    for (int kind = 0; kind < 2; kind++)
-        for (uint32_t i = 0; i < UINT32_C(1) << logs[kind]; i++)
-            slots[kind][i].entry = GRAM_EMPTY;
-    for (size_t i = 0; i < builder->n_drafts && builder->drafts[i].place <= PLACE_SLOTS3; i++) {
-        const struct draft *draft = &builder->drafts[i];
-
-        fill_word(words, body->words_log, draft);
-        if (before == NULL || before->place != draft->place || before->key != draft->key)
-            fill_slot(slots[draft->place], logs[draft->place], draft->key, (uint32_t)i);
-        before = draft;
+        memcpy(patterns + builder->pattern_at[group], pattern_of(builder->set, group, &flags),
+               group_key(builder->set, group)->len);
     }
+}
+
+static void fill_run_min(uint8_t run_min[256], const struct draft *draft)
+{
+    const uint8_t run = (uint8_t)(draft->run < 255 ? draft->run : 255);
+
+    for (uint32_t byte = 0; byte < 256; byte++)
+        if (gram_fold4(byte) == draft->key && (run_min[byte] == 0 || run < run_min[byte]))
+            run_min[byte] = run;
 }
 
 static void fill_entries(struct gram_table *body, const struct builder *builder)
 {
     struct gram_entry *entries = (struct gram_entry *)((uint8_t *)body + body->entries);
-    uint8_t *folded = (uint8_t *)body + body->folded;
     size_t from[N_PLACES + 1] = {0};
 
     for (size_t i = 0; i < builder->n_drafts; i++) {
@@ -355,11 +430,11 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
         const struct draft *next = i + 1 < builder->n_drafts ? draft + 1 : NULL;
 
         entries[i] = draft->entry;
-        entries[i].last = next == NULL || next->place != draft->place || next->key != draft->key;
+        if (next == NULL || next->place != draft->place || next->key != draft->key)
+            entries[i].flags |= GRAM_ENTRY_LAST;
+        if (draft->place >= PLACE_RUNS)
+            fill_run_min(body->run_min, draft);
     }
-    for (uint32_t group = 0; group < builder->set->n_groups; group++)
-        memcpy(folded + builder->folded_at[group], group_key(builder->set, group)->folded,
-               group_key(builder->set, group)->len);
     for (int place = 0; place < N_PLACES; place++)
         from[place + 1] = from[place] + builder->n_of[place];
     fill_list(&body->tiny, builder, PLACE_TINY, from[PLACE_TINY], body->entries);
@@ -369,33 +444,34 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
     fill_tiny_classes(body, builder, from[PLACE_TINY]);
 }
 
-static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_kind device)
+static struct sl_mpm_table *make_table(const struct builder *builder)
 {
-    const uint32_t *n_keys = builder->n_keys;
-    struct gram_table head = {.stride = builder->stride,
-                              .words_log = choose_words_log(builder, device),
-                              .slots4_log = log_at_least(2 * (uint64_t)n_keys[0] + 2),
-                              .slots3_log =
-                                  n_keys[1] == 0 ? 0 : log_at_least(2 * (uint64_t)n_keys[1] + 2),
-                              .n_tiny = builder->n_of[PLACE_TINY],
-                              .n_runs = builder->n_of[PLACE_RUNS] +
-                                        builder->n_of[PLACE_RUN_BEGIN] +
-                                        builder->n_of[PLACE_RUN_END]};
+    const uint32_t *n_of = builder->n_of;
+    struct gram_table head = {
+        .stride = builder->stride,
+        .words_log = builder->words_log,
+        .multiplier = builder->multiplier,
+        .slots_log = log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
+        .n_in_runs = builder->n_in_runs,
+        .n_tiny = n_of[PLACE_TINY],
+        .n_runs = n_of[PLACE_RUNS] + n_of[PLACE_RUN_BEGIN] + n_of[PLACE_RUN_END]};
     uint64_t end = sizeof head;
 
+    memcpy(head.n_of_kind, builder->n_of_kind, sizeof head.n_of_kind);
     head.words = mpm_place(&end, sizeof(uint32_t) << head.words_log);
-    head.slots4 = mpm_place(&end, sizeof(struct gram_slot) << head.slots4_log);
-    head.slots3 = mpm_place(&end, sizeof(struct gram_slot) << head.slots3_log);
+    head.slots = mpm_place(&end, sizeof(struct gram_slot) << head.slots_log);
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
-    head.folded = mpm_place(&end, builder->folded_len);
+    head.patterns = mpm_place(&end, builder->patterns_len);
 
     struct sl_mpm_table *table = mpm_table_create(builder->set, name, 0, end);
     if (table == NULL)
         return NULL;
     struct gram_table *body = (struct gram_table *)((uint8_t *)table + table->body);
     *body = head;
-    fill_slots(body, builder);
+    memcpy((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
+    fill_slots((struct gram_slot *)((uint8_t *)body + body->slots), head.slots_log, builder);
     fill_entries(body, builder);
+    fill_patterns((uint8_t *)body + body->patterns, builder);
     return table;
 }
 
@@ -410,13 +486,13 @@ static bool builder_init(struct builder *builder, const struct mpm_set *set,
     builder->stride = GRAM_STRIDE_MAX;
     builder->drafts =
         (struct draft *)malloc((n_groups * GRAM_STRIDE_MAX + 1) * sizeof *builder->drafts);
-    builder->folded_at = (uint32_t *)malloc((n_groups + 1) * sizeof *builder->folded_at);
-    if (builder->drafts == NULL || builder->folded_at == NULL ||
+    builder->pattern_at = (uint32_t *)malloc((n_groups + 1) * sizeof *builder->pattern_at);
+    if (builder->drafts == NULL || builder->pattern_at == NULL ||
         !gram_model_init(&builder->model, config->sample))
         return false;
     for (uint32_t group = 0; group < n_groups; group++) {
-        builder->folded_at[group] = (uint32_t)builder->folded_len;
-        builder->folded_len += (group_key(set, group)->len + UINT64_C(7)) & ~UINT64_C(7);
+        builder->pattern_at[group] = (uint32_t)builder->patterns_len;
+        builder->patterns_len += (group_key(set, group)->len + UINT64_C(7)) & ~UINT64_C(7);
     }
     return true;
 }
@@ -432,11 +508,13 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
             add_group(&builder, group);
         qsort(builder.drafts, builder.n_drafts, sizeof *builder.drafts, compare_drafts);
         count_keys(&builder);
-        made = make_table(&builder, config->device);
+        if (make_filter(&builder, config->device))
+            made = make_table(&builder);
     }
+    free(builder.words);
     gram_model_clear(&builder.model);
     free(builder.drafts);
-    free(builder.folded_at);
+    free(builder.pattern_at);
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the windows of %u literals",
                         set->n_literals);

@@ -5,28 +5,32 @@
 #include "base/cpu.h"
 #include "gram_cpu.h"
 
-/* Sources of the bytes of 16 windows' first and rest, as vpermb takes them. */
-struct lanes {
-    __m512i first;
-    __m512i rest; /* for the upper halves: bytes 4 and 5 */
-    __m512i at;   /* window's position */
-};
+enum { MANY_PASSED = 8 }; /* of 16: it must be a run, which can only pass by collision */
 
-static struct lanes make_lanes(uint32_t stride)
-{
-    uint8_t first[64], rest[64];
-    uint32_t at[16];
+/* Sources, as vpermb takes them, of the bytes of 16 windows at a stride: bytes 0 to 2 above a byte
+ * that is masked away, and the bytes that name bits. */
+#define WORD(at) 0, (at), (at) + 1, (at) + 2
+#define BITS(at) (at) + 3, (at), (at) + 4, (at) + 5
+#define WINDOWS_8(bytes, at, stride)                                                        \
+    bytes(at), bytes((at) + (stride)), bytes((at) + 2 * (stride)),                          \
+        bytes((at) + 3 * (stride)), bytes((at) + 4 * (stride)), bytes((at) + 5 * (stride)), \
+        bytes((at) + 6 * (stride)), bytes((at) + 7 * (stride))
+#define WINDOWS_16(bytes, stride) \
+    WINDOWS_8(bytes, 0, stride), WINDOWS_8(bytes, 8 * (stride), stride)
 
-    for (uint32_t lane = 0; lane < 16; lane++) {
-        at[lane] = lane * stride;
-        for (uint32_t i = 0; i < 4; i++) {
-            first[4 * lane + i] = (uint8_t)(lane * stride + i);
-            rest[4 * lane + i] = (uint8_t)(lane * stride + 2 + i);
-        }
-    }
-    return (struct lanes){_mm512_loadu_si512(first), _mm512_loadu_si512(rest),
-                          _mm512_loadu_si512(at)};
-}
+static const uint8_t word_source[GRAM_STRIDE_MAX][64] = {{WINDOWS_16(WORD, 1)},
+                                                         {WINDOWS_16(WORD, 2)}};
+static const uint8_t bits_source[GRAM_STRIDE_MAX][64] = {{WINDOWS_16(BITS, 1)},
+                                                         {WINDOWS_16(BITS, 2)}};
+
+/* 1 << (byte ^ byte >> 3 & 7), by a byte's low six bits. */
+#define BIT(byte) (uint8_t)(1 << (((byte) ^ (byte) >> 3) & 7))
+#define BITS_8(byte)                                                                            \
+    BIT(byte), BIT((byte) + 1), BIT((byte) + 2), BIT((byte) + 3), BIT((byte) + 4),              \
+        BIT((byte) + 5), BIT((byte) + 6), BIT((byte) + 7)
+
+static const uint8_t bit_named[64] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24),
+                                      BITS_8(32), BITS_8(40), BITS_8(48), BITS_8(56)};
 
 static inline __m512i fold(__m512i bytes)
 {
@@ -34,48 +38,48 @@ static inline __m512i fold(__m512i bytes)
                                                    _mm512_set1_epi8(0x20)));
 }
 
-/* gram_probe of 16 windows. */
-static inline __mmask16 probe(const uint32_t *words, __m512i first, __m512i rest,
-                              __m128i word_shift, __m128i bit_shift)
+/* Of 16 windows of a block, those that lie in a run. */
+static __attribute__((noinline)) __mmask16 in_run(const uint8_t *text, __m512i bytes,
+                                                  uint32_t stride)
 {
-    const __m512i seven = _mm512_set1_epi32(GRAM_FIELD_BITS - 1);
-    const __m512i hash = _mm512_mullo_epi32(_mm512_slli_epi32(first, 8),
-                                            _mm512_set1_epi32((int)GRAM_HASH_FIRST));
-    const __m512i word = _mm512_i32gather_epi32(_mm512_srl_epi32(hash, word_shift), words, 4);
-    const __m512i fourth = _mm512_and_si512(_mm512_srli_epi32(first, 24), seven);
-    const __m512i more =
-        _mm512_or_si512(_mm512_and_si512(_mm512_srl_epi32(hash, bit_shift), seven),
-                        _mm512_set1_epi32(GRAM_FIELD_BITS));
-    const __m512i last = _mm512_or_si512(
-        _mm512_srli_epi32(_mm512_mullo_epi32(_mm512_xor_si512(first, rest),
-                                             _mm512_set1_epi32((int)GRAM_HASH_LAST)),
-                          28),
-        _mm512_set1_epi32(GRAM_LAST_SHIFT));
-    const __m512i all = _mm512_ternarylogic_epi32(_mm512_srlv_epi32(word, fourth),
-                                                  _mm512_srlv_epi32(word, more),
-                                                  _mm512_srlv_epi32(word, last), 0x80);
+    const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + 1)));
+    const uint64_t run = next & next >> 1 & next >> 2 & next >> 3 & next >> 4;
 
-    return _mm512_test_epi32_mask(all, _mm512_set1_epi32(1));
+    return (__mmask16)_pext_u64(run, stride == 1 ? 0xFFFF : 0x55555555);
 }
 
 static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint32_t from,
                         uint32_t to, uint32_t *out)
 {
-    const struct lanes lanes = make_lanes(view->stride);
-    const __m128i word_shift = _mm_cvtsi32_si128((int)(32 - view->words_log));
-    const __m128i bit_shift = _mm_cvtsi32_si128((int)(32 - 3 - view->words_log));
+    const uint32_t stride = view->stride;
+    const bool in_runs = view->body->n_in_runs != 0;
+    const __m512i to_word = _mm512_loadu_si512(word_source[stride - 1]);
+    const __m512i to_bits = _mm512_loadu_si512(bits_source[stride - 1]);
+    const __m512i bit = _mm512_loadu_si512(bit_named);
+    const __m512i hash = _mm512_set1_epi32((int)view->multiplier);
+    const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->words_log));
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i step = _mm512_set1_epi32((int)(16 * stride));
+    __m512i position = _mm512_add_epi32(_mm512_set1_epi32((int)from),
+                                        _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)stride)));
     uint32_t n = 0;
 
-    for (uint32_t at = from; at < to; at += 16 * view->stride) {
-        const __m512i bytes = fold(_mm512_loadu_si512(text + at));
-        const __m512i first = _mm512_permutexvar_epi8(lanes.first, bytes);
-        const __m512i rest =
-            _mm512_maskz_permutexvar_epi8(0xCCCCCCCCCCCCCCCC, lanes.rest, bytes);
-        const __mmask16 passed = probe(view->words, first, rest, word_shift, bit_shift);
-        const __m512i positions = _mm512_add_epi32(lanes.at, _mm512_set1_epi32((int)at));
+    for (uint32_t at = from; at < to; at += 16 * stride) {
+        _mm_prefetch((const char *)text + at + GRAM_AHEAD, _MM_HINT_T0);
 
-        _mm512_storeu_si512(out + n, _mm512_maskz_compress_epi32(passed, positions));
+        const __m512i bytes = fold(_mm512_loadu_si512(text + at));
+        const __m512i first = _mm512_maskz_permutexvar_epi8(0xEEEEEEEEEEEEEEEE, to_word, bytes);
+        const __m512i word = _mm512_i32gather_epi32(
+            _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift), view->words, 4);
+        const __m512i bits =
+            _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(to_bits, bytes), bit);
+        __mmask16 passed = _mm512_testn_epi32_mask(word, bits);
+
+        if (__builtin_popcount(passed) > MANY_PASSED && !in_runs)
+            passed &= ~in_run(text + at, bytes, stride);
+        _mm512_storeu_si512(out + n, _mm512_maskz_compress_epi32(passed, position));
         n += (uint32_t)__builtin_popcount(passed);
+        position = _mm512_add_epi32(position, step);
     }
     while (n > 0 && out[n - 1] >= to)
         n--;
@@ -104,10 +108,8 @@ static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *
         const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at + 1)));
         const uint64_t second =
             _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at + 2)));
-        const uint64_t third =
-            _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at + 3)));
 
-        n = write_positions(next & second & third & ~(next << 1 | before) & below(at, to), at, out,
+        n = write_positions(next & second & ~(next << 1 | before) & below(at, to), at, out,
                             n);
         before = next >> 63;
     }
@@ -139,6 +141,59 @@ static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_
     return n;
 }
 
+static __attribute__((noinline)) uint32_t find_in_turn(const struct gram_view *view,
+                                                       const uint32_t *keys, const uint32_t *at,
+                                                       uint32_t n, struct gram_candidates *out,
+                                                       uint32_t n_found)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t entry = gram_find(view->slots, view->slots_log, keys[i]);
+
+        out->at[n_found] = at[i];
+        out->entry[n_found] = entry;
+        n_found += entry != GRAM_NONE;
+    }
+    return n_found;
+}
+
+static uint32_t find(const struct gram_view *view, const uint32_t *keys, const uint32_t *at,
+                     uint32_t n, struct gram_candidates *out)
+{
+    const __m512i hash = _mm512_set1_epi32((int)GRAM_HASH_SLOT);
+    const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->slots_log));
+    const __m512i none = _mm512_set1_epi32((int)GRAM_NONE);
+    uint32_t n_found = 0;
+
+    for (uint32_t i = 0; i < n; i += 16) {
+        const __mmask16 live = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xFFFF;
+        const __m512i key = _mm512_loadu_si512(keys + i);
+        const __m512i mixed = _mm512_xor_si512(key, _mm512_srli_epi32(key, 15));
+        const __m512i slot = _mm512_srl_epi32(_mm512_mullo_epi32(mixed, hash), shift);
+        const __m512i zero = _mm512_setzero_si512();
+        const __m512i its_key = _mm512_mask_i32gather_epi32(zero, live, slot, &view->slots->key, 8);
+        const __m512i entry = _mm512_mask_i32gather_epi32(none, live, slot, &view->slots->entry, 8);
+        const __mmask16 equal = _mm512_mask_cmpeq_epi32_mask(live, key, its_key);
+        const __m512i known = _mm512_and_si512(entry, none);
+        const __mmask16 found = equal & _mm512_cmpneq_epi32_mask(known, none);
+
+        /* Negative: other keys wanted this slot too, and lie behind it. Positions stay in order. */
+        if ((_mm512_movepi32_mask(entry) & ~equal & live) != 0) {
+            n_found = find_in_turn(view, keys + i, at + i, n - i < 16 ? n - i : 16, out, n_found);
+            continue;
+        }
+        _mm512_storeu_si512(out->at + n_found,
+                            _mm512_maskz_compress_epi32(found, _mm512_loadu_si512(at + i)));
+        _mm512_storeu_si512(out->entry + n_found, _mm512_maskz_compress_epi32(found, known));
+        n_found += (uint32_t)__builtin_popcount(found);
+    }
+    for (uint32_t i = 0; i < n_found; i++)
+        _mm_prefetch((const char *)&view->entries[out->entry[i]], _MM_HINT_T0);
+    return n_found;
+}
+
+extern const struct gram_filters gram_filters_avx512;
+const struct gram_filters gram_filters_avx512 = {windows, runs, tiny, find};
+
 static bool avx512_usable(char why[SL_WHY_LEN])
 {
     return cpu_usable(CPU_AVX512, why);
@@ -147,9 +202,9 @@ static bool avx512_usable(char why[SL_WHY_LEN])
 static enum sl_status avx512_open(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
 {
-    static const struct gram_filters filters = {windows, runs, tiny};
 
-    return gram_open(context, table, limits, &filters, diag);
+
+    return gram_open(context, table, limits, &gram_filters_avx512, diag);
 }
 
 extern const struct sl_backend mpm_gram_avx512;

@@ -4,13 +4,13 @@
  *
  * Of each literal, windows of up to six bytes are taken, rare ones, one for each residue of the
  * stride, so that probing every stride-th position meets each occurrence exactly once. A window's
- * first three bytes choose a word of the filter; three bits of the word must be set: one by more
- * bits of the same hash, one by the fourth byte, one by the fifth and sixth. A window that ends
- * early sets all bits of the fields it does not reach. So one look-up serves literals of all
- * lengths.
+ * first three bytes choose a word of the filter, and in each of the word's four bytes one bit, named
+ * by the window's bytes 3, 0, 4 and 5, must be clear. A window that ends early
+ * clears all bits for the bytes it has not. So one look-up serves literals of all lengths.
  *
- * A survivor is looked up by its first four bytes (three, where a window has no more) in a
- * dictionary of entries; an entry compares eight bytes around the window, then the whole literal.
+ * A survivor is looked up in a dictionary of windows, by six bytes, by four and by three, as far as
+ * there are windows of that kind; an entry compares eight bytes around the window, then the whole
+ * literal.
  *
  * Two kinds of literals go apart. Tiny ones have no room for windows. And a window inside a run of
  * one byte would be met all along such runs in the text, so literals that are a run, or have no
@@ -24,35 +24,44 @@ enum {
     GRAM_WINDOW = 6,     /* bytes of text that a probe looks at */
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
-    GRAM_FIELD_BITS = 8,    /* of a word: bits 0-7 by the fourth byte, 8-15 by the hash, */
-    GRAM_LAST_SHIFT = 16,   /* and from here on by the fifth and sixth byte */
-    GRAM_RUN_MIN = 4,
+    GRAM_RUN_MIN = GRAM_WINDOW_MIN, /* what forces a window into a run is as long as one */
     GRAM_WORDS_LOG_MAX = 17 /* 512 KiB */
 };
 
-#define GRAM_EMPTY UINT32_MAX /* a slot without entries */
+/* Kinds of windows, by the bytes that a dictionary's key is made of. */
+enum gram_kind { GRAM_KIND_6, GRAM_KIND_4, GRAM_KIND_3, GRAM_KINDS };
 
-/* Odd constants near fractions of 2^32 that share no pattern: multiplicative hashing. */
-#define GRAM_HASH_FIRST 0x9E3779B1u
-#define GRAM_HASH_LAST 0x85EBCA6Bu
+#define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
+#define GRAM_MORE UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind */
+
+/* Odd constants without pattern, for multiplicative hashing. */
+#define GRAM_HASH_KEY 0x85EBCA6Bu
 #define GRAM_HASH_SLOT 0xC2B2AE35u
 
 /* The entries of one key: they begin at `entry` and end with one that is marked last. */
 struct gram_slot {
     uint32_t key;
-    uint32_t entry; /* GRAM_EMPTY: none */
+    uint32_t entry; /* or GRAM_NONE; and GRAM_MORE */
 };
 
-/* A window of a group of literals. 32 bytes. */
+/* A window of a literal, or of a group of them. 32 bytes. */
 struct gram_entry {
-    uint64_t bytes; /* the eight text bytes that begin `lead` before the window, coarsely folded, */
+    uint64_t bytes; /* the eight text bytes that begin `lead` before the window, */
     uint64_t mask;  /* as far as they lie in the literal */
-    uint32_t group;
-    uint32_t folded; /* offset of the group's folded bytes among those of all, a multiple of 8 */
-    uint16_t window; /* offset of the window in the literal */
-    uint16_t len;    /* of the literal */
+    uint32_t match; /* the literal's id; GRAM_ENTRY_GROUP: the group */
+    uint32_t pattern; /* offset of all its bytes among those of all entries, a multiple of 8 */
+    uint16_t window;  /* offset of the window in the literal */
+    uint16_t len;     /* of the literal */
     uint16_t lead;
-    uint16_t last; /* of its key's entries */
+    uint8_t kind; /* enum gram_kind */
+    uint8_t flags;
+};
+
+/* Flags of an entry. One whose case counts has its bytes as they were given, all others folded. */
+enum {
+    GRAM_ENTRY_LAST = 1,  /* of its key's */
+    GRAM_ENTRY_EXACT = 2, /* case counts */
+    GRAM_ENTRY_GROUP = 4  /* several literals, equal when folded */
 };
 
 /* Entries by a folded byte: number b has begin[b] to begin[b + 1] - 1. */
@@ -66,19 +75,21 @@ struct gram_list {
 struct gram_table {
     uint32_t stride;
     uint32_t words_log; /* the filter has 1 << words_log words */
-    uint32_t slots4_log;
-    uint32_t slots3_log; /* 0: no window is as short as three bytes */
-    uint64_t words;      /* uint32_t */
-    uint64_t slots4;     /* struct gram_slot, by the window's first four bytes */
-    uint64_t slots3;     /* struct gram_slot, by three: windows that have no fourth */
+    uint32_t multiplier; /* of the filter's hash: odd */
+    uint32_t slots_log;
+    uint32_t n_of_kind[GRAM_KINDS]; /* windows, */
+    uint32_t n_in_runs;             /* and those that lie inside a run after all */
+    uint64_t words; /* uint32_t */
+    uint64_t slots; /* struct gram_slot, 1 << slots_log */
     uint64_t entries;
-    uint64_t folded;
+    uint64_t patterns;
     struct gram_list tiny;     /* literals too short for windows, by their first byte */
     struct gram_list runs;     /* literals that are a run of one byte, the shortest first, */
     struct gram_list run_begin; /* and others with a run that begins at their window, */
     struct gram_list run_end;   /* or ends just before it */
     uint8_t tiny_first[256];    /* classes of a tiny literal's first byte, by the byte as it is, */
     uint8_t tiny_second[256];   /* and of its second: where both share a bit, one may begin */
+    uint8_t run_min[256];       /* the shortest run of this byte to be looked at, 0: none */
     uint32_t n_tiny;
     uint32_t n_runs; /* of all three lists */
 };
@@ -86,17 +97,16 @@ struct gram_table {
 /* The same as pointers. */
 struct gram_view {
     const uint32_t *words;
-    const struct gram_slot *slots4;
-    const struct gram_slot *slots3;
+    const struct gram_slot *slots;
     const struct gram_entry *entries;
-    const uint8_t *folded;
+    const uint8_t *patterns;
     const struct gram_table *body;
     const struct mpm_literal *literals;
     const uint32_t *groups;
     const uint8_t *bytes;
     uint32_t words_log;
-    uint32_t slots4_log;
-    uint32_t slots3_log;
+    uint32_t multiplier;
+    uint32_t slots_log;
     uint32_t stride;
 };
 
@@ -106,17 +116,16 @@ MPM_CORE struct gram_view gram_view(const struct sl_mpm_table *table)
     struct gram_view view;
 
     view.words = (const uint32_t *)mpm_at(body, body->words);
-    view.slots4 = (const struct gram_slot *)mpm_at(body, body->slots4);
-    view.slots3 = (const struct gram_slot *)mpm_at(body, body->slots3);
+    view.slots = (const struct gram_slot *)mpm_at(body, body->slots);
     view.entries = (const struct gram_entry *)mpm_at(body, body->entries);
-    view.folded = (const uint8_t *)mpm_at(body, body->folded);
+    view.patterns = (const uint8_t *)mpm_at(body, body->patterns);
     view.body = body;
     view.literals = (const struct mpm_literal *)mpm_at(table, table->literals);
     view.groups = (const uint32_t *)mpm_at(table, table->groups);
     view.bytes = (const uint8_t *)mpm_at(table, table->bytes);
     view.words_log = body->words_log;
-    view.slots4_log = body->slots4_log;
-    view.slots3_log = body->slots3_log;
+    view.multiplier = body->multiplier;
+    view.slots_log = body->slots_log;
     view.stride = body->stride;
     return view;
 }
@@ -165,53 +174,64 @@ MPM_CORE uint64_t gram_load8(const uint8_t *from)
 
 /* ---- filter ---------------------------------------------------------------------------------- */
 
-/* Of a window: its word, and the three bits. `first` are bytes 0 to 3, coarsely folded and
- * little-endian; `rest` bytes 4 and on. */
-MPM_CORE uint32_t gram_hash_first(uint32_t first)
+/* The word of a window, by its bytes 0 to 2; `first` are bytes 0 to 3, coarsely folded and
+ * little-endian. */
+MPM_CORE uint32_t gram_word_of(uint32_t first, uint32_t multiplier, uint32_t words_log)
 {
-    return (first << 8) * GRAM_HASH_FIRST;
+    return (first << 8) * multiplier >> (32 - words_log);
 }
 
-MPM_CORE uint32_t gram_word_of(uint32_t hash, uint32_t words_log)
+/* Of each byte, the number of the bit that it names: its upper bits count too, as binary formats are
+ * full of powers of two. */
+MPM_CORE uint32_t gram_names_of(uint32_t bytes)
 {
-    return hash >> (32 - words_log);
+    return (bytes ^ bytes >> 3) & 0x07070707u;
 }
 
-MPM_CORE uint32_t gram_fourth_bit(uint32_t first)
+/* The bits of a word that a window needs clear; `rest` are bytes 4 and on. */
+MPM_CORE uint32_t gram_bits_of(uint32_t first, uint32_t rest)
 {
-    return first >> 24 & (GRAM_FIELD_BITS - 1);
+    const uint32_t low = gram_names_of(first), high = gram_names_of(rest);
+
+    return UINT32_C(1) << (low >> 24) | UINT32_C(0x100) << (low & 7) |
+           UINT32_C(0x10000) << (high & 7) | UINT32_C(0x1000000) << (high >> 8 & 7);
 }
 
-MPM_CORE uint32_t gram_hash_bit(uint32_t hash, uint32_t words_log)
+/* Whether the six bytes of a window are equal. */
+MPM_CORE bool gram_in_run(uint64_t bytes)
 {
-    return GRAM_FIELD_BITS + (hash >> (32 - 3 - words_log) & (GRAM_FIELD_BITS - 1));
+    return ((bytes ^ bytes >> 8) & UINT64_C(0xFFFFFFFFFF)) == 0;
 }
 
-/* Where bytes 0 to 3 are given, bytes 4 and 5 choose the bit alone: the sum loses nothing. */
-MPM_CORE uint32_t gram_last_bit(uint32_t first, uint32_t rest)
+/* Whether a window of some literal may begin. */
+MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t first, uint32_t rest)
 {
-    return GRAM_LAST_SHIFT + ((first ^ rest << 16) * GRAM_HASH_LAST >> 28);
-}
+    const uint32_t word = view->words[gram_word_of(first, view->multiplier, view->words_log)];
 
-/* 1 where a window of some literal may begin. */
-MPM_CORE uint32_t gram_probe(const uint32_t *words, uint32_t words_log, uint32_t first,
-                             uint32_t rest)
-{
-    const uint32_t hash = gram_hash_first(first);
-    const uint32_t word = words[gram_word_of(hash, words_log)];
-
-    return word >> gram_fourth_bit(first) & word >> gram_hash_bit(hash, words_log) &
-           word >> gram_last_bit(first, rest) & 1;
+    return (word & gram_bits_of(first, rest)) == 0;
 }
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
+
+/* Keys of different windows may be equal: an entry compares bytes. */
+MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t first, uint32_t rest)
+{
+    switch (kind) {
+    case GRAM_KIND_6:
+        return first ^ ((rest & 0xFFFF) + 1) * GRAM_HASH_KEY;
+    case GRAM_KIND_4:
+        return first;
+    default:
+        return first & 0xFFFFFF;
+    }
+}
 
 MPM_CORE uint32_t gram_slot_of(uint32_t key, uint32_t slots_log)
 {
     return (key ^ key >> 15) * GRAM_HASH_SLOT >> (32 - slots_log);
 }
 
-/* The first entry of a key, or GRAM_EMPTY. At most half of the slots are taken, so this ends. */
+/* The first entry of a key, or GRAM_NONE. */
 MPM_CORE uint32_t gram_find(const struct gram_slot *slots, uint32_t slots_log, uint32_t key)
 {
     uint32_t at = gram_slot_of(key, slots_log);
@@ -219,8 +239,10 @@ MPM_CORE uint32_t gram_find(const struct gram_slot *slots, uint32_t slots_log, u
     for (;;) {
         const struct gram_slot slot = slots[at];
 
-        if (slot.entry == GRAM_EMPTY || slot.key == key)
-            return slot.entry;
+        if (slot.key == key)
+            return slot.entry & GRAM_NONE;
+        if ((slot.entry & GRAM_MORE) == 0)
+            return GRAM_NONE;
         at = (at + 1) & ((1u << slots_log) - 1);
     }
 }
@@ -234,32 +256,38 @@ struct gram_text {
     uint32_t overlap; /* matches that end here or before are not wanted */
 };
 
-/* Whether the folded literal of an entry is in the text with its window at `at`. On success *end is
- * the byte behind it. */
+/* Whether eight bytes of text are those of an entry, where the mask is set. */
+MPM_CORE bool gram_bytes_match(const struct gram_entry *entry, uint64_t text, uint64_t bytes,
+                               uint64_t mask)
+{
+    if ((entry->flags & GRAM_ENTRY_EXACT) == 0)
+        text = gram_fold8_ascii(text);
+    return ((text ^ bytes) & mask) == 0;
+}
+
+/* Whether an entry's literal is in the text with its window at `at`. On success *end is the byte
+ * behind it. */
 MPM_CORE bool gram_entry_matches(const struct gram_view *view, const struct gram_entry *entry,
                                  const struct gram_text *text, uint32_t at, uint32_t *end)
 {
-    if (entry->window > at)
-        return false;
+    const uint64_t behind = (uint64_t)at - entry->window + entry->len;
 
-    const uint64_t begin = at - entry->window;
-    if (begin + entry->len > text->len || begin + entry->len <= text->overlap)
+    if (entry->window > at || behind > text->len || behind <= text->overlap ||
+        !gram_bytes_match(entry, gram_load8(text->bytes + at - entry->lead), entry->bytes,
+                          entry->mask))
         return false;
-    if (((gram_fold8(gram_load8(text->bytes + at - entry->lead)) ^ entry->bytes) & entry->mask) !=
-        0)
-        return false;
+    *end = (uint32_t)behind;
+    if (entry->len <= 8)
+        return true;
 
-    const uint8_t *from = text->bytes + begin;
-    const uint64_t *folded = (const uint64_t *)(view->folded + entry->folded);
-    for (uint32_t i = 0; i < entry->len; i += 8) {
-        const uint64_t differ = gram_fold8_ascii(gram_load8(from + i)) ^ folded[i / 8];
-        const uint32_t left = entry->len - i;
-
-        if (left >= 8 ? differ != 0 : differ << (64 - 8 * left) != 0)
+    const uint8_t *from = text->bytes + at - entry->window;
+    const uint64_t *pattern = (const uint64_t *)(view->patterns + entry->pattern);
+    uint32_t i = 0;
+    for (; i + 8 <= entry->len; i += 8)
+        if (!gram_bytes_match(entry, gram_load8(from + i), pattern[i / 8], UINT64_MAX))
             return false;
-    }
-    *end = (uint32_t)begin + entry->len;
-    return true;
+    return i == entry->len || gram_bytes_match(entry, gram_load8(from + i), pattern[i / 8],
+                                               UINT64_MAX >> (64 - 8 * (entry->len - i)));
 }
 
 #endif

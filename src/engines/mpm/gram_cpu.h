@@ -7,13 +7,22 @@
 #include "mpm_internal.h"
 
 enum {
-    GRAM_CHUNK = 2048 /* bytes filtered at once: a multiple of every stride and vector */
+    GRAM_CHUNK = 4096, /* bytes filtered at once: a multiple of every stride and vector */
+    GRAM_AHEAD = 1536, /* bytes to prefetch ahead */
+    GRAM_PASSED_MAX = GRAM_CHUNK + 64 /* positions, as a vector is written whole */
 };
 
-/* Each writes the positions between `from` and `to` that pass, ascending, and returns their number.
+/* What passed, as far as it was looked up. */
+struct gram_candidates {
+    uint32_t at[GRAM_PASSED_MAX];    /* from the text's first byte */
+    uint32_t entry[GRAM_PASSED_MAX]; /* the first of its key */
+};
+
+/* The filters each write the positions between `from` and `to` that pass, ascending, and returns their number.
  * Up to 128 bytes behind `to` are read; passing because of them does no harm. */
 struct gram_filters {
-    /* Positions from, from + stride, ... where a window may begin. */
+    /* Positions from, from + stride, ... where a window may begin. Those inside long runs may be
+     * left out where no window lies in a run. */
     uint32_t (*windows)(const struct gram_view *view, const uint8_t *text, uint32_t from,
                         uint32_t to, uint32_t *out);
     /* Where a run of GRAM_RUN_MIN or more coarsely equal bytes begins. */
@@ -21,7 +30,15 @@ struct gram_filters {
     /* Where a tiny literal may begin. */
     uint32_t (*tiny)(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
                      uint32_t *out);
+    /* Not a filter: of n keys those that are in the dictionary, with their positions. Returns their
+     * number. */
+    uint32_t (*find)(const struct gram_view *view, const uint32_t *keys, const uint32_t *at,
+                     uint32_t n, struct gram_candidates *out);
 };
+
+/* For levels that have none of their own. */
+uint32_t gram_find_scalar(const struct gram_view *view, const uint32_t *keys, const uint32_t *at,
+                          uint32_t n, struct gram_candidates *out);
 
 extern const struct gram_filters gram_filters_scalar;
 

@@ -6,17 +6,23 @@
 enum {
     COUNTERS_LOG = 21,          /* a gram shares its counter with few others that occur */
     SAMPLE_MAX = 8 << 20,       /* bytes: more teaches little and takes time */
-    GRAM_LENS = 3               /* 3, 4 and 6 bytes: a filter's word, a dictionary's key, all */
+    TRIAL_MAX = 1 << 19,        /* bytes that filters are tried on */
 };
 
-static const uint32_t gram_len[GRAM_LENS] = {3, 4, 6};
-
-static uint64_t load_gram(const uint8_t *from, uint32_t len)
+/* What of six bytes, the first lowest, makes a gram. */
+static uint64_t gram_of(uint64_t bytes, int gram)
 {
-    uint64_t gram = 0;
-
-    memcpy(&gram, from, len);
-    return gram;
+    switch (gram) {
+    case GRAM_MODEL_3:
+        return bytes & UINT64_C(0xFFFFFF);
+    case GRAM_MODEL_FILTER:
+        return (bytes & UINT64_C(0xFFFFFF)) |
+               (uint64_t)gram_names_of((uint32_t)(bytes >> 24) & 0xFFFFFF) << 24;
+    case GRAM_MODEL_4:
+        return bytes & UINT32_MAX;
+    default:
+        return bytes & UINT64_C(0xFFFFFFFFFFFF);
+    }
 }
 
 static uint32_t counter_of(uint64_t gram)
@@ -26,25 +32,29 @@ static uint32_t counter_of(uint64_t gram)
 
 static void count_text(struct gram_model *model, const uint8_t *text, uint32_t len)
 {
-    const uint64_t three = (UINT64_C(1) << 24) - 1, six = (UINT64_C(1) << 48) - 1;
-
-    for (uint32_t i = 0; i + 6 <= len; i++) {
+    for (uint32_t i = 0; i + GRAM_WINDOW <= len; i++) {
         const uint64_t bytes = gram_fold8(gram_load8(text + i));
 
-        model->count[0][counter_of(bytes & three)]++;
-        model->count[1][counter_of(bytes & UINT32_MAX)]++;
-        model->count[2][counter_of(bytes & six)]++;
+        for (int gram = 0; gram < GRAM_MODEL_COUNTS; gram++)
+            model->count[gram][counter_of(gram_of(bytes, gram))]++;
     }
 }
 
-static void count_sample(struct gram_model *model, const struct sl_batch *sample)
+/* Every how manieth item makes about this many bytes of a sample. */
+static uint32_t step_for(const struct sl_batch *sample, uint32_t max)
 {
     uint64_t total = 0;
 
     for (uint32_t i = 0; i < sample->n_items; i++)
         total += sample->payload[i].len;
-    /* Of a long sample every n-th item. */
-    const uint32_t step = (uint32_t)(total / SAMPLE_MAX) + 1;
+    return (uint32_t)(total / max) + 1;
+}
+
+static void count_sample(struct gram_model *model)
+{
+    const struct sl_batch *sample = model->sample;
+    const uint32_t step = step_for(sample, SAMPLE_MAX);
+
     for (uint32_t i = 0; i < sample->n_items; i += step)
         count_text(model, sample->bytes + sample->payload[i].offset, sample->payload[i].len);
 }
@@ -72,45 +82,88 @@ bool gram_model_init(struct gram_model *model, const struct sl_batch *sample)
         assume_bytes(model);
         return true;
     }
-    for (int i = 0; i < GRAM_LENS; i++) {
+    for (int i = 0; i < GRAM_MODEL_COUNTS; i++) {
         model->count[i] = (uint32_t *)calloc((size_t)1 << COUNTERS_LOG, sizeof *model->count[i]);
         if (model->count[i] == NULL) {
             gram_model_clear(model);
             return false;
         }
     }
-    count_sample(model, sample);
+    model->sample = sample;
+    count_sample(model);
     return true;
 }
 
 void gram_model_clear(struct gram_model *model)
 {
-    for (int i = 0; i < GRAM_LENS; i++)
+    for (int i = 0; i < GRAM_MODEL_COUNTS; i++)
         free(model->count[i]);
 }
 
-static double occurrences(const struct gram_model *model, const uint8_t *window, int which)
+static double occurrences(const struct gram_model *model, uint64_t window, int gram)
 {
-    const uint32_t len = gram_len[which];
-    double share = 1e6;
+    static const int exact_len[GRAM_MODEL_COUNTS] = {3, 3, 4, 6};
+    double share = gram == GRAM_MODEL_FILTER ? 1e6 / 64 : 1e6;
+    uint64_t before = 256;
 
-    if (model->count[which] != NULL)
-        return model->count[which][counter_of(load_gram(window, len))];
-    for (uint32_t i = 0; i < len; i++) /* a byte is often followed by itself: fillers */
-        share *= i > 0 && window[i] == window[i - 1] ? 0.5 : model->byte_share[window[i]];
+    if (model->count[gram] != NULL)
+        return model->count[gram][counter_of(gram_of(window, gram))];
+    for (int i = 0; i < exact_len[gram]; i++) {
+        const uint64_t byte = window >> 8 * i & 0xFF;
+
+        share *= byte == before ? 0.5 : model->byte_share[byte]; /* fillers repeat */
+        before = byte;
+    }
     return share;
 }
 
-/* A window that meets three bytes costs a survivor unless other fields reject it, one in some
- * hundreds where they all test; one that meets all it has costs a verification. */
-double gram_model_cost(const struct gram_model *model, const uint8_t *window, uint32_t len)
+/* What is in the dictionary costs a few times what only passes the filter. */
+double gram_model_cost(const struct gram_model *model, uint64_t window, uint32_t len)
 {
-    const double three = occurrences(model, window, 0);
+    const double verification = 4;
 
     if (len < 4)
-        return three;
-    const double four = occurrences(model, window, 1);
-    if (len < 6)
-        return four + three / 16;
-    return occurrences(model, window, 2) + four / 16 + three / 256;
+        return verification * occurrences(model, window, GRAM_MODEL_3);
+    if (len < GRAM_WINDOW) /* the filter's bits of the bytes that it has reject most */
+        return verification * occurrences(model, window, GRAM_MODEL_4) +
+               occurrences(model, window, GRAM_MODEL_3) / 8;
+    return verification * occurrences(model, window, GRAM_MODEL_6) +
+           occurrences(model, window, GRAM_MODEL_FILTER);
+}
+
+static double passing_texts(const struct gram_model *model, const struct gram_view *filter)
+{
+    const struct sl_batch *sample = model->sample;
+    const uint32_t step = step_for(sample, TRIAL_MAX);
+    uint64_t n = 0;
+
+    for (uint32_t item = 0; item < sample->n_items; item += step) {
+        const uint8_t *text = sample->bytes + sample->payload[item].offset;
+
+        for (uint32_t at = 0; at + 8 <= sample->payload[item].len; at += filter->stride) {
+            const uint64_t bytes = gram_fold8(gram_load8(text + at));
+
+            n += gram_probe(filter, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+        }
+    }
+    return (double)n;
+}
+
+/* Runs of one byte are what fills texts most. */
+static double passing_runs(const struct gram_model *model, const struct gram_view *filter)
+{
+    double share = 0;
+
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        const uint32_t run = gram_fold4(byte) * 0x01010101u;
+
+        if (gram_probe(filter, run, run))
+            share += model->byte_share[byte];
+    }
+    return share;
+}
+
+double gram_model_passing(const struct gram_model *model, const struct gram_view *filter)
+{
+    return model->sample != NULL ? passing_texts(model, filter) : passing_runs(model, filter);
 }

@@ -11,7 +11,7 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
         const uint64_t bytes = gram_fold8(gram_load8(text + at));
 
         out[n] = at;
-        n += gram_probe(view->words, view->words_log, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+        n += gram_probe(view, (uint32_t)bytes, (uint32_t)(bytes >> 32));
     }
     return n;
 }
@@ -21,13 +21,11 @@ static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *
     uint32_t n = 0;
 
     for (uint32_t at = from; at < to; at++) {
-        const uint32_t bytes = gram_fold4((uint32_t)text[at] | (uint32_t)text[at + 1] << 8 |
-                                          (uint32_t)text[at + 2] << 16 |
-                                          (uint32_t)text[at + 3] << 24);
+        const uint32_t byte = gram_fold4(text[at]);
 
         out[n] = at;
-        n += bytes == (bytes << 8 | bytes >> 24) &&
-             (at == 0 || gram_fold4(text[at - 1]) != (bytes & 0xFF));
+        n += gram_fold4(text[at + 1]) == byte && gram_fold4(text[at + 2]) == byte &&
+             (at == 0 || gram_fold4(text[at - 1]) != byte);
     }
     return n;
 }
@@ -44,7 +42,23 @@ static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_
     return n;
 }
 
-const struct gram_filters gram_filters_scalar = {windows, runs, tiny};
+uint32_t gram_find_scalar(const struct gram_view *view, const uint32_t *keys, const uint32_t *at,
+                          uint32_t n, struct gram_candidates *out)
+{
+    uint32_t n_found = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t entry = gram_find(view->slots, view->slots_log, keys[i]);
+
+        out->at[n_found] = at[i];
+        out->entry[n_found] = entry;
+        n_found += entry != GRAM_NONE;
+        __builtin_prefetch(&view->entries[entry != GRAM_NONE ? entry : 0]);
+    }
+    return n_found;
+}
+
+const struct gram_filters gram_filters_scalar = {windows, runs, tiny, gram_find_scalar};
 
 static enum sl_status open_scalar(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
