@@ -13,11 +13,9 @@ enum { SLOTS_A_KEY = 4 }; /* so that most keys lie where they are looked for fir
 
 /* An entry to be, and where it goes. */
 enum place {
-    PLACE_WINDOWS,
+    PLACE_DICTIONARY,
     PLACE_TINY,
     PLACE_RUNS,
-    PLACE_RUN_BEGIN,
-    PLACE_RUN_END,
     N_PLACES
 };
 
@@ -26,7 +24,8 @@ struct draft {
     uint32_t key;   /* the dictionary's, or the list's byte */
     uint32_t group;
     uint32_t order; /* within a key */
-    uint32_t run;   /* bytes of the literal's run, in the lists of runs */
+    uint8_t byte;   /* a run's, */
+    uint32_t run;   /* and its length; 0: this is no run */
     struct gram_entry entry;
     uint32_t first; /* what the filter sees of the window: bytes 0 to 3, */
     uint32_t rest;  /* 4 and 5, */
@@ -47,6 +46,7 @@ struct builder {
     uint32_t n_of[N_PLACES];
     uint32_t n_of_kind[GRAM_KINDS];
     uint32_t n_in_runs;
+    uint32_t n_runs;
     uint32_t n_keys;
 };
 
@@ -157,7 +157,7 @@ static void add_window(struct builder *builder, uint32_t group, uint32_t window)
     const struct mpm_key *key = group_key(builder->set, group);
     const uint32_t known = window_len(key, window);
     const enum gram_kind kind = known < 4 ? GRAM_KIND_3 : known < 6 ? GRAM_KIND_4 : GRAM_KIND_6;
-    struct draft *draft = add_draft(builder, PLACE_WINDOWS, group, window);
+    struct draft *draft = add_draft(builder, PLACE_DICTIONARY, group, window);
 
     for (uint32_t i = 0; i < known && i < 4; i++)
         draft->first |= (uint32_t)coarse(key->folded[window + i]) << 8 * i;
@@ -214,14 +214,22 @@ static bool add_run(struct builder *builder, uint32_t group)
 
     if (len == key->len && !is_run_as_given(builder->set, group))
         return false;
-    if (len == key->len)
+    const uint8_t byte = key->folded[begin];
+    if (len == key->len) {
         draft = add_draft(builder, PLACE_RUNS, group, 0);
-    else if (begin > 0)
-        draft = add_draft(builder, PLACE_RUN_BEGIN, group, begin);
-    else
-        draft = add_draft(builder, PLACE_RUN_END, group, len);
-    draft->key = coarse(key->folded[begin]);
+        draft->key = coarse(byte);
+    } else if (begin > 0) {
+        draft = add_draft(builder, PLACE_DICTIONARY, group, begin);
+        draft->entry.kind = GRAM_RUN_BEGIN;
+        draft->key = gram_run_key(GRAM_RUN_BEGIN, byte, key->folded[begin - 1]);
+    } else {
+        draft = add_draft(builder, PLACE_DICTIONARY, group, len);
+        draft->entry.kind = GRAM_RUN_END;
+        draft->key = gram_run_key(GRAM_RUN_END, byte, key->folded[len]);
+    }
+    draft->byte = coarse(byte);
     draft->run = len;
+    builder->n_runs++;
     return true;
 }
 
@@ -272,7 +280,7 @@ static bool begins_key(const struct builder *builder, size_t i)
 
 static void count_keys(struct builder *builder)
 {
-    for (size_t i = 0; i < builder->n_of[PLACE_WINDOWS]; i++)
+    for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++)
         builder->n_keys += begins_key(builder, i);
 }
 
@@ -291,7 +299,7 @@ static uint32_t choose_words_log(const struct builder *builder, enum sl_device_k
 {
     const uint32_t max = device == SL_DEVICE_CUDA ? 15 : GRAM_WORDS_LOG_MAX;
     const uint32_t log =
-        log_at_least(4 * (uint64_t)builder->n_of[PLACE_WINDOWS]);
+        log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
 
     if (log < 10)
         return 10;
@@ -303,10 +311,12 @@ static void fill_words(struct builder *builder)
     uint32_t *words = builder->words;
 
     memset(words, 0xFF, sizeof *words << builder->words_log);
-    for (size_t i = 0; i < builder->n_of[PLACE_WINDOWS]; i++) {
+    for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
         const struct draft *draft = &builder->drafts[i];
         uint32_t bits = gram_bits_of(draft->first, draft->rest);
 
+        if (draft->run != 0) /* not looked for by windows */
+            continue;
         if (draft->known < 4)
             bits |= 0x000000FF;
         if (draft->known < 5)
@@ -353,7 +363,7 @@ static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct
 {
     for (size_t i = 0; i < (size_t)1 << slots_log; i++)
         slots[i].entry = GRAM_NONE;
-    for (size_t i = 0; i < builder->n_of[PLACE_WINDOWS]; i++) {
+    for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
         const uint32_t key = builder->drafts[i].key;
         uint32_t at = gram_slot_of(key, slots_log);
 
@@ -416,7 +426,7 @@ static void fill_run_min(uint8_t run_min[256], const struct draft *draft)
     const uint8_t run = (uint8_t)(draft->run < 255 ? draft->run : 255);
 
     for (uint32_t byte = 0; byte < 256; byte++)
-        if (gram_fold4(byte) == draft->key && (run_min[byte] == 0 || run < run_min[byte]))
+        if (gram_fold4(byte) == draft->byte && (run_min[byte] == 0 || run < run_min[byte]))
             run_min[byte] = run;
 }
 
@@ -432,15 +442,13 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
         entries[i] = draft->entry;
         if (next == NULL || next->place != draft->place || next->key != draft->key)
             entries[i].flags |= GRAM_ENTRY_LAST;
-        if (draft->place >= PLACE_RUNS)
+        if (draft->run != 0)
             fill_run_min(body->run_min, draft);
     }
     for (int place = 0; place < N_PLACES; place++)
         from[place + 1] = from[place] + builder->n_of[place];
     fill_list(&body->tiny, builder, PLACE_TINY, from[PLACE_TINY], body->entries);
     fill_list(&body->runs, builder, PLACE_RUNS, from[PLACE_RUNS], body->entries);
-    fill_list(&body->run_begin, builder, PLACE_RUN_BEGIN, from[PLACE_RUN_BEGIN], body->entries);
-    fill_list(&body->run_end, builder, PLACE_RUN_END, from[PLACE_RUN_END], body->entries);
     fill_tiny_classes(body, builder, from[PLACE_TINY]);
 }
 
@@ -454,7 +462,7 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
         .slots_log = log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
         .n_in_runs = builder->n_in_runs,
         .n_tiny = n_of[PLACE_TINY],
-        .n_runs = n_of[PLACE_RUNS] + n_of[PLACE_RUN_BEGIN] + n_of[PLACE_RUN_END]};
+        .n_runs = builder->n_runs};
     uint64_t end = sizeof head;
 
     memcpy(head.n_of_kind, builder->n_of_kind, sizeof head.n_of_kind);

@@ -14,7 +14,8 @@
  *
  * Two kinds of literals go apart. Tiny ones have no room for windows. And a window inside a run of
  * one byte would be met all along such runs in the text, so literals that are a run, or have no
- * other window, are looked at once a run: where one of GRAM_RUN_MIN bytes or more begins. */
+ * other window, are looked at once a run: where one of GRAM_RUN_MIN bytes or more begins, and where
+ * it ends. */
 #ifndef GRAM_CORE_H
 #define GRAM_CORE_H
 
@@ -28,8 +29,16 @@ enum {
     GRAM_WORDS_LOG_MAX = 17 /* 512 KiB */
 };
 
-/* Kinds of windows, by the bytes that a dictionary's key is made of. */
-enum gram_kind { GRAM_KIND_6, GRAM_KIND_4, GRAM_KIND_3, GRAM_KINDS };
+/* Kinds of windows, by the bytes that a dictionary's key is made of; and, behind those, edges of
+ * runs, by the run's byte and its neighbour. */
+enum gram_kind {
+    GRAM_KIND_6,
+    GRAM_KIND_4,
+    GRAM_KIND_3,
+    GRAM_KINDS, /* of windows */
+    GRAM_RUN_BEGIN = GRAM_KINDS,
+    GRAM_RUN_END
+};
 
 #define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
 #define GRAM_MORE UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind */
@@ -83,15 +92,13 @@ struct gram_table {
     uint64_t slots; /* struct gram_slot, 1 << slots_log */
     uint64_t entries;
     uint64_t patterns;
-    struct gram_list tiny;     /* literals too short for windows, by their first byte */
-    struct gram_list runs;     /* literals that are a run of one byte, the shortest first, */
-    struct gram_list run_begin; /* and others with a run that begins at their window, */
-    struct gram_list run_end;   /* or ends just before it */
+    struct gram_list tiny;      /* literals too short for windows, by their first byte */
+    struct gram_list runs;      /* literals that are a run of one byte, the shortest first */
     uint8_t tiny_first[256];    /* classes of a tiny literal's first byte, by the byte as it is, */
     uint8_t tiny_second[256];   /* and of its second: where both share a bit, one may begin */
     uint8_t run_min[256];       /* the shortest run of this byte to be looked at, 0: none */
     uint32_t n_tiny;
-    uint32_t n_runs; /* of all three lists */
+    uint32_t n_runs; /* of the list and of edges in the dictionary */
 };
 
 /* The same as pointers. */
@@ -224,6 +231,12 @@ MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t first, uint32_t rest)
     default:
         return first & 0xFFFFFF;
     }
+}
+
+/* Of an edge of a run; the neighbour is the byte before the run or the one behind it. */
+MPM_CORE uint32_t gram_run_key(enum gram_kind kind, uint8_t byte, uint8_t neighbour)
+{
+    return (uint32_t)kind << 16 | (uint32_t)gram_fold4(byte) << 8 | gram_fold4(neighbour);
 }
 
 MPM_CORE uint32_t gram_slot_of(uint32_t key, uint32_t slots_log)

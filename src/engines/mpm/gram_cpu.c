@@ -89,14 +89,17 @@ static void verify_entry(const struct scan *scan, const struct place *place,
         mpm_hits_append(scan->hits, place->item, end, entry->match);
 }
 
-static void verify_list(const struct scan *scan, const struct place *place,
-                        const struct gram_list *list, uint8_t byte, uint32_t at)
+/* The entries of a key. Keys of two kinds may be equal: only those of the kind that was looked up are
+ * meant. */
+static void verify_key(const struct scan *scan, const struct place *place, enum gram_kind kind,
+                       uint32_t first, uint32_t at)
 {
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(scan->view->body, list->entries);
+    const struct gram_entry *entry = &scan->view->entries[first];
 
-    for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
-        verify_entry(scan, place, &entries[i], at);
+    do
+        if (entry->kind == kind)
+            verify_entry(scan, place, entry, at);
+    while ((entry++->flags & GRAM_ENTRY_LAST) == 0);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -127,22 +130,14 @@ static uint32_t make_keys(const struct scan *scan, uint32_t n)
     return kept;
 }
 
-/* Keys of two kinds may be equal: only entries of the kind that was looked up are meant. */
 static void verify_candidates(const struct scan *scan, enum gram_kind kind, struct place place,
                               uint32_t n)
 {
     const struct gram_candidates *candidates = &scan->gram->candidates;
 
-    for (uint32_t i = 0; i < n; i++) {
-        const struct gram_entry *entry = &scan->view->entries[candidates->entry[i]];
-
-        if (!find_item(scan, &place, candidates->at[i]))
-            continue;
-        do
-            if (entry->kind == kind)
-                verify_entry(scan, &place, entry, candidates->at[i]);
-        while ((entry++->flags & GRAM_ENTRY_LAST) == 0);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        if (find_item(scan, &place, candidates->at[i]))
+            verify_key(scan, &place, kind, candidates->entry[i], candidates->at[i]);
 }
 
 static void scan_windows(const struct scan *scan, const struct place *place, uint32_t from,
@@ -242,6 +237,19 @@ static uint32_t end_of_run(const struct gram_text *text, uint32_t at, uint8_t by
     return at < text->len ? at : text->len;
 }
 
+/* Literals with a run that begins, or ends, just here. */
+static void verify_edge(const struct scan *scan, const struct place *place, enum gram_kind kind,
+                        uint8_t byte, uint32_t at)
+{
+    const uint8_t neighbour =
+        place->text.bytes[kind == GRAM_RUN_BEGIN ? at - (uint32_t)1 : at];
+    const uint32_t first = gram_find(scan->view->slots, scan->view->slots_log,
+                                     gram_run_key(kind, byte, neighbour));
+
+    if (first != GRAM_NONE)
+        verify_key(scan, place, kind, first, place->begin + at);
+}
+
 /* The run that begins at this byte of an item, if it is long enough to matter. */
 static void verify_run(const struct scan *scan, const struct place *place, uint32_t begin)
 {
@@ -256,8 +264,10 @@ static void verify_run(const struct scan *scan, const struct place *place, uint3
     const uint32_t end = end_of_run(&place->text, begin, byte);
 
     report_runs(scan, place, byte, begin, end);
-    verify_list(scan, place, &body->run_begin, byte, place->begin + begin);
-    verify_list(scan, place, &body->run_end, byte, place->begin + end);
+    if (begin > 0)
+        verify_edge(scan, place, GRAM_RUN_BEGIN, byte, begin);
+    if (end < place->text.len)
+        verify_edge(scan, place, GRAM_RUN_END, byte, end);
 }
 
 /* A run at an item's first byte may go on from what lies before the item, and not pass: those are
@@ -285,13 +295,21 @@ static void scan_runs(const struct scan *scan, struct place place, uint32_t from
 static void scan_tiny(const struct scan *scan, struct place place, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
-    const struct gram_table *body = scan->view->body;
-    const uint32_t n = gram->filters->tiny(body, scan->bytes, from, to, gram->passed);
+    const struct gram_list *list = &scan->view->body->tiny;
+    const struct gram_entry *entries =
+        (const struct gram_entry *)mpm_at(scan->view->body, list->entries);
+    const uint32_t n =
+        gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed);
 
-    for (uint32_t i = 0; i < n; i++)
-        if (find_item(scan, &place, gram->passed[i]))
-            verify_list(scan, &place, &body->tiny, mpm_fold(scan->bytes[gram->passed[i]]),
-                        gram->passed[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t at = gram->passed[i];
+        const uint8_t byte = mpm_fold(scan->bytes[at]);
+
+        if (!find_item(scan, &place, at))
+            continue;
+        for (uint32_t k = list->begin[byte]; k < list->begin[byte + 1]; k++)
+            verify_entry(scan, &place, &entries[k], at);
+    }
 }
 
 /* ---- scan ------------------------------------------------------------------------------------ */
