@@ -9,8 +9,6 @@
 #include "base/diag.h"
 #include "mpm_internal.h"
 
-extern const struct sl_engine mpm_ac_engine;
-
 static const char name[] = "ac";
 
 /* All states are the trie's, breadth-first; a state's failure is always a state before it. */
@@ -18,6 +16,7 @@ struct builder {
     struct mpm_trie trie;
     uint32_t *failure; /* longest proper suffix that is a state */
     uint32_t *report;  /* longest group that is a suffix, or MPM_NONE */
+    uint16_t *depth;   /* bytes of the prefix that the state stands for */
     uint32_t n_rows;
     uint32_t n_plain;
     uint32_t first_record; /* no state before has an exception */
@@ -35,6 +34,7 @@ static void builder_clear(struct builder *builder)
     mpm_trie_clear(&builder->trie);
     free(builder->failure);
     free(builder->report);
+    free(builder->depth);
     free(builder->rows);
     free(builder->renumbered);
     free(builder->records);
@@ -62,6 +62,7 @@ static bool builder_init(struct builder *builder, const struct mpm_set *set)
     builder->first_record = find_first_record(builder);
     builder->failure = (uint32_t *)calloc(n_states, sizeof *builder->failure);
     builder->report = (uint32_t *)calloc(n_states, sizeof *builder->report);
+    builder->depth = (uint16_t *)calloc(n_states, sizeof *builder->depth);
     builder->rows =
         (uint16_t *)calloc((size_t)builder->n_rows << AC_ROW_SHIFT, sizeof *builder->rows);
     builder->renumbered = (uint16_t *)calloc(builder->n_rows, sizeof *builder->renumbered);
@@ -69,8 +70,9 @@ static bool builder_init(struct builder *builder, const struct mpm_set *set)
         (struct ac_record *)calloc(n_states - builder->first_record + 1, sizeof *builder->records);
     builder->outputs =
         (struct ac_output *)calloc(set->n_groups + (size_t)1, sizeof *builder->outputs);
-    return builder->failure != NULL && builder->report != NULL && builder->rows != NULL &&
-           builder->renumbered != NULL && builder->records != NULL && builder->outputs != NULL;
+    return builder->failure != NULL && builder->report != NULL && builder->depth != NULL &&
+           builder->rows != NULL && builder->renumbered != NULL && builder->records != NULL &&
+           builder->outputs != NULL;
 }
 
 static const struct ac_record *find_record(const struct builder *builder, uint32_t state)
@@ -89,7 +91,7 @@ static uint32_t next_state(const struct builder *builder, uint32_t state, uint8_
     return builder->rows[record->row << AC_ROW_SHIFT | byte];
 }
 
-/* Sets what the state reports and where its children fall back to. */
+/* Sets what the state reports, and where its children lie and fall back to. */
 static void link_state(struct builder *builder, const struct mpm_set *set, uint32_t state)
 {
     const struct mpm_trie *trie = &builder->trie;
@@ -101,8 +103,10 @@ static void link_state(struct builder *builder, const struct mpm_set *set, uint3
     if (group != MPM_NONE)
         builder->outputs[group] = (struct ac_output){
             .literal = set->groups[group], .end = set->groups[group + 1], .suffix = inherited};
-    for (uint32_t child = trie->first_child[state]; child < trie->first_child[state + 1]; child++)
+    for (uint32_t child = trie->first_child[state]; child < trie->first_child[state + 1]; child++) {
+        builder->depth[child] = (uint16_t)(builder->depth[state] + 1);
         builder->failure[child] = state == 0 ? 0 : next_state(builder, failure, trie->byte[child]);
+    }
 }
 
 /* The row of the failure, but for the children. Both cases of a letter lead to the same child. */
@@ -237,11 +241,13 @@ static void write_block(const struct builder *builder, struct ac_table *body,
 {
     uint16_t *rows = (uint16_t *)((uint8_t *)body + body->rows);
     struct ac_record *records = (struct ac_record *)((uint8_t *)body + body->records);
+    uint16_t *depths = (uint16_t *)((uint8_t *)body + body->depths);
 
     for (uint32_t state = 0; state < builder->trie.n_states; state++) {
         const bool has_row = state < builder->n_rows;
         const uint32_t number = has_row ? builder->renumbered[state] : state;
 
+        depths[number] = builder->depth[state];
         for (uint32_t byte = 0; has_row && byte < 256; byte++)
             rows[number << AC_ROW_SHIFT | byte] =
                 builder->renumbered[builder->rows[state << AC_ROW_SHIFT | byte]];
@@ -265,6 +271,7 @@ static struct sl_mpm_table *make_table(struct builder *builder, const struct mpm
     head.records = mpm_place(&end, (n_states - (uint64_t)head.n_plain) * sizeof *builder->records);
     head.targets = mpm_place(&end, builder->n_targets * (uint64_t)sizeof *builder->targets);
     head.outputs = mpm_place(&end, set->n_groups * (uint64_t)sizeof *builder->outputs);
+    head.depths = mpm_place(&end, n_states * (uint64_t)sizeof *builder->depth);
 
     struct sl_mpm_table *table = mpm_table_create(set, name, n_states, end);
     if (table == NULL)
@@ -298,5 +305,14 @@ static enum sl_status ac_build(struct sl_mpm_table **table, const struct mpm_set
     return status;
 }
 
+extern const struct sl_backend mpm_ac_cuda;
+extern const struct sl_backend mpm_ac_scalar;
+extern const struct sl_backend mpm_ac_tiled;
+
+static const struct sl_backend *const backends[] = {&mpm_ac_cuda, &mpm_ac_scalar, &mpm_ac_tiled,
+                                                    NULL};
+
+static const struct sl_engine engine = {.name = "mpm.ac", .backends = backends};
+
 extern const struct mpm_algorithm mpm_ac;
-const struct mpm_algorithm mpm_ac = {.name = name, .build = ac_build, .engine = &mpm_ac_engine};
+const struct mpm_algorithm mpm_ac = {.name = name, .build = ac_build, .engine = &engine};
