@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Building the Aho-Corasick automaton (thesis, section 2.4.2): goto, failure and output functions
- * give one next state for each state and byte, and the failure function is gone when the build
- * ends. */
+/* Building and checking the Aho-Corasick automaton (thesis, section 2.4.2): goto, failure and
+ * output functions give one next state for each state and byte, and the failure function is gone
+ * when the build ends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,7 +264,8 @@ static void write_block(const struct builder *builder, struct ac_table *body,
 static struct sl_mpm_table *make_table(struct builder *builder, const struct mpm_set *set)
 {
     const uint32_t n_states = builder->trie.n_states;
-    struct ac_table head = {.n_rows = builder->n_rows, .n_plain = builder->n_plain};
+    struct ac_table head = {
+        .n_rows = builder->n_rows, .n_plain = builder->n_plain, .n_targets = builder->n_targets};
     uint64_t end = sizeof head;
 
     head.rows = mpm_place(&end, ((uint64_t)head.n_rows << AC_ROW_SHIFT) * sizeof *builder->rows);
@@ -305,6 +306,91 @@ static enum sl_status ac_build(struct sl_mpm_table **table, const struct mpm_set
     return status;
 }
 
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static bool check_parts(const struct sl_mpm_table *table, const struct ac_table *body)
+{
+    return body->n_rows <= AC_ROWS_MAX && body->n_rows <= table->n_states && body->n_plain >= 1 &&
+           body->n_plain <= body->n_rows &&
+           mpm_part_fits(table, body->rows, body->n_rows, sizeof(uint16_t) << AC_ROW_SHIFT) &&
+           mpm_part_fits(table, body->records, table->n_states - body->n_plain,
+                         sizeof(struct ac_record)) &&
+           mpm_part_fits(table, body->targets, body->n_targets, sizeof(uint32_t)) &&
+           mpm_part_fits(table, body->outputs, table->n_groups, sizeof(struct ac_output)) &&
+           mpm_part_fits(table, body->depths, table->n_states, sizeof(uint16_t));
+}
+
+/* All rows have next states below n_rows; where all 16 bits name rows, that is so whatever they
+ * hold. */
+static bool check_rows(const uint16_t *rows, uint32_t n_rows)
+{
+    for (uint32_t state = 0; state < n_rows && n_rows < AC_ROWS_MAX; state++) {
+        const uint16_t *row = &rows[(size_t)state << AC_ROW_SHIFT];
+        uint16_t max = 0;
+
+        for (int byte = 0; byte < 256; byte++)
+            max = row[byte] > max ? row[byte] : max;
+        if (max >= n_rows)
+            return false;
+    }
+    return true;
+}
+
+static bool check_record(const struct sl_mpm_table *table, const struct ac_table *body,
+                         const struct ac_record *record)
+{
+    for (int word = 0; word < 4; word++) {
+        const uint64_t exceptions = record->exception[word];
+
+        if (exceptions != 0 && (uint64_t)record->first + record->rank[word] +
+                                       (uint32_t)__builtin_popcountll(exceptions) >
+                                   body->n_targets)
+            return false;
+    }
+    return record->row < body->n_rows &&
+           (record->report == MPM_NONE || record->report < table->n_groups);
+}
+
+/* The groups that end together become shorter, so that the list of them ends. */
+static bool check_output(const struct sl_mpm_table *table, const struct ac_view *view,
+                         const struct ac_output *output)
+{
+    if (output->literal >= output->end || output->end > table->n_literals)
+        return false;
+    if (output->suffix == MPM_NONE)
+        return true;
+    if (output->suffix >= table->n_groups)
+        return false;
+
+    const uint32_t shorter = view->outputs[output->suffix].literal;
+    return shorter < table->n_literals &&
+           view->literals[shorter].len < view->literals[output->literal].len;
+}
+
+/* An exception leads to a state without a row. */
+static const char *ac_check(const struct sl_mpm_table *table)
+{
+    static const char wrong[] = "its automaton leads out of the table";
+    const struct ac_table *body = (const struct ac_table *)mpm_at(table, table->body);
+
+    if (!mpm_part_fits(table, 0, 1, sizeof *body) || !check_parts(table, body))
+        return wrong;
+
+    const struct ac_view view = ac_view(table);
+    if (!check_rows(view.rows, body->n_rows))
+        return wrong;
+    for (uint32_t i = 0; i < table->n_states - body->n_plain; i++)
+        if (!check_record(table, body, &view.records[i]))
+            return wrong;
+    for (uint32_t i = 0; i < body->n_targets; i++)
+        if (view.targets[i] < body->n_rows || view.targets[i] >= table->n_states)
+            return wrong;
+    for (uint32_t i = 0; i < table->n_groups; i++)
+        if (!check_output(table, &view, &view.outputs[i]))
+            return wrong;
+    return NULL;
+}
+
 extern const struct sl_backend mpm_ac_cuda;
 extern const struct sl_backend mpm_ac_scalar;
 extern const struct sl_backend mpm_ac_tiled;
@@ -315,4 +401,5 @@ static const struct sl_backend *const backends[] = {&mpm_ac_cuda, &mpm_ac_scalar
 static const struct sl_engine engine = {.name = "mpm.ac", .backends = backends};
 
 extern const struct mpm_algorithm mpm_ac;
-const struct mpm_algorithm mpm_ac = {.name = name, .build = ac_build, .engine = &engine};
+const struct mpm_algorithm mpm_ac = {
+    .name = name, .build = ac_build, .check = ac_check, .engine = &engine};

@@ -83,6 +83,8 @@ MPM_CORE void ac_start(struct ac_walk *walk, const uint8_t *arena, struct sl_spa
     walk->group = MPM_NONE;
     walk->literal = 0;
     walk->last = 0;
+    walk->text[0] = 0; /* read before it is used: a walk begins with a unit */
+    walk->text[1] = 0;
 }
 
 MPM_CORE uint32_t ac_next_state(const struct ac_view *view, uint32_t state, uint8_t byte)

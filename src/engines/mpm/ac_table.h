@@ -41,9 +41,11 @@ struct ac_output {
 struct ac_table {
     uint32_t n_rows;
     uint32_t n_plain;
+    uint32_t n_targets;
+    uint32_t pad;
     uint64_t rows;    /* uint16_t [n_rows][256] */
     uint64_t records; /* struct ac_record [n_states - n_plain] */
-    uint64_t targets; /* uint32_t: exceptions of all records */
+    uint64_t targets; /* uint32_t [n_targets]: exceptions of all records */
     uint64_t outputs; /* struct ac_output [n_groups] */
     uint64_t depths;  /* uint16_t [n_states]: the bytes of the prefix that a state stands for */
 };
