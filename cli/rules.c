@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* sluice rules: what of these rule files is understood, what is skipped, and why. */
+/* sluice rules: what of these rule files is understood, what is skipped, and why; and their
+ * literals compiled, for sluice run. */
 #include <getopt.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli.h"
 #include "rule_files.h"
 #include "sluice/detect.h"
+#include "sluice/device.h"
+#include "sluice/mpm.h"
 
 static const char usage[] =
     "usage: sluice rules [OPTION...] FILE...\n\n"
@@ -15,9 +19,19 @@ static const char usage[] =
     "them.\n\n"
     "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
     "  --list            list each skipped rule: file, line, and the keyword that stopped it\n"
+    "  --compile OUT     compile the rules' literals into the file OUT, for sluice run --compiled\n"
+    "  --device D        with --compile: for auto, cpu, cuda or cuda:N, as sluice run would\n"
     "  --json            print one JSON object instead of tables\n";
 
-static void print_text(const struct sl_rules *rules, bool list)
+/* What was compiled; path is NULL where nothing was to be. */
+struct compiled {
+    const char *path;
+    const char *device; /* NULL where none was named */
+    struct sl_mpm_info info;
+    double seconds;
+};
+
+static void print_text(const struct sl_rules *rules, const struct compiled *compiled, bool list)
 {
     struct sl_rules_count count;
     const struct sl_diag *diag;
@@ -52,6 +66,14 @@ static void print_text(const struct sl_rules *rules, bool list)
         sl_diag_format(diag, line, sizeof line);
         puts(cli_printable(line, safe, sizeof safe));
     }
+    if (compiled->path != NULL) {
+        char safe[512], bytes[32];
+
+        printf("%12s literals compiled into %s: %s, %s, %.3f s\n",
+               cli_count(compiled->info.n_literals, text),
+               cli_printable(compiled->path, safe, sizeof safe), compiled->info.algorithm,
+               cli_bytes((double)compiled->info.table_len, bytes), compiled->seconds);
+    }
 }
 
 /* Names in rule files may be any bytes; JSON is UTF-8. */
@@ -83,7 +105,14 @@ static json_t *json_diags(const struct sl_rules *rules,
     return array;
 }
 
-static void print_json(const struct sl_rules *rules, bool list)
+static json_t *json_compiled(const struct compiled *compiled)
+{
+    return json_pack("{s:o, s:s, s:I, s:I, s:f}", "file", json_text(compiled->path), "algorithm",
+                     compiled->info.algorithm, "literals", (json_int_t)compiled->info.n_literals,
+                     "bytes", (json_int_t)compiled->info.table_len, "seconds", compiled->seconds);
+}
+
+static void print_json(const struct sl_rules *rules, const struct compiled *compiled, bool list)
 {
     struct sl_rules_count count;
     json_t *reasons = json_object();
@@ -103,19 +132,76 @@ static void print_json(const struct sl_rules *rules, bool list)
     if (list)
         json_object_set_new(root, "skipped_rules",
                             json_diags(rules, sl_rules_skipped_rule, "keyword"));
+    if (compiled->path != NULL)
+        json_object_set_new(root, "compiled", json_compiled(compiled));
     json_dumpf(root, stdout, 0);
     putchar('\n');
     json_decref(root);
+}
+
+static enum sl_status compile_literals(struct sl_rules *rules, struct compiled *compiled,
+                                       struct sl_diag *diag)
+{
+    const struct sl_literal *literals;
+    size_t n_literals;
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table;
+    struct sl_device device;
+    char why[SL_WHY_LEN];
+    const char *name = compiled->device != NULL ? compiled->device : "auto";
+
+    enum sl_status status = sl_device_choose(&device, name, why, diag);
+    if (status != SL_OK)
+        return status;
+    sl_mpm_config_init(&config);
+    config.device = device.kind;
+
+    const uint64_t begin = clock_ns();
+    status = sl_rules_compile(rules, &literals, &n_literals, diag);
+    if (status == SL_OK)
+        status = sl_mpm_build(&table, &config, literals, n_literals, diag);
+    if (status != SL_OK)
+        return status;
+    compiled->seconds = (double)(clock_ns() - begin) / 1e9;
+    sl_mpm_info(table, &compiled->info);
+    status = sl_mpm_save(table, compiled->path, diag);
+    sl_mpm_free(table);
+    return status;
+}
+
+/* False: it could not be done, and why was said. */
+static bool compile(struct sl_rules *rules, struct compiled *compiled)
+{
+    struct sl_diag diag = {0};
+
+    if (compiled->path == NULL || compile_literals(rules, compiled, &diag) == SL_OK)
+        return true;
+    cli_diag(&diag);
+    return false;
+}
+
+static bool check_options(const struct rule_files *files, const struct compiled *compiled)
+{
+    if (files->n_paths == 0)
+        cli_error("no rule file was named (usage: sluice rules FILE...)");
+    else if (compiled->device != NULL && compiled->path == NULL)
+        cli_error("--device '%s' needs --compile", compiled->device);
+    else
+        return true;
+    return false;
 }
 
 int command_rules(int argc, char **argv)
 {
     static const struct option options[] = {{"set", required_argument, NULL, 's'},
                                             {"list", no_argument, NULL, 'l'},
+                                            {"compile", required_argument, NULL, 'c'},
+                                            {"device", required_argument, NULL, 'd'},
                                             {"json", no_argument, NULL, 'j'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     struct rule_files files = {0};
+    struct compiled compiled = {0};
     struct sl_rules *rules = NULL;
     bool json = false, list = false;
     int option, exit_status = EXIT_FAILED;
@@ -131,6 +217,12 @@ int command_rules(int argc, char **argv)
         case 'l':
             list = true;
             break;
+        case 'c':
+            compiled.path = optarg;
+            break;
+        case 'd':
+            compiled.device = optarg;
+            break;
         case 'j':
             json = true;
             break;
@@ -145,15 +237,12 @@ int command_rules(int argc, char **argv)
     }
     for (; optind < argc; optind++)
         files.paths[files.n_paths++] = argv[optind];
-    if (files.n_paths == 0) {
-        cli_error("no rule file was named (usage: sluice rules FILE...)");
-        goto out;
-    }
-    if (rule_files_load(&files, &rules)) {
+    if (check_options(&files, &compiled) && rule_files_load(&files, &rules) &&
+        compile(rules, &compiled)) {
         if (json)
-            print_json(rules, list);
+            print_json(rules, &compiled, list);
         else
-            print_text(rules, list);
+            print_text(rules, &compiled, list);
         exit_status = EXIT_DONE;
     }
 out:

@@ -21,6 +21,7 @@ static const char usage[] =
     "  -f 'FILTER'            with -i: a BPF filter, as for tcpdump\n"
     "  --rules FILE...        signature rules of Suricata, Snort 2 or Snort 3\n"
     "  --set NAME=VALUE       set a variable of the rules\n"
+    "  --compiled FILE        what sluice rules --compile made of the same rules\n"
     "  --header-checks[=LIST] check headers: all, or a list of names (all,-checksums; help lists\n"
     "                         them)\n"
     "  -k all|none            checksums among the header checks\n"
@@ -38,6 +39,7 @@ struct options {
     struct rule_files rule_files;
     struct findings findings;
     const char *device;
+    const char *compiled;    /* NULL: the rules' literals are compiled */
     const char *header_list; /* NULL: no header checks */
     bool no_checksums;
     struct sl_net home[MAX_HOME];
@@ -87,6 +89,7 @@ static bool add_sink(struct options *options, const char *spec)
 enum {
     OPTION_RULES = 256,
     OPTION_SET,
+    OPTION_COMPILED,
     OPTION_HEADER,
     OPTION_HOME,
     OPTION_ALERTS,
@@ -98,6 +101,7 @@ enum {
 static const struct option long_options[] = {
     {"rules", required_argument, NULL, OPTION_RULES},
     {"set", required_argument, NULL, OPTION_SET},
+    {"compiled", required_argument, NULL, OPTION_COMPILED},
     {"header-checks", optional_argument, NULL, OPTION_HEADER},
     {"home", required_argument, NULL, OPTION_HOME},
     {"alerts", required_argument, NULL, OPTION_ALERTS},
@@ -127,6 +131,9 @@ static int parse_option(struct options *options, int option, int *list, char **a
         return EXIT_FAILED;
     case OPTION_SET:
         options->rule_files.sets[options->rule_files.n_sets++] = optarg;
+        return 0;
+    case OPTION_COMPILED:
+        options->compiled = optarg;
         return 0;
     case OPTION_HEADER:
         options->header_list = optarg != NULL ? optarg : "all";
@@ -175,6 +182,11 @@ static int check_options(struct options *options)
     }
     if (options->source.filter != NULL && !live) {
         cli_error("-f '%s' needs -i", options->source.filter);
+        return EXIT_FAILED;
+    }
+    if (options->compiled != NULL && options->rule_files.n_paths == 0) {
+        cli_error("--compiled '%s' needs --rules: the rules that it was compiled from",
+                  options->compiled);
         return EXIT_FAILED;
     }
     if (options->source.n_paths > UINT16_MAX) {
@@ -263,11 +275,48 @@ static void warn_of_rules(const struct sl_rules *rules)
                   count.skipped, count.bad);
 }
 
+/* A table from a file is good for the literals that it was compiled from alone: hits carry their
+ * indices. */
+static bool load_matcher(struct sl_mpm_table **matcher, const char *path,
+                         const struct sl_literal *literals, size_t n_literals)
+{
+    struct sl_mpm_info info;
+    struct sl_diag diag = {0};
+
+    if (sl_mpm_load(matcher, path, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    sl_mpm_info(*matcher, &info);
+    if (info.literals_check == sl_mpm_literals_check(literals, n_literals))
+        return true;
+    cli_error("%s: was compiled from other rules or another version of them (sluice rules "
+              "--compile makes it anew)",
+              path);
+    return false;
+}
+
+static bool build_matcher(const struct options *options, struct tables *tables,
+                          enum sl_device_kind device, const struct sl_literal *literals,
+                          size_t n_literals)
+{
+    struct sl_mpm_config mpm;
+    struct sl_diag diag = {0};
+
+    if (options->compiled != NULL)
+        return load_matcher(&tables->matcher, options->compiled, literals, n_literals);
+    sl_mpm_config_init(&mpm);
+    mpm.device = device;
+    if (sl_mpm_build(&tables->matcher, &mpm, literals, n_literals, &diag) == SL_OK)
+        return true;
+    cli_diag(&diag);
+    return false;
+}
+
 static bool build_signatures(struct options *options, struct tables *tables,
                              struct sl_pipeline_config *config)
 {
     const struct sl_literal *literals;
-    struct sl_mpm_config mpm;
     struct sl_diag diag = {0};
     size_t n_literals;
 
@@ -277,13 +326,12 @@ static bool build_signatures(struct options *options, struct tables *tables,
     if (!rule_files_load(&options->rule_files, &tables->rules))
         return false;
     warn_of_rules(tables->rules);
-    sl_mpm_config_init(&mpm);
-    mpm.device = config->device.kind;
-    if (sl_rules_compile(tables->rules, &literals, &n_literals, &diag) != SL_OK ||
-        sl_mpm_build(&tables->matcher, &mpm, literals, n_literals, &diag) != SL_OK) {
+    if (sl_rules_compile(tables->rules, &literals, &n_literals, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
+    if (!build_matcher(options, tables, config->device.kind, literals, n_literals))
+        return false;
     options->findings.rules = tables->rules;
     if (n_literals > 0)
         options->findings.matcher_engine =

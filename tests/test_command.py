@@ -137,6 +137,48 @@ class Command(unittest.TestCase):
         self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", self.path("no.rules")),
                             "no.rules")
 
+    # ---- compiled rules
+
+    def test_compiled_rules_give_the_same_alerts(self):
+        table = self.path("rules.table")
+        result = sluice("rules", "--compile", table, "--device", "cpu", RULES)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout.decode().splitlines()[-1],
+                         r"^ +[0-9,]+ literals compiled into .*rules\.table: \w+, .*B, [0-9.]+ s$")
+        compiled = json.loads(sluice("rules", "--json", "--compile", table, RULES).stdout)["compiled"]
+        self.assertEqual(compiled["bytes"], os.path.getsize(table))
+        self.assertGreater(compiled["literals"], 0)
+        self.assertEqual(os.listdir(self.folder.name), ["rules.table"])
+
+        run = ("run", "-r", CAPTURE, "--rules", RULES, "--alerts", "eve:-")
+        expected = sluice(*run).stdout
+        result = sluice(*run, "--compiled", table)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(expected)
+        self.assertEqual(result.stdout, expected)
+
+    def test_compiled_rules_are_of_these_rules(self):
+        table = self.path("rules.table")
+        other = self.path("other.rules", b'alert tcp any any -> any any (msg:"a"; content:"GET"; '
+                                         b"sid:1;)\n")
+        run = ("run", "-r", CAPTURE, "--rules", RULES, "--compiled", table)
+        self.assert_refused(sluice(*run), "rules.table", "No such file")
+        self.assertEqual(sluice("rules", "--compile", table, other).returncode, 0)
+        self.assert_refused(sluice(*run), "rules.table", "other rules")
+        self.path("rules.table", b"hello, world" * 99)
+        self.assert_refused(sluice(*run), "rules.table", "no compiled table")
+        self.assertEqual(sluice("rules", "--compile", table, RULES).returncode, 0)
+        with open(table, "r+b") as file:
+            file.truncate(1000)
+        self.assert_refused(sluice(*run), "rules.table", "1000 bytes")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--compiled", table), "rules.table",
+                            "--rules")
+        self.assert_refused(sluice("rules", "--device", "cpu", RULES), "'cpu'", "--compile")
+        self.assert_refused(sluice("rules", "--compile", self.path("none/table"), RULES),
+                            "none/table", "No such file")
+        self.assert_refused(sluice("rules", "--compile", "/dev/full", RULES), "/dev/full",
+                            "no regular file")
+
     # ---- pipes and signals
 
     def test_a_pipe_is_read_as_the_file(self):

@@ -57,6 +57,22 @@ SL_CHECK SL_API enum sl_status sl_mpm_build(struct sl_mpm_table **table,
                                             const struct sl_literal *literals, size_t n_literals,
                                             struct sl_diag *diag);
 
+/* Writes a table to a file that sl_mpm_load reads: to a new one beside it (PATH.PID-N) that is then
+ * renamed, so that no reader meets a part of a table, and a table that was loaded from the file
+ * before stays what it is. SL_EIO: the system refused, or path is something else than a file. */
+SL_CHECK SL_API enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path,
+                                           struct sl_diag *diag);
+
+/* Maps a file that sl_mpm_save wrote; the table is as one from sl_mpm_build. As long as it lives
+ * the file may be replaced or removed, not written to. SL_EIO: the file cannot be read. SL_EFORMAT:
+ * it is no table, is cut or damaged, or is of another version, byte order, pointer size or CPU, or
+ * of an algorithm that this build lacks; diag says which. The checksum finds damage, not malice: a
+ * table needs as much trust as a program.
+ *
+ * Whether it was compiled from certain literals, sl_mpm_info and sl_mpm_literals_check tell. */
+SL_CHECK SL_API enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path,
+                                           struct sl_diag *diag);
+
 /* Accepts NULL. */
 SL_API void sl_mpm_free(struct sl_mpm_table *table);
 
@@ -66,11 +82,15 @@ SL_API const struct sl_engine *sl_mpm_engine(const struct sl_mpm_table *table);
 struct sl_mpm_info {
     const char *algorithm;
     size_t n_literals;
-    size_t n_states;  /* automata; else 0 */
-    size_t table_len; /* bytes of the flat block that contexts and GPUs share */
+    size_t n_states;         /* automata; else 0 */
+    size_t table_len;        /* bytes of the flat block that contexts and GPUs share */
+    uint64_t literals_check; /* sl_mpm_literals_check of what it was compiled from */
 };
 
 SL_API void sl_mpm_info(const struct sl_mpm_table *table, struct sl_mpm_info *info);
+
+/* A hash of literals in their order, with lengths and flags. Valid literals only. */
+SL_API uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_literals);
 
 /* All algorithms by name, ended by NULL. */
 SL_API extern const char *const sl_mpm_algorithms[];

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Building the Aho-Corasick automaton (thesis, section 2.4.2): goto, failure and output functions
- * give one next state for each state and byte, and the failure function is gone when the build
- * ends. */
+/* Building and checking the Aho-Corasick automaton (thesis, section 2.4.2): goto, failure and
+ * output functions give one next state for each state and byte, and the failure function is gone
+ * when the build ends. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ac_table.h"
 #include "base/diag.h"
 #include "mpm_internal.h"
-
-extern const struct sl_engine mpm_ac_engine;
 
 static const char name[] = "ac";
 
@@ -18,6 +16,7 @@ struct builder {
     struct mpm_trie trie;
     uint32_t *failure; /* longest proper suffix that is a state */
     uint32_t *report;  /* longest group that is a suffix, or MPM_NONE */
+    uint16_t *depth;   /* bytes of the prefix that the state stands for */
     uint32_t n_rows;
     uint32_t n_plain;
     uint32_t first_record; /* no state before has an exception */
@@ -35,6 +34,7 @@ static void builder_clear(struct builder *builder)
     mpm_trie_clear(&builder->trie);
     free(builder->failure);
     free(builder->report);
+    free(builder->depth);
     free(builder->rows);
     free(builder->renumbered);
     free(builder->records);
@@ -62,6 +62,7 @@ static bool builder_init(struct builder *builder, const struct mpm_set *set)
     builder->first_record = find_first_record(builder);
     builder->failure = (uint32_t *)calloc(n_states, sizeof *builder->failure);
     builder->report = (uint32_t *)calloc(n_states, sizeof *builder->report);
+    builder->depth = (uint16_t *)calloc(n_states, sizeof *builder->depth);
     builder->rows =
         (uint16_t *)calloc((size_t)builder->n_rows << AC_ROW_SHIFT, sizeof *builder->rows);
     builder->renumbered = (uint16_t *)calloc(builder->n_rows, sizeof *builder->renumbered);
@@ -69,8 +70,9 @@ static bool builder_init(struct builder *builder, const struct mpm_set *set)
         (struct ac_record *)calloc(n_states - builder->first_record + 1, sizeof *builder->records);
     builder->outputs =
         (struct ac_output *)calloc(set->n_groups + (size_t)1, sizeof *builder->outputs);
-    return builder->failure != NULL && builder->report != NULL && builder->rows != NULL &&
-           builder->renumbered != NULL && builder->records != NULL && builder->outputs != NULL;
+    return builder->failure != NULL && builder->report != NULL && builder->depth != NULL &&
+           builder->rows != NULL && builder->renumbered != NULL && builder->records != NULL &&
+           builder->outputs != NULL;
 }
 
 static const struct ac_record *find_record(const struct builder *builder, uint32_t state)
@@ -89,7 +91,7 @@ static uint32_t next_state(const struct builder *builder, uint32_t state, uint8_
     return builder->rows[record->row << AC_ROW_SHIFT | byte];
 }
 
-/* Sets what the state reports and where its children fall back to. */
+/* Sets what the state reports, and where its children lie and fall back to. */
 static void link_state(struct builder *builder, const struct mpm_set *set, uint32_t state)
 {
     const struct mpm_trie *trie = &builder->trie;
@@ -101,8 +103,10 @@ static void link_state(struct builder *builder, const struct mpm_set *set, uint3
     if (group != MPM_NONE)
         builder->outputs[group] = (struct ac_output){
             .literal = set->groups[group], .end = set->groups[group + 1], .suffix = inherited};
-    for (uint32_t child = trie->first_child[state]; child < trie->first_child[state + 1]; child++)
+    for (uint32_t child = trie->first_child[state]; child < trie->first_child[state + 1]; child++) {
+        builder->depth[child] = (uint16_t)(builder->depth[state] + 1);
         builder->failure[child] = state == 0 ? 0 : next_state(builder, failure, trie->byte[child]);
+    }
 }
 
 /* The row of the failure, but for the children. Both cases of a letter lead to the same child. */
@@ -237,11 +241,13 @@ static void write_block(const struct builder *builder, struct ac_table *body,
 {
     uint16_t *rows = (uint16_t *)((uint8_t *)body + body->rows);
     struct ac_record *records = (struct ac_record *)((uint8_t *)body + body->records);
+    uint16_t *depths = (uint16_t *)((uint8_t *)body + body->depths);
 
     for (uint32_t state = 0; state < builder->trie.n_states; state++) {
         const bool has_row = state < builder->n_rows;
         const uint32_t number = has_row ? builder->renumbered[state] : state;
 
+        depths[number] = builder->depth[state];
         for (uint32_t byte = 0; has_row && byte < 256; byte++)
             rows[number << AC_ROW_SHIFT | byte] =
                 builder->renumbered[builder->rows[state << AC_ROW_SHIFT | byte]];
@@ -258,13 +264,15 @@ static void write_block(const struct builder *builder, struct ac_table *body,
 static struct sl_mpm_table *make_table(struct builder *builder, const struct mpm_set *set)
 {
     const uint32_t n_states = builder->trie.n_states;
-    struct ac_table head = {.n_rows = builder->n_rows, .n_plain = builder->n_plain};
+    struct ac_table head = {
+        .n_rows = builder->n_rows, .n_plain = builder->n_plain, .n_targets = builder->n_targets};
     uint64_t end = sizeof head;
 
     head.rows = mpm_place(&end, ((uint64_t)head.n_rows << AC_ROW_SHIFT) * sizeof *builder->rows);
     head.records = mpm_place(&end, (n_states - (uint64_t)head.n_plain) * sizeof *builder->records);
     head.targets = mpm_place(&end, builder->n_targets * (uint64_t)sizeof *builder->targets);
     head.outputs = mpm_place(&end, set->n_groups * (uint64_t)sizeof *builder->outputs);
+    head.depths = mpm_place(&end, n_states * (uint64_t)sizeof *builder->depth);
 
     struct sl_mpm_table *table = mpm_table_create(set, name, n_states, end);
     if (table == NULL)
@@ -298,5 +306,100 @@ static enum sl_status ac_build(struct sl_mpm_table **table, const struct mpm_set
     return status;
 }
 
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static bool check_parts(const struct sl_mpm_table *table, const struct ac_table *body)
+{
+    return body->n_rows <= AC_ROWS_MAX && body->n_rows <= table->n_states && body->n_plain >= 1 &&
+           body->n_plain <= body->n_rows &&
+           mpm_part_fits(table, body->rows, body->n_rows, sizeof(uint16_t) << AC_ROW_SHIFT) &&
+           mpm_part_fits(table, body->records, table->n_states - body->n_plain,
+                         sizeof(struct ac_record)) &&
+           mpm_part_fits(table, body->targets, body->n_targets, sizeof(uint32_t)) &&
+           mpm_part_fits(table, body->outputs, table->n_groups, sizeof(struct ac_output)) &&
+           mpm_part_fits(table, body->depths, table->n_states, sizeof(uint16_t));
+}
+
+/* All rows have next states below n_rows; where all 16 bits name rows, that is so whatever they
+ * hold. */
+static bool check_rows(const uint16_t *rows, uint32_t n_rows)
+{
+    for (uint32_t state = 0; state < n_rows && n_rows < AC_ROWS_MAX; state++) {
+        const uint16_t *row = &rows[(size_t)state << AC_ROW_SHIFT];
+        uint16_t max = 0;
+
+        for (int byte = 0; byte < 256; byte++)
+            max = row[byte] > max ? row[byte] : max;
+        if (max >= n_rows)
+            return false;
+    }
+    return true;
+}
+
+static bool check_record(const struct sl_mpm_table *table, const struct ac_table *body,
+                         const struct ac_record *record)
+{
+    for (int word = 0; word < 4; word++) {
+        const uint64_t exceptions = record->exception[word];
+
+        if (exceptions != 0 && (uint64_t)record->first + record->rank[word] +
+                                       (uint32_t)__builtin_popcountll(exceptions) >
+                                   body->n_targets)
+            return false;
+    }
+    return record->row < body->n_rows &&
+           (record->report == MPM_NONE || record->report < table->n_groups);
+}
+
+/* The groups that end together become shorter, so that the list of them ends. */
+static bool check_output(const struct sl_mpm_table *table, const struct ac_view *view,
+                         const struct ac_output *output)
+{
+    if (output->literal >= output->end || output->end > table->n_literals)
+        return false;
+    if (output->suffix == MPM_NONE)
+        return true;
+    if (output->suffix >= table->n_groups)
+        return false;
+
+    const uint32_t shorter = view->outputs[output->suffix].literal;
+    return shorter < table->n_literals &&
+           view->literals[shorter].len < view->literals[output->literal].len;
+}
+
+/* An exception leads to a state without a row. */
+static const char *ac_check(const struct sl_mpm_table *table)
+{
+    static const char wrong[] = "its automaton leads out of the table";
+    const struct ac_table *body = (const struct ac_table *)mpm_at(table, table->body);
+
+    if (!mpm_part_fits(table, 0, 1, sizeof *body) || !check_parts(table, body))
+        return wrong;
+
+    const struct ac_view view = ac_view(table);
+    if (!check_rows(view.rows, body->n_rows))
+        return wrong;
+    for (uint32_t i = 0; i < table->n_states - body->n_plain; i++)
+        if (!check_record(table, body, &view.records[i]))
+            return wrong;
+    for (uint32_t i = 0; i < body->n_targets; i++)
+        if (view.targets[i] < body->n_rows || view.targets[i] >= table->n_states)
+            return wrong;
+    for (uint32_t i = 0; i < table->n_groups; i++)
+        if (!check_output(table, &view, &view.outputs[i]))
+            return wrong;
+    return NULL;
+}
+
+extern const struct sl_backend mpm_ac_cuda;
+extern const struct sl_backend mpm_ac_scalar;
+extern const struct sl_backend mpm_ac_tiled;
+
+static const struct sl_backend *const backends[] = {&mpm_ac_cuda, &mpm_ac_scalar, &mpm_ac_tiled,
+                                                    NULL};
+
+static const struct sl_engine engine = {.name = "mpm.ac", .backends = backends};
+
 extern const struct mpm_algorithm mpm_ac;
-const struct mpm_algorithm mpm_ac = {.name = name, .build = ac_build, .engine = &mpm_ac_engine};
+const struct mpm_algorithm mpm_ac = {
+    .name = name, .build = ac_build, .check = ac_check, .engine = &engine};

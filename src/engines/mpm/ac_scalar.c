@@ -34,8 +34,6 @@ struct lane {
 
 struct scan {
     struct ac_view ac;
-    const struct mpm_literal *literals;
-    const uint8_t *bytes;
     uint32_t reach; /* bytes before a match's last one that it may begin at */
     const struct sl_batch *batch;
     struct sl_hits *hits;
@@ -135,9 +133,9 @@ static void report(const struct scan *scan, const struct lane *lane, uint32_t gr
         const struct ac_output output = scan->ac.outputs[group];
 
         for (uint32_t i = output.literal; i < output.end; i++) {
-            const struct mpm_literal *literal = &scan->literals[i];
+            const struct mpm_literal *literal = &scan->ac.literals[i];
 
-            if (mpm_literal_matches(literal, scan->bytes, lane->text + end))
+            if (mpm_literal_matches(literal, scan->ac.bytes, lane->text + end))
                 mpm_hits_append(scan->hits, lane->item, (uint32_t)end, literal->id);
         }
         group = output.suffix;
@@ -187,8 +185,6 @@ static enum sl_status ac_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
 {
     const struct sl_mpm_table *table = cpu->table;
     struct scan scan = {.ac = ac_view(table),
-                        .literals = (const struct mpm_literal *)mpm_at(table, table->literals),
-                        .bytes = (const uint8_t *)mpm_at(table, table->bytes),
                         .reach = table->max_len > 0 ? table->max_len - 1 : 0,
                         .batch = batch,
                         .hits = hits};
@@ -225,15 +221,11 @@ static enum sl_status ac_submit(void *context, const struct sl_batch *batch, str
     return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, ac_scan);
 }
 
-static const struct sl_backend ac_scalar = {.name = "scalar",
-                                            .device = SL_DEVICE_CPU,
-                                            .usable = mpm_cpu_usable,
-                                            .open = mpm_cpu_open,
-                                            .submit = ac_submit,
-                                            .wait = mpm_cpu_wait,
-                                            .close = mpm_cpu_close};
-
-static const struct sl_backend *const ac_backends[] = {&ac_scalar, NULL};
-
-extern const struct sl_engine mpm_ac_engine;
-const struct sl_engine mpm_ac_engine = {.name = "mpm.ac", .backends = ac_backends};
+extern const struct sl_backend mpm_ac_scalar;
+const struct sl_backend mpm_ac_scalar = {.name = "scalar",
+                                         .device = SL_DEVICE_CPU,
+                                         .usable = mpm_cpu_usable,
+                                         .open = mpm_cpu_open,
+                                         .submit = ac_submit,
+                                         .wait = mpm_cpu_wait,
+                                         .close = mpm_cpu_close};

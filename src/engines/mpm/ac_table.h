@@ -8,7 +8,8 @@
  * has no row.
  *
  * States are numbered anew so that one compare tells what needs a second look: below n_plain a
- * state reports nothing and has no exceptions; from n_plain on it has a record. */
+ * state reports nothing and has no exceptions; from n_plain on it has a record. Compiled by C and
+ * by nvcc. */
 #ifndef AC_TABLE_H
 #define AC_TABLE_H
 
@@ -40,10 +41,13 @@ struct ac_output {
 struct ac_table {
     uint32_t n_rows;
     uint32_t n_plain;
+    uint32_t n_targets;
+    uint32_t pad;
     uint64_t rows;    /* uint16_t [n_rows][256] */
     uint64_t records; /* struct ac_record [n_states - n_plain] */
-    uint64_t targets; /* uint32_t: exceptions of all records */
+    uint64_t targets; /* uint32_t [n_targets]: exceptions of all records */
     uint64_t outputs; /* struct ac_output [n_groups] */
+    uint64_t depths;  /* uint16_t [n_states]: the bytes of the prefix that a state stands for */
 };
 
 /* The same as pointers. */
@@ -52,37 +56,47 @@ struct ac_view {
     const struct ac_record *records;
     const uint32_t *targets;
     const struct ac_output *outputs;
-    uint32_t n_rows;
+    const uint16_t *depths;
+    const struct mpm_literal *literals;
+    const uint8_t *bytes; /* of the literals */
     uint32_t n_plain;
 };
 
-static inline struct ac_view ac_view(const struct sl_mpm_table *table)
+MPM_CORE struct ac_view ac_view(const struct sl_mpm_table *table)
 {
     const struct ac_table *body = (const struct ac_table *)mpm_at(table, table->body);
+    struct ac_view view;
 
-    return (struct ac_view){.rows = (const uint16_t *)mpm_at(body, body->rows),
-                            .records = (const struct ac_record *)mpm_at(body, body->records),
-                            .targets = (const uint32_t *)mpm_at(body, body->targets),
-                            .outputs = (const struct ac_output *)mpm_at(body, body->outputs),
-                            .n_rows = body->n_rows,
-                            .n_plain = body->n_plain};
+    view.rows = (const uint16_t *)mpm_at(body, body->rows);
+    view.records = (const struct ac_record *)mpm_at(body, body->records);
+    view.targets = (const uint32_t *)mpm_at(body, body->targets);
+    view.outputs = (const struct ac_output *)mpm_at(body, body->outputs);
+    view.depths = (const uint16_t *)mpm_at(body, body->depths);
+    view.literals = (const struct mpm_literal *)mpm_at(table, table->literals);
+    view.bytes = (const uint8_t *)mpm_at(table, table->bytes);
+    view.n_plain = body->n_plain;
+    return view;
 }
 
-static inline bool ac_has_exception(const struct ac_record *record, uint8_t folded)
+MPM_CORE bool ac_has_exception(const struct ac_record *record, uint8_t folded)
 {
     return (record->exception[folded / 64] >> folded % 64 & 1) != 0;
 }
 
 /* Which of the record's targets an exception's is. */
-static inline uint32_t ac_exception(const struct ac_record *record, uint8_t folded)
+MPM_CORE uint32_t ac_exception(const struct ac_record *record, uint8_t folded)
 {
     const uint64_t mask = (UINT64_C(1) << folded % 64) - 1;
     const uint64_t before = record->exception[folded / 64] & mask;
     const uint32_t index = record->first + record->rank[folded / 64];
 
+#ifdef __CUDA_ARCH__
+    return index + (uint32_t)__popcll(before);
+#else
     /* Most states have one exception; counting bits is a call where the CPU is not known to do it.
      */
     return before == 0 ? index : index + (uint32_t)__builtin_popcountll(before);
+#endif
 }
 
 #endif

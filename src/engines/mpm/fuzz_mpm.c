@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Literals and a text from the fuzzer: every algorithm finds what the oracle finds. */
+/* Literals and a text from the fuzzer: every algorithm finds what the oracle finds, on every
+ * backend that this CPU runs. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,19 +35,14 @@ static size_t take_literals(struct sl_literal *literals, const uint8_t **data, s
     return n;
 }
 
-static void compare(const char *algorithm, const struct sl_literal *literals, size_t n_literals,
-                    const struct sl_batch *batch, const struct sl_hits *expected)
+static void compare_backend(const struct sl_backend *backend, const struct sl_mpm_table *table,
+                            const struct sl_batch *batch, const struct sl_hits *expected)
 {
     const struct sl_limits limits = {.max_items = 64, .max_bytes = 4096, .max_hits = MAX_HITS};
-    const struct sl_mpm_config config = {.algorithm = algorithm};
     struct sl_hits found = {.hit = found_hit, .cap = MAX_HITS};
-    struct sl_mpm_table *table;
     void *context;
 
-    if (sl_mpm_build(&table, &config, literals, n_literals, NULL) != SL_OK)
-        abort();
-    const struct sl_backend *backend = sl_engine_choose(sl_mpm_engine(table), SL_DEVICE_CPU, NULL);
-    if (backend == NULL || backend->open(&context, table, &limits, NULL) != SL_OK ||
+    if (backend->open(&context, table, &limits, NULL) != SL_OK ||
         backend->submit(context, batch, &found) != SL_OK || backend->wait(context) != SL_OK)
         abort();
     sl_hits_sort(&found);
@@ -54,6 +50,20 @@ static void compare(const char *algorithm, const struct sl_literal *literals, si
         memcmp(found.hit, expected->hit, found.n * sizeof *found.hit) != 0)
         abort();
     backend->close(context);
+}
+
+static void compare(const char *algorithm, const struct sl_literal *literals, size_t n_literals,
+                    const struct sl_batch *batch, const struct sl_hits *expected)
+{
+    const struct sl_mpm_config config = {.algorithm = algorithm};
+    struct sl_mpm_table *table;
+    char why[SL_WHY_LEN];
+
+    if (sl_mpm_build(&table, &config, literals, n_literals, NULL) != SL_OK)
+        abort();
+    for (const struct sl_backend *const *b = sl_mpm_engine(table)->backends; *b != NULL; b++)
+        if ((*b)->device == SL_DEVICE_CPU && (*b)->usable(why))
+            compare_backend(*b, table, batch, expected);
     sl_mpm_free(table);
 }
 

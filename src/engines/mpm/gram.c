@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "gram_check.h"
 #include "gram_model.h"
 #include "mpm_internal.h"
 
@@ -461,6 +462,9 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
         .multiplier = builder->multiplier,
         .slots_log = log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
         .n_in_runs = builder->n_in_runs,
+        .n_entries = (uint32_t)builder->n_drafts,
+        .n_in_dictionary = n_of[PLACE_DICTIONARY],
+        .patterns_len = builder->patterns_len,
         .n_tiny = n_of[PLACE_TINY],
         .n_runs = builder->n_runs};
     uint64_t end = sizeof head;
@@ -540,4 +544,5 @@ static const struct sl_backend *const backends[] = {&mpm_gram_avx512, &mpm_gram_
 static const struct sl_engine engine = {.name = "mpm.gram", .backends = backends};
 
 extern const struct mpm_algorithm mpm_gram;
-const struct mpm_algorithm mpm_gram = {.name = name, .build = gram_build, .engine = &engine};
+const struct mpm_algorithm mpm_gram = {
+    .name = name, .build = gram_build, .check = gram_check, .engine = &engine};

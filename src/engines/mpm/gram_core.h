@@ -77,7 +77,7 @@ enum {
 struct gram_list {
     uint64_t entries; /* struct gram_entry; offset from the body's first byte */
     uint32_t begin[257];
-    uint32_t pad;
+    uint32_t pad; /* 0: blocks are compared and checked byte by byte */
 };
 
 /* The body of the block; offsets are bytes from its first byte. */
@@ -88,6 +88,9 @@ struct gram_table {
     uint32_t slots_log;
     uint32_t n_of_kind[GRAM_KINDS]; /* windows, */
     uint32_t n_in_runs;             /* and those that lie inside a run after all */
+    uint32_t n_entries; /* of all; those of the dictionary are first */
+    uint32_t n_in_dictionary;
+    uint64_t patterns_len; /* bytes */
     uint64_t words; /* uint32_t */
     uint64_t slots; /* struct gram_slot, 1 << slots_log */
     uint64_t entries;

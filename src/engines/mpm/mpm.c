@@ -2,7 +2,6 @@
 #include "sluice/mpm.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -31,7 +30,7 @@ const char *const sl_mpm_algorithms[] = {ALGORITHMS(NAME) NULL};
 
 enum { N_ALGORITHMS = sizeof sl_mpm_algorithms / sizeof sl_mpm_algorithms[0] - 1 };
 
-static const struct mpm_algorithm *find_algorithm(const char *name)
+const struct mpm_algorithm *mpm_find_algorithm(const char *name)
 {
     for (int i = 0; i < N_ALGORITHMS; i++)
         if (strcmp(algorithms[i]->name, name) == 0)
@@ -42,8 +41,8 @@ static const struct mpm_algorithm *find_algorithm(const char *name)
 static const struct mpm_algorithm *choose_algorithm(const struct sl_mpm_config *config)
 {
     if (strcmp(config->algorithm, "auto") != 0)
-        return find_algorithm(config->algorithm);
-    return find_algorithm(config->device == SL_DEVICE_CUDA ? "pfac" : "ac");
+        return mpm_find_algorithm(config->algorithm);
+    return mpm_find_algorithm(config->device == SL_DEVICE_CUDA ? "pfac" : "ac");
 }
 
 static enum sl_status unknown_algorithm(const char *name, struct sl_diag *diag)
@@ -82,20 +81,16 @@ enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_con
     return status;
 }
 
-void sl_mpm_free(struct sl_mpm_table *table)
-{
-    free(table);
-}
-
 const struct sl_engine *sl_mpm_engine(const struct sl_mpm_table *table)
 {
-    return find_algorithm(table->algorithm)->engine;
+    return mpm_find_algorithm(table->algorithm)->engine;
 }
 
 void sl_mpm_info(const struct sl_mpm_table *table, struct sl_mpm_info *info)
 {
-    info->algorithm = find_algorithm(table->algorithm)->name;
+    info->algorithm = mpm_find_algorithm(table->algorithm)->name;
     info->n_literals = table->n_literals;
     info->n_states = table->n_states;
     info->table_len = table->len;
+    info->literals_check = table->literals_check;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an algorithm is, and what the backends on CPUs share. */
+/* What an algorithm is, what blocks from files go through, and what the backends on CPUs share. */
 #ifndef MPM_INTERNAL_H
 #define MPM_INTERNAL_H
 
@@ -14,8 +14,31 @@ struct mpm_algorithm {
     enum sl_status (*build)(struct sl_mpm_table **table, const struct mpm_set *set,
                             const struct sl_mpm_config *config, struct sl_diag *diag);
 
+    /* Whether backends may run on a block from a file: NULL, or what is wrong in a few words of
+     * static storage. Header, literals and groups have been checked (mpm_table_check); of the body
+     * not even the length of its first struct. Whatever the text, a backend must then read nothing
+     * outside the block and come to an end: each part lies inside (mpm_part_fits), each number that
+     * is used as an index is below its count, each search ends. The hits need not make sense.
+     * Called once a load; it may read the whole body. */
+    const char *(*check)(const struct sl_mpm_table *table);
+
     const struct sl_engine *engine;
 };
+
+/* NULL: there is none of this name. */
+const struct mpm_algorithm *mpm_find_algorithm(const char *name);
+
+/* Whether the body has n entries of `size` bytes at `at` bytes behind its first, aligned as
+ * mpm_place does it. */
+bool mpm_part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t n, size_t size);
+
+/* Of all behind the checksum's field; never 0. */
+uint64_t mpm_table_checksum(const struct sl_mpm_table *table);
+
+/* Whether `len` bytes from a file at `path` are a block that can be used here; aligned to
+ * MPM_ALIGN. SL_EFORMAT. */
+enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, const char *path,
+                               struct sl_diag *diag);
 
 /* A context of a CPU backend; one that needs more begins with this. */
 struct mpm_cpu {

@@ -228,6 +228,9 @@ struct sl_mpm_table *mpm_table_create(const struct mpm_set *set, const char *alg
 {
     struct sl_mpm_table head = {.magic = MPM_MAGIC,
                                 .version = MPM_VERSION,
+                                .pointer_len = sizeof(void *),
+                                .literals_check =
+                                    sl_mpm_literals_check(set->literals, set->n_literals),
                                 .n_literals = set->n_literals,
                                 .n_states = n_states,
                                 .n_groups = set->n_groups,

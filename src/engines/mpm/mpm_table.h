@@ -23,7 +23,7 @@
 #define MPM_NONE UINT32_MAX                    /* no state, no group */
 
 enum {
-    MPM_VERSION = 1,
+    MPM_VERSION = 1,  /* of the block, the bodies of all algorithms included */
     MPM_ALIGN = 64,   /* bytes: every part of the block begins at a multiple of a cache line */
     MPM_NAME_LEN = 16 /* bytes of an algorithm's name, NUL included */
 };
@@ -41,13 +41,15 @@ struct mpm_literal {
 struct sl_mpm_table {
     uint64_t magic;
     uint32_t version;
-    uint32_t n_literals;
-    uint64_t len; /* bytes of the whole block */
+    uint32_t pointer_len; /* bytes of a pointer where it was built: alignments follow it */
+    uint64_t len;         /* bytes of the whole block */
+    uint64_t checksum;    /* of all behind it where the block is a mapped file; else 0 */
+    uint64_t literals_check;
     char algorithm[MPM_NAME_LEN];
+    uint32_t n_literals;
     uint32_t n_states;
     uint32_t n_groups;
     uint32_t max_len; /* bytes of the longest literal */
-    uint32_t pad;
     uint64_t literals;
     uint64_t groups;
     uint64_t bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Building the failure-less automaton, and its backends. */
+/* Building and checking the failure-less automaton, and its backends. */
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -103,6 +103,27 @@ static enum sl_status pfac_build(struct sl_mpm_table **table, const struct mpm_s
     return status;
 }
 
+/* Of the hash table it must hold that its buckets are there and that one of them ends a search:
+ * keys are compared and not used as indices. */
+static const char *pfac_check(const struct sl_mpm_table *table)
+{
+    static const char wrong[] = "its automaton leads out of the table";
+    const struct pfac_table *body = pfac_body(table);
+
+    if (!mpm_part_fits(table, 0, 1, sizeof *body) || body->n_groups != table->n_groups ||
+        body->bucket_shift == 0 || body->bucket_shift >= 32 ||
+        body->bucket_mask != UINT32_MAX >> body->bucket_shift ||
+        !mpm_part_fits(table, body->buckets, body->bucket_mask + (uint64_t)1,
+                       sizeof(struct pfac_bucket)))
+        return wrong;
+
+    const struct pfac_bucket *buckets = pfac_view(table).buckets;
+    for (uint32_t i = 0; i <= body->bucket_mask; i++)
+        if (buckets[i].entry[PFAC_BUCKET - 1] == 0)
+            return NULL;
+    return wrong;
+}
+
 extern const struct sl_backend mpm_pfac_cuda_block;
 extern const struct sl_backend mpm_pfac_cuda_thread;
 extern const struct sl_backend mpm_pfac_tiled;
@@ -113,4 +134,5 @@ static const struct sl_backend *const backends[] = {&mpm_pfac_cuda_block, &mpm_p
 static const struct sl_engine engine = {.name = "mpm.pfac", .backends = backends};
 
 extern const struct mpm_algorithm mpm_pfac;
-const struct mpm_algorithm mpm_pfac = {.name = name, .build = pfac_build, .engine = &engine};
+const struct mpm_algorithm mpm_pfac = {
+    .name = name, .build = pfac_build, .check = pfac_check, .engine = &engine};

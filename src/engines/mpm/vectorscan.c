@@ -136,6 +136,35 @@ static enum sl_status vectorscan_build(struct sl_mpm_table **table, const struct
     return status;
 }
 
+/* ---- check ----------------------------------------------------------------------------------- */
+
+/* The database has a checksum of its own, and the library knows what it runs. */
+static const char *vectorscan_check(const struct sl_mpm_table *table)
+{
+    const struct vectorscan_table *body =
+        (const struct vectorscan_table *)mpm_at(table, table->body);
+    hs_database_t *database = NULL;
+
+    if (!mpm_part_fits(table, 0, 1, sizeof *body) ||
+        table->len - table->body - sizeof *body < body->database_len)
+        return "its database lies outside the table";
+    if (body->database_len == 0)
+        return NULL;
+    switch (hs_deserialize_database((const char *)body->database, body->database_len, &database)) {
+    case HS_SUCCESS:
+        hs_free_database(database);
+        return NULL;
+    case HS_DB_PLATFORM_ERROR:
+        return "vectorscan's database was compiled for another CPU";
+    case HS_DB_VERSION_ERROR:
+        return "vectorscan's database was compiled by another version of it";
+    case HS_NOMEM:
+        return "no memory for vectorscan's database";
+    default:
+        return "vectorscan's database is damaged";
+    }
+}
+
 /* ---- scan ------------------------------------------------------------------------------------ */
 
 static bool vectorscan_usable(char why[SL_WHY_LEN])
@@ -234,4 +263,4 @@ static const struct sl_engine engine = {.name = "mpm.vectorscan", .backends = ba
 
 extern const struct mpm_algorithm mpm_vectorscan;
 const struct mpm_algorithm mpm_vectorscan = {
-    .name = "vectorscan", .build = vectorscan_build, .engine = &engine};
+    .name = "vectorscan", .build = vectorscan_build, .check = vectorscan_check, .engine = &engine};

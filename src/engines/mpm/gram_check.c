@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "gram_check.h"
+
+#include "gram_core.h"
+
+static bool parts_fit(const struct sl_mpm_table *table, const struct gram_table *body)
+{
+    return body->stride >= 1 && body->stride <= GRAM_STRIDE_MAX && body->words_log >= 1 &&
+           body->words_log <= GRAM_WORDS_LOG_MAX && body->slots_log >= 1 && body->slots_log < 32 &&
+           body->n_in_dictionary <= body->n_entries &&
+           mpm_part_fits(table, body->words, UINT64_C(1) << body->words_log, sizeof(uint32_t)) &&
+           mpm_part_fits(table, body->slots, UINT64_C(1) << body->slots_log,
+                         sizeof(struct gram_slot)) &&
+           mpm_part_fits(table, body->entries, body->n_entries, sizeof(struct gram_entry)) &&
+           mpm_part_fits(table, body->patterns, body->patterns_len, 1);
+}
+
+/* Text is read from `lead` bytes before the window on, so the literal must begin no later. */
+static bool entry_fits(const struct sl_mpm_table *table, const struct gram_table *body,
+                       const struct gram_entry *entry)
+{
+    const uint64_t len = (entry->len + UINT64_C(7)) & ~UINT64_C(7);
+
+    return entry->len >= 1 && entry->lead <= entry->window && entry->pattern % 8 == 0 &&
+           entry->pattern + len <= body->patterns_len &&
+           ((entry->flags & GRAM_ENTRY_GROUP) == 0 || entry->match < table->n_groups);
+}
+
+static bool slots_fit(const struct gram_table *body)
+{
+    const struct gram_slot *slots = (const struct gram_slot *)mpm_at(body, body->slots);
+    bool some_search_ends = false;
+
+    for (uint64_t i = 0; i < UINT64_C(1) << body->slots_log; i++) {
+        const uint32_t entry = slots[i].entry & GRAM_NONE;
+
+        some_search_ends |= (slots[i].entry & GRAM_MORE) == 0;
+        if (entry != GRAM_NONE && entry >= body->n_in_dictionary)
+            return false;
+    }
+    return some_search_ends;
+}
+
+static bool list_fits(const struct gram_table *body, const struct gram_list *list)
+{
+    const uint64_t first = (list->entries - body->entries) / sizeof(struct gram_entry);
+
+    if (list->entries != body->entries + first * sizeof(struct gram_entry) ||
+        first > body->n_entries || list->begin[256] > body->n_entries - first)
+        return false;
+    for (int byte = 0; byte < 256; byte++)
+        if (list->begin[byte] > list->begin[byte + 1])
+            return false;
+    return true;
+}
+
+const char *gram_check(const struct sl_mpm_table *table)
+{
+    static const char wrong[] = "its dictionary leads out of the table";
+    const struct gram_table *body = (const struct gram_table *)mpm_at(table, table->body);
+
+    if (!mpm_part_fits(table, 0, 1, sizeof *body) || !parts_fit(table, body))
+        return wrong;
+
+    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(body, body->entries);
+    for (uint32_t i = 0; i < body->n_entries; i++)
+        if (!entry_fits(table, body, &entries[i]))
+            return wrong;
+    if (body->n_in_dictionary > 0 &&
+        (entries[body->n_in_dictionary - 1].flags & GRAM_ENTRY_LAST) == 0)
+        return wrong;
+    return slots_fit(body) && list_fits(body, &body->tiny) && list_fits(body, &body->runs) ? NULL
+                                                                                           : wrong;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks in files: saving is writing, loading is mapping, and in between lies a checksum. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/diag.h"
+#include "mpm_internal.h"
+
+enum { TRIES = 100 }; /* of names for a new file */
+
+uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_literals)
+{
+    uint64_t check = n_literals;
+
+    for (size_t id = 0; id < n_literals; id++) {
+        const uint32_t head[] = {literals[id].len, literals[id].flags};
+
+        check = XXH3_64bits_withSeed(head, sizeof head, check);
+        check = XXH3_64bits_withSeed(literals[id].bytes, literals[id].len, check);
+    }
+    return check;
+}
+
+uint64_t mpm_table_checksum(const struct sl_mpm_table *table)
+{
+    const size_t begin = offsetof(struct sl_mpm_table, checksum) + sizeof table->checksum;
+    const uint64_t sum = XXH3_64bits(mpm_at(table, begin), table->len - begin);
+
+    return sum != 0 ? sum : 1;
+}
+
+/* ---- save ------------------------------------------------------------------------------------ */
+
+/* A new file beside `path`; `beside` becomes its name. -1: errno says why not. */
+static int create_beside(const char *path, char beside[PATH_MAX])
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (snprintf(beside, PATH_MAX, "%s.%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+
+        const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static bool write_all(int fd, const void *bytes, uint64_t len)
+{
+    const uint8_t *at = (const uint8_t *)bytes;
+
+    while (len > 0) {
+        const ssize_t n = write(fd, at, len);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0) {
+            at += n;
+            len -= (uint64_t)n;
+        }
+    }
+    return true;
+}
+
+/* 0, or errno's value. */
+static int write_table(int fd, const struct sl_mpm_table *table)
+{
+    struct sl_mpm_table head = *table;
+    int error = 0;
+
+    head.checksum = mpm_table_checksum(table);
+    if (!write_all(fd, &head, sizeof head) || !write_all(fd, table + 1, table->len - sizeof head) ||
+        fsync(fd) != 0)
+        error = errno;
+    if (close(fd) != 0 && error == 0)
+        error = errno;
+    return error;
+}
+
+enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path, struct sl_diag *diag)
+{
+    char beside[PATH_MAX];
+    struct stat there;
+
+    /* A rename would take a device's place. */
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
+
+    const int fd = create_beside(path, beside);
+    if (fd < 0)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(errno));
+    int error = write_table(fd, table);
+    if (error == 0 && rename(beside, path) != 0)
+        error = errno;
+    if (error == 0)
+        return SL_OK;
+    (void)unlink(beside);
+    return diag_set(diag, SL_EIO, path, 0, "cannot be written: %s", strerror(error));
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+/* Whether n entries of `size` bytes fit into the block at `at`. */
+static bool fits(const struct sl_mpm_table *table, uint64_t at, uint64_t n, size_t size)
+{
+    return at % MPM_ALIGN == 0 && at <= table->len && n <= (table->len - at) / size;
+}
+
+bool mpm_part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t n, size_t size)
+{
+    return at <= table->len && fits(table, table->body + at, n, size);
+}
+
+/* What must be known before the checksum can be. */
+static enum sl_status check_head(const struct sl_mpm_table *table, uint64_t len, const char *path,
+                                 struct sl_diag *diag)
+{
+    if (len < sizeof *table ||
+        (table->magic != MPM_MAGIC && table->magic != __builtin_bswap64(MPM_MAGIC)))
+        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled table of literals");
+    if (table->magic != MPM_MAGIC)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "was compiled on a machine of another byte order");
+    if (table->version != MPM_VERSION)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "is a compiled table of version %" PRIu32 " (expected %d)", table->version,
+                        MPM_VERSION);
+    if (table->pointer_len != sizeof(void *))
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "was compiled for pointers of %" PRIu32 " bytes (expected %zu)",
+                        table->pointer_len, sizeof(void *));
+    if (table->len != len)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "has %" PRIu64 " bytes (expected %" PRIu64 "): it was cut or damaged", len,
+                        table->len);
+    if (table->checksum != mpm_table_checksum(table))
+        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
+    return SL_OK;
+}
+
+static bool check_groups(const struct sl_mpm_table *table)
+{
+    const uint32_t *groups = (const uint32_t *)mpm_at(table, table->groups);
+
+    for (uint32_t g = 0; g < table->n_groups; g++)
+        if (groups[g] >= groups[g + 1])
+            return false;
+    return groups[0] == 0 && groups[table->n_groups] == table->n_literals;
+}
+
+static bool check_literals(const struct sl_mpm_table *table)
+{
+    const struct mpm_literal *literals = (const struct mpm_literal *)mpm_at(table, table->literals);
+
+    for (uint32_t i = 0; i < table->n_literals; i++) {
+        const struct mpm_literal literal = literals[i];
+
+        if (literal.id >= table->n_literals || literal.len == 0 || literal.len > table->max_len ||
+            !fits(table, table->bytes, (uint64_t)literal.bytes + literal.len, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool check_parts(const struct sl_mpm_table *table)
+{
+    return table->n_literals <= SL_LITERAL_COUNT_MAX && table->max_len <= SL_LITERAL_LEN_MAX &&
+           fits(table, table->literals, table->n_literals, sizeof(struct mpm_literal)) &&
+           fits(table, table->groups, table->n_groups + (uint64_t)1, sizeof(uint32_t)) &&
+           fits(table, table->body, 0, 1) && check_groups(table) && check_literals(table);
+}
+
+enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, const char *path,
+                               struct sl_diag *diag)
+{
+    const enum sl_status status = check_head(table, len, path, diag);
+
+    if (status != SL_OK)
+        return status;
+    const struct mpm_algorithm *algorithm =
+        table->algorithm[MPM_NAME_LEN - 1] == '\0' ? mpm_find_algorithm(table->algorithm) : NULL;
+    if (algorithm == NULL)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "was compiled for the algorithm '%.*s', which this build lacks",
+                        MPM_NAME_LEN, table->algorithm);
+    const char *wrong =
+        check_parts(table) ? algorithm->check(table) : "its literals are not where it says";
+    if (wrong != NULL)
+        return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: %s", wrong);
+    return SL_OK;
+}
+
+/* ---- load ------------------------------------------------------------------------------------ */
+
+/* Maps a whole file, or gives NULL where it is too short to be a block. MAP_FAILED: errno says why
+ * not. */
+static void *map_file(int fd, size_t *len)
+{
+    struct stat file;
+
+    if (fstat(fd, &file) != 0)
+        return MAP_FAILED;
+    if (!S_ISREG(file.st_mode)) {
+        errno = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
+        return MAP_FAILED;
+    }
+    *len = (size_t)file.st_size;
+    if (*len < sizeof(struct sl_mpm_table))
+        return NULL;
+    return mmap(NULL, *len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+}
+
+enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path, struct sl_diag *diag)
+{
+    size_t len = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
+    void *memory = map_file(fd, &len);
+    const int error = errno;
+    (void)close(fd);
+    if (memory == MAP_FAILED)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(error));
+
+    const enum sl_status status =
+        mpm_table_check((const struct sl_mpm_table *)memory, len, path, diag);
+    if (status == SL_OK)
+        *table = (struct sl_mpm_table *)memory;
+    else if (memory != NULL)
+        (void)munmap(memory, len);
+    return status;
+}
+
+void sl_mpm_free(struct sl_mpm_table *table)
+{
+    if (table != NULL && table->checksum != 0)
+        (void)munmap(table, table->len);
+    else
+        free(table);
+}
