@@ -295,9 +295,10 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     pipeline.n_slots = pipeline.n_workers + 3;
     stats->n_workers = pipeline.n_workers;
 
-    enum sl_status status = open_slots(&pipeline, diag);
+    /* Workers first: tables are what a GPU has no room for. */
+    enum sl_status status = open_workers(&pipeline, diag);
     if (status == SL_OK)
-        status = open_workers(&pipeline, diag);
+        status = open_slots(&pipeline, diag);
     if (status == SL_OK)
         status = run_threads(&pipeline, diag);
     for (uint32_t i = 0; pipeline.workers != NULL && i < pipeline.n_workers; i++)
