@@ -45,6 +45,7 @@ struct options {
     struct sl_net home[MAX_HOME];
     uint32_t n_home;
     bool json, stats;
+    bool started; /* a batch was asked for: what was read from the source is gone from it */
     struct progress progress;
 };
 
@@ -223,6 +224,8 @@ static int parse_options(struct options *options, int argc, char **argv)
 struct tables {
     struct sl_header_table *header;
     struct sl_rules *rules;
+    const struct sl_literal *literals; /* of the rules */
+    size_t n_literals;
     struct sl_mpm_table *matcher;
 };
 
@@ -277,18 +280,17 @@ static void warn_of_rules(const struct sl_rules *rules)
 
 /* A table from a file is good for the literals that it was compiled from alone: hits carry their
  * indices. */
-static bool load_matcher(struct sl_mpm_table **matcher, const char *path,
-                         const struct sl_literal *literals, size_t n_literals)
+static bool load_matcher(struct tables *tables, const char *path)
 {
     struct sl_mpm_info info;
     struct sl_diag diag = {0};
 
-    if (sl_mpm_load(matcher, path, &diag) != SL_OK) {
+    if (sl_mpm_load(&tables->matcher, path, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
-    sl_mpm_info(*matcher, &info);
-    if (info.literals_check == sl_mpm_literals_check(literals, n_literals))
+    sl_mpm_info(tables->matcher, &info);
+    if (info.literals_check == sl_mpm_literals_check(tables->literals, tables->n_literals))
         return true;
     cli_error("%s: was compiled from other rules or another version of them (sluice rules "
               "--compile makes it anew)",
@@ -296,29 +298,36 @@ static bool load_matcher(struct sl_mpm_table **matcher, const char *path,
     return false;
 }
 
-static bool build_matcher(const struct options *options, struct tables *tables,
-                          enum sl_device_kind device, const struct sl_literal *literals,
-                          size_t n_literals)
+/* For the device that is chosen. */
+static bool compile_matcher(struct tables *tables, enum sl_device_kind device)
 {
     struct sl_mpm_config mpm;
     struct sl_diag diag = {0};
 
-    if (options->compiled != NULL)
-        return load_matcher(&tables->matcher, options->compiled, literals, n_literals);
     sl_mpm_config_init(&mpm);
     mpm.device = device;
-    if (sl_mpm_build(&tables->matcher, &mpm, literals, n_literals, &diag) == SL_OK)
+    if (sl_mpm_build(&tables->matcher, &mpm, tables->literals, tables->n_literals, &diag) == SL_OK)
         return true;
     cli_diag(&diag);
     return false;
 }
 
+static bool build_matcher(struct options *options, struct tables *tables,
+                          struct sl_pipeline_config *config)
+{
+    const bool made = options->compiled != NULL ? load_matcher(tables, options->compiled)
+                                                : compile_matcher(tables, config->device.kind);
+
+    if (made && tables->n_literals > 0)
+        options->findings.matcher_engine =
+            add_engine(config, sl_mpm_engine(tables->matcher), tables->matcher);
+    return made;
+}
+
 static bool build_signatures(struct options *options, struct tables *tables,
                              struct sl_pipeline_config *config)
 {
-    const struct sl_literal *literals;
     struct sl_diag diag = {0};
-    size_t n_literals;
 
     options->findings.matcher_engine = -1;
     if (options->rule_files.n_paths == 0)
@@ -326,17 +335,12 @@ static bool build_signatures(struct options *options, struct tables *tables,
     if (!rule_files_load(&options->rule_files, &tables->rules))
         return false;
     warn_of_rules(tables->rules);
-    if (sl_rules_compile(tables->rules, &literals, &n_literals, &diag) != SL_OK) {
+    if (sl_rules_compile(tables->rules, &tables->literals, &tables->n_literals, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
-    if (!build_matcher(options, tables, config->device.kind, literals, n_literals))
-        return false;
     options->findings.rules = tables->rules;
-    if (n_literals > 0)
-        options->findings.matcher_engine =
-            add_engine(config, sl_mpm_engine(tables->matcher), tables->matcher);
-    return true;
+    return build_matcher(options, tables, config);
 }
 
 /* The pipeline's two ends. */
@@ -344,6 +348,7 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
 {
     struct options *options = user;
 
+    options->started = true;
     return source_fill(&options->source, batch, diag);
 }
 
@@ -374,6 +379,46 @@ static bool writes_terminal(const struct findings *findings)
     return false;
 }
 
+/* Where --device left the choice: the CPU, with its own matcher, the last engine. `reason` is of
+ * the GPU. */
+static bool fall_to_cpu(struct options *options, struct tables *tables,
+                        struct sl_pipeline_config *config, char why[SL_WHY_LEN],
+                        const struct sl_diag *reason)
+{
+    struct sl_diag diag = {0};
+
+    cli_error("%s; the CPU takes over", reason->text);
+    if (sl_device_choose(&config->device, "cpu", why, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    snprintf(why, SL_WHY_LEN, "%.150s", reason->text);
+    if (options->findings.matcher_engine >= 0)
+        config->n_engines--;
+    sl_mpm_free(tables->matcher);
+    tables->matcher = NULL;
+    return tables->rules == NULL || build_matcher(options, tables, config);
+}
+
+/* A GPU that was only preferred is given up if tables and batches do not fit its memory. */
+static enum sl_status run_pipeline(struct options *options, struct tables *tables,
+                                   struct sl_pipeline_config *config, char why[SL_WHY_LEN],
+                                   struct sl_pipeline_stats *stats)
+{
+    struct sl_diag diag = {0};
+    enum sl_status status = sl_pipeline_run(config, stats, &diag);
+
+    if (status == SL_ENOMEM && !options->started && config->device.kind == SL_DEVICE_CUDA &&
+        strcmp(options->device, "auto") == 0) {
+        if (!fall_to_cpu(options, tables, config, why, &diag))
+            return status;
+        status = sl_pipeline_run(config, stats, &diag);
+    }
+    if (status != SL_OK)
+        cli_diag(&diag);
+    return status;
+}
+
 static int run(struct options *options, struct tables *tables)
 {
     struct sl_pipeline_config config;
@@ -398,9 +443,7 @@ static int run(struct options *options, struct tables *tables)
     config.fill = fill;
     config.drain = drain;
     config.user = options;
-    const enum sl_status status = sl_pipeline_run(&config, &stats, &diag);
-    if (status != SL_OK)
-        cli_diag(&diag);
+    const enum sl_status status = run_pipeline(options, tables, &config, why, &stats);
     progress_end(&options->progress);
     const bool complete = findings_close(&options->findings);
     source_end(&options->source);

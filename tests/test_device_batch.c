@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch that lives on the GPU from the start: memory and stream of another program, no copy by
- * sluice. */
+/* The way of batches to a GPU and of hits back: what arrives, in which memory it may begin and end,
+ * and what may be under way at once. */
 #include "test.h"
 
 #include <cuda_runtime_api.h>
 
 #include "device/device.h"
 #include "sluice/sluice.h"
+
+enum { ARENA = 8192, ITEMS = 300 };
+
+static const struct sl_limits limits = {.max_items = ITEMS, .max_bytes = ARENA, .max_hits = 1000};
 
 static void *to_device(const void *host, size_t len)
 {
@@ -17,11 +21,12 @@ static void *to_device(const void *host, size_t len)
     return device;
 }
 
+/* A batch that lives on the GPU from the start: memory and stream of another program, no copy by
+ * sluice. */
 static void test_engines_run_on_memory_that_is_there_already(void **state)
 {
     static const char text[] = "one needle, another NEEDLE, no noodle";
     const struct sl_literal literal = {(const uint8_t *)"needle", 6, SL_LITERAL_NOCASE};
-    const struct sl_limits limits = {.max_items = 4, .max_bytes = 4096, .max_hits = 16};
     struct sl_span spans[2] = {{0, sizeof text - 1}, {64, 6}};
     uint8_t arena[128] = {0};
     struct sl_hit hit[16];
@@ -68,10 +73,398 @@ static void test_engines_run_on_memory_that_is_there_already(void **state)
     cudaStreamDestroy(stream);
 }
 
+/* ---- to the GPU ------------------------------------------------------------------------------ */
+
+static struct sl_batch *make_batch(uint32_t arena_len, uint32_t max_items)
+{
+    struct sl_batch *batch;
+    struct sl_diag diag;
+
+    assert_int_equal(sl_batch_create(&batch, arena_len, max_items, true, &diag), SL_OK);
+    assert_ptr_equal(batch->room, batch->bytes);
+    return batch;
+}
+
+/* Items of item_len bytes until no further one fits. */
+static void fill_batch(struct sl_batch *batch, uint32_t item_len, uint16_t overlap, uint64_t seed)
+{
+    uint8_t bytes[ARENA];
+
+    while (sl_batch_fits(batch, item_len)) {
+        for (uint32_t i = 0; i < item_len; i++)
+            bytes[i] = (uint8_t)test_random(&seed);
+        const uint32_t item = sl_batch_add(batch, bytes, item_len, overlap);
+        batch->payload[item].offset += item_len / 2;
+        batch->payload[item].len -= item_len / 2;
+        batch->packet[item].transport = (uint16_t)test_random(&seed);
+    }
+}
+
+static void check_on_device(const void *d_column, const void *column, size_t len)
+{
+    uint8_t *back = malloc(len + 1);
+
+    assert_int_equal((uintptr_t)d_column % SL_BATCH_ALIGN, 0);
+    assert_int_equal(cudaMemcpy(back, d_column, len, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_memory_equal(back, column, len);
+    free(back);
+}
+
+/* The stage has been waited for. */
+static void check_view(const struct sl_batch *view, const struct sl_batch *batch)
+{
+    const size_t n = batch->n_items;
+    uint8_t slack[SL_BATCH_SLACK];
+
+    assert_int_equal(view->memory, SL_MEMORY_DEVICE);
+    assert_int_equal(view->n_items, n);
+    assert_int_equal(view->bytes_len, batch->bytes_len);
+    assert_int_equal(view->has_overlap, batch->has_overlap);
+    assert_null(view->room);
+    assert_ptr_equal(view->origin, batch->origin);
+    check_on_device(view->bytes, batch->bytes, batch->bytes_len);
+    assert_int_equal(
+        cudaMemcpy(slack, view->bytes + batch->bytes_len, sizeof slack, cudaMemcpyDeviceToHost),
+        cudaSuccess);
+    check_on_device(view->payload, batch->payload, n * sizeof *batch->payload);
+    if (batch->has_overlap)
+        check_on_device(view->overlap, batch->overlap, n * sizeof *batch->overlap);
+    else
+        assert_null(view->overlap);
+    if (batch->packet != NULL)
+        check_on_device(view->packet, batch->packet, n * sizeof *batch->packet);
+    else
+        assert_null(view->packet);
+}
+
+static void upload_and_check(struct sl_stage *stage, const struct sl_batch *batch)
+{
+    struct sl_batch view;
+
+    assert_int_equal(sl_stage_upload(stage, batch, &view), SL_OK);
+    assert_int_equal(sl_stage_wait(stage), SL_OK);
+    check_view(&view, batch);
+}
+
+static struct sl_stage *open_stage(void)
+{
+    struct sl_stage *stage;
+    struct sl_diag diag;
+
+    assert_int_equal(sl_stage_open(&stage, &limits, &diag), SL_OK);
+    return stage;
+}
+
+/* Batches that end at their last byte, at their last item, before both, and empty; from large to
+ * small, so that what an upload leaves behind is under the next. */
+static void test_all_columns_arrive(void **state)
+{
+    static const uint32_t item_lens[] = {ARENA, 1000, 60, 33, 32, 16, 1, 0};
+    struct sl_stage *stage = open_stage();
+    struct sl_batch *batch = make_batch(ARENA, ITEMS);
+
+    (void)state;
+    for (size_t l = 0; l < sizeof item_lens / sizeof *item_lens; l++)
+        for (uint32_t mask = 0; mask < 4; mask++) {
+            struct sl_batch lean;
+
+            sl_batch_reset(batch);
+            fill_batch(batch, item_lens[l], (mask & 1) && item_lens[l] > 0, 1 + l);
+            upload_and_check(stage, batch);
+            lean = *batch;
+            lean.packet = NULL;
+            if ((mask & 2) != 0)
+                upload_and_check(stage, &lean);
+        }
+    sl_batch_reset(batch);
+    upload_and_check(stage, batch);
+    sl_batch_free(batch);
+    sl_stage_close(stage);
+}
+
+/* Ordinary memory, an arena that took the place of the batch's own, a column likewise. */
+static void test_memory_of_callers_arrives(void **state)
+{
+    struct sl_stage *stage = open_stage();
+    struct sl_batch *batch = make_batch(ARENA, ITEMS);
+    struct sl_span payload[ITEMS];
+    uint8_t arena[ARENA];
+    struct sl_batch mine;
+
+    (void)state;
+    fill_batch(batch, 60, 2, 1);
+    mine = *batch;
+    mine.bytes = arena;
+    memcpy(arena, batch->bytes, ARENA);
+    upload_and_check(stage, &mine);
+    mine.memory = SL_MEMORY_HOST;
+    mine.packet = NULL;
+    mine.room = NULL;
+    mine.room_len = 0;
+    upload_and_check(stage, &mine);
+    assert_memory_equal(arena, batch->bytes, ARENA); /* only read */
+
+    mine = *batch;
+    mine.payload = payload;
+    for (uint32_t i = 0; i < batch->n_items; i++)
+        payload[i] = (struct sl_span){batch->payload[i].offset + 1, 3};
+    upload_and_check(stage, &mine);
+    upload_and_check(stage, batch);
+    sl_batch_free(batch);
+    sl_stage_close(stage);
+}
+
+static void test_one_batch_crosses_to_two_stages_at_once(void **state)
+{
+    struct sl_stage *stages[2] = {open_stage(), open_stage()};
+    struct sl_batch *batch = make_batch(ARENA, ITEMS);
+    struct sl_batch lean, views[2];
+
+    (void)state;
+    fill_batch(batch, 60, 2, 1);
+    lean = *batch;
+    lean.packet = NULL;
+    for (int round = 0; round < 100; round++) {
+        assert_int_equal(sl_stage_upload(stages[0], batch, &views[0]), SL_OK);
+        assert_int_equal(sl_stage_upload(stages[1], &lean, &views[1]), SL_OK);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(sl_stage_wait(stages[i]), SL_OK);
+    }
+    check_view(&views[0], batch);
+    check_view(&views[1], &lean);
+    sl_batch_free(batch);
+    for (int i = 0; i < 2; i++)
+        sl_stage_close(stages[i]);
+}
+
+/* ---- and back -------------------------------------------------------------------------------- */
+
+struct matcher {
+    struct sl_mpm_table *table;
+    const struct sl_backend *backend;
+};
+
+static struct matcher make_matcher(const char *text)
+{
+    const struct sl_literal literal = {(const uint8_t *)text, (uint32_t)strlen(text), 0};
+    struct sl_mpm_config config;
+    struct matcher matcher;
+    struct sl_diag diag;
+    char why[SL_WHY_LEN];
+
+    sl_mpm_config_init(&config);
+    config.algorithm = "pfac";
+    config.device = SL_DEVICE_CUDA;
+    assert_int_equal(sl_mpm_build(&matcher.table, &config, &literal, 1, &diag), SL_OK);
+    matcher.backend = sl_engine_choose(sl_mpm_engine(matcher.table), SL_DEVICE_CUDA, why);
+    assert_non_null(matcher.backend);
+    return matcher;
+}
+
+static void *open_matcher(const struct matcher *matcher, const struct sl_limits *for_limits)
+{
+    struct sl_diag diag;
+    void *context;
+
+    assert_int_equal(matcher->backend->open(&context, matcher->table, for_limits, &diag), SL_OK);
+    return context;
+}
+
+/* An item of n bytes 'x', and one behind it of n bytes 'y'. */
+static void fill_runs(struct sl_batch *batch, uint32_t n)
+{
+    uint8_t *bytes = malloc(n + 1);
+
+    sl_batch_reset(batch);
+    memset(bytes, 'x', n);
+    sl_batch_add(batch, bytes, n, 0);
+    memset(bytes, 'y', n);
+    sl_batch_add(batch, bytes, n, 0);
+    free(bytes);
+}
+
+/* n hits, one at the end of each byte of the item; n_kept of them are in the array. */
+static void check_run(struct sl_hits *hits, uint32_t item, size_t n, size_t n_kept)
+{
+    assert_int_equal(hits->n, n);
+    sl_hits_sort(hits);
+    for (size_t i = 0; i < n_kept; i++) {
+        assert_int_equal(hits->hit[i].item, item);
+        assert_int_equal(hits->hit[i].id, 0);
+        if (n_kept == n)
+            assert_int_equal(hits->hit[i].offset, i + 1);
+        else
+            assert_in_range(hits->hit[i].offset, i + 1, n);
+        assert_true(i == 0 || hits->hit[i - 1].offset < hits->hit[i].offset);
+    }
+}
+
+/* Few after many and many after few, more than the context or the caller has room for: of what the
+ * copy with the count carries, nothing is lost, left over or written behind the array. */
+static void test_any_number_of_hits_comes_back(void **state)
+{
+    enum { MAX = 900000, ROOM = 800000 };
+    static const uint32_t n_hits[] = {1, 5461, 5462,   20000,  400000, 400000,
+                                      3, 0,    900000, 900000, 7,      700000};
+    static const size_t caps[] = {MAX, ROOM, 400000, 5000, 1, 0};
+    const struct sl_limits for_runs = {.max_items = 2, .max_bytes = 2 * MAX + 32, .max_hits = ROOM};
+    struct sl_batch *batch = make_batch(2 * MAX + 32, 2);
+    struct matcher matcher = make_matcher("x");
+    void *context = open_matcher(&matcher, &for_runs);
+    struct sl_stage *stage;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(sl_stage_open(&stage, &for_runs, &diag), SL_OK);
+    for (size_t c = 0; c < sizeof caps / sizeof *caps; c++)
+        for (size_t i = 0; i < sizeof n_hits / sizeof *n_hits; i++) {
+            const size_t room = caps[c] < ROOM ? caps[c] : ROOM;
+            const size_t n_kept = n_hits[i] < room ? n_hits[i] : room;
+            struct sl_hits hits = {malloc((caps[c] + 1) * sizeof *hits.hit), caps[c], 0};
+            const struct sl_hit guard = {0xABCDEF, 1, 2};
+            struct sl_batch view;
+
+            hits.hit[caps[c]] = guard;
+            fill_runs(batch, n_hits[i]);
+            assert_int_equal(sl_stage_upload(stage, batch, &view), SL_OK);
+            assert_int_equal(matcher.backend->submit(context, &view, &hits), SL_OK);
+            assert_int_equal(matcher.backend->wait(context),
+                             n_hits[i] > n_kept ? SL_EOVERFLOW : SL_OK);
+            hits.cap = n_kept; /* what sorting may touch */
+            check_run(&hits, 0, n_hits[i], n_kept);
+            assert_memory_equal(&hits.hit[caps[c]], &guard, sizeof guard);
+            free(hits.hit);
+        }
+    matcher.backend->close(context);
+    sl_mpm_free(matcher.table);
+    sl_stage_close(stage);
+    sl_batch_free(batch);
+}
+
+/* Two tables and two contexts of one of them work on one upload; the next upload is queued behind
+ * them before the first is waited for, and they are waited for in any order. */
+static void test_engines_share_an_upload_and_a_stream(void **state)
+{
+    enum { N = 3, LEN = 30000 };
+    const struct sl_limits for_runs = {.max_items = 2, .max_bytes = 4 * LEN, .max_hits = LEN};
+    struct matcher matchers[2] = {make_matcher("x"), make_matcher("y")};
+    struct sl_batch *batches[2] = {make_batch(4 * LEN, 2), make_batch(4 * LEN, 2)};
+    static struct sl_hit hit[2][N][LEN];
+    struct sl_hits hits[2][N];
+    void *contexts[2][N];
+    struct sl_stage *stage;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(sl_stage_open(&stage, &for_runs, &diag), SL_OK);
+    for (int b = 0; b < 2; b++)
+        for (int e = 0; e < N; e++)
+            contexts[b][e] = open_matcher(&matchers[e % 2], &for_runs);
+    for (uint32_t round = 0; round < 20; round++) {
+        for (int b = 0; b < 2; b++) {
+            struct sl_batch view;
+
+            fill_runs(batches[b], b == 0 ? LEN : 1 + round * 1000);
+            assert_int_equal(sl_stage_upload(stage, batches[b], &view), SL_OK);
+            for (int e = 0; e < N; e++) {
+                hits[b][e] = (struct sl_hits){hit[b][e], LEN, 0};
+                assert_int_equal(
+                    matchers[e % 2].backend->submit(contexts[b][e], &view, &hits[b][e]), SL_OK);
+            }
+        }
+        for (int k = 0; k < 2 * N; k++) {
+            const int b = k % 2 ^ (round & 1), e = N - 1 - k / 2;
+
+            assert_int_equal(matchers[e % 2].backend->wait(contexts[b][e]), SL_OK);
+            check_run(&hits[b][e], e % 2, b == 0 ? LEN : 1 + round * 1000, hits[b][e].n);
+        }
+    }
+    for (int b = 0; b < 2; b++) {
+        for (int e = 0; e < N; e++)
+            matchers[e % 2].backend->close(contexts[b][e]);
+        sl_mpm_free(matchers[b].table);
+        sl_batch_free(batches[b]);
+    }
+    sl_stage_close(stage);
+}
+
+/* What a failed run does: nobody waits. */
+static void test_closing_ends_what_is_under_way(void **state)
+{
+    enum { LEN = 1 << 20 };
+    const struct sl_limits for_runs = {.max_items = 2, .max_bytes = 2 * LEN, .max_hits = LEN};
+    struct sl_batch *batch = make_batch(2 * LEN, 2);
+    struct matcher matcher = make_matcher("x");
+    struct sl_hits hits = {malloc(LEN * sizeof *hits.hit), LEN, 0};
+
+    (void)state;
+    fill_runs(batch, LEN);
+    for (int order = 0; order < 2; order++) {
+        void *context = open_matcher(&matcher, &for_runs);
+        struct sl_stage *stage;
+        struct sl_batch view;
+        struct sl_diag diag;
+
+        assert_int_equal(sl_stage_open(&stage, &for_runs, &diag), SL_OK);
+        assert_int_equal(sl_stage_upload(stage, batch, &view), SL_OK);
+        assert_int_equal(matcher.backend->submit(context, &view, &hits), SL_OK);
+        if (order == 0)
+            sl_stage_close(stage);
+        matcher.backend->close(context);
+        if (order == 1)
+            sl_stage_close(stage);
+    }
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
+    sl_batch_free(batch);
+    free(hits.hit);
+    sl_mpm_free(matcher.table);
+}
+
+/* 52 GB for hits and 116 GB for a batch are more than most GPUs have, and several more than any. */
+static void test_what_does_not_fit_is_said_with_figures(void **state)
+{
+    enum { N = 16 };
+    const struct sl_limits large = {
+        .max_items = UINT32_MAX, .max_bytes = UINT32_MAX - 65536, .max_hits = UINT32_MAX};
+    struct matcher matcher = make_matcher("x");
+    enum sl_status status = SL_OK;
+    struct sl_stage *stages[N];
+    struct sl_diag diag;
+    void *contexts[N];
+    uint32_t n = 0;
+
+    (void)state;
+    while (n < N && status == SL_OK)
+        status = matcher.backend->open(&contexts[n++], matcher.table, &large, &diag);
+    assert_int_equal(status, SL_ENOMEM);
+    assert_non_null(strstr(diag.text, "hits: 51539.6 MB are needed"));
+    while (--n > 0)
+        matcher.backend->close(contexts[n - 1]);
+
+    for (n = 0, status = SL_OK; n < N && status == SL_OK; n++)
+        status = sl_stage_open(&stages[n], &large, &diag);
+    assert_int_equal(status, SL_ENOMEM);
+    assert_non_null(strstr(diag.text, "a batch: 1159"));
+    while (--n > 0)
+        sl_stage_close(stages[n - 1]);
+
+    /* The device is as good as before. */
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
+    matcher.backend->close(open_matcher(&matcher, &limits));
+    sl_mpm_free(matcher.table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_engines_run_on_memory_that_is_there_already),
+        cmocka_unit_test(test_all_columns_arrive),
+        cmocka_unit_test(test_memory_of_callers_arrives),
+        cmocka_unit_test(test_one_batch_crosses_to_two_stages_at_once),
+        cmocka_unit_test(test_any_number_of_hits_comes_back),
+        cmocka_unit_test(test_engines_share_an_upload_and_a_stream),
+        cmocka_unit_test(test_closing_ends_what_is_under_way),
+        cmocka_unit_test(test_what_does_not_fit_is_said_with_figures),
     };
     char why[SL_WHY_LEN];
 

@@ -111,6 +111,12 @@ struct sl_batch {
     struct sl_packet *packet; /* headers; NULL where items are no packets */
     struct sl_origin *origin; /* NULL where the caller needs none */
 
+    /* Set by sl_batch_create where pinned, else NULL and 0: the arena and the room behind it,
+     * bytes. An upload to a GPU lays the columns there, behind the last item: all of it is one
+     * copy. */
+    uint8_t *room;
+    size_t room_len;
+
     /* SL_MEMORY_DEVICE only: the device's index, and the CUDA stream (cudaStream_t) on which the
      * bytes become valid and on which engines work. */
     int device;

@@ -39,13 +39,18 @@ SL_CHECK SL_API enum sl_status sl_device_choose(struct sl_device *device, const 
  * crossing that all engines share. One batch at a time; any thread, one at a time. */
 struct sl_stage;
 
+/* SL_ENOMEM (with what is needed and what there is), SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
                                              const struct sl_limits *limits, struct sl_diag *diag);
 
 /* Starts copying arena and columns of a host batch (fast only where pinned) and fills `view` with a
  * batch in device memory, valid until the next upload. Asynchronous: `batch` is lent until an
- * engine's wait on the view, or sl_stage_wait, has returned. SL_EINVAL: above the limits.
- * SL_EDEVICE. */
+ * engine's wait on the view, or sl_stage_wait, has returned.
+ *
+ * A pinned batch of sl_batch_create crosses in one copy: its columns are laid behind its items
+ * first, in the arena's memory; one thread may send it to several stages. Other batches take a copy
+ * for each column. `packet` does not cross where it is NULL: who runs engines that read no headers
+ * uploads a copy of the struct without it. SL_EINVAL: above the limits. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                                struct sl_batch *view);
 

@@ -60,7 +60,8 @@ struct sl_pipeline_stats {
 /* Runs until fill ends and all is drained. On return no thread of the pipeline is left. SL_OK: fill
  * ended with SL_END; otherwise the first failure of fill, an engine or drain. When an engine or
  * drain fails, what was filled later is not drained. SL_EDEVICE: no backend of an engine is usable
- * on the device. */
+ * on the device. SL_ENOMEM before the first fill: tables, hits or batches do not fit the device's
+ * or the machine's memory; a run on another device may follow. */
 SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                                struct sl_pipeline_stats *stats,
                                                struct sl_diag *diag);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "device/columns.h"
 #include "device/device.h"
 
 _Static_assert(sizeof(struct sl_span) == 8, "spans cross to the GPU as they are");
@@ -39,7 +40,8 @@ static bool take_memory(struct owned_batch *owned, uint32_t arena_len, uint32_t 
 {
     struct sl_batch *batch = &owned->batch;
 
-    owned->arena_len = (size_t)arena_len + SL_BATCH_SLACK;
+    owned->arena_len =
+        owned->pinned ? columns_room(arena_len, max_items) : (size_t)arena_len + SL_BATCH_SLACK;
     owned->payload_len = max_items * sizeof *batch->payload;
     owned->overlap_len = max_items * sizeof *batch->overlap;
     owned->packet_len = max_items * sizeof *batch->packet;
@@ -52,6 +54,10 @@ static bool take_memory(struct owned_batch *owned, uint32_t arena_len, uint32_t 
     if (batch->bytes == NULL || batch->payload == NULL || batch->overlap == NULL ||
         batch->packet == NULL || batch->origin == NULL)
         return false;
+    if (owned->pinned) {
+        batch->room = batch->bytes;
+        batch->room_len = owned->arena_len;
+    }
     /* The slack is read, not trusted; defined bytes keep such reads reproducible. */
     memset(batch->bytes + arena_len, 0, SL_BATCH_SLACK);
     return true;

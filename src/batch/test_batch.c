@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
+#include "device/columns.h"
 #include "sluice/engine.h"
 
 static struct sl_batch *make_batch(uint32_t arena_len, uint32_t max_items)
@@ -163,6 +164,133 @@ static void test_long_lists_sort_as_short_ones(void **state)
     free(hit);
 }
 
+/* ---- columns behind the items ---------------------------------------------------------------- */
+
+/* Fills a batch to its last item, or to its last byte. */
+static void fill_batch(struct sl_batch *batch, uint32_t item_len, uint16_t overlap)
+{
+    uint8_t bytes[64];
+
+    for (uint32_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * 5 + 1);
+    while (sl_batch_fits(batch, item_len)) {
+        const uint32_t item = sl_batch_add(batch, bytes, item_len, item_len > 0 ? overlap : 0);
+
+        batch->payload[item].offset += item_len / 3;
+        batch->payload[item].len -= item_len / 3;
+        batch->packet[item].network = (uint16_t)(item * 3 + 1);
+    }
+}
+
+/* The arena in memory that ends where a pinned arena's would: the columns of a full batch just fit.
+ * The caller frees bytes. */
+static struct sl_batch with_room(const struct sl_batch *batch)
+{
+    struct sl_batch view = *batch;
+
+    view.room_len = columns_room(batch->bytes_cap, batch->max_items) - SL_BATCH_SLACK;
+    view.room = malloc(view.room_len);
+    view.bytes = view.room;
+    memset(view.bytes, 0xEE, view.room_len);
+    memcpy(view.bytes, batch->bytes, batch->bytes_len);
+    return view;
+}
+
+static void check_zeros(const uint8_t *bytes, size_t from, size_t to)
+{
+    assert_true(to - from < SL_BATCH_ALIGN);
+    for (size_t at = from; at < to; at++)
+        assert_int_equal(bytes[at], 0);
+}
+
+static void check_packed(const struct sl_batch *batch, const struct sl_batch *view)
+{
+    const size_t n = batch->n_items;
+    const struct columns at =
+        columns_behind(view->bytes_len, n, view->has_overlap, view->packet != NULL);
+
+    assert_true(columns_pack(view, &at));
+    assert_memory_equal(view->bytes, batch->bytes, batch->bytes_len);
+    assert_int_equal(at.payload, batch->bytes_len);
+    assert_int_equal(at.overlap % SL_BATCH_ALIGN, 0);
+    assert_int_equal(at.packet % SL_BATCH_ALIGN, 0);
+    assert_memory_equal(view->bytes + at.payload, batch->payload, n * sizeof *batch->payload);
+    check_zeros(view->bytes, at.payload + n * sizeof *batch->payload, at.overlap);
+    if (view->has_overlap) {
+        assert_memory_equal(view->bytes + at.overlap, batch->overlap, n * sizeof *batch->overlap);
+        check_zeros(view->bytes, at.overlap + n * sizeof *batch->overlap, at.packet);
+    }
+    if (view->packet != NULL)
+        assert_memory_equal(view->bytes + at.packet, batch->packet, n * sizeof *batch->packet);
+    else
+        assert_int_equal(at.end, at.packet);
+    for (size_t behind = at.end; behind < view->room_len; behind++)
+        assert_int_equal(view->bytes[behind], 0xEE);
+}
+
+static void test_columns_fit_behind_each_full_batch(void **state)
+{
+    (void)state;
+    for (uint32_t max_items = 1; max_items <= 20; max_items++)
+        for (uint32_t item_len = 0; item_len <= 48; item_len += 12)
+            for (uint32_t mask = 0; mask < 4; mask++) {
+                struct sl_batch *batch = make_batch(256, max_items);
+
+                fill_batch(batch, item_len, mask & 1);
+                struct sl_batch view = with_room(batch);
+                if ((mask & 2) != 0)
+                    view.packet = NULL;
+                check_packed(batch, &view);
+                free(view.bytes);
+                sl_batch_free(batch);
+            }
+}
+
+/* A batch that is crossing may be sent to another GPU, with other columns. */
+static void test_packing_again_changes_nothing(void **state)
+{
+    struct sl_batch *batch = make_batch(256, 7);
+
+    (void)state;
+    fill_batch(batch, 20, 3);
+    struct sl_batch view = with_room(batch);
+    const struct columns all = columns_behind(view.bytes_len, view.n_items, true, true);
+    assert_true(columns_pack(&view, &all));
+    uint8_t *before = malloc(view.room_len);
+    memcpy(before, view.bytes, view.room_len);
+
+    view.packet = NULL;
+    const struct columns fewer = columns_behind(view.bytes_len, view.n_items, true, false);
+    assert_true(fewer.end < all.end);
+    assert_true(columns_pack(&view, &fewer));
+    assert_memory_equal(view.bytes, before, view.room_len);
+    free(before);
+    free(view.bytes);
+    sl_batch_free(batch);
+}
+
+static void test_columns_stay_out_of_memory_that_is_not_theirs(void **state)
+{
+    struct sl_batch *batch = make_batch(256, 4);
+    uint8_t other[256];
+
+    (void)state;
+    fill_batch(batch, 64, 0);
+    struct sl_batch view = with_room(batch);
+    const struct columns at = columns_behind(view.bytes_len, view.n_items, false, true);
+
+    assert_false(columns_pack(batch, &at)); /* not pinned: no room */
+    view.room_len = at.end - 1;
+    assert_false(columns_pack(&view, &at));
+    view.room_len = at.end;
+    view.bytes = other; /* a copy with an arena of its own */
+    assert_false(columns_pack(&view, &at));
+    view.bytes = view.room;
+    assert_true(columns_pack(&view, &at));
+    free(view.room);
+    sl_batch_free(batch);
+}
+
 static bool never(char why[SL_WHY_LEN])
 {
     snprintf(why, SL_WHY_LEN, "no such unit");
@@ -200,6 +328,9 @@ int main(void)
         cmocka_unit_test(test_pieces_cover_the_source_once),
         cmocka_unit_test(test_hits_sort_by_item_offset_and_id),
         cmocka_unit_test(test_long_lists_sort_as_short_ones),
+        cmocka_unit_test(test_columns_fit_behind_each_full_batch),
+        cmocka_unit_test(test_packing_again_changes_nothing),
+        cmocka_unit_test(test_columns_stay_out_of_memory_that_is_not_theirs),
         cmocka_unit_test(test_the_best_usable_backend_is_chosen),
     };
 

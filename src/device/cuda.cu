@@ -3,6 +3,7 @@
 #include "device/cuda_internal.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,20 @@ enum sl_status cuda_status(cudaError_t error, const char *what, struct sl_diag *
     (void)cudaGetLastError(); /* a failed launch stays pending until it is read */
     return diag_set(diag, error == cudaErrorMemoryAllocation ? SL_ENOMEM : SL_EDEVICE, NULL, 0,
                     "%s: %s", what, cudaGetErrorString(error));
+}
+
+enum sl_status cuda_take(void **d_memory, size_t len, const char *what, struct sl_diag *diag)
+{
+    const cudaError_t error = cudaMalloc(d_memory, len);
+    size_t n_free = 0, n_all = 0;
+
+    if (error != cudaErrorMemoryAllocation)
+        return cuda_status(error, what, diag);
+    (void)cudaGetLastError();
+    (void)cudaMemGetInfo(&n_free, &n_all);
+    return diag_set(diag, SL_ENOMEM, NULL, 0,
+                    "GPU memory for %s: %.1f MB are needed, %.1f of %.1f MB are free", what,
+                    (double)len / 1e6, (double)n_free / 1e6, (double)n_all / 1e6);
 }
 
 static void probe_device(struct sl_device *device, int index)
@@ -131,6 +146,15 @@ static struct table_copy **find_table(const void *table, int device)
     return link;
 }
 
+/* The copy of pageable memory returns when it is staged; kernels run on streams that do not wait
+ * for the one it is on. */
+static cudaError_t send_table(void *d_table, const void *table, size_t table_len)
+{
+    const cudaError_t error = cudaMemcpy(d_table, table, table_len, cudaMemcpyHostToDevice);
+
+    return error == cudaSuccess ? cudaStreamSynchronize(cudaStreamLegacy) : error;
+}
+
 static enum sl_status copy_table(struct table_copy **copy, const void *table, size_t table_len,
                                  int device, struct sl_diag *diag)
 {
@@ -141,15 +165,16 @@ static enum sl_status copy_table(struct table_copy **copy, const void *table, si
     made->table = table;
     made->device = device;
 
-    cudaError_t error = cudaSetDevice(device);
-    if (error == cudaSuccess)
-        error = cudaMalloc(&made->d_table, table_len);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(made->d_table, table, table_len, cudaMemcpyHostToDevice);
-    if (error != cudaSuccess) {
+    enum sl_status status = cuda_status(cudaSetDevice(device), "choosing the GPU", diag);
+    if (status == SL_OK)
+        status = cuda_take(&made->d_table, table_len, "a table", diag);
+    if (status == SL_OK)
+        status = cuda_status(send_table(made->d_table, table, table_len),
+                             "copying a table to the GPU", diag);
+    if (status != SL_OK) {
         (void)cudaFree(made->d_table);
         free(made);
-        return cuda_status(error, "copying a table to the GPU", diag);
+        return status;
     }
     made->next = tables;
     tables = made;
@@ -192,31 +217,96 @@ static void release_table(const void *table, int device)
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
+/* How hits come back: submit ends with one copy of the count and as many hits as the batches before
+ * let expect, into pinned memory, and wait copies what was found to the caller's array, which so
+ * may lie anywhere. Only what was not expected takes a second copy, and a second wait. At first 64
+ * KB are expected, which the link carries in less than starting a copy takes. */
+enum {
+    EXPECTED_MIN = (64 << 10) / sizeof(struct sl_hit),
+    EXPECTED_MAX = (4 << 20) / sizeof(struct sl_hit)
+};
+
+static size_t found_len(size_t n)
+{
+    return offsetof(struct cuda_found, hit) + n * sizeof(struct sl_hit);
+}
+
+static uint32_t at_most(uint32_t n, size_t max)
+{
+    return n < max ? n : (uint32_t)max;
+}
+
 static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *limits,
                                 struct sl_diag *diag)
 {
     hits->cap = limits->max_hits;
+    hits->h_cap = at_most(EXPECTED_MAX, hits->cap);
+    hits->expected = at_most(EXPECTED_MIN, hits->cap);
 
-    cudaError_t error = cudaSetDevice(limits->device);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&hits->d_hit, (hits->cap + (size_t)1) * sizeof *hits->d_hit);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&hits->d_count, sizeof *hits->d_count);
+    enum sl_status status = cuda_status(cudaSetDevice(limits->device), "choosing the GPU", diag);
+    if (status == SL_OK)
+        status = cuda_take((void **)&hits->d_found, found_len(hits->cap), "hits", diag);
+    if (status != SL_OK)
+        return status;
+
+    /* More cross than were found: let them be defined. */
+    cudaError_t error = cudaMemset(hits->d_found, 0, found_len(hits->h_cap));
+    if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
+        error = cudaStreamSynchronize(cudaStreamLegacy);
     if (error == cudaSuccess)
         error =
-            cudaHostAlloc((void **)&hits->h_count, sizeof *hits->h_count, cudaHostAllocPortable);
+            cudaHostAlloc((void **)&hits->h_found, found_len(hits->h_cap), cudaHostAllocPortable);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&hits->done, cudaEventDisableTiming);
-    return cuda_status(error, "taking GPU memory for hits", diag);
+    return cuda_status(error, "preparing for hits", diag);
 }
 
 static void close_hits(struct cuda_hits *hits)
 {
-    if (hits->done != NULL)
+    if (hits->done != NULL) {
+        (void)cudaEventSynchronize(hits->done); /* a run that failed may not have waited */
         (void)cudaEventDestroy(hits->done);
-    (void)cudaFree(hits->d_hit);
-    (void)cudaFree(hits->d_count);
-    (void)cudaFreeHost(hits->h_count);
+    }
+    (void)cudaFree(hits->d_found);
+    (void)cudaFreeHost(hits->h_found);
+}
+
+/* A quarter more than was needed; after a burst it shrinks by an eighth a batch. */
+static void expect_hits(struct cuda_hits *hits, uint32_t n)
+{
+    const uint32_t kept = hits->expected - hits->expected / 8;
+    size_t expected = (size_t)n + n / 4;
+
+    if (expected < kept)
+        expected = kept;
+    if (expected < EXPECTED_MIN)
+        expected = EXPECTED_MIN;
+    hits->expected = at_most(hits->h_cap, expected);
+}
+
+static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *batch,
+                                 struct sl_hits *out)
+{
+    hits->stream = (cudaStream_t)batch->stream;
+    hits->out = out;
+    hits->n_along = at_most(hits->expected, out->cap);
+    /* The current device is a thread's: submit may run on a thread that never chose one. */
+    cudaError_t error = cudaSetDevice(batch->device);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(&hits->d_found->n, 0, sizeof hits->d_found->n, hits->stream);
+    return cuda_status(error, "starting on a batch", NULL);
+}
+
+static enum sl_status end_hits(struct cuda_hits *hits)
+{
+    cudaError_t error = cudaGetLastError();
+
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(hits->n_along),
+                                cudaMemcpyDeviceToHost, hits->stream);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(hits->done, hits->stream);
+    return cuda_status(error, "launching a kernel", NULL);
 }
 
 static enum sl_status wait_for_hits(struct cuda_hits *hits)
@@ -226,14 +316,19 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits)
 
     if (error != cudaSuccess)
         return cuda_status(error, "waiting for the GPU", NULL);
-    out->n = *hits->h_count;
+    out->n = hits->h_found->n;
 
-    size_t n = out->n < out->cap ? out->n : out->cap;
-    if (n > hits->cap)
-        n = hits->cap;
-    if (n > 0) {
-        error = cudaMemcpyAsync(out->hit, hits->d_hit, n * sizeof *out->hit, cudaMemcpyDeviceToHost,
-                                hits->stream);
+    const uint32_t n_kept = at_most(hits->cap, out->n);
+    const uint32_t n = at_most(n_kept, out->cap);
+    const uint32_t n_along = at_most(n, hits->n_along);
+
+    expect_hits(hits, n_kept);
+    if (n_along > 0)
+        memcpy(out->hit, hits->h_found->hit, n_along * sizeof *out->hit);
+    if (n > n_along) {
+        error =
+            cudaMemcpyAsync(out->hit + n_along, hits->d_found->hit + n_along,
+                            (n - n_along) * sizeof *out->hit, cudaMemcpyDeviceToHost, hits->stream);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(hits->stream);
         if (error != cudaSuccess)
@@ -292,30 +387,12 @@ static bool batch_fits(const struct sl_batch *batch, const struct sl_limits *lim
 enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_batch *batch,
                                  struct sl_hits *out)
 {
-    struct cuda_hits *hits = &context->hits;
-
-    if (!batch_fits(batch, &context->limits))
-        return SL_EINVAL;
-    hits->stream = (cudaStream_t)batch->stream;
-    hits->out = out;
-    /* The current device is a thread's: submit may run on a thread that never chose one. */
-    cudaError_t error = cudaSetDevice(batch->device);
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(hits->d_count, 0, sizeof *hits->d_count, hits->stream);
-    return cuda_status(error, "starting on a batch", NULL);
+    return batch_fits(batch, &context->limits) ? begin_hits(&context->hits, batch, out) : SL_EINVAL;
 }
 
 enum sl_status cuda_submit_end(struct cuda_context *context)
 {
-    struct cuda_hits *hits = &context->hits;
-    cudaError_t error = cudaGetLastError();
-
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(hits->h_count, hits->d_count, sizeof *hits->h_count,
-                                cudaMemcpyDeviceToHost, hits->stream);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(hits->done, hits->stream);
-    return cuda_status(error, "launching a kernel", NULL);
+    return end_hits(&context->hits);
 }
 
 enum sl_status cuda_context_wait(void *context)

@@ -17,12 +17,24 @@
  */
 enum sl_status cuda_status(cudaError_t error, const char *what, struct sl_diag *diag);
 
-/* Hits in device memory. The count is exact beyond the capacity. */
+/* Device memory. SL_ENOMEM: the diagnostic says what "GPU memory for WHAT" needs and what there is.
+ */
+enum sl_status cuda_take(void **d_memory, size_t len, const char *what, struct sl_diag *diag);
+
+/* Hits as they cross back: one block, so that one copy carries the count and the first of them. */
+struct cuda_found {
+    unsigned long long n; /* exact, also beyond the room */
+    struct sl_hit hit[1]; /* as many as there is room for */
+};
+
+/* The collector of hits. Which copy brings how many back: see cuda.cu. */
 struct cuda_hits {
-    struct sl_hit *d_hit;
-    unsigned long long *d_count;
-    unsigned long long *h_count; /* pinned */
-    uint32_t cap;
+    struct cuda_found *d_found;
+    struct cuda_found *h_found; /* pinned */
+    uint32_t cap;               /* hits that d_found has room for */
+    uint32_t h_cap;             /* hits that h_found has room for */
+    uint32_t expected;          /* hits that the next batch may have */
+    uint32_t n_along;           /* hits that cross with the count of this batch */
     cudaEvent_t done;
     cudaStream_t stream;
     struct sl_hits *out; /* the caller's, between submit and wait */
@@ -57,7 +69,7 @@ struct cuda_hits_device {
 static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context *context)
 {
     const struct cuda_hits *hits = &context->hits;
-    struct cuda_hits_device device = {hits->d_hit, hits->d_count, hits->cap};
+    struct cuda_hits_device device = {hits->d_found->hit, &hits->d_found->n, hits->cap};
 
     return device;
 }

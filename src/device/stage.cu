@@ -1,39 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* The stage: device memory for one batch, and the one crossing that all engines share. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/diag.h"
+#include "device/columns.h"
 #include "device/cuda_internal.h"
 
 struct sl_stage {
     struct sl_limits limits;
     cudaStream_t stream;
-    uint8_t *d_bytes;
-    struct sl_span *d_payload;
-    uint16_t *d_overlap;
-    struct sl_packet *d_packet;
+    uint8_t *d_block; /* arena, and the columns behind it */
 };
 
-static cudaError_t take_memory(struct sl_stage *stage)
+static enum sl_status take_memory(struct sl_stage *stage, struct sl_diag *diag)
 {
-    const size_t arena_len = (size_t)stage->limits.max_bytes + SL_BATCH_SLACK;
-    const size_t n = stage->limits.max_items;
+    const size_t len = columns_room(stage->limits.max_bytes, stage->limits.max_items);
 
     cudaError_t error = cudaSetDevice(stage->limits.device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&stage->stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&stage->d_bytes, arena_len);
-    if (error == cudaSuccess) /* slack is read, not trusted: let it at least be defined */
-        error = cudaMemset(stage->d_bytes, 0, arena_len);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&stage->d_payload, n * sizeof *stage->d_payload);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&stage->d_overlap, n * sizeof *stage->d_overlap);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&stage->d_packet, n * sizeof *stage->d_packet);
-    return error;
+    enum sl_status status = cuda_status(error, "making a stream", diag);
+    if (status == SL_OK)
+        status = cuda_take((void **)&stage->d_block, len, "a batch", diag);
+    if (status != SL_OK)
+        return status;
+    /* Slack is read, not trusted: let it at least be defined. On this stream, so that it comes
+     * before the first upload: the stream waits for no other. */
+    return cuda_status(cudaMemsetAsync(stage->d_block, 0, len, stage->stream),
+                       "clearing GPU memory", diag);
 }
 
 enum sl_status sl_stage_open(struct sl_stage **stage, const struct sl_limits *limits,
@@ -45,50 +39,67 @@ enum sl_status sl_stage_open(struct sl_stage **stage, const struct sl_limits *li
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a stage");
     made->limits = *limits;
 
-    const cudaError_t error = take_memory(made);
-    if (error != cudaSuccess) {
+    const enum sl_status status = take_memory(made, diag);
+    if (status != SL_OK) {
         sl_stage_close(made);
-        return cuda_status(error, "taking GPU memory for batches", diag);
+        return status;
     }
     *stage = made;
     return SL_OK;
 }
 
-static cudaError_t copy_in(void *d_to, const void *from, size_t len, cudaStream_t stream)
+static cudaError_t copy_in(struct sl_stage *stage, size_t at, const void *from, size_t len)
 {
     return len == 0 ? cudaSuccess
-                    : cudaMemcpyAsync(d_to, from, len, cudaMemcpyHostToDevice, stream);
+                    : cudaMemcpyAsync(stage->d_block + at, from, len, cudaMemcpyHostToDevice,
+                                      stage->stream);
+}
+
+/* One copy where the columns can be laid behind the items: each costs as much as 140 KB, beside
+ * what it carries. */
+static cudaError_t copy_batch(struct sl_stage *stage, const struct sl_batch *batch,
+                              const struct columns *at)
+{
+    const size_t n = batch->n_items;
+
+    if (columns_pack(batch, at))
+        return copy_in(stage, 0, batch->bytes, at->end);
+
+    cudaError_t error = copy_in(stage, 0, batch->bytes, batch->bytes_len);
+    if (error == cudaSuccess)
+        error = copy_in(stage, at->payload, batch->payload, n * sizeof *batch->payload);
+    if (error == cudaSuccess && batch->has_overlap)
+        error = copy_in(stage, at->overlap, batch->overlap, n * sizeof *batch->overlap);
+    if (error == cudaSuccess && batch->packet != NULL)
+        error = copy_in(stage, at->packet, batch->packet, n * sizeof *batch->packet);
+    return error;
 }
 
 enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                struct sl_batch *view)
 {
-    const size_t n = batch->n_items;
+    const struct columns at =
+        columns_behind(batch->bytes_len, batch->n_items, batch->has_overlap, batch->packet != NULL);
 
-    if (batch->memory == SL_MEMORY_DEVICE || n > stage->limits.max_items ||
+    if (batch->memory == SL_MEMORY_DEVICE || batch->n_items > stage->limits.max_items ||
         batch->bytes_len > stage->limits.max_bytes)
         return SL_EINVAL;
 
     cudaError_t error = cudaSetDevice(stage->limits.device);
     if (error == cudaSuccess)
-        error = copy_in(stage->d_bytes, batch->bytes, batch->bytes_len, stage->stream);
-    if (error == cudaSuccess)
-        error =
-            copy_in(stage->d_payload, batch->payload, n * sizeof *batch->payload, stage->stream);
-    if (error == cudaSuccess && batch->has_overlap)
-        error =
-            copy_in(stage->d_overlap, batch->overlap, n * sizeof *batch->overlap, stage->stream);
-    if (error == cudaSuccess && batch->packet != NULL)
-        error = copy_in(stage->d_packet, batch->packet, n * sizeof *batch->packet, stage->stream);
+        error = copy_batch(stage, batch, &at);
     if (error != cudaSuccess)
         return cuda_status(error, "copying a batch to the GPU", NULL);
 
+    uint8_t *d_block = stage->d_block;
     *view = *batch;
     view->memory = SL_MEMORY_DEVICE;
-    view->bytes = stage->d_bytes;
-    view->payload = stage->d_payload;
-    view->overlap = batch->has_overlap ? stage->d_overlap : NULL;
-    view->packet = batch->packet != NULL ? stage->d_packet : NULL;
+    view->bytes = d_block;
+    view->payload = (struct sl_span *)(d_block + at.payload);
+    view->overlap = batch->has_overlap ? (uint16_t *)(d_block + at.overlap) : NULL;
+    view->packet = batch->packet != NULL ? (struct sl_packet *)(d_block + at.packet) : NULL;
+    view->room = NULL;
+    view->room_len = 0;
     view->device = stage->limits.device;
     view->stream = stage->stream;
     return SL_OK;
@@ -103,11 +114,10 @@ void sl_stage_close(struct sl_stage *stage)
 {
     if (stage == NULL)
         return;
-    (void)cudaFree(stage->d_bytes);
-    (void)cudaFree(stage->d_payload);
-    (void)cudaFree(stage->d_overlap);
-    (void)cudaFree(stage->d_packet);
-    if (stage->stream != NULL)
+    if (stage->stream != NULL) { /* a run that failed may have left it working */
+        (void)cudaStreamSynchronize(stage->stream);
         (void)cudaStreamDestroy(stage->stream);
+    }
+    (void)cudaFree(stage->d_block);
     free(stage);
 }

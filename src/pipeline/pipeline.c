@@ -229,15 +229,16 @@ static enum sl_status open_workers(struct pipeline *pipeline, struct sl_diag *di
     return SL_OK;
 }
 
+/* Workers before the batches that a failed one may still be working on. */
 static void close_all(struct pipeline *pipeline)
 {
-    for (uint32_t i = 0; pipeline->slots != NULL && i < pipeline->n_slots; i++) {
-        for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
-            worker_free_hits(&pipeline->slots[i].hits[e], pipeline->cuda);
-        sl_batch_free(pipeline->slots[i].batch);
-    }
     for (uint32_t i = 0; pipeline->workers != NULL && i < pipeline->n_workers; i++)
         worker_close(&pipeline->workers[i]);
+    for (uint32_t i = 0; pipeline->slots != NULL && i < pipeline->n_slots; i++) {
+        for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
+            worker_free_hits(&pipeline->slots[i].hits[e]);
+        sl_batch_free(pipeline->slots[i].batch);
+    }
     free(pipeline->slots);
     free(pipeline->workers);
 }
@@ -294,9 +295,10 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     pipeline.n_slots = pipeline.n_workers + 3;
     stats->n_workers = pipeline.n_workers;
 
-    enum sl_status status = open_slots(&pipeline, diag);
+    /* Workers first: tables are what a GPU has no room for. */
+    enum sl_status status = open_workers(&pipeline, diag);
     if (status == SL_OK)
-        status = open_workers(&pipeline, diag);
+        status = open_slots(&pipeline, diag);
     if (status == SL_OK)
         status = run_threads(&pipeline, diag);
     for (uint32_t i = 0; pipeline.workers != NULL && i < pipeline.n_workers; i++)

@@ -270,6 +270,58 @@ static void test_a_missing_gpu_is_said(void **state)
     assert_true(diag.text[0] != '\0');
 }
 
+static enum sl_status open_without_memory(void **context, const void *table,
+                                          const struct sl_limits *limits, struct sl_diag *diag)
+{
+    (void)context;
+    (void)table;
+    (void)limits;
+    strcpy(diag->text, "too large a table");
+    return SL_ENOMEM;
+}
+
+static enum sl_status fill_never(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)user;
+    (void)batch;
+    (void)diag;
+    fail();
+    return SL_END;
+}
+
+/* What did not fit a GPU fits the CPU, if nothing was taken from the source before. */
+static void test_tables_too_large_for_a_gpu_fail_before_the_first_fill(void **state)
+{
+    static const struct sl_backend gpu = {
+        "gpu", SL_DEVICE_CUDA, usable, open_without_memory, engine_submit, engine_wait, free};
+    static const struct sl_backend *const both[] = {&gpu, &test_backend, NULL};
+    static const struct sl_engine small = {"small engine", both};
+    struct table table = {-1, -1};
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+    size_t n_hits = 0;
+
+    (void)state;
+    sl_pipeline_config_init(&config);
+    config.device.kind = SL_DEVICE_CUDA;
+    config.engines[0].engine = &small;
+    config.engines[0].table = &table;
+    config.n_engines = 1;
+    config.fill = fill_never;
+    config.drain = drain_x;
+    config.user = &n_hits;
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_ENOMEM);
+    assert_string_equal(diag.text, "too large a table");
+    assert_int_equal(stats.batches, 0);
+
+    config.device.kind = SL_DEVICE_CPU;
+    config.fill = fill_x;
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+    assert_string_equal(stats.backend[0], "test");
+    assert_int_equal(n_hits, 1 << 17);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_what_was_filled_before_a_cut_is_drained),
         cmocka_unit_test(test_failures_end_the_run),
         cmocka_unit_test(test_a_missing_gpu_is_said),
+        cmocka_unit_test(test_tables_too_large_for_a_gpu_fail_before_the_first_fill),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

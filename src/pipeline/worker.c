@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "device/device.h"
 
 /* Hits a batch that contexts are ready for at first: what quiet traffic never reaches. */
 enum { FIRST_MAX_HITS = 65536 };
@@ -48,26 +47,21 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-void worker_free_hits(struct sl_hits *hits, bool pinned)
+void worker_free_hits(struct sl_hits *hits)
 {
-    if (pinned)
-        device_pinned_free(hits->hit, hits->cap * sizeof *hits->hit);
-    else
-        free(hits->hit);
+    free(hits->hit);
     memset(hits, 0, sizeof *hits);
 }
 
 /* Makes room for at least `need` hits; what the array held is gone. */
-static enum sl_status grow_hits(struct sl_hits *hits, size_t need, bool pinned,
-                                struct sl_diag *diag)
+static enum sl_status grow_hits(struct sl_hits *hits, size_t need, struct sl_diag *diag)
 {
     const size_t cap = need + need / 2;
-    const size_t len = cap * sizeof *hits->hit;
 
     if (hits->cap >= need)
         return SL_OK;
-    worker_free_hits(hits, pinned);
-    hits->hit = pinned ? device_pinned_alloc(len) : malloc(len);
+    worker_free_hits(hits);
+    hits->hit = malloc(cap * sizeof *hits->hit);
     if (hits->hit == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu hits of one batch", cap);
     hits->cap = cap;
@@ -79,7 +73,7 @@ static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_h
                                   struct sl_diag *diag)
 {
     struct worker_engine *engine = &worker->engines[e];
-    enum sl_status status = grow_hits(hits, hits->n, is_cuda(worker), diag);
+    enum sl_status status = grow_hits(hits, hits->n, diag);
 
     if (status != SL_OK || hits->cap <= engine->max_hits)
         return status;
@@ -160,7 +154,7 @@ enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, s
     }
     /* All are started before the first is waited for: on a GPU they queue on one stream. */
     for (uint32_t e = 0; e < n_engines && status == SL_OK; e++) {
-        status = grow_hits(&hits[e], FIRST_MAX_HITS, is_cuda(worker), diag);
+        status = grow_hits(&hits[e], FIRST_MAX_HITS, diag);
         if (status == SL_OK)
             status = submit(worker, e, batch, &hits[e], diag);
     }
@@ -179,8 +173,8 @@ void worker_add_times(const struct worker *worker, struct sl_pipeline_stats *sta
 
 void worker_close(struct worker *worker)
 {
+    sl_stage_close(worker->stage); /* waits for what a failure left running */
     for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
         if (worker->engines[e].context != NULL)
             worker->engines[e].backend->close(worker->engines[e].context);
-    sl_stage_close(worker->stage);
 }

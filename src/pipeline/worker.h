@@ -32,7 +32,6 @@ enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, s
 void worker_add_times(const struct worker *worker, struct sl_pipeline_stats *stats);
 void worker_close(struct worker *worker); /* zeroed, half open or open */
 
-/* Arrays of hits are pinned where a GPU writes them. */
-void worker_free_hits(struct sl_hits *hits, bool pinned);
+void worker_free_hits(struct sl_hits *hits);
 
 #endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the columns of a batch lie on a GPU: behind its items, in this order, each at a multiple of
+ * SL_BATCH_ALIGN. A batch with room behind its arena holds them in the same places when it is
+ * uploaded, and so crosses in one copy. */
+#ifndef DEVICE_COLUMNS_H
+#define DEVICE_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "sluice/batch.h"
+
+/* Bytes from the arena's first. A column that is not there begins where the next one does. */
+struct columns {
+    size_t payload, overlap, packet;
+    size_t end;
+};
+
+static inline size_t columns_aligned(size_t len)
+{
+    return (len + (SL_BATCH_ALIGN - 1)) & ~(size_t)(SL_BATCH_ALIGN - 1);
+}
+
+/* Grows with each argument: what holds the largest batch holds all. */
+static inline struct columns columns_behind(size_t bytes_len, size_t n_items, bool has_overlap,
+                                            bool has_packet)
+{
+    struct columns at;
+
+    at.payload = columns_aligned(bytes_len);
+    at.overlap = columns_aligned(at.payload + n_items * sizeof(struct sl_span));
+    at.packet = columns_aligned(at.overlap + (has_overlap ? n_items * sizeof(uint16_t) : 0));
+    at.end = at.packet + (has_packet ? n_items * sizeof(struct sl_packet) : 0);
+    return at;
+}
+
+/* What an arena and all columns of a full batch take, slack included. */
+static inline size_t columns_room(size_t arena_len, size_t max_items)
+{
+    return columns_behind(arena_len, max_items, true, true).end + SL_BATCH_SLACK;
+}
+
+/* Defines what alignment leaves, too: each byte that crosses is. */
+static inline void columns_put(uint8_t *to, const void *column, size_t len)
+{
+    if (len != 0)
+        memcpy(to, column, len);
+    memset(to + len, 0, columns_aligned(len) - len);
+}
+
+/* Lays the columns behind the items. False: there is no room that is known to be the batch's. A
+ * batch on its way already may be packed again, even with fewer columns: each byte is written as it
+ * was, because what comes first does not depend on what follows. */
+static inline bool columns_pack(const struct sl_batch *batch, const struct columns *at)
+{
+    const size_t n = batch->n_items;
+
+    /* A copy of a batch made by sl_batch_create may have been given another arena. */
+    if (batch->room == NULL || batch->room != batch->bytes || at->end > batch->room_len)
+        return false;
+    columns_put(batch->bytes + at->payload, batch->payload, n * sizeof *batch->payload);
+    if (batch->has_overlap)
+        columns_put(batch->bytes + at->overlap, batch->overlap, n * sizeof *batch->overlap);
+    if (batch->packet != NULL)
+        columns_put(batch->bytes + at->packet, batch->packet, n * sizeof *batch->packet);
+    return true;
+}
+
+#endif
