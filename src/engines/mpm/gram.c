@@ -10,7 +10,10 @@
 
 static const char name[] = "gram";
 
-enum { SLOTS_A_KEY = 4 }; /* so that most keys lie where they are looked for first */
+enum {
+    SLOTS_A_KEY = 4,        /* so that most keys lie where they are looked for first */
+    CUDA_WORDS_LOG_MAX = 15 /* 128 KiB of a multiprocessor's shared memory */
+};
 
 /* An entry to be, and where it goes. */
 enum place {
@@ -298,7 +301,7 @@ static uint32_t log_at_least(uint64_t n)
  * of a GPU's multiprocessor, holds. */
 static uint32_t choose_words_log(const struct builder *builder, enum sl_device_kind device)
 {
-    const uint32_t max = device == SL_DEVICE_CUDA ? 15 : GRAM_WORDS_LOG_MAX;
+    const uint32_t max = device == SL_DEVICE_CUDA ? CUDA_WORDS_LOG_MAX : GRAM_WORDS_LOG_MAX;
     const uint32_t log =
         log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
 
@@ -489,13 +492,23 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
 
 /* ---- build ----------------------------------------------------------------------------------- */
 
+/* A GPU's shared memory holds only so many words; beyond two windows a word too much passes. */
+static uint32_t choose_stride(const struct mpm_set *set, enum sl_device_kind device)
+{
+    const uint64_t n_windows = (uint64_t)set->n_groups * GRAM_STRIDE_MAX;
+
+    return device == SL_DEVICE_CUDA && n_windows > UINT64_C(2) << CUDA_WORDS_LOG_MAX
+               ? 1
+               : GRAM_STRIDE_MAX;
+}
+
 static bool builder_init(struct builder *builder, const struct mpm_set *set,
                          const struct sl_mpm_config *config)
 {
     const size_t n_groups = set->n_groups;
 
     builder->set = set;
-    builder->stride = GRAM_STRIDE_MAX;
+    builder->stride = choose_stride(set, config->device);
     builder->drafts =
         (struct draft *)malloc((n_groups * GRAM_STRIDE_MAX + 1) * sizeof *builder->drafts);
     builder->pattern_at = (uint32_t *)malloc((n_groups + 1) * sizeof *builder->pattern_at);
@@ -534,12 +547,14 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
     return SL_OK;
 }
 
+extern const struct sl_backend mpm_gram_cuda;
 extern const struct sl_backend mpm_gram_avx512;
 extern const struct sl_backend mpm_gram_avx2;
 extern const struct sl_backend mpm_gram_scalar;
+extern const struct sl_backend mpm_gram_tiled;
 
-static const struct sl_backend *const backends[] = {&mpm_gram_avx512, &mpm_gram_avx2,
-                                                    &mpm_gram_scalar, NULL};
+static const struct sl_backend *const backends[] = {
+    &mpm_gram_cuda, &mpm_gram_avx512, &mpm_gram_avx2, &mpm_gram_scalar, &mpm_gram_tiled, NULL};
 
 static const struct sl_engine engine = {.name = "mpm.gram", .backends = backends};
 

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* The gram matcher over an arena in tiles, as GPUs do it: a lane filters 16 bytes, and what passes
+ * is verified by its place in the arena; which item that is in is looked up last. Compiled by C and
+ * by nvcc. */
+#ifndef GRAM_TILE_H
+#define GRAM_TILE_H
+
+#include "gram_core.h"
+
+enum {
+    GRAM_LANE = 16,      /* bytes */
+    GRAM_LANE_WORDS = 6, /* that a lane reads: its bytes and those of windows that begin in them */
+    GRAM_INDEX_LOG = 11  /* bytes of the arena that share an entry of the index of items */
+};
+
+/* A batch's arena. Payloads do not overlap, and ascend. */
+struct gram_arena {
+    const uint8_t *bytes;
+    const struct sl_span *payload;
+    const uint16_t *overlap; /* NULL where no item has any */
+    const uint32_t *index;   /* the last item whose payload begins at or before each 2 KiB, or 0 */
+    uint32_t n_items;
+    uint32_t len; /* bytes */
+};
+
+/* A place in an item. */
+struct gram_place {
+    uint32_t item;
+    struct sl_span span;
+    uint32_t overlap;
+};
+
+/* The entry of the index for bytes from `begin` on. */
+MPM_CORE uint32_t gram_index_of(const struct sl_span *payload, uint32_t n_items, uint32_t begin)
+{
+    uint32_t low = 0, high = n_items - 1;
+
+    while (low < high) {
+        const uint32_t middle = high - (high - low) / 2;
+
+        if (payload[middle].offset <= begin)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* The item whose payload holds bytes begin to end - 1, if one does. */
+MPM_CORE bool gram_locate(const struct gram_arena *arena, uint32_t begin, uint64_t end,
+                          struct gram_place *place)
+{
+    uint32_t item = arena->index[begin >> GRAM_INDEX_LOG];
+
+    while (item + 1 < arena->n_items && arena->payload[item + 1].offset <= begin)
+        item++;
+    place->item = item;
+    place->span = arena->payload[item];
+    place->overlap = arena->overlap != NULL ? arena->overlap[item] : 0;
+    return begin >= place->span.offset && end <= place->span.offset + (uint64_t)place->span.len;
+}
+
+/* gram_entry_matches in an arena; on success the item, and *end from its payload's first byte. */
+MPM_CORE bool gram_arena_matches(const struct gram_view *view, const struct gram_arena *arena,
+                                 const struct gram_entry *entry, uint32_t at, uint32_t *item,
+                                 uint32_t *end)
+{
+    struct gram_text text;
+    struct gram_place place;
+
+    text.bytes = arena->bytes;
+    text.len = arena->len;
+    text.overlap = 0;
+    if (!gram_entry_matches(view, entry, &text, at, end) ||
+        !gram_locate(arena, *end - entry->len, *end, &place))
+        return false;
+    *item = place.item;
+    *end -= place.span.offset;
+    return *end > place.overlap;
+}
+
+/* ---- a lane's filters ------------------------------------------------------------------------ */
+
+/* Four bytes of a and b, as the nibbles of `from` choose: 0 to 3 of a, 4 to 7 of b. */
+MPM_CORE uint32_t gram_choose(uint32_t a, uint32_t b, uint32_t from)
+{
+#ifdef __CUDA_ARCH__
+    return __byte_perm(a, b, from);
+#else
+    const uint64_t both = (uint64_t)b << 32 | a;
+    uint32_t chosen = 0;
+
+    for (int i = 0; i < 4; i++)
+        chosen |= (uint32_t)(both >> 8 * (from >> 4 * i & 7) & 0xFF) << 8 * i;
+    return chosen;
+#endif
+}
+
+/* Four bytes from byte `at` (0 to 3) of a on, going on in b. */
+MPM_CORE uint32_t gram_funnel(uint32_t a, uint32_t b, uint32_t at)
+{
+#ifdef __CUDA_ARCH__
+    return __funnelshift_r(a, b, 8 * at);
+#else
+    return (uint32_t)(((uint64_t)b << 32 | a) >> 8 * at);
+#endif
+}
+
+/* gram_bits_of from the names of bytes 0 to 3 and 4 to 7: the names become the nibbles that choose
+ * from the eight possible bytes. */
+MPM_CORE uint32_t gram_bits_named(uint32_t low, uint32_t high)
+{
+    const uint32_t names = gram_choose(low, high, 0x5403);
+    const uint32_t nibbles = gram_choose(names | names >> 4, 0, 0x0020);
+
+    return gram_choose(0x08040201u, 0x80402010u, nibbles);
+}
+
+/* Bit p: a window may begin at byte p of the lane. `words` are the lane's, folded. */
+MPM_CORE uint32_t gram_lane_windows(const struct gram_view *view, const uint32_t *filter,
+                                    const uint32_t words[GRAM_LANE_WORDS], uint32_t stride)
+{
+    uint32_t passed = 0;
+
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (uint32_t p = 0; p < GRAM_LANE; p += stride) {
+        const uint32_t first = gram_funnel(words[p / 4], words[p / 4 + 1], p % 4);
+        const uint32_t rest = gram_funnel(words[p / 4 + 1], words[p / 4 + 2], p % 4);
+        const uint32_t word = filter[gram_word_of(first, view->multiplier, view->words_log)];
+
+        passed |= (uint32_t)((word & gram_bits_named(gram_names_of(first), gram_names_of(rest))) ==
+                             0)
+                  << p;
+    }
+    return passed;
+}
+
+/* 0x80 in each byte where a and b are equal, 0 elsewhere. */
+MPM_CORE uint32_t gram_equal4(uint32_t a, uint32_t b)
+{
+    const uint32_t differ = a ^ b;
+
+    return ~(((differ & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | differ | 0x7F7F7F7Fu);
+}
+
+/* Bit p: a run of GRAM_RUN_MIN coarsely equal bytes begins at byte p of the lane. `before` is the
+ * folded byte before the lane's first. */
+MPM_CORE uint32_t gram_lane_runs(const uint32_t words[GRAM_LANE_WORDS], uint32_t before)
+{
+    uint32_t begin = 0;
+
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (uint32_t i = 0; i < GRAM_LANE / 4; i++) {
+        const uint32_t last = (i == 0 ? before : words[i - 1] >> 24) & 0xFF;
+        const uint32_t run = gram_equal4(words[i], gram_funnel(words[i], words[i + 1], 1)) &
+                             gram_equal4(words[i], gram_funnel(words[i], words[i + 1], 2)) &
+                             ~gram_equal4(words[i], words[i] << 8 | last);
+
+        begin |= ((run >> 7) * 0x01020408u >> 24 & 15) << 4 * i;
+    }
+    return begin;
+}
+
+/* Bit p: a tiny literal may begin at byte p of the lane; `bytes` are as they are. */
+MPM_CORE uint32_t gram_lane_tiny(const struct gram_table *body, const uint8_t *bytes)
+{
+    uint32_t passed = 0;
+
+    for (uint32_t p = 0; p < GRAM_LANE; p++)
+        passed |=
+            (uint32_t)((body->tiny_first[bytes[p]] & body->tiny_second[bytes[p + 1]]) != 0) << p;
+    return passed;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Whether a run that begins here, in this item, is long enough to be looked at. */
+MPM_CORE bool gram_run_matters(const struct gram_table *body, const struct gram_arena *arena,
+                               const struct gram_place *place, uint32_t at)
+{
+    const uint8_t byte = (uint8_t)gram_fold4(arena->bytes[at]);
+    const uint32_t min = body->run_min[byte];
+
+    return min != 0 && min <= place->span.offset + (uint64_t)place->span.len - at &&
+           gram_fold4(arena->bytes[at + min - 1]) == byte;
+}
+
+/* Where a run of a folded byte ends, looking at no more than `most` bytes, a multiple of 8, and not
+ * beyond `end`. */
+MPM_CORE uint32_t gram_run_end(const struct gram_arena *arena, uint8_t byte, uint32_t at,
+                               uint32_t most, uint32_t end)
+{
+    const uint64_t run = byte * UINT64_C(0x0101010101010101);
+
+    for (uint32_t i = 0; i < most && at < end; i += 8, at += 8) {
+        const uint64_t differ = gram_fold8(gram_load8(arena->bytes + at)) ^ run;
+
+        if (differ == 0)
+            continue;
+#ifdef __CUDA_ARCH__
+        at += (uint32_t)(__ffsll((long long)differ) - 1) / 8;
+#else
+        at += (uint32_t)__builtin_ctzll(differ) / 8;
+#endif
+        break;
+    }
+    return at < end ? at : end;
+}
+
+/* Whether a byte goes on a run that is a literal. */
+MPM_CORE bool gram_run_takes(uint8_t given, bool exact, uint8_t byte)
+{
+    return exact ? byte == given : mpm_fold(byte) == mpm_fold(given);
+}
+
+#endif

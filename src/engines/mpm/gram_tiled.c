@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* The gram matcher on one core in the tiling of the GPU: lanes of 16 bytes over the whole arena. It
+ * proves the core where no GPU is. */
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "gram_tile.h"
+#include "mpm_internal.h"
+
+struct gram_tiled {
+    struct mpm_cpu cpu;
+    uint32_t *index;
+};
+
+struct scan {
+    struct gram_view view;
+    struct gram_arena arena;
+    struct sl_hits *hits;
+};
+
+static void verify_entry(const struct scan *scan, const struct gram_entry *entry, uint32_t at)
+{
+    const struct gram_view *view = &scan->view;
+    uint32_t item, end;
+
+    if (!gram_arena_matches(view, &scan->arena, entry, at, &item, &end))
+        return;
+    if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
+        mpm_hits_append(scan->hits, item, end, entry->match);
+        return;
+    }
+
+    const uint8_t *behind = scan->arena.bytes + at - entry->window + entry->len;
+    for (uint32_t i = view->groups[entry->match]; i < view->groups[entry->match + 1]; i++)
+        if (mpm_literal_matches(&view->literals[i], view->bytes, behind))
+            mpm_hits_append(scan->hits, item, end, view->literals[i].id);
+}
+
+static void verify_key(const struct scan *scan, enum gram_kind kind, uint32_t key, uint32_t at)
+{
+    const uint32_t first = gram_find(scan->view.slots, scan->view.slots_log, key);
+
+    if (first == GRAM_NONE)
+        return;
+    for (const struct gram_entry *entry = &scan->view.entries[first];; entry++) {
+        if (entry->kind == kind)
+            verify_entry(scan, entry, at);
+        if ((entry->flags & GRAM_ENTRY_LAST) != 0)
+            break;
+    }
+}
+
+static void verify_window(const struct scan *scan, uint32_t at)
+{
+    const uint64_t bytes = gram_fold8(gram_load8(scan->arena.bytes + at));
+
+    if (scan->view.body->n_in_runs == 0 && gram_in_run(bytes))
+        return;
+    for (int kind = 0; kind < GRAM_KINDS; kind++)
+        if (scan->view.body->n_of_kind[kind] != 0)
+            verify_key(scan, (enum gram_kind)kind,
+                       gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32)),
+                       at);
+}
+
+static void verify_tiny(const struct scan *scan, uint32_t at)
+{
+    const struct gram_list *list = &scan->view.body->tiny;
+    const struct gram_entry *entries =
+        (const struct gram_entry *)mpm_at(scan->view.body, list->entries);
+    const uint8_t byte = mpm_fold(scan->arena.bytes[at]);
+
+    for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
+        verify_entry(scan, &entries[i], at);
+}
+
+/* A literal that is a run, in bytes begin to end - 1 of the arena. */
+static void report_run(const struct scan *scan, const struct gram_place *place, uint8_t given,
+                       bool exact, uint32_t len, uint32_t id, uint32_t begin, uint32_t end)
+{
+    uint32_t streak = 0;
+
+    for (uint32_t at = begin; at < end; at++) {
+        const uint32_t behind = at + 1 - place->span.offset;
+
+        streak = gram_run_takes(given, exact, scan->arena.bytes[at]) ? streak + 1 : 0;
+        if (streak >= len && behind > place->overlap)
+            mpm_hits_append(scan->hits, place->item, behind, id);
+    }
+}
+
+static void report_runs(const struct scan *scan, const struct gram_place *place, uint8_t byte,
+                        uint32_t begin, uint32_t end)
+{
+    const struct gram_view *view = &scan->view;
+    const struct gram_list *list = &view->body->runs;
+    const struct gram_entry *entries =
+        (const struct gram_entry *)mpm_at(view->body, list->entries);
+
+    for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
+        const struct gram_entry *entry = &entries[i];
+
+        if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
+            report_run(scan, place, (uint8_t)entry->bytes,
+                       (entry->flags & GRAM_ENTRY_EXACT) != 0, entry->len, entry->match, begin,
+                       end);
+            continue;
+        }
+        for (uint32_t k = view->groups[entry->match]; k < view->groups[entry->match + 1]; k++) {
+            const struct mpm_literal *literal = &view->literals[k];
+
+            report_run(scan, place, view->bytes[literal->bytes], literal->exact != 0,
+                       literal->len, literal->id, begin, end);
+        }
+    }
+}
+
+static void verify_run(const struct scan *scan, const struct gram_place *place, uint32_t at)
+{
+    if (!gram_run_matters(scan->view.body, &scan->arena, place, at))
+        return;
+
+    const uint8_t *bytes = scan->arena.bytes;
+    const uint8_t byte = (uint8_t)gram_fold4(bytes[at]);
+    const uint32_t behind = place->span.offset + place->span.len;
+    const uint32_t end = gram_run_end(&scan->arena, byte, at, UINT32_MAX, behind);
+
+    report_runs(scan, place, byte, at, end);
+    if (at > place->span.offset)
+        verify_key(scan, GRAM_RUN_BEGIN, gram_run_key(GRAM_RUN_BEGIN, byte, bytes[at - 1]), at);
+    if (end < behind)
+        verify_key(scan, GRAM_RUN_END, gram_run_key(GRAM_RUN_END, byte, bytes[end]), end);
+}
+
+/* Runs at an item's first byte are looked at apart: they may go on from what lies before it. */
+static void verify_inner_run(const struct scan *scan, uint32_t at)
+{
+    struct gram_place place;
+
+    if (gram_locate(&scan->arena, at, at + (uint64_t)1, &place) && at > place.span.offset)
+        verify_run(scan, &place, at);
+}
+
+static void verify_first_runs(const struct scan *scan)
+{
+    const struct gram_arena *arena = &scan->arena;
+
+    for (uint32_t item = 0; item < arena->n_items; item++) {
+        const struct gram_place place = {item, arena->payload[item],
+                                         arena->overlap != NULL ? arena->overlap[item] : 0};
+
+        if (place.span.len > 0)
+            verify_run(scan, &place, place.span.offset);
+    }
+}
+
+static void scan_lane(const struct scan *scan, uint32_t at)
+{
+    const struct gram_table *body = scan->view.body;
+    const uint8_t *bytes = scan->arena.bytes + at;
+    uint32_t words[GRAM_LANE_WORDS];
+
+    memcpy(words, bytes, sizeof words);
+    for (int i = 0; i < GRAM_LANE_WORDS; i++)
+        words[i] = gram_fold4(words[i]);
+    for (uint32_t bits =
+             gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride);
+         bits != 0; bits &= bits - 1)
+        verify_window(scan, at + (uint32_t)__builtin_ctz(bits));
+    if (body->n_runs != 0)
+        for (uint32_t bits = gram_lane_runs(words, at > 0 ? gram_fold4(bytes[-1]) : ~words[0]);
+             bits != 0; bits &= bits - 1)
+            verify_inner_run(scan, at + (uint32_t)__builtin_ctz(bits));
+    if (body->n_tiny != 0)
+        for (uint32_t bits = gram_lane_tiny(body, bytes); bits != 0; bits &= bits - 1)
+            verify_tiny(scan, at + (uint32_t)__builtin_ctz(bits));
+}
+
+static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+                                 struct sl_hits *hits)
+{
+    struct gram_tiled *tiled = (struct gram_tiled *)cpu;
+    const struct scan scan = {.view = gram_view(cpu->table),
+                              .arena = {.bytes = batch->bytes,
+                                        .payload = batch->payload,
+                                        .overlap = batch->has_overlap ? batch->overlap : NULL,
+                                        .index = tiled->index,
+                                        .n_items = batch->n_items,
+                                        .len = batch->bytes_len},
+                              .hits = hits};
+
+    if (batch->n_items == 0)
+        return SL_OK;
+    for (uint32_t i = 0; i << GRAM_INDEX_LOG < batch->bytes_len; i++)
+        tiled->index[i] = gram_index_of(batch->payload, batch->n_items, i << GRAM_INDEX_LOG);
+    if (scan.view.body->n_runs != 0)
+        verify_first_runs(&scan);
+    for (uint32_t at = 0; at < batch->bytes_len; at += GRAM_LANE)
+        scan_lane(&scan, at);
+    return SL_OK;
+}
+
+static enum sl_status tiled_submit(void *context, const struct sl_batch *batch,
+                                   struct sl_hits *hits)
+{
+    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, tiled_scan);
+}
+
+static void tiled_close(void *context)
+{
+    struct gram_tiled *tiled = (struct gram_tiled *)context;
+
+    if (tiled != NULL)
+        free(tiled->index);
+    free(tiled);
+}
+
+static enum sl_status tiled_open(void **context, const void *table, const struct sl_limits *limits,
+                                 struct sl_diag *diag)
+{
+    struct gram_tiled *tiled = (struct gram_tiled *)calloc(1, sizeof *tiled);
+    const size_t n = ((size_t)limits->max_bytes >> GRAM_INDEX_LOG) + 1;
+
+    if (tiled != NULL)
+        tiled->index = (uint32_t *)malloc(n * sizeof *tiled->index);
+    if (tiled == NULL || tiled->index == NULL) {
+        tiled_close(tiled);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a matcher");
+    }
+    tiled->cpu.table = (const struct sl_mpm_table *)table;
+    tiled->cpu.limits = *limits;
+    *context = tiled;
+    return SL_OK;
+}
+
+extern const struct sl_backend mpm_gram_tiled;
+const struct sl_backend mpm_gram_tiled = {.name = "tiled",
+                                          .device = SL_DEVICE_CPU,
+                                          .usable = mpm_cpu_usable,
+                                          .open = tiled_open,
+                                          .submit = tiled_submit,
+                                          .wait = mpm_cpu_wait,
+                                          .close = tiled_close};
