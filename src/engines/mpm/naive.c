@@ -12,9 +12,9 @@ static enum sl_status naive_build(struct sl_mpm_table **table, const struct mpm_
 {
     (void)config;
     *table = mpm_table_create(set, name, 0, 0);
-    return *table != NULL ? SL_OK
-                          : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u literals",
-                                     set->n_literals);
+    return *table != NULL
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u literals", set->n_literals);
 }
 
 /* The positions first, first + stride, ... of an item. */

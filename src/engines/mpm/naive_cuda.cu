@@ -52,7 +52,7 @@ static enum sl_status naive_submit(void *context, const struct sl_batch *batch,
 extern "C" {
 extern const struct sl_backend mpm_naive_cuda;
 
-const struct sl_backend mpm_naive_cuda = {"cuda",       SL_DEVICE_CUDA,    device_cuda_usable,
-                                          naive_open,   naive_submit,      cuda_context_wait,
-                                          cuda_context_close};
+const struct sl_backend mpm_naive_cuda = {
+    "cuda",       SL_DEVICE_CUDA,    device_cuda_usable, naive_open,
+    naive_submit, cuda_context_wait, cuda_context_close};
 }

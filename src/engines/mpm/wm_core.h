@@ -1,65 +1,71 @@
 /* SPDX-License-Identifier: MIT */
-/* Wu-Manber (thesis, sections 2.4.3 and 4.3.3; Wu and Manber 1994). A window of m bytes, m the
- * length of the shortest literal, lies on the text. Its last B bytes, the block, say how far it may
- * be moved, and where that is nowhere, which literals may begin where it does. Everything is folded.
- * Compiled by C and by nvcc.
+/* Wu-Manber (thesis, sections 2.4.3 and 4.3.3; Wu and Manber 1994). A window as long as the
+ * shortest literal, m bytes, lies on the text. Its last B bytes, the block, say how far it may be
+ * moved. Where they say 0, some literals have this block there, and those that also begin with the
+ * window's first bytes are compared. Everything is folded. Compiled by C and by nvcc.
  *
- * Literals shorter than a block would leave windows without one. They are kept apart, found by
- * their bytes as an index, and do not shorten the window. */
+ * "Short" literals, of less than WM_LONG bytes, would leave next to nothing to move the window by.
+ * They do not count for it and are found by their first two bytes. */
 #ifndef WM_CORE_H
 #define WM_CORE_H
 
 #include "mpm_table.h"
 
 enum {
+    WM_LONG = 4,         /* bytes of the shortest literal that is not short */
     WM_WINDOW_MAX = 255, /* bytes: so that a shift is one byte */
-    WM_PREFIX = 4,       /* bytes of a window's beginning that an entry holds */
-    WM_SINGLES = 256,
     WM_PAIRS = 65536
 };
 
-/* A group whose window ends in a block of its bucket (the paper's HASH and PREFIX in one). */
+/* A group of a bucket or slot (the paper's HASH and PREFIX in one). */
 struct wm_entry {
-    uint32_t prefix; /* the first bytes of its window, the first of all in the highest bits */
+    uint32_t prefix; /* its first WM_LONG bytes, the first in the highest bits; of short groups 0 */
     uint32_t group;
 };
 
-/* The body of the block; offsets are bytes from its first byte. Where n_entries is 0 no literal is
- * as long as a block, and there is no window. */
+/* The body of the block; offsets are bytes from its first byte. Long groups are in buckets by their
+ * prefix and the last block of their window; short ones in slots by two bytes, a single byte in
+ * every slot of a pair that it begins. In a bucket or slot, entries are in order of groups.
+ *
+ * shifts   uint8_t: by block, folded or not (B = 2), or by the hash of the folded block (B = 3)
+ * buckets  uint32_t: by hash, the first entry; the next bucket's is the end
+ * slots    uint32_t: likewise; slot 0 is empty
+ * pairs    uint16_t: by two bytes, folded or not, their slot
+ * entries  wm_entry: the buckets', then the slots'
+ * shorter  uint32_t: by group, the longest other group that it begins with, long if it is long
+ *          itself, short if it is short; or MPM_NONE */
 struct wm_table {
     uint32_t block_len;    /* B: 2 or 3 */
     uint32_t window_len;   /* m */
-    uint32_t prefix_len;   /* bytes of an entry's prefix: WM_PREFIX, or m where that is less */
     uint32_t shift_shift;  /* of a hash: the index of its shift, B = 3 */
     uint32_t bucket_shift; /* of a hash: the index of its bucket */
-    uint32_t n_entries;
-    uint64_t shifts;  /* uint8_t: by block (B = 2) or by its hash (B = 3) */
-    uint64_t buckets; /* uint32_t: by hash: the first entry; the next bucket's is the end */
-    uint64_t entries; /* wm_entry: by bucket, in each in order of groups */
-    uint64_t shorter; /* uint32_t, by group: the longest that is its prefix and of its kind, short
-                         or not; MPM_NONE */
-    uint64_t singles; /* uint32_t: by byte: the short group of that byte; 0: there is no short one */
-    uint64_t pairs;   /* uint32_t: by two bytes: the longest short group that they begin with; 0:
-                         none is of two bytes */
+    uint32_t n_long;       /* groups; where it is 0 there is no window */
+    uint32_t n_short;
+    uint64_t shifts;
+    uint64_t buckets;
+    uint64_t slots;
+    uint64_t pairs;
+    uint64_t entries;
+    uint64_t shorter;
 };
 
 /* A table as a scan needs it. */
 struct wm_view {
     const uint8_t *shifts;
     const uint32_t *buckets;
+    const uint32_t *slots;
+    const uint16_t *pairs;
     const struct wm_entry *entries;
     const uint32_t *shorter;
-    const uint32_t *singles; /* NULL: no short groups */
-    const uint32_t *pairs;   /* NULL: none of two bytes */
     const struct mpm_literal *literals;
     const uint32_t *groups;
     const uint8_t *bytes;
     uint32_t block_len;
     uint32_t window_len;
-    uint32_t prefix_len;
     uint32_t shift_shift;
     uint32_t bucket_shift;
-    uint32_t n_entries;
+    uint32_t n_long;
+    uint32_t n_short;
 };
 
 MPM_CORE struct wm_view wm_view(const struct sl_mpm_table *table)
@@ -69,19 +75,19 @@ MPM_CORE struct wm_view wm_view(const struct sl_mpm_table *table)
 
     view.shifts = (const uint8_t *)mpm_at(body, body->shifts);
     view.buckets = (const uint32_t *)mpm_at(body, body->buckets);
+    view.slots = (const uint32_t *)mpm_at(body, body->slots);
+    view.pairs = (const uint16_t *)mpm_at(body, body->pairs);
     view.entries = (const struct wm_entry *)mpm_at(body, body->entries);
     view.shorter = (const uint32_t *)mpm_at(body, body->shorter);
-    view.singles = body->singles != 0 ? (const uint32_t *)mpm_at(body, body->singles) : NULL;
-    view.pairs = body->pairs != 0 ? (const uint32_t *)mpm_at(body, body->pairs) : NULL;
     view.literals = (const struct mpm_literal *)mpm_at(table, table->literals);
     view.groups = (const uint32_t *)mpm_at(table, table->groups);
     view.bytes = (const uint8_t *)mpm_at(table, table->bytes);
     view.block_len = body->block_len;
     view.window_len = body->window_len;
-    view.prefix_len = body->prefix_len;
     view.shift_shift = body->shift_shift;
     view.bucket_shift = body->bucket_shift;
-    view.n_entries = body->n_entries;
+    view.n_long = body->n_long;
+    view.n_short = body->n_short;
     return view;
 }
 
@@ -95,35 +101,38 @@ MPM_CORE uint32_t wm_fold4(uint32_t bytes)
     return bytes | upper >> 2;
 }
 
+MPM_CORE uint32_t wm_pair(const uint8_t *text)
+{
+    return text[0] | (uint32_t)text[1] << 8;
+}
+
 /* The block of block_len bytes at `text`, folded. */
 MPM_CORE uint32_t wm_block(const uint8_t *text, uint32_t block_len)
 {
-    const uint32_t two = text[0] | (uint32_t)text[1] << 8;
-
-    return wm_fold4(block_len == 2 ? two : two | (uint32_t)text[2] << 16);
+    return wm_fold4(block_len == 2 ? wm_pair(text) : wm_pair(text) | (uint32_t)text[2] << 16);
 }
 
 /* Fibonacci hashing: indices are the top bits of a product with an odd constant near 2^32 / golden
  * ratio. */
-MPM_CORE uint32_t wm_hash(uint32_t block)
+MPM_CORE uint32_t wm_hash(uint32_t key)
 {
-    return block * 0x9E3779B1u;
+    return key * 0x9E3779B1u;
 }
 
-/* How far a window that ends in this block may be moved without passing a match. */
-MPM_CORE uint32_t wm_shift(const struct wm_view *view, uint32_t block, uint32_t block_len)
+/* How far a window that ends with the block at `text` may be moved without passing a match. */
+MPM_CORE uint32_t wm_shift(const struct wm_view *view, const uint8_t *text, uint32_t block_len)
 {
-    return view->shifts[block_len == 2 ? block : wm_hash(block) >> view->shift_shift];
+    const uint32_t at =
+        block_len == 2 ? wm_pair(text) : wm_hash(wm_block(text, 3)) >> view->shift_shift;
+
+    return view->shifts[at];
 }
 
-/* The first bytes at `text`, folded, in the order of strings. */
-MPM_CORE uint32_t wm_prefix(const uint8_t *text, uint32_t prefix_len)
+/* The first WM_LONG bytes at `text`, folded, in the order of strings. */
+MPM_CORE uint32_t wm_prefix(const uint8_t *text)
 {
-    uint32_t prefix = 0;
-
-    for (uint32_t i = 0; i < prefix_len; i++)
-        prefix = prefix << 8 | mpm_fold(text[i]);
-    return prefix;
+    return wm_fold4((uint32_t)text[0] << 24 | (uint32_t)text[1] << 16 | (uint32_t)text[2] << 8 |
+                    text[3]);
 }
 
 MPM_CORE const struct mpm_literal *wm_first_literal(const struct wm_view *view, uint32_t group)
@@ -131,14 +140,15 @@ MPM_CORE const struct mpm_literal *wm_first_literal(const struct wm_view *view, 
     return &view->literals[view->groups[group]];
 }
 
-/* Whether a group is behind a text in order; *shared is the bytes that they have in common. */
+/* Whether a group is behind a text in order. *shared is a number of bytes that they have in common,
+ * then all of them. */
 MPM_CORE bool wm_is_behind(const struct wm_view *view, uint32_t group, const uint8_t *text,
                            uint32_t len, uint32_t *shared)
 {
     const struct mpm_literal *literal = wm_first_literal(view, group);
     const uint8_t *given = view->bytes + literal->bytes;
     const uint32_t both = literal->len < len ? literal->len : len;
-    uint32_t i = 0;
+    uint32_t i = *shared;
 
     while (i < both && mpm_fold(given[i]) == mpm_fold(text[i]))
         i++;
@@ -146,55 +156,68 @@ MPM_CORE bool wm_is_behind(const struct wm_view *view, uint32_t group, const uin
     return i < both ? mpm_fold(given[i]) > mpm_fold(text[i]) : literal->len > len;
 }
 
-/* The longest group that a text begins with, MPM_NONE: there is none. `block` is the last of the
- * window at the text's first byte.
+/* The longest group of some entries that a text begins with, MPM_NONE: there is none.
  *
- * Such groups all have this window, so they are in this bucket. Let p be the longest, and g the
- * last of the bucket that is not behind the text. As p <= g <= text and the text begins with p, so
- * does g: g is p, or p is among the shorter ones of g. So a bucket costs a binary search, whatever
- * its length. */
-MPM_CORE uint32_t wm_find(const struct wm_view *view, uint32_t block, const uint8_t *text,
-                          uint32_t len)
+ * The entries are in order, and with a group all its prefixes of its kind, long or short, are among
+ * them. Let p be the longest group that the text begins with, and g the last that is not behind the
+ * text. As p <= g <= text, and the text begins with p, so does g: p is g or one of the shorter ones
+ * of g. So a binary search is all that it takes, however many entries there are. What the text has
+ * in common with those on both sides, it has with all between. */
+MPM_CORE uint32_t wm_search(const struct wm_view *view, uint32_t first, uint32_t end,
+                            uint32_t prefix, const uint8_t *text, uint32_t len)
 {
-    const uint32_t bucket = wm_hash(block) >> view->bucket_shift;
-    uint32_t first = view->buckets[bucket];
-    uint32_t end = view->buckets[bucket + 1];
     uint32_t group = MPM_NONE;
-    uint32_t shared = 0;
+    uint32_t before = 0; /* bytes in common with the entry before `first`, */
+    uint32_t behind = 0; /* and with that at `end` */
 
-    if (first == end)
-        return MPM_NONE;
-
-    const uint32_t prefix = wm_prefix(text, view->prefix_len);
     while (first < end) {
         const uint32_t middle = first + (end - first) / 2;
         const struct wm_entry entry = view->entries[middle];
-        uint32_t n = 0;
-        const bool behind = entry.prefix != prefix
-                                ? entry.prefix > prefix
-                                : wm_is_behind(view, entry.group, text, len, &n);
+        uint32_t shared = before < behind ? before : behind;
 
-        if (behind) {
+        if (entry.prefix != prefix ? entry.prefix > prefix
+                                   : wm_is_behind(view, entry.group, text, len, &shared)) {
             end = middle;
+            behind = shared;
         } else {
             first = middle + 1;
+            before = shared;
             group = entry.group;
-            shared = n;
         }
     }
-    if (shared < view->window_len)
+    if (before == 0)
         return MPM_NONE;
-    while (group != MPM_NONE && wm_first_literal(view, group)->len > shared)
+    while (group != MPM_NONE && wm_first_literal(view, group)->len > before)
         group = view->shorter[group];
     return group;
 }
 
-/* The longest short group that a text of len > 0 bytes begins with, MPM_NONE: there is none. */
+MPM_CORE uint32_t wm_bucket(uint32_t prefix, uint32_t block, uint32_t bucket_shift)
+{
+    return wm_hash(prefix ^ wm_hash(block)) >> bucket_shift;
+}
+
+/* The longest long group that a text begins with, MPM_NONE: there is none. The text is as long as a
+ * window. */
+MPM_CORE uint32_t wm_find(const struct wm_view *view, const uint8_t *text, uint32_t len)
+{
+    const uint32_t block = wm_block(text + view->window_len - view->block_len, view->block_len);
+    const uint32_t prefix = wm_prefix(text);
+    const uint32_t bucket = wm_bucket(prefix, block, view->bucket_shift);
+    const uint32_t first = view->buckets[bucket];
+    const uint32_t end = view->buckets[bucket + 1];
+
+    return first != end ? wm_search(view, first, end, prefix, text, len) : MPM_NONE;
+}
+
+/* The longest short group that a text of len > 0 bytes begins with, MPM_NONE: there is none. A last
+ * byte is looked up as if one more followed, which only a group of that byte alone survives. */
 MPM_CORE uint32_t wm_find_short(const struct wm_view *view, const uint8_t *text, uint32_t len)
 {
-    if (view->pairs != NULL && len > 1)
-        return view->pairs[wm_block(text, 2)];
-    return view->singles != NULL ? view->singles[mpm_fold(text[0])] : MPM_NONE;
+    const uint32_t slot = view->pairs[len > 1 ? wm_pair(text) : text[0]];
+
+    return slot != 0 ? wm_search(view, view->slots[slot], view->slots[slot + 1], 0, text, len)
+                     : MPM_NONE;
 }
 
 /* The matches at one start position: of a group and of those that are its prefixes. */
@@ -240,16 +263,15 @@ MPM_CORE bool wm_next(const struct wm_view *view, struct wm_chain *chain, uint32
 }
 
 /* The thesis' test of one start position, for which no other is needed (section 4.3.3): the longest
- * group there that is not short. */
+ * long group there. */
 MPM_CORE uint32_t wm_test(const struct wm_view *view, const uint8_t *text, uint32_t len)
 {
-    if (view->n_entries == 0 || len < view->window_len)
+    if (view->n_long == 0 || len < view->window_len)
         return MPM_NONE;
 
-    const uint32_t block =
-        wm_block(text + view->window_len - view->block_len, view->block_len);
-    return wm_shift(view, block, view->block_len) == 0 ? wm_find(view, block, text, len)
-                                                       : MPM_NONE;
+    const uint8_t *block = text + view->window_len - view->block_len;
+
+    return wm_shift(view, block, view->block_len) == 0 ? wm_find(view, text, len) : MPM_NONE;
 }
 
 #endif

@@ -31,7 +31,9 @@ static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
             const uint8_t *text = chain.text + start;
 
             report(&view, &chain, start, wm_test(&view, text, span.len - start), item, hits);
-            report(&view, &chain, start, wm_find_short(&view, text, span.len - start), item, hits);
+            if (view.n_short != 0)
+                report(&view, &chain, start, wm_find_short(&view, text, span.len - start), item,
+                       hits);
         }
     }
 }
@@ -61,7 +63,6 @@ static enum sl_status wm_submit(void *context, const struct sl_batch *batch, str
 extern "C" {
 extern const struct sl_backend mpm_wm_cuda;
 
-const struct sl_backend mpm_wm_cuda = {"cuda",  SL_DEVICE_CUDA, device_cuda_usable,
-                                       wm_open, wm_submit,      cuda_context_wait,
-                                       cuda_context_close};
+const struct sl_backend mpm_wm_cuda = {"cuda",    SL_DEVICE_CUDA,    device_cuda_usable, wm_open,
+                                       wm_submit, cuda_context_wait, cuda_context_close};
 }

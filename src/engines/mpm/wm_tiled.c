@@ -28,7 +28,8 @@ static void scan_starts(const struct wm_view *view, const struct sl_batch *batch
         const uint8_t *text = chain.text + start;
 
         report(view, &chain, start, wm_test(view, text, len - start), item, hits);
-        report(view, &chain, start, wm_find_short(view, text, len - start), item, hits);
+        if (view->n_short != 0)
+            report(view, &chain, start, wm_find_short(view, text, len - start), item, hits);
     }
 }
 
