@@ -92,5 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sl_hits_sort(&expected);
     compare("ac", literals, n_literals, batch, &expected);
     compare("pfac", literals, n_literals, batch, &expected);
+    compare("naive", literals, n_literals, batch, &expected);
+    compare("wm2", literals, n_literals, batch, &expected);
+    compare("wm3", literals, n_literals, batch, &expected);
     return 0;
 }

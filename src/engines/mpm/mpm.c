@@ -17,6 +17,10 @@
     X(ac)             \
     X(gram)           \
     X(pfac)           \
+    X(naive)          \
+    X(wm)             \
+    X(wm2)            \
+    X(wm3)            \
     VECTORSCAN(X)
 
 #define DECLARE(name) extern const struct mpm_algorithm mpm_##name;

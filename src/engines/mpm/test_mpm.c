@@ -21,6 +21,8 @@ static const struct sl_limits limits = {
 
 static char algorithm[32];
 static uint32_t longest_literal = SL_LITERAL_LEN_MAX; /* that the algorithm takes */
+static size_t content_stride = 1; /* of the rules' literals that it is tried with on captures, */
+static double captures_s = 40;    /* and for how long */
 static const char *backend_name;
 static struct sl_batch *batch;
 static struct sl_stage *stage; /* where the backend is CUDA's */
@@ -283,6 +285,45 @@ static void test_random_sets(void **state)
             at += len;
         }
         check(literals, n);
+    }
+}
+
+/* Sets without short literals, which algorithms that skip text need to do so: many that differ only
+ * in their middle, in their end, or in case. */
+static void test_least_lengths(void **state)
+{
+    enum { N = 400, SPREAD = 12, TEXT = 30000 };
+    static const uint32_t least[] = {2, 3, 4, 5, 8, 20, 250, 300, 1000};
+    static uint8_t text[TEXT];
+    static uint8_t bytes[N * (1000 + SPREAD)];
+    struct sl_literal literals[N];
+    uint64_t random = 8;
+
+    (void)state;
+    for (uint32_t round = 0; round < 2 * sizeof least / sizeof *least; round++) {
+        uint8_t *to = bytes;
+        uint32_t first = 0;
+
+        fill_random(&random, text, TEXT, round % 2 == 0 ? "abAB" : "abcdefghijklmnopqrstuvwxyzA.");
+        for (uint32_t i = 0; i < N; i++) {
+            const uint32_t len = least[round / 2] + test_below(&random, SPREAD);
+
+            if (i % 20 == 0) /* the others begin as this one */
+                first = test_below(&random, TEXT - len - SPREAD);
+            memcpy(to, text + first, len);
+            if (i % 20 != 0 && i % 3 != 0)
+                to[test_below(&random, len)] = (uint8_t)("abyZ"[test_below(&random, 4)]);
+            if (i % (1 + len / 50) == 0) /* of long ones a few, that they survive one another */
+                memcpy(text + test_below(&random, TEXT - len), to, len);
+            literals[i] = (struct sl_literal){.bytes = to, .len = len, .flags = i % 4 == 0};
+            to += len;
+        }
+        sl_batch_reset(batch);
+        add_item(text, TEXT / 2);
+        for (uint32_t at = TEXT / 2; at + 1500 <= TEXT; at += 1500)
+            add_item(text + at, 1500 - round);
+        check(literals, N);
+        assert_true(found.n >= 5);
     }
 }
 
@@ -677,6 +718,34 @@ static void test_auto_picks_by_device(void **state)
     }
 }
 
+/* "wm" is one of those with a fixed length of blocks: few literals, "wm2", many, "wm3". */
+static void test_wm_picks_block_length(void **state)
+{
+    enum { N = 5000 };
+    static uint8_t bytes[N * 8];
+    static struct sl_literal literals[N];
+    static const size_t counts[] = {0, 10, N};
+    static const char *const picks[] = {"wm2", "wm2", "wm3"};
+
+    (void)state;
+    for (uint32_t i = 0; i < N; i++) {
+        snprintf((char *)bytes + i * 8, 8, "%07u", i * 1999);
+        literals[i] = (struct sl_literal){.bytes = bytes + i * 8, .len = 7};
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct sl_mpm_table *table = build_with("wm", literals, counts[i]);
+        struct sl_mpm_table *pick = build_with(picks[i], literals, counts[i]);
+        struct sl_mpm_info info, pick_info;
+
+        sl_mpm_info(table, &info);
+        sl_mpm_info(pick, &pick_info);
+        assert_string_equal(info.algorithm, "wm");
+        assert_int_equal(info.table_len, pick_info.table_len);
+        sl_mpm_free(table);
+        sl_mpm_free(pick);
+    }
+}
+
 /* ---- real rules on real captures ------------------------------------------------------------- */
 
 enum { MAX_CONTENTS = 30000 };
@@ -806,6 +875,14 @@ static void read_contents(struct contents *contents, const char *folder)
     closedir(dir);
 }
 
+/* Keeps every n-th, as evenly over lengths as they are. */
+static void thin_contents(struct contents *contents, size_t every)
+{
+    for (size_t i = 0; i * every < contents->n; i++)
+        contents->literals[i] = contents->literals[i * every];
+    contents->n = (contents->n + every - 1) / every;
+}
+
 /* A number that says whether two results are the same set, without sorting millions of hits. */
 static uint64_t digest(const struct sl_hits *hits)
 {
@@ -839,6 +916,7 @@ struct trial {
     const struct sl_mpm_table *judge;
     const char *judge_backend;
     size_t n_hits;
+    double n_bytes;
 };
 
 /* Scans the batch with both, and empties it. Where the hits are too many for the arrays, which
@@ -854,6 +932,7 @@ static void compare_with_judge(struct trial *trial)
     else if (found.n != expected.n || digest(&found) != digest(&expected))
         assert_same_hits();
     trial->n_hits += found.n;
+    trial->n_bytes += batch->bytes_len;
     sl_batch_reset(batch);
 }
 
@@ -897,6 +976,7 @@ static void test_rules_on_captures(void **state)
     snprintf(folder, sizeof folder, "%s/rules/et-open-2024-04", data);
     read_contents(&contents, folder);
     assert_true(contents.n > 10000);
+    thin_contents(&contents, content_stride);
 
     const char *judge = choose_judge();
     struct sl_mpm_table *table = build(contents.literals, contents.n);
@@ -906,8 +986,9 @@ static void test_rules_on_captures(void **state)
         .judge = judge_table,
         .judge_backend = sl_engine_choose(sl_mpm_engine(judge_table), SL_DEVICE_CPU, NULL)->name};
     snprintf(folder, sizeof folder, "%s/pcap", data);
-    scan_captures(&trial, folder, SL_OVERLAP_MAX, 40);
-    printf("%zu literals, %zu hits as %s's\n", contents.n, trial.n_hits, judge);
+    scan_captures(&trial, folder, SL_OVERLAP_MAX, captures_s);
+    printf("%zu literals (1 in %zu), %zu hits in %.0f MB as %s's\n", contents.n, content_stride,
+           trial.n_hits, trial.n_bytes / 1e6, judge);
     assert_true(trial.n_hits > 0);
     sl_mpm_free(table);
     sl_mpm_free(judge_table);
@@ -939,6 +1020,10 @@ static bool choose_backend(const char *argument)
 
     if (strcmp(algorithm, "vectorscan") == 0)
         longest_literal = 3999; /* its expressions end at 16,000 characters */
+    if (strcmp(algorithm, "naive") == 0) { /* with all of them a capture would take an hour */
+        content_stride = 200;
+        captures_s = 20;
+    }
 
     struct sl_mpm_table *table = build(NULL, 0);
     const struct sl_backend *backend = find_backend(table, backend_name);
@@ -961,6 +1046,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_known_hits),
         cmocka_unit_test(test_all_sets_on_all_texts),
         cmocka_unit_test(test_random_sets),
+        cmocka_unit_test(test_least_lengths),
         cmocka_unit_test(test_many_states),
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_long_items),
@@ -974,6 +1060,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_batches_outside_the_contract),
         cmocka_unit_test(test_bad_sets_are_refused),
         cmocka_unit_test(test_auto_picks_by_device),
+        cmocka_unit_test(test_wm_picks_block_length),
         cmocka_unit_test(test_rules_on_captures),
     };
 
