@@ -20,6 +20,8 @@ static const char usage[] =
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --rules FILE...  rule files whose fast patterns are the literals (generated where not "
     "given)\n"
+    "  --literals FILE... files of literals instead: one a line, as contents in rules, with\n"
+    "                   ;nocase behind it or not (tools/literals writes them)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
     "  --json           one JSON object a row\n";
@@ -74,7 +76,7 @@ void bench_row(const struct bench *bench, const char *what, const char *variant,
     fflush(stdout);
 }
 
-enum { OPTION_RULES = 256, OPTION_RUNS, OPTION_DEVICE, OPTION_JSON };
+enum { OPTION_RULES = 256, OPTION_LITERALS, OPTION_RUNS, OPTION_DEVICE, OPTION_JSON };
 
 static bool parse_runs(struct bench *bench, const char *text)
 {
@@ -105,6 +107,7 @@ static bool select_bench(bool *selected, const char *name)
 static int parse_options(struct bench *bench, bool *selected, int argc, char **argv)
 {
     static const struct option options[] = {{"rules", required_argument, NULL, OPTION_RULES},
+                                            {"literals", required_argument, NULL, OPTION_LITERALS},
                                             {"runs", required_argument, NULL, OPTION_RUNS},
                                             {"device", required_argument, NULL, OPTION_DEVICE},
                                             {"json", no_argument, NULL, OPTION_JSON},
@@ -128,6 +131,10 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
         case OPTION_RULES:
             list = option;
             bench->rule_files.paths[bench->rule_files.n_paths++] = optarg;
+            break;
+        case OPTION_LITERALS:
+            list = option;
+            bench->literal_paths[bench->n_literal_paths++] = optarg;
             break;
         case OPTION_RUNS:
             if (!parse_runs(bench, optarg))
@@ -181,13 +188,16 @@ int command_bench(int argc, char **argv)
     int exit_status = EXIT_FAILED;
 
     bench.paths = calloc((size_t)argc + 2, sizeof *bench.paths);
-    if (bench.paths != NULL && rule_files_init(&bench.rule_files, argc))
+    bench.literal_paths = calloc((size_t)argc + 1, sizeof *bench.literal_paths);
+    if (bench.paths != NULL && bench.literal_paths != NULL &&
+        rule_files_init(&bench.rule_files, argc))
         exit_status = parse_options(&bench, selected, argc, argv);
     if (exit_status == -1)
         exit_status = run_benches(&bench, selected) ? EXIT_DONE : EXIT_FAILED;
     if (bench.generated[0] != '\0')
         unlink(bench.generated);
     rule_files_free(&bench.rule_files);
+    free(bench.literal_paths);
     free(bench.paths);
     return exit_status;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "literal_file.h"
 #include "rule_files.h"
 #include "sluice/batch.h"
 #include "sluice/device.h"
@@ -24,8 +25,10 @@ struct bench {
     const char **paths; /* captures; the generated one where none were named */
     size_t n_paths;
     struct rule_files rule_files; /* their literals; generated ones where none were named */
-    const char *device;           /* as --device */
-    uint32_t runs;                /* counted runs of each row, after one warm-up */
+    const char **literal_paths;   /* files of literals, instead of rule files */
+    size_t n_literal_paths;
+    const char *device; /* as --device */
+    uint32_t runs;      /* counted runs of each row, after one warm-up */
     bool json;
     char generated[64]; /* the generated capture, "" where none; removed at the end */
 };
@@ -47,6 +50,22 @@ bool bench_generate(struct bench *bench);
 bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len, bool pinned,
                 uint64_t max_bytes);
 void bench_unload(struct bench_data *data);
+
+/* Literals, and what owns them. */
+struct bench_literals {
+    const struct sl_literal *literal;
+    size_t n;
+    struct literal_files files;
+    struct sl_rules *rules;
+    struct sl_literal *generated;
+    uint8_t *bytes; /* of the generated ones */
+};
+
+/* bench_literals.c: of the files named, or n_generated of our own. False: said. In any case to be
+ * freed. */
+bool bench_literals_load(struct bench_literals *literals, const struct bench *bench,
+                         size_t n_generated);
+void bench_literals_free(struct bench_literals *literals);
 
 /* The benchmarks; false: failed, said on stderr. */
 bool bench_capture(const struct bench *bench);

@@ -1,62 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Multi-pattern matching: each algorithm over the same literals and payloads. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "bench.h"
 #include "cli.h"
 #include "sluice/mpm.h"
-
-struct literals {
-    const struct sl_literal *literal;
-    size_t n;
-    struct sl_rules *rules;       /* owner of literals that rules gave, or NULL */
-    struct sl_literal *generated; /* owner of generated ones, or NULL */
-    uint8_t *bytes;
-};
-
-/* Words of 5 to 16 letters and digits that the generated capture does not hold, as signatures
- * mostly do not occur. */
-static bool generate_literals(struct literals *literals, size_t n)
-{
-    uint64_t state = 7;
-
-    literals->generated = calloc(n, sizeof *literals->generated);
-    literals->bytes = malloc(n * 16);
-    if (literals->generated == NULL || literals->bytes == NULL)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        struct sl_literal *literal = &literals->generated[i];
-        uint8_t *bytes = literals->bytes + i * 16;
-
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        literal->len = 5 + (uint32_t)(state >> 33) % 12;
-        for (uint32_t at = 0; at < literal->len; at++) {
-            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            bytes[at] = (uint8_t) "abcdefghijklmnopqrstuvwxyz0123456789"[(state >> 33) % 36];
-        }
-        literal->bytes = bytes;
-        literal->flags = i % 2 == 0 ? SL_LITERAL_NOCASE : 0;
-    }
-    literals->literal = literals->generated;
-    literals->n = n;
-    return true;
-}
-
-static bool load_literals(struct literals *literals, const struct bench *bench)
-{
-    struct sl_diag diag = {0};
-
-    if (bench->rule_files.n_paths == 0)
-        return generate_literals(literals, 30000);
-    if (!rule_files_load(&bench->rule_files, &literals->rules))
-        return false;
-    if (sl_rules_compile(literals->rules, &literals->literal, &literals->n, &diag) == SL_OK)
-        return true;
-    cli_diag(&diag);
-    return false;
-}
 
 static bool bench_algorithm(const struct bench *bench, const struct bench_data *data,
                             const char *algorithm, const struct sl_literal *literals, size_t n)
@@ -89,15 +38,15 @@ static bool bench_algorithm(const struct bench *bench, const struct bench_data *
 bool bench_mpm(const struct bench *bench)
 {
     static const size_t counts[] = {1000, 5000, 18000, 30000};
-    struct literals literals = {0};
+    struct bench_literals literals;
     struct bench_data data = {0};
     struct sl_device device;
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
     bool good = false;
 
-    if (sl_device_choose(&device, bench->device, why, &diag) != SL_OK ||
-        !load_literals(&literals, bench) ||
+    if (!bench_literals_load(&literals, bench, 30000) ||
+        sl_device_choose(&device, bench->device, why, &diag) != SL_OK ||
         !bench_load(&data, bench, 16 << 20, device.kind == SL_DEVICE_CUDA, 128u << 20))
         goto out;
     good = true;
@@ -111,8 +60,6 @@ bool bench_mpm(const struct bench *bench)
     }
 out:
     bench_unload(&data);
-    sl_rules_free(literals.rules);
-    free(literals.generated);
-    free(literals.bytes);
+    bench_literals_free(&literals);
     return good;
 }

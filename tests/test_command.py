@@ -137,6 +137,20 @@ class Command(unittest.TestCase):
         self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", self.path("no.rules")),
                             "no.rules")
 
+    # ---- the benchmark of matching
+
+    def test_bad_literals_are_quoted(self):
+        for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"), (b"a\\x", "backslash"),
+                          (b"a;nocas", "nocase"), (b";nocase", "empty"), (b"a" * 4097, "4096")):
+            path = self.path("a.txt", b"# literals\n\nGET\n" + text + b"\nPOST\n")
+            self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--json"), "a.txt:4: ", why)
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("none.txt"), "--json"),
+                            "none.txt", "No such file")
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("no.txt", b"# none\n"),
+                                   "--json"), "no.txt", "no literal")
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
+                            "--literals", "--rules")
+
     # ---- pipes and signals
 
     def test_a_pipe_is_read_as_the_file(self):
