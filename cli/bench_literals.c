@@ -8,12 +8,6 @@
 
 enum { GENERATED_LEN = 16 };
 
-static uint32_t next_random(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 33);
-}
-
 /* Words of 5 to 16 letters and digits that the generated capture does not hold, as signatures
  * mostly do not occur. */
 static bool generate(struct bench_literals *literals, size_t n)
@@ -30,9 +24,9 @@ static bool generate(struct bench_literals *literals, size_t n)
         struct sl_literal *literal = &literals->generated[i];
         uint8_t *bytes = literals->bytes + i * GENERATED_LEN;
 
-        literal->len = 5 + next_random(&state) % 12;
+        literal->len = 5 + bench_random(&state) % 12;
         for (uint32_t at = 0; at < literal->len; at++)
-            bytes[at] = (uint8_t) "abcdefghijklmnopqrstuvwxyz0123456789"[next_random(&state) % 36];
+            bytes[at] = (uint8_t) "abcdefghijklmnopqrstuvwxyz0123456789"[bench_random(&state) % 36];
         literal->bytes = bytes;
         literal->flags = i % 2 == 0 ? SL_LITERAL_NOCASE : 0;
     }

@@ -151,6 +151,41 @@ class Command(unittest.TestCase):
         self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
                             "--literals", "--rules")
 
+    def test_bad_options_of_mpm_are_quoted(self):
+        self.assert_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE, "--json"), "'foo'",
+                            "auto, ac")
+        for counts in ("0", "3,", "x", "1000001", "1," * 16 + "1"):
+            self.assert_refused(sluice("bench", "mpm", "--counts", counts), "--counts", f"'{counts}'")
+        for size in ("0", "4G", "x", "12T", "-1"):
+            self.assert_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes", f"'{size}'")
+        self.assert_refused(sluice("bench", "capture", "--files", CAPTURE), "--files")
+        self.assert_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"), "no payload")
+
+    def rows(self, *options):
+        result = sluice("bench", "mpm", "--runs", "1", "--json", "--device", "cpu", *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        return [line for line in lines if "hits" in line]
+
+    def test_every_occurrence_is_counted(self):
+        literals = self.path("a.txt", b"# literals\n|61|b\nAB;nocase\nba\n\\;\n")
+        scanned = self.path("scanned", b"abab;AB\n" * 40000)
+        rows = self.rows("--files", scanned, "--literals", literals, "--counts", "1,2,9", "--algorithms", "auto,ac",
+                         "--all-cores")
+        self.assertEqual({row["bench"] for row in rows},
+                         {f"{name}/{n}" for name in ("auto (ac)", "ac") for n in (1, 2, 4)})
+        for row in rows:
+            self.assertEqual(row["hits"], 40000 * {"1": 2, "2": 5, "4": 7}[row["bench"].split("/")[1]], row)
+            self.assertGreater(row["median"], 0)
+        self.assertEqual(sum("cores" in row["variant"] for row in rows), len(rows) // 2)
+
+    def test_tables_are_trained_on_the_half_that_is_not_measured(self):
+        literals = self.path("a.txt", b"TRAIN\nMEASURE\n")
+        halves = [self.path(f"half{i}", word * (65536 // len(word))) for i, word in enumerate((b"MEASURE.", b"TRAIN..."))]
+        for row in self.rows("--files", *halves, "--literals", literals, "--algorithms", "ac", "--sample"):
+            self.assertEqual(row["hits"], 8192, row)
+            self.assertIn("trained", row["data"])
+
     # ---- pipes and signals
 
     def test_a_pipe_is_read_as_the_file(self):
