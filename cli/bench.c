@@ -29,7 +29,8 @@ static const char usage[] =
     "  --algorithms A,...   these alone (all but the slow ones); auto says what it took\n"
     "  --sample             train tables on half of the data, measure on the other half\n"
     "  --all-cores          rows on all cores too, a context each\n"
-    "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n";
+    "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
+    "  --study NAME         a paper's study instead: packet-size, literals or match-rate\n";
 
 static const struct {
     const char *name;
@@ -47,6 +48,7 @@ enum {
     OPTION_SAMPLE,
     OPTION_ALL_CORES,
     OPTION_DEVICE_BYTES,
+    OPTION_STUDY,
     OPTION_RUNS,
     OPTION_DEVICE,
     OPTION_JSON
@@ -151,6 +153,9 @@ static int take_option(struct bench *bench, int option, char **argv)
     case OPTION_ALGORITHMS:
         bench->algorithms = optarg;
         return -1;
+    case OPTION_STUDY:
+        bench->study = optarg;
+        return -1;
     case OPTION_DEVICE:
         bench->device_name = optarg;
         return -1;
@@ -183,6 +188,7 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
         {"sample", no_argument, NULL, OPTION_SAMPLE},
         {"all-cores", no_argument, NULL, OPTION_ALL_CORES},
         {"device-bytes", required_argument, NULL, OPTION_DEVICE_BYTES},
+        {"study", required_argument, NULL, OPTION_STUDY},
         {"runs", required_argument, NULL, OPTION_RUNS},
         {"device", required_argument, NULL, OPTION_DEVICE},
         {"json", no_argument, NULL, OPTION_JSON},
@@ -219,8 +225,9 @@ static bool run_benches(struct bench *bench, const bool *selected)
         cli_diag(&diag);
         return false;
     }
-    if (!only_mpm && bench->n_file_paths != 0) {
-        cli_error("--files is an option of mpm alone (sluice bench mpm)");
+    if (!only_mpm && (bench->n_file_paths != 0 || bench->study != NULL)) {
+        cli_error("--%s is an option of mpm alone (sluice bench mpm)",
+                  bench->study != NULL ? "study" : "files");
         return false;
     }
     if (bench->n_paths == 0 && bench->n_file_paths == 0 && !bench_generate(bench))

@@ -26,6 +26,7 @@ struct bench {
     size_t counts[BENCH_COUNTS_MAX]; /* literals of each set */
     size_t n_counts;
     const char *algorithms; /* names with commas between, or NULL: all that are not slow */
+    const char *study;
     uint32_t device_bytes; /* payload of the batch that lies on the GPU, at least */
     bool sample;           /* train tables on half of the data, measure on the other half */
     bool all_cores;        /* rows on all cores too */

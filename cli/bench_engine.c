@@ -12,7 +12,7 @@
 
 enum {
     N_CUDA_LANES = 8,     /* batches in flight to a GPU */
-    RUN_NS = 200000000,   /* a run goes over the data as often as it takes to last this long */
+    RUN_NS = 100000000,   /* a run goes over the data as often as it takes to last this long */
     MAX_REPEATS = 1000000 /* of data however small */
 };
 

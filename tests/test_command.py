@@ -186,6 +186,21 @@ class Command(unittest.TestCase):
             self.assertEqual(row["hits"], 8192, row)
             self.assertIn("trained", row["data"])
 
+    def test_studies(self):
+        self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
+        self.assert_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
+        self.assert_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
+                                   "--json"), "packet-size", "GPU")
+        result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",
+                        "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(len(rows), 8 * 3)
+        for row in rows:
+            self.assertTrue("note" in row or row["1 core GB/s"] > 0, row)
+            self.assertIsNone(row["GPU pinned GB/s"])
+        self.assertEqual([row["pinned"] for row in rows if row["algorithm"] == "rk"][-1], 302.227)
+
     # ---- pipes and signals
 
     def test_a_pipe_is_read_as_the_file(self):
