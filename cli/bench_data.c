@@ -124,10 +124,10 @@ static void describe(struct bench_data *data, bool generated, const char *of)
 
 /* ---- captures -------------------------------------------------------------------------------- */
 
-/* Where packets that were read go; false: no more. */
-typedef struct sl_batch *next_batch(void *user);
+/* Gives the batch to read into; false: enough was read. */
+typedef bool next_batch(void *user, struct sl_batch **batch);
 
-/* Reads captures one after another; `next` gives the batch to read into, NULL: enough. */
+/* Reads captures one after another. */
 static void read_captures(const struct bench *bench, next_batch *next, void *user)
 {
     struct sl_diag diag = {0};
@@ -141,7 +141,7 @@ static void read_captures(const struct bench *bench, next_batch *next, void *use
             cli_diag(&diag); /* one bad capture of many costs that capture */
             continue;
         }
-        while (status == SL_OK && (batch = next(user)) != NULL)
+        while (status == SL_OK && next(user, &batch))
             status = sl_capture_read(capture, batch, &diag);
         sl_capture_close(capture);
     }
@@ -153,15 +153,15 @@ struct packets {
     bool failed;
 };
 
-static struct sl_batch *next_of_packets(void *user)
+static bool next_of_packets(void *user, struct sl_batch **batch)
 {
     struct packets *packets = user;
 
     if ((uint64_t)packets->to.data->n_batches * packets->to.batch_len > packets->max_bytes)
-        return NULL;
-    struct sl_batch *batch = batch_for(&packets->to, SL_CAPTURE_PACKET_MAX);
-    packets->failed |= batch == NULL;
-    return batch;
+        return false;
+    *batch = batch_for(&packets->to, SL_CAPTURE_PACKET_MAX);
+    packets->failed |= *batch == NULL;
+    return *batch != NULL;
 }
 
 bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len, bool pinned,
@@ -204,26 +204,28 @@ static void take_payloads(struct payloads *payloads)
     sl_batch_reset(scratch);
 }
 
-static struct sl_batch *next_of_payloads(void *user)
+static bool next_of_payloads(void *user, struct sl_batch **batch)
 {
     struct payloads *payloads = user;
 
     take_payloads(payloads);
-    return payloads->bytes < PAYLOAD_MAX && !payloads->failed ? payloads->scratch : NULL;
+    *batch = payloads->scratch;
+    return payloads->bytes < PAYLOAD_MAX && !payloads->failed;
 }
 
 static bool load_captures(const struct filling *to, const struct bench *bench)
 {
-    struct payloads payloads = {.to = *to};
+    struct sl_batch *scratch;
     struct sl_diag diag = {0};
 
-    if (sl_batch_create(&payloads.scratch, SCRATCH_LEN, SCRATCH_ITEMS, false, &diag) != SL_OK) {
+    if (sl_batch_create(&scratch, SCRATCH_LEN, SCRATCH_ITEMS, false, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
+    struct payloads payloads = {.to = *to, .scratch = scratch};
     read_captures(bench, next_of_payloads, &payloads);
     take_payloads(&payloads);
-    sl_batch_free(payloads.scratch);
+    sl_batch_free(scratch);
     return !payloads.failed;
 }
 
