@@ -188,7 +188,7 @@ static struct sl_hit *take_hits(const struct bench_work *work, size_t n)
 static void give_hits(const struct bench_work *work, struct sl_hits *hits)
 {
     if (is_cuda(work))
-        device_pinned_free(hits->hit, hits->cap * sizeof *hits->hit);
+        device_pinned_free(hits->hit, (hits->cap + 1) * sizeof *hits->hit);
     else
         free(hits->hit);
 }
@@ -201,16 +201,12 @@ static bool open_lane(const struct bench_work *work, struct lane *lane, uint32_t
     struct sl_diag diag = {.text = "no memory for hits"};
 
     memset(lane, 0, sizeof *lane);
-    lane->hits.cap = max_hits;
-    lane->hits.hit = take_hits(work, max_hits);
+    lane->hits.cap = work->stays ? 0 : max_hits;
+    lane->hits.hit = take_hits(work, lane->hits.cap + 1);
     if (lane->hits.hit != NULL &&
         work->backend->open(&lane->context, work->table, &limits, &diag) == SL_OK &&
-        (!is_cuda(work) || on_device(work) ||
-         sl_stage_open(&lane->stage, &limits, &diag) == SL_OK)) {
-        if (work->stays)
-            lane->hits.cap = 0;
+        (!is_cuda(work) || on_device(work) || sl_stage_open(&lane->stage, &limits, &diag) == SL_OK))
         return true;
-    }
     snprintf(result->why, sizeof result->why, "%.300s", diag.text);
     return false;
 }
@@ -373,7 +369,7 @@ bool bench_usable(const struct bench *bench, const struct sl_backend *backend, c
     why[0] = '\0';
     if (backend->device == SL_DEVICE_CUDA && bench->device.kind != SL_DEVICE_CUDA)
         return false;
-    if (strcmp(backend->name, "tiled") == 0) /* a proof of the GPU's tiling, not a way to run */
+    if (strncmp(backend->name, "tiled", 5) == 0) /* a proof of the GPU's tiling, not a way to run */
         return false;
     return backend->usable(why);
 }

@@ -145,7 +145,7 @@ static bool load_trained(struct mpm *mpm, const struct bench_data *all)
 
     if (!bench_split(&mpm->scan, &mpm->sample, all))
         return false;
-    snprintf(text, sizeof text, "half of %.50s, trained on the other half", all->text);
+    snprintf(text, sizeof text, "half of %.50s, the other half as sample", all->text);
     memcpy(mpm->scan.text, text, sizeof text);
     return true;
 }
@@ -304,7 +304,7 @@ static void print_table(const struct mpm *mpm, const char *what, const struct sl
         printf("%s: built for the %s in %.3f s, table of %s%s\n", what,
                kind == SL_DEVICE_CUDA ? "GPU" : "CPU", seconds,
                cli_bytes((double)info.table_len, bytes),
-               mpm->sample.n_batches != 0 ? ", trained on the other half" : "");
+               mpm->sample.n_batches != 0 ? ", with the other half as sample" : "");
     }
 }
 

@@ -20,7 +20,7 @@ enum {
     SEGMENT_LEN = 64,
     OBJECT_LEN = 512,
     N_OBJECTS = 16384, /* a buffer is 8 MiB, as in the chapter */
-    N_BUFFERS = 8,
+    N_BUFFERS = 4,
     SIGNATURE_MIN = 8, /* bytes: shorter ones would match by chance */
     MANY = 31995,      /* signatures, as in the chapter */
     FEW = 32,

@@ -184,7 +184,7 @@ class Command(unittest.TestCase):
         halves = [self.path(f"half{i}", word * (65536 // len(word))) for i, word in enumerate((b"MEASURE.", b"TRAIN..."))]
         for row in self.rows("--files", *halves, "--literals", literals, "--algorithms", "ac", "--sample"):
             self.assertEqual(row["hits"], 8192, row)
-            self.assertIn("trained", row["data"])
+            self.assertIn("as sample", row["data"])
 
     def test_studies(self):
         self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
