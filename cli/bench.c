@@ -3,14 +3,13 @@
 #include "bench.h"
 
 #include <getopt.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/cpu.h"
 #include "cli.h"
+#include "sluice/mpm.h"
 
 static const char usage[] =
     "usage: sluice bench [BENCH...] [OPTION...]\n\n"
@@ -18,75 +17,94 @@ static const char usage[] =
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
-    "  --rules FILE...  rule files whose fast patterns are the literals (generated where not "
-    "given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
-    "  --json           one JSON object a row\n";
+    "  --json           one JSON object a row\n\n"
+    "Of mpm, whose rates are those of payload alone, every occurrence found and counted:\n"
+    "  --files FILE...      scan these files in pieces, not captures\n"
+    "  --literals FILE...   files of literals: one a line, as contents in rules, with ;nocase\n"
+    "                       behind it or not (tools/literals writes them; generated where none)\n"
+    "  --rules FILE...      rule files whose fast patterns are the literals instead\n"
+    "  --counts N,...       sets of the first N literals (1000,5000,18000,30000)\n"
+    "  --algorithms A,...   these alone (all but the slow ones); auto says what it took\n"
+    "  --sample             train tables on half of the data, measure on the other half\n"
+    "  --all-cores          rows on all cores too, a context each\n"
+    "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
+    "  --study NAME         a paper's study instead: packet-size, literals or match-rate\n";
 
 static const struct {
     const char *name;
     bool (*run)(const struct bench *bench);
 } benches[] = {{"capture", bench_capture}, {"header", bench_header}, {"mpm", bench_mpm}};
 
-enum { N_BENCHES = sizeof benches / sizeof *benches, MAX_RUNS = 101 };
+enum { N_BENCHES = sizeof benches / sizeof *benches, MPM = 2 };
 
-static int compare_rates(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
-
-struct bench_rate bench_measure(uint32_t runs, double (*once)(void *user), void *user)
-{
-    double rates[MAX_RUNS];
-
-    once(user);
-    for (uint32_t i = 0; i < runs; i++) {
-        const uint64_t begin = clock_ns();
-        const double units = once(user);
-
-        rates[i] = units / ((double)(clock_ns() - begin) / 1e9);
-    }
-    qsort(rates, runs, sizeof *rates, compare_rates);
-    return (struct bench_rate){rates[runs / 2], rates[0], rates[runs - 1]};
-}
-
-void bench_row(const struct bench *bench, const char *what, const char *variant, const char *data,
-               const struct bench_rate *rate, double unit, const char *unit_name, double ceiling)
-{
-    if (bench->json) {
-        json_t *row = json_pack(
-            "{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:i, s:f}", "bench", what, "variant", variant,
-            "data", data, "unit", unit_name, "median", rate->median / unit, "min", rate->min / unit,
-            "max", rate->max / unit, "runs", (int)bench->runs, "ceiling", ceiling / unit);
-        json_dumpf(row, stdout, JSON_REAL_PRECISION(6));
-        putchar('\n');
-        json_decref(row);
-    } else {
-        printf("%-18s %-32s %8.3f %-12s (%.3f to %.3f)", what, variant, rate->median / unit,
-               unit_name, rate->min / unit, rate->max / unit);
-        if (ceiling > 0)
-            printf("  %.0f %% of %.2f", rate->median / ceiling * 100, ceiling / unit);
-        printf("  %s\n", data);
-    }
-    fflush(stdout);
-}
-
-enum { OPTION_RULES = 256, OPTION_RUNS, OPTION_DEVICE, OPTION_JSON };
+enum {
+    OPTION_RULES = 256,
+    OPTION_LITERALS,
+    OPTION_FILES,
+    OPTION_COUNTS,
+    OPTION_ALGORITHMS,
+    OPTION_SAMPLE,
+    OPTION_ALL_CORES,
+    OPTION_DEVICE_BYTES,
+    OPTION_STUDY,
+    OPTION_RUNS,
+    OPTION_DEVICE,
+    OPTION_JSON
+};
 
 static bool parse_runs(struct bench *bench, const char *text)
 {
     char *end;
     const long runs = strtol(text, &end, 10);
 
-    if (*text == '\0' || *end != '\0' || runs < 1 || runs > MAX_RUNS) {
-        cli_error("--runs '%s' (expected 1 to %d)", text, MAX_RUNS);
+    if (*text == '\0' || *end != '\0' || runs < 1 || runs > BENCH_RUNS_MAX) {
+        cli_error("--runs '%s' (expected 1 to %d)", text, BENCH_RUNS_MAX);
         return false;
     }
     bench->runs = (uint32_t)runs;
     return true;
+}
+
+static bool parse_counts(struct bench *bench, const char *text)
+{
+    const char *at = text;
+    char *end;
+
+    for (bench->n_counts = 0; bench->n_counts < BENCH_COUNTS_MAX; at = end + 1) {
+        const long count = strtol(at, &end, 10);
+
+        if (end == at || (*end != ',' && *end != '\0') || count < 1 || count > SL_LITERAL_COUNT_MAX)
+            break;
+        bench->counts[bench->n_counts++] = (size_t)count;
+        if (*end == '\0')
+            return true;
+    }
+    cli_error("--counts '%s' (expected at most %d numbers of 1 to %d with commas between)", text,
+              BENCH_COUNTS_MAX, SL_LITERAL_COUNT_MAX);
+    return false;
+}
+
+static bool parse_device_bytes(struct bench *bench, const char *text)
+{
+    static const struct {
+        const char *suffix;
+        double unit;
+    } units[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}};
+    char *end;
+    const long number = strtol(text, &end, 10);
+
+    for (size_t i = 0; i < sizeof units / sizeof *units && end != text; i++) {
+        const double bytes = (double)number * units[i].unit;
+
+        if (strcmp(end, units[i].suffix) == 0 && bytes >= 1 && bytes < 4e9) {
+            bench->device_bytes = (uint32_t)bytes;
+            return true;
+        }
+    }
+    cli_error("--device-bytes '%s' (expected 1 to less than 4G, as 640M)", text);
+    return false;
 }
 
 static bool select_bench(bool *selected, const char *name)
@@ -101,93 +119,161 @@ static bool select_bench(bool *selected, const char *name)
     return false;
 }
 
+/* Options that name several files: where the next one goes. */
+static bool add_path(struct bench *bench, int option, const char *path)
+{
+    switch (option) {
+    case 'r':
+        bench->paths[bench->n_paths++] = path;
+        return true;
+    case OPTION_FILES:
+        bench->file_paths[bench->n_file_paths++] = path;
+        return true;
+    case OPTION_RULES:
+        bench->rule_files.paths[bench->rule_files.n_paths++] = path;
+        return true;
+    case OPTION_LITERALS:
+        bench->literal_paths[bench->n_literal_paths++] = path;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Options with one value or none. -1: go on; otherwise the exit status. */
+static int take_option(struct bench *bench, int option, char **argv)
+{
+    switch (option) {
+    case OPTION_COUNTS:
+        return parse_counts(bench, optarg) ? -1 : EXIT_FAILED;
+    case OPTION_DEVICE_BYTES:
+        return parse_device_bytes(bench, optarg) ? -1 : EXIT_FAILED;
+    case OPTION_RUNS:
+        return parse_runs(bench, optarg) ? -1 : EXIT_FAILED;
+    case OPTION_ALGORITHMS:
+        bench->algorithms = optarg;
+        return -1;
+    case OPTION_STUDY:
+        bench->study = optarg;
+        return -1;
+    case OPTION_DEVICE:
+        bench->device_name = optarg;
+        return -1;
+    case OPTION_SAMPLE:
+        bench->sample = true;
+        return -1;
+    case OPTION_ALL_CORES:
+        bench->all_cores = true;
+        return -1;
+    case OPTION_JSON:
+        bench->json = true;
+        return -1;
+    case 'h':
+        fputs(usage, stdout);
+        return EXIT_DONE;
+    default:
+        return cli_bad_option(argv, "bench");
+    }
+}
+
 /* -1: go on; otherwise the exit status. */
 static int parse_options(struct bench *bench, bool *selected, int argc, char **argv)
 {
-    static const struct option options[] = {{"rules", required_argument, NULL, OPTION_RULES},
-                                            {"runs", required_argument, NULL, OPTION_RUNS},
-                                            {"device", required_argument, NULL, OPTION_DEVICE},
-                                            {"json", no_argument, NULL, OPTION_JSON},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    int option, list = 0;
+    static const struct option options[] = {
+        {"rules", required_argument, NULL, OPTION_RULES},
+        {"literals", required_argument, NULL, OPTION_LITERALS},
+        {"files", required_argument, NULL, OPTION_FILES},
+        {"counts", required_argument, NULL, OPTION_COUNTS},
+        {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
+        {"sample", no_argument, NULL, OPTION_SAMPLE},
+        {"all-cores", no_argument, NULL, OPTION_ALL_CORES},
+        {"device-bytes", required_argument, NULL, OPTION_DEVICE_BYTES},
+        {"study", required_argument, NULL, OPTION_STUDY},
+        {"runs", required_argument, NULL, OPTION_RUNS},
+        {"device", required_argument, NULL, OPTION_DEVICE},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    int option, list = 0, exit_status = -1;
 
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "-r:h", options, NULL)) != -1) {
-        if (option == 1 && list != 0)
-            option = list; /* a bare argument goes on with the list before it */
-        switch (option) {
-        case 1:
+    while (exit_status == -1 && (option = getopt_long(argc, argv, "-r:h", options, NULL)) != -1) {
+        if (option == 1 && list == 0) {
             if (!select_bench(selected, optarg))
                 return EXIT_FAILED;
-            break;
-        case 'r':
-            list = option;
-            bench->paths[bench->n_paths++] = optarg;
-            break;
-        case OPTION_RULES:
-            list = option;
-            bench->rule_files.paths[bench->rule_files.n_paths++] = optarg;
-            break;
-        case OPTION_RUNS:
-            if (!parse_runs(bench, optarg))
-                return EXIT_FAILED;
-            break;
-        case OPTION_DEVICE:
-            bench->device = optarg;
-            break;
-        case OPTION_JSON:
-            bench->json = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return EXIT_DONE;
-        default:
-            return cli_bad_option(argv, "bench");
+            continue;
         }
+        if (option == 1)
+            option = list; /* a bare argument goes on with the list before it */
+        if (add_path(bench, option, optarg))
+            list = option;
+        else
+            exit_status = take_option(bench, option, argv);
     }
-    return -1;
+    return exit_status;
 }
 
 static bool run_benches(struct bench *bench, const bool *selected)
 {
-    bool any = false, good = true;
-    struct sl_device device;
+    const bool all = !selected[0] && !selected[1] && !selected[MPM];
+    const bool only_mpm = selected[MPM] && !selected[0] && !selected[1];
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
+    bool good = true;
 
-    if (sl_device_choose(&device, bench->device, why, &diag) != SL_OK) {
+    if (sl_device_choose(&bench->device, bench->device_name, why, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
-    if (bench->n_paths == 0 && !bench_generate(bench))
+    if (!only_mpm && (bench->n_file_paths != 0 || bench->study != NULL)) {
+        cli_error("--%s is an option of mpm alone (sluice bench mpm)",
+                  bench->study != NULL ? "study" : "files");
+        return false;
+    }
+    if (bench->n_paths == 0 && bench->n_file_paths == 0 && !bench_generate(bench))
         return false;
     if (!bench->json)
         printf("sluice bench: %s, %u cores%s%s; median (minimum to maximum) of %u runs\n",
-               cpu_level_name(cpu_level()), cpu_cores(), device.kind == SL_DEVICE_CUDA ? ", " : "",
-               device.kind == SL_DEVICE_CUDA ? device.name : "", bench->runs);
-    for (int i = 0; i < N_BENCHES; i++)
-        any |= selected[i];
+               cpu_level_name(cpu_level()), cpu_cores(),
+               bench->device.kind == SL_DEVICE_CUDA ? ", " : "",
+               bench->device.kind == SL_DEVICE_CUDA ? bench->device.name : "", bench->runs);
     for (int i = 0; i < N_BENCHES && good; i++)
-        if (!any || selected[i])
+        if (all || selected[i])
             good = benches[i].run(bench);
     return good;
 }
 
+/* No command line names more of any kind than it has arguments. */
+static bool take_memory(struct bench *bench, int argc)
+{
+    const size_t n = (size_t)argc + 2;
+
+    bench->paths = calloc(n, sizeof *bench->paths);
+    bench->file_paths = calloc(n, sizeof *bench->file_paths);
+    bench->literal_paths = calloc(n, sizeof *bench->literal_paths);
+    return rule_files_init(&bench->rule_files, argc) && bench->paths != NULL &&
+           bench->file_paths != NULL && bench->literal_paths != NULL;
+}
+
 int command_bench(int argc, char **argv)
 {
-    struct bench bench = {.device = "auto", .runs = 11};
+    struct bench bench = {.device_name = "auto",
+                          .runs = 11,
+                          .counts = {1000, 5000, 18000, 30000},
+                          .n_counts = 4,
+                          .device_bytes = 640000000};
     bool selected[N_BENCHES] = {false};
     int exit_status = EXIT_FAILED;
 
-    bench.paths = calloc((size_t)argc + 2, sizeof *bench.paths);
-    if (bench.paths != NULL && rule_files_init(&bench.rule_files, argc))
+    if (take_memory(&bench, argc))
         exit_status = parse_options(&bench, selected, argc, argv);
     if (exit_status == -1)
         exit_status = run_benches(&bench, selected) ? EXIT_DONE : EXIT_FAILED;
     if (bench.generated[0] != '\0')
         unlink(bench.generated);
     rule_files_free(&bench.rule_files);
+    free(bench.literal_paths);
+    free(bench.file_paths);
     free(bench.paths);
     return exit_status;
 }

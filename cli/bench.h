@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the benchmarks share: data, timing and rows. */
+/* What the benchmarks share: options, data, timing and rows. */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
@@ -7,57 +7,180 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "literal_file.h"
 #include "rule_files.h"
 #include "sluice/batch.h"
 #include "sluice/device.h"
 #include "sluice/engine.h"
 
-/* Packets of capture files in dissected host batches. */
-struct bench_data {
-    struct sl_batch **batches;
-    size_t n_batches;
-    uint64_t packets, bytes, payload_bytes;
-    char text[96]; /* what it is, for the rows */
-};
+enum { BENCH_COUNTS_MAX = 16, BENCH_RUNS_MAX = 101 };
 
 struct bench {
-    const char **paths; /* captures; the generated one where none were named */
+    const char **paths; /* captures; the generated one where neither they nor files were named */
     size_t n_paths;
+    const char **file_paths; /* files to scan instead of captures */
+    size_t n_file_paths;
     struct rule_files rule_files; /* their literals; generated ones where none were named */
-    const char *device;           /* as --device */
-    uint32_t runs;                /* counted runs of each row, after one warm-up */
+    const char **literal_paths;   /* files of literals, instead of rule files */
+    size_t n_literal_paths;
+    size_t counts[BENCH_COUNTS_MAX]; /* literals of each set */
+    size_t n_counts;
+    const char *algorithms; /* names with commas between, or NULL: all that are not slow */
+    const char *study;
+    uint32_t device_bytes; /* payload of the batch that lies on the GPU, at least */
+    bool sample;           /* train tables on half of the data, measure on the other half */
+    bool all_cores;        /* rows on all cores too */
+    const char *device_name;
+    struct sl_device device;
+    uint32_t runs; /* counted runs of each row, after one warm-up */
     bool json;
     char generated[64]; /* the generated capture, "" where none; removed at the end */
 };
+
+/* The same numbers on every machine. */
+static inline uint32_t bench_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 32);
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* Batches that engines run on. */
+struct bench_data {
+    struct sl_batch *batches; /* as engines see them; the memory is that of `owned` */
+    size_t n_batches;
+    struct sl_batch **owned;
+    struct sl_stage *stage; /* of a batch that lies on the GPU, or NULL */
+    uint64_t items, bytes;  /* bytes of packets, or of payload alone, what repeats not counted */
+    uint64_t crossing;      /* bytes that cross to a GPU: arena and columns */
+    char text[96];          /* what it is, for the rows */
+};
+
+/* bench_generate.c: a capture of our own in a temporary file, named in bench->generated. */
+bool bench_generate(struct bench *bench);
+
+/* bench_data.c. All: false: said; what was made is to be unloaded in any case, also before any of
+ * them was called where the struct is zero. */
+
+/* Dissected packets, at most about max_bytes. */
+bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len, bool pinned,
+                uint64_t max_bytes);
+
+/* Payloads alone, without their headers, or files in pieces that overlap by `overlap` bytes. */
+bool bench_load_payloads(struct bench_data *data, const struct bench *bench, uint16_t overlap);
+
+/* The items of `from`, n_times over, in batches of batch_len bytes, or where that is 0 in one. */
+bool bench_repack(struct bench_data *data, const struct bench_data *from, uint32_t batch_len,
+                  bool pinned, uint32_t n_times);
+
+/* Two halves: every second batch, or where there is but one the first and the second half of its
+ * items; the other half in one batch. */
+bool bench_split(struct bench_data *half, struct bench_data *other, const struct bench_data *from);
+
+/* A batch of `from` on the GPU. */
+bool bench_to_device(struct bench_data *data, const struct bench_data *from, size_t batch,
+                     int device);
+
+/* n_batches batches of n_items items of item_len bytes that `fill` writes. */
+bool bench_fill(struct bench_data *data, size_t n_batches, uint32_t n_items, uint32_t item_len,
+                bool pinned, void (*fill)(void *user, uint8_t *bytes), void *user);
+
+void bench_unload(struct bench_data *data);
+
+/* ---- timing and rows ------------------------------------------------------------------------- */
 
 /* A rate measured over several runs. */
 struct bench_rate {
     double median, min, max; /* units a second */
 };
 
-/* Runs `once` (returns units done, 0: failed) 1 + runs times. */
+/* Runs `rate` (returns units a second) 1 + runs times. */
+struct bench_rate bench_rates(uint32_t runs, double (*rate)(void *user), void *user);
+
+/* The same for `once`, which returns the units it did, by the host's clock. */
 struct bench_rate bench_measure(uint32_t runs, double (*once)(void *user), void *user);
 
-/* Prints one row: what was run, on what, its rate, and the ceiling beside it (0: none). */
-void bench_row(const struct bench *bench, const char *what, const char *variant, const char *data,
-               const struct bench_rate *rate, double unit, const char *unit_name, double ceiling);
+struct bench_row {
+    const char *what, *variant, *data;
+    struct bench_rate rate;
+    double unit; /* in which rate and ceilings are said */
+    const char *unit_name;
+    double ceiling, best_ceiling; /* 0: none; the link with such blocks, and with its best ones */
+    const uint64_t *hits;         /* NULL: not counted */
+};
 
-/* bench_data.c */
-bool bench_generate(struct bench *bench);
-bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len, bool pinned,
-                uint64_t max_bytes);
-void bench_unload(struct bench_data *data);
+void bench_print(const struct bench *bench, const struct bench_row *row);
 
-/* The benchmarks; false: failed, said on stderr. */
+/* Instead of a row: why it was not run. */
+void bench_print_why(const struct bench *bench, const char *what, const char *variant,
+                     const char *why);
+
+/* ---- engines --------------------------------------------------------------------------------- */
+
+/* A backend of an engine over data. */
+struct bench_work {
+    const struct sl_backend *backend;
+    const void *table;
+    const struct bench_data *data;
+    int device;
+    unsigned n_threads; /* contexts side by side: 1, or on a CPU more */
+    double units;       /* that one pass over the data is */
+    bool stays;         /* GPU: hits stay there, and its clock is read, not the host's */
+
+    /* Not 0: the room for a batch's hits; one with more says so, and its other hits are not
+     * returned. 0: room for all. */
+    uint32_t max_hits;
+
+    /* What the caller does with a batch's hits, or NULL. With one thread only. */
+    void (*consume)(void *user, const struct sl_batch *batch, const struct sl_hits *hits);
+    void *user;
+};
+
+struct bench_result {
+    struct bench_rate rate; /* units a second */
+    uint64_t hits;          /* of one pass */
+    char why[320];          /* not "": not run, and why */
+};
+
+/* bench_engine.c: counts the hits first, and measures with room for them. False: failed, said. */
+bool bench_run(const struct bench *bench, const struct bench_work *work,
+               struct bench_result *result);
+
+/* Whether a backend is to be measured; if not, `why` says why, or is "" where nobody needs to know.
+ */
+bool bench_usable(const struct bench *bench, const struct sl_backend *backend,
+                  char why[SL_WHY_LEN]);
+
+/* bench_team.c: threads that do a job side by side, again and again. */
+struct bench_team;
+struct bench_team *bench_team_start(unsigned n, void (*job)(void *user, unsigned member),
+                                    void *user); /* NULL: said */
+void bench_team_run(struct bench_team *team);    /* all begin at once; returns when all are done */
+void bench_team_stop(struct bench_team *team);   /* accepts NULL */
+
+/* ---- literals -------------------------------------------------------------------------------- */
+
+/* Literals, and what owns them. */
+struct bench_literals {
+    const struct sl_literal *literal;
+    size_t n;
+    struct literal_files files;
+    struct sl_rules *rules;
+    struct sl_literal *generated;
+    uint8_t *bytes; /* of the generated ones */
+};
+
+/* bench_literals.c: of the files named, or n_generated of our own. False: said. In any case to be
+ * freed. */
+bool bench_literals_load(struct bench_literals *literals, const struct bench *bench,
+                         size_t n_generated);
+void bench_literals_free(struct bench_literals *literals);
+
+/* ---- the benchmarks; false: failed, said on stderr ------------------------------------------- */
+
 bool bench_capture(const struct bench *bench);
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
-
-/* bench_engine.c: every usable backend of an engine over the data, on one core each; and, unless
- * cpu_only, on the GPU where bench->device gives one: payload there already, and from pinned memory
- * beside the link. */
-bool bench_engine(const struct bench *bench, const struct bench_data *data, const char *what,
-                  const struct sl_engine *engine, const void *table, bool by_packets,
-                  bool cpu_only);
 
 #endif

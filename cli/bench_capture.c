@@ -74,12 +74,26 @@ static double copy_all(void *user)
     double bytes = 0;
 
     for (size_t i = 0; i < copying->data->n_batches; i++) {
-        const struct sl_batch *batch = copying->data->batches[i];
+        const struct sl_batch *batch = &copying->data->batches[i];
 
         memcpy(copying->to, batch->bytes, batch->bytes_len);
         bytes += batch->bytes_len;
     }
     return bytes;
+}
+
+static void print_rate(const struct bench *bench, const struct bench_data *data,
+                       const char *variant, const struct bench_rate *rate, double ceiling)
+{
+    const struct bench_row row = {.what = "capture",
+                                  .variant = variant,
+                                  .data = data->text,
+                                  .rate = *rate,
+                                  .unit = 1e9,
+                                  .unit_name = "GB/s",
+                                  .ceiling = ceiling};
+
+    bench_print(bench, &row);
 }
 
 bool bench_capture(const struct bench *bench)
@@ -90,7 +104,7 @@ bool bench_capture(const struct bench *bench)
     bool good = false;
 
     if (!bench_load(&data, bench, BATCH_LEN, false, (uint64_t)1 << 30))
-        return false;
+        goto out;
     if (sl_batch_create(&reading.batch, BATCH_LEN, BATCH_ITEMS, false, &diag) != SL_OK) {
         cli_diag(&diag);
         goto out;
@@ -103,10 +117,9 @@ bool bench_capture(const struct bench *bench)
     const struct bench_rate whole = bench_measure(bench->runs, read_all, &reading);
 
     if (!reading.failed) {
-        bench_row(bench, "capture", "memcpy of the same bytes", data.text, &copy, 1e9, "GB/s", 0);
-        bench_row(bench, "capture", "file to batches", data.text, &read, 1e9, "GB/s", copy.median);
-        bench_row(bench, "capture", "and dissected, with flows", data.text, &whole, 1e9, "GB/s",
-                  copy.median);
+        print_rate(bench, &data, "memcpy of the same bytes", &copy, 0);
+        print_rate(bench, &data, "file to batches", &read, copy.median);
+        print_rate(bench, &data, "and dissected, with flows", &whole, copy.median);
     }
     good = !reading.failed;
 out:

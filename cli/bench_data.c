@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Data to run on: capture files in batches, and a capture made up where none was named. */
+/* Data to run on, in batches: packets, payloads alone, pieces of files. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -9,146 +13,43 @@
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 
-/* ---- the generated capture: 10,000 TCP flows, packets of 800 bytes mean, payload of words ------
- */
+enum {
+    BATCH_LEN = 1 << 20,     /* of payloads: cores that share the work end at about the same time */
+    PAYLOAD_MAX = 128 << 20, /* bytes of payload that are loaded */
+    SCRATCH_LEN = 4 << 20,
+    SCRATCH_ITEMS = 16384,
+    PIECE_LEN = 64 << 10, /* of files */
+    ITEM_MEAN = 64        /* bytes of an item; a batch with shorter ones ends early */
+};
 
-enum { GENERATED_PACKETS = 250000, GENERATED_FLOWS = 10000, HEADERS = 54 };
+/* ---- filling --------------------------------------------------------------------------------- */
 
-static uint32_t next_random(uint64_t *state)
+/* How batches are made as they are needed. */
+struct filling {
+    struct bench_data *data;
+    uint32_t batch_len, max_items;
+    bool pinned;
+};
+
+static struct filling filling(struct bench_data *data, uint32_t batch_len, bool pinned)
 {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 32);
+    memset(data, 0, sizeof *data);
+    return (struct filling){data, batch_len, batch_len / ITEM_MEAN + 1, pinned};
 }
 
-static void put32(uint8_t *to, uint32_t value)
+static bool add_batch(const struct filling *to)
 {
-    memcpy(to, &value, 4);
-}
-
-static void put_be16(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)(value >> 8);
-    to[1] = (uint8_t)value;
-}
-
-static uint32_t add16(const uint8_t *bytes, uint32_t len, uint32_t sum)
-{
-    for (uint32_t i = 0; i + 1 < len; i += 2)
-        sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
-    return len % 2 != 0 ? sum + ((uint32_t)bytes[len - 1] << 8) : sum;
-}
-
-static uint32_t fold16(uint32_t sum)
-{
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    return ~(sum + (sum >> 16)) & 0xFFFF;
-}
-
-/* Half the payloads are words as in web pages, half bytes as in what is compressed. */
-static void fill_payload(uint8_t *payload, uint32_t len, uint64_t *state)
-{
-    static const char *const words[] = {
-        "GET ",  "/index",     ".html ",       "HTTP/1.1\r\n", "Host: ", "www.",   "example",
-        ".org",  "\r\n",       "the ",         "<div ",        "class=", "value ", "content-type",
-        "text/", "javascript", "Mozilla/5.0 ", "0123456789",   "\t",     "</p>"};
-    const bool text = next_random(state) % 2 == 0;
-    uint32_t at = 0;
-
-    while (at < len && text) {
-        const char *word = words[next_random(state) % (sizeof words / sizeof *words)];
-        uint32_t word_len = (uint32_t)strlen(word);
-
-        word_len = word_len < len - at ? word_len : len - at;
-        memcpy(payload + at, word, word_len);
-        at += word_len;
-    }
-    for (; at < len; at++)
-        payload[at] = (uint8_t)next_random(state);
-}
-
-static uint32_t make_packet(uint8_t *packet, uint32_t number, uint64_t *state)
-{
-    const uint32_t flow = next_random(state) % GENERATED_FLOWS;
-    const uint32_t len = number % 2 == 0 ? 1454 : 146; /* 800 bytes mean */
-    const uint32_t tcp_len = len - 34;
-
-    memset(packet, 0, HEADERS);
-    memcpy(packet, "\2\0\0\0\0\1\2\0\0\0\0\2\x08\0", 14);
-    packet[14] = 0x45;
-    put_be16(packet + 16, len - 14);
-    put_be16(packet + 18, number);
-    packet[22] = 64;
-    packet[23] = SL_IP_TCP;
-    memcpy(packet + 26, "\xC0\0\2\1", 4);
-    memcpy(packet + 30, "\xC6\x33\x64", 3);
-    packet[33] = (uint8_t)(1 + flow % 250);
-    put_be16(packet + 24, fold16(add16(packet + 14, 20, 0)));
-    put_be16(packet + 34, 1024 + flow);
-    put_be16(packet + 36, 80);
-    put_be16(packet + 38, number >> 4);
-    put_be16(packet + 42, 1);
-    packet[46] = 0x50;
-    packet[47] = 0x18;
-    put_be16(packet + 48, 65535);
-    fill_payload(packet + HEADERS, len - HEADERS, state);
-    put_be16(packet + 50,
-             fold16(add16(packet + 34, tcp_len, add16(packet + 26, 8, SL_IP_TCP + tcp_len))));
-    return len;
-}
-
-static bool write_capture(FILE *file)
-{
-    static const uint8_t header[24] = {0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0,
-                                       0,    0,    0,    0,    0, 0, 4, 0, 1, 0, 0, 0};
-    uint8_t record[16 + 1500];
-    uint64_t state = 1;
-
-    if (fwrite(header, sizeof header, 1, file) != 1)
-        return false;
-    for (uint32_t i = 0; i < GENERATED_PACKETS; i++) {
-        const uint32_t len = make_packet(record + 16, i, &state);
-
-        put32(record, 1700000000 + i / 100000);
-        put32(record + 4, i % 100000 * 10);
-        put32(record + 8, len);
-        put32(record + 12, len);
-        if (fwrite(record, 16 + len, 1, file) != 1)
-            return false;
-    }
-    return true;
-}
-
-bool bench_generate(struct bench *bench)
-{
-    const char *folder = getenv("TMPDIR");
-    int fd;
-
-    snprintf(bench->generated, sizeof bench->generated, "%.40s/sluice-bench.XXXXXX",
-             folder != NULL ? folder : "/tmp");
-    fd = mkstemp(bench->generated);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    const bool written = file != NULL && write_capture(file);
-    if (file == NULL || fclose(file) != 0 || !written) {
-        cli_error("%s: cannot be written", bench->generated);
-        return false;
-    }
-    bench->paths[bench->n_paths++] = bench->generated;
-    return true;
-}
-
-/* ---- captures in batches --------------------------------------------------------------------- */
-
-static bool add_batch(struct bench_data *data, uint32_t batch_len, bool pinned)
-{
-    struct sl_batch **longer =
-        realloc(data->batches, (data->n_batches + 1) * sizeof *data->batches);
+    struct bench_data *data = to->data;
+    struct sl_batch **longer = realloc(data->owned, (data->n_batches + 1) * sizeof *data->owned);
     struct sl_diag diag = {0};
 
-    if (longer == NULL)
+    if (longer == NULL) {
+        cli_error("no memory for %zu batches", data->n_batches + 1);
         return false;
-    data->batches = longer;
-    if (sl_batch_create(&longer[data->n_batches], batch_len, batch_len / 64, pinned, &diag) !=
-        SL_OK) {
+    }
+    data->owned = longer;
+    if (sl_batch_create(&longer[data->n_batches], to->batch_len, to->max_items, to->pinned,
+                        &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
@@ -156,73 +57,363 @@ static bool add_batch(struct bench_data *data, uint32_t batch_len, bool pinned)
     return true;
 }
 
-static void count_batch(struct bench_data *data, struct sl_batch *batch)
+/* The batch that takes an item of len bytes next, or NULL. */
+static struct sl_batch *batch_for(const struct filling *to, uint32_t len)
 {
-    struct sl_dissect_stats stats = {0};
+    struct bench_data *data = to->data;
 
-    sl_dissect(batch, &stats);
-    for (uint32_t i = 0; i < batch->n_items; i++) {
-        data->packets++;
-        data->bytes += batch->packet[i].len;
-        data->payload_bytes += batch->payload[i].len;
-    }
+    if ((data->n_batches == 0 || !sl_batch_fits(data->owned[data->n_batches - 1], len)) &&
+        !add_batch(to))
+        return NULL;
+    return data->owned[data->n_batches - 1];
 }
 
-/* Reads captures one after another into batches, until max_bytes are held. */
-static bool load_paths(struct bench_data *data, const struct bench *bench, uint32_t batch_len,
-                       bool pinned, uint64_t max_bytes)
+static bool put(const struct filling *to, const uint8_t *bytes, uint32_t len, uint16_t overlap)
+{
+    struct sl_batch *batch = batch_for(to, len);
+
+    if (batch != NULL)
+        sl_batch_add(batch, bytes, len, overlap);
+    return batch != NULL;
+}
+
+static void count_batch(struct bench_data *data, const struct sl_batch *batch)
+{
+    const uint64_t n = batch->n_items;
+
+    data->items += n;
+    data->crossing += batch->bytes_len + n * sizeof *batch->payload;
+    data->crossing += batch->has_overlap ? n * sizeof *batch->overlap : 0;
+    data->crossing += batch->packet != NULL ? n * sizeof *batch->packet : 0;
+    for (uint32_t i = 0; i < n; i++)
+        data->bytes += batch->packet != NULL
+                           ? batch->packet[i].len
+                           : batch->payload[i].len - (batch->has_overlap ? batch->overlap[i] : 0);
+}
+
+/* Ends filling: engines see the batches, without headers where there are none. */
+static bool end_filling(const struct filling *to, bool packets)
+{
+    struct bench_data *data = to->data;
+
+    data->batches = calloc(data->n_batches + 1, sizeof *data->batches);
+    if (data->batches == NULL) {
+        cli_error("no memory for %zu batches", data->n_batches);
+        return false;
+    }
+    for (size_t i = 0; i < data->n_batches; i++) {
+        data->batches[i] = *data->owned[i];
+        if (!packets) {
+            data->batches[i].packet = NULL;
+            data->batches[i].origin = NULL;
+        }
+        count_batch(data, &data->batches[i]);
+    }
+    if (data->items == 0)
+        cli_error("no %s to run on", packets ? "packets" : "payload");
+    return data->items != 0;
+}
+
+static void describe(struct bench_data *data, bool generated, const char *of)
+{
+    char bytes[32];
+
+    snprintf(data->text, sizeof data->text, "%s%s, %.0f bytes a %s", generated ? "generated, " : "",
+             cli_bytes((double)data->bytes, bytes), (double)data->bytes / (double)data->items, of);
+}
+
+/* ---- captures -------------------------------------------------------------------------------- */
+
+/* Gives the batch to read into; false: enough was read. */
+typedef bool next_batch(void *user, struct sl_batch **batch);
+
+/* Reads captures one after another. */
+static void read_captures(const struct bench *bench, next_batch *next, void *user)
 {
     struct sl_diag diag = {0};
 
     for (size_t p = 0; p < bench->n_paths; p++) {
         struct sl_capture *capture;
+        struct sl_batch *batch;
         enum sl_status status = SL_OK;
 
         if (sl_capture_open_file(&capture, bench->paths[p], (uint16_t)p, &diag) != SL_OK) {
             cli_diag(&diag); /* one bad capture of many costs that capture */
             continue;
         }
-        while (status == SL_OK && (uint64_t)data->n_batches * batch_len <= max_bytes) {
-            struct sl_batch *batch = data->n_batches ? data->batches[data->n_batches - 1] : NULL;
-
-            if (batch == NULL || !sl_batch_fits(batch, SL_CAPTURE_PACKET_MAX)) {
-                if (!add_batch(data, batch_len, pinned)) {
-                    sl_capture_close(capture);
-                    return false;
-                }
-                batch = data->batches[data->n_batches - 1];
-            }
+        while (status == SL_OK && next(user, &batch))
             status = sl_capture_read(capture, batch, &diag);
-        }
         sl_capture_close(capture);
     }
-    return true;
+}
+
+struct packets {
+    struct filling to;
+    uint64_t max_bytes;
+    bool failed;
+};
+
+static bool next_of_packets(void *user, struct sl_batch **batch)
+{
+    struct packets *packets = user;
+
+    if ((uint64_t)packets->to.data->n_batches * packets->to.batch_len > packets->max_bytes)
+        return false;
+    *batch = batch_for(&packets->to, SL_CAPTURE_PACKET_MAX);
+    packets->failed |= *batch == NULL;
+    return *batch != NULL;
 }
 
 bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len, bool pinned,
                 uint64_t max_bytes)
 {
-    char bytes[32];
+    struct packets packets = {filling(data, batch_len, pinned), max_bytes, false};
+    struct sl_dissect_stats stats = {0};
 
-    memset(data, 0, sizeof *data);
-    if (!load_paths(data, bench, batch_len, pinned, max_bytes))
-        return false;
+    read_captures(bench, next_of_packets, &packets);
     for (size_t i = 0; i < data->n_batches; i++)
-        count_batch(data, data->batches[i]);
-    if (data->packets == 0) {
-        cli_error("no packets to run on");
+        sl_dissect(data->owned[i], &stats);
+    if (packets.failed || !end_filling(&packets.to, true))
+        return false;
+    describe(data, bench->generated[0] != '\0', "packet");
+    return true;
+}
+
+/* ---- payloads -------------------------------------------------------------------------------- */
+
+struct payloads {
+    struct filling to;
+    struct sl_batch *scratch;
+    struct sl_dissect_stats stats;
+    uint64_t bytes;
+    bool failed;
+};
+
+static void take_payloads(struct payloads *payloads)
+{
+    struct sl_batch *scratch = payloads->scratch;
+
+    sl_dissect(scratch, &payloads->stats);
+    for (uint32_t i = 0; i < scratch->n_items && !payloads->failed; i++) {
+        const struct sl_span span = scratch->payload[i];
+
+        if (span.len != 0)
+            payloads->failed = !put(&payloads->to, scratch->bytes + span.offset, span.len, 0);
+        payloads->bytes += span.len;
+    }
+    sl_batch_reset(scratch);
+}
+
+static bool next_of_payloads(void *user, struct sl_batch **batch)
+{
+    struct payloads *payloads = user;
+
+    take_payloads(payloads);
+    *batch = payloads->scratch;
+    return payloads->bytes < PAYLOAD_MAX && !payloads->failed;
+}
+
+static bool load_captures(const struct filling *to, const struct bench *bench)
+{
+    struct sl_batch *scratch;
+    struct sl_diag diag = {0};
+
+    if (sl_batch_create(&scratch, SCRATCH_LEN, SCRATCH_ITEMS, false, &diag) != SL_OK) {
+        cli_diag(&diag);
         return false;
     }
-    snprintf(data->text, sizeof data->text, "%s%s, %.0f bytes a packet",
-             bench->generated[0] != '\0' ? "generated, " : "",
-             cli_bytes((double)data->bytes, bytes), (double)data->bytes / (double)data->packets);
+    struct payloads payloads = {.to = *to, .scratch = scratch};
+    read_captures(bench, next_of_payloads, &payloads);
+    take_payloads(&payloads);
+    sl_batch_free(scratch);
+    return !payloads.failed;
+}
+
+static bool put_pieces(const struct filling *to, const uint8_t *bytes, size_t len, uint16_t overlap)
+{
+    uint64_t done = 0;
+
+    while (done < len) {
+        struct sl_batch *batch = batch_for(to, PIECE_LEN);
+
+        if (batch == NULL)
+            return false;
+        sl_batch_add_pieces(batch, bytes, len, PIECE_LEN, overlap, &done);
+    }
+    return true;
+}
+
+/* False: no memory. What is wrong with a file is said, and costs that file. */
+static bool load_file(const struct filling *to, const char *path, uint16_t overlap)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat stat;
+    char safe[512];
+    bool good = true;
+
+    if (fd < 0 || fstat(fd, &stat) != 0) {
+        cli_error("%s: %s", cli_printable(path, safe, sizeof safe), strerror(errno));
+    } else if (!S_ISREG(stat.st_mode)) {
+        cli_error("%s: is no regular file", cli_printable(path, safe, sizeof safe));
+    } else if (stat.st_size > 0) {
+        const size_t len = (size_t)stat.st_size;
+        uint8_t *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+
+        if (bytes == MAP_FAILED) {
+            cli_error("%s: %s", cli_printable(path, safe, sizeof safe), strerror(errno));
+        } else {
+            good = put_pieces(to, bytes, len < PAYLOAD_MAX ? len : PAYLOAD_MAX, overlap);
+            munmap(bytes, len);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+bool bench_load_payloads(struct bench_data *data, const struct bench *bench, uint16_t overlap)
+{
+    const struct filling to = filling(data, BATCH_LEN, false);
+    bool good = true;
+
+    if (bench->n_file_paths == 0)
+        good = load_captures(&to, bench);
+    for (size_t i = 0; i < bench->n_file_paths && good; i++)
+        if ((uint64_t)data->n_batches * BATCH_LEN <= PAYLOAD_MAX)
+            good = load_file(&to, bench->file_paths[i], overlap);
+    if (!good || !end_filling(&to, false))
+        return false;
+    describe(data, bench->generated[0] != '\0', bench->n_file_paths != 0 ? "piece" : "payload");
+    return true;
+}
+
+/* ---- the same payloads in other batches ------------------------------------------------------ */
+
+static bool put_item(const struct filling *to, const struct sl_batch *batch, uint32_t item)
+{
+    const struct sl_span span = batch->payload[item];
+
+    return put(to, batch->bytes + span.offset, span.len,
+               batch->has_overlap ? batch->overlap[item] : 0);
+}
+
+static bool put_batch(const struct filling *to, const struct sl_batch *batch, uint32_t first,
+                      uint32_t end)
+{
+    for (uint32_t item = first; item < end; item++)
+        if (!put_item(to, batch, item))
+            return false;
+    return true;
+}
+
+/* Makes room for n_times `from` in one batch. */
+static bool one_batch(struct filling *to, const struct bench_data *from, uint32_t n_times)
+{
+    uint64_t len = 0;
+
+    for (size_t i = 0; i < from->n_batches; i++)
+        len += from->batches[i].bytes_len;
+    len *= n_times;
+    if (len > UINT32_MAX - 65536 || from->items * n_times > UINT32_MAX) {
+        cli_error("a batch of %.1f GB is too large (expected less than 4.29)", (double)len / 1e9);
+        return false;
+    }
+    to->batch_len = (uint32_t)len;
+    to->max_items = (uint32_t)(from->items * n_times);
+    return true;
+}
+
+bool bench_repack(struct bench_data *data, const struct bench_data *from, uint32_t batch_len,
+                  bool pinned, uint32_t n_times)
+{
+    struct filling to = filling(data, batch_len, pinned);
+
+    if (batch_len == 0 && !one_batch(&to, from, n_times))
+        return false;
+    for (uint32_t n = 0; n < n_times; n++)
+        for (size_t i = 0; i < from->n_batches; i++)
+            if (!put_batch(&to, &from->batches[i], 0, from->batches[i].n_items))
+                return false;
+    if (n_times == 1)
+        memcpy(data->text, from->text, sizeof data->text);
+    else
+        snprintf(data->text, sizeof data->text, "%.70s, %u times", from->text, n_times);
+    return end_filling(&to, false);
+}
+
+bool bench_split(struct bench_data *half, struct bench_data *other, const struct bench_data *from)
+{
+    const uint32_t n = from->batches[0].n_items;
+    struct filling to[2] = {filling(half, BATCH_LEN, false), filling(other, 0, false)};
+    bool good = one_batch(&to[1], from, 1);
+
+    if (from->n_batches == 1)
+        good = good && put_batch(&to[0], &from->batches[0], 0, n / 2) &&
+               put_batch(&to[1], &from->batches[0], n / 2, n);
+    else
+        for (size_t i = 0; i < from->n_batches && good; i++)
+            good = put_batch(&to[i % 2], &from->batches[i], 0, from->batches[i].n_items);
+    if (good && (half->n_batches == 0 || other->n_batches == 0)) {
+        cli_error("one payload cannot be split into one to train on and one to measure on");
+        return false;
+    }
+    return good && end_filling(&to[0], false) && end_filling(&to[1], false);
+}
+
+bool bench_fill(struct bench_data *data, size_t n_batches, uint32_t n_items, uint32_t item_len,
+                bool pinned, void (*fill)(void *user, uint8_t *bytes), void *user)
+{
+    const uint32_t aligned = (item_len + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
+    struct filling to = filling(data, n_items * aligned, pinned);
+    uint8_t *item = malloc(item_len);
+    bool good = item != NULL;
+
+    to.max_items = n_items;
+    for (size_t i = 0; i < n_batches * n_items && good; i++) {
+        fill(user, item);
+        good = put(&to, item, item_len, 0);
+    }
+    free(item);
+    if (!good || !end_filling(&to, false))
+        return false;
+    describe(data, true, "payload");
+    return true;
+}
+
+/* ---- on the GPU ------------------------------------------------------------------------------ */
+
+bool bench_to_device(struct bench_data *data, const struct bench_data *from, size_t batch,
+                     int device)
+{
+    const struct sl_batch *source = &from->batches[batch];
+    const struct sl_limits limits = {
+        .max_items = source->n_items, .max_bytes = source->bytes_len, .device = device};
+    struct sl_diag diag = {0};
+
+    memset(data, 0, sizeof *data);
+    data->batches = calloc(1, sizeof *data->batches);
+    if (data->batches == NULL || sl_stage_open(&data->stage, &limits, &diag) != SL_OK) {
+        cli_error("a batch of %u bytes on the GPU: %s", source->bytes_len, diag.text);
+        return false;
+    }
+    if (sl_stage_upload(data->stage, source, &data->batches[0]) != SL_OK ||
+        sl_stage_wait(data->stage) != SL_OK) {
+        cli_error("a batch of %u bytes did not reach the GPU", source->bytes_len);
+        return false;
+    }
+    data->n_batches = 1;
+    data->batches[0].origin = NULL; /* it would be `from`'s */
+    count_batch(data, source);
+    memcpy(data->text, from->text, sizeof data->text);
     return true;
 }
 
 void bench_unload(struct bench_data *data)
 {
-    for (size_t i = 0; i < data->n_batches; i++)
-        sl_batch_free(data->batches[i]);
+    for (size_t i = 0; i < data->n_batches && data->owned != NULL; i++)
+        sl_batch_free(data->owned[i]);
+    sl_stage_close(data->stage);
+    free(data->owned);
     free(data->batches);
     memset(data, 0, sizeof *data);
 }

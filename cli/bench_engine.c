@@ -1,126 +1,175 @@
 /* SPDX-License-Identifier: MIT */
-/* Any engine's backends over the same batches. */
+/* Any engine's backend over data: its hits counted, then its rate. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "bench.h"
 #include "cli.h"
 #include "device/device.h"
 
-enum { MAX_HITS = 16 << 20, N_STAGES = 3, RUN_BYTES = 100000000 };
+enum {
+    N_CUDA_LANES = 8,     /* batches in flight to a GPU */
+    RUN_NS = 100000000,   /* a run goes over the data as often as it takes to last this long */
+    MAX_REPEATS = 1000000 /* of data however small */
+};
 
-/* One context for each batch in flight; on a GPU a stage with each. */
+/* A context with all that it needs: one for each batch in flight, or for each thread. */
 struct lane {
     void *context;
-    struct sl_stage *stage;
+    struct sl_stage *stage; /* where batches cross to a GPU */
     struct sl_hits hits;
-    bool busy;
+    const struct sl_batch *batch; /* in flight, or NULL */
+    enum sl_status failed;        /* SL_OK, or the first failure */
+    uint64_t n_hits;              /* of the run */
 };
 
-struct engine_run {
-    const struct sl_backend *backend;
-    const struct bench_data *data;
-    struct lane lanes[N_STAGES];
-    const struct sl_batch *resident; /* GPU: a batch that is there already; NULL: all cross */
-    uint32_t n_repeats;              /* goes over the batches, so that a run takes its time */
-    bool by_packets;
-    enum sl_status failed; /* SL_OK, or why */
+struct run {
+    const struct bench_work *work;
+    struct lane *lanes;
+    unsigned n_lanes;
+    struct bench_team *team;    /* on several cores: a thread a lane */
+    atomic_size_t next;         /* batch for the next free thread */
+    struct device_timer *timer; /* where the GPU's clock is read */
+    size_t n_repeats;
+    uint64_t hits; /* of one pass, as counted at first */
+    bool differs;  /* some run found other hits */
 };
 
-static double units_of(const struct engine_run *run, const struct sl_batch *batch)
+static bool is_cuda(const struct bench_work *work)
 {
-    return run->by_packets ? batch->n_items : batch->bytes_len;
+    return work->backend->device == SL_DEVICE_CUDA;
 }
 
-/* Keeps the first failure. */
-static enum sl_status note(struct engine_run *run, enum sl_status status)
+static bool on_device(const struct bench_work *work)
 {
-    if (run->failed == SL_OK)
-        run->failed = status;
-    return status;
+    return work->data->batches[0].memory == SL_MEMORY_DEVICE;
 }
 
-static void end_lane(struct engine_run *run, struct lane *lane)
+/* ---- one batch ------------------------------------------------------------------------------- */
+
+/* Too little room for hits is no failure where it was meant. */
+static void note(const struct bench_work *work, struct lane *lane, enum sl_status status)
 {
-    if (lane->busy)
-        note(run, run->backend->wait(lane->context));
-    lane->busy = false;
+    if (status == SL_EOVERFLOW && (work->max_hits != 0 || work->stays))
+        status = SL_OK;
+    if (lane->failed == SL_OK)
+        lane->failed = status;
 }
 
-static void begin_lane(struct engine_run *run, struct lane *lane, const struct sl_batch *batch)
+static void end_batch(const struct run *run, struct lane *lane)
 {
+    const struct bench_work *work = run->work;
+
+    if (lane->batch == NULL)
+        return;
+    note(work, lane, work->backend->wait(lane->context));
+    lane->n_hits += lane->hits.n;
+    if (work->consume != NULL)
+        work->consume(work->user, lane->batch, &lane->hits);
+    lane->batch = NULL;
+}
+
+static void begin_batch(const struct run *run, struct lane *lane, const struct sl_batch *batch)
+{
+    const struct bench_work *work = run->work;
+    const struct sl_batch *there = batch;
     struct sl_batch view;
 
-    if (lane->stage != NULL && batch->memory != SL_MEMORY_DEVICE) {
-        if (note(run, sl_stage_upload(lane->stage, batch, &view)) != SL_OK)
-            return;
-        batch = &view;
+    if (lane->failed != SL_OK)
+        return;
+    if (lane->stage != NULL) {
+        note(work, lane, sl_stage_upload(lane->stage, batch, &view));
+        there = &view;
     }
-    lane->busy = note(run, run->backend->submit(lane->context, batch, &lane->hits)) == SL_OK;
+    if (run->timer != NULL)
+        device_timer_begin(run->timer, batch->stream);
+    if (lane->failed == SL_OK)
+        note(work, lane, work->backend->submit(lane->context, there, &lane->hits));
+    if (run->timer != NULL)
+        device_timer_end(run->timer, batch->stream);
+    if (lane->failed == SL_OK)
+        lane->batch = batch;
 }
 
-/* All batches, round robin over the lanes: on a GPU one crosses while another is worked on. */
-static double run_all(void *user)
+/* ---- one run --------------------------------------------------------------------------------- */
+
+static void begin_run(struct run *run)
 {
-    struct engine_run *run = user;
-    const size_t n_lanes = run->lanes[1].context != NULL ? N_STAGES : 1;
-    double units = 0;
+    for (unsigned i = 0; i < run->n_lanes; i++)
+        run->lanes[i].n_hits = 0;
+}
 
-    for (size_t i = 0; i < run->n_repeats * run->data->n_batches; i++) {
-        const struct sl_batch *batch = run->data->batches[i % run->data->n_batches];
-        struct lane *lane = &run->lanes[i % n_lanes];
+/* The units of a run. */
+static double end_run(struct run *run)
+{
+    uint64_t hits = 0;
 
-        end_lane(run, lane);
-        begin_lane(run, lane, batch);
-        units += units_of(run, batch);
+    for (unsigned i = 0; i < run->n_lanes; i++)
+        hits += run->lanes[i].n_hits;
+    run->differs |= hits != run->hits * run->n_repeats;
+    return run->work->units * (double)run->n_repeats;
+}
+
+/* Round robin over the lanes: on a GPU one batch crosses while another is worked on. */
+static double run_in_turn(void *user)
+{
+    struct run *run = user;
+    const struct bench_data *data = run->work->data;
+
+    begin_run(run);
+    for (size_t i = 0; i < run->n_repeats * data->n_batches; i++) {
+        struct lane *lane = &run->lanes[i % run->n_lanes];
+
+        end_batch(run, lane);
+        begin_batch(run, lane, &data->batches[i % data->n_batches]);
     }
-    for (size_t l = 0; l < n_lanes; l++)
-        end_lane(run, &run->lanes[l]);
-    return units;
+    for (unsigned i = 0; i < run->n_lanes; i++)
+        end_batch(run, &run->lanes[i]);
+    return end_run(run);
 }
 
-static double run_resident(void *user)
+static double run_by_gpu_clock(void *user)
 {
-    struct engine_run *run = user;
+    struct run *run = user;
+    const double units = run_in_turn(run);
 
-    begin_lane(run, &run->lanes[0], run->resident);
-    end_lane(run, &run->lanes[0]);
-    return units_of(run, run->resident);
+    return units / device_timer_seconds(run->timer);
 }
 
-static bool open_lane(struct engine_run *run, struct lane *lane, const void *table,
-                      const struct sl_limits *limits)
+/* A thread's part: whatever batches the others have not taken. */
+static void take_batches(void *user, unsigned member)
 {
-    const bool cuda = run->backend->device == SL_DEVICE_CUDA;
-    struct sl_diag diag = {0};
+    struct run *run = user;
+    const struct bench_data *data = run->work->data;
+    size_t i;
 
-    lane->hits.cap = limits->max_hits;
-    lane->hits.hit = malloc(lane->hits.cap * sizeof *lane->hits.hit);
-    if (lane->hits.hit == NULL ||
-        run->backend->open(&lane->context, table, limits, &diag) != SL_OK ||
-        (cuda && sl_stage_open(&lane->stage, limits, &diag) != SL_OK)) {
-        cli_diag(&diag);
-        return false;
-    }
-    return true;
-}
-
-static void close_lanes(struct engine_run *run)
-{
-    for (size_t l = 0; l < N_STAGES; l++) {
-        if (run->lanes[l].context != NULL)
-            run->backend->close(run->lanes[l].context);
-        sl_stage_close(run->lanes[l].stage);
-        free(run->lanes[l].hits.hit);
+    while ((i = atomic_fetch_add(&run->next, 1)) < run->n_repeats * data->n_batches) {
+        begin_batch(run, &run->lanes[member], &data->batches[i % data->n_batches]);
+        end_batch(run, &run->lanes[member]);
     }
 }
 
-static struct sl_limits limits_for(const struct bench_data *data, int device)
+static double run_side_by_side(void *user)
 {
-    struct sl_limits limits = {.max_hits = MAX_HITS, .device = device};
+    struct run *run = user;
 
-    for (size_t i = 0; i < data->n_batches; i++) {
-        const struct sl_batch *batch = data->batches[i];
+    begin_run(run);
+    atomic_store(&run->next, 0);
+    bench_team_run(run->team);
+    return end_run(run);
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+static struct sl_limits limits_for(const struct bench_work *work, uint32_t max_hits)
+{
+    struct sl_limits limits = {.max_hits = max_hits, .device = work->device};
+
+    for (size_t i = 0; i < work->data->n_batches; i++) {
+        const struct sl_batch *batch = &work->data->batches[i];
 
         limits.max_items = batch->n_items > limits.max_items ? batch->n_items : limits.max_items;
         limits.max_bytes =
@@ -129,89 +178,198 @@ static struct sl_limits limits_for(const struct bench_data *data, int device)
     return limits;
 }
 
-static void print_rate(const struct bench *bench, const struct engine_run *run, const char *what,
-                       const char *variant, const struct bench_rate *rate, double ceiling)
+/* The caller's hits: what a GPU writes is pinned. */
+static struct sl_hit *take_hits(const struct bench_work *work, size_t n)
 {
-    bench_row(bench, what, variant, run->data->text, rate, run->by_packets ? 1e6 : 1e9,
-              run->by_packets ? "M packets/s" : "GB/s", run->by_packets ? 0 : ceiling);
+    return is_cuda(work) ? device_pinned_alloc(n * sizeof(struct sl_hit))
+                         : malloc(n * sizeof(struct sl_hit));
 }
 
-static bool bench_cuda(const struct bench *bench, struct engine_run *run, const char *what,
-                       int device)
+static void give_hits(const struct bench_work *work, struct sl_hits *hits)
 {
-    const struct sl_batch *first = run->data->batches[0];
-    const double link = device_link_rate(device, first->bytes_len);
-    struct sl_batch view;
-    char variant[64];
+    if (is_cuda(work))
+        device_pinned_free(hits->hit, (hits->cap + 1) * sizeof *hits->hit);
+    else
+        free(hits->hit);
+}
 
-    const struct bench_rate all = bench_measure(bench->runs, run_all, run);
-    snprintf(variant, sizeof variant, "%s, from pinned memory", run->backend->name);
-    if (run->failed == SL_OK)
-        print_rate(bench, run, what, variant, &all, link);
+/* False: `why` says why. */
+static bool open_lane(const struct bench_work *work, struct lane *lane, uint32_t max_hits,
+                      struct bench_result *result)
+{
+    const struct sl_limits limits = limits_for(work, max_hits);
+    struct sl_diag diag = {.text = "no memory for hits"};
 
-    if (sl_stage_upload(run->lanes[1].stage, first, &view) != SL_OK ||
-        sl_stage_wait(run->lanes[1].stage) != SL_OK)
+    memset(lane, 0, sizeof *lane);
+    lane->hits.cap = work->stays ? 0 : max_hits;
+    lane->hits.hit = take_hits(work, lane->hits.cap + 1);
+    if (lane->hits.hit != NULL &&
+        work->backend->open(&lane->context, work->table, &limits, &diag) == SL_OK &&
+        (!is_cuda(work) || on_device(work) || sl_stage_open(&lane->stage, &limits, &diag) == SL_OK))
+        return true;
+    snprintf(result->why, sizeof result->why, "%.300s", diag.text);
+    return false;
+}
+
+static void close_lane(const struct bench_work *work, struct lane *lane)
+{
+    if (lane->context != NULL)
+        work->backend->close(lane->context);
+    sl_stage_close(lane->stage);
+    give_hits(work, &lane->hits);
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+/* The hits of one pass, and the most of one batch: with room for one, as the count is exact beyond
+ * the room. False: failed, said; what cannot be opened is no failure. */
+static bool count_hits(const struct bench_work *work, uint64_t *most, struct bench_result *result)
+{
+    struct bench_work counting = *work;
+    struct lane lane;
+    const struct run run = {.work = &counting};
+
+    counting.max_hits = 1;
+    counting.consume = NULL;
+    *most = 0;
+    const bool opened = open_lane(&counting, &lane, 1, result);
+    for (size_t i = 0; i < work->data->n_batches && opened && lane.failed == SL_OK; i++) {
+        lane.n_hits = 0;
+        begin_batch(&run, &lane, &work->data->batches[i]);
+        end_batch(&run, &lane);
+        result->hits += lane.n_hits;
+        *most = lane.n_hits > *most ? lane.n_hits : *most;
+    }
+    close_lane(&counting, &lane);
+    if (lane.failed != SL_OK)
+        cli_error("bench: %s failed: %s", work->backend->name, sl_status_text(lane.failed));
+    return lane.failed == SL_OK;
+}
+
+/* At most half of the machine's memory is for hits. */
+static bool room_for_hits(uint64_t most, unsigned n_lanes, struct bench_result *result)
+{
+    const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+    char count[32], need[32], have[32];
+
+    if (most < UINT32_MAX && most * n_lanes <= memory / sizeof(struct sl_hit))
+        return true;
+    snprintf(result->why, sizeof result->why,
+             "a batch has %s hits, and %u batches are under way: %s of hits, where at most %s are "
+             "taken",
+             cli_count(most, count), n_lanes,
+             cli_bytes((double)most * n_lanes * sizeof(struct sl_hit), need),
+             cli_bytes((double)memory, have));
+    return false;
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+static unsigned lanes_for(const struct bench_work *work)
+{
+    if (is_cuda(work))
+        return on_device(work) ? 1 : N_CUDA_LANES;
+    return work->n_threads > 1 ? work->n_threads : 1;
+}
+
+static bool open_run(struct run *run, uint32_t max_hits, struct bench_result *result)
+{
+    const struct bench_work *work = run->work;
+    const unsigned n = lanes_for(work);
+
+    run->lanes = calloc(n, sizeof *run->lanes);
+    if (run->lanes == NULL) {
+        snprintf(result->why, sizeof result->why, "no memory for %u contexts", n);
         return false;
-    run->resident = &view;
-    const struct bench_rate there = bench_measure(bench->runs, run_resident, run);
-    snprintf(variant, sizeof variant, "%s, on the device", run->backend->name);
-    if (run->failed == SL_OK)
-        print_rate(bench, run, what, variant, &there, 0);
-    return run->failed == SL_OK;
+    }
+    for (; run->n_lanes < n; run->n_lanes++) {
+        if (!open_lane(work, &run->lanes[run->n_lanes], max_hits, result)) {
+            close_lane(work, &run->lanes[run->n_lanes]);
+            return false;
+        }
+    }
+    if (work->stays && (run->timer = device_timer_open(work->device)) == NULL) {
+        snprintf(result->why, sizeof result->why, "the GPU's clock cannot be read");
+        return false;
+    }
+    if (!is_cuda(work) && n > 1)
+        run->team = bench_team_start(n, take_batches, run);
+    return is_cuda(work) || n == 1 || run->team != NULL;
 }
 
-static bool bench_backend(const struct bench *bench, const struct bench_data *data,
-                          const char *what, const struct sl_backend *backend, const void *table,
-                          int device, bool by_packets)
+static void close_run(struct run *run)
 {
-    struct engine_run run = {.backend = backend,
-                             .data = data,
-                             .n_repeats = 1 + (uint32_t)(RUN_BYTES / (data->bytes + 1)),
-                             .by_packets = by_packets};
-    const bool cuda = backend->device == SL_DEVICE_CUDA;
-    const struct sl_limits limits = limits_for(data, device);
+    bench_team_stop(run->team);
+    device_timer_close(run->timer);
+    for (unsigned i = 0; i < run->n_lanes; i++)
+        close_lane(run->work, &run->lanes[i]);
+    free(run->lanes);
+}
+
+static void time_run(const struct bench *bench, struct run *run, struct bench_result *result)
+{
+    double (*const once)(void *) = run->team != NULL ? run_side_by_side : run_in_turn;
+
+    run->n_repeats = 1;
+    const uint64_t begin = clock_ns();
+    once(run); /* also touches all memory for the first time */
+    const uint64_t took = clock_ns() - begin;
+    if (run->timer == NULL && took < RUN_NS) {
+        const uint64_t n = RUN_NS / (took + 1) + 1;
+
+        run->n_repeats = n < MAX_REPEATS ? n : MAX_REPEATS;
+    }
+    result->rate = run->timer != NULL ? bench_rates(bench->runs, run_by_gpu_clock, run)
+                                      : bench_measure(bench->runs, once, run);
+}
+
+/* False: said. */
+static bool judge_run(const struct run *run, const struct bench_result *result)
+{
+    const struct bench_work *work = run->work;
+    enum sl_status failed = SL_OK;
+
+    for (unsigned i = 0; i < run->n_lanes; i++)
+        failed = failed == SL_OK ? run->lanes[i].failed : failed;
+    if (failed != SL_OK)
+        cli_error("bench: %s failed: %s", work->backend->name, sl_status_text(failed));
+    else if (run->differs)
+        cli_error("bench: %s does not find the same hits in each run (%llu at first)",
+                  work->backend->name, (unsigned long long)result->hits);
+    return failed == SL_OK && !run->differs;
+}
+
+bool bench_run(const struct bench *bench, const struct bench_work *work,
+               struct bench_result *result)
+{
+    struct run run = {.work = work};
+    uint64_t most;
     bool good = true;
 
-    for (size_t l = 0; l < (cuda ? N_STAGES : 1) && good; l++)
-        good = open_lane(&run, &run.lanes[l], table, &limits);
-    if (good && cuda) {
-        good = bench_cuda(bench, &run, what, device);
-    } else if (good) {
-        const struct bench_rate rate = bench_measure(bench->runs, run_all, &run);
-
-        good = run.failed == SL_OK;
-        if (good)
-            print_rate(bench, &run, what, backend->name, &rate, 0);
+    memset(result, 0, sizeof *result);
+    if (!count_hits(work, &most, result))
+        return false;
+    if (work->max_hits != 0)
+        most = work->max_hits;
+    if (result->why[0] != '\0' || !room_for_hits(most, lanes_for(work), result))
+        return true;
+    run.hits = result->hits;
+    if (open_run(&run, most > 0 ? (uint32_t)most : 1, result)) {
+        time_run(bench, &run, result);
+        good = judge_run(&run, result);
+    } else {
+        good = result->why[0] != '\0';
     }
-    if (!good)
-        cli_error("bench: %s %s failed: %s", what, backend->name, sl_status_text(run.failed));
-    close_lanes(&run);
+    close_run(&run);
     return good;
 }
 
-bool bench_engine(const struct bench *bench, const struct bench_data *data, const char *what,
-                  const struct sl_engine *engine, const void *table, bool by_packets, bool cpu_only)
+bool bench_usable(const struct bench *bench, const struct sl_backend *backend, char why[SL_WHY_LEN])
 {
-    struct sl_device device;
-    struct sl_diag diag = {0};
-    char why[SL_WHY_LEN];
-
-    if (sl_device_choose(&device, bench->device, why, &diag) != SL_OK)
+    why[0] = '\0';
+    if (backend->device == SL_DEVICE_CUDA && bench->device.kind != SL_DEVICE_CUDA)
         return false;
-    for (size_t i = 0; engine->backends[i] != NULL; i++) {
-        const struct sl_backend *backend = engine->backends[i];
-
-        if (backend->device == SL_DEVICE_CUDA && (device.kind != SL_DEVICE_CUDA || cpu_only))
-            continue;
-        if (strcmp(backend->name, "tiled") == 0) /* a proof of the GPU's tiling, not a way to run */
-            continue;
-        if (!backend->usable(why)) {
-            if (!bench->json)
-                printf("%-18s %-32s not usable: %s\n", what, backend->name, why);
-            continue;
-        }
-        if (!bench_backend(bench, data, what, backend, table, device.index, by_packets))
-            return false;
-    }
-    return true;
+    if (strncmp(backend->name, "tiled", 5) == 0) /* a proof of the GPU's tiling, not a way to run */
+        return false;
+    return backend->usable(why);
 }

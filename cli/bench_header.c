@@ -1,14 +1,68 @@
 /* SPDX-License-Identifier: MIT */
+/* Header checks: each backend over packets, on one core and on the GPU. */
+#include <stdio.h>
+
 #include "bench.h"
 #include "cli.h"
 #include "sluice/header.h"
 
-static bool bench_checks(const struct bench *bench, const struct bench_data *data, const char *what,
-                         uint64_t checks, bool cpu_only)
+/* Packets as they are checked. */
+struct packets {
+    struct bench_data data;
+    struct bench_data there; /* the first batch, on the GPU */
+};
+
+static bool print_run(const struct bench *bench, const char *what, const char *variant,
+                      const struct bench_work *work)
+{
+    struct bench_result result;
+
+    if (!bench_run(bench, work, &result))
+        return false;
+    if (result.why[0] != '\0') {
+        bench_print_why(bench, what, variant, result.why);
+        return true;
+    }
+    const struct bench_row row = {.what = what,
+                                  .variant = variant,
+                                  .data = work->data->text,
+                                  .rate = result.rate,
+                                  .unit = 1e6,
+                                  .unit_name = "M packets/s",
+                                  .hits = &result.hits};
+
+    bench_print(bench, &row);
+    return true;
+}
+
+static bool bench_backend(const struct bench *bench, const struct packets *packets,
+                          const char *what, const struct sl_backend *backend, const void *table)
+{
+    struct bench_work work = {.backend = backend,
+                              .table = table,
+                              .data = &packets->data,
+                              .device = bench->device.index,
+                              .units = (double)packets->data.items};
+    char variant[64];
+
+    if (backend->device == SL_DEVICE_CPU)
+        return print_run(bench, what, backend->name, &work);
+    snprintf(variant, sizeof variant, "%s, from pinned memory", backend->name);
+    if (!print_run(bench, what, variant, &work))
+        return false;
+    work.data = &packets->there;
+    work.units = (double)packets->there.items;
+    snprintf(variant, sizeof variant, "%s, on the device", backend->name);
+    return print_run(bench, what, variant, &work);
+}
+
+static bool bench_checks(const struct bench *bench, const struct packets *packets, const char *what,
+                         uint64_t checks)
 {
     struct sl_header_config config;
     struct sl_header_table *table;
     struct sl_diag diag = {0};
+    bool good = true;
 
     sl_header_config_init(&config);
     config.checks = checks;
@@ -16,7 +70,17 @@ static bool bench_checks(const struct bench *bench, const struct bench_data *dat
         cli_diag(&diag);
         return false;
     }
-    const bool good = bench_engine(bench, data, what, &sl_header_engine, table, true, cpu_only);
+    for (size_t i = 0; sl_header_engine.backends[i] != NULL && good; i++) {
+        const struct sl_backend *backend = sl_header_engine.backends[i];
+        char why[SL_WHY_LEN];
+
+        if (backend->device == SL_DEVICE_CUDA && packets->there.n_batches == 0)
+            continue;
+        if (bench_usable(bench, backend, why))
+            good = bench_backend(bench, packets, what, backend, table);
+        else if (why[0] != '\0')
+            bench_print_why(bench, what, backend->name, why);
+    }
     sl_header_free(table);
     return good;
 }
@@ -29,21 +93,19 @@ bool bench_header(const struct bench *bench)
                                UINT64_C(1) << SL_HEADER_UDP_CHECKSUM |
                                UINT64_C(1) << SL_HEADER_ICMP_CHECKSUM;
     const uint64_t headers = SL_HEADER_ALL & ~transport;
-    struct bench_data data = {0}, cached = {0};
-    struct sl_device device;
-    struct sl_diag diag = {0};
-    char why[SL_WHY_LEN];
-
-    if (sl_device_choose(&device, bench->device, why, &diag) != SL_OK)
-        return false;
+    const bool cuda = bench->device.kind == SL_DEVICE_CUDA;
+    struct packets streamed = {0}, cached = {0};
     const bool good =
-        bench_load(&data, bench, 16 << 20, device.kind == SL_DEVICE_CUDA, 256u << 20) &&
-        bench_load(&cached, bench, 1 << 20, false, 0) &&
-        bench_checks(bench, &data, "header", headers, false) &&
-        bench_checks(bench, &data, "header+l4", SL_HEADER_ALL, false) &&
-        bench_checks(bench, &cached, "header, cached", headers, true) &&
-        bench_checks(bench, &cached, "header+l4, cached", SL_HEADER_ALL, true);
-    bench_unload(&data);
-    bench_unload(&cached);
+        bench_load(&streamed.data, bench, 16 << 20, cuda, 256u << 20) &&
+        (!cuda || bench_to_device(&streamed.there, &streamed.data, 0, bench->device.index)) &&
+        bench_load(&cached.data, bench, 1 << 20, false, 0) &&
+        bench_checks(bench, &streamed, "header", headers) &&
+        bench_checks(bench, &streamed, "header+l4", SL_HEADER_ALL) &&
+        bench_checks(bench, &cached, "header, cached", headers) &&
+        bench_checks(bench, &cached, "header+l4, cached", SL_HEADER_ALL);
+
+    bench_unload(&streamed.there);
+    bench_unload(&streamed.data);
+    bench_unload(&cached.data);
     return good;
 }

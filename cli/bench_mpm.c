@@ -1,118 +1,415 @@
 /* SPDX-License-Identifier: MIT */
 /* Multi-pattern matching: each algorithm over the same literals and payloads. */
-#include <stdlib.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "bench.h"
+#include "base/cpu.h"
+#include "bench_mpm.h"
 #include "cli.h"
-#include "sluice/mpm.h"
+#include "device/device.h"
 
-struct literals {
-    const struct sl_literal *literal;
-    size_t n;
-    struct sl_rules *rules;       /* owner of literals that rules gave, or NULL */
-    struct sl_literal *generated; /* owner of generated ones, or NULL */
-    uint8_t *bytes;
+enum { ALGORITHMS_MAX = 32, N_BLOCKS = 4 };
+
+/* Batches that cross to a GPU, MiB. */
+static const uint32_t blocks[N_BLOCKS] = {1, 4, 16, 32};
+
+/* Left out unless named: minutes a row. */
+static const char *const slow[] = {"naive", NULL};
+
+struct mpm {
+    const struct bench *bench;
+    const char *algorithms[ALGORITHMS_MAX];
+    size_t n_algorithms;
+    char names[256]; /* of those that the command line names */
+    struct bench_literals literals;
+    struct bench_data scan;             /* what all run over, on the host */
+    struct bench_data sample;           /* what tables are trained on; empty: nothing */
+    struct bench_data pinned[N_BLOCKS]; /* GPU: `scan` in pinned memory */
+    struct bench_data there;            /* GPU: `scan` n_times over, on the device */
+    uint32_t n_times;
+    double link[N_BLOCKS], best_link; /* bytes a second */
+    struct mpm_judge judge;
 };
 
-/* Words of 5 to 16 letters and digits that the generated capture does not hold, as signatures
- * mostly do not occur. */
-static bool generate_literals(struct literals *literals, size_t n)
+/* ---- algorithms ------------------------------------------------------------------------------ */
+
+static bool is_in(const char *const *names, const char *name)
 {
-    uint64_t state = 7;
-
-    literals->generated = calloc(n, sizeof *literals->generated);
-    literals->bytes = malloc(n * 16);
-    if (literals->generated == NULL || literals->bytes == NULL)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        struct sl_literal *literal = &literals->generated[i];
-        uint8_t *bytes = literals->bytes + i * 16;
-
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        literal->len = 5 + (uint32_t)(state >> 33) % 12;
-        for (uint32_t at = 0; at < literal->len; at++) {
-            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            bytes[at] = (uint8_t) "abcdefghijklmnopqrstuvwxyz0123456789"[(state >> 33) % 36];
-        }
-        literal->bytes = bytes;
-        literal->flags = i % 2 == 0 ? SL_LITERAL_NOCASE : 0;
-    }
-    literals->literal = literals->generated;
-    literals->n = n;
-    return true;
-}
-
-static bool load_literals(struct literals *literals, const struct bench *bench)
-{
-    struct sl_diag diag = {0};
-
-    if (bench->rule_files.n_paths == 0)
-        return generate_literals(literals, 30000);
-    if (!rule_files_load(&bench->rule_files, &literals->rules))
-        return false;
-    if (sl_rules_compile(literals->rules, &literals->literal, &literals->n, &diag) == SL_OK)
-        return true;
-    cli_diag(&diag);
+    for (; *names != NULL; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
     return false;
 }
 
-static bool bench_algorithm(const struct bench *bench, const struct bench_data *data,
-                            const char *algorithm, const struct sl_literal *literals, size_t n)
+bool mpm_known(const char *algorithm)
+{
+    return strcmp(algorithm, "auto") == 0 || is_in(sl_mpm_algorithms, algorithm);
+}
+
+struct sl_mpm_table *mpm_build(const char *algorithm, enum sl_device_kind kind,
+                               const struct bench_data *sample, const struct sl_literal *literals,
+                               size_t n_literals, char why[320])
 {
     struct sl_mpm_config config;
     struct sl_mpm_table *table;
-    struct sl_mpm_info info;
     struct sl_diag diag = {0};
-    char what[32], bytes[32];
 
     sl_mpm_config_init(&config);
     config.algorithm = algorithm;
-    const uint64_t begin = clock_ns();
-    if (sl_mpm_build(&table, &config, literals, n, &diag) != SL_OK) {
-        cli_diag(&diag);
+    config.device = kind;
+    config.sample = sample != NULL ? &sample->batches[0] : NULL;
+    if (sl_mpm_build(&table, &config, literals, n_literals, &diag) == SL_OK)
+        return table;
+    snprintf(why, 320, "%.300s", diag.text);
+    return NULL;
+}
+
+const struct sl_backend *mpm_backend(const struct bench *bench, const struct sl_mpm_table *table,
+                                     enum sl_device_kind kind, const char *name)
+{
+    const struct sl_backend *const *backends = sl_mpm_engine(table)->backends;
+    char why[SL_WHY_LEN];
+
+    for (; *backends != NULL; backends++)
+        if ((*backends)->device == kind && (name == NULL || strcmp((*backends)->name, name) == 0) &&
+            bench_usable(bench, *backends, why))
+            return *backends;
+    return NULL;
+}
+
+/* Whether an algorithm has a way to run on this kind of device: an empty table tells. */
+static bool runs_on(const struct bench *bench, const char *algorithm, enum sl_device_kind kind)
+{
+    char why[320];
+    struct sl_mpm_table *table = mpm_build(algorithm, kind, NULL, NULL, 0, why);
+    const bool runs = table != NULL && mpm_backend(bench, table, kind, NULL) != NULL;
+
+    sl_mpm_free(table);
+    return runs;
+}
+
+static void unknown_algorithm(const char *name)
+{
+    char known[256] = "auto", safe[64];
+    size_t len = strlen(known);
+
+    for (size_t i = 0; sl_mpm_algorithms[i] != NULL && len < sizeof known; i++)
+        len += (size_t)snprintf(known + len, sizeof known - len, ", %s", sl_mpm_algorithms[i]);
+    cli_error("--algorithms: '%s' is no algorithm (expected %s)",
+              cli_printable(name, safe, sizeof safe), known);
+}
+
+/* The names of the command line, or all. */
+static bool choose_algorithms(struct mpm *mpm)
+{
+    const char *given = mpm->bench->algorithms;
+    char *rest = mpm->names, *name;
+
+    for (size_t i = 0; given == NULL && sl_mpm_algorithms[i] != NULL; i++)
+        if (!is_in(slow, sl_mpm_algorithms[i]) && mpm->n_algorithms < ALGORITHMS_MAX)
+            mpm->algorithms[mpm->n_algorithms++] = sl_mpm_algorithms[i];
+    if (given == NULL)
+        return true;
+    if (snprintf(mpm->names, sizeof mpm->names, "%s", given) >= (int)sizeof mpm->names) {
+        cli_error("--algorithms: too many names");
         return false;
     }
-    const double seconds = (double)(clock_ns() - begin) / 1e9;
+    while ((name = strsep(&rest, ",")) != NULL && mpm->n_algorithms < ALGORITHMS_MAX) {
+        if (!mpm_known(name)) {
+            unknown_algorithm(name);
+            return false;
+        }
+        mpm->algorithms[mpm->n_algorithms++] = name;
+    }
+    return true;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* What repeats between pieces of files: all but a byte of the longest literal. */
+static uint16_t overlap_of(const struct bench_literals *literals)
+{
+    uint32_t longest = 1;
+
+    for (size_t i = 0; i < literals->n; i++)
+        longest = literals->literal[i].len > longest ? literals->literal[i].len : longest;
+    return (uint16_t)(longest - 1 < SL_OVERLAP_MAX ? longest - 1 : SL_OVERLAP_MAX);
+}
+
+static bool load_trained(struct mpm *mpm, const struct bench_data *all)
+{
+    char text[sizeof all->text];
+
+    if (!bench_split(&mpm->scan, &mpm->sample, all))
+        return false;
+    snprintf(text, sizeof text, "half of %.50s, the other half as sample", all->text);
+    memcpy(mpm->scan.text, text, sizeof text);
+    return true;
+}
+
+static bool load_scan(struct mpm *mpm)
+{
+    const uint16_t overlap = overlap_of(&mpm->literals);
+    struct bench_data all = {0};
+
+    if (!mpm->bench->sample)
+        return bench_load_payloads(&mpm->scan, mpm->bench, overlap);
+
+    const bool good = bench_load_payloads(&all, mpm->bench, overlap) && load_trained(mpm, &all);
+    bench_unload(&all);
+    return good;
+}
+
+static bool load_cuda(struct mpm *mpm)
+{
+    const struct bench *bench = mpm->bench;
+    struct bench_data whole = {0};
+    bool good = true;
+
+    mpm->n_times = (uint32_t)(bench->device_bytes / mpm->scan.bytes) +
+                   (bench->device_bytes % mpm->scan.bytes != 0);
+    for (int i = 0; i < N_BLOCKS && good; i++) {
+        const uint32_t len = blocks[i] << 20;
+
+        good = bench_repack(&mpm->pinned[i], &mpm->scan, len, true, 1);
+        mpm->link[i] = device_link_rate(bench->device.index, len);
+        if (mpm->link[i] > mpm->best_link)
+            mpm->best_link = mpm->link[i];
+    }
+    good = good && bench_repack(&whole, &mpm->scan, 0, false, mpm->n_times) &&
+           bench_to_device(&mpm->there, &whole, 0, bench->device.index);
+    bench_unload(&whole);
+    return good;
+}
+
+static void unload(struct mpm *mpm)
+{
+    bench_unload(&mpm->scan);
+    bench_unload(&mpm->sample);
+    bench_unload(&mpm->there);
+    for (int i = 0; i < N_BLOCKS; i++)
+        bench_unload(&mpm->pinned[i]);
+    bench_literals_free(&mpm->literals);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+bool mpm_judge(struct mpm_judge *judge, const struct bench_result *result, uint32_t n_times,
+               const char *what, const char *variant)
+{
+    if (!judge->known) {
+        judge->known = true;
+        judge->hits = result->hits / n_times;
+        snprintf(judge->by, sizeof judge->by, "%s %s", what, variant);
+    }
+    if (judge->hits * n_times == result->hits)
+        return true;
+    cli_error("bench: %s %s finds %" PRIu64 " hits, where %s has found %" PRIu64, what, variant,
+              result->hits, judge->by, judge->hits * n_times);
+    return false;
+}
+
+static bool print_work(struct mpm *mpm, const char *what, const char *variant,
+                       const struct bench_work *work, double link, uint32_t n_times)
+{
+    struct bench_result result;
+
+    if (!bench_run(mpm->bench, work, &result))
+        return false;
+    if (result.why[0] != '\0') {
+        bench_print_why(mpm->bench, what, variant, result.why);
+        return true;
+    }
+    const struct bench_row row = {.what = what,
+                                  .variant = variant,
+                                  .data = work->data->text,
+                                  .rate = result.rate,
+                                  .unit = 1e9,
+                                  .unit_name = "GB/s",
+                                  .ceiling = link,
+                                  .best_ceiling = link > 0 ? mpm->best_link : 0,
+                                  .hits = &result.hits};
+
+    bench_print(mpm->bench, &row);
+    return mpm_judge(&mpm->judge, &result, n_times, what, variant);
+}
+
+static struct bench_work work_on(const struct mpm *mpm, const struct sl_backend *backend,
+                                 const void *table, const struct bench_data *data)
+{
+    return (struct bench_work){.backend = backend,
+                               .table = table,
+                               .data = data,
+                               .device = mpm->bench->device.index,
+                               .n_threads = 1,
+                               .units = (double)data->bytes};
+}
+
+static bool rows_of_cpu(struct mpm *mpm, const char *what, const struct sl_backend *backend,
+                        const void *table)
+{
+    struct bench_work work = work_on(mpm, backend, table, &mpm->scan);
+    char variant[64];
+
+    if (!print_work(mpm, what, backend->name, &work, 0, 1))
+        return false;
+    if (!mpm->bench->all_cores)
+        return true;
+    work.n_threads = cpu_cores();
+    snprintf(variant, sizeof variant, "%s, %u cores", backend->name, work.n_threads);
+    return print_work(mpm, what, variant, &work, 0, 1);
+}
+
+static bool rows_of_cuda(struct mpm *mpm, const char *what, const struct sl_backend *backend,
+                         const void *table)
+{
+    struct bench_work work = work_on(mpm, backend, table, &mpm->there);
+    char variant[64];
+
+    work.stays = true;
+    snprintf(variant, sizeof variant, "%s, on the device, kernels", backend->name);
+    bool good = print_work(mpm, what, variant, &work, 0, mpm->n_times);
+    work.stays = false;
+    snprintf(variant, sizeof variant, "%s, on the device, hits back", backend->name);
+    good = good && print_work(mpm, what, variant, &work, 0, mpm->n_times);
+    for (int i = 0; i < N_BLOCKS && good; i++) {
+        work = work_on(mpm, backend, table, &mpm->pinned[i]);
+        snprintf(variant, sizeof variant, "%s, pinned, %u MiB", backend->name, blocks[i]);
+        good = print_work(mpm, what, variant, &work, mpm->link[i], 1);
+    }
+    return good;
+}
+
+static void print_table(const struct mpm *mpm, const char *what, const struct sl_mpm_table *table,
+                        enum sl_device_kind kind, double seconds)
+{
+    struct sl_mpm_info info;
+    char bytes[32];
 
     sl_mpm_info(table, &info);
-    if (!bench->json)
-        printf("%s, %zu literals: built in %.3f s, table of %s\n", algorithm, n, seconds,
-               cli_bytes((double)info.table_len, bytes));
-    snprintf(what, sizeof what, "%s/%zu", algorithm, n);
-    const bool good = bench_engine(bench, data, what, sl_mpm_engine(table), table, false, false);
-    sl_mpm_free(table);
+    if (mpm->bench->json) {
+        json_t *line =
+            json_pack("{s:s, s:s, s:s, s:I, s:f, s:I, s:b}", "bench", what, "algorithm",
+                      info.algorithm, "device", kind == SL_DEVICE_CUDA ? "cuda" : "cpu", "literals",
+                      (json_int_t)info.n_literals, "build_s", seconds, "table_bytes",
+                      (json_int_t)info.table_len, "trained", mpm->sample.n_batches != 0);
+
+        json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
+        putchar('\n');
+        json_decref(line);
+    } else {
+        printf("%s: built for the %s in %.3f s, table of %s%s\n", what,
+               kind == SL_DEVICE_CUDA ? "GPU" : "CPU", seconds,
+               cli_bytes((double)info.table_len, bytes),
+               mpm->sample.n_batches != 0 ? ", with the other half as sample" : "");
+    }
+}
+
+static bool rows_of_table(struct mpm *mpm, const char *what, const struct sl_mpm_table *table,
+                          enum sl_device_kind kind)
+{
+    const struct sl_backend *const *backends = sl_mpm_engine(table)->backends;
+    bool good = true;
+
+    for (; *backends != NULL && good; backends++) {
+        char why[SL_WHY_LEN];
+
+        if ((*backends)->device != kind)
+            continue;
+        if (!bench_usable(mpm->bench, *backends, why)) {
+            if (why[0] != '\0')
+                bench_print_why(mpm->bench, what, (*backends)->name, why);
+            continue;
+        }
+        good = kind == SL_DEVICE_CPU ? rows_of_cpu(mpm, what, *backends, table)
+                                     : rows_of_cuda(mpm, what, *backends, table);
+    }
     return good;
+}
+
+/* "ac/1000", and of auto what it took. */
+static void name_rows(char what[48], const char *algorithm, const struct sl_mpm_table *table)
+{
+    struct sl_mpm_info info;
+
+    sl_mpm_info(table, &info);
+    if (strcmp(algorithm, info.algorithm) == 0)
+        snprintf(what, 48, "%s/%zu", algorithm, info.n_literals);
+    else
+        snprintf(what, 48, "%s (%s)/%zu", algorithm, info.algorithm, info.n_literals);
+}
+
+/* An algorithm with ways to run on both fits a table to each. */
+static bool bench_algorithm(struct mpm *mpm, const char *algorithm, size_t n)
+{
+    static const enum sl_device_kind kinds[] = {SL_DEVICE_CPU, SL_DEVICE_CUDA};
+    const struct bench_data *sample = mpm->sample.n_batches != 0 ? &mpm->sample : NULL;
+    bool good = true, any = false;
+    char what[48], why[320];
+
+    snprintf(what, sizeof what, "%s/%zu", algorithm, n);
+    for (size_t k = 0; k < 2 && good; k++) {
+        if (!runs_on(mpm->bench, algorithm, kinds[k]))
+            continue;
+        any = true;
+
+        const uint64_t begin = clock_ns();
+        struct sl_mpm_table *table =
+            mpm_build(algorithm, kinds[k], sample, mpm->literals.literal, n, why);
+        if (table == NULL) {
+            bench_print_why(mpm->bench, what, "build", why);
+            continue;
+        }
+        name_rows(what, algorithm, table);
+        print_table(mpm, what, table, kinds[k], (double)(clock_ns() - begin) / 1e9);
+        good = rows_of_table(mpm, what, table, kinds[k]);
+        sl_mpm_free(table);
+    }
+    if (!any && mpm->bench->algorithms != NULL)
+        bench_print_why(mpm->bench, what, "any backend", "none is usable here");
+    return good;
+}
+
+static bool bench_counts(struct mpm *mpm)
+{
+    bool good = true, all = false;
+
+    for (size_t c = 0; c < mpm->bench->n_counts && good; c++) {
+        size_t n = mpm->bench->counts[c];
+
+        if (n >= mpm->literals.n && all)
+            continue;
+        all |= n >= mpm->literals.n;
+        n = n < mpm->literals.n ? n : mpm->literals.n;
+        mpm->judge.known = false;
+        for (size_t a = 0; a < mpm->n_algorithms && good; a++)
+            good = bench_algorithm(mpm, mpm->algorithms[a], n);
+    }
+    return good;
+}
+
+static size_t most(const struct bench *bench)
+{
+    size_t n = 0;
+
+    for (size_t c = 0; c < bench->n_counts; c++)
+        n = bench->counts[c] > n ? bench->counts[c] : n;
+    return n;
 }
 
 bool bench_mpm(const struct bench *bench)
 {
-    static const size_t counts[] = {1000, 5000, 18000, 30000};
-    struct literals literals = {0};
-    struct bench_data data = {0};
-    struct sl_device device;
-    struct sl_diag diag = {0};
-    char why[SL_WHY_LEN];
-    bool good = false;
+    struct mpm mpm = {.bench = bench};
 
-    if (sl_device_choose(&device, bench->device, why, &diag) != SL_OK ||
-        !load_literals(&literals, bench) ||
-        !bench_load(&data, bench, 16 << 20, device.kind == SL_DEVICE_CUDA, 128u << 20))
-        goto out;
-    good = true;
-    for (size_t c = 0; c < sizeof counts / sizeof *counts && good; c++) {
-        const size_t n = counts[c] < literals.n ? counts[c] : literals.n;
-
-        if (c > 0 && counts[c - 1] >= literals.n)
-            break;
-        for (size_t a = 0; sl_mpm_algorithms[a] != NULL && good; a++)
-            good = bench_algorithm(bench, &data, sl_mpm_algorithms[a], literals.literal, n);
-    }
-out:
-    bench_unload(&data);
-    sl_rules_free(literals.rules);
-    free(literals.generated);
-    free(literals.bytes);
+    if (bench->study != NULL)
+        return bench_study(bench);
+    const bool good = choose_algorithms(&mpm) &&
+                      bench_literals_load(&mpm.literals, bench, most(bench)) && load_scan(&mpm) &&
+                      (bench->device.kind != SL_DEVICE_CUDA || load_cuda(&mpm)) &&
+                      bench_counts(&mpm);
+    unload(&mpm);
     return good;
 }

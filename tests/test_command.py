@@ -179,6 +179,70 @@ class Command(unittest.TestCase):
         self.assert_refused(sluice("rules", "--compile", "/dev/full", RULES), "/dev/full",
                             "no regular file")
 
+    # ---- the benchmark of matching
+
+    def test_bad_literals_are_quoted(self):
+        for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"), (b"a\\x", "backslash"),
+                          (b"a;nocas", "nocase"), (b";nocase", "empty"), (b"a" * 4097, "4096")):
+            path = self.path("a.txt", b"# literals\n\nGET\n" + text + b"\nPOST\n")
+            self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--json"), "a.txt:4: ", why)
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("none.txt"), "--json"),
+                            "none.txt", "No such file")
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("no.txt", b"# none\n"),
+                                   "--json"), "no.txt", "no literal")
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
+                            "--literals", "--rules")
+
+    def test_bad_options_of_mpm_are_quoted(self):
+        self.assert_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE, "--json"), "'foo'",
+                            "auto, ac")
+        for counts in ("0", "3,", "x", "1000001", "1," * 16 + "1"):
+            self.assert_refused(sluice("bench", "mpm", "--counts", counts), "--counts", f"'{counts}'")
+        for size in ("0", "4G", "x", "12T", "-1"):
+            self.assert_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes", f"'{size}'")
+        self.assert_refused(sluice("bench", "capture", "--files", CAPTURE), "--files")
+        self.assert_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"), "no payload")
+
+    def rows(self, *options):
+        result = sluice("bench", "mpm", "--runs", "1", "--json", "--device", "cpu", *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        return [line for line in lines if "hits" in line]
+
+    def test_every_occurrence_is_counted(self):
+        literals = self.path("a.txt", b"# literals\n|61|b\nAB;nocase\nba\n\\;\n")
+        scanned = self.path("scanned", b"abab;AB\n" * 40000)
+        rows = self.rows("--files", scanned, "--literals", literals, "--counts", "1,2,9", "--algorithms", "auto,ac",
+                         "--all-cores")
+        self.assertEqual({row["bench"] for row in rows},
+                         {f"{name}/{n}" for name in ("auto (ac)", "ac") for n in (1, 2, 4)})
+        for row in rows:
+            self.assertEqual(row["hits"], 40000 * {"1": 2, "2": 5, "4": 7}[row["bench"].split("/")[1]], row)
+            self.assertGreater(row["median"], 0)
+        self.assertEqual(sum("cores" in row["variant"] for row in rows), len(rows) // 2)
+
+    def test_tables_are_trained_on_the_half_that_is_not_measured(self):
+        literals = self.path("a.txt", b"TRAIN\nMEASURE\n")
+        halves = [self.path(f"half{i}", word * (65536 // len(word))) for i, word in enumerate((b"MEASURE.", b"TRAIN..."))]
+        for row in self.rows("--files", *halves, "--literals", literals, "--algorithms", "ac", "--sample"):
+            self.assertEqual(row["hits"], 8192, row)
+            self.assertIn("as sample", row["data"])
+
+    def test_studies(self):
+        self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
+        self.assert_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
+        self.assert_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
+                                   "--json"), "packet-size", "GPU")
+        result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",
+                        "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(len(rows), 8 * 3)
+        for row in rows:
+            self.assertTrue("note" in row or row["1 core GB/s"] > 0, row)
+            self.assertIsNone(row["GPU pinned GB/s"])
+        self.assertEqual([row["pinned"] for row in rows if row["algorithm"] == "rk"][-1], 302.227)
+
     # ---- pipes and signals
 
     def test_a_pipe_is_read_as_the_file(self):

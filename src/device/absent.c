@@ -41,6 +41,35 @@ double device_link_rate(int device, size_t block_len)
     return 0;
 }
 
+struct device_timer *device_timer_open(int device)
+{
+    (void)device;
+    return NULL;
+}
+
+void device_timer_begin(struct device_timer *timer, void *stream)
+{
+    (void)timer;
+    (void)stream;
+}
+
+void device_timer_end(struct device_timer *timer, void *stream)
+{
+    (void)timer;
+    (void)stream;
+}
+
+double device_timer_seconds(struct device_timer *timer)
+{
+    (void)timer;
+    return 0;
+}
+
+void device_timer_close(struct device_timer *timer)
+{
+    (void)timer;
+}
+
 enum sl_status sl_stage_open(struct sl_stage **stage, const struct sl_limits *limits,
                              struct sl_diag *diag)
 {

@@ -27,6 +27,15 @@ void device_pinned_free(void *memory, size_t len);
  * runs: a ceiling. 0 where it cannot be measured. */
 double device_link_rate(int device, size_t block_len);
 
+/* What lies between two marks on a stream (cudaStream_t), by the GPU's clock. open: NULL where it
+ * fails; seconds waits for the end, 0 where there was an error; close accepts NULL. */
+struct device_timer;
+struct device_timer *device_timer_open(int device);
+void device_timer_begin(struct device_timer *timer, void *stream);
+void device_timer_end(struct device_timer *timer, void *stream);
+double device_timer_seconds(struct device_timer *timer);
+void device_timer_close(struct device_timer *timer);
+
 #ifdef __cplusplus
 }
 #endif

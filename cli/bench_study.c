@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The studies of the papers: their tables, and what they share. */
+#include "bench_study.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { MIN_WIDTH = 8 };
+
+static const struct {
+    const char *name;
+    size_t n_literals; /* to be generated where none are named */
+    bool scans, needs_gpu;
+    bool (*run)(struct study *study);
+} studies[] = {{"packet-size", 1800, true, true, study_packet_size},
+               {"literals", 1800, true, false, study_literals},
+               {"match-rate", 50000, false, false, study_match_rate}};
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+void study_number(struct study_row *row, const char *name, double number, int decimals)
+{
+    row->cells[row->n_cells].name = name;
+    row->cells[row->n_cells].kind = number < 0 ? STUDY_NONE : STUDY_NUMBER;
+    row->cells[row->n_cells].number = number;
+    row->cells[row->n_cells++].decimals = decimals;
+}
+
+void study_text(struct study_row *row, const char *name, const char *text)
+{
+    row->cells[row->n_cells].name = name;
+    row->cells[row->n_cells].kind = text == NULL ? STUDY_NONE : STUDY_TEXT;
+    row->cells[row->n_cells++].text = text;
+}
+
+static void print_json(const struct study *study, const struct study_row *row)
+{
+    json_t *line = json_pack("{s:s}", "study", study->name);
+
+    for (unsigned i = 0; i < row->n_cells; i++) {
+        json_t *value = json_null();
+
+        if (row->cells[i].kind == STUDY_NUMBER)
+            value = row->cells[i].decimals == 0 ? json_integer((json_int_t)row->cells[i].number)
+                                                : json_real(row->cells[i].number);
+        if (row->cells[i].kind == STUDY_TEXT)
+            value = json_string(row->cells[i].text);
+        json_object_set_new(line, row->cells[i].name, value);
+    }
+    if (row->note[0] != '\0')
+        json_object_set_new(line, "note", json_string(row->note));
+    json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
+    putchar('\n');
+    json_decref(line);
+}
+
+static int width_of(const char *name)
+{
+    return strlen(name) > MIN_WIDTH ? (int)strlen(name) : MIN_WIDTH;
+}
+
+static void print_text(const struct study_row *row)
+{
+    for (unsigned i = 0; i < row->n_cells; i++) {
+        const int width = width_of(row->cells[i].name);
+
+        if (row->cells[i].kind == STUDY_NUMBER)
+            printf("%*.*f  ", width, row->cells[i].decimals, row->cells[i].number);
+        else
+            printf("%*s  ", width, row->cells[i].kind == STUDY_TEXT ? row->cells[i].text : "-");
+    }
+    puts(row->note);
+}
+
+void study_print(struct study *study, const struct study_row *row)
+{
+    if (study->bench->json) {
+        print_json(study, row);
+    } else {
+        for (unsigned i = 0; i < row->n_cells && !study->has_heading; i++)
+            printf("%*s  ", width_of(row->cells[i].name), row->cells[i].name);
+        if (!study->has_heading)
+            putchar('\n');
+        study->has_heading = true;
+        print_text(row);
+    }
+    fflush(stdout);
+}
+
+void study_say(const struct study *study, const char *text)
+{
+    if (!study->bench->json)
+        puts(text);
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+struct sl_mpm_table *study_build(struct study_row *row, const char *algorithm,
+                                 enum sl_device_kind kind, const struct sl_literal *literals,
+                                 size_t n_literals)
+{
+    if (mpm_known(algorithm))
+        return mpm_build(algorithm, kind, NULL, literals, n_literals, row->note);
+    snprintf(row->note, sizeof row->note, "not in this build");
+    return NULL;
+}
+
+bool study_measure(const struct study *study, const struct bench_work *work,
+                   struct mpm_judge *judge, struct study_row *row, double *rate)
+{
+    struct bench_result result;
+
+    *rate = -1;
+    if (!bench_run(study->bench, work, &result))
+        return false;
+    if (result.why[0] != '\0') {
+        memcpy(row->note, result.why, sizeof row->note);
+        return true;
+    }
+    *rate = result.rate.median;
+    return mpm_judge(judge, &result, 1, study->name, work->backend->name);
+}
+
+bool bench_study(const struct bench *bench)
+{
+    for (size_t i = 0; i < sizeof studies / sizeof *studies; i++) {
+        struct study study = {.bench = bench, .name = studies[i].name};
+
+        if (strcmp(bench->study, studies[i].name) != 0)
+            continue;
+        if (studies[i].needs_gpu && bench->device.kind != SL_DEVICE_CUDA) {
+            cli_error("--study %s needs a GPU (sluice devices says why there is none)",
+                      studies[i].name);
+            return false;
+        }
+        const bool good = bench_literals_load(&study.literals, bench, studies[i].n_literals) &&
+                          (!studies[i].scans || bench_load_payloads(&study.scan, bench, 0)) &&
+                          studies[i].run(&study);
+        bench_unload(&study.scan);
+        bench_literals_free(&study.literals);
+        return good;
+    }
+    cli_error("--study '%s' is no study (expected packet-size, literals or match-rate)",
+              bench->study);
+    return false;
+}
