@@ -16,16 +16,11 @@ enum {
 };
 
 /* An entry to be, and where it goes. */
-enum place {
-    PLACE_DICTIONARY,
-    PLACE_TINY,
-    PLACE_RUNS,
-    N_PLACES
-};
+enum place { PLACE_DICTIONARY, PLACE_TINY, PLACE_RUNS, N_PLACES };
 
 struct draft {
     uint32_t place;
-    uint32_t key;   /* the dictionary's, or the list's byte */
+    uint32_t key; /* the dictionary's, or the list's byte */
     uint32_t group;
     uint32_t order; /* within a key */
     uint8_t byte;   /* a run's, */
@@ -302,8 +297,7 @@ static uint32_t log_at_least(uint64_t n)
 static uint32_t choose_words_log(const struct builder *builder, enum sl_device_kind device)
 {
     const uint32_t max = device == SL_DEVICE_CUDA ? CUDA_WORDS_LOG_MAX : GRAM_WORDS_LOG_MAX;
-    const uint32_t log =
-        log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
+    const uint32_t log = log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
 
     if (log < 10)
         return 10;
@@ -346,9 +340,8 @@ static bool make_filter(struct builder *builder, enum sl_device_kind device)
     if (builder->words == NULL)
         return false;
 
-    struct gram_view filter = {.words = builder->words,
-                               .words_log = builder->words_log,
-                               .stride = builder->stride};
+    struct gram_view filter = {
+        .words = builder->words, .words_log = builder->words_log, .stride = builder->stride};
     for (int i = 0; i < N; i++) {
         builder->multiplier = filter.multiplier = multipliers[i];
         fill_words(builder);
@@ -401,8 +394,7 @@ static void fill_list(struct gram_list *list, const struct builder *builder, enu
 static void fill_tiny_classes(struct gram_table *body, const struct builder *builder, size_t from)
 {
     for (size_t i = 0; i < builder->n_of[PLACE_TINY]; i++) {
-        const struct mpm_key *key =
-            group_key(builder->set, builder->drafts[from + i].group);
+        const struct mpm_key *key = group_key(builder->set, builder->drafts[from + i].group);
         const uint8_t class_bit =
             (uint8_t)(1u << (key->folded[0] * 7 + (key->len > 1 ? key->folded[1] : 0)) % 8);
 
@@ -459,17 +451,17 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
 static struct sl_mpm_table *make_table(const struct builder *builder)
 {
     const uint32_t *n_of = builder->n_of;
-    struct gram_table head = {
-        .stride = builder->stride,
-        .words_log = builder->words_log,
-        .multiplier = builder->multiplier,
-        .slots_log = log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
-        .n_in_runs = builder->n_in_runs,
-        .n_entries = (uint32_t)builder->n_drafts,
-        .n_in_dictionary = n_of[PLACE_DICTIONARY],
-        .patterns_len = builder->patterns_len,
-        .n_tiny = n_of[PLACE_TINY],
-        .n_runs = builder->n_runs};
+    struct gram_table head = {.stride = builder->stride,
+                              .words_log = builder->words_log,
+                              .multiplier = builder->multiplier,
+                              .slots_log =
+                                  log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
+                              .n_in_runs = builder->n_in_runs,
+                              .n_entries = (uint32_t)builder->n_drafts,
+                              .n_in_dictionary = n_of[PLACE_DICTIONARY],
+                              .patterns_len = builder->patterns_len,
+                              .n_tiny = n_of[PLACE_TINY],
+                              .n_runs = builder->n_runs};
     uint64_t end = sizeof head;
 
     memcpy(head.n_of_kind, builder->n_of_kind, sizeof head.n_of_kind);

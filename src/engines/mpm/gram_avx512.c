@@ -11,10 +11,10 @@ enum { MANY_PASSED = 8 }; /* of 16: it must be a run, which can only pass by col
  * that is masked away, and the bytes that name bits. */
 #define WORD(at) 0, (at), (at) + 1, (at) + 2
 #define BITS(at) (at) + 3, (at), (at) + 4, (at) + 5
-#define WINDOWS_8(bytes, at, stride)                                                        \
-    bytes(at), bytes((at) + (stride)), bytes((at) + 2 * (stride)),                          \
-        bytes((at) + 3 * (stride)), bytes((at) + 4 * (stride)), bytes((at) + 5 * (stride)), \
-        bytes((at) + 6 * (stride)), bytes((at) + 7 * (stride))
+#define WINDOWS_8(bytes, at, stride)                                                           \
+    bytes(at), bytes((at) + (stride)), bytes((at) + 2 * (stride)), bytes((at) + 3 * (stride)), \
+        bytes((at) + 4 * (stride)), bytes((at) + 5 * (stride)), bytes((at) + 6 * (stride)),    \
+        bytes((at) + 7 * (stride))
 #define WINDOWS_16(bytes, stride) \
     WINDOWS_8(bytes, 0, stride), WINDOWS_8(bytes, 8 * (stride), stride)
 
@@ -25,8 +25,8 @@ static const uint8_t bits_source[GRAM_STRIDE_MAX][64] = {{WINDOWS_16(BITS, 1)},
 
 /* 1 << (byte ^ byte >> 3 & 7), by a byte's low six bits. */
 #define BIT(byte) (uint8_t)(1 << (((byte) ^ (byte) >> 3) & 7))
-#define BITS_8(byte)                                                                            \
-    BIT(byte), BIT((byte) + 1), BIT((byte) + 2), BIT((byte) + 3), BIT((byte) + 4),              \
+#define BITS_8(byte)                                                               \
+    BIT(byte), BIT((byte) + 1), BIT((byte) + 2), BIT((byte) + 3), BIT((byte) + 4), \
         BIT((byte) + 5), BIT((byte) + 6), BIT((byte) + 7)
 
 static const uint8_t bit_named[64] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24),
@@ -34,8 +34,8 @@ static const uint8_t bit_named[64] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8
 
 static inline __m512i fold(__m512i bytes)
 {
-    return _mm512_or_si512(bytes, _mm512_and_si512(_mm512_srli_epi32(bytes, 1),
-                                                   _mm512_set1_epi8(0x20)));
+    return _mm512_or_si512(bytes,
+                           _mm512_and_si512(_mm512_srli_epi32(bytes, 1), _mm512_set1_epi8(0x20)));
 }
 
 /* Of 16 windows of a block, those that lie in a run. */
@@ -71,8 +71,7 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
         const __m512i first = _mm512_maskz_permutexvar_epi8(0xEEEEEEEEEEEEEEEE, to_word, bytes);
         const __m512i word = _mm512_i32gather_epi32(
             _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift), view->words, 4);
-        const __m512i bits =
-            _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(to_bits, bytes), bit);
+        const __m512i bits = _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(to_bits, bytes), bit);
         __mmask16 passed = _mm512_testn_epi32_mask(word, bits);
 
         if (__builtin_popcount(passed) > MANY_PASSED && !in_runs)
@@ -105,12 +104,12 @@ static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *
 
     for (uint32_t at = from; at < to; at += 64) {
         const __m512i bytes = fold(_mm512_loadu_si512(text + at));
-        const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at + 1)));
+        const uint64_t next =
+            _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at + 1)));
         const uint64_t second =
             _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at + 2)));
 
-        n = write_positions(next & second & ~(next << 1 | before) & below(at, to), at, out,
-                            n);
+        n = write_positions(next & second & ~(next << 1 | before) & below(at, to), at, out, n);
         before = next >> 63;
     }
     return n;
@@ -202,7 +201,6 @@ static bool avx512_usable(char why[SL_WHY_LEN])
 static enum sl_status avx512_open(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
 {
-
 
     return gram_open(context, table, limits, &gram_filters_avx512, diag);
 }

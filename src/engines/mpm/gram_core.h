@@ -4,9 +4,9 @@
  *
  * Of each literal, windows of up to six bytes are taken, rare ones, one for each residue of the
  * stride, so that probing every stride-th position meets each occurrence exactly once. A window's
- * first three bytes choose a word of the filter, and in each of the word's four bytes one bit, named
- * by the window's bytes 3, 0, 4 and 5, must be clear. A window that ends early
- * clears all bits for the bytes it has not. So one look-up serves literals of all lengths.
+ * first three bytes choose a word of the filter, and in each of the word's four bytes one bit,
+ * named by the window's bytes 3, 0, 4 and 5, must be clear. A window that ends early clears all
+ * bits for the bytes it has not. So one look-up serves literals of all lengths.
  *
  * A survivor is looked up in a dictionary of windows, by six bytes, by four and by three, as far as
  * there are windows of that kind; an entry compares eight bytes around the window, then the whole
@@ -26,7 +26,7 @@ enum {
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
     GRAM_RUN_MIN = GRAM_WINDOW_MIN, /* what forces a window into a run is as long as one */
-    GRAM_WORDS_LOG_MAX = 17 /* 512 KiB */
+    GRAM_WORDS_LOG_MAX = 17         /* 512 KiB */
 };
 
 /* Kinds of windows, by the bytes that a dictionary's key is made of; and, behind those, edges of
@@ -41,7 +41,8 @@ enum gram_kind {
 };
 
 #define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
-#define GRAM_MORE UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind */
+#define GRAM_MORE UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind \
+                                        */
 
 /* Odd constants without pattern, for multiplicative hashing. */
 #define GRAM_HASH_KEY 0x85EBCA6Bu
@@ -55,9 +56,9 @@ struct gram_slot {
 
 /* A window of a literal, or of a group of them. 32 bytes. */
 struct gram_entry {
-    uint64_t bytes; /* the eight text bytes that begin `lead` before the window, */
-    uint64_t mask;  /* as far as they lie in the literal */
-    uint32_t match; /* the literal's id; GRAM_ENTRY_GROUP: the group */
+    uint64_t bytes;   /* the eight text bytes that begin `lead` before the window, */
+    uint64_t mask;    /* as far as they lie in the literal */
+    uint32_t match;   /* the literal's id; GRAM_ENTRY_GROUP: the group */
     uint32_t pattern; /* offset of all its bytes among those of all entries, a multiple of 8 */
     uint16_t window;  /* offset of the window in the literal */
     uint16_t len;     /* of the literal */
@@ -83,23 +84,23 @@ struct gram_list {
 /* The body of the block; offsets are bytes from its first byte. */
 struct gram_table {
     uint32_t stride;
-    uint32_t words_log; /* the filter has 1 << words_log words */
+    uint32_t words_log;  /* the filter has 1 << words_log words */
     uint32_t multiplier; /* of the filter's hash: odd */
     uint32_t slots_log;
     uint32_t n_of_kind[GRAM_KINDS]; /* windows, */
     uint32_t n_in_runs;             /* and those that lie inside a run after all */
-    uint32_t n_entries; /* of all; those of the dictionary are first */
+    uint32_t n_entries;             /* of all; those of the dictionary are first */
     uint32_t n_in_dictionary;
     uint64_t patterns_len; /* bytes */
-    uint64_t words; /* uint32_t */
-    uint64_t slots; /* struct gram_slot, 1 << slots_log */
+    uint64_t words;        /* uint32_t */
+    uint64_t slots;        /* struct gram_slot, 1 << slots_log */
     uint64_t entries;
     uint64_t patterns;
-    struct gram_list tiny;      /* literals too short for windows, by their first byte */
-    struct gram_list runs;      /* literals that are a run of one byte, the shortest first */
-    uint8_t tiny_first[256];    /* classes of a tiny literal's first byte, by the byte as it is, */
-    uint8_t tiny_second[256];   /* and of its second: where both share a bit, one may begin */
-    uint8_t run_min[256];       /* the shortest run of this byte to be looked at, 0: none */
+    struct gram_list tiny;    /* literals too short for windows, by their first byte */
+    struct gram_list runs;    /* literals that are a run of one byte, the shortest first */
+    uint8_t tiny_first[256];  /* classes of a tiny literal's first byte, by the byte as it is, */
+    uint8_t tiny_second[256]; /* and of its second: where both share a bit, one may begin */
+    uint8_t run_min[256];     /* the shortest run of this byte to be looked at, 0: none */
     uint32_t n_tiny;
     uint32_t n_runs; /* of the list and of edges in the dictionary */
 };
@@ -191,8 +192,8 @@ MPM_CORE uint32_t gram_word_of(uint32_t first, uint32_t multiplier, uint32_t wor
     return (first << 8) * multiplier >> (32 - words_log);
 }
 
-/* Of each byte, the number of the bit that it names: its upper bits count too, as binary formats are
- * full of powers of two. */
+/* Of each byte, the number of the bit that it names: its upper bits count too, as binary formats
+ * are full of powers of two. */
 MPM_CORE uint32_t gram_names_of(uint32_t bytes)
 {
     return (bytes ^ bytes >> 3) & 0x07070707u;

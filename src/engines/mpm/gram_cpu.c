@@ -10,8 +10,8 @@
 #include "base/diag.h"
 
 enum {
-    GAP_MAX = 256,           /* bytes between items of a stretch */
-    STRETCH_MAX = 1u << 30   /* bytes of a stretch, unless it is one item */
+    GAP_MAX = 256,         /* bytes between items of a stretch */
+    STRETCH_MAX = 1u << 30 /* bytes of a stretch, unless it is one item */
 };
 
 struct gram_cpu {
@@ -47,10 +47,9 @@ static struct place place_of(const struct scan *scan, uint32_t item)
     const struct sl_span span = scan->batch->payload[item];
     const uint32_t begin = span.offset - scan->begin;
 
-    return (struct place){
-        .text = {scan->bytes + begin, span.len, mpm_overlap(scan->batch, item)},
-        .item = item,
-        .begin = begin};
+    return (struct place){.text = {scan->bytes + begin, span.len, mpm_overlap(scan->batch, item)},
+                          .item = item,
+                          .begin = begin};
 }
 
 /* Goes on to the item that ends behind this position; false where the position is in none. */
@@ -89,8 +88,8 @@ static void verify_entry(const struct scan *scan, const struct place *place,
         mpm_hits_append(scan->hits, place->item, end, entry->match);
 }
 
-/* The entries of a key. Keys of two kinds may be equal: only those of the kind that was looked up are
- * meant. */
+/* The entries of a key. Keys of two kinds may be equal: only those of the kind that was looked up
+ * are meant. */
 static void verify_key(const struct scan *scan, const struct place *place, enum gram_kind kind,
                        uint32_t first, uint32_t at)
 {
@@ -144,8 +143,8 @@ static void scan_windows(const struct scan *scan, const struct place *place, uin
                          uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
-    const uint32_t n = make_keys(
-        scan, gram->filters->windows(scan->view, scan->bytes, from, to, gram->passed));
+    const uint32_t n =
+        make_keys(scan, gram->filters->windows(scan->view, scan->bytes, from, to, gram->passed));
 
     for (int kind = 0; kind < GRAM_KINDS; kind++)
         if (scan->view->body->n_of_kind[kind] != 0)
@@ -211,8 +210,7 @@ static void report_runs(const struct scan *scan, const struct place *place, uint
 {
     const struct gram_view *view = scan->view;
     const struct gram_list *list = &view->body->runs;
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(view->body, list->entries);
+    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(view->body, list->entries);
 
     for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
         if (entries[i].len > end - begin)
@@ -241,10 +239,9 @@ static uint32_t end_of_run(const struct gram_text *text, uint32_t at, uint8_t by
 static void verify_edge(const struct scan *scan, const struct place *place, enum gram_kind kind,
                         uint8_t byte, uint32_t at)
 {
-    const uint8_t neighbour =
-        place->text.bytes[kind == GRAM_RUN_BEGIN ? at - (uint32_t)1 : at];
-    const uint32_t first = gram_find(scan->view->slots, scan->view->slots_log,
-                                     gram_run_key(kind, byte, neighbour));
+    const uint8_t neighbour = place->text.bytes[kind == GRAM_RUN_BEGIN ? at - (uint32_t)1 : at];
+    const uint32_t first =
+        gram_find(scan->view->slots, scan->view->slots_log, gram_run_key(kind, byte, neighbour));
 
     if (first != GRAM_NONE)
         verify_key(scan, place, kind, first, place->begin + at);
@@ -281,8 +278,7 @@ static void scan_runs(const struct scan *scan, struct place place, uint32_t from
 
     for (uint32_t i = 0; i < n; i++)
         if (run_min[scan->bytes[gram->passed[i]]] != 0 &&
-            find_item(scan, &place, gram->passed[i]) &&
-            gram->passed[i] != place.begin)
+            find_item(scan, &place, gram->passed[i]) && gram->passed[i] != place.begin)
             verify_run(scan, &place, gram->passed[i] - place.begin);
     for (; first.begin < to; first = place_of(scan, first.item + 1)) {
         if (first.begin >= from && first.text.len > 0)
@@ -298,8 +294,7 @@ static void scan_tiny(const struct scan *scan, struct place place, uint32_t from
     const struct gram_list *list = &scan->view->body->tiny;
     const struct gram_entry *entries =
         (const struct gram_entry *)mpm_at(scan->view->body, list->entries);
-    const uint32_t n =
-        gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed);
+    const uint32_t n = gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed);
 
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t at = gram->passed[i];

@@ -18,8 +18,8 @@ struct gram_candidates {
     uint32_t entry[GRAM_PASSED_MAX]; /* the first of its key */
 };
 
-/* The filters each write the positions between `from` and `to` that pass, ascending, and returns their number.
- * Up to 128 bytes behind `to` are read; passing because of them does no harm. */
+/* The filters each write the positions between `from` and `to` that pass, ascending, and returns
+ * their number. Up to 128 bytes behind `to` are read; passing because of them does no harm. */
 struct gram_filters {
     /* Positions from, from + stride, ... where a window may begin. Those inside long runs may be
      * left out where no window lies in a run. */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 enum {
-    COUNTERS_LOG = 21,          /* a gram shares its counter with few others that occur */
-    SAMPLE_MAX = 8 << 20,       /* bytes: more teaches little and takes time */
-    TRIAL_MAX = 1 << 19,        /* bytes that filters are tried on */
+    COUNTERS_LOG = 21,    /* a gram shares its counter with few others that occur */
+    SAMPLE_MAX = 8 << 20, /* bytes: more teaches little and takes time */
+    TRIAL_MAX = 1 << 19,  /* bytes that filters are tried on */
 };
 
 /* What of six bytes, the first lowest, makes a gram. */

@@ -130,9 +130,9 @@ MPM_CORE uint32_t gram_lane_windows(const struct gram_view *view, const uint32_t
         const uint32_t rest = gram_funnel(words[p / 4 + 1], words[p / 4 + 2], p % 4);
         const uint32_t word = filter[gram_word_of(first, view->multiplier, view->words_log)];
 
-        passed |= (uint32_t)((word & gram_bits_named(gram_names_of(first), gram_names_of(rest))) ==
-                             0)
-                  << p;
+        passed |=
+            (uint32_t)((word & gram_bits_named(gram_names_of(first), gram_names_of(rest))) == 0)
+            << p;
     }
     return passed;
 }
@@ -145,24 +145,34 @@ MPM_CORE uint32_t gram_equal4(uint32_t a, uint32_t b)
     return ~(((differ & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | differ | 0x7F7F7F7Fu);
 }
 
-/* Bit p: a run of GRAM_RUN_MIN coarsely equal bytes begins at byte p of the lane. `before` is the
- * folded byte before the lane's first. */
-MPM_CORE uint32_t gram_lane_runs(const uint32_t words[GRAM_LANE_WORDS], uint32_t before)
+/* Bit 4 + p: byte p of the lane equals byte p + 1, coarsely, for p = -4 to 15 and on; `before` are
+ * the four folded bytes before the lane's first. */
+MPM_CORE uint32_t gram_lane_equal(const uint32_t words[GRAM_LANE_WORDS], uint32_t before)
 {
-    uint32_t begin = 0;
+    uint32_t equal =
+        (gram_equal4(before, gram_funnel(before, words[0], 1)) >> 7) * 0x01020408u >> 24;
 
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-    for (uint32_t i = 0; i < GRAM_LANE / 4; i++) {
-        const uint32_t last = (i == 0 ? before : words[i - 1] >> 24) & 0xFF;
-        const uint32_t run = gram_equal4(words[i], gram_funnel(words[i], words[i + 1], 1)) &
-                             gram_equal4(words[i], gram_funnel(words[i], words[i + 1], 2)) &
-                             ~gram_equal4(words[i], words[i] << 8 | last);
+    for (uint32_t i = 0; i < GRAM_LANE_WORDS - 1; i++)
+        equal |=
+            ((gram_equal4(words[i], gram_funnel(words[i], words[i + 1], 1)) >> 7) * 0x01020408u >>
+             24)
+            << 4 * (i + 1);
+    return equal;
+}
 
-        begin |= ((run >> 7) * 0x01020408u >> 24 & 15) << 4 * i;
-    }
-    return begin;
+/* Bit p: a run of GRAM_RUN_MIN bytes or more begins at byte p of the lane, */
+MPM_CORE uint32_t gram_run_begins(uint32_t equal)
+{
+    return equal >> 4 & equal >> 5 & ~(equal >> 3) & 0xFFFF;
+}
+
+/* or ended just before it. */
+MPM_CORE uint32_t gram_run_ends(uint32_t equal)
+{
+    return equal >> 2 & equal >> 1 & ~(equal >> 3) & 0xFFFF;
 }
 
 /* Bit p: a tiny literal may begin at byte p of the lane; `bytes` are as they are. */
@@ -171,22 +181,19 @@ MPM_CORE uint32_t gram_lane_tiny(const struct gram_table *body, const uint8_t *b
     uint32_t passed = 0;
 
     for (uint32_t p = 0; p < GRAM_LANE; p++)
-        passed |=
-            (uint32_t)((body->tiny_first[bytes[p]] & body->tiny_second[bytes[p + 1]]) != 0) << p;
+        passed |= (uint32_t)((body->tiny_first[bytes[p]] & body->tiny_second[bytes[p + 1]]) != 0)
+                  << p;
     return passed;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Whether a run that begins here, in this item, is long enough to be looked at. */
-MPM_CORE bool gram_run_matters(const struct gram_table *body, const struct gram_arena *arena,
-                               const struct gram_place *place, uint32_t at)
+/* Whether there are literals that are runs of a byte. */
+MPM_CORE bool gram_has_runs_of(const struct gram_table *body, uint8_t byte)
 {
-    const uint8_t byte = (uint8_t)gram_fold4(arena->bytes[at]);
-    const uint32_t min = body->run_min[byte];
+    const uint8_t folded = (uint8_t)gram_fold4(byte);
 
-    return min != 0 && min <= place->span.offset + (uint64_t)place->span.len - at &&
-           gram_fold4(arena->bytes[at + min - 1]) == byte;
+    return body->runs.begin[folded] != body->runs.begin[folded + 1];
 }
 
 /* Where a run of a folded byte ends, looking at no more than `most` bytes, a multiple of 8, and not

@@ -94,42 +94,43 @@ static void report_runs(const struct scan *scan, const struct gram_place *place,
 {
     const struct gram_view *view = &scan->view;
     const struct gram_list *list = &view->body->runs;
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(view->body, list->entries);
+    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(view->body, list->entries);
 
     for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
         const struct gram_entry *entry = &entries[i];
 
         if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
-            report_run(scan, place, (uint8_t)entry->bytes,
-                       (entry->flags & GRAM_ENTRY_EXACT) != 0, entry->len, entry->match, begin,
-                       end);
+            report_run(scan, place, (uint8_t)entry->bytes, (entry->flags & GRAM_ENTRY_EXACT) != 0,
+                       entry->len, entry->match, begin, end);
             continue;
         }
         for (uint32_t k = view->groups[entry->match]; k < view->groups[entry->match + 1]; k++) {
             const struct mpm_literal *literal = &view->literals[k];
 
-            report_run(scan, place, view->bytes[literal->bytes], literal->exact != 0,
-                       literal->len, literal->id, begin, end);
+            report_run(scan, place, view->bytes[literal->bytes], literal->exact != 0, literal->len,
+                       literal->id, begin, end);
         }
     }
 }
 
+static void verify_edge(const struct scan *scan, enum gram_kind kind, uint32_t run,
+                        uint32_t neighbour, uint32_t at)
+{
+    const uint8_t *bytes = scan->arena.bytes;
+
+    if (scan->view.body->run_min[bytes[run]] != 0)
+        verify_key(scan, kind, gram_run_key(kind, bytes[run], bytes[neighbour]), at);
+}
+
+/* A run that begins here, in this item, if it may be a literal. */
 static void verify_run(const struct scan *scan, const struct gram_place *place, uint32_t at)
 {
-    if (!gram_run_matters(scan->view.body, &scan->arena, place, at))
-        return;
-
-    const uint8_t *bytes = scan->arena.bytes;
-    const uint8_t byte = (uint8_t)gram_fold4(bytes[at]);
+    const uint8_t byte = (uint8_t)gram_fold4(scan->arena.bytes[at]);
     const uint32_t behind = place->span.offset + place->span.len;
-    const uint32_t end = gram_run_end(&scan->arena, byte, at, UINT32_MAX, behind);
 
-    report_runs(scan, place, byte, at, end);
-    if (at > place->span.offset)
-        verify_key(scan, GRAM_RUN_BEGIN, gram_run_key(GRAM_RUN_BEGIN, byte, bytes[at - 1]), at);
-    if (end < behind)
-        verify_key(scan, GRAM_RUN_END, gram_run_key(GRAM_RUN_END, byte, bytes[end]), end);
+    if (gram_has_runs_of(scan->view.body, byte))
+        report_runs(scan, place, byte, at,
+                    gram_run_end(&scan->arena, byte, at, UINT32_MAX, behind));
 }
 
 /* Runs at an item's first byte are looked at apart: they may go on from what lies before it. */
@@ -154,6 +155,33 @@ static void verify_first_runs(const struct scan *scan)
     }
 }
 
+/* An edge belongs to no item yet: where what lies before or behind an item goes on a run of it, the
+ * literal of that edge would not lie in the item either. */
+static void scan_runs(const struct scan *scan, const uint32_t words[GRAM_LANE_WORDS], uint32_t at)
+{
+    uint32_t before = ~words[0] << 24;
+
+    if (at > 0) {
+        memcpy(&before, scan->arena.bytes + at - 4, 4);
+        before = gram_fold4(before);
+    }
+
+    const uint32_t equal = gram_lane_equal(words, before);
+    for (uint32_t bits = gram_run_begins(equal); bits != 0; bits &= bits - 1) {
+        const uint32_t begin = at + (uint32_t)__builtin_ctz(bits);
+
+        if (begin > 0)
+            verify_edge(scan, GRAM_RUN_BEGIN, begin, begin - 1, begin);
+        verify_inner_run(scan, begin);
+    }
+    for (uint32_t bits = gram_run_ends(equal); bits != 0; bits &= bits - 1) {
+        const uint32_t end = at + (uint32_t)__builtin_ctz(bits);
+
+        if (end >= GRAM_RUN_MIN) /* not of what is made up before the arena */
+            verify_edge(scan, GRAM_RUN_END, end - 1, end, end);
+    }
+}
+
 static void scan_lane(const struct scan *scan, uint32_t at)
 {
     const struct gram_table *body = scan->view.body;
@@ -163,14 +191,11 @@ static void scan_lane(const struct scan *scan, uint32_t at)
     memcpy(words, bytes, sizeof words);
     for (int i = 0; i < GRAM_LANE_WORDS; i++)
         words[i] = gram_fold4(words[i]);
-    for (uint32_t bits =
-             gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride);
+    for (uint32_t bits = gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride);
          bits != 0; bits &= bits - 1)
         verify_window(scan, at + (uint32_t)__builtin_ctz(bits));
     if (body->n_runs != 0)
-        for (uint32_t bits = gram_lane_runs(words, at > 0 ? gram_fold4(bytes[-1]) : ~words[0]);
-             bits != 0; bits &= bits - 1)
-            verify_inner_run(scan, at + (uint32_t)__builtin_ctz(bits));
+        scan_runs(scan, words, at);
     if (body->n_tiny != 0)
         for (uint32_t bits = gram_lane_tiny(body, bytes); bits != 0; bits &= bits - 1)
             verify_tiny(scan, at + (uint32_t)__builtin_ctz(bits));
