@@ -316,7 +316,7 @@ static void fill_words(struct builder *builder)
         if (draft->run != 0) /* not looked for by windows */
             continue;
         if (draft->known < 4)
-            bits |= 0x000000FF;
+            bits |= 0x0000FF00;
         if (draft->known < 5)
             bits |= 0x00FF0000;
         if (draft->known < 6)
@@ -371,6 +371,17 @@ static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct
             at = (at + 1) & ((UINT32_C(1) << slots_log) - 1);
         }
         slots[at] = (struct gram_slot){key, (uint32_t)i};
+    }
+}
+
+static void fill_shorts(uint32_t *shorts, const struct builder *builder)
+{
+    for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
+        const struct draft *draft = &builder->drafts[i];
+        const uint32_t bit = gram_short_bit((enum gram_kind)draft->entry.kind, draft->key);
+
+        if (draft->entry.kind == GRAM_KIND_4 || draft->entry.kind == GRAM_KIND_3)
+            shorts[bit / 32] |= UINT32_C(1) << bit % 32;
     }
 }
 
@@ -467,6 +478,7 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     memcpy(head.n_of_kind, builder->n_of_kind, sizeof head.n_of_kind);
     head.words = mpm_place(&end, sizeof(uint32_t) << head.words_log);
     head.slots = mpm_place(&end, sizeof(struct gram_slot) << head.slots_log);
+    head.shorts = mpm_place(&end, (UINT64_C(2) << GRAM_SHORT_LOG) / 8);
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
     head.patterns = mpm_place(&end, builder->patterns_len);
 
@@ -477,6 +489,7 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     *body = head;
     memcpy((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
     fill_slots((struct gram_slot *)((uint8_t *)body + body->slots), head.slots_log, builder);
+    fill_shorts((uint32_t *)((uint8_t *)body + body->shorts), builder);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
     return table;

@@ -8,7 +8,7 @@
 /* Sources, as vpshufb takes them, of the bytes of four windows at a stride, for both halves: bytes
  * 0 to 2 above a zero, and the bytes that name bits. */
 #define WORD(at) 0x80, (at), (at) + 1, (at) + 2
-#define BITS(at) (at) + 3, (at), (at) + 4, (at) + 5
+#define BITS(at) (at) + 2, (at) + 3, (at) + 4, (at) + 5
 #define WINDOWS_4(bytes, stride) bytes(0), bytes(stride), bytes(2 * (stride)), bytes(3 * (stride))
 #define BOTH(bytes, stride)                                \
     {                                                      \

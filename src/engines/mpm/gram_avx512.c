@@ -10,7 +10,7 @@ enum { MANY_PASSED = 8 }; /* of 16: it must be a run, which can only pass by col
 /* Sources, as vpermb takes them, of the bytes of 16 windows at a stride: bytes 0 to 2 above a byte
  * that is masked away, and the bytes that name bits. */
 #define WORD(at) 0, (at), (at) + 1, (at) + 2
-#define BITS(at) (at) + 3, (at), (at) + 4, (at) + 5
+#define BITS(at) (at) + 2, (at) + 3, (at) + 4, (at) + 5
 #define WINDOWS_8(bytes, at, stride)                                                           \
     bytes(at), bytes((at) + (stride)), bytes((at) + 2 * (stride)), bytes((at) + 3 * (stride)), \
         bytes((at) + 4 * (stride)), bytes((at) + 5 * (stride)), bytes((at) + 6 * (stride)),    \

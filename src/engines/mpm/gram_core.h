@@ -5,8 +5,8 @@
  * Of each literal, windows of up to six bytes are taken, rare ones, one for each residue of the
  * stride, so that probing every stride-th position meets each occurrence exactly once. A window's
  * first three bytes choose a word of the filter, and in each of the word's four bytes one bit,
- * named by the window's bytes 3, 0, 4 and 5, must be clear. A window that ends early clears all
- * bits for the bytes it has not. So one look-up serves literals of all lengths.
+ * named by the window's bytes 2 to 5, must be clear. A window that ends early clears all bits for
+ * the bytes it has not. So one look-up serves literals of all lengths.
  *
  * A survivor is looked up in a dictionary of windows, by six bytes, by four and by three, as far as
  * there are windows of that kind; an entry compares eight bytes around the window, then the whole
@@ -26,7 +26,8 @@ enum {
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
     GRAM_RUN_MIN = GRAM_WINDOW_MIN, /* what forces a window into a run is as long as one */
-    GRAM_WORDS_LOG_MAX = 17         /* 512 KiB */
+    GRAM_WORDS_LOG_MAX = 17,        /* 512 KiB */
+    GRAM_SHORT_LOG = 16             /* bits of the set of keys of a short kind: 8 KiB */
 };
 
 /* Kinds of windows, by the bytes that a dictionary's key is made of; and, behind those, edges of
@@ -41,8 +42,9 @@ enum gram_kind {
 };
 
 #define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
-#define GRAM_MORE UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind \
-                                        */
+#define GRAM_MORE                                                                   \
+    UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind \
+                          */
 
 /* Odd constants without pattern, for multiplicative hashing. */
 #define GRAM_HASH_KEY 0x85EBCA6Bu
@@ -94,6 +96,7 @@ struct gram_table {
     uint64_t patterns_len; /* bytes */
     uint64_t words;        /* uint32_t */
     uint64_t slots;        /* struct gram_slot, 1 << slots_log */
+    uint64_t shorts; /* uint32_t, 1 << GRAM_SHORT_LOG bits each: keys of kinds 4 and 3, by hash */
     uint64_t entries;
     uint64_t patterns;
     struct gram_list tiny;    /* literals too short for windows, by their first byte */
@@ -109,6 +112,7 @@ struct gram_table {
 struct gram_view {
     const uint32_t *words;
     const struct gram_slot *slots;
+    const uint32_t *shorts;
     const struct gram_entry *entries;
     const uint8_t *patterns;
     const struct gram_table *body;
@@ -128,6 +132,7 @@ MPM_CORE struct gram_view gram_view(const struct sl_mpm_table *table)
 
     view.words = (const uint32_t *)mpm_at(body, body->words);
     view.slots = (const struct gram_slot *)mpm_at(body, body->slots);
+    view.shorts = (const uint32_t *)mpm_at(body, body->shorts);
     view.entries = (const struct gram_entry *)mpm_at(body, body->entries);
     view.patterns = (const uint8_t *)mpm_at(body, body->patterns);
     view.body = body;
@@ -202,10 +207,10 @@ MPM_CORE uint32_t gram_names_of(uint32_t bytes)
 /* The bits of a word that a window needs clear; `rest` are bytes 4 and on. */
 MPM_CORE uint32_t gram_bits_of(uint32_t first, uint32_t rest)
 {
-    const uint32_t low = gram_names_of(first), high = gram_names_of(rest);
+    const uint32_t names = gram_names_of(first >> 16 | rest << 16);
 
-    return UINT32_C(1) << (low >> 24) | UINT32_C(0x100) << (low & 7) |
-           UINT32_C(0x10000) << (high & 7) | UINT32_C(0x1000000) << (high >> 8 & 7);
+    return UINT32_C(1) << (names & 7) | UINT32_C(0x100) << (names >> 8 & 7) |
+           UINT32_C(0x10000) << (names >> 16 & 7) | UINT32_C(0x1000000) << (names >> 24);
 }
 
 /* Whether the six bytes of a window are equal. */
@@ -246,6 +251,20 @@ MPM_CORE uint32_t gram_run_key(enum gram_kind kind, uint8_t byte, uint8_t neighb
 MPM_CORE uint32_t gram_slot_of(uint32_t key, uint32_t slots_log)
 {
     return (key ^ key >> 15) * GRAM_HASH_SLOT >> (32 - slots_log);
+}
+
+MPM_CORE uint32_t gram_short_bit(enum gram_kind kind, uint32_t key)
+{
+    return gram_slot_of(key, GRAM_SHORT_LOG) | (kind == GRAM_KIND_3 ? 1u << GRAM_SHORT_LOG : 0);
+}
+
+/* Whether a key of a short kind may be in the dictionary, by the sets of such keys: for those who
+ * have these nearer than the dictionary. */
+MPM_CORE bool gram_may_find(const uint32_t *shorts, enum gram_kind kind, uint32_t key)
+{
+    const uint32_t bit = gram_short_bit(kind, key);
+
+    return (shorts[bit / 32] >> bit % 32 & 1) != 0;
 }
 
 /* The first entry of a key, or GRAM_NONE. */

@@ -16,7 +16,8 @@ enum {
     TILE = 32 * GRAM_LANE,
     QUEUE = 64,        /* less than 32 wait while up to 32 come in */
     STAGED = 64,       /* hits; more go to memory one by one */
-    ITEMS_BLOCK = 256, /* threads, one an item or an entry of the index */
+    ITEMS_BLOCK = 256, /* threads, one an item */
+    ENTRIES_ALONE = 4, /* of the index */
     KIND_SHIFT = 28
 };
 
@@ -25,7 +26,7 @@ enum {
 struct queues {
     uint32_t passed[QUEUE];
     uint32_t edge_at[QUEUE];
-    uint32_t edge_kind[QUEUE];
+    uint8_t edge_kind[QUEUE];
     uint32_t found_at[QUEUE];
     uint32_t found[QUEUE]; /* entry, and its kind in the upper bits */
     uint32_t run[QUEUE];
@@ -33,8 +34,15 @@ struct queues {
     struct sl_hit staged[STAGED];
 };
 
-/* One a warp; the filter lies behind them. */
+/* One a warp; behind them lie the sets of short keys and the filter. */
 extern __shared__ struct queues shared_queues[];
+
+enum { SHORT_WORDS = (2 << GRAM_SHORT_LOG) / 32 };
+
+static __device__ uint32_t *shared_shorts(void)
+{
+    return (uint32_t *)(shared_queues + WARPS);
+}
 
 static __device__ struct queues *my_queues(void)
 {
@@ -170,13 +178,18 @@ static __device__ void take_passed(struct warp *warp, uint32_t n)
     if (active) {
         at = my_queues()->passed[warp->n_passed + warp->lane];
         bytes = gram_fold8(gram_load8(warp->scan->arena.bytes + at));
-        active = warp->scan->in_runs || !gram_in_run(bytes);
     }
     __syncwarp();
-    for (uint32_t kind = 0; kind < GRAM_KINDS; kind++)
+    for (uint32_t kind = 0; kind < GRAM_KINDS; kind++) {
+        const uint32_t key =
+            gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+
         if ((warp->scan->kinds >> kind & 1) != 0)
-            look_up(warp, active, kind,
-                    gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32)), at);
+            look_up(warp,
+                    active && (kind == GRAM_KIND_6 ||
+                               gram_may_find(shared_shorts(), (enum gram_kind)kind, key)),
+                    kind, key, at);
+    }
 }
 
 /* An edge belongs to no item yet: where what lies before or behind an item goes on a run of it, the
@@ -316,14 +329,14 @@ static __device__ void take_runs(struct warp *warp, uint32_t n)
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* Appends a lane's positions to a queue, and has 32 taken whenever there are as many. */
+/* Appends a lane's bits to a queue, and has 32 taken whenever there are as many. */
 template <class Put, class Take>
-static __device__ void enqueue(const struct warp *warp, uint32_t *n, uint32_t bits, uint32_t at,
-                               Put put, Take take)
+static __device__ void enqueue(const struct warp *warp, uint32_t *n, uint32_t bits, Put put,
+                               Take take)
 {
     for (uint32_t some; (some = __ballot_sync(WHOLE, bits != 0)) != 0;) {
         if (bits != 0) {
-            put(*n + __popc(some & lanes_below(warp->lane)), at + (__ffs((int)bits) - 1));
+            put(*n + __popc(some & lanes_below(warp->lane)), (uint32_t)__ffs((int)bits) - 1);
             bits &= bits - 1;
         }
         *n += __popc(some);
@@ -333,13 +346,14 @@ static __device__ void enqueue(const struct warp *warp, uint32_t *n, uint32_t bi
     }
 }
 
-static __device__ void enqueue_edges(struct warp *warp, uint32_t kind, uint32_t bits, uint32_t at)
+/* Begins of runs in the lower half of the bits, ends in the upper. */
+static __device__ void enqueue_edges(struct warp *warp, uint32_t bits, uint32_t at)
 {
     enqueue(
-        warp, &warp->n_edges, bits, at,
-        [=](uint32_t slot, uint32_t where) {
-            my_queues()->edge_at[slot] = where;
-            my_queues()->edge_kind[slot] = kind;
+        warp, &warp->n_edges, bits,
+        [=](uint32_t slot, uint32_t bit) {
+            my_queues()->edge_at[slot] = at + bit % GRAM_LANE;
+            my_queues()->edge_kind[slot] = bit < GRAM_LANE ? GRAM_RUN_BEGIN : GRAM_RUN_END;
         },
         [=] { take_edges(warp, 32); });
 }
@@ -376,7 +390,7 @@ static __device__ struct lane_bytes load_lane(const struct warp *warp, uint64_t 
 
         loaded.own = *(const uint4 *)bytes;
         loaded.behind = *(const uint2 *)(bytes + GRAM_LANE);
-        if (warp->scan->has_edges && at > 0)
+        if (at > 0)
             loaded.before = *(const uint32_t *)(bytes - 4);
     }
     return loaded;
@@ -390,23 +404,24 @@ static __device__ void scan_lane(struct warp *warp, const uint32_t *filter,
     const uint32_t words[GRAM_LANE_WORDS] = {
         gram_fold4(loaded->own.x), gram_fold4(loaded->own.y),    gram_fold4(loaded->own.z),
         gram_fold4(loaded->own.w), gram_fold4(loaded->behind.x), gram_fold4(loaded->behind.y)};
-    const uint32_t windows =
-        inside ? gram_lane_windows(&warp->scan->view, filter, words, STRIDE) : 0;
+    const uint32_t before = at > 0 ? gram_fold4(loaded->before) : ~words[0] << 24;
+    const uint32_t equal = gram_lane_equal(words, before);
+    uint32_t windows = gram_lane_windows(&warp->scan->view, filter, words, STRIDE);
 
+    if (!warp->scan->in_runs)
+        windows &= ~gram_lane_in_run(equal);
     enqueue(
-        warp, &warp->n_passed, windows, at,
-        [=](uint32_t slot, uint32_t where) { my_queues()->passed[slot] = where; },
+        warp, &warp->n_passed, inside ? windows : 0,
+        [=](uint32_t slot, uint32_t bit) { my_queues()->passed[slot] = at + bit; },
         [=] { take_passed(warp, 32); });
     if (warp->scan->has_edges) {
-        const uint32_t before = at > 0 ? gram_fold4(loaded->before) : ~words[0] << 24;
-        const uint32_t equal = inside ? gram_lane_equal(words, before) : 0;
+        const uint32_t begins = inside ? gram_run_begins(equal) : 0;
 
-        enqueue_edges(warp, GRAM_RUN_BEGIN, gram_run_begins(equal), at);
-        enqueue_edges(warp, GRAM_RUN_END, gram_run_ends(equal), at);
+        enqueue_edges(warp, inside ? begins | gram_run_ends(equal) << GRAM_LANE : 0, at);
         if (warp->scan->has_runs)
             enqueue(
-                warp, &warp->n_runs, gram_run_begins(equal), at,
-                [=](uint32_t slot, uint32_t where) { my_queues()->run[slot] = where; },
+                warp, &warp->n_runs, begins,
+                [=](uint32_t slot, uint32_t bit) { my_queues()->run[slot] = at + bit; },
                 [=] { take_runs(warp, 32); });
     }
     if (warp->scan->has_tiny) {
@@ -422,11 +437,13 @@ static __global__ void __launch_bounds__(BLOCK)
     gram_scan_kernel(const __grid_constant__ struct gram_scan scan)
 {
     const uint32_t n_words = 1u << scan.view.words_log;
-    uint32_t *filter = (uint32_t *)(shared_queues + WARPS);
+    uint32_t *filter = shared_shorts() + SHORT_WORDS;
     struct warp warp = {&scan, threadIdx.x % 32};
 
     for (uint32_t i = threadIdx.x; i < n_words; i += BLOCK)
         filter[i] = scan.view.words[i];
+    for (uint32_t i = threadIdx.x; i < SHORT_WORDS; i += BLOCK)
+        shared_shorts()[i] = scan.view.shorts[i];
     my_queues()->n_staged = 0;
     __syncthreads();
 
@@ -446,12 +463,27 @@ static __global__ void __launch_bounds__(BLOCK)
     flush_hits(&warp, 1);
 }
 
+/* A thread an item; the many entries of long items are filled by all threads of its warp. */
 static __global__ void gram_index_kernel(struct gram_arena arena, uint32_t *index, uint32_t n)
 {
-    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t item = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t lane = threadIdx.x % 32;
+    uint32_t first = 0, end = 0;
 
-    if (i < n)
-        index[i] = gram_index_of(arena.payload, arena.n_items, i << GRAM_INDEX_LOG);
+    if (item < arena.n_items)
+        end = gram_index_range(&arena, item, n, &first);
+    for (uint32_t i = 0; i < ENTRIES_ALONE && first < end; i++)
+        index[first++] = item;
+    for (uint32_t left; (left = __ballot_sync(WHOLE, first < end)) != 0;) {
+        const int from = __ffs((int)left) - 1;
+        const uint32_t its_first = __shfl_sync(WHOLE, first, from);
+        const uint32_t its_end = __shfl_sync(WHOLE, end, from);
+
+        for (uint32_t i = its_first + lane; i < its_end; i += 32)
+            index[i] = item - lane + from;
+        if ((int)lane == from)
+            first = end;
+    }
 }
 
 static __global__ void gram_first_runs_kernel(const __grid_constant__ struct gram_scan scan)
@@ -530,6 +562,7 @@ static void describe(struct gram_cuda *gram, const struct gram_view *host)
     *view = *host;
     view->words = on_device(cuda, host->words);
     view->slots = on_device(cuda, host->slots);
+    view->shorts = on_device(cuda, host->shorts);
     view->entries = on_device(cuda, host->entries);
     view->patterns = on_device(cuda, host->patterns);
     view->body = on_device(cuda, host->body);
@@ -555,8 +588,8 @@ static enum sl_status gram_cuda_open(void **context, const void *table,
 
     if (gram == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
-    gram->shared_len =
-        (uint32_t)(((uint32_t)sizeof(uint32_t) << view.words_log) + WARPS * sizeof(struct queues));
+    gram->shared_len = (uint32_t)(WARPS * sizeof(struct queues) +
+                                  (SHORT_WORDS + (1u << view.words_log)) * sizeof(uint32_t));
 
     enum sl_status status = cuda_context_open(&gram->cuda, table, block->len, limits, diag);
     if (status == SL_OK)
@@ -589,7 +622,7 @@ static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
     scan->arena.overlap = batch->has_overlap ? batch->overlap : NULL;
     scan->arena.n_items = batch->n_items;
     scan->arena.len = batch->bytes_len;
-    gram_index_kernel<<<blocks_for(n_index, ITEMS_BLOCK), ITEMS_BLOCK, 0, stream>>>(
+    gram_index_kernel<<<blocks_for(batch->n_items, ITEMS_BLOCK), ITEMS_BLOCK, 0, stream>>>(
         scan->arena, gram->d_index, n_index);
     if (scan->view.stride == 1)
         gram_scan_kernel<1><<<n_blocks, BLOCK, gram->shared_len, stream>>>(*scan);

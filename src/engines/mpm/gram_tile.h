@@ -10,7 +10,7 @@
 enum {
     GRAM_LANE = 16,      /* bytes */
     GRAM_LANE_WORDS = 6, /* that a lane reads: its bytes and those of windows that begin in them */
-    GRAM_INDEX_LOG = 11  /* bytes of the arena that share an entry of the index of items */
+    GRAM_INDEX_LOG = 9   /* bytes of the arena that share an entry of the index of items */
 };
 
 /* A batch's arena. Payloads do not overlap, and ascend. */
@@ -18,7 +18,7 @@ struct gram_arena {
     const uint8_t *bytes;
     const struct sl_span *payload;
     const uint16_t *overlap; /* NULL where no item has any */
-    const uint32_t *index;   /* the last item whose payload begins at or before each 2 KiB, or 0 */
+    const uint32_t *index;   /* the last item whose payload begins at or before each 512, or 0 */
     uint32_t n_items;
     uint32_t len; /* bytes */
 };
@@ -30,20 +30,20 @@ struct gram_place {
     uint32_t overlap;
 };
 
-/* The entry of the index for bytes from `begin` on. */
-MPM_CORE uint32_t gram_index_of(const struct sl_span *payload, uint32_t n_items, uint32_t begin)
+/* The entries of the index that are an item's: those from *first on, up to the returned one. The
+ * last item has all that are left of n. */
+MPM_CORE uint32_t gram_index_range(const struct gram_arena *arena, uint32_t item, uint32_t n,
+                                   uint32_t *first)
 {
-    uint32_t low = 0, high = n_items - 1;
+    const uint32_t round = (1u << GRAM_INDEX_LOG) - 1;
 
-    while (low < high) {
-        const uint32_t middle = high - (high - low) / 2;
-
-        if (payload[middle].offset <= begin)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    /* From the first entry at or behind the payload's first byte; of the first item, all before. */
+    *first = item == 0
+                 ? 0
+                 : (uint32_t)(((uint64_t)arena->payload[item].offset + round) >> GRAM_INDEX_LOG);
+    return item + 1 == arena->n_items
+               ? n
+               : (uint32_t)(((uint64_t)arena->payload[item + 1].offset + round) >> GRAM_INDEX_LOG);
 }
 
 /* The item whose payload holds bytes begin to end - 1, if one does. */
@@ -106,33 +106,56 @@ MPM_CORE uint32_t gram_funnel(uint32_t a, uint32_t b, uint32_t at)
 #endif
 }
 
-/* gram_bits_of from the names of bytes 0 to 3 and 4 to 7: the names become the nibbles that choose
- * from the eight possible bytes. */
-MPM_CORE uint32_t gram_bits_named(uint32_t low, uint32_t high)
+/* Eight nibbles from nibble `at` (0 to 7) of a on, going on in b. */
+MPM_CORE uint32_t gram_funnel4(uint32_t a, uint32_t b, uint32_t at)
 {
-    const uint32_t names = gram_choose(low, high, 0x5403);
-    const uint32_t nibbles = gram_choose(names | names >> 4, 0, 0x0020);
-
-    return gram_choose(0x08040201u, 0x80402010u, nibbles);
+#ifdef __CUDA_ARCH__
+    return __funnelshift_r(a, b, 4 * at);
+#else
+    return (uint32_t)(((uint64_t)b << 32 | a) >> 4 * at);
+#endif
 }
 
-/* Bit p: a window may begin at byte p of the lane. `words` are the lane's, folded. */
+/* The names of a lane's bytes, a nibble each, eight a word. */
+MPM_CORE void gram_lane_names(const uint32_t words[GRAM_LANE_WORDS],
+                              uint32_t names[GRAM_LANE_WORDS / 2])
+{
+    uint32_t pairs[GRAM_LANE_WORDS];
+
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (uint32_t i = 0; i < GRAM_LANE_WORDS; i++) {
+        const uint32_t apart = gram_names_of(words[i]);
+
+        pairs[i] = apart | apart >> 4; /* in bytes 0 and 2 */
+    }
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (uint32_t i = 0; i < GRAM_LANE_WORDS / 2; i++)
+        names[i] = gram_choose(pairs[2 * i], pairs[2 * i + 1], 0x6420);
+}
+
+/* Bit p: a window may begin at byte p of the lane. `words` are the lane's, folded. Four names in a
+ * row choose a window's bits from the eight that a byte may name. */
 MPM_CORE uint32_t gram_lane_windows(const struct gram_view *view, const uint32_t *filter,
                                     const uint32_t words[GRAM_LANE_WORDS], uint32_t stride)
 {
+    uint32_t names[GRAM_LANE_WORDS / 2 + 1];
     uint32_t passed = 0;
 
+    gram_lane_names(words, names);
+    names[GRAM_LANE_WORDS / 2] = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
     for (uint32_t p = 0; p < GRAM_LANE; p += stride) {
         const uint32_t first = gram_funnel(words[p / 4], words[p / 4 + 1], p % 4);
-        const uint32_t rest = gram_funnel(words[p / 4 + 1], words[p / 4 + 2], p % 4);
         const uint32_t word = filter[gram_word_of(first, view->multiplier, view->words_log)];
+        const uint32_t its = gram_funnel4(names[(p + 2) / 8], names[(p + 2) / 8 + 1], (p + 2) % 8);
 
-        passed |=
-            (uint32_t)((word & gram_bits_named(gram_names_of(first), gram_names_of(rest))) == 0)
-            << p;
+        passed |= (uint32_t)((word & gram_choose(0x08040201u, 0x80402010u, its)) == 0) << p;
     }
     return passed;
 }
@@ -161,6 +184,12 @@ MPM_CORE uint32_t gram_lane_equal(const uint32_t words[GRAM_LANE_WORDS], uint32_
              24)
             << 4 * (i + 1);
     return equal;
+}
+
+/* Bit p: the six bytes of a window at byte p of the lane are equal. */
+MPM_CORE uint32_t gram_lane_in_run(uint32_t equal)
+{
+    return equal >> 4 & equal >> 5 & equal >> 6 & equal >> 7 & equal >> 8;
 }
 
 /* Bit p: a run of GRAM_RUN_MIN bytes or more begins at byte p of the lane, */

@@ -54,13 +54,13 @@ static void verify_window(const struct scan *scan, uint32_t at)
 {
     const uint64_t bytes = gram_fold8(gram_load8(scan->arena.bytes + at));
 
-    if (scan->view.body->n_in_runs == 0 && gram_in_run(bytes))
-        return;
-    for (int kind = 0; kind < GRAM_KINDS; kind++)
-        if (scan->view.body->n_of_kind[kind] != 0)
-            verify_key(scan, (enum gram_kind)kind,
-                       gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32)),
-                       at);
+    for (int kind = 0; kind < GRAM_KINDS; kind++) {
+        const uint32_t key =
+            gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+
+        if (kind == GRAM_KIND_6 || gram_may_find(scan->view.shorts, (enum gram_kind)kind, key))
+            verify_key(scan, (enum gram_kind)kind, key, at);
+    }
 }
 
 static void verify_tiny(const struct scan *scan, uint32_t at)
@@ -157,16 +157,8 @@ static void verify_first_runs(const struct scan *scan)
 
 /* An edge belongs to no item yet: where what lies before or behind an item goes on a run of it, the
  * literal of that edge would not lie in the item either. */
-static void scan_runs(const struct scan *scan, const uint32_t words[GRAM_LANE_WORDS], uint32_t at)
+static void scan_runs(const struct scan *scan, uint32_t equal, uint32_t at)
 {
-    uint32_t before = ~words[0] << 24;
-
-    if (at > 0) {
-        memcpy(&before, scan->arena.bytes + at - 4, 4);
-        before = gram_fold4(before);
-    }
-
-    const uint32_t equal = gram_lane_equal(words, before);
     for (uint32_t bits = gram_run_begins(equal); bits != 0; bits &= bits - 1) {
         const uint32_t begin = at + (uint32_t)__builtin_ctz(bits);
 
@@ -187,18 +179,41 @@ static void scan_lane(const struct scan *scan, uint32_t at)
     const struct gram_table *body = scan->view.body;
     const uint8_t *bytes = scan->arena.bytes + at;
     uint32_t words[GRAM_LANE_WORDS];
+    uint32_t before;
 
     memcpy(words, bytes, sizeof words);
     for (int i = 0; i < GRAM_LANE_WORDS; i++)
         words[i] = gram_fold4(words[i]);
-    for (uint32_t bits = gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride);
+    before = ~words[0] << 24;
+    if (at > 0) {
+        memcpy(&before, bytes - 4, 4);
+        before = gram_fold4(before);
+    }
+
+    const uint32_t equal = gram_lane_equal(words, before);
+    const uint32_t in_run = body->n_in_runs != 0 ? 0 : gram_lane_in_run(equal);
+    for (uint32_t bits =
+             gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride) & ~in_run;
          bits != 0; bits &= bits - 1)
         verify_window(scan, at + (uint32_t)__builtin_ctz(bits));
     if (body->n_runs != 0)
-        scan_runs(scan, words, at);
+        scan_runs(scan, equal, at);
     if (body->n_tiny != 0)
         for (uint32_t bits = gram_lane_tiny(body, bytes); bits != 0; bits &= bits - 1)
             verify_tiny(scan, at + (uint32_t)__builtin_ctz(bits));
+}
+
+static void make_index(uint32_t *index, const struct gram_arena *arena)
+{
+    const uint32_t n = (arena->len >> GRAM_INDEX_LOG) + 1;
+
+    for (uint32_t item = 0; item < arena->n_items; item++) {
+        uint32_t first;
+        const uint32_t end = gram_index_range(arena, item, n, &first);
+
+        for (uint32_t i = first; i < end; i++)
+            index[i] = item;
+    }
 }
 
 static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
@@ -216,8 +231,7 @@ static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *bat
 
     if (batch->n_items == 0)
         return SL_OK;
-    for (uint32_t i = 0; i << GRAM_INDEX_LOG < batch->bytes_len; i++)
-        tiled->index[i] = gram_index_of(batch->payload, batch->n_items, i << GRAM_INDEX_LOG);
+    make_index(tiled->index, &scan.arena);
     if (scan.view.body->n_runs != 0)
         verify_first_runs(&scan);
     for (uint32_t at = 0; at < batch->bytes_len; at += GRAM_LANE)
