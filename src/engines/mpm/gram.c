@@ -3,10 +3,10 @@
  * goes apart. */
 #include <stdlib.h>
 
+#include "ac.h"
 #include "base/diag.h"
 #include "gram_check.h"
 #include "gram_model.h"
-#include "mpm_internal.h"
 
 static const char name[] = "gram";
 
@@ -35,6 +35,7 @@ struct draft {
 
 struct builder {
     const struct mpm_set *set;
+    struct ac_automaton *automaton;
     struct gram_model model;
     uint32_t stride;
     uint32_t words_log;
@@ -360,6 +361,22 @@ static bool make_filter(struct builder *builder, enum sl_device_kind device)
     return true;
 }
 
+/* The longest walk: from where a key is looked for to where it lies, or, for keys that are
+ * not there, through slots marked so to the first one that is not. */
+static uint32_t longest_walk(const struct gram_slot *slots, uint32_t slots_log)
+{
+    const uint32_t n = UINT32_C(1) << slots_log;
+    uint32_t best = 0;
+    uint32_t len = 0;
+
+    /* Twice around, as a walk may go on from the last slot to the first. */
+    for (uint64_t i = 0; i < 2 * (uint64_t)n; i++) {
+        len = (slots[i % n].entry & GRAM_MORE) != 0 ? len + 1 : 0;
+        best = len > best ? len : best;
+    }
+    return best + 1;
+}
+
 static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct builder *builder)
 {
     for (size_t i = 0; i < (size_t)1 << slots_log; i++)
@@ -474,16 +491,21 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     head.slots = mpm_place(&end, sizeof(struct gram_slot) << head.slots_log);
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
     head.patterns = mpm_place(&end, builder->patterns_len);
+    head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
 
-    struct sl_mpm_table *table = mpm_table_create(builder->set, name, 0, end);
+    struct sl_mpm_table *table =
+        mpm_table_create(builder->set, name, builder->set->n_states, end);
     if (table == NULL)
         return NULL;
     struct gram_table *body = (struct gram_table *)((uint8_t *)table + table->body);
     *body = head;
     memcpy((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
-    fill_slots((struct gram_slot *)((uint8_t *)body + body->slots), head.slots_log, builder);
+    struct gram_slot *slots = (struct gram_slot *)((uint8_t *)body + body->slots);
+    fill_slots(slots, head.slots_log, builder);
+    body->walk_max = longest_walk(slots, head.slots_log);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
+    ac_automaton_write(builder->automaton, (struct ac_table *)((uint8_t *)body + body->automaton));
     return table;
 }
 
@@ -514,7 +536,10 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
 {
     struct builder builder = {0};
     struct sl_mpm_table *made = NULL;
+    const enum sl_status status = ac_automaton_create(&builder.automaton, set, diag);
 
+    if (status != SL_OK)
+        return status;
     if (builder_init(&builder, set, config)) {
         for (uint32_t group = 0; group < set->n_groups; group++)
             add_group(&builder, group);
@@ -523,6 +548,7 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
         if (make_filter(&builder, config->device))
             made = make_table(&builder);
     }
+    ac_automaton_free(builder.automaton);
     free(builder.words);
     gram_model_clear(&builder.model);
     free(builder.drafts);
