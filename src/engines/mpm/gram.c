@@ -26,6 +26,7 @@ struct draft {
     uint32_t group;
     uint32_t order; /* within a key */
     uint8_t byte;   /* a run's, */
+    uint8_t neighbour; /* what lies before it or behind it, */
     uint32_t run;   /* and its length; 0: this is no run */
     struct gram_entry entry;
     uint32_t first; /* what the filter sees of the window: bytes 0 to 3, */
@@ -220,14 +221,13 @@ static bool add_run(struct builder *builder, uint32_t group)
     if (len == key->len) {
         draft = add_draft(builder, PLACE_RUNS, group, 0);
         draft->key = coarse(byte);
-    } else if (begin > 0) {
-        draft = add_draft(builder, PLACE_DICTIONARY, group, begin);
-        draft->entry.kind = GRAM_RUN_BEGIN;
-        draft->key = gram_run_key(GRAM_RUN_BEGIN, byte, key->folded[begin - 1]);
     } else {
-        draft = add_draft(builder, PLACE_DICTIONARY, group, len);
-        draft->entry.kind = GRAM_RUN_END;
-        draft->key = gram_run_key(GRAM_RUN_END, byte, key->folded[len]);
+        const enum gram_kind kind = begin > 0 ? GRAM_RUN_BEGIN : GRAM_RUN_END;
+
+        draft = add_draft(builder, PLACE_DICTIONARY, group, begin > 0 ? begin : len);
+        draft->neighbour = coarse(key->folded[begin > 0 ? begin - 1 : len]);
+        draft->entry.kind = (uint8_t)kind;
+        draft->key = gram_run_key(kind, byte, draft->neighbour);
     }
     draft->byte = coarse(byte);
     draft->run = len;
@@ -439,13 +439,23 @@ static void fill_patterns(uint8_t *patterns, const struct builder *builder)
     }
 }
 
-static void fill_run_min(uint8_t run_min[256], const struct draft *draft)
+/* What runs are looked at, and what edges of them are looked up. */
+static void fill_run(struct gram_table *body, const struct draft *draft)
 {
     const uint8_t run = (uint8_t)(draft->run < 255 ? draft->run : 255);
+    const uint8_t class_bit = (uint8_t)(1u << draft->byte % 8);
+    const int side = draft->entry.kind == GRAM_RUN_END;
 
-    for (uint32_t byte = 0; byte < 256; byte++)
-        if (gram_fold4(byte) == draft->byte && (run_min[byte] == 0 || run < run_min[byte]))
-            run_min[byte] = run;
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        if (gram_fold4(byte) == draft->byte) {
+            if (body->run_min[byte] == 0 || run < body->run_min[byte])
+                body->run_min[byte] = run;
+            if (draft->place == PLACE_DICTIONARY)
+                body->run_classes[side][byte] = class_bit;
+        }
+        if (draft->place == PLACE_DICTIONARY && gram_fold4(byte) == draft->neighbour)
+            body->run_edges[side][byte] |= class_bit;
+    }
 }
 
 static void fill_entries(struct gram_table *body, const struct builder *builder)
@@ -461,7 +471,7 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
         if (next == NULL || next->place != draft->place || next->key != draft->key)
             entries[i].flags |= GRAM_ENTRY_LAST;
         if (draft->run != 0)
-            fill_run_min(body->run_min, draft);
+            fill_run(body, draft);
     }
     for (int place = 0; place < N_PLACES; place++)
         from[place + 1] = from[place] + builder->n_of[place];

@@ -100,6 +100,8 @@ struct gram_table {
     uint8_t tiny_first[256];    /* classes of a tiny literal's first byte, by the byte as it is, */
     uint8_t tiny_second[256];   /* and of its second: where both share a bit, one may begin */
     uint8_t run_min[256];       /* the shortest run of this byte to be looked at, 0: none */
+    uint8_t run_edges[2][256];  /* classes of a neighbour before a run, and of one behind it: */
+    uint8_t run_classes[2][256]; /* where a run's byte shares a bit, there may be an entry */
     uint32_t n_tiny;
     uint32_t n_runs; /* of the list and of edges in the dictionary */
     uint32_t walk_max;  /* the most slots that one look-up reads */

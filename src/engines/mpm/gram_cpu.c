@@ -31,9 +31,11 @@ struct gram_cpu {
     const struct gram_filters *filters;
     uint32_t begin[TEXTS_MAX + 1]; /* texts of the unit, from its first byte; behind the last, */
     uint32_t end[TEXTS_MAX + 1];   /* a text that no position reaches */
+    uint8_t runs_of[256]; /* not 0: runs of this byte matter whatever is before them */
     uint32_t passed[GRAM_PASSED_MAX];
-    uint32_t key[GRAM_KINDS][GRAM_PASSED_MAX];
+    struct gram_keys keys[GRAM_KINDS];
     struct gram_candidates candidates;
+    struct gram_candidates matched;
 };
 
 /* A batch being scanned, and the unit at hand: whole items, or a part of one with what lies before
@@ -146,57 +148,68 @@ static void verify_key(struct scan *scan, const struct place *place, enum gram_k
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* Keeps of what passed only what lies in no run, and prepares its keys. */
-static uint32_t make_keys(const struct scan *scan, uint32_t n)
+/* Of the candidates' entries those whose eight bytes match, and the next entries of keys that have
+ * more: as good as random, so no branch on that. Returns the number of the former. */
+static uint32_t compare_entries(const struct scan *scan, enum gram_kind kind)
 {
-    const struct gram_view *view = scan->view;
-    struct gram_cpu *gram = scan->gram;
-    const bool in_runs = view->body->n_in_runs != 0;
-    uint32_t kept = 0;
+    struct gram_candidates *candidates = &scan->gram->candidates;
+    struct gram_candidates *matched = &scan->gram->matched;
+    const struct gram_entry *entries = scan->view->entries;
+    uint32_t n_more = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t at = gram->passed[i];
-        const uint64_t bytes = gram_fold8(gram_load8(scan->bytes + at));
+    matched->n = 0;
+    for (uint32_t i = 0; i < candidates->n; i++) {
+        const uint32_t at = candidates->at[i];
+        const uint32_t number = candidates->entry[i];
+        const struct gram_entry *entry = &entries[number];
+        const uint64_t given = gram_load8(scan->bytes + (at >= entry->lead ? at - entry->lead : 0));
+        const uint64_t folded = gram_fold8_ascii(given);
+        const uint64_t text = (entry->flags & GRAM_ENTRY_EXACT) != 0 ? given : folded;
 
-        gram->passed[kept] = at;
-        for (int kind = 0; kind < GRAM_KINDS; kind++) {
-            const uint32_t key =
-                gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32));
-
-            gram->key[kind][kept] = key;
-            if (view->body->n_of_kind[kind] != 0)
-                __builtin_prefetch(&view->slots[gram_slot_of(key, view->slots_log)]);
-        }
-        kept += in_runs | !gram_in_run(bytes);
+        matched->at[matched->n] = at;
+        matched->entry[matched->n] = number;
+        matched->n += (((text ^ entry->bytes) & entry->mask) == 0) & (entry->kind == kind);
+        candidates->at[n_more] = at;
+        candidates->entry[n_more] = number + 1;
+        n_more += (entry->flags & GRAM_ENTRY_LAST) == 0;
     }
-    return kept;
+    candidates->n = n_more;
+    return matched->n;
 }
 
-static void verify_candidates(struct scan *scan, enum gram_kind kind, struct place place,
-                              uint32_t n)
+/* A candidate is its key's first entry; the next ones are looked at in rounds. */
+static void verify_candidates(struct scan *scan, enum gram_kind kind, const struct place *first)
 {
-    const struct gram_candidates *candidates = &scan->gram->candidates;
+    const struct gram_cpu *gram = scan->gram;
 
-    for (uint32_t i = 0; i < n && scan->left >= 0; i++)
-        if (find_text(scan, &place, candidates->at[i]))
-            verify_key(scan, &place, kind, candidates->entry[i], candidates->at[i]);
+    while (gram->candidates.n != 0 && spend(scan, gram->candidates.n)) {
+        const uint32_t n = compare_entries(scan, kind);
+        struct place place = *first;
+
+        for (uint32_t i = 0; i < n && scan->left >= 0; i++)
+            if (find_text(scan, &place, gram->matched.at[i]))
+                verify_entry(scan, &place, &scan->view->entries[gram->matched.entry[i]],
+                             gram->matched.at[i]);
+        (void)spend(scan, (place.index - first->index) / 4); /* a round walks over the texts anew */
+    }
 }
 
 static void scan_windows(struct scan *scan, const struct place *place, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
     const struct gram_table *body = scan->view->body;
-    uint32_t n = gram->filters->windows(scan->view, scan->bytes, from, to, gram->passed);
+    const uint32_t n = gram->filters->windows(scan->view, scan->bytes, from, to, gram->passed);
 
     /* A look-up walks over a slot or two unless the literals are made to share them. */
     if (!spend(scan, n * (1 + body->walk_max / WALK_USUAL)))
         return;
-    n = make_keys(scan, n);
-    for (int kind = 0; kind < GRAM_KINDS; kind++)
-        if (body->n_of_kind[kind] != 0)
-            verify_candidates(scan, (enum gram_kind)kind, *place,
-                              gram->filters->find(scan->view, gram->key[kind], gram->passed, n,
-                                                  &gram->candidates));
+    gram->filters->keys(scan->view, scan->bytes, gram->passed, n, gram->keys);
+    for (int kind = 0; kind < GRAM_KINDS; kind++) {
+        if (gram->keys[kind].n == 0)
+            continue;
+        gram->filters->find(scan->view, &gram->keys[kind], &gram->candidates);
+        verify_candidates(scan, (enum gram_kind)kind, place);
+    }
 }
 
 /* ---- runs and tiny literals ------------------------------------------------------------------ */
@@ -310,12 +323,16 @@ static uint32_t end_of_run(const struct gram_text *text, uint32_t at, uint8_t by
 static void verify_edge(struct scan *scan, const struct place *place, enum gram_kind kind,
                         uint8_t byte, uint32_t at)
 {
-    const uint8_t neighbour =
-        place->text.bytes[kind == GRAM_RUN_BEGIN ? at - (uint32_t)1 : at];
+    const struct gram_table *body = scan->view->body;
+    const int side = kind == GRAM_RUN_END;
+    const uint8_t neighbour = place->text.bytes[side == 0 ? at - (uint32_t)1 : at];
+
+    if ((body->run_edges[side][neighbour] & body->run_classes[side][byte]) == 0)
+        return;
     const uint32_t first = gram_find(scan->view->slots, scan->view->slots_log,
                                      gram_run_key(kind, byte, neighbour));
 
-    if (spend(scan, scan->view->body->walk_max / WALK_USUAL) && first != GRAM_NONE)
+    if (spend(scan, body->walk_max / WALK_USUAL) && first != GRAM_NONE)
         verify_key(scan, place, kind, first, place->begin + at);
 }
 
@@ -342,18 +359,35 @@ static void verify_run(struct scan *scan, const struct place *place, uint32_t be
         verify_edge(scan, place, GRAM_RUN_END, byte, end);
 }
 
+/* Of runs, those that may matter: all, or with this byte before. A run at the first byte is none of
+ * them. */
+static uint32_t keep_runs(const struct scan *scan, uint32_t n)
+{
+    const struct gram_table *body = scan->view->body;
+    struct gram_cpu *gram = scan->gram;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t at = gram->passed[i];
+        const uint8_t byte = scan->bytes[at];
+        const uint8_t before = scan->bytes[at - (at > 0)];
+
+        gram->passed[kept] = at;
+        kept += (gram->runs_of[byte] | (body->run_edges[0][before] & body->run_classes[0][byte])) != 0;
+    }
+    return kept;
+}
+
 /* A run at a text's first byte may go on from what lies before the text, and not pass: those are
  * looked at in any case. */
 static void scan_runs(struct scan *scan, struct place place, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
-    const uint8_t *run_min = scan->view->body->run_min;
-    const uint32_t n = gram->filters->runs(scan->bytes, from, to, gram->passed);
+    const uint32_t n = keep_runs(scan, gram->filters->runs(scan->bytes, from, to, gram->passed));
     uint32_t index = place.index;
 
     for (uint32_t i = 0; i < n && scan->left >= 0; i++)
-        if (run_min[scan->bytes[gram->passed[i]]] != 0 &&
-            find_text(scan, &place, gram->passed[i]) && gram->passed[i] != place.begin)
+        if (find_text(scan, &place, gram->passed[i]) && gram->passed[i] != place.begin)
             verify_run(scan, &place, gram->passed[i] - place.begin);
     for (; gram->begin[index] < to && scan->left >= 0; index++) {
         const struct place first = place_of(scan, index);
@@ -531,6 +565,16 @@ enum sl_status gram_submit(void *context, const struct sl_batch *batch, struct s
     return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, gram_scan);
 }
 
+static void note_runs(struct gram_cpu *gram, const struct gram_table *body)
+{
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        const uint8_t coarse = (uint8_t)gram_fold4(byte);
+
+        gram->runs_of[byte] = body->run_classes[1][byte] != 0 ||
+                              body->runs.begin[coarse] != body->runs.begin[coarse + 1];
+    }
+}
+
 enum sl_status gram_open(void **context, const void *table, const struct sl_limits *limits,
                          const struct gram_filters *filters, struct sl_diag *diag)
 {
@@ -541,6 +585,7 @@ enum sl_status gram_open(void **context, const void *table, const struct sl_limi
     gram->cpu.table = (const struct sl_mpm_table *)table;
     gram->cpu.limits = *limits;
     gram->filters = filters;
+    note_runs(gram, gram_view(gram->cpu.table).body);
     *context = gram;
     return SL_OK;
 }
