@@ -69,10 +69,10 @@ static bool take_memory(struct ac_automaton *automaton)
     automaton->rows =
         (uint16_t *)calloc((size_t)automaton->n_rows << AC_ROW_SHIFT, sizeof *automaton->rows);
     automaton->renumbered = (uint16_t *)calloc(automaton->n_rows, sizeof *automaton->renumbered);
-    automaton->records =
-        (struct ac_record *)calloc(n_states - automaton->first_record + 1, sizeof *automaton->records);
-    automaton->outputs =
-        (struct ac_output *)calloc(automaton->set->n_groups + (size_t)1, sizeof *automaton->outputs);
+    automaton->records = (struct ac_record *)calloc(n_states - automaton->first_record + 1,
+                                                    sizeof *automaton->records);
+    automaton->outputs = (struct ac_output *)calloc(automaton->set->n_groups + (size_t)1,
+                                                    sizeof *automaton->outputs);
     return automaton->failure != NULL && automaton->report != NULL && automaton->depth != NULL &&
            automaton->rows != NULL && automaton->renumbered != NULL && automaton->records != NULL &&
            automaton->outputs != NULL;
@@ -80,7 +80,8 @@ static bool take_memory(struct ac_automaton *automaton)
 
 static const struct ac_record *find_record(const struct ac_automaton *automaton, uint32_t state)
 {
-    return state < automaton->first_record ? NULL : &automaton->records[state - automaton->first_record];
+    return state < automaton->first_record ? NULL
+                                           : &automaton->records[state - automaton->first_record];
 }
 
 static uint32_t next_state(const struct ac_automaton *automaton, uint32_t state, uint8_t byte)
@@ -109,7 +110,8 @@ static void link_state(struct ac_automaton *automaton, uint32_t state)
             .literal = set->groups[group], .end = set->groups[group + 1], .suffix = inherited};
     for (uint32_t child = trie->first_child[state]; child < trie->first_child[state + 1]; child++) {
         automaton->depth[child] = (uint16_t)(automaton->depth[state] + 1);
-        automaton->failure[child] = state == 0 ? 0 : next_state(automaton, failure, trie->byte[child]);
+        automaton->failure[child] =
+            state == 0 ? 0 : next_state(automaton, failure, trie->byte[child]);
     }
 }
 
@@ -359,7 +361,7 @@ static bool check_parts(const struct sl_mpm_table *table, uint64_t at, const str
            body->n_plain <= body->n_rows &&
            part_fits(table, at, body->rows, body->n_rows, sizeof(uint16_t) << AC_ROW_SHIFT) &&
            part_fits(table, at, body->records, table->n_states - body->n_plain,
-                         sizeof(struct ac_record)) &&
+                     sizeof(struct ac_record)) &&
            part_fits(table, at, body->targets, body->n_targets, sizeof(uint32_t)) &&
            part_fits(table, at, body->outputs, table->n_groups, sizeof(struct ac_output)) &&
            part_fits(table, at, body->depths, table->n_states, sizeof(uint16_t));

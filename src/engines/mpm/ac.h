@@ -35,8 +35,8 @@ struct ac_range {
     uint32_t to;
 };
 
-/* Appends the matches that end in a range: behind a byte of it. `reach`: bytes before a match's last
- * one that it may begin at. */
+/* Appends the matches that end in a range: behind a byte of it. `reach`: bytes before a match's
+ * last one that it may begin at. */
 void ac_scan_range(const struct ac_view *ac, uint32_t reach, const struct sl_batch *batch,
                    struct ac_range range, struct sl_hits *hits);
 

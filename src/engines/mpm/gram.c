@@ -13,21 +13,16 @@ static const char name[] = "gram";
 enum { SLOTS_A_KEY = 4 }; /* so that most keys lie where they are looked for first */
 
 /* An entry to be, and where it goes. */
-enum place {
-    PLACE_DICTIONARY,
-    PLACE_TINY,
-    PLACE_RUNS,
-    N_PLACES
-};
+enum place { PLACE_DICTIONARY, PLACE_TINY, PLACE_RUNS, N_PLACES };
 
 struct draft {
     uint32_t place;
-    uint32_t key;   /* the dictionary's, or the list's byte */
+    uint32_t key; /* the dictionary's, or the list's byte */
     uint32_t group;
-    uint32_t order; /* within a key */
-    uint8_t byte;   /* a run's, */
+    uint32_t order;    /* within a key */
+    uint8_t byte;      /* a run's, */
     uint8_t neighbour; /* what lies before it or behind it, */
-    uint32_t run;   /* and its length; 0: this is no run */
+    uint32_t run;      /* and its length; 0: this is no run */
     struct gram_entry entry;
     uint32_t first; /* what the filter sees of the window: bytes 0 to 3, */
     uint32_t rest;  /* 4 and 5, */
@@ -300,8 +295,7 @@ static uint32_t log_at_least(uint64_t n)
 static uint32_t choose_words_log(const struct builder *builder, enum sl_device_kind device)
 {
     const uint32_t max = device == SL_DEVICE_CUDA ? 15 : GRAM_WORDS_LOG_MAX;
-    const uint32_t log =
-        log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
+    const uint32_t log = log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
 
     if (log < 10)
         return 10;
@@ -344,9 +338,8 @@ static bool make_filter(struct builder *builder, enum sl_device_kind device)
     if (builder->words == NULL)
         return false;
 
-    struct gram_view filter = {.words = builder->words,
-                               .words_log = builder->words_log,
-                               .stride = builder->stride};
+    struct gram_view filter = {
+        .words = builder->words, .words_log = builder->words_log, .stride = builder->stride};
     for (int i = 0; i < N; i++) {
         builder->multiplier = filter.multiplier = multipliers[i];
         fill_words(builder);
@@ -415,8 +408,7 @@ static void fill_list(struct gram_list *list, const struct builder *builder, enu
 static void fill_tiny_classes(struct gram_table *body, const struct builder *builder, size_t from)
 {
     for (size_t i = 0; i < builder->n_of[PLACE_TINY]; i++) {
-        const struct mpm_key *key =
-            group_key(builder->set, builder->drafts[from + i].group);
+        const struct mpm_key *key = group_key(builder->set, builder->drafts[from + i].group);
         const uint8_t class_bit =
             (uint8_t)(1u << (key->folded[0] * 7 + (key->len > 1 ? key->folded[1] : 0)) % 8);
 
@@ -483,17 +475,17 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
 static struct sl_mpm_table *make_table(const struct builder *builder)
 {
     const uint32_t *n_of = builder->n_of;
-    struct gram_table head = {
-        .stride = builder->stride,
-        .words_log = builder->words_log,
-        .multiplier = builder->multiplier,
-        .slots_log = log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
-        .n_in_runs = builder->n_in_runs,
-        .n_entries = (uint32_t)builder->n_drafts,
-        .n_in_dictionary = n_of[PLACE_DICTIONARY],
-        .patterns_len = builder->patterns_len,
-        .n_tiny = n_of[PLACE_TINY],
-        .n_runs = builder->n_runs};
+    struct gram_table head = {.stride = builder->stride,
+                              .words_log = builder->words_log,
+                              .multiplier = builder->multiplier,
+                              .slots_log =
+                                  log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
+                              .n_in_runs = builder->n_in_runs,
+                              .n_entries = (uint32_t)builder->n_drafts,
+                              .n_in_dictionary = n_of[PLACE_DICTIONARY],
+                              .patterns_len = builder->patterns_len,
+                              .n_tiny = n_of[PLACE_TINY],
+                              .n_runs = builder->n_runs};
     uint64_t end = sizeof head;
 
     memcpy(head.n_of_kind, builder->n_of_kind, sizeof head.n_of_kind);
@@ -503,8 +495,7 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     head.patterns = mpm_place(&end, builder->patterns_len);
     head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
 
-    struct sl_mpm_table *table =
-        mpm_table_create(builder->set, name, builder->set->n_states, end);
+    struct sl_mpm_table *table = mpm_table_create(builder->set, name, builder->set->n_states, end);
     if (table == NULL)
         return NULL;
     struct gram_table *body = (struct gram_table *)((uint8_t *)table + table->body);

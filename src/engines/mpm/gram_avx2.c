@@ -9,17 +9,19 @@
  * 0 to 2 above a zero, and the bytes that name bits. */
 #define WORD(at) 0x80, (at), (at) + 1, (at) + 2
 #define BITS(at) (at) + 3, (at), (at) + 4, (at) + 5
-#define WINDOWS_4(bytes, stride) \
-    bytes(0), bytes(stride), bytes(2 * (stride)), bytes(3 * (stride))
-#define BOTH(bytes, stride) {WINDOWS_4(bytes, stride), WINDOWS_4(bytes, stride)}
+#define WINDOWS_4(bytes, stride) bytes(0), bytes(stride), bytes(2 * (stride)), bytes(3 * (stride))
+#define BOTH(bytes, stride)                                \
+    {                                                      \
+        WINDOWS_4(bytes, stride), WINDOWS_4(bytes, stride) \
+    }
 
 static const uint8_t word_source[GRAM_STRIDE_MAX][32] = {BOTH(WORD, 1), BOTH(WORD, 2)};
 static const uint8_t bits_source[GRAM_STRIDE_MAX][32] = {BOTH(BITS, 1), BOTH(BITS, 2)};
 
 static inline __m256i fold(__m256i bytes)
 {
-    return _mm256_or_si256(
-        bytes, _mm256_and_si256(_mm256_srli_epi32(bytes, 1), _mm256_set1_epi8(0x20)));
+    return _mm256_or_si256(bytes,
+                           _mm256_and_si256(_mm256_srli_epi32(bytes, 1), _mm256_set1_epi8(0x20)));
 }
 
 static inline __m256i load_fold(const uint8_t *from)

@@ -11,10 +11,10 @@ enum { MANY_PASSED = 8 }; /* of 16: it must be a run, which can only pass by col
  * that is masked away, and the bytes that name bits. */
 #define WORD(at) 0, (at), (at) + 1, (at) + 2
 #define BITS(at) (at) + 3, (at), (at) + 4, (at) + 5
-#define WINDOWS_8(bytes, at, stride)                                                        \
-    bytes(at), bytes((at) + (stride)), bytes((at) + 2 * (stride)),                          \
-        bytes((at) + 3 * (stride)), bytes((at) + 4 * (stride)), bytes((at) + 5 * (stride)), \
-        bytes((at) + 6 * (stride)), bytes((at) + 7 * (stride))
+#define WINDOWS_8(bytes, at, stride)                                                           \
+    bytes(at), bytes((at) + (stride)), bytes((at) + 2 * (stride)), bytes((at) + 3 * (stride)), \
+        bytes((at) + 4 * (stride)), bytes((at) + 5 * (stride)), bytes((at) + 6 * (stride)),    \
+        bytes((at) + 7 * (stride))
 #define WINDOWS_16(bytes, stride) \
     WINDOWS_8(bytes, 0, stride), WINDOWS_8(bytes, 8 * (stride), stride)
 
@@ -25,8 +25,8 @@ static const uint8_t bits_source[GRAM_STRIDE_MAX][64] = {{WINDOWS_16(BITS, 1)},
 
 /* 1 << (byte ^ byte >> 3 & 7), by a byte's low six bits. */
 #define BIT(byte) (uint8_t)(1 << (((byte) ^ (byte) >> 3) & 7))
-#define BITS_8(byte)                                                                            \
-    BIT(byte), BIT((byte) + 1), BIT((byte) + 2), BIT((byte) + 3), BIT((byte) + 4),              \
+#define BITS_8(byte)                                                               \
+    BIT(byte), BIT((byte) + 1), BIT((byte) + 2), BIT((byte) + 3), BIT((byte) + 4), \
         BIT((byte) + 5), BIT((byte) + 6), BIT((byte) + 7)
 
 static const uint8_t bit_named[64] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24),
@@ -34,8 +34,8 @@ static const uint8_t bit_named[64] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8
 
 static inline __m512i fold(__m512i bytes)
 {
-    return _mm512_or_si512(bytes, _mm512_and_si512(_mm512_srli_epi32(bytes, 1),
-                                                   _mm512_set1_epi8(0x20)));
+    return _mm512_or_si512(bytes,
+                           _mm512_and_si512(_mm512_srli_epi32(bytes, 1), _mm512_set1_epi8(0x20)));
 }
 
 /* Of 16 windows of a block, those that lie in a run. */
@@ -71,8 +71,7 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
         const __m512i first = _mm512_maskz_permutexvar_epi8(0xEEEEEEEEEEEEEEEE, to_word, bytes);
         const __m512i word = _mm512_i32gather_epi32(
             _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift), view->words, 4);
-        const __m512i bits =
-            _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(to_bits, bytes), bit);
+        const __m512i bits = _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(to_bits, bytes), bit);
         __mmask16 passed = _mm512_testn_epi32_mask(word, bits);
 
         if (__builtin_popcount(passed) > MANY_PASSED && !in_runs)
@@ -198,12 +197,12 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
 
         add_keys(&out[GRAM_KIND_6], some, at, _mm512_xor_si512(first, mixed));
         add_keys(&out[GRAM_KIND_4],
-                 _mm512_mask_testn_epi32_mask(
-                     some, word, _mm512_set1_epi32((int)gram_unnamed[GRAM_KIND_4])),
+                 _mm512_mask_testn_epi32_mask(some, word,
+                                              _mm512_set1_epi32((int)gram_unnamed[GRAM_KIND_4])),
                  at, first);
         add_keys(&out[GRAM_KIND_3],
-                 _mm512_mask_testn_epi32_mask(
-                     some, word, _mm512_set1_epi32((int)gram_unnamed[GRAM_KIND_3])),
+                 _mm512_mask_testn_epi32_mask(some, word,
+                                              _mm512_set1_epi32((int)gram_unnamed[GRAM_KIND_3])),
                  at, _mm512_and_si512(first, three));
     }
 }
@@ -254,8 +253,8 @@ static void find(const struct gram_view *view, const struct gram_keys *keys,
         const __m512i high = _mm512_mask_i32gather_epi64(
             no_slot, (__mmask8)(live >> 8), _mm512_extracti64x4_epi64(slot, 1), view->slots, 8);
         const __m512i entry = _mm512_permutex2var_epi32(low, odds, high);
-        const __mmask16 equal = _mm512_mask_cmpeq_epi32_mask(
-            live, key, _mm512_permutex2var_epi32(low, evens, high));
+        const __mmask16 equal =
+            _mm512_mask_cmpeq_epi32_mask(live, key, _mm512_permutex2var_epi32(low, evens, high));
         /* Negative: other keys wanted this slot too, and lie behind it. */
         const __mmask16 missed = _mm512_movepi32_mask(entry) & ~equal & live;
         __m512i known = _mm512_mask_and_epi32(none, equal, entry, none);
@@ -280,7 +279,6 @@ static bool avx512_usable(char why[SL_WHY_LEN])
 static enum sl_status avx512_open(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
 {
-
 
     return gram_open(context, table, limits, &gram_filters_avx512, diag);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The gram matcher on a core. The filters know nothing of items: they go over a unit, which is a few
- * items that lie one behind another in the arena or a part of a large one, chunk by chunk, headers
- * and gaps between items included, since skipping those would cost more than filtering them. What
- * passes is looked up in steps, each prefetching for the next, and belongs to the text that it lies
- * in, if to any.
+/* The gram matcher on a core. The filters know nothing of items: they go over a unit, which is a
+ * few items that lie one behind another in the arena or a part of a large one, chunk by chunk,
+ * headers and gaps between items included, since skipping those would cost more than filtering
+ * them. What passes is looked up in steps, each prefetching for the next, and belongs to the text
+ * that it lies in, if to any.
  *
- * Verification counts its work. A unit on which it becomes dear, and the DETOUR units behind it, are
- * scanned by the automaton instead, and what the unit had reported is taken back. A unit's hits do
- * not depend on other units', so each is reported once. */
+ * Verification counts its work. A unit on which it becomes dear, and the DETOUR units behind it,
+ * are scanned by the automaton instead, and what the unit had reported is taken back. A unit's hits
+ * do not depend on other units', so each is reported once. */
 #include "gram_cpu.h"
 
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 #include "base/diag.h"
 
 enum {
-    GAP_MAX = 256,       /* bytes between items of a unit */
-    UNIT_LEN = 1 << 15,  /* bytes from which on a unit takes no more items */
-    PART_LEN = 1 << 16,  /* bytes: larger items are cut, by the automaton as well */
-    TEXTS_MAX = 1024,    /* of a unit */
-    WALK_USUAL = 32,     /* slots that the longest walk reads in sets that nobody contrived */
-    DETOUR = 16,         /* units, all that are in a row */
-    WORK_FREE = 128      /* that a unit may cost beside one for each byte: short ones may be full
-                            of matches */
+    GAP_MAX = 256,      /* bytes between items of a unit */
+    UNIT_LEN = 1 << 15, /* bytes from which on a unit takes no more items */
+    PART_LEN = 1 << 16, /* bytes: larger items are cut, by the automaton as well */
+    TEXTS_MAX = 1024,   /* of a unit */
+    WALK_USUAL = 32,    /* slots that the longest walk reads in sets that nobody contrived */
+    DETOUR = 16,        /* units, all that are in a row */
+    WORK_FREE = 128     /* that a unit may cost beside one for each byte: short ones may be full
+                           of matches */
 };
 
 struct gram_cpu {
@@ -31,7 +31,7 @@ struct gram_cpu {
     const struct gram_filters *filters;
     uint32_t begin[TEXTS_MAX + 1]; /* texts of the unit, from its first byte; behind the last, */
     uint32_t end[TEXTS_MAX + 1];   /* a text that no position reaches */
-    uint8_t runs_of[256]; /* not 0: runs of this byte matter whatever is before them */
+    uint8_t runs_of[256];          /* not 0: runs of this byte matter whatever is before them */
     uint32_t passed[GRAM_PASSED_MAX];
     struct gram_keys keys[GRAM_KINDS];
     struct gram_candidates candidates;
@@ -131,8 +131,8 @@ static void verify_entry(struct scan *scan, const struct place *place,
         append(scan, place, end, entry->match);
 }
 
-/* The entries of a key. Keys of two kinds may be equal: only those of the kind that was looked up are
- * meant. */
+/* The entries of a key. Keys of two kinds may be equal: only those of the kind that was looked up
+ * are meant. */
 static void verify_key(struct scan *scan, const struct place *place, enum gram_kind kind,
                        uint32_t first, uint32_t at)
 {
@@ -226,7 +226,8 @@ static void report_ends(const struct scan *scan, const struct place *place, uint
                         uint32_t len, uint32_t begin, uint32_t end)
 {
     struct sl_hits *hits = scan->hits;
-    const uint32_t behind = begin + len > place->text.overlap ? begin + len : place->text.overlap + 1;
+    const uint32_t behind =
+        begin + len > place->text.overlap ? begin + len : place->text.overlap + 1;
     const size_t n = end >= behind ? end - behind + (size_t)1 : 0;
     const size_t room = hits->n < hits->cap ? hits->cap - hits->n : 0;
     const uint32_t item = scan->range.first + place->index;
@@ -287,8 +288,7 @@ static void report_runs(struct scan *scan, const struct place *place, uint8_t by
 {
     const struct gram_view *view = scan->view;
     const struct gram_list *list = &view->body->runs;
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(view->body, list->entries);
+    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(view->body, list->entries);
 
     for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
         const size_t before = scan->hits->n;
@@ -302,8 +302,7 @@ static void report_runs(struct scan *scan, const struct place *place, uint8_t by
 }
 
 /* Where bytes that are equal to this one end; coarsely where `coarse` is 0x20 in each byte. */
-static uint32_t end_of_run(const struct gram_text *text, uint32_t at, uint8_t byte,
-                           uint64_t coarse)
+static uint32_t end_of_run(const struct gram_text *text, uint32_t at, uint8_t byte, uint64_t coarse)
 {
     const uint64_t run = byte * UINT64_C(0x0101010101010101);
 
@@ -329,8 +328,8 @@ static void verify_edge(struct scan *scan, const struct place *place, enum gram_
 
     if ((body->run_edges[side][neighbour] & body->run_classes[side][byte]) == 0)
         return;
-    const uint32_t first = gram_find(scan->view->slots, scan->view->slots_log,
-                                     gram_run_key(kind, byte, neighbour));
+    const uint32_t first =
+        gram_find(scan->view->slots, scan->view->slots_log, gram_run_key(kind, byte, neighbour));
 
     if (spend(scan, body->walk_max / WALK_USUAL) && first != GRAM_NONE)
         verify_key(scan, place, kind, first, place->begin + at);
@@ -348,8 +347,7 @@ static void verify_run(struct scan *scan, const struct place *place, uint32_t be
         return;
 
     const uint32_t equal = end_of_run(&place->text, begin, text[begin], 0);
-    const uint32_t end =
-        end_of_run(&place->text, equal, byte, UINT64_C(0x2020202020202020));
+    const uint32_t end = end_of_run(&place->text, equal, byte, UINT64_C(0x2020202020202020));
     const struct run run = {begin, end, equal == end};
 
     report_runs(scan, place, byte, &run);
@@ -373,7 +371,8 @@ static uint32_t keep_runs(const struct scan *scan, uint32_t n)
         const uint8_t before = scan->bytes[at - (at > 0)];
 
         gram->passed[kept] = at;
-        kept += (gram->runs_of[byte] | (body->run_edges[0][before] & body->run_classes[0][byte])) != 0;
+        kept +=
+            (gram->runs_of[byte] | (body->run_edges[0][before] & body->run_classes[0][byte])) != 0;
     }
     return kept;
 }
@@ -403,8 +402,7 @@ static void scan_tiny(struct scan *scan, struct place place, uint32_t from, uint
     const struct gram_list *list = &scan->view->body->tiny;
     const struct gram_entry *entries =
         (const struct gram_entry *)mpm_at(scan->view->body, list->entries);
-    const uint32_t n =
-        gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed);
+    const uint32_t n = gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed);
 
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t at = gram->passed[i];

@@ -8,7 +8,7 @@
 
 enum {
     GRAM_CHUNK = 1 << 15, /* bytes filtered at once: a multiple of every stride and vector */
-    GRAM_AHEAD = 1536, /* bytes to prefetch ahead */
+    GRAM_AHEAD = 1536,    /* bytes to prefetch ahead */
     GRAM_PASSED_MAX = GRAM_CHUNK + 64 /* positions, as a vector is written whole */
 };
 

@@ -86,7 +86,7 @@ void gram_find_scalar(const struct gram_view *view, const struct gram_keys *keys
 }
 
 const struct gram_filters gram_filters_scalar = {windows, runs, tiny, gram_keys_scalar,
-                                                  gram_find_scalar};
+                                                 gram_find_scalar};
 
 static enum sl_status open_scalar(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
