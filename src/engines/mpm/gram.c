@@ -3,10 +3,10 @@
  * goes apart. */
 #include <stdlib.h>
 
+#include "ac.h"
 #include "base/diag.h"
 #include "gram_check.h"
 #include "gram_model.h"
-#include "mpm_internal.h"
 
 static const char name[] = "gram";
 
@@ -22,9 +22,10 @@ struct draft {
     uint32_t place;
     uint32_t key; /* the dictionary's, or the list's byte */
     uint32_t group;
-    uint32_t order; /* within a key */
-    uint8_t byte;   /* a run's, */
-    uint32_t run;   /* and its length; 0: this is no run */
+    uint32_t order;    /* within a key */
+    uint8_t byte;      /* a run's, */
+    uint8_t neighbour; /* what lies before it or behind it, */
+    uint32_t run;      /* and its length; 0: this is no run */
     struct gram_entry entry;
     uint32_t first; /* what the filter sees of the window: bytes 0 to 3, */
     uint32_t rest;  /* 4 and 5, */
@@ -33,6 +34,7 @@ struct draft {
 
 struct builder {
     const struct mpm_set *set;
+    struct ac_automaton *automaton;
     struct gram_model model;
     uint32_t stride;
     uint32_t words_log;
@@ -217,14 +219,13 @@ static bool add_run(struct builder *builder, uint32_t group)
     if (len == key->len) {
         draft = add_draft(builder, PLACE_RUNS, group, 0);
         draft->key = coarse(byte);
-    } else if (begin > 0) {
-        draft = add_draft(builder, PLACE_DICTIONARY, group, begin);
-        draft->entry.kind = GRAM_RUN_BEGIN;
-        draft->key = gram_run_key(GRAM_RUN_BEGIN, byte, key->folded[begin - 1]);
     } else {
-        draft = add_draft(builder, PLACE_DICTIONARY, group, len);
-        draft->entry.kind = GRAM_RUN_END;
-        draft->key = gram_run_key(GRAM_RUN_END, byte, key->folded[len]);
+        const enum gram_kind kind = begin > 0 ? GRAM_RUN_BEGIN : GRAM_RUN_END;
+
+        draft = add_draft(builder, PLACE_DICTIONARY, group, begin > 0 ? begin : len);
+        draft->neighbour = coarse(key->folded[begin > 0 ? begin - 1 : len]);
+        draft->entry.kind = (uint8_t)kind;
+        draft->key = gram_run_key(kind, byte, draft->neighbour);
     }
     draft->byte = coarse(byte);
     draft->run = len;
@@ -356,6 +357,22 @@ static bool make_filter(struct builder *builder, enum sl_device_kind device)
     return true;
 }
 
+/* The longest walk: from where a key is looked for to where it lies, or, for keys that are
+ * not there, through slots marked so to the first one that is not. */
+static uint32_t longest_walk(const struct gram_slot *slots, uint32_t slots_log)
+{
+    const uint32_t n = UINT32_C(1) << slots_log;
+    uint32_t best = 0;
+    uint32_t len = 0;
+
+    /* Twice around, as a walk may go on from the last slot to the first. */
+    for (uint64_t i = 0; i < 2 * (uint64_t)n; i++) {
+        len = (slots[i % n].entry & GRAM_MORE) != 0 ? len + 1 : 0;
+        best = len > best ? len : best;
+    }
+    return best + 1;
+}
+
 static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct builder *builder)
 {
     for (size_t i = 0; i < (size_t)1 << slots_log; i++)
@@ -428,13 +445,23 @@ static void fill_patterns(uint8_t *patterns, const struct builder *builder)
     }
 }
 
-static void fill_run_min(uint8_t run_min[256], const struct draft *draft)
+/* What runs are looked at, and what edges of them are looked up. */
+static void fill_run(struct gram_table *body, const struct draft *draft)
 {
     const uint8_t run = (uint8_t)(draft->run < 255 ? draft->run : 255);
+    const uint8_t class_bit = (uint8_t)(1u << draft->byte % 8);
+    const int side = draft->entry.kind == GRAM_RUN_END;
 
-    for (uint32_t byte = 0; byte < 256; byte++)
-        if (gram_fold4(byte) == draft->byte && (run_min[byte] == 0 || run < run_min[byte]))
-            run_min[byte] = run;
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        if (gram_fold4(byte) == draft->byte) {
+            if (body->run_min[byte] == 0 || run < body->run_min[byte])
+                body->run_min[byte] = run;
+            if (draft->place == PLACE_DICTIONARY)
+                body->run_classes[side][byte] = class_bit;
+        }
+        if (draft->place == PLACE_DICTIONARY && gram_fold4(byte) == draft->neighbour)
+            body->run_edges[side][byte] |= class_bit;
+    }
 }
 
 static void fill_entries(struct gram_table *body, const struct builder *builder)
@@ -450,7 +477,7 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
         if (next == NULL || next->place != draft->place || next->key != draft->key)
             entries[i].flags |= GRAM_ENTRY_LAST;
         if (draft->run != 0)
-            fill_run_min(body->run_min, draft);
+            fill_run(body, draft);
     }
     for (int place = 0; place < N_PLACES; place++)
         from[place + 1] = from[place] + builder->n_of[place];
@@ -481,17 +508,21 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     head.shorts = mpm_place(&end, (UINT64_C(2) << GRAM_SHORT_LOG) / 8);
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
     head.patterns = mpm_place(&end, builder->patterns_len);
+    head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
 
-    struct sl_mpm_table *table = mpm_table_create(builder->set, name, 0, end);
+    struct sl_mpm_table *table = mpm_table_create(builder->set, name, builder->set->n_states, end);
     if (table == NULL)
         return NULL;
     struct gram_table *body = (struct gram_table *)((uint8_t *)table + table->body);
     *body = head;
     memcpy((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
-    fill_slots((struct gram_slot *)((uint8_t *)body + body->slots), head.slots_log, builder);
+    struct gram_slot *slots = (struct gram_slot *)((uint8_t *)body + body->slots);
+    fill_slots(slots, head.slots_log, builder);
+    body->walk_max = longest_walk(slots, head.slots_log);
     fill_shorts((uint32_t *)((uint8_t *)body + body->shorts), builder);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
+    ac_automaton_write(builder->automaton, (struct ac_table *)((uint8_t *)body + body->automaton));
     return table;
 }
 
@@ -532,7 +563,10 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
 {
     struct builder builder = {0};
     struct sl_mpm_table *made = NULL;
+    const enum sl_status status = ac_automaton_create(&builder.automaton, set, diag);
 
+    if (status != SL_OK)
+        return status;
     if (builder_init(&builder, set, config)) {
         for (uint32_t group = 0; group < set->n_groups; group++)
             add_group(&builder, group);
@@ -541,6 +575,7 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
         if (make_filter(&builder, config->device))
             made = make_table(&builder);
     }
+    ac_automaton_free(builder.automaton);
     free(builder.words);
     gram_model_clear(&builder.model);
     free(builder.drafts);

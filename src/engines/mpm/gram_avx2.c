@@ -96,7 +96,9 @@ static enum sl_status avx2_open(void **context, const void *table, const struct 
 {
     static struct gram_filters filters;
 
-    filters = (struct gram_filters){windows, runs, gram_filters_scalar.tiny, gram_find_scalar};
+    filters = gram_filters_scalar;
+    filters.windows = windows;
+    filters.runs = runs;
     return gram_open(context, table, limits, &filters, diag);
 }
 

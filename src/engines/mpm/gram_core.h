@@ -99,13 +99,18 @@ struct gram_table {
     uint64_t shorts; /* uint32_t, 1 << GRAM_SHORT_LOG bits each: keys of kinds 4 and 3, by hash */
     uint64_t entries;
     uint64_t patterns;
-    struct gram_list tiny;    /* literals too short for windows, by their first byte */
-    struct gram_list runs;    /* literals that are a run of one byte, the shortest first */
-    uint8_t tiny_first[256];  /* classes of a tiny literal's first byte, by the byte as it is, */
-    uint8_t tiny_second[256]; /* and of its second: where both share a bit, one may begin */
-    uint8_t run_min[256];     /* the shortest run of this byte to be looked at, 0: none */
+    struct gram_list tiny;      /* literals too short for windows, by their first byte */
+    struct gram_list runs;      /* literals that are a run of one byte, the shortest first */
+    uint8_t tiny_first[256];    /* classes of a tiny literal's first byte, by the byte as it is, */
+    uint8_t tiny_second[256];   /* and of its second: where both share a bit, one may begin */
+    uint8_t run_min[256];       /* the shortest run of this byte to be looked at, 0: none */
+    uint8_t run_edges[2][256];  /* classes of a neighbour before a run, and of one behind it: */
+    uint8_t run_classes[2][256]; /* where a run's byte shares a bit, there may be an entry */
     uint32_t n_tiny;
     uint32_t n_runs; /* of the list and of edges in the dictionary */
+    uint32_t walk_max;  /* the most slots that one look-up reads */
+    uint32_t pad;
+    uint64_t automaton; /* struct ac_table: for texts on which verification is dear */
 };
 
 /* The same as pointers. */
@@ -301,29 +306,42 @@ MPM_CORE bool gram_bytes_match(const struct gram_entry *entry, uint64_t text, ui
     return ((text ^ bytes) & mask) == 0;
 }
 
-/* Whether an entry's literal is in the text with its window at `at`. On success *end is the byte
- * behind it. */
-MPM_CORE bool gram_entry_matches(const struct gram_view *view, const struct gram_entry *entry,
-                                 const struct gram_text *text, uint32_t at, uint32_t *end)
+/* Whether an entry's literal may be in the text with its window at `at`: it lies inside, is wanted,
+ * and eight bytes match. On success *end is the byte behind it. */
+MPM_CORE bool gram_entry_fits(const struct gram_entry *entry, const struct gram_text *text,
+                              uint32_t at, uint32_t *end)
 {
     const uint64_t behind = (uint64_t)at - entry->window + entry->len;
 
-    if (entry->window > at || behind > text->len || behind <= text->overlap ||
-        !gram_bytes_match(entry, gram_load8(text->bytes + at - entry->lead), entry->bytes,
-                          entry->mask))
-        return false;
     *end = (uint32_t)behind;
-    if (entry->len <= 8)
-        return true;
+    return entry->window <= at && behind <= text->len && behind > text->overlap &&
+           gram_bytes_match(entry, gram_load8(text->bytes + at - entry->lead), entry->bytes,
+                            entry->mask);
+}
 
-    const uint8_t *from = text->bytes + at - entry->window;
+/* Whether all of it is there: `from` is the text that it would begin at. */
+MPM_CORE bool gram_entry_is_whole(const struct gram_view *view, const struct gram_entry *entry,
+                                  const uint8_t *from)
+{
     const uint64_t *pattern = (const uint64_t *)(view->patterns + entry->pattern);
     uint32_t i = 0;
+
+    if (entry->len <= 8)
+        return true;
     for (; i + 8 <= entry->len; i += 8)
         if (!gram_bytes_match(entry, gram_load8(from + i), pattern[i / 8], UINT64_MAX))
             return false;
     return i == entry->len || gram_bytes_match(entry, gram_load8(from + i), pattern[i / 8],
                                                UINT64_MAX >> (64 - 8 * (entry->len - i)));
+}
+
+/* Whether an entry's literal is in the text with its window at `at`. On success *end is the byte
+ * behind it. */
+MPM_CORE bool gram_entry_matches(const struct gram_view *view, const struct gram_entry *entry,
+                                 const struct gram_text *text, uint32_t at, uint32_t *end)
+{
+    return gram_entry_fits(entry, text, at, end) &&
+           gram_entry_is_whole(view, entry, text->bytes + *end - entry->len);
 }
 
 #endif

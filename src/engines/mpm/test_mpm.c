@@ -507,6 +507,123 @@ static void test_guard_pages(void **state)
     }
 }
 
+/* ---- hostile sets and texts ------------------------------------------------------------------ */
+
+enum { HOSTILE_TEXT = 1 << 16, HOSTILE_LITERALS = 4000, HOSTILE_BYTES = 9 << 20 };
+
+struct hostile {
+    uint8_t text[HOSTILE_TEXT];
+    struct sl_literal literals[HOSTILE_LITERALS];
+    size_t n;
+    uint8_t bytes[HOSTILE_BYTES];
+    uint8_t *end; /* of the literals' bytes */
+};
+
+/* The bytes of another literal. */
+static uint8_t *hostile_literal(struct hostile *hostile, uint32_t len)
+{
+    uint8_t *bytes = hostile->end;
+
+    hostile->literals[hostile->n++] = (struct sl_literal){.bytes = bytes, .len = len};
+    hostile->end += len;
+    return bytes;
+}
+
+/* One long literal of period 2, and the text follows it but for a byte in 4,095. */
+static void make_period(struct hostile *hostile)
+{
+    uint8_t *bytes = hostile_literal(hostile, longest_literal);
+
+    for (uint32_t i = 0; i < longest_literal; i++)
+        bytes[i] = (uint8_t) "ab"[i % 2];
+    for (uint32_t i = 0; i < HOSTILE_TEXT; i++)
+        hostile->text[i] = i % 4095 == 4094 ? 'x' : (uint8_t) "ab"[i % 2];
+}
+
+/* Literals that share all that is rare, and a text full of it. */
+static void make_shared(struct hostile *hostile)
+{
+    for (uint32_t i = 0; i < HOSTILE_LITERALS; i++) {
+        char digits[16];
+
+        snprintf(digits, sizeof digits, "%08u", i);
+        uint8_t *bytes = hostile_literal(hostile, 16);
+        memcpy(bytes, "\1\2\3\4\5\6\7\10", 8);
+        memcpy(bytes + 8, digits, 8);
+    }
+    for (uint32_t i = 0; i < HOSTILE_TEXT; i++)
+        hostile->text[i] = (uint8_t)(1 + i % 8);
+}
+
+/* Runs of every length, and a text of runs of a byte that differs in what is lower case to letters.
+ */
+static void make_runs(struct hostile *hostile)
+{
+    for (uint32_t len = 3; len < 2000; len++)
+        memset(hostile_literal(hostile, len), '@', len);
+    memset(hostile->text, '`', HOSTILE_TEXT);
+    for (uint32_t i = 0; i < HOSTILE_TEXT; i += 3001)
+        hostile->text[i] = 'x';
+}
+
+/* Literals of three bytes that begin with the same one, and a text of this byte. */
+static void make_tiny(struct hostile *hostile)
+{
+    for (uint32_t i = 0; i < HOSTILE_LITERALS; i++) {
+        uint8_t *bytes = hostile_literal(hostile, 3);
+
+        bytes[0] = 'a';
+        bytes[1] = (uint8_t)i;
+        bytes[2] = (uint8_t)(i >> 8);
+    }
+    memset(hostile->text, 'a', HOSTILE_TEXT);
+}
+
+static double fastest_scan(const char *name, const char *on, const struct hostile *hostile,
+                           struct sl_hits *hits)
+{
+    struct sl_mpm_table *table = build_with(name, hostile->literals, hostile->n);
+    double best = 0;
+
+    for (int i = 0; i < 5; i++) {
+        const double begin = seconds();
+
+        assert_int_equal(scan_table(table, on, batch, hits), SL_OK);
+        const double took = seconds() - begin;
+        best = i == 0 || took < best ? took : best;
+    }
+    sl_mpm_free(table);
+    return best;
+}
+
+/* All give the oracle's hits. gram also switches to the automaton where verification is dear: without
+ * that it would take hundreds of times as long as this. */
+static void test_hostile_sets(void **state)
+{
+    static void (*const make[])(struct hostile *) = {make_period, make_shared, make_runs,
+                                                     make_tiny};
+    struct hostile *hostile = (struct hostile *)calloc(1, sizeof *hostile);
+
+    (void)state;
+    assert_non_null(hostile);
+    for (size_t i = 0; i < sizeof make / sizeof *make; i++) {
+        hostile->n = 0;
+        hostile->end = hostile->bytes;
+        make[i](hostile);
+        sl_batch_reset(batch);
+        add_item(hostile->text, HOSTILE_TEXT);
+        for (uint32_t at = 0; at + 1400 < HOSTILE_TEXT; at += 1400)
+            add_item(hostile->text + at, 1400);
+        check(hostile->literals, hostile->n);
+        if (strcmp(algorithm, "gram") == 0 && strcmp(backend_name, "cuda") != 0) {
+            const double limit = 30 * fastest_scan("ac", "scalar", hostile, &expected) + 1e-3;
+
+            assert_true(fastest_scan(algorithm, backend_name, hostile, &found) < limit);
+        }
+    }
+    free(hostile);
+}
+
 /* ---- the contract ---------------------------------------------------------------------------- */
 
 static void test_overflow_counts_exactly(void **state)
@@ -1053,6 +1170,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_runs_of_one_byte),
         cmocka_unit_test(test_no_match_and_no_literal),
         cmocka_unit_test(test_guard_pages),
+        cmocka_unit_test(test_hostile_sets),
         cmocka_unit_test(test_overflow_counts_exactly),
         cmocka_unit_test(test_pieces_give_the_same_hits),
         cmocka_unit_test(test_order_of_items_changes_nothing),
