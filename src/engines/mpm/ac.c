@@ -298,53 +298,49 @@ void ac_automaton_write(const struct ac_automaton *automaton, struct ac_table *b
            automaton->set->n_groups * sizeof *automaton->outputs);
 }
 
-static enum sl_status no_memory(const struct mpm_set *set, struct sl_diag *diag)
+static void no_memory(const struct mpm_set *set, struct sl_diag *diag)
 {
-    return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for an automaton of %u states",
-                    set->n_states);
+    (void)diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for an automaton of %u states",
+                   set->n_states);
 }
 
-enum sl_status ac_automaton_create(struct ac_automaton **automaton, const struct mpm_set *set,
-                                   struct sl_diag *diag)
+struct ac_automaton *ac_automaton_create(const struct mpm_set *set, struct sl_diag *diag)
 {
-    struct ac_automaton *made = (struct ac_automaton *)calloc(1, sizeof *made);
+    struct ac_automaton *automaton = (struct ac_automaton *)calloc(1, sizeof *automaton);
 
-    if (made == NULL)
-        return no_memory(set, diag);
-    made->set = set;
-
-    enum sl_status status = mpm_trie_init(&made->trie, set, diag);
-    if (status == SL_OK && !(take_memory(made) && make_states(made)))
-        status = no_memory(set, diag);
-    if (status != SL_OK) {
-        ac_automaton_free(made);
-        return status;
+    if (automaton != NULL) {
+        automaton->set = set;
+        if (mpm_trie_init(&automaton->trie, set, NULL) == SL_OK && take_memory(automaton) &&
+            make_states(automaton)) {
+            renumber(automaton);
+            return automaton;
+        }
     }
-    renumber(made);
-    *automaton = made;
-    return SL_OK;
+    ac_automaton_free(automaton);
+    no_memory(set, diag);
+    return NULL;
 }
 
 static enum sl_status ac_build(struct sl_mpm_table **table, const struct mpm_set *set,
                                const struct sl_mpm_config *config, struct sl_diag *diag)
 {
-    struct ac_automaton *automaton;
-    enum sl_status status = ac_automaton_create(&automaton, set, diag);
+    struct ac_automaton *automaton = ac_automaton_create(set, diag);
 
     (void)config;
-    if (status != SL_OK)
-        return status;
+    if (automaton == NULL)
+        return SL_ENOMEM;
 
     struct sl_mpm_table *made =
         mpm_table_create(set, name, set->n_states, ac_automaton_len(automaton));
-    if (made == NULL) {
-        status = no_memory(set, diag);
-    } else {
+    if (made == NULL)
+        no_memory(set, diag);
+    else
         ac_automaton_write(automaton, (struct ac_table *)((uint8_t *)made + made->body));
-        *table = made;
-    }
     ac_automaton_free(automaton);
-    return status;
+    if (made == NULL)
+        return SL_ENOMEM;
+    *table = made;
+    return SL_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */

@@ -10,9 +10,8 @@
 /* An automaton that lies in no block yet. */
 struct ac_automaton;
 
-/* SL_ENOMEM. The set must outlive it. */
-enum sl_status ac_automaton_create(struct ac_automaton **automaton, const struct mpm_set *set,
-                                   struct sl_diag *diag);
+/* NULL: no memory, and diag says so. The set must outlive it. */
+struct ac_automaton *ac_automaton_create(const struct mpm_set *set, struct sl_diag *diag);
 
 /* Bytes of its body. */
 uint64_t ac_automaton_len(const struct ac_automaton *automaton);

@@ -563,10 +563,10 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
 {
     struct builder builder = {0};
     struct sl_mpm_table *made = NULL;
-    const enum sl_status status = ac_automaton_create(&builder.automaton, set, diag);
 
-    if (status != SL_OK)
-        return status;
+    builder.automaton = ac_automaton_create(set, diag);
+    if (builder.automaton == NULL)
+        return SL_ENOMEM;
     if (builder_init(&builder, set, config)) {
         for (uint32_t group = 0; group < set->n_groups; group++)
             add_group(&builder, group);

@@ -237,7 +237,7 @@ static void find(const struct gram_view *view, const struct gram_keys *keys,
     const __m512i hash = _mm512_set1_epi32((int)GRAM_HASH_SLOT);
     const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->slots_log));
     const __m512i none = _mm512_set1_epi32((int)GRAM_NONE);
-    const __m512i no_slot = _mm512_set1_epi64((long long)((uint64_t)GRAM_NONE << 32));
+    const __m512i no_slot = _mm512_set1_epi64((int64_t)GRAM_NONE << 32);
     const __m512i evens =
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
