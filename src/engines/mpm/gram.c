@@ -22,14 +22,15 @@ struct draft {
     uint32_t place;
     uint32_t key; /* the dictionary's, or the list's byte */
     uint32_t group;
-    uint32_t order;    /* within a key */
-    uint8_t byte;      /* a run's, */
-    uint8_t neighbour; /* what lies before it or behind it, */
-    uint32_t run;      /* and its length; 0: this is no run */
+    uint32_t order; /* within a key */
+    uint8_t byte;   /* a run's, */
+    uint32_t run;   /* and its length; 0: this is no run */
     struct gram_entry entry;
-    uint32_t first; /* what the filter sees of the window: bytes 0 to 3, */
-    uint32_t rest;  /* 4 and 5, */
-    uint32_t known; /* and how many of them the literal has */
+    uint32_t first;  /* what the filter sees of the window: bytes 0 to 3, */
+    uint32_t rest;   /* 4 and 5, */
+    bool has_before; /* the literal reaches to the byte before the window, */
+    uint8_t before;  /* which is this */
+    uint32_t known;  /* and how many of them the literal has */
 };
 
 struct builder {
@@ -47,7 +48,6 @@ struct builder {
     uint32_t n_of[N_PLACES];
     uint32_t n_of_kind[GRAM_KINDS];
     uint32_t n_in_runs;
-    uint32_t n_runs;
     uint32_t n_keys;
 };
 
@@ -79,7 +79,7 @@ static bool is_run(const uint8_t *bytes, uint32_t len)
     return true;
 }
 
-/* The cheapest window of a residue of the stride, none inside a run. */
+/* The cheapest window of a residue of the stride, none that with the byte before it is a run. */
 static bool choose_window(const struct builder *builder, const struct mpm_key *key,
                           uint32_t residue, uint32_t *window)
 {
@@ -90,7 +90,7 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
         const uint32_t len = window_len(key, at);
         uint64_t bytes = 0;
 
-        if (is_run(key->folded + at, len))
+        if (at > 0 ? is_run(key->folded + at - 1, len + 1) : is_run(key->folded, len))
             continue;
         for (uint32_t i = 0; i < len; i++)
             bytes |= (uint64_t)coarse(key->folded[at + i]) << 8 * i;
@@ -160,6 +160,9 @@ static void add_window(struct builder *builder, uint32_t group, uint32_t window)
     const enum gram_kind kind = known < 4 ? GRAM_KIND_3 : known < 6 ? GRAM_KIND_4 : GRAM_KIND_6;
     struct draft *draft = add_draft(builder, PLACE_DICTIONARY, group, window);
 
+    draft->has_before = window > 0;
+    if (window > 0)
+        draft->before = coarse(key->folded[window - 1]);
     for (uint32_t i = 0; i < known && i < 4; i++)
         draft->first |= (uint32_t)coarse(key->folded[window + i]) << 8 * i;
     for (uint32_t i = 4; i < known; i++)
@@ -168,22 +171,6 @@ static void add_window(struct builder *builder, uint32_t group, uint32_t window)
     draft->known = known;
     draft->entry.kind = (uint8_t)kind;
     builder->n_of_kind[kind]++;
-}
-
-/* The longest run of a literal, by coarsely folded bytes. */
-static uint32_t longest_run(const struct mpm_key *key, uint32_t *begin)
-{
-    uint32_t best = 0;
-
-    for (uint32_t from = 0, to; from < key->len; from = to) {
-        for (to = from + 1; to < key->len && coarse(key->folded[to]) == coarse(key->folded[from]);)
-            to++;
-        if (to - from > best) {
-            best = to - from;
-            *begin = from;
-        }
-    }
-    return best;
 }
 
 /* Whether a group's literals are runs of one byte, not only of coarsely equal ones, and those whose
@@ -204,33 +191,13 @@ static bool is_run_as_given(const struct mpm_set *set, uint32_t group)
     return true;
 }
 
-/* A literal that is a run, or is known by one: where windows are forced into a run it is at least
- * as long as a window. */
-static bool add_run(struct builder *builder, uint32_t group)
+static void add_run(struct builder *builder, uint32_t group)
 {
     const struct mpm_key *key = group_key(builder->set, group);
-    uint32_t begin = 0;
-    const uint32_t len = longest_run(key, &begin);
-    struct draft *draft;
+    struct draft *draft = add_draft(builder, PLACE_RUNS, group, 0);
 
-    if (len == key->len && !is_run_as_given(builder->set, group))
-        return false;
-    const uint8_t byte = key->folded[begin];
-    if (len == key->len) {
-        draft = add_draft(builder, PLACE_RUNS, group, 0);
-        draft->key = coarse(byte);
-    } else {
-        const enum gram_kind kind = begin > 0 ? GRAM_RUN_BEGIN : GRAM_RUN_END;
-
-        draft = add_draft(builder, PLACE_DICTIONARY, group, begin > 0 ? begin : len);
-        draft->neighbour = coarse(key->folded[begin > 0 ? begin - 1 : len]);
-        draft->entry.kind = (uint8_t)kind;
-        draft->key = gram_run_key(kind, byte, draft->neighbour);
-    }
-    draft->byte = coarse(byte);
-    draft->run = len;
-    builder->n_runs++;
-    return true;
+    draft->key = coarse(key->folded[0]);
+    draft->run = key->len;
 }
 
 static void add_group(struct builder *builder, uint32_t group)
@@ -245,8 +212,10 @@ static void add_group(struct builder *builder, uint32_t group)
     }
     for (uint32_t residue = 0; residue < builder->stride; residue++)
         found &= choose_window(builder, key, residue, &window[residue]);
-    if (!found && add_run(builder, group))
+    if (!found && is_run_as_given(builder->set, group)) {
+        add_run(builder, group);
         return;
+    }
     for (uint32_t residue = 0; residue < builder->stride; residue++) {
         if (!found) { /* a run in which letters change their case, and it counts: dear, and rare */
             window[residue] = residue;
@@ -312,10 +281,10 @@ static void fill_words(struct builder *builder)
     memset(words, 0xFF, sizeof *words << builder->words_log);
     for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
         const struct draft *draft = &builder->drafts[i];
-        uint32_t bits = gram_bits_of(draft->first, draft->rest);
+        uint32_t bits = gram_bits_of(draft->before, draft->first, draft->rest);
 
-        if (draft->run != 0) /* not looked for by windows */
-            continue;
+        if (!draft->has_before)
+            bits |= 0x000000FF;
         if (draft->known < 4)
             bits |= 0x0000FF00;
         if (draft->known < 5)
@@ -391,17 +360,6 @@ static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct
     }
 }
 
-static void fill_shorts(uint32_t *shorts, const struct builder *builder)
-{
-    for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
-        const struct draft *draft = &builder->drafts[i];
-        const uint32_t bit = gram_short_bit((enum gram_kind)draft->entry.kind, draft->key);
-
-        if (draft->entry.kind == GRAM_KIND_4 || draft->entry.kind == GRAM_KIND_3)
-            shorts[bit / 32] |= UINT32_C(1) << bit % 32;
-    }
-}
-
 /* Drafts from `from` on that belong to one list. */
 static void fill_list(struct gram_list *list, const struct builder *builder, enum place place,
                       size_t from, uint64_t entries)
@@ -445,23 +403,15 @@ static void fill_patterns(uint8_t *patterns, const struct builder *builder)
     }
 }
 
-/* What runs are looked at, and what edges of them are looked up. */
+/* What runs are looked at. */
 static void fill_run(struct gram_table *body, const struct draft *draft)
 {
     const uint8_t run = (uint8_t)(draft->run < 255 ? draft->run : 255);
-    const uint8_t class_bit = (uint8_t)(1u << draft->byte % 8);
-    const int side = draft->entry.kind == GRAM_RUN_END;
 
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        if (gram_fold4(byte) == draft->byte) {
-            if (body->run_min[byte] == 0 || run < body->run_min[byte])
-                body->run_min[byte] = run;
-            if (draft->place == PLACE_DICTIONARY)
-                body->run_classes[side][byte] = class_bit;
-        }
-        if (draft->place == PLACE_DICTIONARY && gram_fold4(byte) == draft->neighbour)
-            body->run_edges[side][byte] |= class_bit;
-    }
+    for (uint32_t byte = 0; byte < 256; byte++)
+        if (gram_fold4(byte) == draft->key &&
+            (body->run_min[byte] == 0 || run < body->run_min[byte]))
+            body->run_min[byte] = run;
 }
 
 static void fill_entries(struct gram_table *body, const struct builder *builder)
@@ -499,13 +449,12 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
                               .n_in_dictionary = n_of[PLACE_DICTIONARY],
                               .patterns_len = builder->patterns_len,
                               .n_tiny = n_of[PLACE_TINY],
-                              .n_runs = builder->n_runs};
+                              .n_runs = n_of[PLACE_RUNS]};
     uint64_t end = sizeof head;
 
     memcpy(head.n_of_kind, builder->n_of_kind, sizeof head.n_of_kind);
     head.words = mpm_place(&end, sizeof(uint32_t) << head.words_log);
     head.slots = mpm_place(&end, sizeof(struct gram_slot) << head.slots_log);
-    head.shorts = mpm_place(&end, (UINT64_C(2) << GRAM_SHORT_LOG) / 8);
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
     head.patterns = mpm_place(&end, builder->patterns_len);
     head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
@@ -519,7 +468,6 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     struct gram_slot *slots = (struct gram_slot *)((uint8_t *)body + body->slots);
     fill_slots(slots, head.slots_log, builder);
     body->walk_max = longest_walk(slots, head.slots_log);
-    fill_shorts((uint32_t *)((uint8_t *)body + body->shorts), builder);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
     ac_automaton_write(builder->automaton, (struct ac_table *)((uint8_t *)body + body->automaton));

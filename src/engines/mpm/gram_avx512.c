@@ -9,8 +9,8 @@ enum { MANY_PASSED = 8 }; /* of 16: it must be a run, which can only pass by col
 
 /* Sources, as vpermb takes them, of the bytes of 16 windows at a stride: bytes 0 to 2 above a byte
  * that is masked away, and the bytes that name bits. */
-#define WORD(at) 0, (at), (at) + 1, (at) + 2
-#define BITS(at) (at) + 2, (at) + 3, (at) + 4, (at) + 5
+#define WORD(at) 0, (at) + 1, (at) + 2, (at) + 3
+#define BITS(at) (at), (at) + 4, (at) + 5, (at) + 6
 #define WINDOWS_8(bytes, at, stride)                                                           \
     bytes(at), bytes((at) + (stride)), bytes((at) + 2 * (stride)), bytes((at) + 3 * (stride)), \
         bytes((at) + 4 * (stride)), bytes((at) + 5 * (stride)), bytes((at) + 6 * (stride)),    \
@@ -38,12 +38,18 @@ static inline __m512i fold(__m512i bytes)
                            _mm512_and_si512(_mm512_srli_epi32(bytes, 1), _mm512_set1_epi8(0x20)));
 }
 
-/* Of 16 windows of a block, those that lie in a run. */
-static __attribute__((noinline)) __mmask16 in_run(const uint8_t *text, __m512i bytes,
+/* 64 bytes from the one before `at` on; before a text's first there is a zero. */
+static inline __m512i load_before(const uint8_t *text, uint32_t at)
+{
+    return _mm512_maskz_loadu_epi8(at == 0 ? ~UINT64_C(1) : ~UINT64_C(0), text + at - 1);
+}
+
+/* Of 16 windows of a block, those that lie in a run, the byte before included. */
+static __attribute__((noinline)) __mmask16 in_run(const uint8_t *text, uint32_t at, __m512i bytes,
                                                   uint32_t stride)
 {
-    const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + 1)));
-    const uint64_t run = next & next >> 1 & next >> 2 & next >> 3 & next >> 4;
+    const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at)));
+    const uint64_t run = next & next >> 1 & next >> 2 & next >> 3 & next >> 4 & next >> 5;
 
     return (__mmask16)_pext_u64(run, stride == 1 ? 0xFFFF : 0x55555555);
 }
@@ -67,7 +73,7 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
     for (uint32_t at = from; at < to; at += 16 * stride) {
         _mm_prefetch((const char *)text + at + GRAM_AHEAD, _MM_HINT_T0);
 
-        const __m512i bytes = fold(_mm512_loadu_si512(text + at));
+        const __m512i bytes = fold(load_before(text, at));
         const __m512i first = _mm512_maskz_permutexvar_epi8(0xEEEEEEEEEEEEEEEE, to_word, bytes);
         const __m512i word = _mm512_i32gather_epi32(
             _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift), view->words, 4);
@@ -75,7 +81,7 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
         __mmask16 passed = _mm512_testn_epi32_mask(word, bits);
 
         if (__builtin_popcount(passed) > MANY_PASSED && !in_runs)
-            passed &= ~in_run(text + at, bytes, stride);
+            passed &= ~in_run(text, at, bytes, stride);
         _mm512_storeu_si512(out + n, _mm512_maskz_compress_epi32(passed, position));
         n += (uint32_t)__builtin_popcount(passed);
         position = _mm512_add_epi32(position, step);
@@ -174,6 +180,7 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
     const __m512i hash = _mm512_set1_epi32((int)view->multiplier);
     const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->words_log));
     const __m512i zero = _mm512_setzero_si512();
+    const __m512i one = _mm512_set1_epi32(1);
     const __m512i three = _mm512_set1_epi32(0xFFFFFF);
     const __mmask16 in_runs = view->body->n_in_runs != 0 ? 0xFFFF : 0;
 
@@ -183,26 +190,31 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
         const __mmask16 live = first_lanes(n - i);
         const __m512i at = _mm512_maskz_loadu_epi32(live, passed + i);
         const __m512i first = fold(_mm512_mask_i32gather_epi32(zero, live, at, text, 1));
+        /* From the byte before on, where there is one. */
+        const __m512i before = fold(_mm512_mask_i32gather_epi32(
+            zero, live, _mm512_mask_sub_epi32(at, _mm512_test_epi32_mask(at, at), at, one), text,
+            1));
         const __m512i behind = fold(_mm512_mask_i32gather_epi32(zero, live, at, text + 2, 1));
         const __m512i word = _mm512_mask_i32gather_epi32(
             zero, live,
             _mm512_srl_epi32(_mm512_mullo_epi32(_mm512_slli_epi32(first, 8), hash), shift),
             view->words, 4);
         const __m512i rest = _mm512_add_epi32(_mm512_srli_epi32(behind, 16), _mm512_set1_epi32(1));
-        /* Six equal bytes: so are bytes 0 to 3, 2 to 5, and 1 is the next of 0. */
+        /* Six equal bytes and one before: bytes 0 to 3 are, 2 to 5 are the same, -1 to 2 too. */
         const __mmask16 equal = _mm512_cmpeq_epi32_mask(first, _mm512_rol_epi32(first, 8)) &
-                                _mm512_cmpeq_epi32_mask(first, behind);
+                                _mm512_cmpeq_epi32_mask(first, behind) &
+                                _mm512_cmpeq_epi32_mask(first, before);
         const __mmask16 some = live & (~equal | in_runs);
         const __m512i mixed = _mm512_mullo_epi32(rest, _mm512_set1_epi32((int)GRAM_HASH_KEY));
 
         add_keys(&out[GRAM_KIND_6], some, at, _mm512_xor_si512(first, mixed));
         add_keys(&out[GRAM_KIND_4],
                  _mm512_mask_testn_epi32_mask(some, word,
-                                              _mm512_set1_epi32((int)gram_unnamed[GRAM_KIND_4])),
+                                              _mm512_set1_epi32((int)gram_unnamed(GRAM_KIND_4))),
                  at, first);
         add_keys(&out[GRAM_KIND_3],
                  _mm512_mask_testn_epi32_mask(some, word,
-                                              _mm512_set1_epi32((int)gram_unnamed[GRAM_KIND_3])),
+                                              _mm512_set1_epi32((int)gram_unnamed(GRAM_KIND_3))),
                  at, _mm512_and_si512(first, three));
     }
 }

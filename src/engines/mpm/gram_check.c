@@ -12,7 +12,6 @@ static bool parts_fit(const struct sl_mpm_table *table, const struct gram_table 
            mpm_part_fits(table, body->words, UINT64_C(1) << body->words_log, sizeof(uint32_t)) &&
            mpm_part_fits(table, body->slots, UINT64_C(1) << body->slots_log,
                          sizeof(struct gram_slot)) &&
-           mpm_part_fits(table, body->shorts, (UINT64_C(2) << GRAM_SHORT_LOG) / 8, 1) &&
            mpm_part_fits(table, body->entries, body->n_entries, sizeof(struct gram_entry)) &&
            mpm_part_fits(table, body->patterns, body->patterns_len, 1);
 }

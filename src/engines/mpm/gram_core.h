@@ -5,17 +5,19 @@
  * Of each literal, windows of up to six bytes are taken, rare ones, one for each residue of the
  * stride, so that probing every stride-th position meets each occurrence exactly once. A window's
  * first three bytes choose a word of the filter, and in each of the word's four bytes one bit,
- * named by the window's bytes 2 to 5, must be clear. A window that ends early clears all bits for
- * the bytes it has not. So one look-up serves literals of all lengths.
+ * named by the byte before the window and its bytes 3 to 5, must be clear. Where the literal does
+ * not reach to such a byte, all bits that it may name are clear. So one look-up serves literals of
+ * all lengths.
  *
  * A survivor is looked up in a dictionary of windows, by six bytes, by four and by three, as far as
  * there are windows of that kind; an entry compares eight bytes around the window, then the whole
  * literal.
  *
- * Two kinds of literals go apart. Tiny ones have no room for windows. And a window inside a run of
- * one byte would be met all along such runs in the text, so literals that are a run, or have no
- * other window, are looked at once a run: where one of GRAM_RUN_MIN bytes or more begins, and where
- * it ends. */
+ * Two kinds of literals go apart. Tiny ones have no room for windows. And where a window and the
+ * byte before it are one byte over and over, it would be met all along such runs in the text. A
+ * literal that is not itself a run always has other windows: each that reaches over a change of
+ * bytes will do. Those that are runs are looked for where runs of GRAM_RUN_MIN bytes or more begin.
+ */
 #ifndef GRAM_CORE_H
 #define GRAM_CORE_H
 
@@ -26,20 +28,11 @@ enum {
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
     GRAM_RUN_MIN = GRAM_WINDOW_MIN, /* what forces a window into a run is as long as one */
-    GRAM_WORDS_LOG_MAX = 17,        /* 512 KiB */
-    GRAM_SHORT_LOG = 16             /* bits of the set of keys of a short kind: 8 KiB */
+    GRAM_WORDS_LOG_MAX = 17         /* 512 KiB */
 };
 
-/* Kinds of windows, by the bytes that a dictionary's key is made of; and, behind those, edges of
- * runs, by the run's byte and its neighbour. */
-enum gram_kind {
-    GRAM_KIND_6,
-    GRAM_KIND_4,
-    GRAM_KIND_3,
-    GRAM_KINDS, /* of windows */
-    GRAM_RUN_BEGIN = GRAM_KINDS,
-    GRAM_RUN_END
-};
+/* Kinds of windows, by the bytes that a dictionary's key is made of. */
+enum gram_kind { GRAM_KIND_6, GRAM_KIND_4, GRAM_KIND_3, GRAM_KINDS };
 
 #define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
 #define GRAM_MORE                                                                   \
@@ -96,19 +89,16 @@ struct gram_table {
     uint64_t patterns_len; /* bytes */
     uint64_t words;        /* uint32_t */
     uint64_t slots;        /* struct gram_slot, 1 << slots_log */
-    uint64_t shorts; /* uint32_t, 1 << GRAM_SHORT_LOG bits each: keys of kinds 4 and 3, by hash */
     uint64_t entries;
     uint64_t patterns;
-    struct gram_list tiny;      /* literals too short for windows, by their first byte */
-    struct gram_list runs;      /* literals that are a run of one byte, the shortest first */
-    uint8_t tiny_first[256];    /* classes of a tiny literal's first byte, by the byte as it is, */
-    uint8_t tiny_second[256];   /* and of its second: where both share a bit, one may begin */
-    uint8_t run_min[256];       /* the shortest run of this byte to be looked at, 0: none */
-    uint8_t run_edges[2][256];  /* classes of a neighbour before a run, and of one behind it: */
-    uint8_t run_classes[2][256]; /* where a run's byte shares a bit, there may be an entry */
+    struct gram_list tiny;    /* literals too short for windows, by their first byte */
+    struct gram_list runs;    /* literals that are a run of one byte, the shortest first */
+    uint8_t tiny_first[256];  /* classes of a tiny literal's first byte, by the byte as it is, */
+    uint8_t tiny_second[256]; /* and of its second: where both share a bit, one may begin */
+    uint8_t run_min[256];     /* the shortest run of this byte to be looked at, 0: none */
     uint32_t n_tiny;
-    uint32_t n_runs; /* of the list and of edges in the dictionary */
-    uint32_t walk_max;  /* the most slots that one look-up reads */
+    uint32_t n_runs;
+    uint32_t walk_max; /* the most slots that one look-up reads */
     uint32_t pad;
     uint64_t automaton; /* struct ac_table: for texts on which verification is dear */
 };
@@ -117,7 +107,6 @@ struct gram_table {
 struct gram_view {
     const uint32_t *words;
     const struct gram_slot *slots;
-    const uint32_t *shorts;
     const struct gram_entry *entries;
     const uint8_t *patterns;
     const struct gram_table *body;
@@ -137,7 +126,6 @@ MPM_CORE struct gram_view gram_view(const struct sl_mpm_table *table)
 
     view.words = (const uint32_t *)mpm_at(body, body->words);
     view.slots = (const struct gram_slot *)mpm_at(body, body->slots);
-    view.shorts = (const uint32_t *)mpm_at(body, body->shorts);
     view.entries = (const struct gram_entry *)mpm_at(body, body->entries);
     view.patterns = (const uint8_t *)mpm_at(body, body->patterns);
     view.body = body;
@@ -209,27 +197,35 @@ MPM_CORE uint32_t gram_names_of(uint32_t bytes)
     return (bytes ^ bytes >> 3) & 0x07070707u;
 }
 
-/* The bits of a word that a window needs clear; `rest` are bytes 4 and on. */
-MPM_CORE uint32_t gram_bits_of(uint32_t first, uint32_t rest)
+/* The bits of a word that a window needs clear; `before` is the byte before it, `rest` are bytes 4
+ * and on. */
+MPM_CORE uint32_t gram_bits_of(uint32_t before, uint32_t first, uint32_t rest)
 {
-    const uint32_t names = gram_names_of(first >> 16 | rest << 16);
+    const uint32_t names = gram_names_of((before & 0xFF) | (first >> 16 & 0xFF00) | rest << 16);
 
     return UINT32_C(1) << (names & 7) | UINT32_C(0x100) << (names >> 8 & 7) |
            UINT32_C(0x10000) << (names >> 16 & 7) | UINT32_C(0x1000000) << (names >> 24);
 }
 
-/* Whether the six bytes of a window are equal. */
-MPM_CORE bool gram_in_run(uint64_t bytes)
+/* Bits of a word that windows of a kind do not name, and so clear all of. */
+MPM_CORE uint32_t gram_unnamed(enum gram_kind kind)
 {
-    return ((bytes ^ bytes >> 8) & UINT64_C(0xFFFFFFFFFF)) == 0;
+    return kind == GRAM_KIND_6 ? 0 : kind == GRAM_KIND_4 ? 0xFF000000 : 0xFFFFFF00;
+}
+
+/* Whether the six bytes of a window and the one before it are equal. */
+MPM_CORE bool gram_in_run(uint32_t before, uint64_t bytes)
+{
+    return ((bytes ^ bytes >> 8) & UINT64_C(0xFFFFFFFFFF)) == 0 && ((before ^ bytes) & 0xFF) == 0;
 }
 
 /* Whether a window of some literal may begin. */
-MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t first, uint32_t rest)
+MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t before, uint32_t first,
+                         uint32_t rest)
 {
     const uint32_t word = view->words[gram_word_of(first, view->multiplier, view->words_log)];
 
-    return (word & gram_bits_of(first, rest)) == 0;
+    return (word & gram_bits_of(before, first, rest)) == 0;
 }
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
@@ -247,29 +243,9 @@ MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t first, uint32_t rest)
     }
 }
 
-/* Of an edge of a run; the neighbour is the byte before the run or the one behind it. */
-MPM_CORE uint32_t gram_run_key(enum gram_kind kind, uint8_t byte, uint8_t neighbour)
-{
-    return (uint32_t)kind << 16 | (uint32_t)gram_fold4(byte) << 8 | gram_fold4(neighbour);
-}
-
 MPM_CORE uint32_t gram_slot_of(uint32_t key, uint32_t slots_log)
 {
     return (key ^ key >> 15) * GRAM_HASH_SLOT >> (32 - slots_log);
-}
-
-MPM_CORE uint32_t gram_short_bit(enum gram_kind kind, uint32_t key)
-{
-    return gram_slot_of(key, GRAM_SHORT_LOG) | (kind == GRAM_KIND_3 ? 1u << GRAM_SHORT_LOG : 0);
-}
-
-/* Whether a key of a short kind may be in the dictionary, by the sets of such keys: for those who
- * have these nearer than the dictionary. */
-MPM_CORE bool gram_may_find(const uint32_t *shorts, enum gram_kind kind, uint32_t key)
-{
-    const uint32_t bit = gram_short_bit(kind, key);
-
-    return (shorts[bit / 32] >> bit % 32 & 1) != 0;
 }
 
 /* The first entry of a key, or GRAM_NONE. */

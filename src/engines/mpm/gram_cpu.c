@@ -31,7 +31,6 @@ struct gram_cpu {
     const struct gram_filters *filters;
     uint32_t begin[TEXTS_MAX + 1]; /* texts of the unit, from its first byte; behind the last, */
     uint32_t end[TEXTS_MAX + 1];   /* a text that no position reaches */
-    uint8_t runs_of[256];          /* not 0: runs of this byte matter whatever is before them */
     uint32_t passed[GRAM_PASSED_MAX];
     struct gram_keys keys[GRAM_KINDS];
     struct gram_candidates candidates;
@@ -129,21 +128,6 @@ static void verify_entry(struct scan *scan, const struct place *place,
         report_group(scan, place, entry->match, end);
     else
         append(scan, place, end, entry->match);
-}
-
-/* The entries of a key. Keys of two kinds may be equal: only those of the kind that was looked up
- * are meant. */
-static void verify_key(struct scan *scan, const struct place *place, enum gram_kind kind,
-                       uint32_t first, uint32_t at)
-{
-    const struct gram_entry *entry = &scan->view->entries[first];
-
-    do {
-        if (!spend(scan, 1))
-            return;
-        if (entry->kind == kind)
-            verify_entry(scan, place, entry, at);
-    } while ((entry++->flags & GRAM_ENTRY_LAST) == 0);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -318,23 +302,6 @@ static uint32_t end_of_run(const struct gram_text *text, uint32_t at, uint8_t by
     return at < text->len ? at : text->len;
 }
 
-/* Literals with a run that begins, or ends, just here. */
-static void verify_edge(struct scan *scan, const struct place *place, enum gram_kind kind,
-                        uint8_t byte, uint32_t at)
-{
-    const struct gram_table *body = scan->view->body;
-    const int side = kind == GRAM_RUN_END;
-    const uint8_t neighbour = place->text.bytes[side == 0 ? at - (uint32_t)1 : at];
-
-    if ((body->run_edges[side][neighbour] & body->run_classes[side][byte]) == 0)
-        return;
-    const uint32_t first =
-        gram_find(scan->view->slots, scan->view->slots_log, gram_run_key(kind, byte, neighbour));
-
-    if (spend(scan, body->walk_max / WALK_USUAL) && first != GRAM_NONE)
-        verify_key(scan, place, kind, first, place->begin + at);
-}
-
 /* The run that begins at this byte of a text, if it is long enough to matter. */
 static void verify_run(struct scan *scan, const struct place *place, uint32_t begin)
 {
@@ -351,28 +318,20 @@ static void verify_run(struct scan *scan, const struct place *place, uint32_t be
     const struct run run = {begin, end, equal == end};
 
     report_runs(scan, place, byte, &run);
-    if (begin > 0)
-        verify_edge(scan, place, GRAM_RUN_BEGIN, byte, begin);
-    if (end < place->text.len)
-        verify_edge(scan, place, GRAM_RUN_END, byte, end);
 }
 
-/* Of runs, those that may matter: all, or with this byte before. A run at the first byte is none of
- * them. */
+/* Of runs, those that may matter. */
 static uint32_t keep_runs(const struct scan *scan, uint32_t n)
 {
-    const struct gram_table *body = scan->view->body;
-    struct gram_cpu *gram = scan->gram;
+    const uint8_t *run_min = scan->view->body->run_min;
+    uint32_t *passed = scan->gram->passed;
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t at = gram->passed[i];
-        const uint8_t byte = scan->bytes[at];
-        const uint8_t before = scan->bytes[at - (at > 0)];
+        const uint8_t byte = scan->bytes[passed[i]];
 
-        gram->passed[kept] = at;
-        kept +=
-            (gram->runs_of[byte] | (body->run_edges[0][before] & body->run_classes[0][byte])) != 0;
+        passed[kept] = passed[i];
+        kept += run_min[byte] != 0;
     }
     return kept;
 }
@@ -563,16 +522,6 @@ enum sl_status gram_submit(void *context, const struct sl_batch *batch, struct s
     return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, gram_scan);
 }
 
-static void note_runs(struct gram_cpu *gram, const struct gram_table *body)
-{
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        const uint8_t coarse = (uint8_t)gram_fold4(byte);
-
-        gram->runs_of[byte] = body->run_classes[1][byte] != 0 ||
-                              body->runs.begin[coarse] != body->runs.begin[coarse + 1];
-    }
-}
-
 enum sl_status gram_open(void **context, const void *table, const struct sl_limits *limits,
                          const struct gram_filters *filters, struct sl_diag *diag)
 {
@@ -583,7 +532,6 @@ enum sl_status gram_open(void **context, const void *table, const struct sl_limi
     gram->cpu.table = (const struct sl_mpm_table *)table;
     gram->cpu.limits = *limits;
     gram->filters = filters;
-    note_runs(gram, gram_view(gram->cpu.table).body);
     *context = gram;
     return SL_OK;
 }

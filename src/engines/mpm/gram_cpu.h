@@ -12,10 +12,6 @@ enum {
     GRAM_PASSED_MAX = GRAM_CHUNK + 64 /* positions, as a vector is written whole */
 };
 
-/* Bits of the filter's words that windows of a kind do not name, and so clear all of. */
-static const uint32_t gram_unnamed[GRAM_KINDS] = {
-    [GRAM_KIND_6] = 0, [GRAM_KIND_4] = 0xFF000000, [GRAM_KIND_3] = 0xFFFF00FF};
-
 /* What passed, as far as it was looked up. */
 struct gram_candidates {
     uint32_t n;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The gram matcher on GPUs. A block fills a multiprocessor; the filter lies in its shared memory. A
  * warp goes over 512 bytes of the arena at a time, 16 a lane. Few bytes pass, so what passes waits
- * in queues until all lanes of the warp have work: one for windows, one for edges of runs, one for
- * entries that the dictionary gave for both, one for literals that are runs. Hits wait too, so that
- * one atomic serves many. */
+ * in queues until all lanes of the warp have work: one for windows, one for entries that the
+ * dictionary gave for them, one for runs. Hits wait too, so that one atomic serves many. */
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -25,8 +24,6 @@ enum {
 
 struct queues {
     uint32_t passed[QUEUE];
-    uint32_t edge_at[QUEUE];
-    uint8_t edge_kind[QUEUE];
     uint32_t found_at[QUEUE];
     uint32_t found[QUEUE]; /* entry, and its kind in the upper bits */
     uint32_t run[QUEUE];
@@ -34,12 +31,10 @@ struct queues {
     struct sl_hit staged[STAGED];
 };
 
-/* One a warp; behind them lie the sets of short keys and the filter. */
+/* One a warp; behind them lies the filter. */
 extern __shared__ struct queues shared_queues[];
 
-enum { SHORT_WORDS = (2 << GRAM_SHORT_LOG) / 32 };
-
-static __device__ uint32_t *shared_shorts(void)
+static __device__ uint32_t *shared_filter(void)
 {
     return (uint32_t *)(shared_queues + WARPS);
 }
@@ -54,14 +49,13 @@ struct gram_scan {
     struct gram_view view;
     struct gram_arena arena;
     struct cuda_hits_device hits;
-    uint32_t kinds; /* bit k: there are windows of kind k */
-    bool in_runs, has_edges, has_runs, has_tiny;
+    bool in_runs, has_runs, has_tiny;
 };
 
 struct warp {
     const struct gram_scan *scan;
     uint32_t lane;
-    uint32_t n_passed, n_edges, n_found, n_runs; /* in the queues */
+    uint32_t n_passed, n_found, n_runs; /* in the queues */
 };
 
 static __device__ uint32_t lanes_below(uint32_t lane)
@@ -170,50 +164,28 @@ static __device__ void look_up(struct warp *warp, bool active, uint32_t kind, ui
 
 static __device__ void take_passed(struct warp *warp, uint32_t n)
 {
+    const struct gram_view *view = &warp->scan->view;
     bool active = warp->lane < n;
-    uint64_t bytes = 0;
-    uint32_t at = 0;
+    uint32_t at = 0, first = 0, rest = 0, word = 0;
 
     warp->n_passed -= n;
     if (active) {
         at = my_queues()->passed[warp->n_passed + warp->lane];
-        bytes = gram_fold8(gram_load8(warp->scan->arena.bytes + at));
+
+        const uint64_t bytes = gram_fold8(gram_load8(warp->scan->arena.bytes + at));
+        const uint32_t before = at > 0 ? gram_fold4(warp->scan->arena.bytes[at - 1]) : ~0u;
+        first = (uint32_t)bytes;
+        rest = (uint32_t)(bytes >> 32);
+        word = shared_filter()[gram_word_of(first, view->multiplier, view->words_log)];
+        active = warp->scan->in_runs || !gram_in_run(before, bytes);
     }
     __syncwarp();
-    for (uint32_t kind = 0; kind < GRAM_KINDS; kind++) {
-        const uint32_t key =
-            gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+    for (uint32_t k = 0; k < GRAM_KINDS; k++) {
+        const enum gram_kind kind = (enum gram_kind)k;
 
-        if ((warp->scan->kinds >> kind & 1) != 0)
-            look_up(warp,
-                    active && (kind == GRAM_KIND_6 ||
-                               gram_may_find(shared_shorts(), (enum gram_kind)kind, key)),
-                    kind, key, at);
+        look_up(warp, active && (word & gram_unnamed(kind)) == 0, kind, gram_key(kind, first, rest),
+                at);
     }
-}
-
-/* An edge belongs to no item yet: where what lies before or behind an item goes on a run of it, the
- * literal of that edge would not lie in the item either. */
-static __device__ void take_edges(struct warp *warp, uint32_t n)
-{
-    bool active = warp->lane < n;
-    uint32_t at = 0, kind = GRAM_RUN_BEGIN, key = 0;
-
-    warp->n_edges -= n;
-    if (active) {
-        at = my_queues()->edge_at[warp->n_edges + warp->lane];
-        kind = my_queues()->edge_kind[warp->n_edges + warp->lane];
-        active = at >= (kind == GRAM_RUN_END ? GRAM_RUN_MIN : 1);
-    }
-    if (active) {
-        const uint8_t *bytes = warp->scan->arena.bytes + at - 1;
-        const uint8_t run = bytes[kind == GRAM_RUN_BEGIN];
-
-        active = warp->scan->view.body->run_min[run] != 0;
-        key = gram_run_key((enum gram_kind)kind, run, bytes[kind == GRAM_RUN_END]);
-    }
-    __syncwarp();
-    look_up(warp, active, kind, key, at);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -346,18 +318,6 @@ static __device__ void enqueue(const struct warp *warp, uint32_t *n, uint32_t bi
     }
 }
 
-/* Begins of runs in the lower half of the bits, ends in the upper. */
-static __device__ void enqueue_edges(struct warp *warp, uint32_t bits, uint32_t at)
-{
-    enqueue(
-        warp, &warp->n_edges, bits,
-        [=](uint32_t slot, uint32_t bit) {
-            my_queues()->edge_at[slot] = at + bit % GRAM_LANE;
-            my_queues()->edge_kind[slot] = bit < GRAM_LANE ? GRAM_RUN_BEGIN : GRAM_RUN_END;
-        },
-        [=] { take_edges(warp, 32); });
-}
-
 static __device__ void verify_tiny(const struct warp *warp, uint32_t bits, uint32_t at)
 {
     const struct gram_list *list = &warp->scan->view.body->tiny;
@@ -374,11 +334,11 @@ static __device__ void verify_tiny(const struct warp *warp, uint32_t bits, uint3
     __syncwarp();
 }
 
-/* What a lane reads of a tile: its bytes, those behind and those before. */
+/* What a lane reads of a tile. */
 struct lane_bytes {
+    uint32_t before;
     uint4 own;
     uint2 behind;
-    uint32_t before;
 };
 
 static __device__ struct lane_bytes load_lane(const struct warp *warp, uint64_t at)
@@ -390,40 +350,33 @@ static __device__ struct lane_bytes load_lane(const struct warp *warp, uint64_t 
 
         loaded.own = *(const uint4 *)bytes;
         loaded.behind = *(const uint2 *)(bytes + GRAM_LANE);
-        if (at > 0)
-            loaded.before = *(const uint32_t *)(bytes - 4);
+        /* No run goes on from before the arena. */
+        loaded.before = at > 0 ? *(const uint32_t *)(bytes - 4) : ~loaded.own.x << 24;
     }
     return loaded;
 }
 
 template <int STRIDE>
-static __device__ void scan_lane(struct warp *warp, const uint32_t *filter,
-                                 const struct lane_bytes *loaded, uint32_t at)
+static __device__ void scan_lane(struct warp *warp, const struct lane_bytes *loaded, uint32_t at)
 {
     const bool inside = at < warp->scan->arena.len;
     const uint32_t words[GRAM_LANE_WORDS] = {
-        gram_fold4(loaded->own.x), gram_fold4(loaded->own.y),    gram_fold4(loaded->own.z),
-        gram_fold4(loaded->own.w), gram_fold4(loaded->behind.x), gram_fold4(loaded->behind.y)};
-    const uint32_t before = at > 0 ? gram_fold4(loaded->before) : ~words[0] << 24;
-    const uint32_t equal = gram_lane_equal(words, before);
-    uint32_t windows = gram_lane_windows(&warp->scan->view, filter, words, STRIDE);
+        gram_fold4(loaded->before),  gram_fold4(loaded->own.x), gram_fold4(loaded->own.y),
+        gram_fold4(loaded->own.z),   gram_fold4(loaded->own.w), gram_fold4(loaded->behind.x),
+        gram_fold4(loaded->behind.y)};
+    uint32_t windows = gram_lane_windows(&warp->scan->view, shared_filter(), words, STRIDE);
 
-    if (!warp->scan->in_runs)
-        windows &= ~gram_lane_in_run(equal);
+    if (!warp->scan->in_runs && gram_lane_in_run(words))
+        windows &= 1;
     enqueue(
         warp, &warp->n_passed, inside ? windows : 0,
         [=](uint32_t slot, uint32_t bit) { my_queues()->passed[slot] = at + bit; },
         [=] { take_passed(warp, 32); });
-    if (warp->scan->has_edges) {
-        const uint32_t begins = inside ? gram_run_begins(equal) : 0;
-
-        enqueue_edges(warp, inside ? begins | gram_run_ends(equal) << GRAM_LANE : 0, at);
-        if (warp->scan->has_runs)
-            enqueue(
-                warp, &warp->n_runs, begins,
-                [=](uint32_t slot, uint32_t bit) { my_queues()->run[slot] = at + bit; },
-                [=] { take_runs(warp, 32); });
-    }
+    if (warp->scan->has_runs)
+        enqueue(
+            warp, &warp->n_runs, inside ? gram_lane_runs(words) : 0,
+            [=](uint32_t slot, uint32_t bit) { my_queues()->run[slot] = at + bit; },
+            [=] { take_runs(warp, 32); });
     if (warp->scan->has_tiny) {
         verify_tiny(
             warp, inside ? gram_lane_tiny(warp->scan->view.body, warp->scan->arena.bytes + at) : 0,
@@ -437,13 +390,10 @@ static __global__ void __launch_bounds__(BLOCK)
     gram_scan_kernel(const __grid_constant__ struct gram_scan scan)
 {
     const uint32_t n_words = 1u << scan.view.words_log;
-    uint32_t *filter = shared_shorts() + SHORT_WORDS;
     struct warp warp = {&scan, threadIdx.x % 32};
 
     for (uint32_t i = threadIdx.x; i < n_words; i += BLOCK)
-        filter[i] = scan.view.words[i];
-    for (uint32_t i = threadIdx.x; i < SHORT_WORDS; i += BLOCK)
-        shared_shorts()[i] = scan.view.shorts[i];
+        shared_filter()[i] = scan.view.words[i];
     my_queues()->n_staged = 0;
     __syncthreads();
 
@@ -453,11 +403,10 @@ static __global__ void __launch_bounds__(BLOCK)
     for (; at - warp.lane * GRAM_LANE < scan.arena.len; at += step) {
         const struct lane_bytes next = load_lane(&warp, at + step);
 
-        scan_lane<STRIDE>(&warp, filter, &loaded, (uint32_t)at);
+        scan_lane<STRIDE>(&warp, &loaded, (uint32_t)at);
         loaded = next;
     }
     take_passed(&warp, warp.n_passed);
-    take_edges(&warp, warp.n_edges);
     take_found(&warp, warp.n_found);
     take_runs(&warp, warp.n_runs);
     flush_hits(&warp, 1);
@@ -562,17 +511,13 @@ static void describe(struct gram_cuda *gram, const struct gram_view *host)
     *view = *host;
     view->words = on_device(cuda, host->words);
     view->slots = on_device(cuda, host->slots);
-    view->shorts = on_device(cuda, host->shorts);
     view->entries = on_device(cuda, host->entries);
     view->patterns = on_device(cuda, host->patterns);
     view->body = on_device(cuda, host->body);
     view->literals = on_device(cuda, host->literals);
     view->groups = on_device(cuda, host->groups);
     view->bytes = on_device(cuda, host->bytes);
-    for (uint32_t kind = 0; kind < GRAM_KINDS; kind++)
-        scan->kinds |= (uint32_t)(host->body->n_of_kind[kind] != 0) << kind;
     scan->in_runs = host->body->n_in_runs != 0;
-    scan->has_edges = host->body->n_runs != 0;
     scan->has_runs = host->body->runs.begin[256] != 0;
     scan->has_tiny = host->body->n_tiny != 0;
     scan->hits = cuda_hits_device(cuda);
@@ -588,8 +533,8 @@ static enum sl_status gram_cuda_open(void **context, const void *table,
 
     if (gram == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
-    gram->shared_len = (uint32_t)(WARPS * sizeof(struct queues) +
-                                  (SHORT_WORDS + (1u << view.words_log)) * sizeof(uint32_t));
+    gram->shared_len =
+        (uint32_t)(WARPS * sizeof(struct queues) + (sizeof(uint32_t) << view.words_log));
 
     enum sl_status status = cuda_context_open(&gram->cuda, table, block->len, limits, diag);
     if (status == SL_OK)

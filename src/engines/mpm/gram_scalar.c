@@ -2,6 +2,12 @@
 /* The gram matcher's filters without vectors. */
 #include "gram_cpu.h"
 
+/* A window at a text's first byte that wants one before it is of no literal there. */
+static uint32_t byte_before(const uint8_t *text, uint32_t at)
+{
+    return at > 0 ? gram_fold4(text[at - 1]) : gram_fold4(text[0]);
+}
+
 static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint32_t from,
                         uint32_t to, uint32_t *out)
 {
@@ -11,7 +17,7 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
         const uint64_t bytes = gram_fold8(gram_load8(text + at));
 
         out[n] = at;
-        n += gram_probe(view, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+        n += gram_probe(view, byte_before(text, at), (uint32_t)bytes, (uint32_t)(bytes >> 32));
     }
     return n;
 }
@@ -55,7 +61,7 @@ void gram_keys_scalar(const struct gram_view *view, const uint8_t *text, const u
         const uint32_t first = (uint32_t)bytes;
         const uint32_t word = view->words[gram_word_of(first, view->multiplier, view->words_log)];
 
-        if (!in_runs && gram_in_run(bytes))
+        if (!in_runs && gram_in_run(byte_before(text, passed[i]), bytes))
             continue;
         for (int kind = 0; kind < GRAM_KINDS; kind++) {
             struct gram_keys *keys = &out[kind];
@@ -63,7 +69,7 @@ void gram_keys_scalar(const struct gram_view *view, const uint8_t *text, const u
 
             keys->at[keys->n] = passed[i];
             keys->key[keys->n] = key;
-            if ((word & gram_unnamed[kind]) != 0)
+            if ((word & gram_unnamed((enum gram_kind)kind)) != 0)
                 continue;
             keys->n++;
             __builtin_prefetch(&view->slots[gram_slot_of(key, view->slots_log)]);

@@ -9,7 +9,7 @@
 
 enum {
     GRAM_LANE = 16,      /* bytes */
-    GRAM_LANE_WORDS = 6, /* that a lane reads: its bytes and those of windows that begin in them */
+    GRAM_LANE_WORDS = 7, /* that a lane reads: the one before its bytes, its bytes and two more */
     GRAM_INDEX_LOG = 9   /* bytes of the arena that share an entry of the index of items */
 };
 
@@ -116,12 +116,13 @@ MPM_CORE uint32_t gram_funnel4(uint32_t a, uint32_t b, uint32_t at)
 #endif
 }
 
-/* The names of a lane's bytes, a nibble each, eight a word. */
+/* The names of what a lane reads, a nibble each, eight a word. */
 MPM_CORE void gram_lane_names(const uint32_t words[GRAM_LANE_WORDS],
-                              uint32_t names[GRAM_LANE_WORDS / 2])
+                              uint32_t names[(GRAM_LANE_WORDS + 1) / 2])
 {
-    uint32_t pairs[GRAM_LANE_WORDS];
+    uint32_t pairs[GRAM_LANE_WORDS + 1];
 
+    pairs[GRAM_LANE_WORDS] = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
@@ -133,31 +134,50 @@ MPM_CORE void gram_lane_names(const uint32_t words[GRAM_LANE_WORDS],
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-    for (uint32_t i = 0; i < GRAM_LANE_WORDS / 2; i++)
+    for (uint32_t i = 0; i < (GRAM_LANE_WORDS + 1) / 2; i++)
         names[i] = gram_choose(pairs[2 * i], pairs[2 * i + 1], 0x6420);
 }
 
-/* Bit p: a window may begin at byte p of the lane. `words` are the lane's, folded. Four names in a
- * row choose a window's bits from the eight that a byte may name. */
+/* Eight names from that of byte `at` of what a lane reads on. */
+MPM_CORE uint32_t gram_names_from(const uint32_t names[(GRAM_LANE_WORDS + 1) / 2], uint32_t at)
+{
+    const uint32_t word = at / 8, last = (GRAM_LANE_WORDS + 1) / 2 - 1;
+
+    return gram_funnel4(names[word], names[word < last ? word + 1 : last], at % 8);
+}
+
+/* Bit p: a window may begin at byte p of the lane. `words` are what it reads, folded. Four names
+ * choose a window's bits from the eight that a byte may name. */
 MPM_CORE uint32_t gram_lane_windows(const struct gram_view *view, const uint32_t *filter,
                                     const uint32_t words[GRAM_LANE_WORDS], uint32_t stride)
 {
-    uint32_t names[GRAM_LANE_WORDS / 2 + 1];
+    uint32_t names[(GRAM_LANE_WORDS + 1) / 2];
     uint32_t passed = 0;
 
     gram_lane_names(words, names);
-    names[GRAM_LANE_WORDS / 2] = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
     for (uint32_t p = 0; p < GRAM_LANE; p += stride) {
-        const uint32_t first = gram_funnel(words[p / 4], words[p / 4 + 1], p % 4);
+        const uint32_t at = p + 4; /* of what the lane reads */
+        const uint32_t first = gram_funnel(words[at / 4], words[at / 4 + 1], at % 4);
         const uint32_t word = filter[gram_word_of(first, view->multiplier, view->words_log)];
-        const uint32_t its = gram_funnel4(names[(p + 2) / 8], names[(p + 2) / 8 + 1], (p + 2) % 8);
+        const uint32_t its =
+            (gram_names_from(names, at - 1) & 0xF) | (gram_names_from(names, at + 2) & ~0xFu);
 
         passed |= (uint32_t)((word & gram_choose(0x08040201u, 0x80402010u, its)) == 0) << p;
     }
     return passed;
+}
+
+/* Whether a lane's bytes, and those that windows beginning in them reach to, are one byte: windows
+ * from its second byte on then lie in a run. */
+MPM_CORE bool gram_lane_in_run(const uint32_t words[GRAM_LANE_WORDS])
+{
+    const uint32_t run = words[1];
+
+    return ((run ^ (run << 8 | run >> 24)) | (run ^ words[2]) | (run ^ words[3]) |
+            (run ^ words[4]) | (run ^ words[5]) | (run ^ words[6])) == 0;
 }
 
 /* 0x80 in each byte where a and b are equal, 0 elsewhere. */
@@ -168,12 +188,10 @@ MPM_CORE uint32_t gram_equal4(uint32_t a, uint32_t b)
     return ~(((differ & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | differ | 0x7F7F7F7Fu);
 }
 
-/* Bit 4 + p: byte p of the lane equals byte p + 1, coarsely, for p = -4 to 15 and on; `before` are
- * the four folded bytes before the lane's first. */
-MPM_CORE uint32_t gram_lane_equal(const uint32_t words[GRAM_LANE_WORDS], uint32_t before)
+/* Bit p: a run of GRAM_RUN_MIN bytes or more begins at byte p of the lane. */
+MPM_CORE uint32_t gram_lane_runs(const uint32_t words[GRAM_LANE_WORDS])
 {
-    uint32_t equal =
-        (gram_equal4(before, gram_funnel(before, words[0], 1)) >> 7) * 0x01020408u >> 24;
+    uint32_t equal = 0; /* bit 4 + p: byte p equals the next */
 
 #ifdef __CUDA_ARCH__
 #pragma unroll
@@ -182,26 +200,8 @@ MPM_CORE uint32_t gram_lane_equal(const uint32_t words[GRAM_LANE_WORDS], uint32_
         equal |=
             ((gram_equal4(words[i], gram_funnel(words[i], words[i + 1], 1)) >> 7) * 0x01020408u >>
              24)
-            << 4 * (i + 1);
-    return equal;
-}
-
-/* Bit p: the six bytes of a window at byte p of the lane are equal. */
-MPM_CORE uint32_t gram_lane_in_run(uint32_t equal)
-{
-    return equal >> 4 & equal >> 5 & equal >> 6 & equal >> 7 & equal >> 8;
-}
-
-/* Bit p: a run of GRAM_RUN_MIN bytes or more begins at byte p of the lane, */
-MPM_CORE uint32_t gram_run_begins(uint32_t equal)
-{
+            << 4 * i;
     return equal >> 4 & equal >> 5 & ~(equal >> 3) & 0xFFFF;
-}
-
-/* or ended just before it. */
-MPM_CORE uint32_t gram_run_ends(uint32_t equal)
-{
-    return equal >> 2 & equal >> 1 & ~(equal >> 3) & 0xFFFF;
 }
 
 /* Bit p: a tiny literal may begin at byte p of the lane; `bytes` are as they are. */

@@ -54,13 +54,16 @@ static void verify_window(const struct scan *scan, uint32_t at)
 {
     const uint64_t bytes = gram_fold8(gram_load8(scan->arena.bytes + at));
 
-    for (int kind = 0; kind < GRAM_KINDS; kind++) {
-        const uint32_t key =
-            gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+    const uint32_t first = (uint32_t)bytes, rest = (uint32_t)(bytes >> 32);
+    const uint32_t word =
+        scan->view.words[gram_word_of(first, scan->view.multiplier, scan->view.words_log)];
 
-        if (kind == GRAM_KIND_6 || gram_may_find(scan->view.shorts, (enum gram_kind)kind, key))
-            verify_key(scan, (enum gram_kind)kind, key, at);
-    }
+    if (scan->view.body->n_in_runs == 0 && at > 0 &&
+        gram_in_run(gram_fold4(scan->arena.bytes[at - 1]), bytes))
+        return;
+    for (int kind = 0; kind < GRAM_KINDS; kind++)
+        if ((word & gram_unnamed((enum gram_kind)kind)) == 0)
+            verify_key(scan, (enum gram_kind)kind, gram_key((enum gram_kind)kind, first, rest), at);
 }
 
 static void verify_tiny(const struct scan *scan, uint32_t at)
@@ -113,15 +116,6 @@ static void report_runs(const struct scan *scan, const struct gram_place *place,
     }
 }
 
-static void verify_edge(const struct scan *scan, enum gram_kind kind, uint32_t run,
-                        uint32_t neighbour, uint32_t at)
-{
-    const uint8_t *bytes = scan->arena.bytes;
-
-    if (scan->view.body->run_min[bytes[run]] != 0)
-        verify_key(scan, kind, gram_run_key(kind, bytes[run], bytes[neighbour]), at);
-}
-
 /* A run that begins here, in this item, if it may be a literal. */
 static void verify_run(const struct scan *scan, const struct gram_place *place, uint32_t at)
 {
@@ -155,49 +149,27 @@ static void verify_first_runs(const struct scan *scan)
     }
 }
 
-/* An edge belongs to no item yet: where what lies before or behind an item goes on a run of it, the
- * literal of that edge would not lie in the item either. */
-static void scan_runs(const struct scan *scan, uint32_t equal, uint32_t at)
-{
-    for (uint32_t bits = gram_run_begins(equal); bits != 0; bits &= bits - 1) {
-        const uint32_t begin = at + (uint32_t)__builtin_ctz(bits);
-
-        if (begin > 0)
-            verify_edge(scan, GRAM_RUN_BEGIN, begin, begin - 1, begin);
-        verify_inner_run(scan, begin);
-    }
-    for (uint32_t bits = gram_run_ends(equal); bits != 0; bits &= bits - 1) {
-        const uint32_t end = at + (uint32_t)__builtin_ctz(bits);
-
-        if (end >= GRAM_RUN_MIN) /* not of what is made up before the arena */
-            verify_edge(scan, GRAM_RUN_END, end - 1, end, end);
-    }
-}
-
 static void scan_lane(const struct scan *scan, uint32_t at)
 {
     const struct gram_table *body = scan->view.body;
     const uint8_t *bytes = scan->arena.bytes + at;
     uint32_t words[GRAM_LANE_WORDS];
-    uint32_t before;
 
-    memcpy(words, bytes, sizeof words);
+    memcpy(words + 1, bytes, sizeof words - sizeof *words);
+    words[0] = ~words[1] << 24; /* no run goes on from before the arena */
+    if (at > 0)
+        memcpy(words, bytes - 4, 4);
     for (int i = 0; i < GRAM_LANE_WORDS; i++)
         words[i] = gram_fold4(words[i]);
-    before = ~words[0] << 24;
-    if (at > 0) {
-        memcpy(&before, bytes - 4, 4);
-        before = gram_fold4(before);
-    }
 
-    const uint32_t equal = gram_lane_equal(words, before);
-    const uint32_t in_run = body->n_in_runs != 0 ? 0 : gram_lane_in_run(equal);
-    for (uint32_t bits =
-             gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride) & ~in_run;
-         bits != 0; bits &= bits - 1)
-        verify_window(scan, at + (uint32_t)__builtin_ctz(bits));
+    uint32_t windows = gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride);
+    if (body->n_in_runs == 0 && gram_lane_in_run(words))
+        windows &= 1;
+    for (; windows != 0; windows &= windows - 1)
+        verify_window(scan, at + (uint32_t)__builtin_ctz(windows));
     if (body->n_runs != 0)
-        scan_runs(scan, equal, at);
+        for (uint32_t bits = gram_lane_runs(words); bits != 0; bits &= bits - 1)
+            verify_inner_run(scan, at + (uint32_t)__builtin_ctz(bits));
     if (body->n_tiny != 0)
         for (uint32_t bits = gram_lane_tiny(body, bytes); bits != 0; bits &= bits - 1)
             verify_tiny(scan, at + (uint32_t)__builtin_ctz(bits));
