@@ -167,7 +167,7 @@ static void add_window(struct builder *builder, uint32_t group, uint32_t window)
         draft->first |= (uint32_t)coarse(key->folded[window + i]) << 8 * i;
     for (uint32_t i = 4; i < known; i++)
         draft->rest |= (uint32_t)coarse(key->folded[window + i]) << 8 * (i - 4);
-    draft->key = gram_key(kind, draft->first, draft->rest);
+    draft->key = gram_key(kind, draft->before, draft->first, draft->rest);
     draft->known = known;
     draft->entry.kind = (uint8_t)kind;
     builder->n_of_kind[kind]++;
@@ -206,7 +206,7 @@ static void add_group(struct builder *builder, uint32_t group)
     uint32_t window[GRAM_STRIDE_MAX];
     bool found = true;
 
-    if (key->len < builder->stride + GRAM_WINDOW_MIN - 1) {
+    if (key->len <= GRAM_TINY_MAX) {
         add_draft(builder, PLACE_TINY, group, 0)->key = key->folded[0];
         return;
     }

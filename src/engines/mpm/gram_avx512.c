@@ -181,7 +181,6 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
     const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->words_log));
     const __m512i zero = _mm512_setzero_si512();
     const __m512i one = _mm512_set1_epi32(1);
-    const __m512i three = _mm512_set1_epi32(0xFFFFFF);
     const __mmask16 in_runs = view->body->n_in_runs != 0 ? 0xFFFF : 0;
 
     for (int kind = 0; kind < GRAM_KINDS; kind++)
@@ -215,7 +214,7 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
         add_keys(&out[GRAM_KIND_3],
                  _mm512_mask_testn_epi32_mask(some, word,
                                               _mm512_set1_epi32((int)gram_unnamed(GRAM_KIND_3))),
-                 at, _mm512_and_si512(first, three));
+                 at, before);
     }
 }
 

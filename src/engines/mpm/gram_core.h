@@ -27,11 +27,13 @@ enum {
     GRAM_WINDOW = 6,     /* bytes of text that a probe looks at */
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
+    GRAM_TINY_MAX = GRAM_WINDOW_MIN + GRAM_STRIDE_MAX - 2, /* bytes that have no room for windows */
     GRAM_RUN_MIN = GRAM_WINDOW_MIN, /* what forces a window into a run is as long as one */
     GRAM_WORDS_LOG_MAX = 17         /* 512 KiB */
 };
 
-/* Kinds of windows, by the bytes that a dictionary's key is made of. */
+/* Kinds of windows, by the bytes that a dictionary's key is made of. One of three bytes, the last
+ * of their literal, takes the byte before them too. */
 enum gram_kind { GRAM_KIND_6, GRAM_KIND_4, GRAM_KIND_3, GRAM_KINDS };
 
 #define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
@@ -230,8 +232,9 @@ MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t before, uint32_t
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
 
-/* Keys of different windows may be equal: an entry compares bytes. */
-MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t first, uint32_t rest)
+/* Of bytes 0 to 5, 0 to 3, or -1 to 2. Keys of different windows may be equal: an entry compares
+ * bytes. */
+MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t before, uint32_t first, uint32_t rest)
 {
     switch (kind) {
     case GRAM_KIND_6:
@@ -239,7 +242,7 @@ MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t first, uint32_t rest)
     case GRAM_KIND_4:
         return first;
     default:
-        return first & 0xFFFFFF;
+        return first << 8 | (before & 0xFF);
     }
 }
 

@@ -166,14 +166,14 @@ static __device__ void take_passed(struct warp *warp, uint32_t n)
 {
     const struct gram_view *view = &warp->scan->view;
     bool active = warp->lane < n;
-    uint32_t at = 0, first = 0, rest = 0, word = 0;
+    uint32_t at = 0, before = 0, first = 0, rest = 0, word = 0;
 
     warp->n_passed -= n;
     if (active) {
         at = my_queues()->passed[warp->n_passed + warp->lane];
 
         const uint64_t bytes = gram_fold8(gram_load8(warp->scan->arena.bytes + at));
-        const uint32_t before = at > 0 ? gram_fold4(warp->scan->arena.bytes[at - 1]) : ~0u;
+        before = at > 0 ? gram_fold4(warp->scan->arena.bytes[at - 1]) : (uint32_t)bytes;
         first = (uint32_t)bytes;
         rest = (uint32_t)(bytes >> 32);
         word = shared_filter()[gram_word_of(first, view->multiplier, view->words_log)];
@@ -183,8 +183,8 @@ static __device__ void take_passed(struct warp *warp, uint32_t n)
     for (uint32_t k = 0; k < GRAM_KINDS; k++) {
         const enum gram_kind kind = (enum gram_kind)k;
 
-        look_up(warp, active && (word & gram_unnamed(kind)) == 0, kind, gram_key(kind, first, rest),
-                at);
+        look_up(warp, active && (word & gram_unnamed(kind)) == 0, kind,
+                gram_key(kind, before, first, rest), at);
     }
 }
 

@@ -58,14 +58,15 @@ void gram_keys_scalar(const struct gram_view *view, const uint8_t *text, const u
         out[kind].n = 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint64_t bytes = gram_fold8(gram_load8(text + passed[i]));
-        const uint32_t first = (uint32_t)bytes;
+        const uint32_t before = byte_before(text, passed[i]), first = (uint32_t)bytes;
         const uint32_t word = view->words[gram_word_of(first, view->multiplier, view->words_log)];
 
-        if (!in_runs && gram_in_run(byte_before(text, passed[i]), bytes))
+        if (!in_runs && gram_in_run(before, bytes))
             continue;
         for (int kind = 0; kind < GRAM_KINDS; kind++) {
             struct gram_keys *keys = &out[kind];
-            const uint32_t key = gram_key((enum gram_kind)kind, first, (uint32_t)(bytes >> 32));
+            const uint32_t key =
+                gram_key((enum gram_kind)kind, before, first, (uint32_t)(bytes >> 32));
 
             keys->at[keys->n] = passed[i];
             keys->key[keys->n] = key;

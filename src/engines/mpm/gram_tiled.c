@@ -52,18 +52,19 @@ static void verify_key(const struct scan *scan, enum gram_kind kind, uint32_t ke
 
 static void verify_window(const struct scan *scan, uint32_t at)
 {
-    const uint64_t bytes = gram_fold8(gram_load8(scan->arena.bytes + at));
-
+    const uint8_t *text = scan->arena.bytes + at;
+    const uint64_t bytes = gram_fold8(gram_load8(text));
+    const uint32_t before = at > 0 ? gram_fold4(text[-1]) : (uint32_t)bytes;
     const uint32_t first = (uint32_t)bytes, rest = (uint32_t)(bytes >> 32);
     const uint32_t word =
         scan->view.words[gram_word_of(first, scan->view.multiplier, scan->view.words_log)];
 
-    if (scan->view.body->n_in_runs == 0 && at > 0 &&
-        gram_in_run(gram_fold4(scan->arena.bytes[at - 1]), bytes))
+    if (scan->view.body->n_in_runs == 0 && gram_in_run(before, bytes))
         return;
     for (int kind = 0; kind < GRAM_KINDS; kind++)
         if ((word & gram_unnamed((enum gram_kind)kind)) == 0)
-            verify_key(scan, (enum gram_kind)kind, gram_key((enum gram_kind)kind, first, rest), at);
+            verify_key(scan, (enum gram_kind)kind,
+                       gram_key((enum gram_kind)kind, before, first, rest), at);
 }
 
 static void verify_tiny(const struct scan *scan, uint32_t at)
