@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/cpu.h"
 #include "mpm_ref.h"
 #include "sluice/device.h"
 #include "sluice/mpm.h"
@@ -814,26 +815,31 @@ static void test_bad_sets_are_refused(void **state)
     sl_mpm_free(NULL);
 }
 
-static void test_auto_picks_by_device(void **state)
+static const char *picked(enum sl_device_kind device, const struct sl_literal *literals, size_t n)
 {
-    const struct sl_literal literals[] = {literal_of("ab", 0)};
-    static const char *const picks[] = {[SL_DEVICE_CPU] = "ac", [SL_DEVICE_CUDA] = "pfac"};
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table;
+    struct sl_mpm_info info;
+
+    sl_mpm_config_init(&config);
+    config.device = device;
+    assert_int_equal(sl_mpm_build(&table, &config, literals, n, NULL), SL_OK);
+    sl_mpm_info(table, &info);
+    assert_int_equal(info.n_literals, n);
+    sl_mpm_free(table);
+    return info.algorithm;
+}
+
+static void test_auto_picks_by_device_and_lengths(void **state)
+{
+    const struct sl_literal literals[] = {literal_of("abcd", 0), literal_of("abc", 0)};
+    const char *vectors = cpu_level() >= CPU_AVX2 ? "gram" : "ac";
 
     (void)state;
-    for (int device = SL_DEVICE_CPU; device <= SL_DEVICE_CUDA; device++) {
-        struct sl_mpm_config config;
-        struct sl_mpm_table *table;
-        struct sl_mpm_info info;
-
-        sl_mpm_config_init(&config);
-        config.device = (enum sl_device_kind)device;
-        assert_int_equal(sl_mpm_build(&table, &config, literals, 1, NULL), SL_OK);
-        sl_mpm_info(table, &info);
-        assert_string_equal(info.algorithm, picks[device]);
-        assert_int_equal(info.n_literals, 1);
-        assert_int_equal(info.n_states, 3);
-        sl_mpm_free(table);
-    }
+    assert_string_equal(picked(SL_DEVICE_CPU, literals, 0), vectors);
+    assert_string_equal(picked(SL_DEVICE_CPU, literals, 1), vectors);
+    assert_string_equal(picked(SL_DEVICE_CPU, literals, 2), "ac");
+    assert_string_equal(picked(SL_DEVICE_CUDA, literals, 2), "gram");
 }
 
 /* "wm" is one of those with a fixed length of blocks: few literals, "wm2", many, "wm3". */
@@ -1178,7 +1184,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_contexts_are_reusable),
         cmocka_unit_test(test_batches_outside_the_contract),
         cmocka_unit_test(test_bad_sets_are_refused),
-        cmocka_unit_test(test_auto_picks_by_device),
+        cmocka_unit_test(test_auto_picks_by_device_and_lengths),
         cmocka_unit_test(test_wm_picks_block_length),
         cmocka_unit_test(test_rules_on_captures),
     };
