@@ -18,7 +18,7 @@ static struct sl_hit hit[MAX_HITS];
 /* A change: eight bytes less than this many at an offset. */
 struct patch {
     uint16_t offset;
-    uint8_t where; /* even: from the header's first byte on, else from the body's */
+    uint8_t where; /* modulo 3: from the header's first byte on, the body's, or the last one back */
     uint8_t len;
     uint8_t bytes[8];
 };
@@ -83,11 +83,19 @@ static void scan(const struct sl_mpm_table *table)
     }
 }
 
+static uint64_t place(uint64_t len, uint64_t body, const struct patch *patch)
+{
+    if (patch->where % 3 == 0)
+        return patch->offset % len;
+    if (patch->where % 3 == 1 && body < len) /* the literals may be all there is */
+        return body + patch->offset % (len - body);
+    return len - 1 - patch->offset % len;
+}
+
 static void apply(struct sl_mpm_table *block, uint64_t len, uint64_t body,
                   const struct patch *patch)
 {
-    const uint64_t from = patch->where % 2 == 0 ? 0 : body;
-    const uint64_t at = from + patch->offset % (len - from);
+    const uint64_t at = place(len, body, patch);
     const uint64_t n = patch->len % 8 + 1;
 
     memcpy((uint8_t *)block + at, patch->bytes, n < len - at ? n : len - at);

@@ -17,6 +17,13 @@ static enum sl_status naive_build(struct sl_mpm_table **table, const struct mpm_
                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u literals", set->n_literals);
 }
 
+/* It has no body. */
+static const char *naive_check(const struct sl_mpm_table *table)
+{
+    (void)table;
+    return NULL;
+}
+
 /* The positions first, first + stride, ... of an item. */
 static void scan_starts(const struct naive_view *view, const struct sl_batch *batch, uint32_t item,
                         uint32_t first, uint32_t stride, struct sl_hits *hits)
@@ -95,4 +102,5 @@ static const struct sl_backend *const backends[] = {&mpm_naive_cuda, &scalar, &t
 static const struct sl_engine engine = {.name = "mpm.naive", .backends = backends};
 
 extern const struct mpm_algorithm mpm_naive;
-const struct mpm_algorithm mpm_naive = {.name = name, .build = naive_build, .engine = &engine};
+const struct mpm_algorithm mpm_naive = {
+    .name = name, .build = naive_build, .check = naive_check, .engine = &engine};

@@ -29,6 +29,13 @@ static void *part(struct wm_table *body, uint64_t at)
     return (uint8_t *)body + at;
 }
 
+/* Of all buckets and slots: a slot begins with a group of its own, and may hold that of its first
+ * byte besides. */
+static uint64_t n_entries(const struct wm_table *body)
+{
+    return body->n_long + UINT64_C(2) * body->n_short;
+}
+
 /* ---- layout ---------------------------------------------------------------------------------- */
 
 static void measure(struct wm_table *body, const struct mpm_set *set)
@@ -54,15 +61,13 @@ static uint32_t index_bits(uint64_t n, uint32_t min_bits, uint32_t max_bits)
     return bits;
 }
 
-/* Returns the length of the body. A slot begins with a group of its own, and may hold that of its
- * first byte besides; there is one more that is empty, and the end of the last. */
+/* Returns the length of the body. There is one slot more that is empty, and the end of the last. */
 static uint64_t lay_out(struct wm_table *body, const struct mpm_set *set)
 {
     const uint64_t n_blocks = (uint64_t)body->n_long * (body->window_len - body->block_len + 1);
     const uint32_t shift_bits =
         body->block_len == 2 ? 16 : index_bits(SPARSE * n_blocks, MIN_SHIFT_BITS, MAX_SHIFT_BITS);
     const uint32_t bucket_bits = index_bits(UINT64_C(2) * body->n_long, 1, MAX_BUCKET_BITS);
-    const uint64_t n_entries = body->n_long + UINT64_C(2) * body->n_short;
     uint64_t end = sizeof *body;
 
     body->shift_shift = 32 - shift_bits;
@@ -71,7 +76,7 @@ static uint64_t lay_out(struct wm_table *body, const struct mpm_set *set)
     body->buckets = mpm_place(&end, ((UINT64_C(1) << bucket_bits) + 1) * sizeof(uint32_t));
     body->slots = mpm_place(&end, (body->n_short + UINT64_C(2)) * sizeof(uint32_t));
     body->pairs = mpm_place(&end, body->n_short != 0 ? WM_PAIRS * sizeof(uint16_t) : 0);
-    body->entries = mpm_place(&end, n_entries * sizeof(struct wm_entry));
+    body->entries = mpm_place(&end, n_entries(body) * sizeof(struct wm_entry));
     body->shorter = mpm_place(&end, set->n_groups * sizeof(uint32_t));
     return end;
 }
@@ -212,6 +217,78 @@ static void fill_shorter(struct wm_table *body, const struct mpm_set *set)
             shorter[group] = MPM_NONE;
 }
 
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static bool parts_fit(const struct sl_mpm_table *table, const struct wm_table *body)
+{
+    const uint64_t n_shifts =
+        body->block_len == 2 ? WM_PAIRS : UINT64_C(1) << (32 - body->shift_shift);
+    const uint64_t n_buckets = (UINT64_C(1) << (32 - body->bucket_shift)) + 1;
+
+    return mpm_part_fits(table, body->shifts, n_shifts, 1) &&
+           mpm_part_fits(table, body->buckets, n_buckets, sizeof(uint32_t)) &&
+           mpm_part_fits(table, body->slots, body->n_short + UINT64_C(2), sizeof(uint32_t)) &&
+           mpm_part_fits(table, body->pairs, body->n_short != 0 ? WM_PAIRS : 0, sizeof(uint16_t)) &&
+           mpm_part_fits(table, body->entries, n_entries(body), sizeof(struct wm_entry)) &&
+           mpm_part_fits(table, body->shorter, table->n_groups, sizeof(uint32_t));
+}
+
+static bool all_at_most(const uint32_t *numbers, uint64_t n, uint64_t most)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (numbers[i] > most)
+            return false;
+    return true;
+}
+
+/* Shifts are free: any ends inside the text or behind it. A bucket or slot that begins behind its
+ * end is searched like an empty one. */
+static bool indices_fit(const struct sl_mpm_table *table, const struct wm_table *body)
+{
+    const struct wm_view view = wm_view(table);
+    const uint64_t n_buckets = (UINT64_C(1) << (32 - body->bucket_shift)) + 1;
+
+    if (!all_at_most(view.buckets, n_buckets, n_entries(body)) ||
+        !all_at_most(view.slots, body->n_short + UINT64_C(2), n_entries(body)))
+        return false;
+    for (uint32_t pair = 0; body->n_short != 0 && pair < WM_PAIRS; pair++)
+        if (view.pairs[pair] > body->n_short)
+            return false;
+    for (uint64_t i = 0; i < n_entries(body); i++)
+        if (view.entries[i].group >= table->n_groups)
+            return false;
+    return true;
+}
+
+/* From each group on they become shorter, so that they come to an end, and end inside the text when
+ * the first does. */
+static bool shorter_fit(const struct sl_mpm_table *table)
+{
+    const struct wm_view view = wm_view(table);
+
+    for (uint32_t group = 0; group < table->n_groups; group++) {
+        const uint32_t other = view.shorter[group];
+
+        if (other != MPM_NONE &&
+            (other >= table->n_groups ||
+             wm_first_literal(&view, other)->len >= wm_first_literal(&view, group)->len))
+            return false;
+    }
+    return true;
+}
+
+static const char *wm_check(const struct sl_mpm_table *table)
+{
+    const struct wm_table *body = (const struct wm_table *)mpm_at(table, table->body);
+
+    if (!mpm_part_fits(table, 0, 1, sizeof *body) || body->block_len < 2 || body->block_len > 3 ||
+        body->window_len < WM_LONG || body->window_len > WM_WINDOW_MAX || body->shift_shift < 1 ||
+        body->shift_shift > 31 || body->bucket_shift < 1 || body->bucket_shift > 31 ||
+        !parts_fit(table, body) || !indices_fit(table, body) || !shorter_fit(table))
+        return "its buckets lead out of the table";
+    return NULL;
+}
+
 /* ---- algorithms ------------------------------------------------------------------------------ */
 
 /* block_len 0: the better one. */
@@ -269,6 +346,9 @@ static const struct sl_engine engine = {.name = "mpm.wm", .backends = backends};
 extern const struct mpm_algorithm mpm_wm;
 extern const struct mpm_algorithm mpm_wm2;
 extern const struct mpm_algorithm mpm_wm3;
-const struct mpm_algorithm mpm_wm = {.name = "wm", .build = wm_build, .engine = &engine};
-const struct mpm_algorithm mpm_wm2 = {.name = "wm2", .build = wm2_build, .engine = &engine};
-const struct mpm_algorithm mpm_wm3 = {.name = "wm3", .build = wm3_build, .engine = &engine};
+const struct mpm_algorithm mpm_wm = {
+    .name = "wm", .build = wm_build, .check = wm_check, .engine = &engine};
+const struct mpm_algorithm mpm_wm2 = {
+    .name = "wm2", .build = wm2_build, .check = wm_check, .engine = &engine};
+const struct mpm_algorithm mpm_wm3 = {
+    .name = "wm3", .build = wm3_build, .check = wm_check, .engine = &engine};
