@@ -43,8 +43,8 @@ SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
                                              const struct sl_limits *limits, struct sl_diag *diag);
 
 /* Starts copying arena and columns of a host batch (fast only where pinned) and fills `view` with a
- * batch in device memory, valid until the next upload. Asynchronous: `batch` is lent until an
- * engine's wait on the view, or sl_stage_wait, has returned. SL_EINVAL: above the limits.
+ * batch in device memory, valid until the next upload. Asynchronous: `batch` is lent until
+ * the last engine's wait on the view, or sl_stage_wait, has returned. SL_EINVAL: above the limits.
  * SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                                struct sl_batch *view);

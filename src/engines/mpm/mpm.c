@@ -17,6 +17,8 @@
 #define ALGORITHMS(X) \
     X(ac)             \
     X(pfac)           \
+    X(rk)             \
+    X(tag)            \
     VECTORSCAN(X)
 
 #define DECLARE(name) extern const struct mpm_algorithm mpm_##name;
