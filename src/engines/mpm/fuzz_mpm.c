@@ -34,19 +34,14 @@ static size_t take_literals(struct sl_literal *literals, const uint8_t **data, s
     return n;
 }
 
-static void compare(const char *algorithm, const struct sl_literal *literals, size_t n_literals,
-                    const struct sl_batch *batch, const struct sl_hits *expected)
+static void compare_backend(const struct sl_backend *backend, const struct sl_mpm_table *table,
+                            const struct sl_batch *batch, const struct sl_hits *expected)
 {
     const struct sl_limits limits = {.max_items = 64, .max_bytes = 4096, .max_hits = MAX_HITS};
-    const struct sl_mpm_config config = {.algorithm = algorithm};
     struct sl_hits found = {.hit = found_hit, .cap = MAX_HITS};
-    struct sl_mpm_table *table;
     void *context;
 
-    if (sl_mpm_build(&table, &config, literals, n_literals, NULL) != SL_OK)
-        abort();
-    const struct sl_backend *backend = sl_engine_choose(sl_mpm_engine(table), SL_DEVICE_CPU, NULL);
-    if (backend == NULL || backend->open(&context, table, &limits, NULL) != SL_OK ||
+    if (backend->open(&context, table, &limits, NULL) != SL_OK ||
         backend->submit(context, batch, &found) != SL_OK || backend->wait(context) != SL_OK)
         abort();
     sl_hits_sort(&found);
@@ -54,6 +49,22 @@ static void compare(const char *algorithm, const struct sl_literal *literals, si
         memcmp(found.hit, expected->hit, found.n * sizeof *found.hit) != 0)
         abort();
     backend->close(context);
+}
+
+/* On all backends that a CPU runs: those that prove a GPU's core too. */
+static void compare(const char *algorithm, const struct sl_literal *literals, size_t n_literals,
+                    const struct sl_batch *batch, const struct sl_hits *expected)
+{
+    const struct sl_mpm_config config = {.algorithm = algorithm};
+    struct sl_mpm_table *table;
+    char why[SL_WHY_LEN];
+
+    if (sl_mpm_build(&table, &config, literals, n_literals, NULL) != SL_OK)
+        abort();
+    for (const struct sl_backend *const *backend = sl_mpm_engine(table)->backends; *backend != NULL;
+         backend++)
+        if ((*backend)->device == SL_DEVICE_CPU && (*backend)->usable(why))
+            compare_backend(*backend, table, batch, expected);
     sl_mpm_free(table);
 }
 
@@ -82,5 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sl_hits_sort(&expected);
     compare("ac", literals, n_literals, batch, &expected);
     compare("pfac", literals, n_literals, batch, &expected);
+    compare("rk", literals, n_literals, batch, &expected);
+    compare("tag", literals, n_literals, batch, &expected);
     return 0;
 }

@@ -74,9 +74,9 @@ static void place_set(struct rk_set *set, uint32_t window, uint64_t n_hashes, ui
     const uint32_t filter_bits = bits_for(FILTER_BITS * n_hashes);
 
     set->len = window_lens[window];
-    set->leaving = 1;
+    set->weight = 1;
     for (uint32_t i = 0; i < set->len; i++)
-        set->leaving *= RK_BASE;
+        set->weight *= RK_BASE;
     set->slot_shift = 32 - slot_bits;
     set->filter_shift = 32 - filter_bits;
     set->filter = mpm_place(end, (UINT64_C(1) << filter_bits) / 8);

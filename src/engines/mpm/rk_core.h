@@ -27,8 +27,8 @@ struct rk_slot {
  * hash table of their first bytes, open addressing, at most half full, and before it a filter of
  * one bit for many hashes. Both are indexed by the hash's top bits. */
 struct rk_set {
-    uint32_t len;     /* bytes of the window */
-    uint32_t leaving; /* RK_BASE^len: the weight of the byte that leaves a rolling window */
+    uint32_t len;    /* bytes of the window */
+    uint32_t weight; /* RK_BASE^len: of what lies before the window, in the running hash */
     uint32_t filter_shift;
     uint32_t slot_shift;
     uint64_t filter; /* offsets from the body's first byte */
@@ -74,16 +74,17 @@ MPM_CORE struct rk_view rk_view(const struct sl_mpm_table *head, const struct sl
     return view;
 }
 
-/* The hash of a window that has grown by a byte at its end. */
+/* The hash of bytes and one more behind them. */
 MPM_CORE uint32_t rk_grow(uint32_t hash, uint8_t folded)
 {
     return (hash + folded) * RK_BASE;
 }
 
-/* The hash of a window that has moved on by a byte. */
-MPM_CORE uint32_t rk_roll(uint32_t hash, uint8_t in, uint8_t out, uint32_t leaving)
+/* The hash of a window, from the running hashes up to its end and up to its begin, of all bytes
+ * from anywhere before it. */
+MPM_CORE uint32_t rk_window(const struct rk_set *set, uint32_t to_end, uint32_t to_begin)
 {
-    return (hash + (in - out * leaving)) * RK_BASE;
+    return to_end - to_begin * set->weight;
 }
 
 MPM_CORE uint32_t rk_hash(const uint8_t *text, uint32_t len)

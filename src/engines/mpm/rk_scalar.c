@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Rabin-Karp on one core: the windows of all lengths roll over the text side by side, in one pass.
- */
+/* Rabin-Karp on one core. One hash rolls over the text; the hash of a window of any length is its
+ * value at the window's end less what came before the window. So all lengths share the rolling, in
+ * one pass, and the windows' hashes do not wait for one another. */
 #include <string.h>
 
 #include "mpm_internal.h"
 #include "rk_core.h"
 
-enum { STRIP = 4096 }; /* bytes that are folded before they are hashed: within a first cache */
+enum { STRIP = 2048 }; /* bytes that are hashed before their windows are: within a first cache */
 
 struct scan {
     struct rk_view view;
@@ -15,22 +16,19 @@ struct scan {
     uint32_t len;
     uint32_t overlap;
     uint32_t item;
-    uint32_t hash[RK_SETS];
-    uint8_t folded[RK_WINDOW + STRIP]; /* a strip, and before it the bytes that leave windows */
+    uint32_t running[RK_WINDOW + STRIP + 1]; /* hashes up to each byte of a strip and to those
+                                                before it that windows may begin at */
 };
 
 /* The window of a set that ends before byte `end` passed the set's filter. */
 static __attribute__((noinline)) void look(struct scan *scan, const struct rk_set *set,
                                            uint32_t hash, uint32_t end)
 {
+    const struct rk_slot *slot = rk_find(&scan->view, set, hash);
+    const uint32_t start = end - set->len;
     struct mpm_walk walk;
     uint32_t id;
 
-    if (end < set->len)
-        return; /* the payload's first bytes do not fill it yet */
-
-    const uint32_t start = end - set->len;
-    const struct rk_slot *slot = rk_find(&scan->view, set, hash);
     if (slot == NULL)
         return;
     mpm_walk_begin(&walk, scan->payload, scan->len, scan->overlap, start, slot->first, slot->end);
@@ -38,37 +36,33 @@ static __attribute__((noinline)) void look(struct scan *scan, const struct rk_se
         mpm_hits_append(scan->hits, scan->item, start + walk.depth, id);
 }
 
-/* Rolls over n bytes; the first of them is byte `at` of the payload. */
-static void scan_strip(struct scan *scan, uint32_t at, uint32_t n)
+/* The windows of one length that end in a strip of n bytes, whose first is byte `at`. */
+static void scan_windows(struct scan *scan, const struct rk_set *set, uint32_t at, uint32_t n)
 {
-    const struct rk_set *sets = scan->view.table.sets;
-    const uint32_t n_sets = scan->view.table.n_sets;
+    const uint32_t first = at < set->len ? set->len - at : 1;
+    const uint32_t *to_end = scan->running + RK_WINDOW;
+    const uint32_t *to_begin = to_end - set->len;
 
-    for (uint32_t i = 0; i < n; i++) {
-        const uint8_t *in = &scan->folded[RK_WINDOW + i];
+    for (size_t i = first; i <= n; i++) {
+        const uint32_t hash = rk_window(set, to_end[i], to_begin[i]);
 
-        for (uint32_t s = 0; s < n_sets; s++) {
-            const struct rk_set *set = &sets[s];
-            const uint32_t hash = rk_roll(scan->hash[s], *in, *(in - set->len), set->leaving);
-
-            scan->hash[s] = hash;
-            if (rk_may_hold(&scan->view, set, hash))
-                look(scan, set, hash, at + i + 1);
-        }
+        if (rk_may_hold(&scan->view, set, hash))
+            look(scan, set, hash, at + (uint32_t)i);
     }
 }
 
-/* Before the payload there are zeros, whose leaving changes no hash. */
 static void scan_item(struct scan *scan)
 {
-    memset(scan->hash, 0, sizeof scan->hash);
-    memset(scan->folded, 0, RK_WINDOW);
+    uint32_t *running = scan->running + RK_WINDOW;
+
+    running[0] = 0;
     for (uint32_t at = 0, n; at < scan->len; at += n) {
         n = scan->len - at < STRIP ? scan->len - at : STRIP;
         for (uint32_t i = 0; i < n; i++)
-            scan->folded[RK_WINDOW + i] = mpm_fold(scan->payload[at + i]);
-        scan_strip(scan, at, n);
-        memcpy(scan->folded, scan->folded + STRIP, RK_WINDOW); /* of a whole strip, or unused */
+            running[i + 1] = rk_grow(running[i], mpm_fold(scan->payload[at + i]));
+        for (uint32_t s = 0; s < scan->view.table.n_sets; s++)
+            scan_windows(scan, &scan->view.table.sets[s], at, n);
+        memmove(scan->running, running + n - RK_WINDOW, (RK_WINDOW + 1) * sizeof *running);
     }
 }
 

@@ -21,6 +21,7 @@ static const struct sl_limits limits = {
 
 static char algorithm[32];
 static uint32_t longest_literal = SL_LITERAL_LEN_MAX; /* that the algorithm takes */
+static bool one_by_one; /* the backend compares with one literal after another */
 static const char *backend_name;
 static struct sl_batch *batch;
 static struct sl_stage *stage; /* where the backend is CUDA's */
@@ -137,6 +138,12 @@ static struct sl_literal literal_of(const char *text, uint32_t flags)
 {
     return (struct sl_literal){
         .bytes = (const uint8_t *)text, .len = (uint32_t)strlen(text), .flags = flags};
+}
+
+/* What a test takes n of: `few` where the time is the product of literals and text. */
+static uint32_t fewer(uint32_t n, uint32_t few)
+{
+    return one_by_one ? few : n;
 }
 
 static double seconds(void)
@@ -261,6 +268,7 @@ static void test_random_sets(void **state)
     static uint8_t text[20000];
     static uint8_t bytes[200 * 4096];
     struct sl_literal literals[200];
+    const uint32_t text_len = fewer(sizeof text, 5000);
     uint64_t random = 1;
 
     (void)state;
@@ -270,15 +278,15 @@ static void test_random_sets(void **state)
         const uint32_t n = 1 + test_below(&random, max_len > 100 ? 20 : 200);
         uint32_t at = 0;
 
-        fill_random(&random, text, sizeof text, alphabets[round % 4]);
-        cut_literals(&random, literals, bytes, n, text, sizeof text, max_len);
+        fill_random(&random, text, text_len, alphabets[round % 4]);
+        cut_literals(&random, literals, bytes, n, text, text_len, max_len);
         sl_batch_reset(batch);
-        while (at < sizeof text) {
+        while (at < text_len) {
             uint32_t len =
                 test_below(&random, 2) ? test_below(&random, 100) : test_below(&random, 6000);
 
-            if (len > sizeof text - at)
-                len = (uint32_t)sizeof text - at;
+            if (len > text_len - at)
+                len = text_len - at;
             add_item(text + at, len);
             at += len;
         }
@@ -293,6 +301,7 @@ static void test_many_states(void **state)
     static uint8_t bytes[N * MAX_LEN];
     static uint8_t text[TEXT];
     struct sl_literal *literals = (struct sl_literal *)calloc(N, sizeof *literals);
+    const uint32_t n = fewer(N, 250);
     struct sl_mpm_info info;
     uint64_t random = 2;
 
@@ -315,7 +324,7 @@ static void test_many_states(void **state)
     add_item(text, 20000);
     for (uint32_t at = 20000; at + 700 < TEXT; at += 700)
         add_item(text + at, 700);
-    check(literals, N);
+    check(literals, n);
 
     struct sl_mpm_table *table = build(literals, N);
     sl_mpm_info(table, &info);
@@ -358,12 +367,13 @@ static void test_long_items(void **state)
     enum { LEN = 300000 };
     static uint8_t text[LEN];
     struct sl_literal literals[40];
+    const uint32_t longest = fewer(longest_literal, 256);
     uint64_t random = 4;
 
     (void)state;
     fill_random(&random, text, LEN, NULL);
     for (uint32_t i = 0; i < 40; i++) {
-        const uint32_t len = i < 20 ? 1 + i : longest_literal - i;
+        const uint32_t len = i < 20 ? 1 + i : longest - i;
 
         literals[i] = (struct sl_literal){
             .bytes = text + test_below(&random, LEN - len), .len = len, .flags = i % 2};
@@ -397,6 +407,57 @@ static void test_runs_of_one_byte(void **state)
             literals[i] = (struct sl_literal){.bytes = run, .len = lens[i], .flags = i % 2};
         check(literals, 6);
     }
+}
+
+/* Many literals agree in all but their last bytes, and in case. */
+static void test_literals_that_begin_alike(void **state)
+{
+    enum { N = 400, MIN_LEN = 20, MAX_LEN = 50, TEXT = 10000 };
+    static uint8_t bytes[N * MAX_LEN];
+    static uint8_t text[TEXT];
+    struct sl_literal literals[N];
+    uint64_t random = 7;
+
+    (void)state;
+    memset(text, 'a', TEXT);
+    for (uint32_t at = 0; at < TEXT; at += 1 + test_below(&random, 60))
+        fill_random(&random, text + at, 1, "aAbB");
+    for (uint32_t i = 0; i < N; i++) {
+        const uint32_t len = MIN_LEN + test_below(&random, MAX_LEN - MIN_LEN + 1);
+        const uint32_t n_others = test_below(&random, 5);
+        uint8_t *to = bytes + (size_t)i * MAX_LEN;
+
+        memset(to, 'a', len);
+        fill_random(&random, to + len - n_others, n_others, "aAbB");
+        literals[i] = (struct sl_literal){.bytes = to, .len = len, .flags = i % 2};
+    }
+    sl_batch_reset(batch);
+    add_item(text, TEXT);
+    for (uint32_t at = 0; at + 100 < TEXT; at += 100)
+        add_item(text + at, test_below(&random, 101));
+    check(literals, N);
+}
+
+/* What filters may pass at each position, and hardly anything of it matches. */
+static void test_near_matches_everywhere(void **state)
+{
+    enum { LEN = 1 << 20 };
+    const struct sl_literal literals[] = {literal_of("aaaaaaaab", 0), literal_of("aaaaaaaaB", 0),
+                                          literal_of("baaaaaaaa", 1)};
+    uint8_t *text = (uint8_t *)malloc(LEN);
+
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'a', LEN);
+    text[LEN / 3] = 'b';
+    text[LEN / 3 + 10] = 'B';
+    text[LEN - 1] = 'b';
+    sl_batch_reset(batch);
+    add_item(text, LEN);
+    add_item(text, 100);
+    check(literals, 3);
+    assert_int_equal(found.n, 5);
+    free(text);
 }
 
 static void test_no_match_and_no_literal(void **state)
@@ -806,6 +867,14 @@ static void read_contents(struct contents *contents, const char *folder)
     closedir(dir);
 }
 
+/* Keeps each so-many-th of them. */
+static void thin_contents(struct contents *contents, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        contents->literals[i] = contents->literals[i * (contents->n / n)];
+    contents->n = n;
+}
+
 /* A number that says whether two results are the same set, without sorting millions of hits. */
 static uint64_t digest(const struct sl_hits *hits)
 {
@@ -872,7 +941,7 @@ static void scan_captures(struct trial *trial, const char *folder, uint16_t over
         uint8_t *bytes = entry->d_name[0] != '.' ? read_file(folder, entry->d_name, &len) : NULL;
 
         while (bytes != NULL && done < len) {
-            sl_batch_add_pieces(batch, bytes, len, 1 << 18, overlap, &done);
+            sl_batch_add_pieces(batch, bytes, len, fewer(1 << 18, 1 << 13), overlap, &done);
             if (batch->bytes_len > 1 << 20)
                 compare_with_judge(trial);
         }
@@ -897,6 +966,8 @@ static void test_rules_on_captures(void **state)
     snprintf(folder, sizeof folder, "%s/rules/et-open-2024-04", data);
     read_contents(&contents, folder);
     assert_true(contents.n > 10000);
+    if (one_by_one)
+        thin_contents(&contents, 100);
 
     const char *judge = choose_judge();
     struct sl_mpm_table *table = build(contents.literals, contents.n);
@@ -906,7 +977,7 @@ static void test_rules_on_captures(void **state)
         .judge = judge_table,
         .judge_backend = sl_engine_choose(sl_mpm_engine(judge_table), SL_DEVICE_CPU, NULL)->name};
     snprintf(folder, sizeof folder, "%s/pcap", data);
-    scan_captures(&trial, folder, SL_OVERLAP_MAX, 40);
+    scan_captures(&trial, folder, SL_OVERLAP_MAX, fewer(40, 15));
     printf("%zu literals, %zu hits as %s's\n", contents.n, trial.n_hits, judge);
     assert_true(trial.n_hits > 0);
     sl_mpm_free(table);
@@ -916,6 +987,17 @@ static void test_rules_on_captures(void **state)
 }
 
 /* ---- main ------------------------------------------------------------------------------------ */
+
+/* Backends whose time a set of thousands would multiply by as much. */
+static bool compares_one_by_one(const char *argument)
+{
+    static const char *const names[] = {"rk.cuda-block", "rk.cuda-thread", "rk.tiled-block"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(argument, names[i]) == 0)
+            return true;
+    return false;
+}
 
 /* Reads "ac.scalar"; false, with the reason printed, where that cannot run here. */
 static bool choose_backend(const char *argument)
@@ -965,6 +1047,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_long_items),
         cmocka_unit_test(test_runs_of_one_byte),
+        cmocka_unit_test(test_literals_that_begin_alike),
+        cmocka_unit_test(test_near_matches_everywhere),
         cmocka_unit_test(test_no_match_and_no_literal),
         cmocka_unit_test(test_guard_pages),
         cmocka_unit_test(test_overflow_counts_exactly),
@@ -979,6 +1063,9 @@ int main(int argc, char **argv)
 
     if (!choose_backend(argc == 2 ? argv[1] : ""))
         return TEST_SKIPPED;
+    one_by_one = compares_one_by_one(argv[1]);
+    if (one_by_one)
+        printf("%s compares with one literal after another: a subset of each large test\n", argv[1]);
     found.hit = (struct sl_hit *)malloc(MAX_HITS * sizeof *found.hit);
     expected.hit = (struct sl_hit *)malloc(MAX_HITS * sizeof *expected.hit);
     found.cap = expected.cap = MAX_HITS;
