@@ -15,8 +15,8 @@ struct mpm_order {
     const struct mpm_literal *literals;
     const uint32_t *groups;
     const uint8_t *bytes;
-    const uint32_t *order; /* groups as the algorithm arranged them; in each range that it walks they
-                              ascend and differ */
+    const uint32_t *order; /* groups as the algorithm arranged them; in each range that it walks
+                              they ascend and differ */
 };
 
 /* One walk along a text from where the literals begin. */
@@ -25,7 +25,7 @@ struct mpm_walk {
     uint32_t room;    /* bytes of the text from there on */
     uint32_t dropped; /* matches of this many bytes or fewer are not wanted */
     uint32_t depth;   /* bytes read */
-    uint32_t first;   /* of the order: the groups that are longer than depth and agree in all of it */
+    uint32_t first; /* of the order: the groups that are longer than depth and agree in all of it */
     uint32_t end;
     uint32_t literal; /* of the group of depth bytes: the next to look at, */
     uint32_t last;    /* and the end of them */
@@ -88,7 +88,8 @@ MPM_CORE bool mpm_walk_step(const struct mpm_order *order, struct mpm_walk *walk
     return walk->first != walk->end;
 }
 
-/* The next match: its literal; it ends walk->depth bytes behind the walk's start. False: no more. */
+/* The next match: its literal; it ends walk->depth bytes behind the walk's start. False: no more.
+ */
 MPM_CORE bool mpm_walk_next(const struct mpm_order *order, struct mpm_walk *walk, uint32_t *id)
 {
     for (;;) {

@@ -173,10 +173,13 @@ extern const struct sl_backend mpm_rk_scalar;
 extern const struct sl_backend mpm_rk_tiled;
 extern const struct sl_backend mpm_rk_tiled_block;
 
-static const struct sl_backend *const backends[] = {
-    &mpm_rk_cuda,   &mpm_rk_cuda_block, &mpm_rk_cuda_thread,
-    &mpm_rk_scalar, &mpm_rk_tiled,      &mpm_rk_tiled_block,
-    NULL};
+static const struct sl_backend *const backends[] = {&mpm_rk_cuda,
+                                                    &mpm_rk_cuda_block,
+                                                    &mpm_rk_cuda_thread,
+                                                    &mpm_rk_scalar,
+                                                    &mpm_rk_tiled,
+                                                    &mpm_rk_tiled_block,
+                                                    NULL};
 
 static const struct sl_engine engine = {.name = "mpm.rk", .backends = backends};
 

@@ -107,8 +107,8 @@ static void launch(const struct cuda_context *cuda, const struct sl_batch *batch
         rk_block_kernel<<<grid.x, MPM_STARTS_BLOCK, 0, stream>>>(view, items, hits);
         break;
     case THREAD_AN_ITEM:
-        rk_thread_kernel<<<mpm_starts_grid(cuda, n_blocks).x, MPM_STARTS_BLOCK, 0,
-                           stream>>>(view, items, hits);
+        rk_thread_kernel<<<mpm_starts_grid(cuda, n_blocks).x, MPM_STARTS_BLOCK, 0, stream>>>(
+            view, items, hits);
         break;
     }
 }
@@ -153,11 +153,11 @@ const struct sl_backend mpm_rk_cuda = {
     "cuda",           SL_DEVICE_CUDA,    device_cuda_usable, rk_cuda_open,
     submit_positions, cuda_context_wait, cuda_context_close};
 
-const struct sl_backend mpm_rk_cuda_block = {
-    "cuda-block", SL_DEVICE_CUDA,    device_cuda_usable, rk_cuda_open,
-    submit_block, cuda_context_wait, cuda_context_close};
+const struct sl_backend mpm_rk_cuda_block = {"cuda-block",      SL_DEVICE_CUDA, device_cuda_usable,
+                                             rk_cuda_open,      submit_block,   cuda_context_wait,
+                                             cuda_context_close};
 
-const struct sl_backend mpm_rk_cuda_thread = {
-    "cuda-thread", SL_DEVICE_CUDA,    device_cuda_usable, rk_cuda_open,
-    submit_thread, cuda_context_wait, cuda_context_close};
+const struct sl_backend mpm_rk_cuda_thread = {"cuda-thread",     SL_DEVICE_CUDA, device_cuda_usable,
+                                              rk_cuda_open,      submit_thread,  cuda_context_wait,
+                                              cuda_context_close};
 }

@@ -43,7 +43,8 @@ static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *bat
         struct rk_position position = item_position(batch, item);
 
         for (uint32_t thread = 0; thread < STRIPS * MPM_STARTS_BLOCK; thread++)
-            scan_positions(&view, &position, thread, STRIPS * MPM_STARTS_BLOCK, rk_next_window, item, hits);
+            scan_positions(&view, &position, thread, STRIPS * MPM_STARTS_BLOCK, rk_next_window,
+                           item, hits);
     }
     return SL_OK;
 }

@@ -11,7 +11,7 @@ static const char name[] = "tag";
 _Static_assert(SL_LITERAL_COUNT_MAX <= TAG_FIRST_MASK, "a bucket holds the number of any entry");
 
 enum {
-    CHOICES = 64,           /* windows of a literal that are considered: bounds build and search */
+    CHOICES = 64,            /* windows of a literal that are considered: bounds build and search */
     KEY_OF_SINGLE = TAG_KEYS /* of literals of one byte: sorts them behind all others */
 };
 

@@ -11,10 +11,10 @@
 #include "mpm_walk.h"
 
 enum {
-    TAG_WINDOW = 6,      /* bytes of the longest window */
-    TAG_KEY = 2,         /* bytes of the key */
-    TAG_KEYS = 65536,    /* buckets */
-    TAG_FIRST_BITS = 20  /* of a bucket: its first entry */
+    TAG_WINDOW = 6,     /* bytes of the longest window */
+    TAG_KEY = 2,        /* bytes of the key */
+    TAG_KEYS = 65536,   /* buckets */
+    TAG_FIRST_BITS = 20 /* of a bucket: its first entry */
 };
 
 #define TAG_FIRST_MASK ((UINT32_C(1) << TAG_FIRST_BITS) - 1)
@@ -90,7 +90,7 @@ MPM_CORE uint64_t tag_shift(uint64_t recent, uint8_t byte)
     return recent << 8 | mpm_fold(byte);
 }
 
-/* The same read from a text, as far as a window reaches; there are none before the text. */
+/* The same read from a text, as far as a window reaches. */
 MPM_CORE uint64_t tag_recent(const uint8_t *text, uint32_t end)
 {
     uint64_t recent = 0;
@@ -124,15 +124,13 @@ struct tag_search {
     uint64_t word; /* and what it is looked for by */
 };
 
-/* `recent` holds the bytes before position `end`, which is not 0. */
-MPM_CORE void tag_begin(const struct tag_view *view, struct tag_search *search, uint64_t recent,
-                        uint32_t end)
+/* `recent` holds the bytes before the position, one at least; where there are too few for a window,
+ * it holds zeros. What passes with those is no match: its literals would begin before the text. */
+MPM_CORE void tag_begin(const struct tag_view *view, struct tag_search *search, uint64_t recent)
 {
     search->recent = recent;
     search->single = view->single != NULL ? view->single[recent & 0xFF] : MPM_NONE;
     search->lengths = view->buckets[tag_key(recent)] >> TAG_FIRST_BITS;
-    if (end < TAG_WINDOW) /* longer windows would begin before the text */
-        search->lengths &= (UINT32_C(1) << (end + 1 - TAG_KEY)) - 1;
     search->window = TAG_KEY;
     search->at = 0;
     search->last = 0;
@@ -187,8 +185,8 @@ MPM_CORE bool tag_next(const struct tag_view *view, struct tag_search *search, u
 /* Begins the walk that verifies a candidate at `end` of a payload of len bytes whose first
  * `overlap` were scanned before. False: the literals would begin before the payload. */
 MPM_CORE bool tag_verify(const struct tag_verifier *verifier, uint32_t entry, uint32_t end,
-                         const uint8_t *payload, uint32_t len, uint32_t overlap,
-                         uint32_t *start, struct mpm_walk *walk)
+                         const uint8_t *payload, uint32_t len, uint32_t overlap, uint32_t *start,
+                         struct mpm_walk *walk)
 {
     const struct tag_entry *found = &verifier->entries[entry];
 

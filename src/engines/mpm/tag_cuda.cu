@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
             struct tag_search search;
             uint32_t entry;
 
-            tag_begin(&view, &search, tag_recent(payload, (uint32_t)end), (uint32_t)end);
+            tag_begin(&view, &search, tag_recent(payload, (uint32_t)end));
             while (tag_next(&view, &search, &entry))
                 cuda_hits_append(candidates, item, (uint32_t)end, entry);
         }
@@ -60,8 +60,8 @@ static bool take_memory(struct tag_cuda *tag, const struct sl_limits *limits)
     struct sl_batch *fetched = &tag->fetched;
 
     tag->candidates.cap = limits->max_bytes / BYTES_A_CANDIDATE + 1;
-    tag->candidates.hit = (struct sl_hit *)device_pinned_alloc(tag->candidates.cap *
-                                                               sizeof *tag->candidates.hit);
+    tag->candidates.hit =
+        (struct sl_hit *)device_pinned_alloc(tag->candidates.cap * sizeof *tag->candidates.hit);
     fetched->memory = SL_MEMORY_HOST;
     fetched->bytes = (uint8_t *)malloc((size_t)limits->max_bytes + SL_BATCH_SLACK);
     fetched->payload = (struct sl_span *)malloc(n * sizeof *fetched->payload);

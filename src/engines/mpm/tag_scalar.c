@@ -44,7 +44,7 @@ void tag_scan_all(const struct sl_mpm_table *table, const struct sl_batch *batch
             uint32_t entry;
 
             recent = tag_shift(recent, payload[end - 1]);
-            tag_begin(&view, &search, recent, end);
+            tag_begin(&view, &search, recent);
             while (tag_next(&view, &search, &entry))
                 verify(&verifier, batch, item, end, entry, hits);
         }

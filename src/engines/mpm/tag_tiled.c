@@ -38,7 +38,7 @@ static void scan_positions(struct scan *scan, uint32_t item, uint64_t first, uin
         struct tag_search search;
         uint32_t entry;
 
-        tag_begin(&scan->view, &search, recent, (uint32_t)end);
+        tag_begin(&scan->view, &search, recent);
         while (tag_next(&scan->view, &search, &entry)) {
             if (scan->n == MAX_CANDIDATES)
                 verify_collected(scan);

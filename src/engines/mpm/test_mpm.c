@@ -1065,7 +1065,8 @@ int main(int argc, char **argv)
         return TEST_SKIPPED;
     one_by_one = compares_one_by_one(argv[1]);
     if (one_by_one)
-        printf("%s compares with one literal after another: a subset of each large test\n", argv[1]);
+        printf("%s compares with one literal after another: a subset of each large test\n",
+               argv[1]);
     found.hit = (struct sl_hit *)malloc(MAX_HITS * sizeof *found.hit);
     expected.hit = (struct sl_hit *)malloc(MAX_HITS * sizeof *expected.hit);
     found.cap = expected.cap = MAX_HITS;
