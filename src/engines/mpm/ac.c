@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ac_table.h"
+#include "ac.h"
 #include "base/diag.h"
-#include "mpm_internal.h"
 
 static const char name[] = "ac";
 
 /* All states are the trie's, breadth-first; a state's failure is always a state before it. */
-struct builder {
+struct ac_automaton {
+    const struct mpm_set *set;
     struct mpm_trie trie;
     uint32_t *failure; /* longest proper suffix that is a state */
     uint32_t *report;  /* longest group that is a suffix, or MPM_NONE */
@@ -29,96 +29,102 @@ struct builder {
     struct ac_output *outputs;
 };
 
-static void builder_clear(struct builder *builder)
+void ac_automaton_free(struct ac_automaton *automaton)
 {
-    mpm_trie_clear(&builder->trie);
-    free(builder->failure);
-    free(builder->report);
-    free(builder->depth);
-    free(builder->rows);
-    free(builder->renumbered);
-    free(builder->records);
-    free(builder->targets);
-    free(builder->outputs);
+    if (automaton == NULL)
+        return;
+    mpm_trie_clear(&automaton->trie);
+    free(automaton->failure);
+    free(automaton->report);
+    free(automaton->depth);
+    free(automaton->rows);
+    free(automaton->renumbered);
+    free(automaton->records);
+    free(automaton->targets);
+    free(automaton->outputs);
+    free(automaton);
 }
 
 /* A state's children have larger numbers than those of the states before it, so the states with a
  * child that has no row are the last ones. */
-static uint32_t find_first_record(const struct builder *builder)
+static uint32_t find_first_record(const struct ac_automaton *automaton)
 {
     uint32_t state = 0;
 
-    while (state < builder->trie.n_states &&
-           builder->trie.first_child[state + 1] <= builder->n_rows)
+    while (state < automaton->trie.n_states &&
+           automaton->trie.first_child[state + 1] <= automaton->n_rows)
         state++;
     return state;
 }
 
-static bool builder_init(struct builder *builder, const struct mpm_set *set)
+static bool take_memory(struct ac_automaton *automaton)
 {
-    const size_t n_states = builder->trie.n_states;
+    const size_t n_states = automaton->trie.n_states;
 
-    builder->n_rows = n_states < AC_ROWS_MAX ? (uint32_t)n_states : AC_ROWS_MAX;
-    builder->first_record = find_first_record(builder);
-    builder->failure = (uint32_t *)calloc(n_states, sizeof *builder->failure);
-    builder->report = (uint32_t *)calloc(n_states, sizeof *builder->report);
-    builder->depth = (uint16_t *)calloc(n_states, sizeof *builder->depth);
-    builder->rows =
-        (uint16_t *)calloc((size_t)builder->n_rows << AC_ROW_SHIFT, sizeof *builder->rows);
-    builder->renumbered = (uint16_t *)calloc(builder->n_rows, sizeof *builder->renumbered);
-    builder->records =
-        (struct ac_record *)calloc(n_states - builder->first_record + 1, sizeof *builder->records);
-    builder->outputs =
-        (struct ac_output *)calloc(set->n_groups + (size_t)1, sizeof *builder->outputs);
-    return builder->failure != NULL && builder->report != NULL && builder->depth != NULL &&
-           builder->rows != NULL && builder->renumbered != NULL && builder->records != NULL &&
-           builder->outputs != NULL;
+    automaton->n_rows = n_states < AC_ROWS_MAX ? (uint32_t)n_states : AC_ROWS_MAX;
+    automaton->first_record = find_first_record(automaton);
+    automaton->failure = (uint32_t *)calloc(n_states, sizeof *automaton->failure);
+    automaton->report = (uint32_t *)calloc(n_states, sizeof *automaton->report);
+    automaton->depth = (uint16_t *)calloc(n_states, sizeof *automaton->depth);
+    automaton->rows =
+        (uint16_t *)calloc((size_t)automaton->n_rows << AC_ROW_SHIFT, sizeof *automaton->rows);
+    automaton->renumbered = (uint16_t *)calloc(automaton->n_rows, sizeof *automaton->renumbered);
+    automaton->records = (struct ac_record *)calloc(n_states - automaton->first_record + 1,
+                                                    sizeof *automaton->records);
+    automaton->outputs = (struct ac_output *)calloc(automaton->set->n_groups + (size_t)1,
+                                                    sizeof *automaton->outputs);
+    return automaton->failure != NULL && automaton->report != NULL && automaton->depth != NULL &&
+           automaton->rows != NULL && automaton->renumbered != NULL && automaton->records != NULL &&
+           automaton->outputs != NULL;
 }
 
-static const struct ac_record *find_record(const struct builder *builder, uint32_t state)
+static const struct ac_record *find_record(const struct ac_automaton *automaton, uint32_t state)
 {
-    return state < builder->first_record ? NULL : &builder->records[state - builder->first_record];
+    return state < automaton->first_record ? NULL
+                                           : &automaton->records[state - automaton->first_record];
 }
 
-static uint32_t next_state(const struct builder *builder, uint32_t state, uint8_t byte)
+static uint32_t next_state(const struct ac_automaton *automaton, uint32_t state, uint8_t byte)
 {
-    const struct ac_record *record = find_record(builder, state);
+    const struct ac_record *record = find_record(automaton, state);
 
     if (record == NULL)
-        return builder->rows[state << AC_ROW_SHIFT | byte];
+        return automaton->rows[state << AC_ROW_SHIFT | byte];
     if (ac_has_exception(record, byte))
-        return builder->targets[ac_exception(record, byte)];
-    return builder->rows[record->row << AC_ROW_SHIFT | byte];
+        return automaton->targets[ac_exception(record, byte)];
+    return automaton->rows[record->row << AC_ROW_SHIFT | byte];
 }
 
 /* Sets what the state reports, and where its children lie and fall back to. */
-static void link_state(struct builder *builder, const struct mpm_set *set, uint32_t state)
+static void link_state(struct ac_automaton *automaton, uint32_t state)
 {
-    const struct mpm_trie *trie = &builder->trie;
-    const uint32_t failure = builder->failure[state];
-    const uint32_t inherited = state == 0 ? MPM_NONE : builder->report[failure];
+    const struct mpm_set *set = automaton->set;
+    const struct mpm_trie *trie = &automaton->trie;
+    const uint32_t failure = automaton->failure[state];
+    const uint32_t inherited = state == 0 ? MPM_NONE : automaton->report[failure];
     const uint32_t group = trie->group[state];
 
-    builder->report[state] = group != MPM_NONE ? group : inherited;
+    automaton->report[state] = group != MPM_NONE ? group : inherited;
     if (group != MPM_NONE)
-        builder->outputs[group] = (struct ac_output){
+        automaton->outputs[group] = (struct ac_output){
             .literal = set->groups[group], .end = set->groups[group + 1], .suffix = inherited};
     for (uint32_t child = trie->first_child[state]; child < trie->first_child[state + 1]; child++) {
-        builder->depth[child] = (uint16_t)(builder->depth[state] + 1);
-        builder->failure[child] = state == 0 ? 0 : next_state(builder, failure, trie->byte[child]);
+        automaton->depth[child] = (uint16_t)(automaton->depth[state] + 1);
+        automaton->failure[child] =
+            state == 0 ? 0 : next_state(automaton, failure, trie->byte[child]);
     }
 }
 
 /* The row of the failure, but for the children. Both cases of a letter lead to the same child. */
-static void make_row(struct builder *builder, uint32_t state)
+static void make_row(struct ac_automaton *automaton, uint32_t state)
 {
-    const struct mpm_trie *trie = &builder->trie;
-    uint16_t *row = &builder->rows[state << AC_ROW_SHIFT];
+    const struct mpm_trie *trie = &automaton->trie;
+    uint16_t *row = &automaton->rows[state << AC_ROW_SHIFT];
 
     if (state != 0)
-        memcpy(row, &builder->rows[builder->failure[state] << AC_ROW_SHIFT], 256 * sizeof *row);
+        memcpy(row, &automaton->rows[automaton->failure[state] << AC_ROW_SHIFT], 256 * sizeof *row);
     for (uint32_t child = trie->first_child[state];
-         child < trie->first_child[state + 1] && child < builder->n_rows; child++) {
+         child < trie->first_child[state + 1] && child < automaton->n_rows; child++) {
         const uint8_t byte = trie->byte[child];
 
         row[byte] = (uint16_t)child;
@@ -130,14 +136,14 @@ static void make_row(struct builder *builder, uint32_t state)
 /* The failure's exceptions, but for the children without a row. A child with a row never meets one
  * of them: the exception's target is a suffix of the child, so it is a state before and has a row
  * too. */
-static void collect_exceptions(const struct builder *builder, uint32_t state,
+static void collect_exceptions(const struct ac_automaton *automaton, uint32_t state,
                                struct ac_record *record, uint32_t target[256])
 {
-    const struct mpm_trie *trie = &builder->trie;
-    const struct ac_record *inherited = find_record(builder, builder->failure[state]);
+    const struct mpm_trie *trie = &automaton->trie;
+    const struct ac_record *inherited = find_record(automaton, automaton->failure[state]);
 
     for (int word = 0; inherited != NULL && word < 4; word++) {
-        const uint32_t *from = &builder->targets[inherited->first + inherited->rank[word]];
+        const uint32_t *from = &automaton->targets[inherited->first + inherited->rank[word]];
 
         record->exception[word] = inherited->exception[word];
         for (uint64_t rest = record->exception[word]; rest != 0; rest &= rest - 1)
@@ -146,178 +152,215 @@ static void collect_exceptions(const struct builder *builder, uint32_t state,
     for (uint32_t child = trie->first_child[state]; child < trie->first_child[state + 1]; child++) {
         const uint8_t byte = trie->byte[child];
 
-        if (child < builder->n_rows)
+        if (child < automaton->n_rows)
             continue;
         record->exception[byte / 64] |= UINT64_C(1) << byte % 64;
         target[byte] = child;
     }
 }
 
-static bool reserve_targets(struct builder *builder)
+static bool reserve_targets(struct ac_automaton *automaton)
 {
-    if (builder->n_targets + 256 <= builder->max_targets)
+    if (automaton->n_targets + 256 <= automaton->max_targets)
         return true;
-    if (builder->max_targets > UINT32_MAX / 2 - 65536)
+    if (automaton->max_targets > UINT32_MAX / 2 - 65536)
         return false;
 
-    const uint32_t max = builder->max_targets * 2 + 65536;
-    uint32_t *targets = (uint32_t *)realloc(builder->targets, max * sizeof *targets);
+    const uint32_t max = automaton->max_targets * 2 + 65536;
+    uint32_t *targets = (uint32_t *)realloc(automaton->targets, max * sizeof *targets);
     if (targets == NULL)
         return false;
-    builder->targets = targets;
-    builder->max_targets = max;
+    automaton->targets = targets;
+    automaton->max_targets = max;
     return true;
 }
 
-static bool make_record(struct builder *builder, uint32_t state)
+static bool make_record(struct ac_automaton *automaton, uint32_t state)
 {
-    struct ac_record *record = &builder->records[state - builder->first_record];
-    const uint32_t failure = builder->failure[state];
+    struct ac_record *record = &automaton->records[state - automaton->first_record];
+    const uint32_t failure = automaton->failure[state];
     uint32_t target[256];
 
-    if (!reserve_targets(builder))
+    if (!reserve_targets(automaton))
         return false;
-    collect_exceptions(builder, state, record, target);
-    record->first = builder->n_targets;
-    if (state < builder->n_rows)
+    collect_exceptions(automaton, state, record, target);
+    record->first = automaton->n_targets;
+    if (state < automaton->n_rows)
         record->row = state;
     else
-        record->row = failure < builder->n_rows ? failure : find_record(builder, failure)->row;
+        record->row = failure < automaton->n_rows ? failure : find_record(automaton, failure)->row;
     for (int word = 0; word < 4; word++) {
-        record->rank[word] = (uint8_t)(builder->n_targets - record->first);
+        record->rank[word] = (uint8_t)(automaton->n_targets - record->first);
         for (uint64_t rest = record->exception[word]; rest != 0; rest &= rest - 1)
-            builder->targets[builder->n_targets++] = target[word * 64 + __builtin_ctzll(rest)];
+            automaton->targets[automaton->n_targets++] = target[word * 64 + __builtin_ctzll(rest)];
     }
     return true;
 }
 
-static bool make_states(struct builder *builder, const struct mpm_set *set)
+static bool make_states(struct ac_automaton *automaton)
 {
-    for (uint32_t state = 0; state < builder->trie.n_states; state++) {
-        link_state(builder, set, state);
-        if (state < builder->n_rows)
-            make_row(builder, state);
-        if (state >= builder->first_record && !make_record(builder, state))
+    for (uint32_t state = 0; state < automaton->trie.n_states; state++) {
+        link_state(automaton, state);
+        if (state < automaton->n_rows)
+            make_row(automaton, state);
+        if (state >= automaton->first_record && !make_record(automaton, state))
             return false;
     }
     return true;
 }
 
-static bool is_plain(const struct builder *builder, uint32_t state)
+static bool is_plain(const struct ac_automaton *automaton, uint32_t state)
 {
-    const struct ac_record *record = find_record(builder, state);
+    const struct ac_record *record = find_record(automaton, state);
 
-    if (builder->report[state] != MPM_NONE)
+    if (automaton->report[state] != MPM_NONE)
         return false;
     return record == NULL || (record->exception[0] | record->exception[1] | record->exception[2] |
                               record->exception[3]) == 0;
 }
 
 /* Plain states first. The root is plain and stays 0. */
-static void renumber(struct builder *builder)
+static void renumber(struct ac_automaton *automaton)
 {
     uint32_t plain = 0;
     uint32_t marked = 0;
 
-    for (uint32_t state = 0; state < builder->n_rows; state++)
-        builder->n_plain += is_plain(builder, state);
-    marked = builder->n_plain;
-    for (uint32_t state = 0; state < builder->n_rows; state++)
-        builder->renumbered[state] = (uint16_t)(is_plain(builder, state) ? plain++ : marked++);
+    for (uint32_t state = 0; state < automaton->n_rows; state++)
+        automaton->n_plain += is_plain(automaton, state);
+    marked = automaton->n_plain;
+    for (uint32_t state = 0; state < automaton->n_rows; state++)
+        automaton->renumbered[state] = (uint16_t)(is_plain(automaton, state) ? plain++ : marked++);
 }
 
-static void write_record(const struct builder *builder, uint32_t state, struct ac_record *to)
+static void write_record(const struct ac_automaton *automaton, uint32_t state, struct ac_record *to)
 {
-    const struct ac_record *from = find_record(builder, state);
+    const struct ac_record *from = find_record(automaton, state);
 
     if (from != NULL)
         *to = *from;
-    to->row = builder->renumbered[from != NULL ? from->row : state];
-    to->report = builder->report[state];
+    to->row = automaton->renumbered[from != NULL ? from->row : state];
+    to->report = automaton->report[state];
 }
 
-static void write_block(const struct builder *builder, struct ac_table *body,
-                        const struct mpm_set *set)
+static void write_states(const struct ac_automaton *automaton, struct ac_table *body)
 {
     uint16_t *rows = (uint16_t *)((uint8_t *)body + body->rows);
     struct ac_record *records = (struct ac_record *)((uint8_t *)body + body->records);
     uint16_t *depths = (uint16_t *)((uint8_t *)body + body->depths);
 
-    for (uint32_t state = 0; state < builder->trie.n_states; state++) {
-        const bool has_row = state < builder->n_rows;
-        const uint32_t number = has_row ? builder->renumbered[state] : state;
+    for (uint32_t state = 0; state < automaton->trie.n_states; state++) {
+        const bool has_row = state < automaton->n_rows;
+        const uint32_t number = has_row ? automaton->renumbered[state] : state;
 
-        depths[number] = builder->depth[state];
+        depths[number] = automaton->depth[state];
         for (uint32_t byte = 0; has_row && byte < 256; byte++)
             rows[number << AC_ROW_SHIFT | byte] =
-                builder->renumbered[builder->rows[state << AC_ROW_SHIFT | byte]];
-        if (number >= builder->n_plain)
-            write_record(builder, state, &records[number - builder->n_plain]);
+                automaton->renumbered[automaton->rows[state << AC_ROW_SHIFT | byte]];
+        if (number >= automaton->n_plain)
+            write_record(automaton, state, &records[number - automaton->n_plain]);
     }
-    if (builder->n_targets != 0)
-        memcpy((uint8_t *)body + body->targets, builder->targets,
-               builder->n_targets * sizeof *builder->targets);
-    memcpy((uint8_t *)body + body->outputs, builder->outputs,
-           set->n_groups * sizeof *builder->outputs);
 }
 
-static struct sl_mpm_table *make_table(struct builder *builder, const struct mpm_set *set)
+/* The body's first struct; returns the bytes of all of it. */
+static uint64_t lay_out(const struct ac_automaton *automaton, struct ac_table *head)
 {
-    const uint32_t n_states = builder->trie.n_states;
-    struct ac_table head = {
-        .n_rows = builder->n_rows, .n_plain = builder->n_plain, .n_targets = builder->n_targets};
-    uint64_t end = sizeof head;
+    const uint64_t n_states = automaton->trie.n_states;
+    uint64_t end = sizeof *head;
 
-    head.rows = mpm_place(&end, ((uint64_t)head.n_rows << AC_ROW_SHIFT) * sizeof *builder->rows);
-    head.records = mpm_place(&end, (n_states - (uint64_t)head.n_plain) * sizeof *builder->records);
-    head.targets = mpm_place(&end, builder->n_targets * (uint64_t)sizeof *builder->targets);
-    head.outputs = mpm_place(&end, set->n_groups * (uint64_t)sizeof *builder->outputs);
-    head.depths = mpm_place(&end, n_states * (uint64_t)sizeof *builder->depth);
+    *head = (struct ac_table){.n_rows = automaton->n_rows,
+                              .n_plain = automaton->n_plain,
+                              .n_targets = automaton->n_targets};
+    head->rows =
+        mpm_place(&end, ((uint64_t)head->n_rows << AC_ROW_SHIFT) * sizeof *automaton->rows);
+    head->records = mpm_place(&end, (n_states - head->n_plain) * sizeof *automaton->records);
+    head->targets = mpm_place(&end, head->n_targets * (uint64_t)sizeof *automaton->targets);
+    head->outputs =
+        mpm_place(&end, automaton->set->n_groups * (uint64_t)sizeof *automaton->outputs);
+    head->depths = mpm_place(&end, n_states * sizeof *automaton->depth);
+    return end;
+}
 
-    struct sl_mpm_table *table = mpm_table_create(set, name, n_states, end);
-    if (table == NULL)
-        return NULL;
-    struct ac_table *body = (struct ac_table *)((uint8_t *)table + table->body);
-    *body = head;
-    write_block(builder, body, set);
-    return table;
+uint64_t ac_automaton_len(const struct ac_automaton *automaton)
+{
+    struct ac_table head;
+
+    return lay_out(automaton, &head);
+}
+
+void ac_automaton_write(const struct ac_automaton *automaton, struct ac_table *body)
+{
+    (void)lay_out(automaton, body);
+    write_states(automaton, body);
+    if (automaton->n_targets != 0)
+        memcpy((uint8_t *)body + body->targets, automaton->targets,
+               automaton->n_targets * sizeof *automaton->targets);
+    memcpy((uint8_t *)body + body->outputs, automaton->outputs,
+           automaton->set->n_groups * sizeof *automaton->outputs);
+}
+
+static void no_memory(const struct mpm_set *set, struct sl_diag *diag)
+{
+    (void)diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for an automaton of %u states",
+                   set->n_states);
+}
+
+struct ac_automaton *ac_automaton_create(const struct mpm_set *set, struct sl_diag *diag)
+{
+    struct ac_automaton *automaton = (struct ac_automaton *)calloc(1, sizeof *automaton);
+
+    if (automaton != NULL) {
+        automaton->set = set;
+        if (mpm_trie_init(&automaton->trie, set, NULL) == SL_OK && take_memory(automaton) &&
+            make_states(automaton)) {
+            renumber(automaton);
+            return automaton;
+        }
+    }
+    ac_automaton_free(automaton);
+    no_memory(set, diag);
+    return NULL;
 }
 
 static enum sl_status ac_build(struct sl_mpm_table **table, const struct mpm_set *set,
                                const struct sl_mpm_config *config, struct sl_diag *diag)
 {
-    struct builder builder = {0};
-    struct sl_mpm_table *made = NULL;
-    enum sl_status status = mpm_trie_init(&builder.trie, set, diag);
+    struct ac_automaton *automaton = ac_automaton_create(set, diag);
 
     (void)config;
-    if (status != SL_OK)
-        return status;
-    if (builder_init(&builder, set) && make_states(&builder, set)) {
-        renumber(&builder);
-        made = make_table(&builder, set);
-    }
+    if (automaton == NULL)
+        return SL_ENOMEM;
+
+    struct sl_mpm_table *made =
+        mpm_table_create(set, name, set->n_states, ac_automaton_len(automaton));
     if (made == NULL)
-        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for an automaton of %u states",
-                          set->n_states);
+        no_memory(set, diag);
     else
-        *table = made;
-    builder_clear(&builder);
-    return status;
+        ac_automaton_write(automaton, (struct ac_table *)((uint8_t *)made + made->body));
+    ac_automaton_free(automaton);
+    if (made == NULL)
+        return SL_ENOMEM;
+    *table = made;
+    return SL_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
-static bool check_parts(const struct sl_mpm_table *table, const struct ac_table *body)
+static bool part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t part, uint64_t n,
+                      size_t size)
+{
+    return part <= table->len && mpm_part_fits(table, at + part, n, size);
+}
+
+static bool check_parts(const struct sl_mpm_table *table, uint64_t at, const struct ac_table *body)
 {
     return body->n_rows <= AC_ROWS_MAX && body->n_rows <= table->n_states && body->n_plain >= 1 &&
            body->n_plain <= body->n_rows &&
-           mpm_part_fits(table, body->rows, body->n_rows, sizeof(uint16_t) << AC_ROW_SHIFT) &&
-           mpm_part_fits(table, body->records, table->n_states - body->n_plain,
-                         sizeof(struct ac_record)) &&
-           mpm_part_fits(table, body->targets, body->n_targets, sizeof(uint32_t)) &&
-           mpm_part_fits(table, body->outputs, table->n_groups, sizeof(struct ac_output)) &&
-           mpm_part_fits(table, body->depths, table->n_states, sizeof(uint16_t));
+           part_fits(table, at, body->rows, body->n_rows, sizeof(uint16_t) << AC_ROW_SHIFT) &&
+           part_fits(table, at, body->records, table->n_states - body->n_plain,
+                     sizeof(struct ac_record)) &&
+           part_fits(table, at, body->targets, body->n_targets, sizeof(uint32_t)) &&
+           part_fits(table, at, body->outputs, table->n_groups, sizeof(struct ac_output)) &&
+           part_fits(table, at, body->depths, table->n_states, sizeof(uint16_t));
 }
 
 /* All rows have next states below n_rows; where all 16 bits name rows, that is so whatever they
@@ -368,15 +411,18 @@ static bool check_output(const struct sl_mpm_table *table, const struct ac_view 
 }
 
 /* An exception leads to a state without a row. */
-static const char *ac_check(const struct sl_mpm_table *table)
+const char *ac_check_at(const struct sl_mpm_table *table, uint64_t at)
 {
     static const char wrong[] = "its automaton leads out of the table";
-    const struct ac_table *body = (const struct ac_table *)mpm_at(table, table->body);
 
-    if (!mpm_part_fits(table, 0, 1, sizeof *body) || !check_parts(table, body))
+    if (!mpm_part_fits(table, at, 1, sizeof(struct ac_table)))
         return wrong;
 
-    const struct ac_view view = ac_view(table);
+    const struct ac_table *body = (const struct ac_table *)mpm_at(table, table->body + at);
+    if (!check_parts(table, at, body))
+        return wrong;
+
+    const struct ac_view view = ac_view_at(table, at);
     if (!check_rows(view.rows, body->n_rows))
         return wrong;
     for (uint32_t i = 0; i < table->n_states - body->n_plain; i++)
@@ -389,6 +435,11 @@ static const char *ac_check(const struct sl_mpm_table *table)
         if (!check_output(table, &view, &view.outputs[i]))
             return wrong;
     return NULL;
+}
+
+static const char *ac_check(const struct sl_mpm_table *table)
+{
+    return ac_check_at(table, 0);
 }
 
 extern const struct sl_backend mpm_ac_cuda;

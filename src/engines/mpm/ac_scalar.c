@@ -8,8 +8,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "ac_table.h"
-#include "mpm_internal.h"
+#include "ac.h"
 
 enum {
     LANES = 8,
@@ -37,8 +36,7 @@ struct scan {
     uint32_t reach; /* bytes before a match's last one that it may begin at */
     const struct sl_batch *batch;
     struct sl_hits *hits;
-    uint32_t item; /* the next to hand out, from this byte on */
-    uint64_t from;
+    struct ac_range rest; /* to be handed out */
 };
 
 struct round {
@@ -48,34 +46,42 @@ struct round {
 
 static const uint8_t idle_text[STEPS];
 
+/* Behind the last byte of the next item that is in the range. */
+static uint32_t end_in_item(const struct scan *scan)
+{
+    const struct ac_range *rest = &scan->rest;
+    const uint32_t len = scan->batch->payload[rest->first].len;
+
+    return rest->first + 1 == rest->last && rest->to < len ? rest->to : len;
+}
+
 /* Gives a lane the next item or segment. A segment that is not first begins as far before its
  * matches as the longest literal reaches, so that it finds all of them. False, and an idle lane:
  * none is left. */
 static bool next_text(struct scan *scan, struct lane *lane)
 {
     const struct sl_batch *batch = scan->batch;
+    struct ac_range *rest = &scan->rest;
 
     *lane = (struct lane){.text = idle_text};
-    while (scan->item < batch->n_items && scan->from >= batch->payload[scan->item].len) {
-        scan->item++;
-        scan->from = 0;
+    while (rest->first < rest->last && rest->from >= end_in_item(scan)) {
+        rest->first++;
+        rest->from = 0;
     }
-    if (scan->item == batch->n_items)
+    if (rest->first == rest->last)
         return false;
 
-    const struct sl_span span = batch->payload[scan->item];
-    const uint64_t overlap = mpm_overlap(batch, scan->item);
-    const uint64_t before = scan->from < scan->reach ? scan->from : scan->reach;
-    const uint64_t rest = span.len - scan->from;
-    lane->item = scan->item;
-    lane->text = batch->bytes + span.offset;
-    lane->pos = scan->from - before;
-    lane->drop = scan->from > overlap ? scan->from : overlap;
-    lane->len = rest > 2 * SEGMENT_LEN ? scan->from + SEGMENT_LEN : span.len;
-    scan->from = lane->len;
+    const uint32_t end = end_in_item(scan);
+    const uint32_t overlap = mpm_overlap(batch, rest->first);
+    lane->item = rest->first;
+    lane->text = batch->bytes + batch->payload[rest->first].offset;
+    lane->pos = rest->from - (rest->from < scan->reach ? rest->from : scan->reach);
+    lane->drop = rest->from > overlap ? rest->from : overlap;
+    lane->len = end - rest->from > 2 * SEGMENT_LEN ? rest->from + SEGMENT_LEN : end;
+    rest->from = (uint32_t)lane->len;
 
-    if (scan->item + ITEMS_AHEAD < batch->n_items)
-        __builtin_prefetch(batch->bytes + batch->payload[scan->item + ITEMS_AHEAD].offset);
+    if (rest->first + ITEMS_AHEAD < rest->last)
+        __builtin_prefetch(batch->bytes + batch->payload[rest->first + ITEMS_AHEAD].offset);
     return true;
 }
 
@@ -180,14 +186,10 @@ static void look_at_round(const struct scan *scan, struct lane *lane, const uint
     }
 }
 
-static enum sl_status ac_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
-                              struct sl_hits *hits)
+void ac_scan_range(const struct ac_view *ac, uint32_t reach, const struct sl_batch *batch,
+                   struct ac_range range, struct sl_hits *hits)
 {
-    const struct sl_mpm_table *table = cpu->table;
-    struct scan scan = {.ac = ac_view(table),
-                        .reach = table->max_len > 0 ? table->max_len - 1 : 0,
-                        .batch = batch,
-                        .hits = hits};
+    struct scan scan = {.ac = *ac, .reach = reach, .batch = batch, .hits = hits, .rest = range};
     struct lane lane[LANES] = {0};
     uint16_t state[LANES] = {0};
     struct round round;
@@ -206,7 +208,7 @@ static enum sl_status ac_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
             __builtin_prefetch(lane[i].text + lane[i].pos + BYTES_AHEAD);
         }
         if (!busy)
-            return SL_OK;
+            return;
         run(scan.ac.rows, &round, state);
         for (int i = 0; i < LANES; i++) {
             look_at_round(&scan, &lane[i], round.state[i]);
@@ -214,6 +216,17 @@ static enum sl_status ac_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
             lane[i].pos += STEPS;
         }
     }
+}
+
+static enum sl_status ac_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+                              struct sl_hits *hits)
+{
+    const struct sl_mpm_table *table = cpu->table;
+    const struct ac_view ac = ac_view(table);
+    const struct ac_range all = {.last = batch->n_items, .to = UINT32_MAX};
+
+    ac_scan_range(&ac, table->max_len > 0 ? table->max_len - 1 : 0, batch, all, hits);
+    return SL_OK;
 }
 
 static enum sl_status ac_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)

@@ -62,9 +62,10 @@ struct ac_view {
     uint32_t n_plain;
 };
 
-MPM_CORE struct ac_view ac_view(const struct sl_mpm_table *table)
+/* Of the automaton that lies `at` bytes behind the first of a table's body. */
+MPM_CORE struct ac_view ac_view_at(const struct sl_mpm_table *table, uint64_t at)
 {
-    const struct ac_table *body = (const struct ac_table *)mpm_at(table, table->body);
+    const struct ac_table *body = (const struct ac_table *)mpm_at(table, table->body + at);
     struct ac_view view;
 
     view.rows = (const uint16_t *)mpm_at(body, body->rows);
@@ -76,6 +77,11 @@ MPM_CORE struct ac_view ac_view(const struct sl_mpm_table *table)
     view.bytes = (const uint8_t *)mpm_at(table, table->bytes);
     view.n_plain = body->n_plain;
     return view;
+}
+
+MPM_CORE struct ac_view ac_view(const struct sl_mpm_table *table)
+{
+    return ac_view_at(table, 0);
 }
 
 MPM_CORE bool ac_has_exception(const struct ac_record *record, uint8_t folded)

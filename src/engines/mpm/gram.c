@@ -3,10 +3,10 @@
  * goes apart. */
 #include <stdlib.h>
 
+#include "ac.h"
 #include "base/diag.h"
 #include "gram_check.h"
 #include "gram_model.h"
-#include "mpm_internal.h"
 
 static const char name[] = "gram";
 
@@ -16,28 +16,26 @@ enum {
 };
 
 /* An entry to be, and where it goes. */
-enum place {
-    PLACE_DICTIONARY,
-    PLACE_TINY,
-    PLACE_RUNS,
-    N_PLACES
-};
+enum place { PLACE_DICTIONARY, PLACE_TINY, PLACE_RUNS, N_PLACES };
 
 struct draft {
     uint32_t place;
-    uint32_t key;   /* the dictionary's, or the list's byte */
+    uint32_t key; /* the dictionary's, or the list's byte */
     uint32_t group;
     uint32_t order; /* within a key */
     uint8_t byte;   /* a run's, */
     uint32_t run;   /* and its length; 0: this is no run */
     struct gram_entry entry;
-    uint32_t first; /* what the filter sees of the window: bytes 0 to 3, */
-    uint32_t rest;  /* 4 and 5, */
-    uint32_t known; /* and how many of them the literal has */
+    uint32_t first;  /* what the filter sees of the window: bytes 0 to 3, */
+    uint32_t rest;   /* 4 and 5, */
+    bool has_before; /* the literal reaches to the byte before the window, */
+    uint8_t before;  /* which is this */
+    uint32_t known;  /* and how many of them the literal has */
 };
 
 struct builder {
     const struct mpm_set *set;
+    struct ac_automaton *automaton;
     struct gram_model model;
     uint32_t stride;
     uint32_t words_log;
@@ -50,7 +48,6 @@ struct builder {
     uint32_t n_of[N_PLACES];
     uint32_t n_of_kind[GRAM_KINDS];
     uint32_t n_in_runs;
-    uint32_t n_runs;
     uint32_t n_keys;
 };
 
@@ -82,7 +79,7 @@ static bool is_run(const uint8_t *bytes, uint32_t len)
     return true;
 }
 
-/* The cheapest window of a residue of the stride, none inside a run. */
+/* The cheapest window of a residue of the stride, none that with the byte before it is a run. */
 static bool choose_window(const struct builder *builder, const struct mpm_key *key,
                           uint32_t residue, uint32_t *window)
 {
@@ -93,7 +90,7 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
         const uint32_t len = window_len(key, at);
         uint64_t bytes = 0;
 
-        if (is_run(key->folded + at, len))
+        if (at > 0 ? is_run(key->folded + at - 1, len + 1) : is_run(key->folded, len))
             continue;
         for (uint32_t i = 0; i < len; i++)
             bytes |= (uint64_t)coarse(key->folded[at + i]) << 8 * i;
@@ -163,30 +160,17 @@ static void add_window(struct builder *builder, uint32_t group, uint32_t window)
     const enum gram_kind kind = known < 4 ? GRAM_KIND_3 : known < 6 ? GRAM_KIND_4 : GRAM_KIND_6;
     struct draft *draft = add_draft(builder, PLACE_DICTIONARY, group, window);
 
+    draft->has_before = window > 0;
+    if (window > 0)
+        draft->before = coarse(key->folded[window - 1]);
     for (uint32_t i = 0; i < known && i < 4; i++)
         draft->first |= (uint32_t)coarse(key->folded[window + i]) << 8 * i;
     for (uint32_t i = 4; i < known; i++)
         draft->rest |= (uint32_t)coarse(key->folded[window + i]) << 8 * (i - 4);
-    draft->key = gram_key(kind, draft->first, draft->rest);
+    draft->key = gram_key(kind, draft->before, draft->first, draft->rest);
     draft->known = known;
     draft->entry.kind = (uint8_t)kind;
     builder->n_of_kind[kind]++;
-}
-
-/* The longest run of a literal, by coarsely folded bytes. */
-static uint32_t longest_run(const struct mpm_key *key, uint32_t *begin)
-{
-    uint32_t best = 0;
-
-    for (uint32_t from = 0, to; from < key->len; from = to) {
-        for (to = from + 1; to < key->len && coarse(key->folded[to]) == coarse(key->folded[from]);)
-            to++;
-        if (to - from > best) {
-            best = to - from;
-            *begin = from;
-        }
-    }
-    return best;
 }
 
 /* Whether a group's literals are runs of one byte, not only of coarsely equal ones, and those whose
@@ -207,34 +191,13 @@ static bool is_run_as_given(const struct mpm_set *set, uint32_t group)
     return true;
 }
 
-/* A literal that is a run, or is known by one: where windows are forced into a run it is at least
- * as long as a window. */
-static bool add_run(struct builder *builder, uint32_t group)
+static void add_run(struct builder *builder, uint32_t group)
 {
     const struct mpm_key *key = group_key(builder->set, group);
-    uint32_t begin = 0;
-    const uint32_t len = longest_run(key, &begin);
-    struct draft *draft;
+    struct draft *draft = add_draft(builder, PLACE_RUNS, group, 0);
 
-    if (len == key->len && !is_run_as_given(builder->set, group))
-        return false;
-    const uint8_t byte = key->folded[begin];
-    if (len == key->len) {
-        draft = add_draft(builder, PLACE_RUNS, group, 0);
-        draft->key = coarse(byte);
-    } else if (begin > 0) {
-        draft = add_draft(builder, PLACE_DICTIONARY, group, begin);
-        draft->entry.kind = GRAM_RUN_BEGIN;
-        draft->key = gram_run_key(GRAM_RUN_BEGIN, byte, key->folded[begin - 1]);
-    } else {
-        draft = add_draft(builder, PLACE_DICTIONARY, group, len);
-        draft->entry.kind = GRAM_RUN_END;
-        draft->key = gram_run_key(GRAM_RUN_END, byte, key->folded[len]);
-    }
-    draft->byte = coarse(byte);
-    draft->run = len;
-    builder->n_runs++;
-    return true;
+    draft->key = coarse(key->folded[0]);
+    draft->run = key->len;
 }
 
 static void add_group(struct builder *builder, uint32_t group)
@@ -243,14 +206,16 @@ static void add_group(struct builder *builder, uint32_t group)
     uint32_t window[GRAM_STRIDE_MAX];
     bool found = true;
 
-    if (key->len < builder->stride + GRAM_WINDOW_MIN - 1) {
+    if (key->len <= GRAM_TINY_MAX) {
         add_draft(builder, PLACE_TINY, group, 0)->key = key->folded[0];
         return;
     }
     for (uint32_t residue = 0; residue < builder->stride; residue++)
         found &= choose_window(builder, key, residue, &window[residue]);
-    if (!found && add_run(builder, group))
+    if (!found && is_run_as_given(builder->set, group)) {
+        add_run(builder, group);
         return;
+    }
     for (uint32_t residue = 0; residue < builder->stride; residue++) {
         if (!found) { /* a run in which letters change their case, and it counts: dear, and rare */
             window[residue] = residue;
@@ -302,8 +267,7 @@ static uint32_t log_at_least(uint64_t n)
 static uint32_t choose_words_log(const struct builder *builder, enum sl_device_kind device)
 {
     const uint32_t max = device == SL_DEVICE_CUDA ? CUDA_WORDS_LOG_MAX : GRAM_WORDS_LOG_MAX;
-    const uint32_t log =
-        log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
+    const uint32_t log = log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
 
     if (log < 10)
         return 10;
@@ -317,12 +281,12 @@ static void fill_words(struct builder *builder)
     memset(words, 0xFF, sizeof *words << builder->words_log);
     for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
         const struct draft *draft = &builder->drafts[i];
-        uint32_t bits = gram_bits_of(draft->first, draft->rest);
+        uint32_t bits = gram_bits_of(draft->before, draft->first, draft->rest);
 
-        if (draft->run != 0) /* not looked for by windows */
-            continue;
-        if (draft->known < 4)
+        if (!draft->has_before)
             bits |= 0x000000FF;
+        if (draft->known < 4)
+            bits |= 0x0000FF00;
         if (draft->known < 5)
             bits |= 0x00FF0000;
         if (draft->known < 6)
@@ -346,9 +310,8 @@ static bool make_filter(struct builder *builder, enum sl_device_kind device)
     if (builder->words == NULL)
         return false;
 
-    struct gram_view filter = {.words = builder->words,
-                               .words_log = builder->words_log,
-                               .stride = builder->stride};
+    struct gram_view filter = {
+        .words = builder->words, .words_log = builder->words_log, .stride = builder->stride};
     for (int i = 0; i < N; i++) {
         builder->multiplier = filter.multiplier = multipliers[i];
         fill_words(builder);
@@ -361,6 +324,22 @@ static bool make_filter(struct builder *builder, enum sl_device_kind device)
     builder->multiplier = multipliers[best_at];
     fill_words(builder);
     return true;
+}
+
+/* The longest walk: from where a key is looked for to where it lies, or, for keys that are
+ * not there, through slots marked so to the first one that is not. */
+static uint32_t longest_walk(const struct gram_slot *slots, uint32_t slots_log)
+{
+    const uint32_t n = UINT32_C(1) << slots_log;
+    uint32_t best = 0;
+    uint32_t len = 0;
+
+    /* Twice around, as a walk may go on from the last slot to the first. */
+    for (uint64_t i = 0; i < 2 * (uint64_t)n; i++) {
+        len = (slots[i % n].entry & GRAM_MORE) != 0 ? len + 1 : 0;
+        best = len > best ? len : best;
+    }
+    return best + 1;
 }
 
 static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct builder *builder)
@@ -401,8 +380,7 @@ static void fill_list(struct gram_list *list, const struct builder *builder, enu
 static void fill_tiny_classes(struct gram_table *body, const struct builder *builder, size_t from)
 {
     for (size_t i = 0; i < builder->n_of[PLACE_TINY]; i++) {
-        const struct mpm_key *key =
-            group_key(builder->set, builder->drafts[from + i].group);
+        const struct mpm_key *key = group_key(builder->set, builder->drafts[from + i].group);
         const uint8_t class_bit =
             (uint8_t)(1u << (key->folded[0] * 7 + (key->len > 1 ? key->folded[1] : 0)) % 8);
 
@@ -425,13 +403,15 @@ static void fill_patterns(uint8_t *patterns, const struct builder *builder)
     }
 }
 
-static void fill_run_min(uint8_t run_min[256], const struct draft *draft)
+/* What runs are looked at. */
+static void fill_run(struct gram_table *body, const struct draft *draft)
 {
     const uint8_t run = (uint8_t)(draft->run < 255 ? draft->run : 255);
 
     for (uint32_t byte = 0; byte < 256; byte++)
-        if (gram_fold4(byte) == draft->byte && (run_min[byte] == 0 || run < run_min[byte]))
-            run_min[byte] = run;
+        if (gram_fold4(byte) == draft->key &&
+            (body->run_min[byte] == 0 || run < body->run_min[byte]))
+            body->run_min[byte] = run;
 }
 
 static void fill_entries(struct gram_table *body, const struct builder *builder)
@@ -447,7 +427,7 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
         if (next == NULL || next->place != draft->place || next->key != draft->key)
             entries[i].flags |= GRAM_ENTRY_LAST;
         if (draft->run != 0)
-            fill_run_min(body->run_min, draft);
+            fill_run(body, draft);
     }
     for (int place = 0; place < N_PLACES; place++)
         from[place + 1] = from[place] + builder->n_of[place];
@@ -459,17 +439,17 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
 static struct sl_mpm_table *make_table(const struct builder *builder)
 {
     const uint32_t *n_of = builder->n_of;
-    struct gram_table head = {
-        .stride = builder->stride,
-        .words_log = builder->words_log,
-        .multiplier = builder->multiplier,
-        .slots_log = log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
-        .n_in_runs = builder->n_in_runs,
-        .n_entries = (uint32_t)builder->n_drafts,
-        .n_in_dictionary = n_of[PLACE_DICTIONARY],
-        .patterns_len = builder->patterns_len,
-        .n_tiny = n_of[PLACE_TINY],
-        .n_runs = builder->n_runs};
+    struct gram_table head = {.stride = builder->stride,
+                              .words_log = builder->words_log,
+                              .multiplier = builder->multiplier,
+                              .slots_log =
+                                  log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
+                              .n_in_runs = builder->n_in_runs,
+                              .n_entries = (uint32_t)builder->n_drafts,
+                              .n_in_dictionary = n_of[PLACE_DICTIONARY],
+                              .patterns_len = builder->patterns_len,
+                              .n_tiny = n_of[PLACE_TINY],
+                              .n_runs = n_of[PLACE_RUNS]};
     uint64_t end = sizeof head;
 
     memcpy(head.n_of_kind, builder->n_of_kind, sizeof head.n_of_kind);
@@ -477,16 +457,20 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     head.slots = mpm_place(&end, sizeof(struct gram_slot) << head.slots_log);
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
     head.patterns = mpm_place(&end, builder->patterns_len);
+    head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
 
-    struct sl_mpm_table *table = mpm_table_create(builder->set, name, 0, end);
+    struct sl_mpm_table *table = mpm_table_create(builder->set, name, builder->set->n_states, end);
     if (table == NULL)
         return NULL;
     struct gram_table *body = (struct gram_table *)((uint8_t *)table + table->body);
     *body = head;
     memcpy((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
-    fill_slots((struct gram_slot *)((uint8_t *)body + body->slots), head.slots_log, builder);
+    struct gram_slot *slots = (struct gram_slot *)((uint8_t *)body + body->slots);
+    fill_slots(slots, head.slots_log, builder);
+    body->walk_max = longest_walk(slots, head.slots_log);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
+    ac_automaton_write(builder->automaton, (struct ac_table *)((uint8_t *)body + body->automaton));
     return table;
 }
 
@@ -528,6 +512,9 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
     struct builder builder = {0};
     struct sl_mpm_table *made = NULL;
 
+    builder.automaton = ac_automaton_create(set, diag);
+    if (builder.automaton == NULL)
+        return SL_ENOMEM;
     if (builder_init(&builder, set, config)) {
         for (uint32_t group = 0; group < set->n_groups; group++)
             add_group(&builder, group);
@@ -536,6 +523,7 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
         if (make_filter(&builder, config->device))
             made = make_table(&builder);
     }
+    ac_automaton_free(builder.automaton);
     free(builder.words);
     gram_model_clear(&builder.model);
     free(builder.drafts);

@@ -7,24 +7,34 @@
 
 /* Sources, as vpshufb takes them, of the bytes of four windows at a stride, for both halves: bytes
  * 0 to 2 above a zero, and the bytes that name bits. */
-#define WORD(at) 0x80, (at), (at) + 1, (at) + 2
-#define BITS(at) (at) + 3, (at), (at) + 4, (at) + 5
-#define WINDOWS_4(bytes, stride) \
-    bytes(0), bytes(stride), bytes(2 * (stride)), bytes(3 * (stride))
-#define BOTH(bytes, stride) {WINDOWS_4(bytes, stride), WINDOWS_4(bytes, stride)}
+#define WORD(at) 0x80, (at) + 1, (at) + 2, (at) + 3
+#define BITS(at) (at), (at) + 4, (at) + 5, (at) + 6
+#define WINDOWS_4(bytes, stride) bytes(0), bytes(stride), bytes(2 * (stride)), bytes(3 * (stride))
+#define BOTH(bytes, stride)                                \
+    {                                                      \
+        WINDOWS_4(bytes, stride), WINDOWS_4(bytes, stride) \
+    }
 
 static const uint8_t word_source[GRAM_STRIDE_MAX][32] = {BOTH(WORD, 1), BOTH(WORD, 2)};
 static const uint8_t bits_source[GRAM_STRIDE_MAX][32] = {BOTH(BITS, 1), BOTH(BITS, 2)};
 
 static inline __m256i fold(__m256i bytes)
 {
-    return _mm256_or_si256(
-        bytes, _mm256_and_si256(_mm256_srli_epi32(bytes, 1), _mm256_set1_epi8(0x20)));
+    return _mm256_or_si256(bytes,
+                           _mm256_and_si256(_mm256_srli_epi32(bytes, 1), _mm256_set1_epi8(0x20)));
 }
 
 static inline __m256i load_fold(const uint8_t *from)
 {
     return fold(_mm256_loadu_si256((const __m256i *)from));
+}
+
+/* Bytes from the one before `at` on; before a text's first there is a zero. */
+static inline __m128i load_before(const uint8_t *text, uint32_t at)
+{
+    if (at == 0)
+        return _mm_slli_si128(_mm_loadu_si128((const __m128i *)text), 1);
+    return _mm_loadu_si128((const __m128i *)(text + at - 1));
 }
 
 static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint32_t from,
@@ -41,8 +51,8 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
     for (uint32_t at = from; at < to; at += 8 * stride) {
         _mm_prefetch((const char *)text + at + GRAM_AHEAD, _MM_HINT_T0);
 
-        const __m128i low = _mm_loadu_si128((const __m128i *)(text + at));
-        const __m128i high = _mm_loadu_si128((const __m128i *)(text + at + 4 * stride));
+        const __m128i low = load_before(text, at);
+        const __m128i high = load_before(text, at + 4 * stride);
         const __m256i bytes = fold(_mm256_set_m128i(high, low));
         const __m256i first = _mm256_shuffle_epi8(bytes, to_word);
         const __m256i word = _mm256_i32gather_epi32(
@@ -94,7 +104,9 @@ static enum sl_status avx2_open(void **context, const void *table, const struct 
 {
     static struct gram_filters filters;
 
-    filters = (struct gram_filters){windows, runs, gram_filters_scalar.tiny, gram_find_scalar};
+    filters = gram_filters_scalar;
+    filters.windows = windows;
+    filters.runs = runs;
     return gram_open(context, table, limits, &filters, diag);
 }
 

@@ -9,12 +9,12 @@ enum { MANY_PASSED = 8 }; /* of 16: it must be a run, which can only pass by col
 
 /* Sources, as vpermb takes them, of the bytes of 16 windows at a stride: bytes 0 to 2 above a byte
  * that is masked away, and the bytes that name bits. */
-#define WORD(at) 0, (at), (at) + 1, (at) + 2
-#define BITS(at) (at) + 3, (at), (at) + 4, (at) + 5
-#define WINDOWS_8(bytes, at, stride)                                                        \
-    bytes(at), bytes((at) + (stride)), bytes((at) + 2 * (stride)),                          \
-        bytes((at) + 3 * (stride)), bytes((at) + 4 * (stride)), bytes((at) + 5 * (stride)), \
-        bytes((at) + 6 * (stride)), bytes((at) + 7 * (stride))
+#define WORD(at) 0, (at) + 1, (at) + 2, (at) + 3
+#define BITS(at) (at), (at) + 4, (at) + 5, (at) + 6
+#define WINDOWS_8(bytes, at, stride)                                                           \
+    bytes(at), bytes((at) + (stride)), bytes((at) + 2 * (stride)), bytes((at) + 3 * (stride)), \
+        bytes((at) + 4 * (stride)), bytes((at) + 5 * (stride)), bytes((at) + 6 * (stride)),    \
+        bytes((at) + 7 * (stride))
 #define WINDOWS_16(bytes, stride) \
     WINDOWS_8(bytes, 0, stride), WINDOWS_8(bytes, 8 * (stride), stride)
 
@@ -25,8 +25,8 @@ static const uint8_t bits_source[GRAM_STRIDE_MAX][64] = {{WINDOWS_16(BITS, 1)},
 
 /* 1 << (byte ^ byte >> 3 & 7), by a byte's low six bits. */
 #define BIT(byte) (uint8_t)(1 << (((byte) ^ (byte) >> 3) & 7))
-#define BITS_8(byte)                                                                            \
-    BIT(byte), BIT((byte) + 1), BIT((byte) + 2), BIT((byte) + 3), BIT((byte) + 4),              \
+#define BITS_8(byte)                                                               \
+    BIT(byte), BIT((byte) + 1), BIT((byte) + 2), BIT((byte) + 3), BIT((byte) + 4), \
         BIT((byte) + 5), BIT((byte) + 6), BIT((byte) + 7)
 
 static const uint8_t bit_named[64] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24),
@@ -34,16 +34,22 @@ static const uint8_t bit_named[64] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8
 
 static inline __m512i fold(__m512i bytes)
 {
-    return _mm512_or_si512(bytes, _mm512_and_si512(_mm512_srli_epi32(bytes, 1),
-                                                   _mm512_set1_epi8(0x20)));
+    return _mm512_or_si512(bytes,
+                           _mm512_and_si512(_mm512_srli_epi32(bytes, 1), _mm512_set1_epi8(0x20)));
 }
 
-/* Of 16 windows of a block, those that lie in a run. */
-static __attribute__((noinline)) __mmask16 in_run(const uint8_t *text, __m512i bytes,
+/* 64 bytes from the one before `at` on; before a text's first there is a zero. */
+static inline __m512i load_before(const uint8_t *text, uint32_t at)
+{
+    return _mm512_maskz_loadu_epi8(at == 0 ? ~UINT64_C(1) : ~UINT64_C(0), text + at - 1);
+}
+
+/* Of 16 windows of a block, those that lie in a run, the byte before included. */
+static __attribute__((noinline)) __mmask16 in_run(const uint8_t *text, uint32_t at, __m512i bytes,
                                                   uint32_t stride)
 {
-    const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + 1)));
-    const uint64_t run = next & next >> 1 & next >> 2 & next >> 3 & next >> 4;
+    const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at)));
+    const uint64_t run = next & next >> 1 & next >> 2 & next >> 3 & next >> 4 & next >> 5;
 
     return (__mmask16)_pext_u64(run, stride == 1 ? 0xFFFF : 0x55555555);
 }
@@ -67,16 +73,15 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
     for (uint32_t at = from; at < to; at += 16 * stride) {
         _mm_prefetch((const char *)text + at + GRAM_AHEAD, _MM_HINT_T0);
 
-        const __m512i bytes = fold(_mm512_loadu_si512(text + at));
+        const __m512i bytes = fold(load_before(text, at));
         const __m512i first = _mm512_maskz_permutexvar_epi8(0xEEEEEEEEEEEEEEEE, to_word, bytes);
         const __m512i word = _mm512_i32gather_epi32(
             _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift), view->words, 4);
-        const __m512i bits =
-            _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(to_bits, bytes), bit);
+        const __m512i bits = _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(to_bits, bytes), bit);
         __mmask16 passed = _mm512_testn_epi32_mask(word, bits);
 
         if (__builtin_popcount(passed) > MANY_PASSED && !in_runs)
-            passed &= ~in_run(text + at, bytes, stride);
+            passed &= ~in_run(text, at, bytes, stride);
         _mm512_storeu_si512(out + n, _mm512_maskz_compress_epi32(passed, position));
         n += (uint32_t)__builtin_popcount(passed);
         position = _mm512_add_epi32(position, step);
@@ -98,30 +103,45 @@ static uint64_t below(uint32_t at, uint32_t to)
     return to - at >= 64 ? UINT64_MAX : (UINT64_C(1) << (to - at)) - 1;
 }
 
-static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *out)
-{
-    uint64_t before = from > 0 && gram_fold4(text[from - 1]) == gram_fold4(text[from]);
-    uint32_t n = 0;
-
-    for (uint32_t at = from; at < to; at += 64) {
-        const __m512i bytes = fold(_mm512_loadu_si512(text + at));
-        const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at + 1)));
-        const uint64_t second =
-            _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at + 2)));
-
-        n = write_positions(next & second & ~(next << 1 | before) & below(at, to), at, out,
-                            n);
-        before = next >> 63;
-    }
-    return n;
-}
-
 /* table[byte] for 64 bytes. */
 static inline __m512i look_up(const __m512i table[4], __m512i bytes)
 {
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes),
                                   _mm512_permutex2var_epi8(table[0], bytes, table[1]),
                                   _mm512_permutex2var_epi8(table[2], bytes, table[3]));
+}
+
+/* Bit i: byte i is coarsely equal to the next. */
+static inline uint64_t equal_to_next(const uint8_t *text)
+{
+    return _mm512_cmpeq_epi8_mask(fold(_mm512_loadu_si512(text)),
+                                  fold(_mm512_loadu_si512(text + 1)));
+}
+
+/* Most words have a bit or two, and how many is as good as random: no branch on that. */
+static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *out)
+{
+    uint64_t before = from > 0 && gram_fold4(text[from - 1]) == gram_fold4(text[from]);
+    uint64_t equal = equal_to_next(text + from);
+    uint32_t n = 0;
+
+    for (uint32_t at = from; at < to; at += 64) {
+        const uint64_t next = equal_to_next(text + at + 64);
+        uint64_t begin = equal & (equal >> 1 | next << 63) & ~(equal << 1 | before);
+        uint32_t *const first = out + n;
+
+        n += (uint32_t)__builtin_popcountll(begin);
+        first[0] = at + (uint32_t)_tzcnt_u64(begin);
+        begin &= begin - 1;
+        first[1] = at + (uint32_t)_tzcnt_u64(begin);
+        begin &= begin - 1;
+        (void)write_positions(begin, at, first, 2);
+        before = equal >> 63;
+        equal = next;
+    }
+    while (n > 0 && out[n - 1] >= to)
+        n--;
+    return n;
 }
 
 static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
@@ -141,58 +161,126 @@ static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_
     return n;
 }
 
-static __attribute__((noinline)) uint32_t find_in_turn(const struct gram_view *view,
-                                                       const uint32_t *keys, const uint32_t *at,
-                                                       uint32_t n, struct gram_candidates *out,
-                                                       uint32_t n_found)
+/* Of 16 lanes the first n. */
+static __mmask16 first_lanes(uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t entry = gram_find(view->slots, view->slots_log, keys[i]);
-
-        out->at[n_found] = at[i];
-        out->entry[n_found] = entry;
-        n_found += entry != GRAM_NONE;
-    }
-    return n_found;
+    return n < 16 ? (__mmask16)((1u << n) - 1) : 0xFFFF;
 }
 
-static uint32_t find(const struct gram_view *view, const uint32_t *keys, const uint32_t *at,
-                     uint32_t n, struct gram_candidates *out)
+static inline void add_keys(struct gram_keys *keys, __mmask16 some, __m512i at, __m512i key)
+{
+    _mm512_storeu_si512(keys->at + keys->n, _mm512_maskz_compress_epi32(some, at));
+    _mm512_storeu_si512(keys->key + keys->n, _mm512_maskz_compress_epi32(some, key));
+    keys->n += (uint32_t)__builtin_popcount(some);
+}
+
+static void keys(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
+                 uint32_t n, struct gram_keys out[GRAM_KINDS])
+{
+    const __m512i hash = _mm512_set1_epi32((int)view->multiplier);
+    const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->words_log));
+    const __m512i zero = _mm512_setzero_si512();
+    const __m512i one = _mm512_set1_epi32(1);
+    const __mmask16 in_runs = view->body->n_in_runs != 0 ? 0xFFFF : 0;
+
+    for (int kind = 0; kind < GRAM_KINDS; kind++)
+        out[kind].n = 0;
+    for (uint32_t i = 0; i < n; i += 16) {
+        const __mmask16 live = first_lanes(n - i);
+        const __m512i at = _mm512_maskz_loadu_epi32(live, passed + i);
+        const __m512i first = fold(_mm512_mask_i32gather_epi32(zero, live, at, text, 1));
+        /* From the byte before on, where there is one. */
+        const __m512i before = fold(_mm512_mask_i32gather_epi32(
+            zero, live, _mm512_mask_sub_epi32(at, _mm512_test_epi32_mask(at, at), at, one), text,
+            1));
+        const __m512i behind = fold(_mm512_mask_i32gather_epi32(zero, live, at, text + 2, 1));
+        const __m512i word = _mm512_mask_i32gather_epi32(
+            zero, live,
+            _mm512_srl_epi32(_mm512_mullo_epi32(_mm512_slli_epi32(first, 8), hash), shift),
+            view->words, 4);
+        const __m512i rest = _mm512_add_epi32(_mm512_srli_epi32(behind, 16), _mm512_set1_epi32(1));
+        /* Six equal bytes and one before: bytes 0 to 3 are, 2 to 5 are the same, -1 to 2 too. */
+        const __mmask16 equal = _mm512_cmpeq_epi32_mask(first, _mm512_rol_epi32(first, 8)) &
+                                _mm512_cmpeq_epi32_mask(first, behind) &
+                                _mm512_cmpeq_epi32_mask(first, before);
+        const __mmask16 some = live & (~equal | in_runs);
+        const __m512i mixed = _mm512_mullo_epi32(rest, _mm512_set1_epi32((int)GRAM_HASH_KEY));
+
+        add_keys(&out[GRAM_KIND_6], some, at, _mm512_xor_si512(first, mixed));
+        add_keys(&out[GRAM_KIND_4],
+                 _mm512_mask_testn_epi32_mask(some, word,
+                                              _mm512_set1_epi32((int)gram_unnamed(GRAM_KIND_4))),
+                 at, first);
+        add_keys(&out[GRAM_KIND_3],
+                 _mm512_mask_testn_epi32_mask(some, word,
+                                              _mm512_set1_epi32((int)gram_unnamed(GRAM_KIND_3))),
+                 at, before);
+    }
+}
+
+static inline void add_candidates(struct gram_candidates *out, __mmask16 found, __m512i at,
+                                  __m512i entry)
+{
+    _mm512_storeu_si512(out->at + out->n, _mm512_maskz_compress_epi32(found, at));
+    _mm512_storeu_si512(out->entry + out->n, _mm512_maskz_compress_epi32(found, entry));
+    out->n += (uint32_t)__builtin_popcount(found);
+}
+
+/* Where keys do not lie where they are looked for first. Positions stay in order. */
+static __attribute__((noinline)) __m512i find_in_turn(const struct gram_view *view, __m512i key,
+                                                      __m512i entry, __mmask16 missed)
+{
+    uint32_t keys[16], entries[16];
+
+    _mm512_storeu_si512(keys, key);
+    _mm512_storeu_si512(entries, entry);
+    for (uint32_t rest = missed; rest != 0; rest &= rest - 1) {
+        const int i = __builtin_ctz(rest);
+
+        entries[i] = gram_find(view->slots, view->slots_log, keys[i]);
+    }
+    return _mm512_loadu_si512(entries);
+}
+
+static void find(const struct gram_view *view, const struct gram_keys *keys,
+                 struct gram_candidates *out)
 {
     const __m512i hash = _mm512_set1_epi32((int)GRAM_HASH_SLOT);
     const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->slots_log));
     const __m512i none = _mm512_set1_epi32((int)GRAM_NONE);
-    uint32_t n_found = 0;
+    const __m512i no_slot = _mm512_set1_epi64((int64_t)GRAM_NONE << 32);
+    const __m512i evens =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
 
-    for (uint32_t i = 0; i < n; i += 16) {
-        const __mmask16 live = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xFFFF;
-        const __m512i key = _mm512_loadu_si512(keys + i);
+    out->n = 0;
+    for (uint32_t i = 0; i < keys->n; i += 16) {
+        const __mmask16 live = first_lanes(keys->n - i);
+        const __m512i key = _mm512_maskz_loadu_epi32(live, keys->key + i);
         const __m512i mixed = _mm512_xor_si512(key, _mm512_srli_epi32(key, 15));
         const __m512i slot = _mm512_srl_epi32(_mm512_mullo_epi32(mixed, hash), shift);
-        const __m512i zero = _mm512_setzero_si512();
-        const __m512i its_key = _mm512_mask_i32gather_epi32(zero, live, slot, &view->slots->key, 8);
-        const __m512i entry = _mm512_mask_i32gather_epi32(none, live, slot, &view->slots->entry, 8);
-        const __mmask16 equal = _mm512_mask_cmpeq_epi32_mask(live, key, its_key);
-        const __m512i known = _mm512_and_si512(entry, none);
-        const __mmask16 found = equal & _mm512_cmpneq_epi32_mask(known, none);
+        const __m512i low = _mm512_mask_i32gather_epi64(
+            no_slot, (__mmask8)live, _mm512_castsi512_si256(slot), view->slots, 8);
+        const __m512i high = _mm512_mask_i32gather_epi64(
+            no_slot, (__mmask8)(live >> 8), _mm512_extracti64x4_epi64(slot, 1), view->slots, 8);
+        const __m512i entry = _mm512_permutex2var_epi32(low, odds, high);
+        const __mmask16 equal =
+            _mm512_mask_cmpeq_epi32_mask(live, key, _mm512_permutex2var_epi32(low, evens, high));
+        /* Negative: other keys wanted this slot too, and lie behind it. */
+        const __mmask16 missed = _mm512_movepi32_mask(entry) & ~equal & live;
+        __m512i known = _mm512_mask_and_epi32(none, equal, entry, none);
 
-        /* Negative: other keys wanted this slot too, and lie behind it. Positions stay in order. */
-        if ((_mm512_movepi32_mask(entry) & ~equal & live) != 0) {
-            n_found = find_in_turn(view, keys + i, at + i, n - i < 16 ? n - i : 16, out, n_found);
-            continue;
-        }
-        _mm512_storeu_si512(out->at + n_found,
-                            _mm512_maskz_compress_epi32(found, _mm512_loadu_si512(at + i)));
-        _mm512_storeu_si512(out->entry + n_found, _mm512_maskz_compress_epi32(found, known));
-        n_found += (uint32_t)__builtin_popcount(found);
+        if (missed != 0)
+            known = find_in_turn(view, key, known, missed);
+        add_candidates(out, _mm512_mask_cmpneq_epi32_mask(live, known, none),
+                       _mm512_maskz_loadu_epi32(live, keys->at + i), known);
     }
-    for (uint32_t i = 0; i < n_found; i++)
+    for (uint32_t i = 0; i < out->n; i++)
         _mm_prefetch((const char *)&view->entries[out->entry[i]], _MM_HINT_T0);
-    return n_found;
 }
 
 extern const struct gram_filters gram_filters_avx512;
-const struct gram_filters gram_filters_avx512 = {windows, runs, tiny, find};
+const struct gram_filters gram_filters_avx512 = {windows, runs, tiny, keys, find};
 
 static bool avx512_usable(char why[SL_WHY_LEN])
 {
@@ -202,7 +290,6 @@ static bool avx512_usable(char why[SL_WHY_LEN])
 static enum sl_status avx512_open(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
 {
-
 
     return gram_open(context, table, limits, &gram_filters_avx512, diag);
 }

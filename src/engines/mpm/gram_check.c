@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "gram_check.h"
 
+#include "ac.h"
 #include "gram_core.h"
 
 static bool parts_fit(const struct sl_mpm_table *table, const struct gram_table *body)
 {
     return body->stride >= 1 && body->stride <= GRAM_STRIDE_MAX && body->words_log >= 1 &&
            body->words_log <= GRAM_WORDS_LOG_MAX && body->slots_log >= 1 && body->slots_log < 32 &&
-           body->n_in_dictionary <= body->n_entries &&
+           body->n_in_dictionary <= body->n_entries && body->automaton <= table->len &&
            mpm_part_fits(table, body->words, UINT64_C(1) << body->words_log, sizeof(uint32_t)) &&
            mpm_part_fits(table, body->slots, UINT64_C(1) << body->slots_log,
                          sizeof(struct gram_slot)) &&
@@ -69,6 +70,7 @@ const char *gram_check(const struct sl_mpm_table *table)
     if (body->n_in_dictionary > 0 &&
         (entries[body->n_in_dictionary - 1].flags & GRAM_ENTRY_LAST) == 0)
         return wrong;
-    return slots_fit(body) && list_fits(body, &body->tiny) && list_fits(body, &body->runs) ? NULL
-                                                                                           : wrong;
+    if (!slots_fit(body) || !list_fits(body, &body->tiny) || !list_fits(body, &body->runs))
+        return wrong;
+    return ac_check_at(table, body->automaton);
 }

@@ -4,18 +4,20 @@
  *
  * Of each literal, windows of up to six bytes are taken, rare ones, one for each residue of the
  * stride, so that probing every stride-th position meets each occurrence exactly once. A window's
- * first three bytes choose a word of the filter, and in each of the word's four bytes one bit, named
- * by the window's bytes 3, 0, 4 and 5, must be clear. A window that ends early
- * clears all bits for the bytes it has not. So one look-up serves literals of all lengths.
+ * first three bytes choose a word of the filter, and in each of the word's four bytes one bit,
+ * named by the byte before the window and its bytes 3 to 5, must be clear. Where the literal does
+ * not reach to such a byte, all bits that it may name are clear. So one look-up serves literals of
+ * all lengths.
  *
  * A survivor is looked up in a dictionary of windows, by six bytes, by four and by three, as far as
  * there are windows of that kind; an entry compares eight bytes around the window, then the whole
  * literal.
  *
- * Two kinds of literals go apart. Tiny ones have no room for windows. And a window inside a run of
- * one byte would be met all along such runs in the text, so literals that are a run, or have no
- * other window, are looked at once a run: where one of GRAM_RUN_MIN bytes or more begins, and where
- * it ends. */
+ * Two kinds of literals go apart. Tiny ones have no room for windows. And where a window and the
+ * byte before it are one byte over and over, it would be met all along such runs in the text. A
+ * literal that is not itself a run always has other windows: each that reaches over a change of
+ * bytes will do. Those that are runs are looked for where runs of GRAM_RUN_MIN bytes or more begin.
+ */
 #ifndef GRAM_CORE_H
 #define GRAM_CORE_H
 
@@ -25,23 +27,19 @@ enum {
     GRAM_WINDOW = 6,     /* bytes of text that a probe looks at */
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
+    GRAM_TINY_MAX = GRAM_WINDOW_MIN + GRAM_STRIDE_MAX - 2, /* bytes that have no room for windows */
     GRAM_RUN_MIN = GRAM_WINDOW_MIN, /* what forces a window into a run is as long as one */
-    GRAM_WORDS_LOG_MAX = 17 /* 512 KiB */
+    GRAM_WORDS_LOG_MAX = 17         /* 512 KiB */
 };
 
-/* Kinds of windows, by the bytes that a dictionary's key is made of; and, behind those, edges of
- * runs, by the run's byte and its neighbour. */
-enum gram_kind {
-    GRAM_KIND_6,
-    GRAM_KIND_4,
-    GRAM_KIND_3,
-    GRAM_KINDS, /* of windows */
-    GRAM_RUN_BEGIN = GRAM_KINDS,
-    GRAM_RUN_END
-};
+/* Kinds of windows, by the bytes that a dictionary's key is made of. One of three bytes, the last
+ * of their literal, takes the byte before them too. */
+enum gram_kind { GRAM_KIND_6, GRAM_KIND_4, GRAM_KIND_3, GRAM_KINDS };
 
 #define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
-#define GRAM_MORE UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind */
+#define GRAM_MORE                                                                   \
+    UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind \
+                          */
 
 /* Odd constants without pattern, for multiplicative hashing. */
 #define GRAM_HASH_KEY 0x85EBCA6Bu
@@ -55,9 +53,9 @@ struct gram_slot {
 
 /* A window of a literal, or of a group of them. 32 bytes. */
 struct gram_entry {
-    uint64_t bytes; /* the eight text bytes that begin `lead` before the window, */
-    uint64_t mask;  /* as far as they lie in the literal */
-    uint32_t match; /* the literal's id; GRAM_ENTRY_GROUP: the group */
+    uint64_t bytes;   /* the eight text bytes that begin `lead` before the window, */
+    uint64_t mask;    /* as far as they lie in the literal */
+    uint32_t match;   /* the literal's id; GRAM_ENTRY_GROUP: the group */
     uint32_t pattern; /* offset of all its bytes among those of all entries, a multiple of 8 */
     uint16_t window;  /* offset of the window in the literal */
     uint16_t len;     /* of the literal */
@@ -83,25 +81,28 @@ struct gram_list {
 /* The body of the block; offsets are bytes from its first byte. */
 struct gram_table {
     uint32_t stride;
-    uint32_t words_log; /* the filter has 1 << words_log words */
+    uint32_t words_log;  /* the filter has 1 << words_log words */
     uint32_t multiplier; /* of the filter's hash: odd */
     uint32_t slots_log;
     uint32_t n_of_kind[GRAM_KINDS]; /* windows, */
     uint32_t n_in_runs;             /* and those that lie inside a run after all */
-    uint32_t n_entries; /* of all; those of the dictionary are first */
+    uint32_t n_entries;             /* of all; those of the dictionary are first */
     uint32_t n_in_dictionary;
     uint64_t patterns_len; /* bytes */
-    uint64_t words; /* uint32_t */
-    uint64_t slots; /* struct gram_slot, 1 << slots_log */
+    uint64_t words;        /* uint32_t */
+    uint64_t slots;        /* struct gram_slot, 1 << slots_log */
     uint64_t entries;
     uint64_t patterns;
-    struct gram_list tiny;      /* literals too short for windows, by their first byte */
-    struct gram_list runs;      /* literals that are a run of one byte, the shortest first */
-    uint8_t tiny_first[256];    /* classes of a tiny literal's first byte, by the byte as it is, */
-    uint8_t tiny_second[256];   /* and of its second: where both share a bit, one may begin */
-    uint8_t run_min[256];       /* the shortest run of this byte to be looked at, 0: none */
+    struct gram_list tiny;    /* literals too short for windows, by their first byte */
+    struct gram_list runs;    /* literals that are a run of one byte, the shortest first */
+    uint8_t tiny_first[256];  /* classes of a tiny literal's first byte, by the byte as it is, */
+    uint8_t tiny_second[256]; /* and of its second: where both share a bit, one may begin */
+    uint8_t run_min[256];     /* the shortest run of this byte to be looked at, 0: none */
     uint32_t n_tiny;
-    uint32_t n_runs; /* of the list and of edges in the dictionary */
+    uint32_t n_runs;
+    uint32_t walk_max; /* the most slots that one look-up reads */
+    uint32_t pad;
+    uint64_t automaton; /* struct ac_table: for texts on which verification is dear */
 };
 
 /* The same as pointers. */
@@ -191,40 +192,49 @@ MPM_CORE uint32_t gram_word_of(uint32_t first, uint32_t multiplier, uint32_t wor
     return (first << 8) * multiplier >> (32 - words_log);
 }
 
-/* Of each byte, the number of the bit that it names: its upper bits count too, as binary formats are
- * full of powers of two. */
+/* Of each byte, the number of the bit that it names: its upper bits count too, as binary formats
+ * are full of powers of two. */
 MPM_CORE uint32_t gram_names_of(uint32_t bytes)
 {
     return (bytes ^ bytes >> 3) & 0x07070707u;
 }
 
-/* The bits of a word that a window needs clear; `rest` are bytes 4 and on. */
-MPM_CORE uint32_t gram_bits_of(uint32_t first, uint32_t rest)
+/* The bits of a word that a window needs clear; `before` is the byte before it, `rest` are bytes 4
+ * and on. */
+MPM_CORE uint32_t gram_bits_of(uint32_t before, uint32_t first, uint32_t rest)
 {
-    const uint32_t low = gram_names_of(first), high = gram_names_of(rest);
+    const uint32_t names = gram_names_of((before & 0xFF) | (first >> 16 & 0xFF00) | rest << 16);
 
-    return UINT32_C(1) << (low >> 24) | UINT32_C(0x100) << (low & 7) |
-           UINT32_C(0x10000) << (high & 7) | UINT32_C(0x1000000) << (high >> 8 & 7);
+    return UINT32_C(1) << (names & 7) | UINT32_C(0x100) << (names >> 8 & 7) |
+           UINT32_C(0x10000) << (names >> 16 & 7) | UINT32_C(0x1000000) << (names >> 24);
 }
 
-/* Whether the six bytes of a window are equal. */
-MPM_CORE bool gram_in_run(uint64_t bytes)
+/* Bits of a word that windows of a kind do not name, and so clear all of. */
+MPM_CORE uint32_t gram_unnamed(enum gram_kind kind)
 {
-    return ((bytes ^ bytes >> 8) & UINT64_C(0xFFFFFFFFFF)) == 0;
+    return kind == GRAM_KIND_6 ? 0 : kind == GRAM_KIND_4 ? 0xFF000000 : 0xFFFFFF00;
+}
+
+/* Whether the six bytes of a window and the one before it are equal. */
+MPM_CORE bool gram_in_run(uint32_t before, uint64_t bytes)
+{
+    return ((bytes ^ bytes >> 8) & UINT64_C(0xFFFFFFFFFF)) == 0 && ((before ^ bytes) & 0xFF) == 0;
 }
 
 /* Whether a window of some literal may begin. */
-MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t first, uint32_t rest)
+MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t before, uint32_t first,
+                         uint32_t rest)
 {
     const uint32_t word = view->words[gram_word_of(first, view->multiplier, view->words_log)];
 
-    return (word & gram_bits_of(first, rest)) == 0;
+    return (word & gram_bits_of(before, first, rest)) == 0;
 }
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
 
-/* Keys of different windows may be equal: an entry compares bytes. */
-MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t first, uint32_t rest)
+/* Of bytes 0 to 5, 0 to 3, or -1 to 2. Keys of different windows may be equal: an entry compares
+ * bytes. */
+MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t before, uint32_t first, uint32_t rest)
 {
     switch (kind) {
     case GRAM_KIND_6:
@@ -232,14 +242,8 @@ MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t first, uint32_t rest)
     case GRAM_KIND_4:
         return first;
     default:
-        return first & 0xFFFFFF;
+        return first << 8 | (before & 0xFF);
     }
-}
-
-/* Of an edge of a run; the neighbour is the byte before the run or the one behind it. */
-MPM_CORE uint32_t gram_run_key(enum gram_kind kind, uint8_t byte, uint8_t neighbour)
-{
-    return (uint32_t)kind << 16 | (uint32_t)gram_fold4(byte) << 8 | gram_fold4(neighbour);
 }
 
 MPM_CORE uint32_t gram_slot_of(uint32_t key, uint32_t slots_log)
@@ -281,29 +285,42 @@ MPM_CORE bool gram_bytes_match(const struct gram_entry *entry, uint64_t text, ui
     return ((text ^ bytes) & mask) == 0;
 }
 
-/* Whether an entry's literal is in the text with its window at `at`. On success *end is the byte
- * behind it. */
-MPM_CORE bool gram_entry_matches(const struct gram_view *view, const struct gram_entry *entry,
-                                 const struct gram_text *text, uint32_t at, uint32_t *end)
+/* Whether an entry's literal may be in the text with its window at `at`: it lies inside, is wanted,
+ * and eight bytes match. On success *end is the byte behind it. */
+MPM_CORE bool gram_entry_fits(const struct gram_entry *entry, const struct gram_text *text,
+                              uint32_t at, uint32_t *end)
 {
     const uint64_t behind = (uint64_t)at - entry->window + entry->len;
 
-    if (entry->window > at || behind > text->len || behind <= text->overlap ||
-        !gram_bytes_match(entry, gram_load8(text->bytes + at - entry->lead), entry->bytes,
-                          entry->mask))
-        return false;
     *end = (uint32_t)behind;
-    if (entry->len <= 8)
-        return true;
+    return entry->window <= at && behind <= text->len && behind > text->overlap &&
+           gram_bytes_match(entry, gram_load8(text->bytes + at - entry->lead), entry->bytes,
+                            entry->mask);
+}
 
-    const uint8_t *from = text->bytes + at - entry->window;
+/* Whether all of it is there: `from` is the text that it would begin at. */
+MPM_CORE bool gram_entry_is_whole(const struct gram_view *view, const struct gram_entry *entry,
+                                  const uint8_t *from)
+{
     const uint64_t *pattern = (const uint64_t *)(view->patterns + entry->pattern);
     uint32_t i = 0;
+
+    if (entry->len <= 8)
+        return true;
     for (; i + 8 <= entry->len; i += 8)
         if (!gram_bytes_match(entry, gram_load8(from + i), pattern[i / 8], UINT64_MAX))
             return false;
     return i == entry->len || gram_bytes_match(entry, gram_load8(from + i), pattern[i / 8],
                                                UINT64_MAX >> (64 - 8 * (entry->len - i)));
+}
+
+/* Whether an entry's literal is in the text with its window at `at`. On success *end is the byte
+ * behind it. */
+MPM_CORE bool gram_entry_matches(const struct gram_view *view, const struct gram_entry *entry,
+                                 const struct gram_text *text, uint32_t at, uint32_t *end)
+{
+    return gram_entry_fits(entry, text, at, end) &&
+           gram_entry_is_whole(view, entry, text->bytes + *end - entry->len);
 }
 
 #endif

@@ -1,67 +1,105 @@
 /* SPDX-License-Identifier: MIT */
-/* The gram matcher on a core. The filters know nothing of items: they go over a stretch of the
- * arena, chunk by chunk, headers and gaps between items included, since skipping those would cost
- * more than filtering them. What passes is looked up in steps, each prefetching for the next, and
- * belongs to the item that it lies in, if to any. */
+/* The gram matcher on a core. The filters know nothing of items: they go over a unit, which is a
+ * few items that lie one behind another in the arena or a part of a large one, chunk by chunk,
+ * headers and gaps between items included, since skipping those would cost more than filtering
+ * them. What passes is looked up in steps, each prefetching for the next, and belongs to the text
+ * that it lies in, if to any.
+ *
+ * Verification counts its work. A unit on which it becomes dear, and the DETOUR units behind it,
+ * are scanned by the automaton instead, and what the unit had reported is taken back. A unit's hits
+ * do not depend on other units', so each is reported once. */
 #include "gram_cpu.h"
 
 #include <stdlib.h>
 
+#include "ac.h"
 #include "base/diag.h"
 
 enum {
-    GAP_MAX = 256,           /* bytes between items of a stretch */
-    STRETCH_MAX = 1u << 30   /* bytes of a stretch, unless it is one item */
+    GAP_MAX = 256,      /* bytes between items of a unit */
+    UNIT_LEN = 1 << 15, /* bytes from which on a unit takes no more items */
+    PART_LEN = 1 << 16, /* bytes: larger items are cut, by the automaton as well */
+    TEXTS_MAX = 1024,   /* of a unit */
+    WALK_USUAL = 32,    /* slots that the longest walk reads in sets that nobody contrived */
+    DETOUR = 16,        /* units, all that are in a row */
+    WORK_FREE = 128     /* that a unit may cost beside one for each byte: short ones may be full
+                           of matches */
 };
 
 struct gram_cpu {
     struct mpm_cpu cpu;
     const struct gram_filters *filters;
+    uint32_t begin[TEXTS_MAX + 1]; /* texts of the unit, from its first byte; behind the last, */
+    uint32_t end[TEXTS_MAX + 1];   /* a text that no position reaches */
     uint32_t passed[GRAM_PASSED_MAX];
-    uint32_t key[GRAM_KINDS][GRAM_PASSED_MAX];
+    struct gram_keys keys[GRAM_KINDS];
     struct gram_candidates candidates;
+    struct gram_candidates matched;
 };
 
-/* A stretch being scanned: items that lie one behind another. */
+/* A batch being scanned, and the unit at hand: whole items, or a part of one with what lies before
+ * it as far as the longest literal reaches, which is an overlap. */
 struct scan {
     struct gram_cpu *gram;
     const struct gram_view *view;
     const struct sl_batch *batch;
     struct sl_hits *hits;
-    const uint8_t *bytes; /* the stretch's first */
-    uint32_t begin;       /* its offset in the arena */
-    uint32_t last;        /* behind its last item */
+    uint32_t reach;        /* bytes before a match's last one that it may begin at */
+    struct ac_range range; /* the unit's */
+    const uint8_t *bytes;  /* its first */
+    uint32_t len;          /* from there to its last text's end */
+    uint32_t n_texts;
+    uint32_t skipped; /* bytes of the item before the part */
+    int64_t left;     /* work that the unit may still cost */
 };
 
-/* An item in its stretch. */
+/* A text of the unit. */
 struct place {
     struct gram_text text;
-    uint32_t item;
-    uint32_t begin; /* of the payload, from the stretch's first byte */
+    uint32_t index;
+    uint32_t begin; /* from the unit's first byte */
 };
 
-/* ---- items ----------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
-static struct place place_of(const struct scan *scan, uint32_t item)
+static struct place place_of(const struct scan *scan, uint32_t index)
 {
-    const struct sl_span span = scan->batch->payload[item];
-    const uint32_t begin = span.offset - scan->begin;
+    const uint32_t begin = scan->gram->begin[index];
+    const uint32_t item = scan->range.first + index;
+    const uint32_t overlap = item < scan->range.last ? mpm_overlap(scan->batch, item) : 0;
+    const uint32_t from = scan->range.from > overlap ? scan->range.from : overlap;
 
     return (struct place){
-        .text = {scan->bytes + begin, span.len, mpm_overlap(scan->batch, item)},
-        .item = item,
+        .text = {scan->bytes + begin, scan->gram->end[index] - begin, from - scan->skipped},
+        .index = index,
         .begin = begin};
 }
 
-/* Goes on to the item that ends behind this position; false where the position is in none. */
-static bool find_item(const struct scan *scan, struct place *place, uint32_t at)
+/* Goes on to the text that ends behind this position; false where the position is in none. */
+static bool find_text(const struct scan *scan, struct place *place, uint32_t at)
 {
-    while (at - place->begin >= place->text.len && at >= place->begin) {
-        if (place->item + 1 == scan->last)
-            return false;
-        *place = place_of(scan, place->item + 1);
-    }
+    const uint32_t *end = scan->gram->end;
+    uint32_t index = place->index;
+
+    while (at >= end[index])
+        index++;
+    if (index != place->index)
+        *place = place_of(scan, index);
     return at >= place->begin;
+}
+
+static void append(const struct scan *scan, const struct place *place, uint32_t end, uint32_t id)
+{
+    mpm_hits_append(scan->hits, scan->range.first + place->index, scan->skipped + end, id);
+}
+
+/* ---- work ------------------------------------------------------------------------------------ */
+
+/* Work is counted in entries and in eight bytes compared. False: the unit has become too dear. */
+static bool spend(struct scan *scan, uint32_t work)
+{
+    scan->left -= work;
+    return scan->left >= 0;
 }
 
 /* ---- verification ---------------------------------------------------------------------------- */
@@ -73,94 +111,111 @@ static void report_group(const struct scan *scan, const struct place *place, uin
 
     for (uint32_t i = view->groups[group]; i < view->groups[group + 1]; i++)
         if (mpm_literal_matches(&view->literals[i], view->bytes, place->text.bytes + end))
-            mpm_hits_append(scan->hits, place->item, end, view->literals[i].id);
+            append(scan, place, end, view->literals[i].id);
 }
 
-static void verify_entry(const struct scan *scan, const struct place *place,
+static void verify_entry(struct scan *scan, const struct place *place,
                          const struct gram_entry *entry, uint32_t at)
 {
     uint32_t end;
 
-    if (!gram_entry_matches(scan->view, entry, &place->text, at - place->begin, &end))
+    if (!gram_entry_fits(entry, &place->text, at - place->begin, &end))
+        return;
+    (void)spend(scan, entry->len / 8);
+    if (!gram_entry_is_whole(scan->view, entry, place->text.bytes + end - entry->len))
         return;
     if ((entry->flags & GRAM_ENTRY_GROUP) != 0)
         report_group(scan, place, entry->match, end);
     else
-        mpm_hits_append(scan->hits, place->item, end, entry->match);
-}
-
-/* The entries of a key. Keys of two kinds may be equal: only those of the kind that was looked up are
- * meant. */
-static void verify_key(const struct scan *scan, const struct place *place, enum gram_kind kind,
-                       uint32_t first, uint32_t at)
-{
-    const struct gram_entry *entry = &scan->view->entries[first];
-
-    do
-        if (entry->kind == kind)
-            verify_entry(scan, place, entry, at);
-    while ((entry++->flags & GRAM_ENTRY_LAST) == 0);
+        append(scan, place, end, entry->match);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* Keeps of what passed only what lies in no run, and prepares its keys. */
-static uint32_t make_keys(const struct scan *scan, uint32_t n)
+/* Of the candidates' entries those whose eight bytes match, and the next entries of keys that have
+ * more: as good as random, so no branch on that. Returns the number of the former. */
+static uint32_t compare_entries(const struct scan *scan, enum gram_kind kind)
 {
-    const struct gram_view *view = scan->view;
-    struct gram_cpu *gram = scan->gram;
-    const bool in_runs = view->body->n_in_runs != 0;
-    uint32_t kept = 0;
+    struct gram_candidates *candidates = &scan->gram->candidates;
+    struct gram_candidates *matched = &scan->gram->matched;
+    const struct gram_entry *entries = scan->view->entries;
+    uint32_t n_more = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t at = gram->passed[i];
-        const uint64_t bytes = gram_fold8(gram_load8(scan->bytes + at));
+    matched->n = 0;
+    for (uint32_t i = 0; i < candidates->n; i++) {
+        const uint32_t at = candidates->at[i];
+        const uint32_t number = candidates->entry[i];
+        const struct gram_entry *entry = &entries[number];
+        const uint64_t given = gram_load8(scan->bytes + (at >= entry->lead ? at - entry->lead : 0));
+        const uint64_t folded = gram_fold8_ascii(given);
+        const uint64_t text = (entry->flags & GRAM_ENTRY_EXACT) != 0 ? given : folded;
 
-        gram->passed[kept] = at;
-        for (int kind = 0; kind < GRAM_KINDS; kind++) {
-            const uint32_t key =
-                gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32));
-
-            gram->key[kind][kept] = key;
-            if (view->body->n_of_kind[kind] != 0)
-                __builtin_prefetch(&view->slots[gram_slot_of(key, view->slots_log)]);
-        }
-        kept += in_runs | !gram_in_run(bytes);
+        matched->at[matched->n] = at;
+        matched->entry[matched->n] = number;
+        matched->n += (((text ^ entry->bytes) & entry->mask) == 0) & (entry->kind == kind);
+        candidates->at[n_more] = at;
+        candidates->entry[n_more] = number + 1;
+        n_more += (entry->flags & GRAM_ENTRY_LAST) == 0;
     }
-    return kept;
+    candidates->n = n_more;
+    return matched->n;
 }
 
-static void verify_candidates(const struct scan *scan, enum gram_kind kind, struct place place,
-                              uint32_t n)
+/* A candidate is its key's first entry; the next ones are looked at in rounds. */
+static void verify_candidates(struct scan *scan, enum gram_kind kind, const struct place *first)
 {
-    const struct gram_candidates *candidates = &scan->gram->candidates;
+    const struct gram_cpu *gram = scan->gram;
 
-    for (uint32_t i = 0; i < n; i++)
-        if (find_item(scan, &place, candidates->at[i]))
-            verify_key(scan, &place, kind, candidates->entry[i], candidates->at[i]);
+    while (gram->candidates.n != 0 && spend(scan, gram->candidates.n)) {
+        const uint32_t n = compare_entries(scan, kind);
+        struct place place = *first;
+
+        for (uint32_t i = 0; i < n && scan->left >= 0; i++)
+            if (find_text(scan, &place, gram->matched.at[i]))
+                verify_entry(scan, &place, &scan->view->entries[gram->matched.entry[i]],
+                             gram->matched.at[i]);
+        (void)spend(scan, (place.index - first->index) / 4); /* a round walks over the texts anew */
+    }
 }
 
-static void scan_windows(const struct scan *scan, const struct place *place, uint32_t from,
-                         uint32_t to)
+static void scan_windows(struct scan *scan, const struct place *place, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
-    const uint32_t n = make_keys(
-        scan, gram->filters->windows(scan->view, scan->bytes, from, to, gram->passed));
+    const struct gram_table *body = scan->view->body;
+    const uint32_t n = gram->filters->windows(scan->view, scan->bytes, from, to, gram->passed);
 
-    for (int kind = 0; kind < GRAM_KINDS; kind++)
-        if (scan->view->body->n_of_kind[kind] != 0)
-            verify_candidates(scan, (enum gram_kind)kind, *place,
-                              gram->filters->find(scan->view, gram->key[kind], gram->passed, n,
-                                                  &gram->candidates));
+    /* A look-up walks over a slot or two unless the literals are made to share them. */
+    if (!spend(scan, n * (1 + body->walk_max / WALK_USUAL)))
+        return;
+    gram->filters->keys(scan->view, scan->bytes, gram->passed, n, gram->keys);
+    for (int kind = 0; kind < GRAM_KINDS; kind++) {
+        if (gram->keys[kind].n == 0)
+            continue;
+        gram->filters->find(scan->view, &gram->keys[kind], &gram->candidates);
+        verify_candidates(scan, (enum gram_kind)kind, place);
+    }
 }
 
 /* ---- runs and tiny literals ------------------------------------------------------------------ */
 
-static void report_ends(struct sl_hits *hits, uint32_t item, uint32_t first, uint32_t last,
-                        uint32_t id)
+/* Bytes begin to end - 1 of a text, which are coarsely equal. */
+struct run {
+    uint32_t begin;
+    uint32_t end;
+    bool uniform; /* they are equal */
+};
+
+/* A literal that is a run, in bytes begin to end - 1 of a text, which are one too. */
+static void report_ends(const struct scan *scan, const struct place *place, uint32_t id,
+                        uint32_t len, uint32_t begin, uint32_t end)
 {
-    const size_t n = last >= first ? last - first + (size_t)1 : 0;
+    struct sl_hits *hits = scan->hits;
+    const uint32_t behind =
+        begin + len > place->text.overlap ? begin + len : place->text.overlap + 1;
+    const size_t n = end >= behind ? end - behind + (size_t)1 : 0;
     const size_t room = hits->n < hits->cap ? hits->cap - hits->n : 0;
+    const uint32_t item = scan->range.first + place->index;
+    const uint32_t first = scan->skipped + behind;
     struct sl_hit *hit = hits->hit + hits->n;
 
     for (size_t i = 0; i < n && i < room; i++)
@@ -168,66 +223,76 @@ static void report_ends(struct sl_hits *hits, uint32_t item, uint32_t first, uin
     hits->n += n;
 }
 
-/* A literal that is a run of a byte, or of both its cases, wherever it is in bytes begin to end - 1
- * of the text. */
-static void report_run(const struct scan *scan, const struct place *place, uint32_t id,
-                       uint32_t len, uint8_t byte, bool exact, uint32_t begin, uint32_t end)
+static bool is_byte(uint8_t text, uint8_t byte, bool exact)
+{
+    return exact ? text == byte : mpm_fold(text) == mpm_fold(byte);
+}
+
+/* A literal that is a run of a byte, or of both its cases, wherever it is in a run of the text. */
+static void report_run(struct scan *scan, const struct place *place, uint32_t id, uint32_t len,
+                       uint8_t byte, bool exact, const struct run *run)
 {
     const uint8_t *text = place->text.bytes;
 
-    for (uint32_t from = begin, to; from < end; from = to + 1) {
-        for (to = from; to < end; to++)
-            if (exact ? text[to] != byte : mpm_fold(text[to]) != mpm_fold(byte))
-                break;
-        if (to - from < len)
-            continue;
-        report_ends(scan->hits, place->item,
-                    from + len > place->text.overlap ? from + len : place->text.overlap + 1, to,
-                    id);
+    if (run->uniform) {
+        if (is_byte(text[run->begin], byte, exact))
+            report_ends(scan, place, id, len, run->begin, run->end);
+        return;
+    }
+    (void)spend(scan, run->end - run->begin);
+    for (uint32_t from = run->begin, to; from < run->end; from = to + 1) {
+        for (to = from; to < run->end && is_byte(text[to], byte, exact); to++)
+            ;
+        if (to - from >= len)
+            report_ends(scan, place, id, len, from, to);
     }
 }
 
 /* All literals of an entry that is a run. */
-static void report_run_entry(const struct scan *scan, const struct place *place,
-                             const struct gram_entry *entry, uint32_t begin, uint32_t end)
+static void report_run_entry(struct scan *scan, const struct place *place,
+                             const struct gram_entry *entry, const struct run *run)
 {
     const struct gram_view *view = scan->view;
 
     if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
         report_run(scan, place, entry->match, entry->len, (uint8_t)entry->bytes,
-                   (entry->flags & GRAM_ENTRY_EXACT) != 0, begin, end);
+                   (entry->flags & GRAM_ENTRY_EXACT) != 0, run);
         return;
     }
     for (uint32_t i = view->groups[entry->match]; i < view->groups[entry->match + 1]; i++) {
         const struct mpm_literal *literal = &view->literals[i];
 
         report_run(scan, place, literal->id, literal->len, view->bytes[literal->bytes],
-                   literal->exact != 0, begin, end);
+                   literal->exact != 0, run);
     }
 }
 
-static void report_runs(const struct scan *scan, const struct place *place, uint8_t byte,
-                        uint32_t begin, uint32_t end)
+static void report_runs(struct scan *scan, const struct place *place, uint8_t byte,
+                        const struct run *run)
 {
     const struct gram_view *view = scan->view;
     const struct gram_list *list = &view->body->runs;
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(view->body, list->entries);
+    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(view->body, list->entries);
 
     for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
-        if (entries[i].len > end - begin)
+        const size_t before = scan->hits->n;
+
+        if (entries[i].len > run->end - run->begin)
             break; /* the shortest are first */
-        report_run_entry(scan, place, &entries[i], begin, end);
+        report_run_entry(scan, place, &entries[i], run);
+        if (scan->hits->n == before && !spend(scan, 1))
+            break;
     }
 }
 
-/* Where bytes that are coarsely equal to this one end. */
-static uint32_t end_of_run(const struct gram_text *text, uint32_t at, uint8_t byte)
+/* Where bytes that are equal to this one end; coarsely where `coarse` is 0x20 in each byte. */
+static uint32_t end_of_run(const struct gram_text *text, uint32_t at, uint8_t byte, uint64_t coarse)
 {
     const uint64_t run = byte * UINT64_C(0x0101010101010101);
 
     for (; at < text->len; at += 8) {
-        const uint64_t differ = gram_fold8(gram_load8(text->bytes + at)) ^ run;
+        const uint64_t bytes = gram_load8(text->bytes + at);
+        const uint64_t differ = (bytes | (bytes >> 1 & coarse)) ^ run;
 
         if (differ != 0) {
             at += (uint32_t)__builtin_ctzll(differ) / 8;
@@ -237,21 +302,8 @@ static uint32_t end_of_run(const struct gram_text *text, uint32_t at, uint8_t by
     return at < text->len ? at : text->len;
 }
 
-/* Literals with a run that begins, or ends, just here. */
-static void verify_edge(const struct scan *scan, const struct place *place, enum gram_kind kind,
-                        uint8_t byte, uint32_t at)
-{
-    const uint8_t neighbour =
-        place->text.bytes[kind == GRAM_RUN_BEGIN ? at - (uint32_t)1 : at];
-    const uint32_t first = gram_find(scan->view->slots, scan->view->slots_log,
-                                     gram_run_key(kind, byte, neighbour));
-
-    if (first != GRAM_NONE)
-        verify_key(scan, place, kind, first, place->begin + at);
-}
-
-/* The run that begins at this byte of an item, if it is long enough to matter. */
-static void verify_run(const struct scan *scan, const struct place *place, uint32_t begin)
+/* The run that begins at this byte of a text, if it is long enough to matter. */
+static void verify_run(struct scan *scan, const struct place *place, uint32_t begin)
 {
     const struct gram_table *body = scan->view->body;
     const uint8_t *text = place->text.bytes;
@@ -261,112 +313,207 @@ static void verify_run(const struct scan *scan, const struct place *place, uint3
     if (min == 0 || min > place->text.len - begin || gram_fold4(text[begin + min - 1]) != byte)
         return;
 
-    const uint32_t end = end_of_run(&place->text, begin, byte);
+    const uint32_t equal = end_of_run(&place->text, begin, text[begin], 0);
+    const uint32_t end = end_of_run(&place->text, equal, byte, UINT64_C(0x2020202020202020));
+    const struct run run = {begin, end, equal == end};
 
-    report_runs(scan, place, byte, begin, end);
-    if (begin > 0)
-        verify_edge(scan, place, GRAM_RUN_BEGIN, byte, begin);
-    if (end < place->text.len)
-        verify_edge(scan, place, GRAM_RUN_END, byte, end);
+    report_runs(scan, place, byte, &run);
 }
 
-/* A run at an item's first byte may go on from what lies before the item, and not pass: those are
+/* Of runs, those that may matter. */
+static uint32_t keep_runs(const struct scan *scan, uint32_t n)
+{
+    const uint8_t *run_min = scan->view->body->run_min;
+    uint32_t *passed = scan->gram->passed;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const uint8_t byte = scan->bytes[passed[i]];
+
+        passed[kept] = passed[i];
+        kept += run_min[byte] != 0;
+    }
+    return kept;
+}
+
+/* A run at a text's first byte may go on from what lies before the text, and not pass: those are
  * looked at in any case. */
-static void scan_runs(const struct scan *scan, struct place place, uint32_t from, uint32_t to)
+static void scan_runs(struct scan *scan, struct place place, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
-    const uint8_t *run_min = scan->view->body->run_min;
-    const uint32_t n = gram->filters->runs(scan->bytes, from, to, gram->passed);
-    struct place first = place;
+    const uint32_t n = keep_runs(scan, gram->filters->runs(scan->bytes, from, to, gram->passed));
+    uint32_t index = place.index;
 
-    for (uint32_t i = 0; i < n; i++)
-        if (run_min[scan->bytes[gram->passed[i]]] != 0 &&
-            find_item(scan, &place, gram->passed[i]) &&
-            gram->passed[i] != place.begin)
+    for (uint32_t i = 0; i < n && scan->left >= 0; i++)
+        if (find_text(scan, &place, gram->passed[i]) && gram->passed[i] != place.begin)
             verify_run(scan, &place, gram->passed[i] - place.begin);
-    for (; first.begin < to; first = place_of(scan, first.item + 1)) {
+    for (; gram->begin[index] < to && scan->left >= 0; index++) {
+        const struct place first = place_of(scan, index);
+
         if (first.begin >= from && first.text.len > 0)
             verify_run(scan, &first, 0);
-        if (first.item + 1 == scan->last)
-            break;
     }
 }
 
-static void scan_tiny(const struct scan *scan, struct place place, uint32_t from, uint32_t to)
+static void scan_tiny(struct scan *scan, struct place place, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
     const struct gram_list *list = &scan->view->body->tiny;
     const struct gram_entry *entries =
         (const struct gram_entry *)mpm_at(scan->view->body, list->entries);
-    const uint32_t n =
-        gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed);
+    const uint32_t n = gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed);
 
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t at = gram->passed[i];
         const uint8_t byte = mpm_fold(scan->bytes[at]);
+        const uint32_t begin = list->begin[byte], end = list->begin[byte + 1];
 
-        if (!find_item(scan, &place, at))
+        if (!find_text(scan, &place, at))
             continue;
-        for (uint32_t k = list->begin[byte]; k < list->begin[byte + 1]; k++)
+        if (!spend(scan, end - begin))
+            return;
+        for (uint32_t k = begin; k < end; k++)
             verify_entry(scan, &place, &entries[k], at);
     }
 }
 
-/* ---- scan ------------------------------------------------------------------------------------ */
+/* ---- units ----------------------------------------------------------------------------------- */
 
-/* Behind the last of the items from this one on that lie close one behind another. */
-static uint32_t end_of_stretch(const struct sl_batch *batch, uint32_t item)
+static void add_text(struct scan *scan, uint32_t begin, uint32_t end)
 {
-    const uint32_t begin = batch->payload[item].offset;
-    uint64_t end = begin + (uint64_t)batch->payload[item].len;
-
-    for (item++; item < batch->n_items; item++) {
-        const struct sl_span span = batch->payload[item];
-
-        if (span.offset < end || span.offset - end > GAP_MAX ||
-            span.offset + (uint64_t)span.len - begin > STRETCH_MAX)
-            break;
-        end = span.offset + (uint64_t)span.len;
-    }
-    return item;
+    scan->gram->begin[scan->n_texts] = begin;
+    scan->gram->end[scan->n_texts] = end;
+    scan->n_texts++;
+    scan->len = end;
 }
 
-static void scan_stretch(const struct scan *scan, uint32_t first)
+/* A part of a large item, from byte range.from on. */
+static void take_part(struct scan *scan)
+{
+    const struct sl_span span = scan->batch->payload[scan->range.first];
+    struct ac_range *range = &scan->range;
+
+    range->last = range->first + 1;
+    range->to = span.len - range->from > 2 * PART_LEN ? range->from + PART_LEN : span.len;
+    scan->skipped = range->from - (range->from < scan->reach ? range->from : scan->reach);
+    scan->bytes = scan->batch->bytes + span.offset + scan->skipped;
+    add_text(scan, 0, range->to - scan->skipped);
+}
+
+/* Items from range.first on that lie close one behind another. */
+static void take_items(struct scan *scan)
+{
+    const struct sl_batch *batch = scan->batch;
+    const uint32_t begin = batch->payload[scan->range.first].offset;
+    uint32_t item = scan->range.first;
+
+    scan->skipped = 0;
+    scan->bytes = batch->bytes + begin;
+    do {
+        const uint32_t offset = batch->payload[item].offset - begin;
+
+        add_text(scan, offset, offset + batch->payload[item].len);
+        item++;
+    } while (item < batch->n_items && scan->n_texts < TEXTS_MAX && scan->len < UNIT_LEN &&
+             batch->payload[item].len <= PART_LEN && batch->payload[item].offset >= begin &&
+             batch->payload[item].offset - begin - scan->len <= GAP_MAX);
+    scan->range.last = item;
+    scan->range.to = UINT32_MAX;
+}
+
+/* The next unit; false: all of the batch has been scanned. */
+static bool next_unit(struct scan *scan)
+{
+    struct ac_range *range = &scan->range;
+    const struct sl_span *payload = scan->batch->payload;
+
+    if (range->last > range->first) {
+        const bool is_part = range->to < payload[range->first].len;
+
+        range->first = is_part ? range->first : range->last;
+        range->from = is_part ? range->to : 0;
+    }
+    if (range->first == scan->batch->n_items)
+        return false;
+    scan->n_texts = 0;
+    scan->len = 0;
+    if (payload[range->first].len > PART_LEN)
+        take_part(scan);
+    else
+        take_items(scan);
+    scan->gram->begin[scan->n_texts] = UINT32_MAX;
+    scan->gram->end[scan->n_texts] = UINT32_MAX;
+    return true;
+}
+
+/* False: it became too dear, and not all has been found. */
+static bool scan_unit(struct scan *scan)
 {
     const struct gram_table *body = scan->view->body;
-    const struct sl_span last = scan->batch->payload[scan->last - 1];
-    const uint32_t len = last.offset + last.len - scan->begin;
-    struct place place = place_of(scan, first);
+    struct place place = place_of(scan, 0);
 
-    for (uint32_t from = 0, to; from < len; from = to) {
-        to = len - from < GRAM_CHUNK ? len : from + GRAM_CHUNK;
-        /* The first item that reaches into the chunk. */
-        (void)find_item(scan, &place, from);
+    scan->left = WORK_FREE + (int64_t)scan->len;
+    for (uint32_t from = 0, to; from < scan->len && scan->left >= 0; from = to) {
+        to = scan->len - from < GRAM_CHUNK ? scan->len : from + GRAM_CHUNK;
+        /* The first text that reaches into the chunk. */
+        (void)find_text(scan, &place, from);
         scan_windows(scan, &place, from, to);
         if (body->n_runs != 0)
             scan_runs(scan, place, from, to);
         if (body->n_tiny != 0)
             scan_tiny(scan, place, from, to);
     }
+    return scan->left >= 0;
+}
+
+/* ---- the automaton --------------------------------------------------------------------------- */
+
+/* Units in a row are scanned together: the automaton goes over eight texts at a time. */
+static void add_to_detour(struct ac_range *detour, const struct ac_range *range)
+{
+    if (detour->first == detour->last)
+        *detour = *range;
+    detour->last = range->last;
+    detour->to = range->to;
+}
+
+static void take_detour(const struct scan *scan, struct ac_range *detour)
+{
+    const struct sl_mpm_table *table = scan->gram->cpu.table;
+    const struct ac_view ac = ac_view_at(table, scan->view->body->automaton);
+
+    if (detour->first != detour->last)
+        ac_scan_range(&ac, scan->reach, scan->batch, *detour, scan->hits);
+    detour->last = detour->first;
 }
 
 static enum sl_status gram_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
                                 struct sl_hits *hits)
 {
     const struct gram_view view = gram_view(cpu->table);
+    const uint32_t max_len = cpu->table->max_len;
+    struct scan scan = {.gram = (struct gram_cpu *)cpu,
+                        .view = &view,
+                        .batch = batch,
+                        .hits = hits,
+                        .reach = max_len > 0 ? max_len - 1 : 0};
+    struct ac_range detour = {0};
+    uint32_t n_to_add = 0;
 
-    for (uint32_t item = 0, next; item < batch->n_items; item = next) {
-        next = end_of_stretch(batch, item);
+    while (next_unit(&scan)) {
+        const size_t n_hits = hits->n;
 
-        const struct scan scan = {.gram = (struct gram_cpu *)cpu,
-                                  .view = &view,
-                                  .batch = batch,
-                                  .hits = hits,
-                                  .bytes = batch->bytes + batch->payload[item].offset,
-                                  .begin = batch->payload[item].offset,
-                                  .last = next};
-        scan_stretch(&scan, item);
+        if (n_to_add == 0 && scan_unit(&scan))
+            continue;
+        if (n_to_add == 0) {
+            hits->n = n_hits;
+            n_to_add = DETOUR;
+        }
+        add_to_detour(&detour, &scan.range);
+        if (--n_to_add == 0)
+            take_detour(&scan, &detour);
     }
+    take_detour(&scan, &detour);
     return SL_OK;
 }
 

@@ -7,19 +7,27 @@
 #include "mpm_internal.h"
 
 enum {
-    GRAM_CHUNK = 4096, /* bytes filtered at once: a multiple of every stride and vector */
-    GRAM_AHEAD = 1536, /* bytes to prefetch ahead */
+    GRAM_CHUNK = 1 << 15, /* bytes filtered at once: a multiple of every stride and vector */
+    GRAM_AHEAD = 1536,    /* bytes to prefetch ahead */
     GRAM_PASSED_MAX = GRAM_CHUNK + 64 /* positions, as a vector is written whole */
 };
 
 /* What passed, as far as it was looked up. */
 struct gram_candidates {
-    uint32_t at[GRAM_PASSED_MAX];    /* from the text's first byte */
+    uint32_t n;
+    uint32_t at[GRAM_PASSED_MAX];    /* from the unit's first byte, ascending */
     uint32_t entry[GRAM_PASSED_MAX]; /* the first of its key */
 };
 
-/* The filters each write the positions between `from` and `to` that pass, ascending, and returns their number.
- * Up to 128 bytes behind `to` are read; passing because of them does no harm. */
+/* Keys to be looked up. */
+struct gram_keys {
+    uint32_t n;
+    uint32_t at[GRAM_PASSED_MAX];
+    uint32_t key[GRAM_PASSED_MAX];
+};
+
+/* The filters each write the positions between `from` and `to` that pass, ascending, and return
+ * their number. Up to 128 bytes behind `to` are read; passing because of them does no harm. */
 struct gram_filters {
     /* Positions from, from + stride, ... where a window may begin. Those inside long runs may be
      * left out where no window lies in a run. */
@@ -30,15 +38,21 @@ struct gram_filters {
     /* Where a tiny literal may begin. */
     uint32_t (*tiny)(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
                      uint32_t *out);
-    /* Not a filter: of n keys those that are in the dictionary, with their positions. Returns their
-     * number. */
-    uint32_t (*find)(const struct gram_view *view, const uint32_t *keys, const uint32_t *at,
-                     uint32_t n, struct gram_candidates *out);
+
+    /* Keys by kind of n positions that passed, without those that the filter's word rules out and
+     * those that lie in a run where no window does. */
+    void (*keys)(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
+                 uint32_t n, struct gram_keys out[GRAM_KINDS]);
+    /* Of keys those that are in the dictionary. */
+    void (*find)(const struct gram_view *view, const struct gram_keys *keys,
+                 struct gram_candidates *out);
 };
 
 /* For levels that have none of their own. */
-uint32_t gram_find_scalar(const struct gram_view *view, const uint32_t *keys, const uint32_t *at,
-                          uint32_t n, struct gram_candidates *out);
+void gram_keys_scalar(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
+                      uint32_t n, struct gram_keys out[GRAM_KINDS]);
+void gram_find_scalar(const struct gram_view *view, const struct gram_keys *keys,
+                      struct gram_candidates *out);
 
 extern const struct gram_filters gram_filters_scalar;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The gram matcher on GPUs. A block fills a multiprocessor; the filter lies in its shared memory. A
  * warp goes over 512 bytes of the arena at a time, 16 a lane. Few bytes pass, so what passes waits
- * in queues until all lanes of the warp have work: one for the dictionary, one for entries found
- * there, one for runs. */
+ * in queues until all lanes of the warp have work: one for windows, one for entries that the
+ * dictionary gave for them, one for runs. Hits wait too, so that one atomic serves many. */
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -13,29 +13,49 @@ enum {
     BLOCK = 1024,
     WARPS = BLOCK / 32,
     TILE = 32 * GRAM_LANE,
-    RUN_ALONE = 64, /* bytes of a run that a lane follows by itself */
-    WHOLE = 0xFFFFFFFF
+    QUEUE = 64,        /* less than 32 wait while up to 32 come in */
+    STAGED = 64,       /* hits; more go to memory one by one */
+    ITEMS_BLOCK = 256, /* threads, one an item */
+    ENTRIES_ALONE = 4, /* of the index */
+    KIND_SHIFT = 28
 };
 
-/* A warp's queues: less than 32 of each wait while others come in. */
+#define WHOLE 0xFFFFFFFFu /* all lanes of a warp */
+
 struct queues {
-    uint32_t passed[64];
-    uint32_t run[64];
-    uint32_t found_at[64];
-    uint32_t found[64]; /* entry, and its kind in the upper bits */
+    uint32_t passed[QUEUE];
+    uint32_t found_at[QUEUE];
+    uint32_t found[QUEUE]; /* entry, and its kind in the upper bits */
+    uint32_t run[QUEUE];
+    uint32_t n_staged;
+    struct sl_hit staged[STAGED];
 };
 
-enum { KIND_SHIFT = 28 };
+/* One a warp; behind them lies the filter. */
+extern __shared__ struct queues shared_queues[];
+
+static __device__ uint32_t *shared_filter(void)
+{
+    return (uint32_t *)(shared_queues + WARPS);
+}
+
+static __device__ struct queues *my_queues(void)
+{
+    return &shared_queues[threadIdx.x / 32];
+}
+
+/* What is the same for all warps. */
+struct gram_scan {
+    struct gram_view view;
+    struct gram_arena arena;
+    struct cuda_hits_device hits;
+    bool in_runs, has_runs, has_tiny;
+};
 
 struct warp {
-    const struct gram_view *view;
-    const struct gram_arena *arena;
-    struct cuda_hits_device hits;
-    struct queues *queues;
+    const struct gram_scan *scan;
     uint32_t lane;
-    uint32_t kinds; /* bit k: there are windows of kind k */
-    bool in_runs, has_runs, has_tiny;
-    uint32_t n_passed, n_run, n_found;
+    uint32_t n_passed, n_found, n_runs; /* in the queues */
 };
 
 static __device__ uint32_t lanes_below(uint32_t lane)
@@ -43,48 +63,82 @@ static __device__ uint32_t lanes_below(uint32_t lane)
     return (1u << lane) - 1;
 }
 
+/* ---- hits ------------------------------------------------------------------------------------ */
+
+static __device__ void append(const struct warp *warp, uint32_t item, uint32_t end, uint32_t id)
+{
+    const uint32_t slot = atomicAdd(&my_queues()->n_staged, 1u);
+
+    if (slot < STAGED) {
+        const struct sl_hit hit = {item, end, id};
+
+        my_queues()->staged[slot] = hit;
+    } else {
+        cuda_hits_append(warp->scan->hits, item, end, id);
+    }
+}
+
+/* All lanes. */
+static __device__ void flush_hits(const struct warp *warp, uint32_t least)
+{
+    struct queues *queues = my_queues();
+
+    __syncwarp();
+    const uint32_t n = queues->n_staged < STAGED ? queues->n_staged : (uint32_t)STAGED;
+    if (n < least)
+        return;
+
+    unsigned long long first = 0;
+    if (warp->lane == 0)
+        first = atomicAdd(warp->scan->hits.count, (unsigned long long)n);
+    first = __shfl_sync(WHOLE, first, 0);
+    for (uint32_t i = warp->lane; i < n; i += 32)
+        if (first + i < warp->scan->hits.cap)
+            warp->scan->hits.hit[first + i] = queues->staged[i];
+    __syncwarp();
+    if (warp->lane == 0)
+        queues->n_staged = 0;
+    __syncwarp();
+}
+
 /* ---- entries --------------------------------------------------------------------------------- */
 
 static __device__ void verify_entry(const struct warp *warp, const struct gram_entry *entry,
                                     uint32_t at)
 {
-    const struct gram_view *view = warp->view;
+    const struct gram_view *view = &warp->scan->view;
     uint32_t item, end;
 
-    if (!gram_arena_matches(view, warp->arena, entry, at, &item, &end))
+    if (!gram_arena_matches(view, &warp->scan->arena, entry, at, &item, &end))
         return;
     if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
-        cuda_hits_append(warp->hits, item, end, entry->match);
+        append(warp, item, end, entry->match);
         return;
     }
 
-    const uint8_t *behind = warp->arena->bytes + at - entry->window + entry->len;
+    const uint8_t *behind = warp->scan->arena.bytes + at - entry->window + entry->len;
     for (uint32_t i = view->groups[entry->match]; i < view->groups[entry->match + 1]; i++)
         if (mpm_literal_matches(&view->literals[i], view->bytes, behind))
-            cuda_hits_append(warp->hits, item, end, view->literals[i].id);
-}
-
-static __device__ void verify_key(const struct warp *warp, uint32_t kind, uint32_t first,
-                                  uint32_t at)
-{
-    for (const struct gram_entry *entry = &warp->view->entries[first];; entry++) {
-        if (entry->kind == kind)
-            verify_entry(warp, entry, at);
-        if ((entry->flags & GRAM_ENTRY_LAST) != 0)
-            break;
-    }
+            append(warp, item, end, view->literals[i].id);
 }
 
 static __device__ void take_found(struct warp *warp, uint32_t n)
 {
     warp->n_found -= n;
     if (warp->lane < n) {
-        const uint32_t at = warp->queues->found_at[warp->n_found + warp->lane];
-        const uint32_t found = warp->queues->found[warp->n_found + warp->lane];
+        const uint32_t at = my_queues()->found_at[warp->n_found + warp->lane];
+        const uint32_t found = my_queues()->found[warp->n_found + warp->lane];
 
-        verify_key(warp, found >> KIND_SHIFT, found & ((1u << KIND_SHIFT) - 1), at);
+        for (const struct gram_entry *entry =
+                 &warp->scan->view.entries[found & ((1u << KIND_SHIFT) - 1)];
+             ; entry++) {
+            if (entry->kind == found >> KIND_SHIFT)
+                verify_entry(warp, entry, at);
+            if ((entry->flags & GRAM_ENTRY_LAST) != 0)
+                break;
+        }
     }
-    __syncwarp();
+    flush_hits(warp, 32);
 }
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
@@ -93,14 +147,14 @@ static __device__ void look_up(struct warp *warp, bool active, uint32_t kind, ui
                                uint32_t at)
 {
     const uint32_t first =
-        active ? gram_find(warp->view->slots, warp->view->slots_log, key) : GRAM_NONE;
+        active ? gram_find(warp->scan->view.slots, warp->scan->view.slots_log, key) : GRAM_NONE;
     const uint32_t found = __ballot_sync(WHOLE, first != GRAM_NONE);
 
     if (first != GRAM_NONE) {
         const uint32_t to = warp->n_found + __popc(found & lanes_below(warp->lane));
 
-        warp->queues->found_at[to] = at;
-        warp->queues->found[to] = kind << KIND_SHIFT | first;
+        my_queues()->found_at[to] = at;
+        my_queues()->found[to] = kind << KIND_SHIFT | first;
     }
     warp->n_found += __popc(found);
     __syncwarp();
@@ -110,21 +164,28 @@ static __device__ void look_up(struct warp *warp, bool active, uint32_t kind, ui
 
 static __device__ void take_passed(struct warp *warp, uint32_t n)
 {
+    const struct gram_view *view = &warp->scan->view;
     bool active = warp->lane < n;
-    uint64_t bytes = 0;
-    uint32_t at = 0;
+    uint32_t at = 0, before = 0, first = 0, rest = 0, word = 0;
 
     warp->n_passed -= n;
     if (active) {
-        at = warp->queues->passed[warp->n_passed + warp->lane];
-        bytes = gram_fold8(gram_load8(warp->arena->bytes + at));
-        active = warp->in_runs || !gram_in_run(bytes);
+        at = my_queues()->passed[warp->n_passed + warp->lane];
+
+        const uint64_t bytes = gram_fold8(gram_load8(warp->scan->arena.bytes + at));
+        before = at > 0 ? gram_fold4(warp->scan->arena.bytes[at - 1]) : (uint32_t)bytes;
+        first = (uint32_t)bytes;
+        rest = (uint32_t)(bytes >> 32);
+        word = shared_filter()[gram_word_of(first, view->multiplier, view->words_log)];
+        active = warp->scan->in_runs || !gram_in_run(before, bytes);
     }
     __syncwarp();
-    for (uint32_t kind = 0; kind < GRAM_KINDS; kind++)
-        if ((warp->kinds >> kind & 1) != 0)
-            look_up(warp, active, kind,
-                    gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32)), at);
+    for (uint32_t k = 0; k < GRAM_KINDS; k++) {
+        const enum gram_kind kind = (enum gram_kind)k;
+
+        look_up(warp, active && (word & gram_unnamed(kind)) == 0, kind,
+                gram_key(kind, before, first, rest), at);
+    }
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -138,7 +199,7 @@ static __device__ void report_run(const struct warp *warp, const struct gram_pla
 
     for (uint32_t from = begin; from < end; from += 32) {
         const uint32_t at = from + warp->lane;
-        const bool takes = at < end && gram_run_takes(given, exact, warp->arena->bytes[at]);
+        const bool takes = at < end && gram_run_takes(given, exact, warp->scan->arena.bytes[at]);
         const uint32_t taken = __ballot_sync(WHOLE, takes);
         /* Lanes up to this one that end the run of taken ones here. */
         const uint32_t broken = ~taken & (lanes_below(warp->lane) | 1u << warp->lane);
@@ -147,7 +208,8 @@ static __device__ void report_run(const struct warp *warp, const struct gram_pla
         const uint32_t behind = at + 1 - place->span.offset;
 
         if (takes && streak >= len && behind > place->overlap)
-            cuda_hits_append(warp->hits, place->item, behind, id);
+            append(warp, place->item, behind, id);
+        flush_hits(warp, 32);
         before = ~taken == 0 ? before + 32 : __clz((int)~taken);
     }
 }
@@ -156,10 +218,9 @@ static __device__ void report_run(const struct warp *warp, const struct gram_pla
 static __device__ void report_runs(const struct warp *warp, const struct gram_place *place,
                                    uint8_t byte, uint32_t begin, uint32_t end)
 {
-    const struct gram_view *view = warp->view;
+    const struct gram_view *view = &warp->scan->view;
     const struct gram_list *list = &view->body->runs;
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(view->body, list->entries);
+    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(view->body, list->entries);
 
     for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
         const struct gram_entry *entry = &entries[i];
@@ -167,39 +228,27 @@ static __device__ void report_runs(const struct warp *warp, const struct gram_pl
         if (entry->len > end - begin)
             break;
         if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
-            report_run(warp, place, (uint8_t)entry->bytes,
-                       (entry->flags & GRAM_ENTRY_EXACT) != 0, entry->len, entry->match, begin,
-                       end);
+            report_run(warp, place, (uint8_t)entry->bytes, (entry->flags & GRAM_ENTRY_EXACT) != 0,
+                       entry->len, entry->match, begin, end);
             continue;
         }
         for (uint32_t k = view->groups[entry->match]; k < view->groups[entry->match + 1]; k++) {
             const struct mpm_literal *literal = &view->literals[k];
 
-            report_run(warp, place, view->bytes[literal->bytes], literal->exact != 0,
-                       literal->len, literal->id, begin, end);
+            report_run(warp, place, view->bytes[literal->bytes], literal->exact != 0, literal->len,
+                       literal->id, begin, end);
         }
     }
 }
 
-static __device__ void verify_edge(const struct warp *warp, enum gram_kind kind, uint8_t byte,
-                                   uint32_t at)
-{
-    const uint8_t neighbour = warp->arena->bytes[kind == GRAM_RUN_BEGIN ? at - 1 : at];
-    const uint32_t first = gram_find(warp->view->slots, warp->view->slots_log,
-                                     gram_run_key(kind, byte, neighbour));
-
-    if (first != GRAM_NONE)
-        verify_key(warp, kind, first, at);
-}
-
-/* All lanes: where a run ends that a lane has followed for a while. */
-static __device__ uint32_t end_together(const struct warp *warp, uint8_t byte, uint32_t at,
-                                        uint32_t behind)
+/* All lanes: where a run ends. */
+static __device__ uint32_t end_of_run(const struct warp *warp, uint8_t byte, uint32_t at,
+                                      uint32_t behind)
 {
     for (; at < behind; at += 32 * 8) {
         const uint32_t from = at + warp->lane * 8;
         const uint32_t end =
-            from < behind ? gram_run_end(warp->arena, byte, from, 8, behind) : behind;
+            from < behind ? gram_run_end(&warp->scan->arena, byte, from, 8, behind) : behind;
         const uint32_t ends = __ballot_sync(WHOLE, from >= behind || end < from + 8);
 
         if (ends != 0)
@@ -208,30 +257,14 @@ static __device__ uint32_t end_together(const struct warp *warp, uint8_t byte, u
     return behind;
 }
 
-/* All lanes, each with a run of its own, if active: short ones are each lane's, long ones and
- * literals that are runs are everybody's. */
+/* All lanes, each with a run of its own, if active; they go over one after another together. */
 static __device__ void verify_runs(const struct warp *warp, bool active,
                                    const struct gram_place *own, uint32_t at)
 {
-    const struct gram_table *body = warp->view->body;
-    const uint32_t behind = own->span.offset + own->span.len;
-    uint32_t end = 0;
-    uint8_t byte = 0;
-    bool together = false;
+    const uint8_t byte = active ? (uint8_t)gram_fold4(warp->scan->arena.bytes[at]) : 0;
 
-    active = active && gram_run_matters(body, warp->arena, own, at);
-    if (active) {
-        byte = (uint8_t)gram_fold4(warp->arena->bytes[at]);
-        end = gram_run_end(warp->arena, byte, at, RUN_ALONE, behind);
-        if (at > own->span.offset)
-            verify_edge(warp, GRAM_RUN_BEGIN, byte, at);
-        together = (end < behind && end - at >= RUN_ALONE) ||
-                   body->runs.begin[byte] != body->runs.begin[byte + 1];
-        if (!together && end < behind)
-            verify_edge(warp, GRAM_RUN_END, byte, end);
-    }
-    __syncwarp();
-    for (uint32_t left; (left = __ballot_sync(WHOLE, together)) != 0;) {
+    active = active && gram_has_runs_of(warp->scan->view.body, byte);
+    for (uint32_t left; (left = __ballot_sync(WHOLE, active)) != 0;) {
         const int from = __ffs((int)left) - 1;
         struct gram_place place;
 
@@ -241,15 +274,10 @@ static __device__ void verify_runs(const struct warp *warp, bool active,
         place.overlap = __shfl_sync(WHOLE, own->overlap, from);
         const uint8_t its_byte = (uint8_t)__shfl_sync(WHOLE, (uint32_t)byte, from);
         const uint32_t begin = __shfl_sync(WHOLE, at, from);
-        const uint32_t its_behind = place.span.offset + place.span.len;
-        const uint32_t its_end =
-            end_together(warp, its_byte, __shfl_sync(WHOLE, end, from), its_behind);
 
-        if ((int)warp->lane == from && its_end < its_behind)
-            verify_edge(warp, GRAM_RUN_END, its_byte, its_end);
-        __syncwarp();
-        report_runs(warp, &place, its_byte, begin, its_end);
-        together = together && (int)warp->lane != from;
+        report_runs(warp, &place, its_byte, begin,
+                    end_of_run(warp, its_byte, begin, place.span.offset + place.span.len));
+        active = active && (int)warp->lane != from;
     }
 }
 
@@ -260,10 +288,12 @@ static __device__ void take_runs(struct warp *warp, uint32_t n)
     bool active = warp->lane < n;
     uint32_t at = 0;
 
-    warp->n_run -= n;
+    warp->n_runs -= n;
     if (active) {
-        at = warp->queues->run[warp->n_run + warp->lane];
-        active = gram_locate(warp->arena, at, at + (uint64_t)1, &place) && at > place.span.offset;
+        at = my_queues()->run[warp->n_runs + warp->lane];
+        active = gram_has_runs_of(warp->scan->view.body, warp->scan->arena.bytes[at]) &&
+                 gram_locate(&warp->scan->arena, at, at + (uint64_t)1, &place) &&
+                 at > place.span.offset;
     }
     __syncwarp();
     verify_runs(warp, active, &place, at);
@@ -271,14 +301,14 @@ static __device__ void take_runs(struct warp *warp, uint32_t n)
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* Appends a lane's positions to a queue, and has 32 taken whenever there are as many. */
-template <class Take>
-static __device__ void enqueue(const struct warp *warp, uint32_t *queue, uint32_t *n,
-                               uint32_t bits, uint32_t at, Take take)
+/* Appends a lane's bits to a queue, and has 32 taken whenever there are as many. */
+template <class Put, class Take>
+static __device__ void enqueue(const struct warp *warp, uint32_t *n, uint32_t bits, Put put,
+                               Take take)
 {
     for (uint32_t some; (some = __ballot_sync(WHOLE, bits != 0)) != 0;) {
         if (bits != 0) {
-            queue[*n + __popc(some & lanes_below(warp->lane))] = at + (__ffs((int)bits) - 1);
+            put(*n + __popc(some & lanes_below(warp->lane)), (uint32_t)__ffs((int)bits) - 1);
             bits &= bits - 1;
         }
         *n += __popc(some);
@@ -290,13 +320,13 @@ static __device__ void enqueue(const struct warp *warp, uint32_t *queue, uint32_
 
 static __device__ void verify_tiny(const struct warp *warp, uint32_t bits, uint32_t at)
 {
-    const struct gram_list *list = &warp->view->body->tiny;
+    const struct gram_list *list = &warp->scan->view.body->tiny;
     const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(warp->view->body, list->entries);
+        (const struct gram_entry *)mpm_at(warp->scan->view.body, list->entries);
 
     for (; bits != 0; bits &= bits - 1) {
         const uint32_t from = at + (__ffs((int)bits) - 1);
-        const uint8_t byte = mpm_fold(warp->arena->bytes[from]);
+        const uint8_t byte = mpm_fold(warp->scan->arena.bytes[from]);
 
         for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
             verify_entry(warp, &entries[i], from);
@@ -304,96 +334,121 @@ static __device__ void verify_tiny(const struct warp *warp, uint32_t bits, uint3
     __syncwarp();
 }
 
-template <int STRIDE>
-static __device__ void scan_lane(struct warp *warp, const uint32_t *filter, uint32_t at)
+/* What a lane reads of a tile. */
+struct lane_bytes {
+    uint32_t before;
+    uint4 own;
+    uint2 behind;
+};
+
+static __device__ struct lane_bytes load_lane(const struct warp *warp, uint64_t at)
 {
-    const bool inside = at < warp->arena->len;
-    const uint8_t *bytes = warp->arena->bytes + at;
-    uint32_t words[GRAM_LANE_WORDS] = {};
-    uint32_t windows = 0, runs = 0;
+    struct lane_bytes loaded = {};
 
-    if (inside) {
-        const uint4 low = *(const uint4 *)bytes;
-        const uint2 high = *(const uint2 *)(bytes + GRAM_LANE);
+    if (at < warp->scan->arena.len) {
+        const uint8_t *bytes = warp->scan->arena.bytes + at;
 
-        words[0] = gram_fold4(low.x);
-        words[1] = gram_fold4(low.y);
-        words[2] = gram_fold4(low.z);
-        words[3] = gram_fold4(low.w);
-        words[4] = gram_fold4(high.x);
-        words[5] = gram_fold4(high.y);
-        windows = gram_lane_windows(warp->view, filter, words, STRIDE);
-        if (warp->has_runs)
-            runs = gram_lane_runs(words, at > 0 ? gram_fold4(bytes[-1]) : ~words[0]);
+        loaded.own = *(const uint4 *)bytes;
+        loaded.behind = *(const uint2 *)(bytes + GRAM_LANE);
+        /* No run goes on from before the arena. */
+        loaded.before = at > 0 ? *(const uint32_t *)(bytes - 4) : ~loaded.own.x << 24;
     }
-    enqueue(warp, warp->queues->passed, &warp->n_passed, windows, at,
-            [warp] { take_passed(warp, 32); });
-    if (warp->has_runs)
-        enqueue(warp, warp->queues->run, &warp->n_run, runs, at, [warp] { take_runs(warp, 32); });
-    if (warp->has_tiny)
-        verify_tiny(warp, inside ? gram_lane_tiny(warp->view->body, bytes) : 0, at);
+    return loaded;
 }
 
-static __device__ struct warp make_warp(const struct gram_view *view,
-                                        const struct gram_arena *arena,
-                                        struct cuda_hits_device hits, struct queues *queues)
+template <int STRIDE>
+static __device__ void scan_lane(struct warp *warp, const struct lane_bytes *loaded, uint32_t at)
 {
-    struct warp warp = {view, arena, hits, queues, threadIdx.x % 32};
+    const bool inside = at < warp->scan->arena.len;
+    const uint32_t words[GRAM_LANE_WORDS] = {
+        gram_fold4(loaded->before),  gram_fold4(loaded->own.x), gram_fold4(loaded->own.y),
+        gram_fold4(loaded->own.z),   gram_fold4(loaded->own.w), gram_fold4(loaded->behind.x),
+        gram_fold4(loaded->behind.y)};
+    uint32_t windows = gram_lane_windows(&warp->scan->view, shared_filter(), words, STRIDE);
 
-    for (uint32_t kind = 0; kind < GRAM_KINDS; kind++)
-        warp.kinds |= (uint32_t)(view->body->n_of_kind[kind] != 0) << kind;
-    warp.in_runs = view->body->n_in_runs != 0;
-    warp.has_runs = view->body->n_runs != 0;
-    warp.has_tiny = view->body->n_tiny != 0;
-    return warp;
+    if (!warp->scan->in_runs && gram_lane_in_run(words))
+        windows &= 1;
+    enqueue(
+        warp, &warp->n_passed, inside ? windows : 0,
+        [=](uint32_t slot, uint32_t bit) { my_queues()->passed[slot] = at + bit; },
+        [=] { take_passed(warp, 32); });
+    if (warp->scan->has_runs)
+        enqueue(
+            warp, &warp->n_runs, inside ? gram_lane_runs(words) : 0,
+            [=](uint32_t slot, uint32_t bit) { my_queues()->run[slot] = at + bit; },
+            [=] { take_runs(warp, 32); });
+    if (warp->scan->has_tiny) {
+        verify_tiny(
+            warp, inside ? gram_lane_tiny(warp->scan->view.body, warp->scan->arena.bytes + at) : 0,
+            at);
+        flush_hits(warp, 32);
+    }
 }
 
 template <int STRIDE>
 static __global__ void __launch_bounds__(BLOCK)
-    gram_scan_kernel(const struct sl_mpm_table *table, struct gram_arena arena,
-                     struct cuda_hits_device hits)
+    gram_scan_kernel(const __grid_constant__ struct gram_scan scan)
 {
-    extern __shared__ uint32_t shared[];
-    const struct gram_view view = gram_view(table);
-    const uint32_t n_words = 1u << view.words_log;
-    struct warp warp = make_warp(&view, &arena, hits,
-                                 (struct queues *)(shared + n_words) + threadIdx.x / 32);
+    const uint32_t n_words = 1u << scan.view.words_log;
+    struct warp warp = {&scan, threadIdx.x % 32};
 
     for (uint32_t i = threadIdx.x; i < n_words; i += BLOCK)
-        shared[i] = view.words[i];
+        shared_filter()[i] = scan.view.words[i];
+    my_queues()->n_staged = 0;
     __syncthreads();
 
     const uint64_t step = (uint64_t)gridDim.x * WARPS * TILE;
-    for (uint64_t tile = ((uint64_t)blockIdx.x * WARPS + threadIdx.x / 32) * TILE; tile < arena.len;
-         tile += step)
-        scan_lane<STRIDE>(&warp, shared, (uint32_t)tile + warp.lane * GRAM_LANE);
+    uint64_t at = ((uint64_t)blockIdx.x * WARPS + threadIdx.x / 32) * TILE + warp.lane * GRAM_LANE;
+    struct lane_bytes loaded = load_lane(&warp, at);
+    for (; at - warp.lane * GRAM_LANE < scan.arena.len; at += step) {
+        const struct lane_bytes next = load_lane(&warp, at + step);
+
+        scan_lane<STRIDE>(&warp, &loaded, (uint32_t)at);
+        loaded = next;
+    }
     take_passed(&warp, warp.n_passed);
     take_found(&warp, warp.n_found);
-    take_runs(&warp, warp.n_run);
+    take_runs(&warp, warp.n_runs);
+    flush_hits(&warp, 1);
 }
 
+/* A thread an item; the many entries of long items are filled by all threads of its warp. */
 static __global__ void gram_index_kernel(struct gram_arena arena, uint32_t *index, uint32_t n)
 {
-    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t item = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t lane = threadIdx.x % 32;
+    uint32_t first = 0, end = 0;
 
-    if (i < n)
-        index[i] = gram_index_of(arena.payload, arena.n_items, i << GRAM_INDEX_LOG);
+    if (item < arena.n_items)
+        end = gram_index_range(&arena, item, n, &first);
+    for (uint32_t i = 0; i < ENTRIES_ALONE && first < end; i++)
+        index[first++] = item;
+    for (uint32_t left; (left = __ballot_sync(WHOLE, first < end)) != 0;) {
+        const int from = __ffs((int)left) - 1;
+        const uint32_t its_first = __shfl_sync(WHOLE, first, from);
+        const uint32_t its_end = __shfl_sync(WHOLE, end, from);
+
+        for (uint32_t i = its_first + lane; i < its_end; i += 32)
+            index[i] = item - lane + from;
+        if ((int)lane == from)
+            first = end;
+    }
 }
 
-static __global__ void gram_first_runs_kernel(const struct sl_mpm_table *table,
-                                              struct gram_arena arena,
-                                              struct cuda_hits_device hits)
+static __global__ void gram_first_runs_kernel(const __grid_constant__ struct gram_scan scan)
 {
-    const struct gram_view view = gram_view(table);
-    const struct warp warp = make_warp(&view, &arena, hits, NULL);
+    const struct warp warp = {&scan, threadIdx.x % 32};
     const uint32_t item = blockIdx.x * blockDim.x + threadIdx.x;
     struct gram_place place = {item, {}, 0};
 
-    if (item < arena.n_items) {
-        place.span = arena.payload[item];
-        place.overlap = arena.overlap != NULL ? arena.overlap[item] : 0;
+    if (item < scan.arena.n_items) {
+        place.span = scan.arena.payload[item];
+        place.overlap = scan.arena.overlap != NULL ? scan.arena.overlap[item] : 0;
     }
+    my_queues()->n_staged = 0;
+    __syncwarp();
     verify_runs(&warp, place.span.len > 0, &place, place.span.offset);
+    flush_hits(&warp, 1);
 }
 
 /* ---- context --------------------------------------------------------------------------------- */
@@ -401,9 +456,8 @@ static __global__ void gram_first_runs_kernel(const struct sl_mpm_table *table,
 struct gram_cuda {
     void *cuda;
     uint32_t *d_index;
-    uint32_t stride;
-    uint32_t shared_len; /* bytes */
-    bool has_runs;
+    uint32_t shared_len;   /* bytes */
+    struct gram_scan scan; /* but for the batch */
 };
 
 static void gram_cuda_close(void *context)
@@ -428,7 +482,7 @@ static enum sl_status prepare(struct gram_cuda *gram, const struct sl_limits *li
     if (error == cudaSuccess && gram->shared_len > (uint32_t)most)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
                         "gram's filter takes %u bytes of shared memory, this GPU has %d: the table "
-                        "was built for a CPU",
+                        "was built for a CPU, or for another GPU",
                         gram->shared_len, most);
     if (error == cudaSuccess)
         error = cudaFuncSetAttribute(gram_scan_kernel<1>,
@@ -441,19 +495,46 @@ static enum sl_status prepare(struct gram_cuda *gram, const struct sl_limits *li
     return cuda_status(error, "preparing the gram matcher", diag);
 }
 
+/* A pointer into the table's copy on the device. */
+template <class T> static const T *on_device(const struct cuda_context *cuda, const T *host)
+{
+    return (const T *)((const uint8_t *)cuda->d_table +
+                       ((const uint8_t *)host - (const uint8_t *)cuda->table));
+}
+
+static void describe(struct gram_cuda *gram, const struct gram_view *host)
+{
+    const struct cuda_context *cuda = (const struct cuda_context *)gram->cuda;
+    struct gram_scan *scan = &gram->scan;
+    struct gram_view *view = &scan->view;
+
+    *view = *host;
+    view->words = on_device(cuda, host->words);
+    view->slots = on_device(cuda, host->slots);
+    view->entries = on_device(cuda, host->entries);
+    view->patterns = on_device(cuda, host->patterns);
+    view->body = on_device(cuda, host->body);
+    view->literals = on_device(cuda, host->literals);
+    view->groups = on_device(cuda, host->groups);
+    view->bytes = on_device(cuda, host->bytes);
+    scan->in_runs = host->body->n_in_runs != 0;
+    scan->has_runs = host->body->runs.begin[256] != 0;
+    scan->has_tiny = host->body->n_tiny != 0;
+    scan->hits = cuda_hits_device(cuda);
+    scan->arena.index = gram->d_index;
+}
+
 static enum sl_status gram_cuda_open(void **context, const void *table,
                                      const struct sl_limits *limits, struct sl_diag *diag)
 {
     const struct sl_mpm_table *block = (const struct sl_mpm_table *)table;
-    const struct gram_table *body = (const struct gram_table *)mpm_at(block, block->body);
+    const struct gram_view view = gram_view(block);
     struct gram_cuda *gram = (struct gram_cuda *)calloc(1, sizeof *gram);
 
     if (gram == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
-    gram->stride = body->stride;
-    gram->shared_len = (uint32_t)(((uint32_t)sizeof(uint32_t) << body->words_log) +
-                                  WARPS * sizeof(struct queues));
-    gram->has_runs = body->n_runs != 0;
+    gram->shared_len =
+        (uint32_t)(WARPS * sizeof(struct queues) + (sizeof(uint32_t) << view.words_log));
 
     enum sl_status status = cuda_context_open(&gram->cuda, table, block->len, limits, diag);
     if (status == SL_OK)
@@ -462,38 +543,45 @@ static enum sl_status gram_cuda_open(void **context, const void *table,
         gram_cuda_close(gram);
         return status;
     }
+    describe(gram, &view);
     *context = gram;
     return SL_OK;
 }
 
-static void launch(const struct gram_cuda *gram, const struct sl_batch *batch)
+static uint32_t blocks_for(uint64_t n, uint32_t each)
+{
+    return (uint32_t)((n + each - 1) / each);
+}
+
+static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
 {
     const struct cuda_context *cuda = (const struct cuda_context *)gram->cuda;
-    const struct sl_mpm_table *d_table = (const struct sl_mpm_table *)cuda->d_table;
-    const struct gram_arena arena = {
-        batch->bytes,  batch->payload, batch->has_overlap ? batch->overlap : NULL,
-        gram->d_index, batch->n_items, batch->bytes_len};
-    const struct cuda_hits_device hits = cuda_hits_device(cuda);
+    struct gram_scan *scan = &gram->scan;
     const cudaStream_t stream = (cudaStream_t)batch->stream;
     const uint32_t n_index = (batch->bytes_len >> GRAM_INDEX_LOG) + 1;
-    const uint32_t n_tiles = batch->bytes_len / TILE + 1;
-    const uint32_t wanted = (n_tiles + (WARPS - 1)) / WARPS;
+    const uint32_t wanted = blocks_for((uint64_t)batch->bytes_len + 1, TILE * WARPS);
     const uint32_t n_blocks = wanted < cuda->n_multiprocessors ? wanted : cuda->n_multiprocessors;
 
-    gram_index_kernel<<<(n_index + 255) / 256, 256, 0, stream>>>(arena, gram->d_index, n_index);
-    if (gram->stride == 1)
-        gram_scan_kernel<1><<<n_blocks, BLOCK, gram->shared_len, stream>>>(d_table, arena, hits);
+    scan->arena.bytes = batch->bytes;
+    scan->arena.payload = batch->payload;
+    scan->arena.overlap = batch->has_overlap ? batch->overlap : NULL;
+    scan->arena.n_items = batch->n_items;
+    scan->arena.len = batch->bytes_len;
+    gram_index_kernel<<<blocks_for(batch->n_items, ITEMS_BLOCK), ITEMS_BLOCK, 0, stream>>>(
+        scan->arena, gram->d_index, n_index);
+    if (scan->view.stride == 1)
+        gram_scan_kernel<1><<<n_blocks, BLOCK, gram->shared_len, stream>>>(*scan);
     else
-        gram_scan_kernel<2><<<n_blocks, BLOCK, gram->shared_len, stream>>>(d_table, arena, hits);
-    if (gram->has_runs)
-        gram_first_runs_kernel<<<(batch->n_items + 255) / 256, 256, 0, stream>>>(d_table, arena,
-                                                                                 hits);
+        gram_scan_kernel<2><<<n_blocks, BLOCK, gram->shared_len, stream>>>(*scan);
+    if (scan->has_runs)
+        gram_first_runs_kernel<<<blocks_for(batch->n_items, ITEMS_BLOCK), ITEMS_BLOCK,
+                                 sizeof(struct queues) * (ITEMS_BLOCK / 32), stream>>>(*scan);
 }
 
 static enum sl_status gram_cuda_submit(void *context, const struct sl_batch *batch,
                                        struct sl_hits *hits)
 {
-    const struct gram_cuda *gram = (const struct gram_cuda *)context;
+    struct gram_cuda *gram = (struct gram_cuda *)context;
     const enum sl_status status = cuda_submit_begin((struct cuda_context *)gram->cuda, batch, hits);
 
     if (status != SL_OK)
@@ -511,7 +599,7 @@ static enum sl_status gram_cuda_wait(void *context)
 extern "C" {
 extern const struct sl_backend mpm_gram_cuda;
 
-const struct sl_backend mpm_gram_cuda = {"cuda",           SL_DEVICE_CUDA,   device_cuda_usable,
-                                         gram_cuda_open,   gram_cuda_submit, gram_cuda_wait,
+const struct sl_backend mpm_gram_cuda = {"cuda",         SL_DEVICE_CUDA,   device_cuda_usable,
+                                         gram_cuda_open, gram_cuda_submit, gram_cuda_wait,
                                          gram_cuda_close};
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 enum {
-    COUNTERS_LOG = 21,          /* a gram shares its counter with few others that occur */
-    SAMPLE_MAX = 8 << 20,       /* bytes: more teaches little and takes time */
-    TRIAL_MAX = 1 << 19,        /* bytes that filters are tried on */
+    COUNTERS_LOG = 21,    /* a gram shares its counter with few others that occur */
+    SAMPLE_MAX = 8 << 20, /* bytes: more teaches little and takes time */
+    TRIAL_MAX = 1 << 19,  /* bytes that filters are tried on */
 };
 
 /* What of six bytes, the first lowest, makes a gram. */
@@ -140,10 +140,11 @@ static double passing_texts(const struct gram_model *model, const struct gram_vi
     for (uint32_t item = 0; item < sample->n_items; item += step) {
         const uint8_t *text = sample->bytes + sample->payload[item].offset;
 
-        for (uint32_t at = 0; at + 8 <= sample->payload[item].len; at += filter->stride) {
+        for (uint32_t at = 1; at + 8 <= sample->payload[item].len; at += filter->stride) {
             const uint64_t bytes = gram_fold8(gram_load8(text + at));
 
-            n += gram_probe(filter, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+            n += gram_probe(filter, gram_fold4(text[at - 1]), (uint32_t)bytes,
+                            (uint32_t)(bytes >> 32));
         }
     }
     return (double)n;
@@ -157,7 +158,7 @@ static double passing_runs(const struct gram_model *model, const struct gram_vie
     for (uint32_t byte = 0; byte < 256; byte++) {
         const uint32_t run = gram_fold4(byte) * 0x01010101u;
 
-        if (gram_probe(filter, run, run))
+        if (gram_probe(filter, run, run, run))
             share += model->byte_share[byte];
     }
     return share;

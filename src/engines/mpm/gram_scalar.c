@@ -2,6 +2,12 @@
 /* The gram matcher's filters without vectors. */
 #include "gram_cpu.h"
 
+/* A window at a text's first byte that wants one before it is of no literal there. */
+static uint32_t byte_before(const uint8_t *text, uint32_t at)
+{
+    return at > 0 ? gram_fold4(text[at - 1]) : gram_fold4(text[0]);
+}
+
 static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint32_t from,
                         uint32_t to, uint32_t *out)
 {
@@ -11,7 +17,7 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
         const uint64_t bytes = gram_fold8(gram_load8(text + at));
 
         out[n] = at;
-        n += gram_probe(view, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+        n += gram_probe(view, byte_before(text, at), (uint32_t)bytes, (uint32_t)(bytes >> 32));
     }
     return n;
 }
@@ -42,23 +48,52 @@ static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_
     return n;
 }
 
-uint32_t gram_find_scalar(const struct gram_view *view, const uint32_t *keys, const uint32_t *at,
-                          uint32_t n, struct gram_candidates *out)
+/* The filter's word has all those bits clear that a short window does not name. */
+void gram_keys_scalar(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
+                      uint32_t n, struct gram_keys out[GRAM_KINDS])
 {
-    uint32_t n_found = 0;
+    const bool in_runs = view->body->n_in_runs != 0;
 
+    for (int kind = 0; kind < GRAM_KINDS; kind++)
+        out[kind].n = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t entry = gram_find(view->slots, view->slots_log, keys[i]);
+        const uint64_t bytes = gram_fold8(gram_load8(text + passed[i]));
+        const uint32_t before = byte_before(text, passed[i]), first = (uint32_t)bytes;
+        const uint32_t word = view->words[gram_word_of(first, view->multiplier, view->words_log)];
 
-        out->at[n_found] = at[i];
-        out->entry[n_found] = entry;
-        n_found += entry != GRAM_NONE;
-        __builtin_prefetch(&view->entries[entry != GRAM_NONE ? entry : 0]);
+        if (!in_runs && gram_in_run(before, bytes))
+            continue;
+        for (int kind = 0; kind < GRAM_KINDS; kind++) {
+            struct gram_keys *keys = &out[kind];
+            const uint32_t key =
+                gram_key((enum gram_kind)kind, before, first, (uint32_t)(bytes >> 32));
+
+            keys->at[keys->n] = passed[i];
+            keys->key[keys->n] = key;
+            if ((word & gram_unnamed((enum gram_kind)kind)) != 0)
+                continue;
+            keys->n++;
+            __builtin_prefetch(&view->slots[gram_slot_of(key, view->slots_log)]);
+        }
     }
-    return n_found;
 }
 
-const struct gram_filters gram_filters_scalar = {windows, runs, tiny, gram_find_scalar};
+void gram_find_scalar(const struct gram_view *view, const struct gram_keys *keys,
+                      struct gram_candidates *out)
+{
+    out->n = 0;
+    for (uint32_t i = 0; i < keys->n; i++) {
+        const uint32_t entry = gram_find(view->slots, view->slots_log, keys->key[i]);
+
+        out->at[out->n] = keys->at[i];
+        out->entry[out->n] = entry;
+        out->n += entry != GRAM_NONE;
+        __builtin_prefetch(&view->entries[entry != GRAM_NONE ? entry : 0]);
+    }
+}
+
+const struct gram_filters gram_filters_scalar = {windows, runs, tiny, gram_keys_scalar,
+                                                 gram_find_scalar};
 
 static enum sl_status open_scalar(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)

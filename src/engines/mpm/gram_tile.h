@@ -9,8 +9,8 @@
 
 enum {
     GRAM_LANE = 16,      /* bytes */
-    GRAM_LANE_WORDS = 6, /* that a lane reads: its bytes and those of windows that begin in them */
-    GRAM_INDEX_LOG = 11  /* bytes of the arena that share an entry of the index of items */
+    GRAM_LANE_WORDS = 7, /* that a lane reads: the one before its bytes, its bytes and two more */
+    GRAM_INDEX_LOG = 9   /* bytes of the arena that share an entry of the index of items */
 };
 
 /* A batch's arena. Payloads do not overlap, and ascend. */
@@ -18,7 +18,7 @@ struct gram_arena {
     const uint8_t *bytes;
     const struct sl_span *payload;
     const uint16_t *overlap; /* NULL where no item has any */
-    const uint32_t *index;   /* the last item whose payload begins at or before each 2 KiB, or 0 */
+    const uint32_t *index;   /* the last item whose payload begins at or before each 512, or 0 */
     uint32_t n_items;
     uint32_t len; /* bytes */
 };
@@ -30,20 +30,20 @@ struct gram_place {
     uint32_t overlap;
 };
 
-/* The entry of the index for bytes from `begin` on. */
-MPM_CORE uint32_t gram_index_of(const struct sl_span *payload, uint32_t n_items, uint32_t begin)
+/* The entries of the index that are an item's: those from *first on, up to the returned one. The
+ * last item has all that are left of n. */
+MPM_CORE uint32_t gram_index_range(const struct gram_arena *arena, uint32_t item, uint32_t n,
+                                   uint32_t *first)
 {
-    uint32_t low = 0, high = n_items - 1;
+    const uint32_t round = (1u << GRAM_INDEX_LOG) - 1;
 
-    while (low < high) {
-        const uint32_t middle = high - (high - low) / 2;
-
-        if (payload[middle].offset <= begin)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    /* From the first entry at or behind the payload's first byte; of the first item, all before. */
+    *first = item == 0
+                 ? 0
+                 : (uint32_t)(((uint64_t)arena->payload[item].offset + round) >> GRAM_INDEX_LOG);
+    return item + 1 == arena->n_items
+               ? n
+               : (uint32_t)(((uint64_t)arena->payload[item + 1].offset + round) >> GRAM_INDEX_LOG);
 }
 
 /* The item whose payload holds bytes begin to end - 1, if one does. */
@@ -106,35 +106,78 @@ MPM_CORE uint32_t gram_funnel(uint32_t a, uint32_t b, uint32_t at)
 #endif
 }
 
-/* gram_bits_of from the names of bytes 0 to 3 and 4 to 7: the names become the nibbles that choose
- * from the eight possible bytes. */
-MPM_CORE uint32_t gram_bits_named(uint32_t low, uint32_t high)
+/* Eight nibbles from nibble `at` (0 to 7) of a on, going on in b. */
+MPM_CORE uint32_t gram_funnel4(uint32_t a, uint32_t b, uint32_t at)
 {
-    const uint32_t names = gram_choose(low, high, 0x5403);
-    const uint32_t nibbles = gram_choose(names | names >> 4, 0, 0x0020);
-
-    return gram_choose(0x08040201u, 0x80402010u, nibbles);
+#ifdef __CUDA_ARCH__
+    return __funnelshift_r(a, b, 4 * at);
+#else
+    return (uint32_t)(((uint64_t)b << 32 | a) >> 4 * at);
+#endif
 }
 
-/* Bit p: a window may begin at byte p of the lane. `words` are the lane's, folded. */
+/* The names of what a lane reads, a nibble each, eight a word. */
+MPM_CORE void gram_lane_names(const uint32_t words[GRAM_LANE_WORDS],
+                              uint32_t names[(GRAM_LANE_WORDS + 1) / 2])
+{
+    uint32_t pairs[GRAM_LANE_WORDS + 1];
+
+    pairs[GRAM_LANE_WORDS] = 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (uint32_t i = 0; i < GRAM_LANE_WORDS; i++) {
+        const uint32_t apart = gram_names_of(words[i]);
+
+        pairs[i] = apart | apart >> 4; /* in bytes 0 and 2 */
+    }
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (uint32_t i = 0; i < (GRAM_LANE_WORDS + 1) / 2; i++)
+        names[i] = gram_choose(pairs[2 * i], pairs[2 * i + 1], 0x6420);
+}
+
+/* Eight names from that of byte `at` of what a lane reads on. */
+MPM_CORE uint32_t gram_names_from(const uint32_t names[(GRAM_LANE_WORDS + 1) / 2], uint32_t at)
+{
+    const uint32_t word = at / 8, last = (GRAM_LANE_WORDS + 1) / 2 - 1;
+
+    return gram_funnel4(names[word], names[word < last ? word + 1 : last], at % 8);
+}
+
+/* Bit p: a window may begin at byte p of the lane. `words` are what it reads, folded. Four names
+ * choose a window's bits from the eight that a byte may name. */
 MPM_CORE uint32_t gram_lane_windows(const struct gram_view *view, const uint32_t *filter,
                                     const uint32_t words[GRAM_LANE_WORDS], uint32_t stride)
 {
+    uint32_t names[(GRAM_LANE_WORDS + 1) / 2];
     uint32_t passed = 0;
 
+    gram_lane_names(words, names);
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
     for (uint32_t p = 0; p < GRAM_LANE; p += stride) {
-        const uint32_t first = gram_funnel(words[p / 4], words[p / 4 + 1], p % 4);
-        const uint32_t rest = gram_funnel(words[p / 4 + 1], words[p / 4 + 2], p % 4);
+        const uint32_t at = p + 4; /* of what the lane reads */
+        const uint32_t first = gram_funnel(words[at / 4], words[at / 4 + 1], at % 4);
         const uint32_t word = filter[gram_word_of(first, view->multiplier, view->words_log)];
+        const uint32_t its =
+            (gram_names_from(names, at - 1) & 0xF) | (gram_names_from(names, at + 2) & ~0xFu);
 
-        passed |= (uint32_t)((word & gram_bits_named(gram_names_of(first), gram_names_of(rest))) ==
-                             0)
-                  << p;
+        passed |= (uint32_t)((word & gram_choose(0x08040201u, 0x80402010u, its)) == 0) << p;
     }
     return passed;
+}
+
+/* Whether a lane's bytes, and those that windows beginning in them reach to, are one byte: windows
+ * from its second byte on then lie in a run. */
+MPM_CORE bool gram_lane_in_run(const uint32_t words[GRAM_LANE_WORDS])
+{
+    const uint32_t run = words[1];
+
+    return ((run ^ (run << 8 | run >> 24)) | (run ^ words[2]) | (run ^ words[3]) |
+            (run ^ words[4]) | (run ^ words[5]) | (run ^ words[6])) == 0;
 }
 
 /* 0x80 in each byte where a and b are equal, 0 elsewhere. */
@@ -145,24 +188,20 @@ MPM_CORE uint32_t gram_equal4(uint32_t a, uint32_t b)
     return ~(((differ & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | differ | 0x7F7F7F7Fu);
 }
 
-/* Bit p: a run of GRAM_RUN_MIN coarsely equal bytes begins at byte p of the lane. `before` is the
- * folded byte before the lane's first. */
-MPM_CORE uint32_t gram_lane_runs(const uint32_t words[GRAM_LANE_WORDS], uint32_t before)
+/* Bit p: a run of GRAM_RUN_MIN bytes or more begins at byte p of the lane. */
+MPM_CORE uint32_t gram_lane_runs(const uint32_t words[GRAM_LANE_WORDS])
 {
-    uint32_t begin = 0;
+    uint32_t equal = 0; /* bit 4 + p: byte p equals the next */
 
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-    for (uint32_t i = 0; i < GRAM_LANE / 4; i++) {
-        const uint32_t last = (i == 0 ? before : words[i - 1] >> 24) & 0xFF;
-        const uint32_t run = gram_equal4(words[i], gram_funnel(words[i], words[i + 1], 1)) &
-                             gram_equal4(words[i], gram_funnel(words[i], words[i + 1], 2)) &
-                             ~gram_equal4(words[i], words[i] << 8 | last);
-
-        begin |= ((run >> 7) * 0x01020408u >> 24 & 15) << 4 * i;
-    }
-    return begin;
+    for (uint32_t i = 0; i < GRAM_LANE_WORDS - 1; i++)
+        equal |=
+            ((gram_equal4(words[i], gram_funnel(words[i], words[i + 1], 1)) >> 7) * 0x01020408u >>
+             24)
+            << 4 * i;
+    return equal >> 4 & equal >> 5 & ~(equal >> 3) & 0xFFFF;
 }
 
 /* Bit p: a tiny literal may begin at byte p of the lane; `bytes` are as they are. */
@@ -171,22 +210,19 @@ MPM_CORE uint32_t gram_lane_tiny(const struct gram_table *body, const uint8_t *b
     uint32_t passed = 0;
 
     for (uint32_t p = 0; p < GRAM_LANE; p++)
-        passed |=
-            (uint32_t)((body->tiny_first[bytes[p]] & body->tiny_second[bytes[p + 1]]) != 0) << p;
+        passed |= (uint32_t)((body->tiny_first[bytes[p]] & body->tiny_second[bytes[p + 1]]) != 0)
+                  << p;
     return passed;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Whether a run that begins here, in this item, is long enough to be looked at. */
-MPM_CORE bool gram_run_matters(const struct gram_table *body, const struct gram_arena *arena,
-                               const struct gram_place *place, uint32_t at)
+/* Whether there are literals that are runs of a byte. */
+MPM_CORE bool gram_has_runs_of(const struct gram_table *body, uint8_t byte)
 {
-    const uint8_t byte = (uint8_t)gram_fold4(arena->bytes[at]);
-    const uint32_t min = body->run_min[byte];
+    const uint8_t folded = (uint8_t)gram_fold4(byte);
 
-    return min != 0 && min <= place->span.offset + (uint64_t)place->span.len - at &&
-           gram_fold4(arena->bytes[at + min - 1]) == byte;
+    return body->runs.begin[folded] != body->runs.begin[folded + 1];
 }
 
 /* Where a run of a folded byte ends, looking at no more than `most` bytes, a multiple of 8, and not

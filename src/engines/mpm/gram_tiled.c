@@ -52,15 +52,19 @@ static void verify_key(const struct scan *scan, enum gram_kind kind, uint32_t ke
 
 static void verify_window(const struct scan *scan, uint32_t at)
 {
-    const uint64_t bytes = gram_fold8(gram_load8(scan->arena.bytes + at));
+    const uint8_t *text = scan->arena.bytes + at;
+    const uint64_t bytes = gram_fold8(gram_load8(text));
+    const uint32_t before = at > 0 ? gram_fold4(text[-1]) : (uint32_t)bytes;
+    const uint32_t first = (uint32_t)bytes, rest = (uint32_t)(bytes >> 32);
+    const uint32_t word =
+        scan->view.words[gram_word_of(first, scan->view.multiplier, scan->view.words_log)];
 
-    if (scan->view.body->n_in_runs == 0 && gram_in_run(bytes))
+    if (scan->view.body->n_in_runs == 0 && gram_in_run(before, bytes))
         return;
     for (int kind = 0; kind < GRAM_KINDS; kind++)
-        if (scan->view.body->n_of_kind[kind] != 0)
+        if ((word & gram_unnamed((enum gram_kind)kind)) == 0)
             verify_key(scan, (enum gram_kind)kind,
-                       gram_key((enum gram_kind)kind, (uint32_t)bytes, (uint32_t)(bytes >> 32)),
-                       at);
+                       gram_key((enum gram_kind)kind, before, first, rest), at);
 }
 
 static void verify_tiny(const struct scan *scan, uint32_t at)
@@ -94,42 +98,34 @@ static void report_runs(const struct scan *scan, const struct gram_place *place,
 {
     const struct gram_view *view = &scan->view;
     const struct gram_list *list = &view->body->runs;
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(view->body, list->entries);
+    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(view->body, list->entries);
 
     for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
         const struct gram_entry *entry = &entries[i];
 
         if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
-            report_run(scan, place, (uint8_t)entry->bytes,
-                       (entry->flags & GRAM_ENTRY_EXACT) != 0, entry->len, entry->match, begin,
-                       end);
+            report_run(scan, place, (uint8_t)entry->bytes, (entry->flags & GRAM_ENTRY_EXACT) != 0,
+                       entry->len, entry->match, begin, end);
             continue;
         }
         for (uint32_t k = view->groups[entry->match]; k < view->groups[entry->match + 1]; k++) {
             const struct mpm_literal *literal = &view->literals[k];
 
-            report_run(scan, place, view->bytes[literal->bytes], literal->exact != 0,
-                       literal->len, literal->id, begin, end);
+            report_run(scan, place, view->bytes[literal->bytes], literal->exact != 0, literal->len,
+                       literal->id, begin, end);
         }
     }
 }
 
+/* A run that begins here, in this item, if it may be a literal. */
 static void verify_run(const struct scan *scan, const struct gram_place *place, uint32_t at)
 {
-    if (!gram_run_matters(scan->view.body, &scan->arena, place, at))
-        return;
-
-    const uint8_t *bytes = scan->arena.bytes;
-    const uint8_t byte = (uint8_t)gram_fold4(bytes[at]);
+    const uint8_t byte = (uint8_t)gram_fold4(scan->arena.bytes[at]);
     const uint32_t behind = place->span.offset + place->span.len;
-    const uint32_t end = gram_run_end(&scan->arena, byte, at, UINT32_MAX, behind);
 
-    report_runs(scan, place, byte, at, end);
-    if (at > place->span.offset)
-        verify_key(scan, GRAM_RUN_BEGIN, gram_run_key(GRAM_RUN_BEGIN, byte, bytes[at - 1]), at);
-    if (end < behind)
-        verify_key(scan, GRAM_RUN_END, gram_run_key(GRAM_RUN_END, byte, bytes[end]), end);
+    if (gram_has_runs_of(scan->view.body, byte))
+        report_runs(scan, place, byte, at,
+                    gram_run_end(&scan->arena, byte, at, UINT32_MAX, behind));
 }
 
 /* Runs at an item's first byte are looked at apart: they may go on from what lies before it. */
@@ -160,20 +156,37 @@ static void scan_lane(const struct scan *scan, uint32_t at)
     const uint8_t *bytes = scan->arena.bytes + at;
     uint32_t words[GRAM_LANE_WORDS];
 
-    memcpy(words, bytes, sizeof words);
+    memcpy(words + 1, bytes, sizeof words - sizeof *words);
+    words[0] = ~words[1] << 24; /* no run goes on from before the arena */
+    if (at > 0)
+        memcpy(words, bytes - 4, 4);
     for (int i = 0; i < GRAM_LANE_WORDS; i++)
         words[i] = gram_fold4(words[i]);
-    for (uint32_t bits =
-             gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride);
-         bits != 0; bits &= bits - 1)
-        verify_window(scan, at + (uint32_t)__builtin_ctz(bits));
+
+    uint32_t windows = gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride);
+    if (body->n_in_runs == 0 && gram_lane_in_run(words))
+        windows &= 1;
+    for (; windows != 0; windows &= windows - 1)
+        verify_window(scan, at + (uint32_t)__builtin_ctz(windows));
     if (body->n_runs != 0)
-        for (uint32_t bits = gram_lane_runs(words, at > 0 ? gram_fold4(bytes[-1]) : ~words[0]);
-             bits != 0; bits &= bits - 1)
+        for (uint32_t bits = gram_lane_runs(words); bits != 0; bits &= bits - 1)
             verify_inner_run(scan, at + (uint32_t)__builtin_ctz(bits));
     if (body->n_tiny != 0)
         for (uint32_t bits = gram_lane_tiny(body, bytes); bits != 0; bits &= bits - 1)
             verify_tiny(scan, at + (uint32_t)__builtin_ctz(bits));
+}
+
+static void make_index(uint32_t *index, const struct gram_arena *arena)
+{
+    const uint32_t n = (arena->len >> GRAM_INDEX_LOG) + 1;
+
+    for (uint32_t item = 0; item < arena->n_items; item++) {
+        uint32_t first;
+        const uint32_t end = gram_index_range(arena, item, n, &first);
+
+        for (uint32_t i = first; i < end; i++)
+            index[i] = item;
+    }
 }
 
 static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
@@ -191,8 +204,7 @@ static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *bat
 
     if (batch->n_items == 0)
         return SL_OK;
-    for (uint32_t i = 0; i << GRAM_INDEX_LOG < batch->bytes_len; i++)
-        tiled->index[i] = gram_index_of(batch->payload, batch->n_items, i << GRAM_INDEX_LOG);
+    make_index(tiled->index, &scan.arena);
     if (scan.view.body->n_runs != 0)
         verify_first_runs(&scan);
     for (uint32_t at = 0; at < batch->bytes_len; at += GRAM_LANE)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/diag.h"
 #include "mpm_internal.h"
 
@@ -45,11 +46,20 @@ const struct mpm_algorithm *mpm_find_algorithm(const char *name)
     return NULL;
 }
 
-static const struct mpm_algorithm *choose_algorithm(const struct sl_mpm_config *config)
+/* gram, but for CPUs without vectors, and for sets with literals too short for its windows: both
+ * are what it is slower on than the automaton. */
+static const char *choose_name(const struct sl_mpm_config *config, const struct mpm_set *set)
 {
-    if (strcmp(config->algorithm, "auto") != 0)
-        return mpm_find_algorithm(config->algorithm);
-    return mpm_find_algorithm(config->device == SL_DEVICE_CUDA ? "pfac" : "ac");
+    enum { SHORT = 3 }; /* bytes */
+
+    if (config->device == SL_DEVICE_CUDA)
+        return "gram";
+    if (cpu_level() < CPU_AVX2)
+        return "ac";
+    for (uint32_t id = 0; id < set->n_literals; id++)
+        if (set->literals[id].len <= SHORT)
+            return "ac";
+    return "gram";
 }
 
 static enum sl_status unknown_algorithm(const char *name, struct sl_diag *diag)
@@ -69,15 +79,18 @@ enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_con
                             const struct sl_literal *literals, size_t n_literals,
                             struct sl_diag *diag)
 {
-    const struct mpm_algorithm *algorithm = choose_algorithm(config);
+    const bool automatic = strcmp(config->algorithm, "auto") == 0;
+    const struct mpm_algorithm *algorithm = mpm_find_algorithm(config->algorithm);
     struct mpm_set set;
 
-    if (algorithm == NULL)
+    if (algorithm == NULL && !automatic)
         return unknown_algorithm(config->algorithm, diag);
 
     enum sl_status status = mpm_set_init(&set, literals, n_literals, diag);
     if (status != SL_OK)
         return status;
+    if (automatic)
+        algorithm = mpm_find_algorithm(choose_name(config, &set));
     status = algorithm->build(table, &set, config, diag);
     mpm_set_clear(&set);
     return status;

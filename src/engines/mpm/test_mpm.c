@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/cpu.h"
 #include "mpm_ref.h"
 #include "sluice/device.h"
 #include "sluice/mpm.h"
@@ -590,6 +591,124 @@ static void test_guard_pages(void **state)
     }
 }
 
+/* ---- hostile sets and texts ------------------------------------------------------------------ */
+
+enum { HOSTILE_TEXT = 1 << 16, HOSTILE_LITERALS = 4000, HOSTILE_BYTES = 9 << 20 };
+
+struct hostile {
+    uint8_t text[HOSTILE_TEXT];
+    struct sl_literal literals[HOSTILE_LITERALS];
+    size_t n;
+    uint8_t bytes[HOSTILE_BYTES];
+    uint8_t *end; /* of the literals' bytes */
+};
+
+/* The bytes of another literal. */
+static uint8_t *hostile_literal(struct hostile *hostile, uint32_t len)
+{
+    uint8_t *bytes = hostile->end;
+
+    hostile->literals[hostile->n++] = (struct sl_literal){.bytes = bytes, .len = len};
+    hostile->end += len;
+    return bytes;
+}
+
+/* One long literal of period 2, and the text follows it but for a byte in 4,095. */
+static void make_period(struct hostile *hostile)
+{
+    uint8_t *bytes = hostile_literal(hostile, longest_literal);
+
+    for (uint32_t i = 0; i < longest_literal; i++)
+        bytes[i] = (uint8_t) "ab"[i % 2];
+    for (uint32_t i = 0; i < HOSTILE_TEXT; i++)
+        hostile->text[i] = i % 4095 == 4094 ? 'x' : (uint8_t) "ab"[i % 2];
+}
+
+/* Literals that share all that is rare, and a text full of it. */
+static void make_shared(struct hostile *hostile)
+{
+    for (uint32_t i = 0; i < HOSTILE_LITERALS; i++) {
+        char digits[16];
+
+        snprintf(digits, sizeof digits, "%08u", i);
+        uint8_t *bytes = hostile_literal(hostile, 16);
+        memcpy(bytes, "\1\2\3\4\5\6\7\10", 8);
+        memcpy(bytes + 8, digits, 8);
+    }
+    for (uint32_t i = 0; i < HOSTILE_TEXT; i++)
+        hostile->text[i] = (uint8_t)(1 + i % 8);
+}
+
+/* Runs of every length, and a text of runs of a byte that differs in what is lower case to letters.
+ */
+static void make_runs(struct hostile *hostile)
+{
+    for (uint32_t len = 3; len < 2000; len++)
+        memset(hostile_literal(hostile, len), '@', len);
+    memset(hostile->text, '`', HOSTILE_TEXT);
+    for (uint32_t i = 0; i < HOSTILE_TEXT; i += 3001)
+        hostile->text[i] = 'x';
+}
+
+/* Literals of three bytes that begin with the same one, and a text of this byte. */
+static void make_tiny(struct hostile *hostile)
+{
+    for (uint32_t i = 0; i < HOSTILE_LITERALS; i++) {
+        uint8_t *bytes = hostile_literal(hostile, 3);
+
+        bytes[0] = 'a';
+        bytes[1] = (uint8_t)i;
+        bytes[2] = (uint8_t)(i >> 8);
+    }
+    memset(hostile->text, 'a', HOSTILE_TEXT);
+}
+
+static double fastest_scan(const char *name, const char *on, const struct hostile *hostile,
+                           struct sl_hits *hits)
+{
+    struct sl_mpm_table *table = build_with(name, hostile->literals, hostile->n);
+    double best = 0;
+
+    for (int i = 0; i < 5; i++) {
+        const double begin = seconds();
+
+        assert_int_equal(scan_table(table, on, batch, hits), SL_OK);
+        const double took = seconds() - begin;
+        best = i == 0 || took < best ? took : best;
+    }
+    sl_mpm_free(table);
+    return best;
+}
+
+/* All give the oracle's hits. gram also switches to the automaton where verification is dear: without
+ * that it would take hundreds of times as long as this. */
+static void test_hostile_sets(void **state)
+{
+    static void (*const make[])(struct hostile *) = {make_period, make_shared, make_runs,
+                                                     make_tiny};
+    struct hostile *hostile = (struct hostile *)calloc(1, sizeof *hostile);
+
+    (void)state;
+    assert_non_null(hostile);
+    for (size_t i = 0; i < sizeof make / sizeof *make; i++) {
+        hostile->n = 0;
+        hostile->end = hostile->bytes;
+        make[i](hostile);
+        sl_batch_reset(batch);
+        add_item(hostile->text, HOSTILE_TEXT);
+        for (uint32_t at = 0; at + 1400 < HOSTILE_TEXT; at += 1400)
+            add_item(hostile->text + at, 1400);
+        check(hostile->literals, hostile->n);
+        if (strcmp(algorithm, "gram") == 0 && strcmp(backend_name, "cuda") != 0 &&
+            strcmp(backend_name, "tiled") != 0) { /* those switch to no other path */
+            const double limit = 30 * fastest_scan("ac", "scalar", hostile, &expected) + 1e-3;
+
+            assert_true(fastest_scan(algorithm, backend_name, hostile, &found) < limit);
+        }
+    }
+    free(hostile);
+}
+
 /* ---- the contract ---------------------------------------------------------------------------- */
 
 static void test_overflow_counts_exactly(void **state)
@@ -779,26 +898,31 @@ static void test_bad_sets_are_refused(void **state)
     sl_mpm_free(NULL);
 }
 
-static void test_auto_picks_by_device(void **state)
+static const char *picked(enum sl_device_kind device, const struct sl_literal *literals, size_t n)
 {
-    const struct sl_literal literals[] = {literal_of("ab", 0)};
-    static const char *const picks[] = {[SL_DEVICE_CPU] = "ac", [SL_DEVICE_CUDA] = "pfac"};
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table;
+    struct sl_mpm_info info;
+
+    sl_mpm_config_init(&config);
+    config.device = device;
+    assert_int_equal(sl_mpm_build(&table, &config, literals, n, NULL), SL_OK);
+    sl_mpm_info(table, &info);
+    assert_int_equal(info.n_literals, n);
+    sl_mpm_free(table);
+    return info.algorithm;
+}
+
+static void test_auto_picks_by_device_and_lengths(void **state)
+{
+    const struct sl_literal literals[] = {literal_of("abcd", 0), literal_of("abc", 0)};
+    const char *vectors = cpu_level() >= CPU_AVX2 ? "gram" : "ac";
 
     (void)state;
-    for (int device = SL_DEVICE_CPU; device <= SL_DEVICE_CUDA; device++) {
-        struct sl_mpm_config config;
-        struct sl_mpm_table *table;
-        struct sl_mpm_info info;
-
-        sl_mpm_config_init(&config);
-        config.device = (enum sl_device_kind)device;
-        assert_int_equal(sl_mpm_build(&table, &config, literals, 1, NULL), SL_OK);
-        sl_mpm_info(table, &info);
-        assert_string_equal(info.algorithm, picks[device]);
-        assert_int_equal(info.n_literals, 1);
-        assert_int_equal(info.n_states, 3);
-        sl_mpm_free(table);
-    }
+    assert_string_equal(picked(SL_DEVICE_CPU, literals, 0), vectors);
+    assert_string_equal(picked(SL_DEVICE_CPU, literals, 1), vectors);
+    assert_string_equal(picked(SL_DEVICE_CPU, literals, 2), "ac");
+    assert_string_equal(picked(SL_DEVICE_CUDA, literals, 2), "gram");
 }
 
 /* "wm" is one of those with a fixed length of blocks: few literals, "wm2", many, "wm3". */
@@ -1136,13 +1260,14 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_near_matches_everywhere),
         cmocka_unit_test(test_no_match_and_no_literal),
         cmocka_unit_test(test_guard_pages),
+        cmocka_unit_test(test_hostile_sets),
         cmocka_unit_test(test_overflow_counts_exactly),
         cmocka_unit_test(test_pieces_give_the_same_hits),
         cmocka_unit_test(test_order_of_items_changes_nothing),
         cmocka_unit_test(test_contexts_are_reusable),
         cmocka_unit_test(test_batches_outside_the_contract),
         cmocka_unit_test(test_bad_sets_are_refused),
-        cmocka_unit_test(test_auto_picks_by_device),
+        cmocka_unit_test(test_auto_picks_by_device_and_lengths),
         cmocka_unit_test(test_wm_picks_block_length),
         cmocka_unit_test(test_rules_on_captures),
     };
