@@ -402,7 +402,8 @@ bool bench_to_device(struct bench_data *data, const struct bench_data *from, siz
         return false;
     }
     data->n_batches = 1;
-    data->batches[0].origin = NULL; /* it would be `from`'s */
+    data->batches[0].origin = NULL; /* it would be `from`'s, which may go before this */
+    data->batches[0].host_bytes = NULL;
     count_batch(data, source);
     memcpy(data->text, from->text, sizeof data->text);
     return true;

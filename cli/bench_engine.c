@@ -21,7 +21,8 @@ struct lane {
     void *context;
     struct sl_stage *stage; /* where batches cross to a GPU */
     struct sl_hits hits;
-    const struct sl_batch *batch; /* in flight, or NULL */
+    const struct sl_batch *batch; /* in flight, or NULL, */
+    struct sl_batch view;         /* and where it crossed to, lent with it */
     enum sl_status failed;        /* SL_OK, or the first failure */
     uint64_t n_hits;              /* of the run */
 };
@@ -76,13 +77,12 @@ static void begin_batch(const struct run *run, struct lane *lane, const struct s
 {
     const struct bench_work *work = run->work;
     const struct sl_batch *there = batch;
-    struct sl_batch view;
 
     if (lane->failed != SL_OK)
         return;
     if (lane->stage != NULL) {
-        note(work, lane, sl_stage_upload(lane->stage, batch, &view));
-        there = &view;
+        note(work, lane, sl_stage_upload(lane->stage, batch, &lane->view));
+        there = &lane->view;
     }
     if (run->timer != NULL)
         device_timer_begin(run->timer, batch->stream);

@@ -16,8 +16,9 @@ enum { ALGORITHMS_MAX = 32, N_BLOCKS = 4 };
 /* Batches that cross to a GPU, MiB. */
 static const uint32_t blocks[N_BLOCKS] = {1, 4, 16, 32};
 
-/* Left out unless named: minutes a row. */
-static const char *const slow[] = {"naive", NULL};
+/* Algorithms, and backends of others, that are left out unless the algorithm is named: minutes a
+ * row, as they compare with one literal after another. */
+static const char *const slow[] = {"naive", "rk.cuda-block", "rk.cuda-thread", NULL};
 
 struct mpm {
     const struct bench *bench;
@@ -312,6 +313,17 @@ static void print_table(const struct mpm *mpm, const char *what, const struct sl
     }
 }
 
+static bool is_left_out(const struct mpm *mpm, const struct sl_mpm_table *table,
+                        const struct sl_backend *backend)
+{
+    struct sl_mpm_info info;
+    char name[64];
+
+    sl_mpm_info(table, &info);
+    snprintf(name, sizeof name, "%s.%s", info.algorithm, backend->name);
+    return mpm->bench->algorithms == NULL && is_in(slow, name);
+}
+
 static bool rows_of_table(struct mpm *mpm, const char *what, const struct sl_mpm_table *table,
                           enum sl_device_kind kind)
 {
@@ -321,7 +333,7 @@ static bool rows_of_table(struct mpm *mpm, const char *what, const struct sl_mpm
     for (; *backends != NULL && good; backends++) {
         char why[SL_WHY_LEN];
 
-        if ((*backends)->device != kind)
+        if ((*backends)->device != kind || is_left_out(mpm, table, *backends))
             continue;
         if (!bench_usable(mpm->bench, *backends, why)) {
             if (why[0] != '\0')

@@ -21,22 +21,59 @@ static void *to_device(const void *host, size_t len)
     return device;
 }
 
+static void check_backend(const struct sl_backend *backend, const struct sl_mpm_table *table,
+                          const struct sl_batch *view)
+{
+    struct sl_hit hit[16];
+    struct sl_hits hits = {hit, 16, 0};
+    struct sl_diag diag;
+    void *context;
+
+    assert_int_equal(backend->open(&context, table, &limits, &diag), SL_OK);
+    assert_int_equal(backend->submit(context, view, &hits), SL_OK);
+    assert_int_equal(backend->wait(context), SL_OK);
+    sl_hits_sort(&hits);
+    assert_int_equal(hits.n, 3);
+    assert_int_equal(hit[0].offset, 10);
+    assert_int_equal(hit[1].offset, 26);
+    assert_int_equal(hit[2].item, 1);
+    assert_int_equal(hit[2].offset, 6);
+    backend->close(context);
+}
+
+/* All backends for GPUs; returns how many they are. */
+static uint32_t check_algorithm(const char *algorithm, const struct sl_batch *view)
+{
+    const struct sl_literal literal = {(const uint8_t *)"needle", 6, SL_LITERAL_NOCASE};
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table;
+    struct sl_diag diag;
+    uint32_t n = 0;
+
+    sl_mpm_config_init(&config);
+    config.algorithm = algorithm;
+    config.device = SL_DEVICE_CUDA;
+    assert_int_equal(sl_mpm_build(&table, &config, &literal, 1, &diag), SL_OK);
+    for (const struct sl_backend *const *backend = sl_mpm_engine(table)->backends; *backend != NULL;
+         backend++) {
+        if ((*backend)->device == SL_DEVICE_CUDA) {
+            check_backend(*backend, table, view);
+            n++;
+        }
+    }
+    sl_mpm_free(table);
+    return n;
+}
+
 /* A batch that lives on the GPU from the start: memory and stream of another program, no copy by
  * sluice. */
 static void test_engines_run_on_memory_that_is_there_already(void **state)
 {
     static const char text[] = "one needle, another NEEDLE, no noodle";
-    const struct sl_literal literal = {(const uint8_t *)"needle", 6, SL_LITERAL_NOCASE};
     struct sl_span spans[2] = {{0, sizeof text - 1}, {64, 6}};
     uint8_t arena[128] = {0};
-    struct sl_hit hit[16];
-    struct sl_hits hits = {hit, 16, 0};
-    struct sl_mpm_config config;
-    struct sl_mpm_table *table;
-    struct sl_diag diag;
-    char why[SL_WHY_LEN];
     cudaStream_t stream;
-    void *context;
+    uint32_t n = 0;
 
     (void)state;
     memcpy(arena, text, sizeof text);
@@ -51,23 +88,11 @@ static void test_engines_run_on_memory_that_is_there_already(void **state)
                                   .payload = to_device(spans, sizeof spans),
                                   .stream = stream};
 
-    sl_mpm_config_init(&config);
-    config.device = SL_DEVICE_CUDA;
-    assert_int_equal(sl_mpm_build(&table, &config, &literal, 1, &diag), SL_OK);
-    const struct sl_backend *backend = sl_engine_choose(sl_mpm_engine(table), SL_DEVICE_CUDA, why);
-    assert_non_null(backend);
-    assert_int_equal(backend->open(&context, table, &limits, &diag), SL_OK);
-    assert_int_equal(backend->submit(context, &view, &hits), SL_OK);
-    assert_int_equal(backend->wait(context), SL_OK);
-    sl_hits_sort(&hits);
-    assert_int_equal(hits.n, 3);
-    assert_int_equal(hit[0].offset, 10);
-    assert_int_equal(hit[1].offset, 26);
-    assert_int_equal(hit[2].item, 1);
-    assert_int_equal(hit[2].offset, 6);
+    assert_true(check_algorithm("auto", &view) > 0);
+    for (const char *const *algorithm = sl_mpm_algorithms; *algorithm != NULL; algorithm++)
+        n += check_algorithm(*algorithm, &view);
+    assert_true(n > 0);
 
-    backend->close(context);
-    sl_mpm_free(table);
     cudaFree(view.bytes);
     cudaFree(view.payload);
     cudaStreamDestroy(stream);
@@ -122,6 +147,9 @@ static void check_view(const struct sl_batch *view, const struct sl_batch *batch
     assert_int_equal(view->has_overlap, batch->has_overlap);
     assert_null(view->room);
     assert_ptr_equal(view->origin, batch->origin);
+    assert_ptr_equal(view->host_bytes, batch->bytes);
+    assert_ptr_equal(view->host_payload, batch->payload);
+    assert_ptr_equal(view->host_overlap, batch->overlap);
     check_on_device(view->bytes, batch->bytes, batch->bytes_len);
     assert_int_equal(
         cudaMemcpy(slack, view->bytes + batch->bytes_len, sizeof slack, cudaMemcpyDeviceToHost),

@@ -121,6 +121,13 @@ struct sl_batch {
      * bytes become valid and on which engines work. */
     int device;
     void *stream;
+
+    /* SL_MEMORY_DEVICE only: where the same bytes and columns lie in host memory as well, lent as
+     * the batch is, for engines that end their work on the CPU; the stage sets them. host_bytes
+     * NULL: nowhere, such engines copy back what they need. */
+    uint8_t *host_bytes;
+    struct sl_span *host_payload;
+    uint16_t *host_overlap; /* valid where has_overlap */
 };
 
 /* Makes an empty batch of host memory for packets: arena_len bytes (1 to 4 GiB - 64 KiB, rounded up

@@ -44,8 +44,9 @@ SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
                                              const struct sl_limits *limits, struct sl_diag *diag);
 
 /* Starts copying arena and columns of a host batch (fast only where pinned) and fills `view` with a
- * batch in device memory, valid until the next upload. Asynchronous: `batch` is lent until an
- * engine's wait on the view, or sl_stage_wait, has returned.
+ * batch in device memory, valid until the next upload. Asynchronous: `batch` is lent until the last
+ * engine's wait on the view has returned, or, where none works on it, sl_stage_wait. Who wants it
+ * back sooner and the view to be worked on sets the view's host_bytes to NULL after sl_stage_wait.
  *
  * A pinned batch of sl_batch_create crosses in one copy: its columns are laid behind its items
  * first, in the arena's memory; one thread may send it to several stages. Other batches take a copy

@@ -102,6 +102,9 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
     view->room_len = 0;
     view->device = stage->limits.device;
     view->stream = stage->stream;
+    view->host_bytes = batch->bytes;
+    view->host_payload = batch->payload;
+    view->host_overlap = batch->overlap;
     return SL_OK;
 }
 

@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             tables[n] = build(sl_mpm_algorithms[n]);
     if (batch == NULL)
         make_batch();
-    if (size == 0)
+    if (n == 0 || size == 0)
         return 0;
 
     const struct sl_mpm_table *table = tables[data[0] % n];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sluice/mpm.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cpu.h"
@@ -22,6 +21,8 @@
     X(wm)             \
     X(wm2)            \
     X(wm3)            \
+    X(rk)             \
+    X(tag)            \
     VECTORSCAN(X)
 
 #define DECLARE(name) extern const struct mpm_algorithm mpm_##name;
@@ -32,6 +33,8 @@ static const struct mpm_algorithm *const algorithms[] = {ALGORITHMS(POINTER)};
 
 #define NAME(name) #name,
 const char *const sl_mpm_algorithms[] = {ALGORITHMS(NAME) NULL};
+
+#define LISTED(name) ", " #name
 
 enum { N_ALGORITHMS = sizeof sl_mpm_algorithms / sizeof sl_mpm_algorithms[0] - 1 };
 
@@ -61,13 +64,8 @@ static const char *choose_name(const struct sl_mpm_config *config, const struct 
 
 static enum sl_status unknown_algorithm(const char *name, struct sl_diag *diag)
 {
-    char known[128] = "auto";
-    size_t len = strlen(known);
-
-    for (int i = 0; i < N_ALGORITHMS && len < sizeof known; i++)
-        len += (size_t)snprintf(known + len, sizeof known - len, ", %s", algorithms[i]->name);
-    return diag_set(diag, SL_EINVAL, NULL, 0, "unknown matching algorithm '%s' (expected %s)", name,
-                    known);
+    return diag_set(diag, SL_EINVAL, NULL, 0,
+                    "unknown matching algorithm '%s' (expected auto" ALGORITHMS(LISTED) ")", name);
 }
 
 void sl_mpm_config_init(struct sl_mpm_config *config)

@@ -32,6 +32,10 @@ const struct mpm_algorithm *mpm_find_algorithm(const char *name);
  * mpm_place does it. */
 bool mpm_part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t n, size_t size);
 
+/* Whether the groups are in order, each other than the one before: what mpm_walk.h takes for
+ * granted. Of a table whose literals have been checked. */
+bool mpm_groups_ascend(const struct sl_mpm_table *table);
+
 /* Of all behind the checksum's field; never 0. */
 uint64_t mpm_table_checksum(const struct sl_mpm_table *table);
 

@@ -121,6 +121,30 @@ bool mpm_part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t n, si
     return at <= table->len && fits(table, table->body + at, n, size);
 }
 
+static bool is_before(const uint8_t *bytes, const struct mpm_literal *a,
+                      const struct mpm_literal *b)
+{
+    const uint32_t both = a->len < b->len ? a->len : b->len;
+    uint32_t i = 0;
+
+    while (i < both && mpm_fold(bytes[a->bytes + i]) == mpm_fold(bytes[b->bytes + i]))
+        i++;
+    return i < both ? mpm_fold(bytes[a->bytes + i]) < mpm_fold(bytes[b->bytes + i])
+                    : a->len < b->len;
+}
+
+bool mpm_groups_ascend(const struct sl_mpm_table *table)
+{
+    const struct mpm_literal *literals = (const struct mpm_literal *)mpm_at(table, table->literals);
+    const uint32_t *groups = (const uint32_t *)mpm_at(table, table->groups);
+    const uint8_t *bytes = (const uint8_t *)mpm_at(table, table->bytes);
+
+    for (uint32_t g = 1; g < table->n_groups; g++)
+        if (!is_before(bytes, &literals[groups[g - 1]], &literals[groups[g]]))
+            return false;
+    return true;
+}
+
 /* What must be known before the checksum can be. */
 static enum sl_status check_head(const struct sl_mpm_table *table, uint64_t len, const char *path,
                                  struct sl_diag *diag)
@@ -172,12 +196,27 @@ static bool check_literals(const struct sl_mpm_table *table)
     return true;
 }
 
+/* Those of a group are found together by the first one's length: a longer one would be compared
+ * from before the text on. */
+static bool check_lengths(const struct sl_mpm_table *table)
+{
+    const struct mpm_literal *literals = (const struct mpm_literal *)mpm_at(table, table->literals);
+    const uint32_t *groups = (const uint32_t *)mpm_at(table, table->groups);
+
+    for (uint32_t g = 0; g < table->n_groups; g++)
+        for (uint32_t i = groups[g] + 1; i < groups[g + 1]; i++)
+            if (literals[i].len != literals[groups[g]].len)
+                return false;
+    return true;
+}
+
 static bool check_parts(const struct sl_mpm_table *table)
 {
     return table->n_literals <= SL_LITERAL_COUNT_MAX && table->max_len <= SL_LITERAL_LEN_MAX &&
            fits(table, table->literals, table->n_literals, sizeof(struct mpm_literal)) &&
            fits(table, table->groups, table->n_groups + (uint64_t)1, sizeof(uint32_t)) &&
-           fits(table, table->body, 0, 1) && check_groups(table) && check_literals(table);
+           fits(table, table->body, 0, 1) && check_groups(table) && check_literals(table) &&
+           check_lengths(table);
 }
 
 enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, const char *path,
