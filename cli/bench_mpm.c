@@ -217,9 +217,8 @@ static bool print_work(struct mpm *mpm, const char *what, const char *variant,
                        const struct bench_work *work, double link, uint32_t n_times)
 {
     /* Alignment and columns cross too: what the link carries of payload is the ceiling. */
-    const double payload = work->data->crossing > 0
-                               ? (double)work->data->bytes / (double)work->data->crossing
-                               : 0;
+    const double payload =
+        work->data->crossing > 0 ? (double)work->data->bytes / (double)work->data->crossing : 0;
     struct bench_result result;
 
     if (!bench_run(mpm->bench, work, &result))
