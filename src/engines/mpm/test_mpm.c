@@ -26,6 +26,8 @@ static bool one_by_one;           /* the backend compares with one literal after
 static size_t content_stride = 1; /* of the rules' literals that it is tried with on captures, */
 static double captures_s = 40;    /* and for how long */
 static const char *backend_name;
+static enum sl_device_kind
+    built_for; /* that of the backend, or of the one whose tiling it proves */
 static struct sl_batch *batch;
 static struct sl_stage *stage; /* where the backend is CUDA's */
 static struct sl_hits found;
@@ -51,6 +53,7 @@ static struct sl_mpm_table *build_with(const char *name, const struct sl_literal
 
     sl_mpm_config_init(&config);
     config.algorithm = name;
+    config.device = built_for;
     if (sl_mpm_build(&table, &config, literals, n_literals, &diag) != SL_OK)
         fail_msg("build: %s", diag.text);
     return table;
@@ -396,6 +399,42 @@ static void test_many_states(void **state)
     assert_string_equal(info.algorithm, algorithm);
     assert_true(info.table_len > 0);
     sl_mpm_free(table);
+    free(literals);
+}
+
+/* More literals than a filter in a GPU's shared memory takes every second position of, in tables
+ * built for either kind of device: each runs on all backends but for sizes that a GPU refuses. */
+static void test_more_literals_than_a_stride_of_two(void **state)
+{
+    enum { N = 40000, LEN = 12, TEXT = 6000 };
+    static uint8_t bytes[N * LEN];
+    static uint8_t text[TEXT];
+    const enum sl_device_kind usual = built_for;
+    struct sl_literal *literals = (struct sl_literal *)calloc(N, sizeof *literals);
+    uint64_t random = 6;
+
+    (void)state;
+    fill_random(&random, text, TEXT, "abcdefghijklmnopqrstuvwxyzABCDE0123456789");
+    fill_random(&random, bytes, sizeof bytes, "abcdefghijklmnopqrstuvwxyzABCDE0123456789");
+    for (uint32_t i = 0; i < N; i++) {
+        const uint32_t len = 4 + test_below(&random, LEN - 4);
+
+        if (i % 20 == 0) /* one that occurs */
+            memcpy(bytes + (size_t)i * LEN, text + test_below(&random, TEXT - LEN), len);
+        literals[i] =
+            (struct sl_literal){.bytes = bytes + (size_t)i * LEN, .len = len, .flags = i % 3 == 0};
+    }
+    sl_batch_reset(batch);
+    for (uint32_t at = 0; at + 500 <= TEXT; at += 500)
+        add_item(text + at, 1 + test_below(&random, 500));
+    for (int kind = SL_DEVICE_CPU; kind <= SL_DEVICE_CUDA; kind++) {
+        if (usual == SL_DEVICE_CUDA && kind == SL_DEVICE_CPU && strcmp(backend_name, "cuda") == 0)
+            continue;
+        built_for = (enum sl_device_kind)kind;
+        check(literals, one_by_one ? N / 40 : N);
+    }
+    assert_true(found.n > (one_by_one ? 10 : 500));
+    built_for = usual;
     free(literals);
 }
 
@@ -1225,6 +1264,9 @@ static bool choose_backend(const char *argument)
     if (strcmp(algorithm, "vectorscan") == 0)
         longest_literal = 3999; /* its expressions end at 16,000 characters */
     one_by_one = compares_one_by_one(argument);
+    built_for = strstr(argument, ".cuda") != NULL || strstr(argument, ".tiled") != NULL
+                    ? SL_DEVICE_CUDA
+                    : SL_DEVICE_CPU;
     if (one_by_one)
         printf("%s compares with one literal after another: a part of each large test\n", argument);
     if (one_by_one || strcmp(algorithm, "naive") == 0) { /* all would take an hour a capture */
@@ -1255,6 +1297,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_random_sets),
         cmocka_unit_test(test_least_lengths),
         cmocka_unit_test(test_many_states),
+        cmocka_unit_test(test_more_literals_than_a_stride_of_two),
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_long_items),
         cmocka_unit_test(test_runs_of_one_byte),
