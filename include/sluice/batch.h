@@ -105,7 +105,8 @@ struct sl_batch {
     uint8_t *bytes;     /* the arena, aligned to SL_BATCH_ALIGN */
 
     /* Columns of n_items entries. The first three lie where the arena lies. */
-    struct sl_span *payload;  /* what content engines scan: payload of a packet, whole of a piece */
+    struct sl_span *payload;  /* what content engines scan: payload of a packet, whole of a piece;
+                                 offsets ascend, spans do not overlap */
     uint16_t *overlap;        /* leading payload bytes that repeat the end of the piece before;
                                  valid where has_overlap, else it may be NULL */
     struct sl_packet *packet; /* headers; NULL where items are no packets */

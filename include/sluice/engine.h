@@ -23,7 +23,7 @@ extern "C" {
 struct sl_hit {
     uint32_t item;
     uint32_t offset;
-    uint32_t id; /* literal, header check, ...: the engine's table says what */
+    uint64_t id; /* literal, header check, fingerprint, ...: the engine's table says what */
 };
 
 /* A caller's array for results. After wait, `n` is the number found; where it is above `cap` the

@@ -78,7 +78,7 @@ static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context
 /* Appends a hit. One atomic for all threads of a warp that append at once: without that, a batch in
  * which every byte hits is bound by a single counter. */
 static __device__ inline void cuda_hits_append(struct cuda_hits_device hits, uint32_t item,
-                                               uint32_t offset, uint32_t id)
+                                               uint32_t offset, uint64_t id)
 {
     const unsigned active = __activemask();
     const unsigned lane = threadIdx.x % 32;

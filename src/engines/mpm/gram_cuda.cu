@@ -14,7 +14,7 @@ enum {
     WARPS = BLOCK / 32,
     TILE = 32 * GRAM_LANE,
     QUEUE = 64,        /* less than 32 wait while up to 32 come in */
-    STAGED = 64,       /* hits; more go to memory one by one */
+    STAGED = 48,       /* hits; more go to memory one by one */
     ITEMS_BLOCK = 256, /* threads, one an item */
     ENTRIES_ALONE = 4, /* of the index */
     KIND_SHIFT = 28
