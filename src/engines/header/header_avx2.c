@@ -77,6 +77,6 @@ const struct sl_backend header_avx2 = {
     .usable = avx2_usable,
     .open = avx2_open,
     .submit = header_cpu_submit,
-    .wait = header_cpu_wait,
-    .close = header_cpu_close,
+    .wait = cpu_backend_wait,
+    .close = cpu_backend_close,
 };

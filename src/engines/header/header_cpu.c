@@ -6,53 +6,40 @@
 #include "base/diag.h"
 
 struct header_cpu {
-    const struct sl_header_table *table;
-    struct sl_limits limits;
+    struct cpu_context cpu;
     header_run *run;
-    enum sl_status status;
 };
 
 enum sl_status header_cpu_open(void **context, const void *table, const struct sl_limits *limits,
                                header_run *run, struct sl_diag *diag)
 {
-    struct header_cpu *cpu;
+    struct header_cpu *header;
     const enum sl_status status = header_table_check(table, diag);
 
     if (status != SL_OK)
         return status;
-    cpu = calloc(1, sizeof *cpu);
-    if (cpu == NULL)
+    header = calloc(1, sizeof *header);
+    if (header == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context of the header checks");
-    cpu->table = table;
-    cpu->limits = *limits;
-    cpu->run = run;
-    *context = cpu;
+    header->cpu.table = table;
+    header->cpu.limits = *limits;
+    header->run = run;
+    *context = header;
+    return SL_OK;
+}
+
+static enum sl_status scan(struct cpu_context *cpu, const struct sl_batch *batch,
+                           struct sl_hits *hits)
+{
+    ((const struct header_cpu *)cpu)->run(cpu->table, batch, hits);
     return SL_OK;
 }
 
 enum sl_status header_cpu_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)
 {
-    struct header_cpu *cpu = context;
-
-    if (batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
-        batch->n_items > cpu->limits.max_items || batch->bytes_len > cpu->limits.max_bytes)
+    if (batch->packet == NULL)
         return SL_EINVAL;
-    hits->n = 0;
-    cpu->run(cpu->table, batch, hits);
-    cpu->status = hits->n > hits->cap ? SL_EOVERFLOW : SL_OK;
-    return SL_OK;
-}
-
-enum sl_status header_cpu_wait(void *context)
-{
-    const struct header_cpu *cpu = context;
-
-    return cpu->status;
-}
-
-void header_cpu_close(void *context)
-{
-    free(context);
+    return cpu_backend_submit(context, batch, hits, scan);
 }
 
 static uint64_t scalar_sum(const uint8_t *bytes, uint32_t begin, uint32_t end)
@@ -84,12 +71,6 @@ static void scalar_run(const struct sl_header_table *table, const struct sl_batc
     header_loop(table, batch, hits, scalar_sum);
 }
 
-static bool scalar_usable(char why[SL_WHY_LEN])
-{
-    (void)why;
-    return true;
-}
-
 static enum sl_status scalar_open(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
 {
@@ -99,9 +80,9 @@ static enum sl_status scalar_open(void **context, const void *table, const struc
 const struct sl_backend header_scalar = {
     .name = "scalar",
     .device = SL_DEVICE_CPU,
-    .usable = scalar_usable,
+    .usable = cpu_backend_usable,
     .open = scalar_open,
     .submit = header_cpu_submit,
-    .wait = header_cpu_wait,
-    .close = header_cpu_close,
+    .wait = cpu_backend_wait,
+    .close = cpu_backend_close,
 };

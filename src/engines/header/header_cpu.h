@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CPU backends share: a context, and the loop over a batch. */
+/* What the CPU backends share beyond batch/cpu_backend.h: opening, and the loop over a batch. */
 #ifndef ENGINES_HEADER_CPU_H
 #define ENGINES_HEADER_CPU_H
 
+#include "batch/cpu_backend.h"
 #include "engines/header/header_backend.h"
 #include "engines/header/header_core.h"
 
@@ -21,8 +22,6 @@ typedef void header_run(const struct sl_header_table *table, const struct sl_bat
 enum sl_status header_cpu_open(void **context, const void *table, const struct sl_limits *limits,
                                header_run *run, struct sl_diag *diag);
 enum sl_status header_cpu_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits);
-enum sl_status header_cpu_wait(void *context);
-void header_cpu_close(void *context);
 
 static inline void header_emit(const struct sl_header_table *table, const struct sl_batch *batch,
                                uint32_t item, uint64_t tripped, struct sl_hits *hits)
@@ -30,15 +29,10 @@ static inline void header_emit(const struct sl_header_table *table, const struct
     const struct sl_packet *packet = &batch->packet[item];
     const uint8_t *bytes = batch->bytes + packet->offset;
 
-    for (; tripped != 0; tripped &= tripped - 1, hits->n++) {
+    for (; tripped != 0; tripped &= tripped - 1) {
         const enum sl_header_check check = (enum sl_header_check)__builtin_ctzll(tripped);
 
-        if (hits->n < hits->cap)
-            hits->hit[hits->n] = (struct sl_hit){
-                .item = item,
-                .offset = header_offset(table, packet, bytes, check),
-                .id = check,
-            };
+        cpu_hits_append(hits, item, header_offset(table, packet, bytes, check), check);
     }
 }
 

@@ -40,6 +40,6 @@ const struct sl_backend header_tiles = {
     .usable = tiles_usable,
     .open = tiles_open,
     .submit = header_cpu_submit,
-    .wait = header_cpu_wait,
-    .close = header_cpu_close,
+    .wait = cpu_backend_wait,
+    .close = cpu_backend_close,
 };

@@ -142,7 +142,7 @@ static void report(const struct scan *scan, const struct lane *lane, uint32_t gr
             const struct mpm_literal *literal = &scan->ac.literals[i];
 
             if (mpm_literal_matches(literal, scan->ac.bytes, lane->text + end))
-                mpm_hits_append(scan->hits, lane->item, (uint32_t)end, literal->id);
+                cpu_hits_append(scan->hits, lane->item, (uint32_t)end, literal->id);
         }
         group = output.suffix;
     }
@@ -218,7 +218,7 @@ void ac_scan_range(const struct ac_view *ac, uint32_t reach, const struct sl_bat
     }
 }
 
-static enum sl_status ac_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status ac_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                               struct sl_hits *hits)
 {
     const struct sl_mpm_table *table = cpu->table;
@@ -229,16 +229,4 @@ static enum sl_status ac_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
     return SL_OK;
 }
 
-static enum sl_status ac_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, ac_scan);
-}
-
-extern const struct sl_backend mpm_ac_scalar;
-const struct sl_backend mpm_ac_scalar = {.name = "scalar",
-                                         .device = SL_DEVICE_CPU,
-                                         .usable = mpm_cpu_usable,
-                                         .open = mpm_cpu_open,
-                                         .submit = ac_submit,
-                                         .wait = mpm_cpu_wait,
-                                         .close = mpm_cpu_close};
+CPU_BACKEND(mpm_ac_scalar, "scalar", ac_scan);

@@ -23,7 +23,7 @@ static void scan_segment(const struct tiles *tiles, uint32_t item, uint32_t part
              tiles->part_len);
     while (ac_step(&tiles->view, &walk))
         while (ac_match(&tiles->view, &walk, &id))
-            mpm_hits_append(hits, item, walk.at - span.offset, id);
+            cpu_hits_append(hits, item, walk.at - span.offset, id);
 }
 
 static void scan_group(const struct tiles *tiles, uint32_t first, struct sl_hits *hits)
@@ -43,30 +43,17 @@ static void scan_group(const struct tiles *tiles, uint32_t first, struct sl_hits
     }
 }
 
-static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                  struct sl_hits *hits)
 {
-    const struct tiles tiles = {.view = ac_view(cpu->table),
+    const struct sl_mpm_table *table = cpu->table;
+    const struct tiles tiles = {.view = ac_view(table),
                                 .batch = batch,
-                                .part_len =
-                                    ac_part_len(cpu->table->max_len, batch->bytes_len, THREADS)};
+                                .part_len = ac_part_len(table->max_len, batch->bytes_len, THREADS)};
 
     for (uint32_t first = 0; first < batch->n_items; first += AC_GROUP)
         scan_group(&tiles, first, hits);
     return SL_OK;
 }
 
-static enum sl_status tiled_submit(void *context, const struct sl_batch *batch,
-                                   struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, tiled_scan);
-}
-
-extern const struct sl_backend mpm_ac_tiled;
-const struct sl_backend mpm_ac_tiled = {.name = "tiled",
-                                        .device = SL_DEVICE_CPU,
-                                        .usable = mpm_cpu_usable,
-                                        .open = mpm_cpu_open,
-                                        .submit = tiled_submit,
-                                        .wait = mpm_cpu_wait,
-                                        .close = mpm_cpu_close};
+CPU_BACKEND(mpm_ac_tiled, "tiled", tiled_scan);

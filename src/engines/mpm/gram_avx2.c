@@ -116,5 +116,5 @@ const struct sl_backend mpm_gram_avx2 = {.name = "avx2",
                                          .usable = avx2_usable,
                                          .open = avx2_open,
                                          .submit = gram_submit,
-                                         .wait = mpm_cpu_wait,
-                                         .close = mpm_cpu_close};
+                                         .wait = cpu_backend_wait,
+                                         .close = cpu_backend_close};

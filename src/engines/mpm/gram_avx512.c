@@ -300,5 +300,5 @@ const struct sl_backend mpm_gram_avx512 = {.name = "avx512",
                                            .usable = avx512_usable,
                                            .open = avx512_open,
                                            .submit = gram_submit,
-                                           .wait = mpm_cpu_wait,
-                                           .close = mpm_cpu_close};
+                                           .wait = cpu_backend_wait,
+                                           .close = cpu_backend_close};

@@ -27,7 +27,7 @@ enum {
 };
 
 struct gram_cpu {
-    struct mpm_cpu cpu;
+    struct cpu_context cpu;
     const struct gram_filters *filters;
     uint32_t begin[TEXTS_MAX + 1]; /* texts of the unit, from its first byte; behind the last, */
     uint32_t end[TEXTS_MAX + 1];   /* a text that no position reaches */
@@ -90,7 +90,7 @@ static bool find_text(const struct scan *scan, struct place *place, uint32_t at)
 
 static void append(const struct scan *scan, const struct place *place, uint32_t end, uint32_t id)
 {
-    mpm_hits_append(scan->hits, scan->range.first + place->index, scan->skipped + end, id);
+    cpu_hits_append(scan->hits, scan->range.first + place->index, scan->skipped + end, id);
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
@@ -487,16 +487,16 @@ static void take_detour(const struct scan *scan, struct ac_range *detour)
     detour->last = detour->first;
 }
 
-static enum sl_status gram_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status gram_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                 struct sl_hits *hits)
 {
-    const struct gram_view view = gram_view(cpu->table);
-    const uint32_t max_len = cpu->table->max_len;
+    const struct sl_mpm_table *table = cpu->table;
+    const struct gram_view view = gram_view(table);
     struct scan scan = {.gram = (struct gram_cpu *)cpu,
                         .view = &view,
                         .batch = batch,
                         .hits = hits,
-                        .reach = max_len > 0 ? max_len - 1 : 0};
+                        .reach = table->max_len > 0 ? table->max_len - 1 : 0};
     struct ac_range detour = {0};
     uint32_t n_to_add = 0;
 
@@ -519,7 +519,7 @@ static enum sl_status gram_scan(struct mpm_cpu *cpu, const struct sl_batch *batc
 
 enum sl_status gram_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)
 {
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, gram_scan);
+    return cpu_backend_submit((struct cpu_context *)context, batch, hits, gram_scan);
 }
 
 enum sl_status gram_open(void **context, const void *table, const struct sl_limits *limits,

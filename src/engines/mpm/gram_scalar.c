@@ -104,8 +104,8 @@ static enum sl_status open_scalar(void **context, const void *table, const struc
 extern const struct sl_backend mpm_gram_scalar;
 const struct sl_backend mpm_gram_scalar = {.name = "scalar",
                                            .device = SL_DEVICE_CPU,
-                                           .usable = mpm_cpu_usable,
+                                           .usable = cpu_backend_usable,
                                            .open = open_scalar,
                                            .submit = gram_submit,
-                                           .wait = mpm_cpu_wait,
-                                           .close = mpm_cpu_close};
+                                           .wait = cpu_backend_wait,
+                                           .close = cpu_backend_close};

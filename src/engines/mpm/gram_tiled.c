@@ -8,7 +8,7 @@
 #include "mpm_internal.h"
 
 struct gram_tiled {
-    struct mpm_cpu cpu;
+    struct cpu_context cpu;
     uint32_t *index;
 };
 
@@ -26,14 +26,14 @@ static void verify_entry(const struct scan *scan, const struct gram_entry *entry
     if (!gram_arena_matches(view, &scan->arena, entry, at, &item, &end))
         return;
     if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
-        mpm_hits_append(scan->hits, item, end, entry->match);
+        cpu_hits_append(scan->hits, item, end, entry->match);
         return;
     }
 
     const uint8_t *behind = scan->arena.bytes + at - entry->window + entry->len;
     for (uint32_t i = view->groups[entry->match]; i < view->groups[entry->match + 1]; i++)
         if (mpm_literal_matches(&view->literals[i], view->bytes, behind))
-            mpm_hits_append(scan->hits, item, end, view->literals[i].id);
+            cpu_hits_append(scan->hits, item, end, view->literals[i].id);
 }
 
 static void verify_key(const struct scan *scan, enum gram_kind kind, uint32_t key, uint32_t at)
@@ -89,7 +89,7 @@ static void report_run(const struct scan *scan, const struct gram_place *place, 
 
         streak = gram_run_takes(given, exact, scan->arena.bytes[at]) ? streak + 1 : 0;
         if (streak >= len && behind > place->overlap)
-            mpm_hits_append(scan->hits, place->item, behind, id);
+            cpu_hits_append(scan->hits, place->item, behind, id);
     }
 }
 
@@ -189,7 +189,7 @@ static void make_index(uint32_t *index, const struct gram_arena *arena)
     }
 }
 
-static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                  struct sl_hits *hits)
 {
     struct gram_tiled *tiled = (struct gram_tiled *)cpu;
@@ -215,7 +215,7 @@ static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *bat
 static enum sl_status tiled_submit(void *context, const struct sl_batch *batch,
                                    struct sl_hits *hits)
 {
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, tiled_scan);
+    return cpu_backend_submit((struct cpu_context *)context, batch, hits, tiled_scan);
 }
 
 static void tiled_close(void *context)
@@ -248,8 +248,8 @@ static enum sl_status tiled_open(void **context, const void *table, const struct
 extern const struct sl_backend mpm_gram_tiled;
 const struct sl_backend mpm_gram_tiled = {.name = "tiled",
                                           .device = SL_DEVICE_CPU,
-                                          .usable = mpm_cpu_usable,
+                                          .usable = cpu_backend_usable,
                                           .open = tiled_open,
                                           .submit = tiled_submit,
-                                          .wait = mpm_cpu_wait,
+                                          .wait = cpu_backend_wait,
                                           .close = tiled_close};

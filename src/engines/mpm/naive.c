@@ -37,13 +37,13 @@ static void scan_starts(const struct naive_view *view, const struct sl_batch *ba
 
         for (uint32_t i = 0; i < view->n_literals; i++)
             if (naive_matches(view, &view->literals[i], &start))
-                mpm_hits_append(hits, item, start.pos + view->literals[i].len,
+                cpu_hits_append(hits, item, start.pos + view->literals[i].len,
                                 view->literals[i].id);
     }
 }
 
 /* All items, each shared by n_threads that run one after another. */
-static enum sl_status scan_items(const struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status scan_items(const struct cpu_context *cpu, const struct sl_batch *batch,
                                  struct sl_hits *hits, uint32_t n_threads)
 {
     const struct naive_view view = naive_view(cpu->table);
@@ -54,50 +54,27 @@ static enum sl_status scan_items(const struct mpm_cpu *cpu, const struct sl_batc
     return SL_OK;
 }
 
-static enum sl_status scalar_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status scalar_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                   struct sl_hits *hits)
 {
     return scan_items(cpu, batch, hits, 1);
 }
 
-static enum sl_status scalar_submit(void *context, const struct sl_batch *batch,
-                                    struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, scalar_scan);
-}
-
-static const struct sl_backend scalar = {.name = "scalar",
-                                         .device = SL_DEVICE_CPU,
-                                         .usable = mpm_cpu_usable,
-                                         .open = mpm_cpu_open,
-                                         .submit = scalar_submit,
-                                         .wait = mpm_cpu_wait,
-                                         .close = mpm_cpu_close};
+CPU_BACKEND(mpm_naive_scalar, "scalar", scalar_scan);
 
 /* The tiling of the GPU: proves the core where no GPU is. */
-static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                  struct sl_hits *hits)
 {
     return scan_items(cpu, batch, hits, MPM_STARTS_BLOCK);
 }
 
-static enum sl_status tiled_submit(void *context, const struct sl_batch *batch,
-                                   struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, tiled_scan);
-}
-
-static const struct sl_backend tiled = {.name = "tiled",
-                                        .device = SL_DEVICE_CPU,
-                                        .usable = mpm_cpu_usable,
-                                        .open = mpm_cpu_open,
-                                        .submit = tiled_submit,
-                                        .wait = mpm_cpu_wait,
-                                        .close = mpm_cpu_close};
+CPU_BACKEND(mpm_naive_tiled, "tiled", tiled_scan);
 
 extern const struct sl_backend mpm_naive_cuda;
 
-static const struct sl_backend *const backends[] = {&mpm_naive_cuda, &scalar, &tiled, NULL};
+static const struct sl_backend *const backends[] = {&mpm_naive_cuda, &mpm_naive_scalar,
+                                                    &mpm_naive_tiled, NULL};
 
 static const struct sl_engine engine = {.name = "mpm.naive", .backends = backends};
 

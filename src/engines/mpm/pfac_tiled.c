@@ -17,11 +17,11 @@ static void scan_starts(const struct pfac_view *view, const uint32_t *root, stru
             continue;
         pfac_start(view, walk, (uint32_t)start, state);
         while (pfac_next(view, walk, &id))
-            mpm_hits_append(hits, item, walk->pos, id);
+            cpu_hits_append(hits, item, walk->pos, id);
     }
 }
 
-static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                  struct sl_hits *hits)
 {
     const struct pfac_view view = pfac_view(cpu->table);
@@ -39,17 +39,4 @@ static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *bat
     return SL_OK;
 }
 
-static enum sl_status tiled_submit(void *context, const struct sl_batch *batch,
-                                   struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, tiled_scan);
-}
-
-extern const struct sl_backend mpm_pfac_tiled;
-const struct sl_backend mpm_pfac_tiled = {.name = "tiled",
-                                          .device = SL_DEVICE_CPU,
-                                          .usable = mpm_cpu_usable,
-                                          .open = mpm_cpu_open,
-                                          .submit = tiled_submit,
-                                          .wait = mpm_cpu_wait,
-                                          .close = mpm_cpu_close};
+CPU_BACKEND(mpm_pfac_tiled, "tiled", tiled_scan);

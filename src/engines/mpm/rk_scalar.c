@@ -33,7 +33,7 @@ static __attribute__((noinline)) void look(struct scan *scan, const struct rk_se
         return;
     mpm_walk_begin(&walk, scan->payload, scan->len, scan->overlap, start, slot->first, slot->end);
     while (mpm_walk_next(&scan->view.order, &walk, &id))
-        mpm_hits_append(scan->hits, scan->item, start + walk.depth, id);
+        cpu_hits_append(scan->hits, scan->item, start + walk.depth, id);
 }
 
 /* The windows of one length that end in a strip of n bytes, whose first is byte `at`. */
@@ -66,7 +66,7 @@ static void scan_item(struct scan *scan)
     }
 }
 
-static enum sl_status rk_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status rk_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                               struct sl_hits *hits)
 {
     struct scan scan = {.view = rk_view(cpu->table, cpu->table), .hits = hits};
@@ -81,16 +81,4 @@ static enum sl_status rk_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
     return SL_OK;
 }
 
-static enum sl_status rk_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, rk_scan);
-}
-
-extern const struct sl_backend mpm_rk_scalar;
-const struct sl_backend mpm_rk_scalar = {.name = "scalar",
-                                         .device = SL_DEVICE_CPU,
-                                         .usable = mpm_cpu_usable,
-                                         .open = mpm_cpu_open,
-                                         .submit = rk_submit,
-                                         .wait = mpm_cpu_wait,
-                                         .close = mpm_cpu_close};
+CPU_BACKEND(mpm_rk_scalar, "scalar", rk_scan);

@@ -23,7 +23,7 @@ static void scan_positions(const struct rk_view *view, struct rk_position *posit
         rk_begin(position, (uint32_t)start);
         while (next(view, position, &walk))
             while (mpm_walk_next(&view->order, &walk, &id))
-                mpm_hits_append(hits, item, (uint32_t)start + walk.depth, id);
+                cpu_hits_append(hits, item, (uint32_t)start + walk.depth, id);
     }
 }
 
@@ -34,7 +34,7 @@ static struct rk_position item_position(const struct sl_batch *batch, uint32_t i
                                 .overlap = mpm_overlap(batch, item)};
 }
 
-static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                  struct sl_hits *hits)
 {
     const struct rk_view view = rk_view(cpu->table, cpu->table);
@@ -49,7 +49,7 @@ static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *bat
     return SL_OK;
 }
 
-static enum sl_status tiled_block_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status tiled_block_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                        struct sl_hits *hits)
 {
     const struct rk_view view = rk_view(cpu->table, cpu->table);
@@ -64,32 +64,6 @@ static enum sl_status tiled_block_scan(struct mpm_cpu *cpu, const struct sl_batc
     return SL_OK;
 }
 
-static enum sl_status tiled_submit(void *context, const struct sl_batch *batch,
-                                   struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, tiled_scan);
-}
+CPU_BACKEND(mpm_rk_tiled, "tiled", tiled_scan);
 
-static enum sl_status tiled_block_submit(void *context, const struct sl_batch *batch,
-                                         struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, tiled_block_scan);
-}
-
-extern const struct sl_backend mpm_rk_tiled;
-const struct sl_backend mpm_rk_tiled = {.name = "tiled",
-                                        .device = SL_DEVICE_CPU,
-                                        .usable = mpm_cpu_usable,
-                                        .open = mpm_cpu_open,
-                                        .submit = tiled_submit,
-                                        .wait = mpm_cpu_wait,
-                                        .close = mpm_cpu_close};
-
-extern const struct sl_backend mpm_rk_tiled_block;
-const struct sl_backend mpm_rk_tiled_block = {.name = "tiled-block",
-                                              .device = SL_DEVICE_CPU,
-                                              .usable = mpm_cpu_usable,
-                                              .open = mpm_cpu_open,
-                                              .submit = tiled_block_submit,
-                                              .wait = mpm_cpu_wait,
-                                              .close = mpm_cpu_close};
+CPU_BACKEND(mpm_rk_tiled_block, "tiled-block", tiled_block_scan);

@@ -16,7 +16,7 @@ static void verify(const struct tag_verifier *verifier, const struct sl_batch *b
                     mpm_overlap(batch, item), &start, &walk))
         return;
     while (mpm_walk_next(&verifier->order, &walk, &id))
-        mpm_hits_append(hits, item, start + walk.depth, id);
+        cpu_hits_append(hits, item, start + walk.depth, id);
 }
 
 void tag_verify_all(const struct sl_mpm_table *table, const struct sl_batch *batch,
@@ -51,24 +51,11 @@ void tag_scan_all(const struct sl_mpm_table *table, const struct sl_batch *batch
     }
 }
 
-static enum sl_status scalar_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status scalar_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                   struct sl_hits *hits)
 {
     tag_scan_all(cpu->table, batch, hits);
     return SL_OK;
 }
 
-static enum sl_status scalar_submit(void *context, const struct sl_batch *batch,
-                                    struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, scalar_scan);
-}
-
-extern const struct sl_backend mpm_tag_scalar;
-const struct sl_backend mpm_tag_scalar = {.name = "scalar",
-                                          .device = SL_DEVICE_CPU,
-                                          .usable = mpm_cpu_usable,
-                                          .open = mpm_cpu_open,
-                                          .submit = scalar_submit,
-                                          .wait = mpm_cpu_wait,
-                                          .close = mpm_cpu_close};
+CPU_BACKEND(mpm_tag_scalar, "scalar", scalar_scan);

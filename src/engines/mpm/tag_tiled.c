@@ -47,7 +47,7 @@ static void scan_positions(struct scan *scan, uint32_t item, uint64_t first, uin
     }
 }
 
-static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                  struct sl_hits *hits)
 {
     struct scan scan = {.table = cpu->table,
@@ -62,17 +62,4 @@ static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *bat
     return SL_OK;
 }
 
-static enum sl_status tiled_submit(void *context, const struct sl_batch *batch,
-                                   struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, tiled_scan);
-}
-
-extern const struct sl_backend mpm_tag_tiled;
-const struct sl_backend mpm_tag_tiled = {.name = "tiled",
-                                         .device = SL_DEVICE_CPU,
-                                         .usable = mpm_cpu_usable,
-                                         .open = mpm_cpu_open,
-                                         .submit = tiled_submit,
-                                         .wait = mpm_cpu_wait,
-                                         .close = mpm_cpu_close};
+CPU_BACKEND(mpm_tag_tiled, "tiled", tiled_scan);

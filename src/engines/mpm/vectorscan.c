@@ -20,7 +20,7 @@ struct vectorscan_table {
 };
 
 struct vectorscan {
-    struct mpm_cpu cpu;
+    struct cpu_context cpu;
     hs_database_t *database;
     hs_scratch_t *scratch;
 };
@@ -193,11 +193,11 @@ static enum sl_status vectorscan_open(void **context, const void *table,
 
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a matcher");
-    made->cpu.table = (const struct sl_mpm_table *)table;
+    made->cpu.table = table;
     made->cpu.limits = *limits;
 
     const struct vectorscan_table *body =
-        (const struct vectorscan_table *)mpm_at(table, made->cpu.table->body);
+        (const struct vectorscan_table *)mpm_at(table, ((const struct sl_mpm_table *)table)->body);
     if (body->database_len != 0 &&
         (hs_deserialize_database((const char *)body->database, body->database_len,
                                  &made->database) != HS_SUCCESS ||
@@ -223,11 +223,11 @@ static int on_match(unsigned id, unsigned long long from, unsigned long long to,
     (void)from;
     (void)flags;
     if (to > at->overlap)
-        mpm_hits_append(at->hits, at->item, (uint32_t)to, id);
+        cpu_hits_append(at->hits, at->item, (uint32_t)to, id);
     return 0;
 }
 
-static enum sl_status vectorscan_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status vectorscan_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                       struct sl_hits *hits)
 {
     const struct vectorscan *vectorscan = (const struct vectorscan *)cpu;
@@ -246,7 +246,7 @@ static enum sl_status vectorscan_scan(struct mpm_cpu *cpu, const struct sl_batch
 static enum sl_status vectorscan_submit(void *context, const struct sl_batch *batch,
                                         struct sl_hits *hits)
 {
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, vectorscan_scan);
+    return cpu_backend_submit((struct cpu_context *)context, batch, hits, vectorscan_scan);
 }
 
 static const struct sl_backend block = {.name = "block",
@@ -254,7 +254,7 @@ static const struct sl_backend block = {.name = "block",
                                         .usable = vectorscan_usable,
                                         .open = vectorscan_open,
                                         .submit = vectorscan_submit,
-                                        .wait = mpm_cpu_wait,
+                                        .wait = cpu_backend_wait,
                                         .close = vectorscan_close};
 
 static const struct sl_backend *const backends[] = {&block, NULL};

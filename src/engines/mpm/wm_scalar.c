@@ -36,7 +36,7 @@ static void report(const struct scan *scan, uint32_t item, uint32_t start, uint3
 
     wm_begin(&chain, start, group);
     while (wm_next(&scan->view, &chain, &id))
-        mpm_hits_append(scan->hits, item, chain.end, id);
+        cpu_hits_append(scan->hits, item, chain.end, id);
 }
 
 /* Gives a lane the next item or segment. False: none is left. */
@@ -109,7 +109,7 @@ static void find_short(const struct scan *scan)
     }
 }
 
-static enum sl_status scalar_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status scalar_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                   struct sl_hits *hits)
 {
     struct scan scan = {.view = wm_view(cpu->table), .batch = batch, .hits = hits};
@@ -123,17 +123,4 @@ static enum sl_status scalar_scan(struct mpm_cpu *cpu, const struct sl_batch *ba
     return SL_OK;
 }
 
-static enum sl_status scalar_submit(void *context, const struct sl_batch *batch,
-                                    struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, scalar_scan);
-}
-
-extern const struct sl_backend mpm_wm_scalar;
-const struct sl_backend mpm_wm_scalar = {.name = "scalar",
-                                         .device = SL_DEVICE_CPU,
-                                         .usable = mpm_cpu_usable,
-                                         .open = mpm_cpu_open,
-                                         .submit = scalar_submit,
-                                         .wait = mpm_cpu_wait,
-                                         .close = mpm_cpu_close};
+CPU_BACKEND(mpm_wm_scalar, "scalar", scalar_scan);

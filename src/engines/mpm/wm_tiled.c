@@ -12,7 +12,7 @@ static void report(const struct wm_view *view, struct wm_chain *chain, uint32_t 
 
     wm_begin(chain, start, group);
     while (wm_next(view, chain, &id))
-        mpm_hits_append(hits, item, chain->end, id);
+        cpu_hits_append(hits, item, chain->end, id);
 }
 
 /* What one thread does with an item: the starts first, first + MPM_STARTS_BLOCK, ... */
@@ -33,7 +33,7 @@ static void scan_starts(const struct wm_view *view, const struct sl_batch *batch
     }
 }
 
-static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *batch,
+static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                  struct sl_hits *hits)
 {
     const struct wm_view view = wm_view(cpu->table);
@@ -44,17 +44,4 @@ static enum sl_status tiled_scan(struct mpm_cpu *cpu, const struct sl_batch *bat
     return SL_OK;
 }
 
-static enum sl_status tiled_submit(void *context, const struct sl_batch *batch,
-                                   struct sl_hits *hits)
-{
-    return mpm_cpu_submit((struct mpm_cpu *)context, batch, hits, tiled_scan);
-}
-
-extern const struct sl_backend mpm_wm_tiled;
-const struct sl_backend mpm_wm_tiled = {.name = "tiled",
-                                        .device = SL_DEVICE_CPU,
-                                        .usable = mpm_cpu_usable,
-                                        .open = mpm_cpu_open,
-                                        .submit = tiled_submit,
-                                        .wait = mpm_cpu_wait,
-                                        .close = mpm_cpu_close};
+CPU_BACKEND(mpm_wm_tiled, "tiled", tiled_scan);
