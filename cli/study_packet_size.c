@@ -6,7 +6,7 @@
 
 #include "bench_study.h"
 
-enum { N_LITERALS = 1800, THESIS_PACKETS = 100, FULL_LEN = 64 << 20 };
+enum { N_LITERALS = 1800, THESIS_PACKETS = 100, FULL_LEN = 16 << 20 /* bytes: a batch */ };
 
 /* The payloads as one stream, to be cut anew; from the first again where it ends. */
 struct stream {
