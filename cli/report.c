@@ -151,11 +151,17 @@ static void print_details(const struct report *report, FILE *out)
     const double wall = seconds(report);
     char text[32];
 
-    fprintf(out, "pipeline   %s batches, %u workers\n", cli_count(stats->batches, text),
+    fprintf(out, "pipeline   %s batches, %u workers", cli_count(stats->batches, text),
             stats->n_workers);
-    fprintf(out, "  read, dissect, track flows  %8.3f s busy of %.3f s\n",
+    if (stats->n_loaders != 0)
+        fprintf(out, ", %u loaders", stats->n_loaders);
+    fputc('\n', out);
+    fprintf(out, "  read in order               %8.3f s busy of %.3f s\n",
             (double)stats->fill_ns / 1e9, wall);
-    fprintf(out, "  engines, all workers        %8.3f s\n", (double)stats->work_ns / 1e9);
+    fprintf(out, "  load, dissect, track flows  %8.3f s, all threads\n",
+            (double)stats->load_ns / 1e9);
+    fprintf(out, "  engines                     %8.3f s, all workers\n",
+            (double)stats->work_ns / 1e9);
     for (uint32_t e = 0; e < report->config->n_engines; e++)
         fprintf(out, "    %-10s %-14s %8.3f s, %s hits\n", report->config->engines[e].engine->name,
                 stats->backend[e], (double)stats->engine_ns[e] / 1e9,

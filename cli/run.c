@@ -343,13 +343,25 @@ static bool build_signatures(struct options *options, struct tables *tables,
     return build_matcher(options, tables, config);
 }
 
-/* The pipeline's two ends. */
+/* The pipeline's steps but the engines. */
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct options *options = user;
 
     options->started = true;
     return source_fill(&options->source, batch, diag);
+}
+
+static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)diag;
+    return source_prepare(&((struct options *)user)->source, batch);
+}
+
+static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)diag;
+    return source_order(&((struct options *)user)->source, batch);
 }
 
 static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
@@ -440,7 +452,10 @@ static int run(struct options *options, struct tables *tables)
         return EXIT_FAILED;
 
     progress_begin(&options->progress, writes_terminal(&options->findings));
+    config.batch_items = config.batch_len / SL_BATCH_ALIGN + 1; /* so that files go in parts */
     config.fill = fill;
+    config.prepare = prepare;
+    config.order = order;
     config.drain = drain;
     config.user = options;
     const enum sl_status status = run_pipeline(options, tables, &config, why, &stats);

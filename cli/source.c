@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -33,29 +34,77 @@ static void take_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static void close_capture(struct source *source)
+/* An open capture. The filling thread holds it, and each part of it that is not joined yet. */
+struct source_open {
+    struct sl_capture *capture;
+    atomic_uint holders;
+};
+
+/* What is known of a batch in flight; batch->filler. */
+struct source_batch {
+    struct source_batch *next;
+    struct source_open *open; /* whose part the batch is; NULL: it was filled in order */
+    struct sl_capture_part part;
+    struct sl_dissect_stats dissected;
+};
+
+static void add_stats(struct source *source, const struct sl_capture_stats *stats)
+{
+    source->captured.packets += stats->packets;
+    source->captured.bytes += stats->bytes;
+    source->captured.file_bytes += stats->file_bytes;
+    source->captured.kernel_drops += stats->kernel_drops;
+    source->captured.skipped_blocks += stats->skipped_blocks;
+}
+
+/* The last holder closes. */
+static void let_go(struct source *source, struct source_open *open)
 {
     struct sl_capture_stats stats;
 
-    if (source->capture == NULL)
+    if (atomic_fetch_sub(&open->holders, 1) != 1)
+        return;
+    sl_capture_stats(open->capture, &stats);
+    pthread_mutex_lock(&source->lock);
+    add_stats(source, &stats);
+    pthread_mutex_unlock(&source->lock);
+    sl_capture_close(open->capture);
+    free(open);
+}
+
+/* The filling thread has no more to do with the capture. */
+static void leave_capture(struct source *source)
+{
+    if (source->open == NULL)
         return;
     atomic_store(&signal_capture, NULL);
     while (atomic_load(&signal_busy) != 0)
         ;
-    sl_capture_stats(source->capture, &stats);
-    source->captured.packets += stats.packets;
-    source->captured.bytes += stats.bytes;
-    source->captured.file_bytes += stats.file_bytes;
-    source->captured.kernel_drops += stats.kernel_drops;
-    source->captured.skipped_blocks += stats.skipped_blocks;
-    sl_capture_close(source->capture);
-    source->capture = NULL;
+    let_go(source, source->open);
+    source->open = NULL;
 }
 
 static void fail_file(struct source *source, const struct sl_diag *diag)
 {
+    pthread_mutex_lock(&source->lock);
     cli_diag(diag);
     source->n_failed++;
+    pthread_mutex_unlock(&source->lock);
+}
+
+/* Takes over the capture; false: no memory, and it is closed. */
+static bool hold(struct source *source, struct sl_capture *capture)
+{
+    source->open = malloc(sizeof *source->open);
+    if (source->open == NULL) {
+        cli_error("no memory to read %s", sl_capture_name(capture));
+        sl_capture_close(capture);
+        return false;
+    }
+    source->open->capture = capture;
+    atomic_init(&source->open->holders, 1);
+    atomic_store(&signal_capture, capture);
+    return true;
 }
 
 /* Opens captures until one opens. SL_END: there are no more. */
@@ -63,24 +112,25 @@ static enum sl_status open_next(struct source *source)
 {
     struct sl_diag diag = {0};
 
-    while (source->capture == NULL && source->next < source->n_paths) {
+    while (source->open == NULL && source->next < source->n_paths) {
         const size_t index = source->next++;
+        struct sl_capture *capture;
 
-        if (sl_capture_open_file(&source->capture, source->paths[index], (uint16_t)index, &diag) !=
-            SL_OK) {
-            source->capture = NULL;
+        if (sl_capture_open_file(&capture, source->paths[index], (uint16_t)index, &diag) != SL_OK)
             fail_file(source, &diag);
-        }
+        else if (!hold(source, capture))
+            return SL_ENOMEM;
     }
-    atomic_store(&signal_capture, source->capture);
-    return source->capture == NULL ? SL_END : SL_OK;
+    return source->open == NULL ? SL_END : SL_OK;
 }
 
 bool source_open(struct source *source)
 {
     struct sl_flow_config config;
+    struct sl_capture *capture;
     struct sl_diag diag = {0};
 
+    pthread_mutex_init(&source->lock, NULL);
     sl_flow_config_init(&config);
     if (getrandom(config.hash_key, sizeof config.hash_key, 0) != (ssize_t)sizeof config.hash_key ||
         sl_flow_table_create(&source->flows, &config, &diag) != SL_OK) {
@@ -91,36 +141,127 @@ bool source_open(struct source *source)
     if (source->interface == NULL)
         return open_next(source) == SL_OK;
 
-    if (sl_capture_open_live(&source->capture, source->interface, source->filter, 0, &diag) !=
-        SL_OK) {
-        source->capture = NULL;
+    if (sl_capture_open_live(&capture, source->interface, source->filter, 0, &diag) != SL_OK) {
         fail_file(source, &diag);
         return false;
     }
-    atomic_store(&signal_capture, source->capture);
-    return true;
+    return hold(source, capture);
+}
+
+/* ---- fill ------------------------------------------------------------------------------------ */
+
+/* The batch's own record; the first time it is met, it is made. NULL: no memory. */
+static struct source_batch *own(struct source *source, struct sl_batch *batch)
+{
+    struct source_batch *mine = batch->filler;
+
+    if (mine == NULL && (mine = calloc(1, sizeof *mine)) != NULL) {
+        mine->next = source->batches;
+        source->batches = mine;
+        batch->filler = mine;
+    }
+    return mine;
+}
+
+/* Reads on, or claims a part where the file is a large one. SL_END: this capture has no more for
+ * the filling thread. */
+static enum sl_status fill_some(struct source *source, struct sl_batch *batch,
+                                struct source_batch *mine, struct sl_diag *diag)
+{
+    const enum sl_status status = sl_capture_claim(source->open->capture, batch, &mine->part);
+
+    if (status == SL_EUNSUPPORTED)
+        return sl_capture_read(source->open->capture, batch, diag);
+    if (status == SL_OK) {
+        mine->open = source->open;
+        atomic_fetch_add(&mine->open->holders, 1);
+    }
+    return status;
 }
 
 enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct sl_diag *diag)
 {
-    enum sl_status status = SL_OK;
+    struct source_batch *mine = own(source, batch);
 
+    if (mine == NULL) {
+        snprintf(diag->text, sizeof diag->text, "no memory to read captures");
+        return SL_ENOMEM;
+    }
+    mine->open = NULL;
     /* Small files share a batch: go on until it is full, or, live, time has passed. */
     for (;;) {
-        status = atomic_load(&signal_seen) && source->capture == NULL ? SL_END : open_next(source);
-        if (status != SL_OK)
-            break;
-        status = sl_capture_read(source->capture, batch, diag);
+        enum sl_status status =
+            atomic_load(&signal_seen) && source->open == NULL ? SL_END : open_next(source);
+
+        if (status == SL_OK)
+            status = fill_some(source, batch, mine, diag);
+        else
+            return status;
         if (status == SL_OK || status == SL_EINVAL)
-            break;
+            return status;
         if (status != SL_END)
             fail_file(source, diag);
-        close_capture(source);
+        leave_capture(source);
     }
-    sl_dissect(batch, &source->dissected);
-    sl_flow_track(source->flows, batch);
-    return status;
 }
+
+/* ---- prepare and order ----------------------------------------------------------------------- */
+
+static void dissect(struct source_batch *mine, struct sl_batch *batch)
+{
+    memset(&mine->dissected, 0, sizeof mine->dissected);
+    sl_dissect(batch, &mine->dissected);
+}
+
+enum sl_status source_prepare(struct source *source, struct sl_batch *batch)
+{
+    struct source_batch *mine = batch->filler;
+
+    (void)source;
+    if (mine->open != NULL)
+        sl_capture_load(&mine->part, batch);
+    dissect(mine, batch);
+    return SL_OK;
+}
+
+static void join(struct source *source, struct source_batch *mine, struct sl_batch *batch)
+{
+    struct sl_diag diag = {0};
+    bool changed;
+    const enum sl_status status = sl_capture_join(&mine->part, batch, &changed, &diag);
+
+    if (changed)
+        dissect(mine, batch);
+    if (status != SL_OK && status != SL_END)
+        fail_file(source, &diag);
+    let_go(source, mine->open);
+    mine->open = NULL;
+}
+
+static void add_dissected(struct sl_dissect_stats *sum, const struct sl_dissect_stats *more)
+{
+    for (int i = 0; i < SL_N_PROTOCOLS; i++) {
+        sum->packets[i] += more->packets[i];
+        sum->bytes[i] += more->bytes[i];
+    }
+    for (int i = 0; i < SL_N_DEFECTS; i++)
+        sum->defects[i] += more->defects[i];
+    for (int i = 0; i < 256; i++)
+        sum->unknown_links[i] += more->unknown_links[i];
+}
+
+enum sl_status source_order(struct source *source, struct sl_batch *batch)
+{
+    struct source_batch *mine = batch->filler;
+
+    if (mine->open != NULL)
+        join(source, mine, batch);
+    add_dissected(&source->dissected, &mine->dissected);
+    sl_flow_track(source->flows, batch);
+    return SL_OK;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 const char *source_name(const struct source *source, uint16_t index)
 {
@@ -129,12 +270,23 @@ const char *source_name(const struct source *source, uint16_t index)
 
 void source_end(struct source *source)
 {
-    close_capture(source);
+    leave_capture(source);
+    for (struct source_batch *mine = source->batches; mine != NULL; mine = mine->next)
+        if (mine->open != NULL) {
+            let_go(source, mine->open);
+            mine->open = NULL;
+        }
 }
 
 void source_close(struct source *source)
 {
-    close_capture(source);
+    source_end(source);
+    while (source->batches != NULL) {
+        struct source_batch *next = source->batches->next;
+
+        free(source->batches);
+        source->batches = next;
+    }
     sl_flow_table_free(source->flows);
     source->flows = NULL;
 }

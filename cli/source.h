@@ -3,9 +3,14 @@
 #ifndef CLI_SOURCE_H
 #define CLI_SOURCE_H
 
+#include <pthread.h>
+
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 #include "sluice/flow.h"
+
+struct source_open;
+struct source_batch;
 
 struct source {
     const char **paths; /* capture files; or, with an interface, none */
@@ -13,11 +18,14 @@ struct source {
     const char *interface; /* NULL: files */
     const char *filter;    /* NULL: all packets */
 
-    struct sl_capture *capture; /* the open one; NULL between two */
-    size_t next;                /* index of the next path */
-    size_t n_failed;            /* files that could not be read to their end */
+    struct source_open *open;     /* the capture being read; NULL between two */
+    struct source_batch *batches; /* what is known of each batch in flight */
+    size_t next;                  /* index of the next path */
     struct sl_flow_table *flows;
     struct sl_dissect_stats dissected;
+
+    pthread_mutex_t lock;             /* guards what follows: captures end on any thread */
+    size_t n_failed;                  /* files that could not be read to their end */
     struct sl_capture_stats captured; /* of the captures that are closed */
 };
 
@@ -26,9 +34,12 @@ struct source {
  * stderr. */
 bool source_open(struct source *source);
 
-/* Fills a batch with dissected, tracked packets. Files that cannot
- * be read, or not to their end, are said on stderr and counted, and the next one follows. */
+/* The three steps of a batch, as sl_pipeline_config's fill, prepare and order: packets, or a claim
+ * on a part of a file; packets, dissected; all of it in order, with flows. Files that cannot be
+ * read, or not to their end, are said on stderr and counted, and the next one follows. */
 enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct sl_diag *diag);
+enum sl_status source_prepare(struct source *source, struct sl_batch *batch);
+enum sl_status source_order(struct source *source, struct sl_batch *batch);
 
 /* The name of a packet's source (origin.source). */
 const char *source_name(const struct source *source, uint16_t index);

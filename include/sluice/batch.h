@@ -129,6 +129,8 @@ struct sl_batch {
     uint8_t *host_bytes;
     struct sl_span *host_payload;
     uint16_t *host_overlap; /* valid where has_overlap */
+
+    void *filler; /* whoever fills the batch keeps here what it likes; nothing else looks at it */
 };
 
 /* Makes an empty batch of host memory for packets: arena_len bytes (1 to 4 GiB - 64 KiB, rounded up
@@ -156,20 +158,17 @@ static inline bool sl_batch_fits(const struct sl_batch *batch, uint32_t len)
     return batch->n_items < batch->max_items && len <= batch->bytes_cap - batch->bytes_len;
 }
 
-/* Appends an item, copying its bytes; the whole item is its payload until something says otherwise
- * (sl_dissect does). The first `overlap` bytes repeat the end of the piece before (at most
- * SL_OVERLAP_MAX, at most len). The item must fit. The packet and origin entries are zeroed but for
- * offset and len. Returns the item's index. */
-static inline uint32_t sl_batch_add(struct sl_batch *batch, const void *bytes, uint32_t len,
-                                    uint16_t overlap)
+/* Appends an item of the len bytes that lie behind the last one in the arena already; the whole
+ * item is its payload until something says otherwise (sl_dissect does). The first `overlap` bytes
+ * repeat the end of the piece before (at most SL_OVERLAP_MAX, at most len). The item must fit. The
+ * packet and origin entries are zeroed but for offset and len. Returns the item's index. */
+static inline uint32_t sl_batch_append(struct sl_batch *batch, uint32_t len, uint16_t overlap)
 {
     const uint32_t item = batch->n_items++;
     const uint32_t offset = batch->bytes_len;
     const uint32_t end = offset + len;
     const uint32_t aligned = (end + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
 
-    if (len != 0)
-        memcpy(batch->bytes + offset, bytes, len);
     memset(batch->bytes + end, 0, aligned - end);
     batch->bytes_len = aligned;
     batch->payload[item].offset = offset;
@@ -187,6 +186,15 @@ static inline uint32_t sl_batch_add(struct sl_batch *batch, const void *bytes, u
         batch->origin[item].vlan[1] = SL_NO_VLAN;
     }
     return item;
+}
+
+/* Appends an item as sl_batch_append does, copying its bytes there first. */
+static inline uint32_t sl_batch_add(struct sl_batch *batch, const void *bytes, uint32_t len,
+                                    uint16_t overlap)
+{
+    if (len != 0)
+        memcpy(batch->bytes + batch->bytes_len, bytes, len);
+    return sl_batch_append(batch, len, overlap);
 }
 
 /* Appends a source of any length as pieces: consecutive items of at most piece_len bytes, each

@@ -8,6 +8,7 @@
 #ifndef SLUICE_CAPTURE_H
 #define SLUICE_CAPTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sluice/batch.h"
@@ -56,6 +57,37 @@ SL_CHECK SL_API enum sl_status sl_capture_open_live(struct sl_capture **capture,
  * next packet After any but SL_OK and SL_EINVAL no further packets come. */
 SL_CHECK SL_API enum sl_status sl_capture_read(struct sl_capture *capture, struct sl_batch *batch,
                                                struct sl_diag *diag);
+
+/* A part of a capture file: the packets whose records begin in a range of its bytes. Plain pcap
+ * files on disk can be read in parts by many threads, one thread claiming them in order, any thread
+ * loading each, and then, again in order and one at a time, each being joined. The outcome is that
+ * of sl_capture_read: a load guesses where the first record begins, by what records look like, and
+ * a join knows it from the part before; where the guess was wrong it loads the part again. */
+struct sl_capture_part {
+    struct sl_capture *capture; /* to be left open until the part is joined */
+    uint64_t from, to;          /* the range, bytes of the file */
+    uint64_t begin;             /* where the first record that was loaded begins */
+    uint64_t end;               /* behind the last record that was loaded */
+    bool last;                  /* the file ends with this part */
+};
+
+/* Claims the next part, as large as the batch can hold whatever the packets' lengths. Once a part
+ * was claimed the capture is no longer for sl_capture_read. SL_END: all is claimed, a part before
+ * failed, or sl_capture_stop was called. SL_EUNSUPPORTED: the rest is to be read by
+ * sl_capture_read: it is no plain pcap file on disk, it is small, or the batch has less than an
+ * item for 16 of its bytes. */
+SL_CHECK SL_API enum sl_status sl_capture_claim(struct sl_capture *capture,
+                                                const struct sl_batch *batch,
+                                                struct sl_capture_part *part);
+
+/* Replaces what the batch holds by the part's packets, but for the packets' numbers. */
+SL_API void sl_capture_load(struct sl_capture_part *part, struct sl_batch *batch);
+
+/* Confirms or corrects what was loaded, and numbers the packets. `changed` says whether the items
+ * are others than before. SL_OK, or as sl_capture_read at the end of the file, of which the last
+ * part or the one in which reading failed has the status; the parts behind it are then empty. */
+SL_CHECK SL_API enum sl_status sl_capture_join(struct sl_capture_part *part, struct sl_batch *batch,
+                                               bool *changed, struct sl_diag *diag);
 
 /* Makes the capture end: packets that the kernel has handed over already are still delivered. May
  * be called from a signal handler and from any thread. */

@@ -15,7 +15,7 @@ enum {
 #define MAGIC_NANOSECONDS 0xA1B23C4Du
 #define MAGIC_MODIFIED 0xA1B2CD34u /* Kuznetzov's patched libpcap */
 
-static void parse_record(const struct pcap_file *pcap, const uint8_t *at, struct record *record)
+void pcap_parse_record(const struct pcap_file *pcap, const uint8_t *at, struct record *record)
 {
     const uint32_t seconds = get32(at, pcap->swapped);
     /* Tools that shift times write negative fractions; the seconds end in 2106. */
@@ -45,7 +45,7 @@ static enum sl_status pcap_read(struct sl_capture *capture, struct sl_batch *bat
     for (;;) {
         enum input_state state = input_need(input, pcap->header_len, diag);
         if (state == INPUT_READY) {
-            parse_record(pcap, input->at, &record);
+            pcap_parse_record(pcap, input->at, &record);
             if (record.len > SL_CAPTURE_PACKET_MAX)
                 return input_bad(input, "the packet record", input_offset(input), diag,
                                  "claims %s captured bytes (expected at most %s)",
@@ -62,6 +62,11 @@ static enum sl_status pcap_read(struct sl_capture *capture, struct sl_batch *bat
 }
 
 static const struct capture_kind pcap_kind = {.read = pcap_read};
+
+bool pcap_is(const struct sl_capture *capture)
+{
+    return capture->kind == &pcap_kind;
+}
 
 enum sl_status pcap_file_open(struct sl_capture *capture, struct sl_diag *diag)
 {

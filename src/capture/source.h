@@ -24,6 +24,7 @@ struct capture_kind {
     void (*close)(struct sl_capture *capture);           /* NULL: nothing to free */
 };
 
+/* Whose records have a header of a fixed length: what parts need. */
 struct pcap_file {
     bool swapped;             /* the file's byte order is not ours */
     bool lengths_swapped;     /* old versions write the wire's length first */
@@ -65,8 +66,12 @@ struct sl_capture {
     uint16_t source;
     atomic_bool stopped;
     uint64_t n_packets, n_bytes, n_skipped_blocks;
-    enum sl_status ended; /* what the read said after which nothing comes; SL_OK before */
-    struct sl_diag why;   /* and its reason, for those who read once more */
+    _Atomic(enum sl_status) ended; /* what the read said after which nothing comes; SL_OK before */
+    struct sl_diag why;            /* and its reason, for those who read once more */
+
+    uint64_t first_record; /* parts: where the first record begins */
+    uint64_t claimed;      /* parts: behind the last that was claimed; 0 where there was none */
+    uint64_t joined;       /* parts: where the next record begins */
 
     struct input input; /* of a file; closed where it is live */
     union {
@@ -75,6 +80,10 @@ struct sl_capture {
         struct live live;
     };
 };
+
+/* Reads a record's header of pcap.header_len bytes: all of *record but its bytes. */
+void pcap_parse_record(const struct pcap_file *pcap, const uint8_t *at, struct record *record);
+bool pcap_is(const struct sl_capture *capture);
 
 /* Reads the file header at the input's beginning and sets the kind. */
 enum sl_status pcap_file_open(struct sl_capture *capture, struct sl_diag *diag);
@@ -89,6 +98,21 @@ uint16_t link_type_of_dlt(int dlt);
 /* The LINKTYPE_ value of what a file says: some systems wrote their DLT_ value of raw IP. */
 uint16_t link_type_of_file(uint16_t value);
 
+/* Writes where an item came from. */
+static inline void capture_describe(const struct sl_capture *capture, struct sl_batch *batch,
+                                    uint32_t item, const struct record *record, uint64_t position)
+{
+    struct sl_origin *const origin = batch->origin + item;
+
+    if (batch->origin == NULL)
+        return;
+    origin->time_ns = record->time_ns;
+    origin->position = position;
+    origin->wire_len = record->wire_len > record->len ? record->wire_len : record->len;
+    origin->link_type = record->link_type;
+    origin->source = capture->source;
+}
+
 /* Appends a packet. False where it does not fit; capture_full then says what the read returns. */
 static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batch,
                                const struct record *record)
@@ -99,15 +123,7 @@ static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batc
     const uint32_t item = sl_batch_add(batch, record->bytes, record->len, 0);
     capture->n_packets++;
     capture->n_bytes += record->len;
-    if (batch->origin != NULL) {
-        struct sl_origin *const origin = &batch->origin[item];
-
-        origin->time_ns = record->time_ns;
-        origin->position = capture->n_packets;
-        origin->wire_len = record->wire_len > record->len ? record->wire_len : record->len;
-        origin->link_type = record->link_type;
-        origin->source = capture->source;
-    }
+    capture_describe(capture, batch, item, record, capture->n_packets);
     return true;
 }
 

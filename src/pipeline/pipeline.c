@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches in flight: a filler thread, workers, and the caller's thread that drains.
+/* Batches in flight: a filler thread, for a GPU loaders, workers, and the caller's thread that
+ * drains.
  *
- * A batch has a sequence number; number s lives in slot s modulo the slots. Three counters say all
- * of the order: drained <= taken <= filled <= drained + n_slots. Workers finish in any order, so a
- * slot also knows whether its work is done. */
+ * A batch has a sequence number; number s lives in slot s modulo the slots. Counters say all of the
+ * order: drained <= ordered <= loading <= filled <= drained + n_slots, and drained <= taken. Where
+ * there are loaders, taken <= ordered; otherwise a worker loads what it takes: taken is loading.
+ * Workers finish in any order, so a slot also knows whether its work is done. */
 #include "sluice/pipeline.h"
 
 #include <errno.h>
@@ -25,13 +27,13 @@ struct slot {
 struct pipeline {
     const struct sl_pipeline_config *config;
     bool cuda;
-    uint32_t n_slots, n_workers;
+    uint32_t n_slots, n_workers, n_loaders;
     struct slot *slots;
     struct worker *workers;
 
     pthread_mutex_t lock; /* guards all below, and the slots' done */
     pthread_cond_t changed;
-    uint64_t filled, taken, drained;
+    uint64_t filled, loading, ordered, taken, drained;
     bool ended;            /* no further batch will be filled */
     bool failed;           /* an engine or drain failed: everybody leaves */
     enum sl_status status; /* SL_OK, or the first failure */
@@ -95,10 +97,10 @@ static void *fill_loop(void *argument)
 
         pthread_mutex_lock(&pipeline->lock);
         pipeline->stats->fill_ns += clock_ns() - begin;
-        if (slot->batch->n_items > 0) {
+        /* What is empty now may be filled by preparing it. */
+        if (slot->batch->n_items > 0 || config->prepare != NULL) {
             slot->done = false;
             pipeline->filled++;
-            pipeline->stats->batches++;
         }
         if (status != SL_OK) {
             pipeline->ended = true;
@@ -111,26 +113,104 @@ static void *fill_loop(void *argument)
     return NULL;
 }
 
-/* ---- work ------------------------------------------------------------------------------------ */
+/* ---- load ------------------------------------------------------------------------------------ */
 
-/* Waits for a filled batch that nobody has taken; NULL: there will be none. */
-static struct slot *wait_for_work(struct pipeline *pipeline)
+static void fail_all(struct pipeline *pipeline, enum sl_status status, const struct sl_diag *diag)
 {
-    struct slot *slot = NULL;
-
     pthread_mutex_lock(&pipeline->lock);
-    while (!pipeline->failed && !pipeline->ended && pipeline->taken == pipeline->filled)
-        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-    if (!pipeline->failed && pipeline->taken < pipeline->filled)
-        slot = slot_of(pipeline, pipeline->taken++);
+    fail(pipeline, status, diag);
+    pipeline->failed = true;
+    pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->lock);
-    return slot;
 }
+
+/* Waits until all batches before have been ordered. False: all is over. */
+static bool wait_for_turn(struct pipeline *pipeline, uint64_t sequence)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    while (!pipeline->failed && pipeline->ordered != sequence)
+        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    const bool go_on = !pipeline->failed;
+    pthread_mutex_unlock(&pipeline->lock);
+    return go_on;
+}
+
+/* Prepares a filled batch and orders it. False: all is over. */
+static bool load(struct pipeline *pipeline, uint64_t sequence)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    struct sl_batch *batch = slot_of(pipeline, sequence)->batch;
+    struct sl_diag diag = {0};
+    uint64_t begin = clock_ns(), busy;
+    enum sl_status status = SL_OK;
+
+    if (config->prepare != NULL)
+        status = config->prepare(config->user, batch, &diag);
+    busy = clock_ns() - begin;
+    if (status == SL_OK && !wait_for_turn(pipeline, sequence))
+        return false;
+    begin = clock_ns();
+    if (status == SL_OK && config->order != NULL)
+        status = config->order(config->user, batch, &diag);
+    busy += clock_ns() - begin;
+    if (status != SL_OK) {
+        fail_all(pipeline, status, &diag);
+        return false;
+    }
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->ordered++;
+    pipeline->stats->load_ns += busy;
+    pthread_cond_broadcast(&pipeline->changed);
+    pthread_mutex_unlock(&pipeline->lock);
+    return true;
+}
+
+/* Takes the next of the batches that *ready counts, *taken of which are taken. False: there will be
+ * none. */
+static bool take_next(struct pipeline *pipeline, const uint64_t *ready, uint64_t *taken,
+                      uint64_t *sequence)
+{
+    pthread_mutex_lock(&pipeline->lock);
+    while (!pipeline->failed && *taken == *ready &&
+           !(pipeline->ended && *taken == pipeline->filled))
+        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    const bool there = !pipeline->failed && *taken < *ready;
+    if (there)
+        *sequence = (*taken)++;
+    pthread_mutex_unlock(&pipeline->lock);
+    return there;
+}
+
+static void *load_loop(void *argument)
+{
+    struct pipeline *pipeline = argument;
+    uint64_t sequence;
+
+    while (take_next(pipeline, &pipeline->filled, &pipeline->loading, &sequence) &&
+           load(pipeline, sequence))
+        ;
+    return NULL;
+}
+
+/* ---- work ------------------------------------------------------------------------------------ */
 
 struct work_argument {
     struct pipeline *pipeline;
     struct worker *worker;
 };
+
+/* The next batch that the engines may see. NULL: there will be none. */
+static struct slot *take_work(struct pipeline *pipeline)
+{
+    const bool loads = pipeline->n_loaders == 0;
+    uint64_t sequence;
+
+    if (!take_next(pipeline, loads ? &pipeline->filled : &pipeline->ordered, &pipeline->taken,
+                   &sequence) ||
+        (loads && !load(pipeline, sequence)))
+        return NULL;
+    return slot_of(pipeline, sequence);
+}
 
 static void *work_loop(void *argument)
 {
@@ -138,16 +218,16 @@ static void *work_loop(void *argument)
     struct pipeline *pipeline = work->pipeline;
     struct slot *slot;
 
-    while ((slot = wait_for_work(pipeline)) != NULL) {
+    while ((slot = take_work(pipeline)) != NULL) {
         struct sl_diag diag = {0};
-        const enum sl_status status = worker_run(work->worker, slot->batch, slot->hits, &diag);
+        const enum sl_status status =
+            slot->batch->n_items == 0 ? SL_OK
+                                      : worker_run(work->worker, slot->batch, slot->hits, &diag);
 
+        if (status != SL_OK)
+            fail_all(pipeline, status, &diag); /* before anybody takes the batch for done */
         pthread_mutex_lock(&pipeline->lock);
         slot->done = true;
-        if (status != SL_OK) {
-            fail(pipeline, status, &diag);
-            pipeline->failed = true;
-        }
         pthread_cond_broadcast(&pipeline->changed);
         pthread_mutex_unlock(&pipeline->lock);
     }
@@ -171,26 +251,33 @@ static struct slot *wait_for_done(struct pipeline *pipeline)
     return slot;
 }
 
-static void drain_loop(struct pipeline *pipeline)
+static enum sl_status drain(struct pipeline *pipeline, const struct slot *slot,
+                            struct sl_diag *diag)
 {
     const struct sl_pipeline_config *config = pipeline->config;
+    const uint64_t begin = clock_ns();
+
+    for (uint32_t e = 0; e < config->n_engines; e++)
+        pipeline->stats->engine_hits[e] += slot->hits[e].n;
+    pipeline->stats->batches++;
+    const enum sl_status status = config->drain(config->user, slot->batch, slot->hits, diag);
+    pipeline->stats->drain_ns += clock_ns() - begin;
+    return status;
+}
+
+static void drain_loop(struct pipeline *pipeline)
+{
     struct slot *slot;
 
     while ((slot = wait_for_done(pipeline)) != NULL) {
         struct sl_diag diag = {0};
-        const uint64_t begin = clock_ns();
+        const enum sl_status status =
+            slot->batch->n_items == 0 ? SL_OK : drain(pipeline, slot, &diag);
 
-        for (uint32_t e = 0; e < config->n_engines; e++)
-            pipeline->stats->engine_hits[e] += slot->hits[e].n;
-        const enum sl_status status = config->drain(config->user, slot->batch, slot->hits, &diag);
-        pipeline->stats->drain_ns += clock_ns() - begin;
-
+        if (status != SL_OK)
+            fail_all(pipeline, status, &diag);
         pthread_mutex_lock(&pipeline->lock);
         pipeline->drained++;
-        if (status != SL_OK) {
-            fail(pipeline, status, &diag);
-            pipeline->failed = true;
-        }
         pthread_cond_broadcast(&pipeline->changed);
         pthread_mutex_unlock(&pipeline->lock);
     }
@@ -243,32 +330,42 @@ static void close_all(struct pipeline *pipeline)
     free(pipeline->workers);
 }
 
-static enum sl_status run_threads(struct pipeline *pipeline, struct sl_diag *diag)
+/* Starts the filler, loaders and workers, and drains. Threads are joined from the first on. */
+static int start(struct pipeline *pipeline, pthread_t *threads, struct work_argument *arguments,
+                 uint32_t *started)
 {
-    const uint32_t n = pipeline->n_workers;
-    pthread_t *threads = calloc(n + 1, sizeof *threads);
-    struct work_argument *arguments = calloc(n, sizeof *arguments);
+    int error = pthread_create(&threads[0], NULL, fill_loop, pipeline);
+
+    *started = error == 0;
+    for (uint32_t i = 0; i < pipeline->n_loaders && error == 0; i++) {
+        error = pthread_create(&threads[*started], NULL, load_loop, pipeline);
+        *started += error == 0;
+    }
+    for (uint32_t i = 0; i < pipeline->n_workers && error == 0; i++) {
+        arguments[i] = (struct work_argument){pipeline, &pipeline->workers[i]};
+        error = pthread_create(&threads[*started], NULL, work_loop, &arguments[i]);
+        *started += error == 0;
+    }
+    return error;
+}
+
+static enum sl_status run_threads(struct pipeline *pipeline)
+{
+    pthread_t *threads =
+        calloc((size_t)pipeline->n_workers + pipeline->n_loaders + 1, sizeof *threads);
+    struct work_argument *arguments = calloc(pipeline->n_workers, sizeof *arguments);
+    struct sl_diag diag = {0};
     uint32_t started = 0;
     int error = ENOMEM;
 
     if (threads != NULL && arguments != NULL)
-        error = pthread_create(&threads[started], NULL, fill_loop, pipeline);
-    while (error == 0 && started < n) {
-        arguments[started] = (struct work_argument){pipeline, &pipeline->workers[started]};
-        error = pthread_create(&threads[started + 1], NULL, work_loop, &arguments[started]);
-        started++;
-    }
-    if (error == 0) {
+        error = start(pipeline, threads, arguments, &started);
+    if (error == 0)
         drain_loop(pipeline);
-        started++;
-    } else {
-        pthread_mutex_lock(&pipeline->lock);
-        pipeline->failed = true;
-        pipeline->status =
-            diag_set(diag, SL_ENOMEM, NULL, 0, "cannot start a thread: %s", strerror(error));
-        pthread_cond_broadcast(&pipeline->changed);
-        pthread_mutex_unlock(&pipeline->lock);
-    }
+    else
+        fail_all(pipeline,
+                 diag_set(&diag, SL_ENOMEM, NULL, 0, "cannot start a thread: %s", strerror(error)),
+                 &diag);
     for (uint32_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     free(threads);
@@ -291,16 +388,20 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     pipeline.n_workers = config->n_workers;
     if (pipeline.n_workers == 0)
         pipeline.n_workers = pipeline.cuda ? 2 : cpu_cores();
+    pipeline.n_loaders = config->n_loaders;
+    if (pipeline.n_loaders == 0 && pipeline.cuda && config->prepare != NULL)
+        pipeline.n_loaders = cpu_cores();
     /* One batch being filled, one being drained, and one waiting, beside those being worked on. */
-    pipeline.n_slots = pipeline.n_workers + 3;
+    pipeline.n_slots = pipeline.n_workers + pipeline.n_loaders + 3;
     stats->n_workers = pipeline.n_workers;
+    stats->n_loaders = pipeline.n_loaders;
 
     /* Workers first: tables are what a GPU has no room for. */
     enum sl_status status = open_workers(&pipeline, diag);
     if (status == SL_OK)
         status = open_slots(&pipeline, diag);
     if (status == SL_OK)
-        status = run_threads(&pipeline, diag);
+        status = run_threads(&pipeline);
     for (uint32_t i = 0; pipeline.workers != NULL && i < pipeline.n_workers; i++)
         worker_add_times(&pipeline.workers[i], stats);
     close_all(&pipeline);

@@ -172,6 +172,122 @@ static void test_order_and_hits_do_not_depend_on_workers_and_batches(void **stat
     }
 }
 
+/* A run whose batches are filled by preparing them: number n gets one item of n % 50 bytes, none
+ * where n is a multiple of seven. */
+struct prepared {
+    uint32_t n_batches, filled, ordered, drained;
+    atomic_uint prepared;
+    uint32_t fail_prepare_at, fail_order_at;
+};
+
+static enum sl_status fill_later(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct prepared *run = user;
+
+    (void)diag;
+    batch->filler = (void *)(uintptr_t)run->filled++;
+    return run->filled < run->n_batches ? SL_OK : SL_END;
+}
+
+static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct prepared *run = user;
+    const uint32_t number = (uint32_t)(uintptr_t)batch->filler;
+    uint64_t seed = number + 1;
+    uint8_t bytes[50];
+
+    memset(bytes, 'x', sizeof bytes);
+    usleep(test_below(&seed, 500));
+    if (number % 7 != 0)
+        sl_batch_add(batch, bytes, number % 50, 0);
+    atomic_fetch_add(&run->prepared, 1);
+    strcpy(diag->text, "not prepared");
+    return number == run->fail_prepare_at ? SL_EIO : SL_OK;
+}
+
+static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct prepared *run = user;
+
+    assert_int_equal((uintptr_t)batch->filler, run->ordered); /* no lock: one at a time */
+    strcpy(diag->text, "not ordered");
+    return run->ordered++ == run->fail_order_at ? SL_EFORMAT : SL_OK;
+}
+
+static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
+                                     const struct sl_hits *hits, struct sl_diag *diag)
+{
+    struct prepared *run = user;
+
+    (void)diag;
+    run->drained += run->drained % 7 == 0; /* an empty batch is not drained */
+    assert_int_equal((uintptr_t)batch->filler, run->drained);
+    assert_int_equal(hits[0].n, run->drained % 50);
+    run->drained++;
+    return SL_OK;
+}
+
+static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
+                                   struct sl_pipeline_stats *stats, struct sl_diag *diag)
+{
+    struct table table = {-1, -1};
+    struct sl_pipeline_config config;
+
+    sl_pipeline_config_init(&config);
+    config.batch_len = 4096;
+    config.batch_items = 64;
+    config.n_workers = n_workers;
+    config.n_loaders = n_loaders;
+    config.engines[0].engine = &engine;
+    config.engines[0].table = &table;
+    config.n_engines = 1;
+    config.fill = fill_later;
+    config.prepare = prepare;
+    config.order = order;
+    config.drain = drain_prepared;
+    config.user = run;
+    return sl_pipeline_run(&config, stats, diag);
+}
+
+static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **state)
+{
+    (void)state;
+    for (uint32_t n_workers = 1; n_workers <= 4; n_workers++)
+        for (uint32_t n_loaders = 0; n_loaders <= 4; n_loaders += 2) {
+            struct prepared run = {
+                .n_batches = 200, .fail_prepare_at = UINT32_MAX, .fail_order_at = UINT32_MAX};
+            struct sl_pipeline_stats stats;
+            struct sl_diag diag;
+
+            assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
+            assert_int_equal(run.ordered, 200);
+            assert_int_equal(run.prepared, 200);
+            assert_int_equal(run.drained, 200);
+            assert_int_equal(stats.batches, 200 - 29);
+            assert_int_equal(stats.n_loaders, n_loaders);
+        }
+}
+
+static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
+{
+    (void)state;
+    for (uint32_t n_loaders = 0; n_loaders <= 3; n_loaders++) {
+        struct prepared run = {
+            .n_batches = 200, .fail_prepare_at = 20, .fail_order_at = UINT32_MAX};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EIO);
+        assert_string_equal(diag.text, "not prepared");
+        assert_true(run.ordered <= 20 && run.drained <= 20);
+        run =
+            (struct prepared){.n_batches = 200, .fail_prepare_at = UINT32_MAX, .fail_order_at = 30};
+        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EFORMAT);
+        assert_string_equal(diag.text, "not ordered");
+        assert_true(run.ordered == 31 && run.drained <= 30);
+    }
+}
+
 static enum sl_status fill_x(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     static char bytes[1 << 17];
@@ -326,6 +442,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_and_hits_do_not_depend_on_workers_and_batches),
+        cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
+        cmocka_unit_test(test_batches_that_cannot_be_prepared_end_the_run),
         cmocka_unit_test(test_more_hits_than_expected_all_arrive),
         cmocka_unit_test(test_what_was_filled_before_a_cut_is_drained),
         cmocka_unit_test(test_failures_end_the_run),
