@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture file to batches on one core: reading alone, and with dissection and flows. */
+/* Capture files to batches: on one core reading alone, and with dissection and flows; and as a run
+ * does it on all cores. */
 #include <string.h>
 
 #include "bench.h"
@@ -7,6 +8,7 @@
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 #include "sluice/flow.h"
+#include "source.h"
 
 enum { BATCH_LEN = 4 << 20, BATCH_ITEMS = 16384 };
 
@@ -62,6 +64,60 @@ static double read_all(void *user)
     return bytes;
 }
 
+/* ---- all cores ------------------------------------------------------------------------------- */
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    return source_fill(user, batch, diag);
+}
+
+static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)diag;
+    return source_prepare(user, batch);
+}
+
+static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)diag;
+    return source_order(user, batch);
+}
+
+static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                            struct sl_diag *diag)
+{
+    (void)user;
+    (void)batch;
+    (void)hits;
+    (void)diag;
+    return SL_OK;
+}
+
+/* A run without engines. */
+static double run_all(void *user)
+{
+    struct reading *reading = user;
+    struct source source = {.paths = reading->bench->paths, .n_paths = reading->bench->n_paths};
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+
+    sl_pipeline_config_init(&config);
+    source_batches(&config);
+    config.fill = fill;
+    config.prepare = prepare;
+    config.order = order;
+    config.drain = drain;
+    config.user = &source;
+    reading->failed = !source_open(&source) || sl_pipeline_run(&config, &stats, &diag) != SL_OK;
+    if (diag.text[0] != '\0')
+        cli_diag(&diag);
+    source_close(&source);
+    return (double)source.captured.bytes;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
 struct copying {
     const struct bench_data *data;
     uint8_t *to;
@@ -115,11 +171,13 @@ bool bench_capture(const struct bench *bench)
     const struct bench_rate read = bench_measure(bench->runs, read_all, &reading);
     reading.whole = true;
     const struct bench_rate whole = bench_measure(bench->runs, read_all, &reading);
+    const struct bench_rate run = bench_measure(bench->runs, run_all, &reading);
 
     if (!reading.failed) {
         print_rate(bench, &data, "memcpy of the same bytes", &copy, 0);
         print_rate(bench, &data, "file to batches", &read, copy.median);
         print_rate(bench, &data, "and dissected, with flows", &whole, copy.median);
+        print_rate(bench, &data, "the same on all cores", &run, copy.median);
     }
     good = !reading.failed;
 out:

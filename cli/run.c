@@ -443,6 +443,7 @@ static int run(struct options *options, struct tables *tables)
         cli_diag(&diag);
         return EXIT_FAILED;
     }
+    source_take_signals();
     if (!source_open(&options->source) || !build_header_checks(options, tables, &config) ||
         !build_signatures(options, tables, &config))
         return EXIT_FAILED;
@@ -452,7 +453,7 @@ static int run(struct options *options, struct tables *tables)
         return EXIT_FAILED;
 
     progress_begin(&options->progress, writes_terminal(&options->findings));
-    config.batch_items = config.batch_len / SL_BATCH_ALIGN + 1; /* so that files go in parts */
+    source_batches(&config);
     config.fill = fill;
     config.prepare = prepare;
     config.order = order;

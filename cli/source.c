@@ -26,7 +26,7 @@ static void on_signal(int number)
     atomic_fetch_sub(&signal_busy, 1);
 }
 
-static void take_signals(void)
+void source_take_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: reads return */
 
@@ -137,7 +137,6 @@ bool source_open(struct source *source)
         cli_error("no flow table: %s", diag.text);
         return false;
     }
-    take_signals();
     if (source->interface == NULL)
         return open_next(source) == SL_OK;
 
@@ -146,6 +145,11 @@ bool source_open(struct source *source)
         return false;
     }
     return hold(source, capture);
+}
+
+void source_batches(struct sl_pipeline_config *config)
+{
+    config->batch_items = config->batch_len / SL_BATCH_ALIGN + 1;
 }
 
 /* ---- fill ------------------------------------------------------------------------------------ */

@@ -8,6 +8,7 @@
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 #include "sluice/flow.h"
+#include "sluice/pipeline.h"
 
 struct source_open;
 struct source_batch;
@@ -29,10 +30,15 @@ struct source {
     struct sl_capture_stats captured; /* of the captures that are closed */
 };
 
-/* Opens the first capture, so that a wrong name fails before anything else is done, and takes
- * SIGINT and SIGTERM: the first ends the capture cleanly, a second one the process. False: said on
+/* Opens the first capture, so that a wrong name fails before anything else is done. False: said on
  * stderr. */
 bool source_open(struct source *source);
+
+/* From now on the first SIGINT or SIGTERM ends the capture cleanly, a second one the process. */
+void source_take_signals(void);
+
+/* Sizes of batches with which large files go in parts. */
+void source_batches(struct sl_pipeline_config *config);
 
 /* The three steps of a batch, as sl_pipeline_config's fill, prepare and order: packets, or a claim
  * on a part of a file; packets, dissected; all of it in order, with flows. Files that cannot be
