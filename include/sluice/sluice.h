@@ -15,6 +15,7 @@
 #include "sluice/net.h"
 #include "sluice/pipeline.h"
 #include "sluice/redundancy.h"
+#include "sluice/sampling.h"
 #include "sluice/sink.h"
 #include "sluice/status.h"
 

@@ -29,6 +29,22 @@ static const struct sampler *find_sampler(const char *name)
     return NULL;
 }
 
+void sl_sampling_config_init(struct sl_sampling_config *config)
+{
+    /* Frequent in text, in binary data and in padding alike. */
+    static const uint8_t markers[] = {0x00, ' ', '0', 'e', 'i', 's', 't', 0xFF};
+
+    *config = (struct sl_sampling_config){
+        .sampler = "rabin",
+        .window = 32,
+        .period = 256,
+        .polynomial = UINT64_C(0xbfe6b8a5bf378d83), /* LBFS', of degree 63 */
+        .magic = 0x78,
+    };
+    for (size_t i = 0; i < sizeof markers; i++)
+        config->marker[markers[i]] = true;
+}
+
 enum sl_status sl_sampling_build(struct sl_sampling_table **table,
                                  const struct sl_sampling_config *config, struct sl_diag *diag)
 {
