@@ -12,6 +12,7 @@
 enum {
     AHEAD = 16,      /* samples between a prefetch and what waits for it */
     STAGES = 64,     /* samples under way, a power of two above 2 * AHEAD */
+    LOOK_BACK = 64,  /* bytes of the last match that the next may always look into */
     PENDING_EACH = 64 /* samples remembered for each frame in flight */
 };
 
@@ -239,22 +240,24 @@ static struct extent source_extent(const struct sl_matcher *m, const struct item
     return extent;
 }
 
-/* Takes a match in. Where it reaches back over the whole of the last one it replaces it, where it
- * reaches into it the last one keeps its bytes. */
+static void drop_last(struct sl_matcher *m)
+{
+    const struct sl_match *const last = &m->matches[--m->n_matches];
+
+    m->stats.matches--;
+    m->stats.matched_bytes -= last->len;
+}
+
+/* Takes a match in, less what the last one has of it. */
 static void take_match(struct sl_matcher *m, const struct item *item, uint32_t begin, uint32_t end,
                        uint64_t source)
 {
-    const struct sl_match *last = last_match(m, item->number);
+    const struct sl_match *const last = last_match(m, item->number);
+    const uint32_t taken = last != NULL ? last->offset + last->len : 0;
 
-    if (last != NULL && begin <= last->offset) {
-        m->stats.matched_bytes -= last->len;
-        m->stats.matches--;
-        m->n_matches--;
-        last = last_match(m, item->number);
-    }
-    if (last != NULL && begin < last->offset + last->len) {
-        source += last->offset + last->len - begin;
-        begin = last->offset + last->len;
+    if (begin < taken) {
+        source += taken - begin;
+        begin = taken;
     }
     if (end < begin + m->config.min_match)
         return;
@@ -263,7 +266,31 @@ static void take_match(struct sl_matcher *m, const struct item *item, uint32_t b
     m->stats.matched_bytes += end - begin;
     m->covered_item = item->number;
     m->covered_end = end;
-    m->renew = item->position - source > m->config.cache_len / 2 && source < item->position;
+    m->renew = source < item->position && item->position - source > m->config.cache_len / 2;
+}
+
+/* Bytes before the sample that are equal too. Where they reach back to the last match's beginning,
+ * the new one replaces it, and may go on. How far it looks into the last one is bounded by the
+ * bytes that it adds, so that all of this is linear in the bytes covered. */
+static uint32_t expand_back(struct sl_matcher *m, const struct item *item, uint32_t offset,
+                            uint32_t end, const uint8_t *there, uint64_t most)
+{
+    const struct sl_match *last = last_match(m, item->number);
+    const uint8_t *const here = item->bytes + offset;
+    const uint32_t taken = last != NULL ? last->offset + last->len : 0;
+    const uint64_t look = LOOK_BACK + 2 * (uint64_t)(end - taken);
+    const uint32_t into = last == NULL ? 0 : last->len < look ? last->len : (uint32_t)look;
+    const uint32_t lowest = taken - into;
+    uint32_t limit = offset > lowest ? offset - lowest : 0;
+
+    uint32_t n = (uint32_t)extent_before(here, there, most < limit ? most : limit);
+    if (last == NULL || offset - n > last->offset)
+        return n;
+    drop_last(m);
+    last = last_match(m, item->number);
+    limit = offset - n - (last != NULL ? last->offset + last->len : 0);
+    most -= n;
+    return n + (uint32_t)extent_before(here - n, there - n, most < limit ? most : limit);
 }
 
 /* A sample whose fingerprint was seen at `source`. */
@@ -280,7 +307,7 @@ static void consider(struct sl_matcher *m, const struct item *item, uint32_t off
         return;
 
     const uint64_t at = log_at(&m->log, source);
-    struct extent extent = source_extent(m, item, offset, source, at);
+    const struct extent extent = source_extent(m, item, offset, source, at);
     const uint8_t *const here = item->bytes + offset, *const there = m->log.bytes + at;
     if (extent.ahead < window || memcmp(here, there, window) != 0)
         return;
@@ -289,12 +316,11 @@ static void consider(struct sl_matcher *m, const struct item *item, uint32_t off
         return;
     }
 
-    /* Back to where the last match begins: what lies before it was not found by it either. */
-    const uint32_t back = offset - (last != NULL && last->offset < offset ? last->offset : 0);
-    const uint64_t before = extent_before(here, there, extent.before < back ? extent.before : back);
-    const uint64_t ahead =
-        window + extent_ahead(here + window, there + window, extent.ahead - window);
-    take_match(m, item, offset - (uint32_t)before, offset + (uint32_t)ahead, source - before);
+    const uint32_t end = offset + window +
+                         (uint32_t)extent_ahead(here + window, there + window,
+                                                extent.ahead - window);
+    const uint32_t before = expand_back(m, item, offset, end, there, extent.before);
+    take_match(m, item, offset - before, end, source - before);
 }
 
 /* ---- a batch --------------------------------------------------------------------------------- */
