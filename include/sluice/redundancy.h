@@ -161,7 +161,7 @@ SL_API void sl_encoder_free(struct sl_encoder *encoder);
 enum sl_frame_verdict {
     SL_FRAME_DELIVERED,
     SL_FRAME_REPEATED,   /* it was delivered before */
-    SL_FRAME_LATE,       /* of an epoch that ended, or of log that was evicted */
+    SL_FRAME_LATE,       /* it refers to the log of an epoch that ended */
     SL_FRAME_UNRESOLVED, /* it refers to log that is not here; feedback will ask for it */
     SL_FRAME_DAMAGED,    /* no frame, or not as it was sent */
     SL_FRAME_VERDICTS    /* how many there are */
@@ -183,8 +183,9 @@ SL_CHECK SL_API enum sl_status sl_decoder_create(struct sl_decoder **decoder,
 
 /* Takes a frame as it came; any bytes are safe: memory is bounded by the config, time by the
  * frame's length and frame_max, a hole's by cache_len / 1,024. SL_FRAME_DELIVERED: *packet, *packet_len are the
- * packet, valid until the next call; otherwise they are NULL and 0. A packet without bytes has no
- * place in the log: a repeated one is delivered again. */
+ * packet, valid until the next call; otherwise they are NULL and 0. Repeated packets are known while
+ * their place in the log is kept; later ones, those of an epoch that ended, and packets without
+ * bytes are delivered each time. */
 SL_API enum sl_frame_verdict sl_decoder_decode(struct sl_decoder *decoder, const uint8_t *frame,
                                                size_t len, const uint8_t **packet,
                                                uint32_t *packet_len);

@@ -145,14 +145,14 @@ static void ask_for_epoch(struct sl_decoder *d, const struct frame_header *heade
     d->feedback.heard = header->epoch;
 }
 
-/* Puts a checked packet where it belongs. */
-static enum sl_frame_verdict place_packet(struct sl_decoder *d, const struct frame_header *header)
+/* Puts a checked packet where it belongs in the log of this epoch, if that is kept. */
+static void place_packet(struct sl_decoder *d, const struct frame_header *header)
 {
     struct packet_log *const log = &d->log;
     const uint64_t position = header->position, end = position + log_round(header->len);
 
-    if (header->len == 0)
-        return SL_FRAME_DELIVERED;
+    if (header->len == 0 || position < log_start(log))
+        return;
     if (position >= log->end) {
         d->stats.holes += position - log->end;
         if (position - log->end > log->len)
@@ -161,17 +161,13 @@ static enum sl_frame_verdict place_packet(struct sl_decoder *d, const struct fra
             log_skip(log, position);
         log_append(log, d->packet, header->len);
         log_set_known(log, position, header->len);
-        return SL_FRAME_DELIVERED;
-    }
-    if (position < log_start(log))
-        return SL_FRAME_LATE;
-    if (end > log->end || log_run(log, position, end - position, false) != end - position) {
+    } else if (end <= log->end &&
+               log_run(log, position, end - position, false) == end - position) {
+        log_fill(log, position, d->packet, header->len);
+    } else {
         /* Two packets for one place: one of them is of an encoder that began anew unannounced. */
         ask_for_epoch(d, header);
-        return SL_FRAME_LATE;
     }
-    log_fill(log, position, d->packet, header->len);
-    return SL_FRAME_DELIVERED;
 }
 
 /* Whether the frame's packet is in the log already. */
@@ -209,11 +205,12 @@ static enum sl_frame_verdict decode(struct sl_decoder *d, struct frame_header *h
         return SL_FRAME_DAMAGED;
     if (is_older) {
         ask_for_epoch(d, header);
-        return SL_FRAME_LATE;
+        return SL_FRAME_DELIVERED;
     }
     if (!has_log)
         adopt_epoch(d, header);
-    return place_packet(d, header);
+    place_packet(d, header);
+    return SL_FRAME_DELIVERED;
 }
 
 enum sl_frame_verdict sl_decoder_decode(struct sl_decoder *decoder, const uint8_t *frame,

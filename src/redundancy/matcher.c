@@ -228,6 +228,8 @@ static struct extent source_extent(const struct sl_matcher *m, const struct item
 
     if (extent.before > at)
         extent.before = at;
+    if (extent.before > offset)
+        extent.before = offset;
     /* From outside, a reference ends where its packet begins: it is decoded from the log alone. */
     if (!inside && extent.ahead > item->position - source)
         extent.ahead = item->position - source;

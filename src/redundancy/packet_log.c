@@ -166,12 +166,18 @@ uint64_t log_known_before(const struct packet_log *log, uint64_t offset, uint64_
     const uint64_t limit = max < offset - start ? max : offset - start;
     uint64_t done = 0;
 
+    /* A word of the bitmap at a time, from the granule of the last byte down. */
     while (done < limit) {
-        const uint64_t granule = log_at(log, offset - done - 1) / LOG_GRANULE;
+        const uint64_t last = offset - done - 1;
+        const uint64_t granule = log_at(log, last) / LOG_GRANULE;
+        const unsigned n_word = granule % 64 + 1;
+        const uint64_t missing = ~log->known[granule / 64] << (64 - n_word);
+        const unsigned n = missing != 0 ? (unsigned)__builtin_clzll(missing) : n_word;
 
-        if ((log->known[granule / 64] >> granule % 64 & 1) == 0)
+        if (n > 0)
+            done += (n - 1) * LOG_GRANULE + last % LOG_GRANULE + 1;
+        if (n < n_word)
             break;
-        done += (offset - done - 1) % LOG_GRANULE + 1;
     }
     return done < limit ? done : limit;
 }
