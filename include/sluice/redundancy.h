@@ -20,6 +20,7 @@
 
 #include "sluice/batch.h"
 #include "sluice/engine.h"
+#include "sluice/sampling.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus
@@ -199,6 +200,50 @@ SL_API void sl_decoder_stats(const struct sl_decoder *decoder, struct sl_decoder
 
 /* Accepts NULL. */
 SL_API void sl_decoder_free(struct sl_decoder *decoder);
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* A file is encoded as the bytes that it is: captures of any format and in any condition, and
+ * anything else, come back bit for bit. Each frame carries a part of it and is checked by itself;
+ * the order of frames and the end are checked too. */
+
+enum { SL_REDUNDANCY_LEVEL_MAX = 22 };
+
+struct sl_redundancy_file_config {
+    struct sl_sampling_config sampling;
+    uint64_t cache_len; /* bytes, as in sl_redundancy_config; encoding alone: the file tells it */
+    int level;          /* zstd's, 1 to SL_REDUNDANCY_LEVEL_MAX; 0: what no reference replaces is
+                           stored as it is */
+
+    /* Called after each frame, where not NULL: bytes read and written so far. */
+    void (*progress)(void *user, uint64_t bytes_in, uint64_t bytes_out);
+    void *user;
+};
+
+struct sl_redundancy_file_stats {
+    uint64_t bytes_in, bytes_out; /* of the files; of a decoder's output all has been checked */
+    uint64_t frames;
+    uint64_t residual_bytes; /* encoding: what was left to zstd, frame headers excluded */
+    struct sl_matcher_stats match; /* encoding */
+};
+
+/* The sampler's defaults, 256 MiB of cache, zstd level 9. */
+SL_API void sl_redundancy_file_config_init(struct sl_redundancy_file_config *config);
+
+/* Encodes all that can be read from descriptor `in` to `out`; either may be a pipe. SL_EIO: the
+ * system refused a read or a write. SL_EINVAL, SL_ENOMEM: the config, as sl_matcher_create and
+ * sl_sampling_build. */
+SL_CHECK SL_API enum sl_status
+sl_redundancy_encode_file(int in, int out, const struct sl_redundancy_file_config *config,
+                          struct sl_redundancy_file_stats *stats, struct sl_diag *diag);
+
+/* Decodes what sl_redundancy_encode_file wrote. Only checked bytes are written, and all that come
+ * before the first failure. Of the config it uses progress. SL_EFORMAT: no such file, or damaged;
+ * SL_ETRUNCATED: it ends early; SL_EUNSUPPORTED: a newer version; SL_ENOMEM: this machine has not
+ * the cache that it needs. diag names the frame, from 1, its place and the reason. SL_EIO. */
+SL_CHECK SL_API enum sl_status
+sl_redundancy_decode_file(int in, int out, const struct sl_redundancy_file_config *config,
+                          struct sl_redundancy_file_stats *stats, struct sl_diag *diag);
 
 #ifdef __cplusplus
 }
