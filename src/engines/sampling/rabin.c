@@ -45,6 +45,7 @@ static void fill(struct rabin_table *table, const struct sl_sampling_config *con
         table->oldest[byte] = rabin_multiply(oldest, byte, polynomial);
         table->left[byte] = rabin_multiply(left, byte, polynomial);
     }
+    rabin_filter_init(&table->filter, polynomial, config->window, table->magic, table->mask);
 }
 
 extern const struct sampler sampler_rabin;
@@ -69,9 +70,13 @@ static enum sl_status rabin_build(struct sl_sampling_table **table,
     return SL_OK;
 }
 
+extern const struct sl_backend rabin_clmul_avx512;
+extern const struct sl_backend rabin_clmul_avx2;
+extern const struct sl_backend rabin_streams;
 extern const struct sl_backend rabin_textbook;
 
-static const struct sl_backend *const backends[] = {&rabin_textbook, NULL};
+static const struct sl_backend *const backends[] = {&rabin_clmul_avx512, &rabin_clmul_avx2,
+                                                    &rabin_streams, &rabin_textbook, NULL};
 
 static const struct sl_engine engine = {.name = "sampling.rabin", .backends = backends};
 

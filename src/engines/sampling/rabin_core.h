@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rabin_filter.h"
 #include "sampling_internal.h"
 
 struct rabin_table {
@@ -29,6 +30,8 @@ struct rabin_table {
     uint64_t push[256];
     uint64_t oldest[256]; /* byte x^(8(w-1)) mod P: the oldest byte of a window */
     uint64_t left[256];   /* byte x^(8w) mod P: the same when another byte has come in */
+
+    struct rabin_filter filter;
 };
 
 static inline const struct rabin_table *rabin_table(const void *table)
