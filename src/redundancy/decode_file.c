@@ -118,6 +118,27 @@ static enum sl_status read_record(struct file_decoder *d, size_t *body_len, stru
     return SL_OK;
 }
 
+/* Before zstd sees the body: its stream goes on from frame to frame as well. */
+static enum sl_status check_position(struct file_decoder *d, struct sl_diag *diag)
+{
+    struct frame_header header;
+    char reason[160];
+
+    if (!frame_read_header(&header, d->record + RECORD_FRAME, SL_FRAME_HEADER_LEN,
+                           d->header.packet_max))
+        return bad_frame(d, SL_EFORMAT, diag, "it is no frame of this file");
+    if (header.position != d->position) {
+        snprintf(reason, sizeof reason,
+                 "a frame is missing or out of order: this one is of log position %" PRIu64
+                 " (expected %" PRIu64 ")",
+                 header.position, d->position);
+        return bad_frame(d, SL_EFORMAT, diag, reason);
+    }
+    d->position += log_round(header.len);
+    d->ended = header.len == 0;
+    return SL_OK;
+}
+
 /* Puts the frame together as the encoder made it. */
 static enum sl_status unpack_frame(struct file_decoder *d, size_t stored, size_t *frame_len,
                                    struct sl_diag *diag)
@@ -147,25 +168,6 @@ static enum sl_status unpack_frame(struct file_decoder *d, size_t stored, size_t
     return SL_OK;
 }
 
-static enum sl_status check_position(struct file_decoder *d, struct sl_diag *diag)
-{
-    struct frame_header header;
-    char reason[160];
-
-    if (!frame_read_header(&header, d->frame, SL_FRAME_HEADER_LEN, d->header.packet_max))
-        return bad_frame(d, SL_EFORMAT, diag, "it is no frame of this file");
-    if (header.position != d->position) {
-        snprintf(reason, sizeof reason,
-                 "a frame is missing or out of order: this one is of log position %" PRIu64
-                 " (expected %" PRIu64 ")",
-                 header.position, d->position);
-        return bad_frame(d, SL_EFORMAT, diag, reason);
-    }
-    d->position += log_round(header.len);
-    d->ended = header.len == 0;
-    return SL_OK;
-}
-
 static enum sl_status decode_record(struct file_decoder *d, struct sl_diag *diag)
 {
     const uint8_t *packet;
@@ -174,9 +176,9 @@ static enum sl_status decode_record(struct file_decoder *d, struct sl_diag *diag
 
     enum sl_status status = read_record(d, &body_len, diag);
     if (status == SL_OK)
-        status = unpack_frame(d, body_len, &frame_len, diag);
-    if (status == SL_OK)
         status = check_position(d, diag);
+    if (status == SL_OK)
+        status = unpack_frame(d, body_len, &frame_len, diag);
     if (status != SL_OK)
         return status;
     if (sl_decoder_decode(d->decoder, d->frame, frame_len, &packet, &packet_len) !=
