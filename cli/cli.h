@@ -13,6 +13,8 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 2 }; /* 1 is "found something" of the scanne
 
 /* Each subcommand gets argv from its own name on and returns the exit status. */
 int command_run(int argc, char **argv);
+int command_encode(int argc, char **argv);
+int command_decode(int argc, char **argv);
 int command_rules(int argc, char **argv);
 int command_devices(int argc, char **argv);
 int command_bench(int argc, char **argv);

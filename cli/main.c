@@ -12,6 +12,8 @@ static const struct {
     const char *text;
 } commands[] = {
     {"run", command_run, "read captures or an interface: header checks, signatures, alerts"},
+    {"encode", command_encode, "write a capture without what it repeats"},
+    {"decode", command_decode, "give back what encode was given, bit for bit"},
     {"rules", command_rules, "what of rule files is understood, what is skipped, and why"},
     {"bench", command_bench, "rates of this machine, beside its ceilings"},
     {"devices", command_devices, "what can run here, what cannot, and why"},

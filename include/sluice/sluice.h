@@ -14,6 +14,8 @@
 #include "sluice/mpm.h"
 #include "sluice/net.h"
 #include "sluice/pipeline.h"
+#include "sluice/redundancy.h"
+#include "sluice/sampling.h"
 #include "sluice/sink.h"
 #include "sluice/status.h"
 

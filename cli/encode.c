@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* sluice encode: a capture, or any file, without what it repeats. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli.h"
+#include "encode.h"
+#include "sluice/redundancy.h"
+
+static const char usage[] =
+    "usage: sluice encode [OPTION...] IN OUT\n\n"
+    "Writes IN, a capture or any other file, to OUT without what it repeats; sluice decode\n"
+    "gives it back bit for bit. '-' is standard input or output.\n\n"
+    "  --sampler NAME    which positions are remembered: %s (default %s)\n"
+    "  --period P        one position in P bytes (default %u)\n"
+    "  --window W        bytes that are compared at a position (default %u)\n"
+    "  --cache N         how far back repeats are found, in bytes, or with K, M or G "
+    "(default %s);\n"
+    "                    decoding needs as much memory\n"
+    "  --level N         zstd's level for what is left, 1 to %d (default %d)\n"
+    "  --no-zstd         leave what is left as it is\n"
+    "  --quiet           no progress and no summary\n";
+
+struct options {
+    struct sl_redundancy_file_config config;
+    struct file_pair files;
+    bool quiet;
+};
+
+static void print_usage(void)
+{
+    struct sl_redundancy_file_config config;
+    char samplers[256] = "", cache[32];
+
+    sl_redundancy_file_config_init(&config);
+    for (size_t i = 0, n = 0; sl_samplers[i] != NULL; i++)
+        n += (size_t)snprintf(samplers + n, n < sizeof samplers ? sizeof samplers - n : 0, "%s%s",
+                              i > 0 ? ", " : "", sl_samplers[i]);
+    snprintf(cache, sizeof cache, "%lluM", (unsigned long long)(config.cache_len >> 20));
+    printf(usage, samplers, config.sampling.sampler, config.sampling.period,
+           config.sampling.window, cache, SL_REDUNDANCY_LEVEL_MAX, config.level);
+}
+
+/* A whole number of at most `highest`. False: it is none, and that was said. */
+static bool parse_number(const char *text, const char *option, unsigned long highest,
+                         unsigned long *value)
+{
+    char *end;
+    char safe[64];
+
+    errno = 0;
+    *value = strtoul(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *value <= highest)
+        return true;
+    cli_error("%s '%s' (expected a number of at most %lu)", option,
+              cli_printable(text, safe, sizeof safe), highest);
+    return false;
+}
+
+static bool set_option(struct options *options, int option)
+{
+    unsigned long number;
+    char safe[64];
+
+    switch (option) {
+    case 's':
+        options->config.sampling.sampler = optarg;
+        return true;
+    case 'p':
+        if (!parse_number(optarg, "--period", SL_SAMPLING_PERIOD_MAX, &number))
+            return false;
+        options->config.sampling.period = (uint32_t)number;
+        return true;
+    case 'w':
+        if (!parse_number(optarg, "--window", SL_SAMPLING_WINDOW_MAX, &number))
+            return false;
+        options->config.sampling.window = (uint32_t)number;
+        return true;
+    case 'c':
+        if (parse_bytes(optarg, &options->config.cache_len))
+            return true;
+        cli_error("--cache '%s' (expected bytes, or with K, M or G)",
+                  cli_printable(optarg, safe, sizeof safe));
+        return false;
+    case 'l':
+        if (!parse_number(optarg, "--level", SL_REDUNDANCY_LEVEL_MAX, &number))
+            return false;
+        options->config.level = (int)number;
+        return true;
+    case 'n':
+        options->config.level = 0;
+        return true;
+    default:
+        options->quiet = true;
+        return true;
+    }
+}
+
+static void print_summary(const struct sl_redundancy_file_stats *stats, double seconds)
+{
+    const double in = stats->bytes_in > 0 ? (double)stats->bytes_in : 1;
+    char from[32], to[32], frames[32], rate[32];
+
+    fprintf(stderr, "%s to %s (%.1f %%), %.1f %% found again, %s frames, %s/s\n",
+            cli_bytes((double)stats->bytes_in, from), cli_bytes((double)stats->bytes_out, to),
+            100 * (double)stats->bytes_out / in, 100 * (double)stats->match.matched_bytes / in,
+            cli_count(stats->frames, frames), cli_bytes(in / (seconds > 0 ? seconds : 1), rate));
+}
+
+static int encode(struct options *options)
+{
+    struct sl_redundancy_file_stats stats;
+    struct byte_progress progress;
+    struct sl_diag diag = {0};
+    int exit_status = EXIT_FAILED;
+
+    if (!file_pair_open(&options->files))
+        goto out;
+    byte_progress_begin(&progress, options->quiet);
+    options->config.progress = byte_progress_show;
+    options->config.user = &progress;
+    const enum sl_status status = sl_redundancy_encode_file(
+        options->files.in, options->files.out, &options->config, &stats, &diag);
+    byte_progress_end(&progress);
+    if (status != SL_OK) {
+        cli_diag(&diag);
+        goto out;
+    }
+    exit_status = EXIT_DONE;
+    if (!options->quiet && isatty(STDERR_FILENO))
+        print_summary(&stats, (double)(clock_ns() - progress.begin_ns) / 1e9);
+out:
+    return file_pair_close(&options->files) ? exit_status : EXIT_FAILED;
+}
+
+int command_encode(int argc, char **argv)
+{
+    static const struct option known[] = {{"sampler", required_argument, NULL, 's'},
+                                          {"period", required_argument, NULL, 'p'},
+                                          {"window", required_argument, NULL, 'w'},
+                                          {"cache", required_argument, NULL, 'c'},
+                                          {"level", required_argument, NULL, 'l'},
+                                          {"no-zstd", no_argument, NULL, 'n'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    struct options options = {0};
+    int option;
+
+    sl_redundancy_file_config_init(&options.config);
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "hq", known, NULL)) != -1) {
+        if (option == 'h') {
+            print_usage();
+            return EXIT_DONE;
+        }
+        if (option == '?' || option == ':')
+            return cli_bad_option(argv, "encode");
+        if (!set_option(&options, option))
+            return EXIT_FAILED;
+    }
+    if (argc - optind != 2) {
+        cli_error("%d files were named (usage: sluice encode [OPTION...] IN OUT)", argc - optind);
+        return EXIT_FAILED;
+    }
+    options.files.in_path = argv[optind];
+    options.files.out_path = argv[optind + 1];
+    return encode(&options);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What a sampler is. */
+#ifndef SAMPLING_INTERNAL_H
+#define SAMPLING_INTERNAL_H
+
+#include "batch/cpu_backend.h"
+#include "sluice/sampling.h"
+
+/* A sampler: one descriptor sampler_<name>, named once in sampling.c's list. */
+struct sampler {
+    const char *name;
+
+    /* Window and period have been checked against the limits that all samplers share. */
+    enum sl_status (*build)(struct sl_sampling_table **table,
+                            const struct sl_sampling_config *config, struct sl_diag *diag);
+    const struct sl_engine *engine;
+};
+
+/* A table begins with this; the rest is its sampler's. One block without pointers but this one,
+ * from malloc. */
+struct sl_sampling_table {
+    const struct sampler *sampler;
+    uint32_t len;    /* bytes of the block */
+    uint32_t window; /* bytes */
+    uint32_t period; /* bytes */
+};
+
+/* Windows that begin before this offset lie wholly inside the overlap: the piece before has
+ * reported them. */
+static inline uint32_t sampling_first(const struct sl_sampling_table *table,
+                                      const struct sl_batch *batch, uint32_t item)
+{
+    const uint32_t overlap = batch->has_overlap ? batch->overlap[item] : 0;
+
+    return overlap >= table->window ? overlap - table->window + 1 : 0;
+}
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Records to bytes: each is checked as it is stored, put back into a frame, decoded and checked
+ * again before its bytes are written. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/diag.h"
+#include "encoded_file.h"
+#include "packet_log.h"
+
+struct file_decoder {
+    int in, out;
+    const struct sl_redundancy_file_config *config;
+    struct sl_redundancy_file_stats *stats;
+    struct file_header header;
+    struct sl_decoder *decoder;
+    ZSTD_DCtx *zstd; /* NULL: bodies are stored as they are */
+    uint8_t *record; /* RECORD_HEADER_LEN and RECORD_BODY_MAX bytes */
+    uint8_t *frame;  /* SL_FRAME_HEADER_LEN and packet_max bytes */
+    uint64_t position; /* where the next frame must begin */
+    bool ended;
+};
+
+static enum sl_status io_failed(struct sl_diag *diag, const char *what)
+{
+    return diag_set(diag, SL_EIO, NULL, 0, "%s: %s", what, strerror(errno));
+}
+
+/* Of the frame that is being read, which begins at byte bytes_in. */
+static enum sl_status bad_frame(const struct file_decoder *d, enum sl_status status,
+                                struct sl_diag *diag, const char *reason)
+{
+    return diag_set(diag, status, NULL, 0, "frame %" PRIu64 " at byte %" PRIu64 ": %s",
+                    d->stats->frames + 1, d->stats->bytes_in, reason);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static enum sl_status allocate(struct file_decoder *d, struct sl_diag *diag)
+{
+    struct sl_redundancy_config config;
+
+    d->record = malloc(RECORD_HEADER_LEN + RECORD_BODY_MAX);
+    d->frame = malloc(SL_FRAME_HEADER_LEN + d->header.packet_max);
+    if ((d->header.flags & FILE_ZSTD) != 0) {
+        d->zstd = ZSTD_createDCtx();
+        if (d->zstd == NULL ||
+            ZSTD_isError(ZSTD_DCtx_setParameter(d->zstd, ZSTD_d_windowLogMax, FILE_WINDOW_LOG)))
+            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for zstd");
+    }
+    if (d->record == NULL || d->frame == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for frames");
+    sl_redundancy_config_init(&config);
+    config.cache_len = d->header.cache_len;
+    config.frame_max = d->header.packet_max > SL_REFERENCE_MIN ? d->header.packet_max
+                                                               : SL_REFERENCE_MIN;
+    config.min_match = SL_REFERENCE_MIN;
+    return sl_decoder_create(&d->decoder, &config, diag);
+}
+
+static enum sl_status open_file(struct file_decoder *d, struct sl_diag *diag)
+{
+    uint8_t bytes[FILE_HEADER_LEN];
+    const int64_t len = file_read(d->in, bytes, sizeof bytes);
+
+    if (len < 0)
+        return io_failed(diag, "cannot read");
+
+    const enum sl_status status = file_read_header(&d->header, bytes, (size_t)len, diag);
+    if (status != SL_OK)
+        return status;
+    d->stats->bytes_in = sizeof bytes;
+    return allocate(d, diag);
+}
+
+static void close_file(struct file_decoder *d)
+{
+    sl_decoder_free(d->decoder);
+    ZSTD_freeDCtx(d->zstd);
+    free(d->record);
+    free(d->frame);
+}
+
+/* ---- one record ------------------------------------------------------------------------------ */
+
+static enum sl_status read_part(struct file_decoder *d, uint8_t *to, size_t len,
+                                struct sl_diag *diag)
+{
+    const int64_t n = file_read(d->in, to, len);
+
+    if (n < 0)
+        return io_failed(diag, "cannot read");
+    return (size_t)n == len ? SL_OK
+                            : bad_frame(d, SL_ETRUNCATED, diag, "the file ends here or inside it");
+}
+
+/* Reads a record into d->record and checks it as it is stored. */
+static enum sl_status read_record(struct file_decoder *d, size_t *body_len, struct sl_diag *diag)
+{
+    uint8_t *const record = d->record;
+
+    enum sl_status status = read_part(d, record, RECORD_HEADER_LEN, diag);
+    if (status != SL_OK)
+        return status;
+    *body_len = get_le(record, 4);
+    if (*body_len > RECORD_BODY_MAX)
+        return bad_frame(d, SL_EFORMAT, diag, "it is damaged: its length is above all limits");
+    status = read_part(d, record + RECORD_HEADER_LEN, *body_len, diag);
+    if (status != SL_OK)
+        return status;
+    if (get_le(record + RECORD_CHECK, 8) !=
+        record_check(record, record + RECORD_HEADER_LEN, *body_len))
+        return bad_frame(d, SL_EFORMAT, diag, "it is damaged: its check does not match");
+    return SL_OK;
+}
+
+/* Before zstd sees the body: its stream goes on from frame to frame as well. */
+static enum sl_status check_position(struct file_decoder *d, struct sl_diag *diag)
+{
+    struct frame_header header;
+    char reason[160];
+
+    if (!frame_read_header(&header, d->record + RECORD_FRAME, SL_FRAME_HEADER_LEN,
+                           d->header.packet_max))
+        return bad_frame(d, SL_EFORMAT, diag, "it is no frame of this file");
+    if (header.position != d->position) {
+        snprintf(reason, sizeof reason,
+                 "a frame is missing or out of order: this one is of log position %" PRIu64
+                 " (expected %" PRIu64 ")",
+                 header.position, d->position);
+        return bad_frame(d, SL_EFORMAT, diag, reason);
+    }
+    d->position += log_round(header.len);
+    d->ended = header.len == 0;
+    return SL_OK;
+}
+
+/* Puts the frame together as the encoder made it. */
+static enum sl_status unpack_frame(struct file_decoder *d, size_t stored, size_t *frame_len,
+                                   struct sl_diag *diag)
+{
+    const uint8_t *const body = d->record + RECORD_HEADER_LEN;
+    ZSTD_inBuffer in = {body, stored, 0};
+    ZSTD_outBuffer out = {d->frame + SL_FRAME_HEADER_LEN, d->header.packet_max, 0};
+
+    memcpy(d->frame, d->record + RECORD_FRAME, SL_FRAME_HEADER_LEN);
+    if (d->zstd == NULL || stored == 0) {
+        if (stored > d->header.packet_max)
+            return bad_frame(d, SL_EFORMAT, diag, "it is longer than this file's frames");
+        memcpy(out.dst, body, stored);
+        *frame_len = SL_FRAME_HEADER_LEN + stored;
+        return SL_OK;
+    }
+    while (in.pos < in.size) {
+        const size_t before = in.pos + out.pos;
+        const size_t left = ZSTD_decompressStream(d->zstd, &out, &in);
+
+        if (ZSTD_isError(left))
+            return bad_frame(d, SL_EFORMAT, diag, ZSTD_getErrorName(left));
+        if (in.pos + out.pos == before)
+            return bad_frame(d, SL_EFORMAT, diag, "it is longer than this file's frames");
+    }
+    *frame_len = SL_FRAME_HEADER_LEN + out.pos;
+    return SL_OK;
+}
+
+static enum sl_status decode_record(struct file_decoder *d, struct sl_diag *diag)
+{
+    const uint8_t *packet;
+    uint32_t packet_len;
+    size_t body_len = 0, frame_len = 0;
+
+    enum sl_status status = read_record(d, &body_len, diag);
+    if (status == SL_OK)
+        status = check_position(d, diag);
+    if (status == SL_OK)
+        status = unpack_frame(d, body_len, &frame_len, diag);
+    if (status != SL_OK)
+        return status;
+    if (sl_decoder_decode(d->decoder, d->frame, frame_len, &packet, &packet_len) !=
+        SL_FRAME_DELIVERED)
+        return bad_frame(d, SL_EFORMAT, diag,
+                         "what it refers to and what it says do not fit together");
+    if (!file_write(d->out, packet, packet_len))
+        return io_failed(diag, "cannot write");
+    d->stats->frames += d->ended ? 0 : 1;
+    d->stats->bytes_in += RECORD_HEADER_LEN + body_len;
+    d->stats->bytes_out += packet_len;
+    if (d->config->progress != NULL)
+        d->config->progress(d->config->user, d->stats->bytes_in, d->stats->bytes_out);
+    return SL_OK;
+}
+
+enum sl_status sl_redundancy_decode_file(int in, int out,
+                                         const struct sl_redundancy_file_config *config,
+                                         struct sl_redundancy_file_stats *stats,
+                                         struct sl_diag *diag)
+{
+    struct file_decoder decoder = {.in = in, .out = out, .config = config, .stats = stats};
+    uint8_t more;
+
+    *stats = (struct sl_redundancy_file_stats){0};
+    enum sl_status status = open_file(&decoder, diag);
+    while (status == SL_OK && !decoder.ended)
+        status = decode_record(&decoder, diag);
+    if (status == SL_OK) {
+        const int64_t n = file_read(in, &more, 1);
+
+        if (n < 0)
+            status = io_failed(diag, "cannot read");
+        else if (n > 0)
+            status = bad_frame(&decoder, SL_EFORMAT, diag, "more follows the file's last frame");
+    }
+    close_file(&decoder);
+    return status;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets to frames, and what feedback says of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "feedback.h"
+#include "frame.h"
+#include "matcher.h"
+
+enum { RESENDS_MAX = 256 };
+
+/* A frame that is on its way. */
+struct flight {
+    uint64_t position;
+    uint32_t len;
+    bool acknowledged;
+};
+
+/* In the order of their positions: entry i at [i % n_in_flight]. */
+struct flights {
+    struct flight *entries;
+    uint64_t begin, end;
+};
+
+struct sl_encoder {
+    struct sl_matcher *matcher;
+    const struct sl_batch *batch;
+    size_t cursor; /* in the matcher's matches */
+    uint32_t epoch;
+    struct flights flights; /* acknowledged alone */
+    struct feedback_range resends[RESENDS_MAX];
+    uint32_t n_resends;
+    struct sl_encoder_stats stats;
+};
+
+enum sl_status sl_encoder_create(struct sl_encoder **encoder,
+                                 const struct sl_redundancy_config *config, struct sl_diag *diag)
+{
+    struct sl_encoder *const e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for an encoder");
+
+    enum sl_status status = sl_matcher_create(&e->matcher, config, diag);
+    if (status == SL_OK) {
+        e->flights.entries = malloc(config->n_in_flight * sizeof *e->flights.entries);
+        if (e->flights.entries == NULL)
+            status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u frames in flight",
+                              config->n_in_flight);
+    }
+    if (status != SL_OK) {
+        sl_encoder_free(e);
+        return status;
+    }
+    e->epoch = config->epoch;
+    e->stats.epochs = 1;
+    *encoder = e;
+    return SL_OK;
+}
+
+void sl_encoder_free(struct sl_encoder *encoder)
+{
+    if (encoder == NULL)
+        return;
+    sl_matcher_free(encoder->matcher);
+    free(encoder->flights.entries);
+    free(encoder);
+}
+
+static struct flight *flight_at(const struct sl_encoder *e, uint64_t i)
+{
+    return &e->flights.entries[i & (e->matcher->config.n_in_flight - 1)];
+}
+
+static void add_flight(struct sl_encoder *e, uint64_t position, uint32_t len)
+{
+    if (e->flights.end - e->flights.begin == e->matcher->config.n_in_flight) {
+        e->stats.expired += flight_at(e, e->flights.begin)->acknowledged ? 0 : 1;
+        e->flights.begin++;
+    }
+    *flight_at(e, e->flights.end++) = (struct flight){position, len, false};
+}
+
+/* The first flight whose position is not below. */
+static uint64_t find_flight(const struct sl_encoder *e, uint64_t position)
+{
+    uint64_t low = e->flights.begin, high = e->flights.end;
+
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        if (flight_at(e, middle)->position < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void begin_epoch(struct sl_encoder *e, uint32_t epoch)
+{
+    e->epoch = epoch;
+    e->flights.begin = e->flights.end;
+    e->n_resends = 0;
+    matcher_restart(e->matcher);
+    e->stats.epochs++;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+enum sl_status sl_encoder_batch(struct sl_encoder *encoder, const struct sl_batch *batch,
+                                struct sl_hits *hits, struct sl_diag *diag)
+{
+    const struct sl_match *matches;
+    size_t n;
+
+    if (encoder->matcher->log.end > LOG_EPOCH_MAX)
+        begin_epoch(encoder, encoder->epoch + 1);
+
+    const enum sl_status status =
+        sl_matcher_batch(encoder->matcher, batch, hits, &matches, &n, diag);
+    if (status != SL_OK)
+        return status;
+    encoder->batch = batch;
+    encoder->cursor = 0;
+    if (encoder->matcher->config.acknowledged)
+        for (uint32_t item = 0; item < batch->n_items; item++)
+            if (batch->payload[item].len > 0)
+                add_flight(encoder, encoder->matcher->positions[item], batch->payload[item].len);
+    return SL_OK;
+}
+
+static void count_frame(struct sl_encoder *e, uint32_t len, bool is_raw)
+{
+    e->stats.frames++;
+    e->stats.frame_bytes += len;
+    e->stats.raw_frames += is_raw ? 1 : 0;
+}
+
+uint32_t sl_encoder_frame(struct sl_encoder *encoder, uint32_t item, uint8_t *frame)
+{
+    const struct sl_span *const span = &encoder->batch->payload[item];
+    size_t n;
+    const struct sl_match *const matches =
+        matcher_of_item(encoder->matcher, item, &encoder->cursor, &n);
+    const uint32_t len =
+        frame_write(frame, encoder->epoch, encoder->matcher->positions[item],
+                    encoder->batch->bytes + span->offset, span->len, matches, n);
+
+    count_frame(encoder, len, n == 0);
+    return len;
+}
+
+uint32_t sl_encoder_resend(struct sl_encoder *encoder, uint8_t *frame)
+{
+    const struct packet_log *const log = &encoder->matcher->log;
+
+    while (encoder->n_resends > 0) {
+        const struct feedback_range range = encoder->resends[--encoder->n_resends];
+        const uint32_t len = (uint32_t)range.len;
+        uint8_t *const body = frame + SL_FRAME_HEADER_LEN;
+
+        if (range.position < log_start(log))
+            continue;
+        log_copy(log, range.position, body, len);
+        frame_write_header(frame, encoder->epoch, range.position, body, len, 0);
+        count_frame(encoder, SL_FRAME_HEADER_LEN + len, true);
+        encoder->stats.resent++;
+        return SL_FRAME_HEADER_LEN + len;
+    }
+    return 0;
+}
+
+/* ---- feedback -------------------------------------------------------------------------------- */
+
+static void acknowledge_run(struct sl_encoder *e, const struct feedback_range *run)
+{
+    for (uint64_t i = find_flight(e, run->position); i < e->flights.end; i++) {
+        struct flight *const flight = flight_at(e, i);
+
+        if (flight->position + flight->len > run->position + run->len)
+            break;
+        if (flight->acknowledged)
+            continue;
+        flight->acknowledged = true;
+        e->stats.acknowledged++;
+        matcher_acknowledge(e->matcher, flight->position, flight->len);
+    }
+}
+
+/* A packet is sent again where it is one that was sent: a damaged frame may have asked for any. */
+static void plan_resend(struct sl_encoder *e, const struct feedback_range *miss)
+{
+    const uint64_t i = find_flight(e, miss->position);
+
+    if (i == e->flights.end || flight_at(e, i)->position != miss->position ||
+        flight_at(e, i)->len != miss->len || e->n_resends == RESENDS_MAX)
+        return;
+    e->resends[e->n_resends++] = *miss;
+}
+
+void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, size_t len)
+{
+    struct packet_log *const log = &encoder->matcher->log;
+    struct feedback f;
+
+    if (!feedback_read(&f, feedback, len)) {
+        encoder->stats.bad_feedback++;
+        return;
+    }
+    if (f.restart && f.heard == encoder->epoch) {
+        const bool is_behind = f.has_epoch && (int32_t)(f.epoch - encoder->epoch) > 0;
+
+        begin_epoch(encoder, (is_behind ? f.epoch : encoder->epoch) + 1);
+        return;
+    }
+    if (!f.has_epoch || f.epoch != encoder->epoch) {
+        encoder->stats.bad_feedback++;
+        return;
+    }
+    if (f.start > log->floor && f.start <= log->end)
+        log->floor = f.start;
+    if (f.cache_len < encoder->matcher->config.cache_len)
+        encoder->matcher->reach = f.cache_len;
+    for (uint32_t i = 0; i < f.n_runs; i++)
+        acknowledge_run(encoder, &f.runs[i]);
+    for (uint32_t i = 0; i < f.n_misses; i++)
+        plan_resend(encoder, &f.misses[i]);
+}
+
+void sl_encoder_stats(const struct sl_encoder *encoder, struct sl_encoder_stats *stats)
+{
+    *stats = encoder->stats;
+    sl_matcher_stats(encoder->matcher, &stats->match);
+}

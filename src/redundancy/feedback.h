@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What a decoder tells its encoder: docs/frames.md. */
+#ifndef REDUNDANCY_FEEDBACK_H
+#define REDUNDANCY_FEEDBACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sluice/redundancy.h"
+
+enum { FEEDBACK_RUNS = 32, FEEDBACK_MISSES = 32 };
+
+struct feedback_range {
+    uint64_t position;
+    uint64_t len;
+};
+
+struct feedback {
+    bool has_epoch; /* epoch, start and runs say something */
+    bool restart;   /* a new epoch is needed, by an encoder that is still in the epoch `heard` */
+    uint32_t epoch, heard;
+    uint64_t cache_len;
+    uint64_t start; /* nothing before is here */
+    uint32_t n_runs, n_misses;
+    struct feedback_range runs[FEEDBACK_RUNS];     /* of log that is here, the newest ones */
+    struct feedback_range misses[FEEDBACK_MISSES]; /* packets to be sent again */
+};
+
+/* Both keep the newest where there is no room for all. */
+void feedback_add_run(struct feedback *feedback, uint64_t position, uint64_t len);
+void feedback_miss(struct feedback *feedback, uint64_t position, uint32_t len);
+
+uint32_t feedback_write(const struct feedback *feedback, uint8_t out[SL_FEEDBACK_MAX]);
+
+/* False: no feedback of this version, or damaged. */
+bool feedback_read(struct feedback *feedback, const uint8_t *bytes, size_t len);
+
+#endif

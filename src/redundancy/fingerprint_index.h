@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* The fingerprint index: from a fingerprint to the log offset where it was last seen.
+ *
+ * Buckets of one cache line, eight entries each: a probe is one miss, and sixteen bits of the
+ * fingerprint are compared at once for all eight. An entry is a hint: it may be stale, or another
+ * fingerprint's; who takes it compares bytes. So nothing is ever removed, and an empty entry needs
+ * no mark: it points to offset 0. A bucket holds each tag at most once, the newest, and gives up
+ * its oldest entry: what a hostile peer can crowd is its own bucket, at the cost of one compare a
+ * probe. */
+#ifndef REDUNDANCY_FINGERPRINT_INDEX_H
+#define REDUNDANCY_FINGERPRINT_INDEX_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "sluice/status.h"
+
+enum { INDEX_WAYS = 8, INDEX_OFFSET_BITS = 48 };
+
+struct index_bucket {
+    uint16_t tag[INDEX_WAYS];
+    uint8_t offset[INDEX_WAYS][INDEX_OFFSET_BITS / 8]; /* little endian */
+};
+
+struct fingerprint_index {
+    struct index_bucket *buckets;
+    uint64_t n_buckets; /* below 2^32 */
+};
+
+/* len bytes, rounded to whole buckets, at least one. */
+enum sl_status index_create(struct fingerprint_index *index, uint64_t len, struct sl_diag *diag);
+void index_free(struct fingerprint_index *index);
+
+/* Forgets all. */
+void index_clear(struct fingerprint_index *index);
+
+/* Samplers choose fingerprints by some of their bits, which are then the same in all: multiplying
+ * spreads the others over the high bits, of which 32 choose the bucket and the next 16 the tag. */
+static inline uint64_t index_hash(uint64_t fingerprint)
+{
+    fingerprint ^= fingerprint >> 32;
+    return fingerprint * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+static inline struct index_bucket *index_bucket_of(const struct fingerprint_index *index,
+                                                   uint64_t hash)
+{
+    return &index->buckets[(hash >> 32) * index->n_buckets >> 32];
+}
+
+static inline void index_prefetch(const struct fingerprint_index *index, uint64_t hash)
+{
+    __builtin_prefetch(index_bucket_of(index, hash), 1);
+}
+
+static inline uint64_t index_entry(const struct index_bucket *bucket, int way)
+{
+    uint64_t value;
+
+    /* The eight bytes that end with the entry: they begin inside the bucket's line. */
+    memcpy(&value, (const uint8_t *)bucket + 14 + 6 * way, sizeof value);
+    return value >> 16;
+}
+
+static inline void index_entry_set(struct index_bucket *bucket, int way, uint64_t offset)
+{
+    const uint32_t low = (uint32_t)offset;
+    const uint16_t high = (uint16_t)(offset >> 32);
+
+    memcpy(bucket->offset[way], &low, sizeof low);
+    memcpy(bucket->offset[way] + 4, &high, sizeof high);
+}
+
+/* The way that holds the tag, or -1. */
+static inline int index_find(const struct index_bucket *bucket, uint16_t tag)
+{
+    typedef uint16_t tags __attribute__((vector_size(16)));
+    tags held;
+    uint64_t equal[2];
+
+    memcpy(&held, bucket->tag, sizeof held);
+    const tags same = (tags)(held == tag);
+    memcpy(equal, &same, sizeof equal);
+    if ((equal[0] | equal[1]) == 0)
+        return -1;
+    return equal[0] != 0 ? __builtin_ctzll(equal[0]) / 16 : 4 + __builtin_ctzll(equal[1]) / 16;
+}
+
+static inline uint16_t index_tag(uint64_t hash)
+{
+    return (uint16_t)(hash >> 16);
+}
+
+/* Where the fingerprint was last seen, or UINT64_MAX. */
+static inline uint64_t index_get(const struct fingerprint_index *index, uint64_t hash)
+{
+    const struct index_bucket *const bucket = index_bucket_of(index, hash);
+    const int way = index_find(bucket, index_tag(hash));
+
+    return way < 0 ? UINT64_MAX : index_entry(bucket, way);
+}
+
+/* Puts it, and returns what index_get would have. */
+uint64_t index_put(struct fingerprint_index *index, uint64_t hash, uint64_t offset);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "frame.h"
+
+#include <xxhash.h>
+
+#include "packet_log.h"
+
+enum { CHECKED_LEN = 16 }; /* bytes of a header before its check */
+
+uint64_t frame_check(const uint8_t *header, const uint8_t *packet, uint32_t len)
+{
+    return XXH3_64bits_withSeed(header, CHECKED_LEN, XXH3_64bits(packet, len));
+}
+
+/* ---- numbers of variable length -------------------------------------------------------------- */
+
+/* Seven bits a byte, the lowest first; all but the last have the top bit set. */
+enum { VARINT_MAX = 7 }; /* bytes: 49 bits */
+
+static uint8_t *put_varint(uint8_t *to, uint64_t value)
+{
+    while (value >= 0x80) {
+        *to++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *to++ = (uint8_t)value;
+    return to;
+}
+
+/* NULL: it does not end before `end`, or is too long. */
+static const uint8_t *get_varint(uint64_t *value, const uint8_t *at, const uint8_t *end)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < VARINT_MAX && at < end; i++) {
+        const uint8_t byte = *at++;
+
+        sum |= (uint64_t)(byte & 0x7F) << 7 * i;
+        if (byte < 0x80) {
+            *value = sum;
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static uint64_t zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
+static int64_t unzigzag(uint64_t value)
+{
+    return (int64_t)(value >> 1 ^ (0 - (value & 1)));
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* Writes the references, then the bytes between them. A reference never makes a frame longer: its
+ * gap and its length take at most three bytes each, its source seven, and it stands for
+ * SL_REFERENCE_MIN bytes or more. */
+static uint8_t *write_body(uint8_t *to, uint64_t position, const uint8_t *packet, uint32_t len,
+                           const struct sl_match *matches, size_t n_matches)
+{
+    uint64_t expected = position;
+    uint32_t done = 0;
+
+    for (size_t i = 0; i < n_matches; i++) {
+        const struct sl_match *const match = &matches[i];
+        const uint32_t gap = match->offset - done;
+
+        to = put_varint(to, gap);
+        to = put_varint(to, match->len - SL_REFERENCE_MIN);
+        to = put_varint(to, zigzag((int64_t)(match->source - (expected + gap))));
+        expected = match->source + match->len;
+        done = match->offset + match->len;
+    }
+
+    done = 0;
+    for (size_t i = 0; i < n_matches; i++) {
+        memcpy(to, packet + done, matches[i].offset - done);
+        to += matches[i].offset - done;
+        done = matches[i].offset + matches[i].len;
+    }
+    memcpy(to, packet + done, len - done);
+    return to + (len - done);
+}
+
+void frame_write_header(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
+                        uint32_t len, size_t n_references)
+{
+    frame[0] = FRAME_KIND;
+    put_le(frame + 1, len, 3);
+    put_le(frame + 4, epoch, 4);
+    put_le(frame + 8, position, 6);
+    put_le(frame + 14, n_references, 2);
+    put_le(frame + CHECKED_LEN, frame_check(frame, packet, len), 8);
+}
+
+uint32_t frame_write(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
+                     uint32_t len, const struct sl_match *matches, size_t n_matches)
+{
+    const size_t n = n_matches < SL_REFERENCES_MAX ? n_matches : SL_REFERENCES_MAX;
+
+    frame_write_header(frame, epoch, position, packet, len, n);
+    return (uint32_t)(write_body(frame + SL_FRAME_HEADER_LEN, position, packet, len, matches, n) -
+                      frame);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+bool frame_read_header(struct frame_header *header, const uint8_t *frame, size_t len,
+                       uint32_t frame_max)
+{
+    if (len < SL_FRAME_HEADER_LEN || frame[0] != FRAME_KIND)
+        return false;
+    header->len = (uint32_t)get_le(frame + 1, 3);
+    header->epoch = (uint32_t)get_le(frame + 4, 4);
+    header->position = get_le(frame + 8, 6);
+    header->n_references = (uint32_t)get_le(frame + 14, 2);
+    header->check = get_le(frame + CHECKED_LEN, 8);
+    return header->len <= frame_max && header->n_references <= header->len / SL_REFERENCE_MIN &&
+           header->position % LOG_GRANULE == 0 &&
+           header->position <= LOG_OFFSET_MAX - SL_FRAME_MAX;
+}
+
+bool frame_read_references(struct reference *references, const uint8_t **literals,
+                           const struct frame_header *header, const uint8_t *frame, size_t len)
+{
+    const uint8_t *const end = frame + len;
+    const uint8_t *at = frame + SL_FRAME_HEADER_LEN;
+    uint64_t expected = header->position;
+    uint64_t n_literals = 0;
+    uint32_t done = 0; /* of the packet */
+
+    for (uint32_t i = 0; i < header->n_references; i++) {
+        uint64_t gap, longer, source;
+
+        if ((at = get_varint(&gap, at, end)) == NULL ||
+            (at = get_varint(&longer, at, end)) == NULL ||
+            (at = get_varint(&source, at, end)) == NULL)
+            return false;
+        if (gap > header->len - done || longer > SL_FRAME_MAX ||
+            longer + SL_REFERENCE_MIN > header->len - done - gap)
+            return false;
+        references[i].gap = (uint32_t)gap;
+        references[i].len = (uint32_t)longer + SL_REFERENCE_MIN;
+        references[i].source = expected + gap + (uint64_t)unzigzag(source);
+        expected = references[i].source + references[i].len;
+        done += references[i].gap + references[i].len;
+        n_literals += gap;
+    }
+    n_literals += header->len - done;
+    *literals = at;
+    return n_literals == (uint64_t)(end - at);
+}

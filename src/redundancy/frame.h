@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames on the wire: docs/frames.md. */
+#ifndef REDUNDANCY_FRAME_H
+#define REDUNDANCY_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sluice/redundancy.h"
+
+enum { FRAME_KIND = 0xF1, FEEDBACK_KIND = 0xB1 }; /* the low bits are the version */
+
+struct frame_header {
+    uint32_t len; /* of the packet */
+    uint32_t epoch;
+    uint64_t position;
+    uint32_t n_references;
+    uint64_t check;
+};
+
+/* A reference as the decoder has it: `len` bytes from log offset `source`, after `gap` bytes that
+ * are sent. */
+struct reference {
+    uint64_t source;
+    uint32_t gap, len;
+};
+
+/* Little-endian numbers, at any address. */
+static inline void put_le(uint8_t *to, uint64_t value, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static inline uint64_t get_le(const uint8_t *from, int n)
+{
+    uint64_t value = 0;
+
+    for (int i = 0; i < n; i++)
+        value |= (uint64_t)from[i] << 8 * i;
+    return value;
+}
+
+/* The check of a frame: of its header's first 16 bytes and the packet. */
+uint64_t frame_check(const uint8_t *header, const uint8_t *packet, uint32_t len);
+
+void frame_write_header(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
+                        uint32_t len, size_t n_references);
+
+/* Writes a frame; the matches are the packet's. At most len + SL_FRAME_HEADER_LEN bytes. */
+uint32_t frame_write(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
+                     uint32_t len, const struct sl_match *matches, size_t n_matches);
+
+/* False: no frame of this version, or its packet is longer than frame_max. */
+bool frame_read_header(struct frame_header *header, const uint8_t *frame, size_t len,
+                       uint32_t frame_max);
+
+/* Reads the references of a frame into an array of frame_max / SL_REFERENCE_MIN + 1. False: they
+ * are malformed or do not add up to the packet's length with the bytes behind them, which *literals
+ * then points to. */
+bool frame_read_references(struct reference *references, const uint8_t **literals,
+                           const struct frame_header *header, const uint8_t *frame, size_t len);
+
+#endif

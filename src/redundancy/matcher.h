@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The matcher inside: what the encoder shares with it. */
+#ifndef REDUNDANCY_MATCHER_H
+#define REDUNDANCY_MATCHER_H
+
+#include "fingerprint_index.h"
+#include "packet_log.h"
+#include "sluice/redundancy.h"
+
+/* A sample that waits for its frame to be acknowledged. */
+struct pending_sample {
+    uint64_t hash;
+    uint64_t offset; /* in the log */
+};
+
+/* Samples in the order of their log offsets, the newest `cap`: entry i at [i % cap]. */
+struct pending_samples {
+    struct pending_sample *entries;
+    uint64_t cap; /* a power of two */
+    uint64_t begin, end;
+};
+
+struct sl_matcher {
+    struct sl_redundancy_config config;
+    struct packet_log log;
+    struct fingerprint_index index;
+    uint64_t reach;      /* bytes before a packet that it may refer to: the smaller of both caches */
+    uint64_t *positions; /* of each item of the batch in the log */
+    struct sl_match *matches;
+    size_t n_matches, max_matches;
+
+    /* The end of the last match, so that samples in it are not looked up. */
+    uint32_t covered_item, covered_end;
+    bool renew; /* its source will soon be evicted: its samples are to point to the new copy */
+
+    struct pending_samples pending; /* acknowledged: the index learns them when they are */
+    struct sl_matcher_stats stats;
+};
+
+enum sl_status matcher_check(const struct sl_redundancy_config *config, struct sl_diag *diag);
+
+/* Forgets all that was seen: nothing before the next byte is referred to. */
+void matcher_restart(struct sl_matcher *matcher);
+
+/* Acknowledged: `len` bytes at `offset` are on the other side; their samples may be found. Nothing
+ * happens where they have been evicted. */
+void matcher_acknowledge(struct sl_matcher *matcher, uint64_t offset, uint32_t len);
+
+/* Matches of one item of the last batch: *n of them from the one returned. *cursor is 0 at first
+ * and kept between calls: it makes ascending items cheap. */
+const struct sl_match *matcher_of_item(const struct sl_matcher *matcher, uint32_t item,
+                                       size_t *cursor, size_t *n);
+
+#endif

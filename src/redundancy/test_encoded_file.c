@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Encoded files: round trips of captures and of anything else, and damage of every kind found,
+ * named by frame, with all before it recovered. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "encoded_file.h"
+#include "redundancy_fixture.h"
+
+/* A file's bytes. */
+struct content {
+    uint8_t *bytes;
+    size_t len;
+};
+
+static int file_of(const uint8_t *bytes, size_t len)
+{
+    const int fd = memfd_create("content", MFD_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_true(file_write(fd, bytes, len));
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return fd;
+}
+
+static struct content content_of(int fd)
+{
+    const off_t len = lseek(fd, 0, SEEK_END);
+    struct content content = {malloc((size_t)len + 1), (size_t)len};
+
+    assert_int_equal(pread(fd, content.bytes, content.len, 0), len);
+    close(fd);
+    return content;
+}
+
+static struct sl_redundancy_file_config config_of(int level)
+{
+    struct sl_redundancy_file_config config;
+
+    sl_redundancy_file_config_init(&config);
+    config.level = level;
+    config.cache_len = SL_REDUNDANCY_CACHE_MIN;
+    return config;
+}
+
+static struct content encode(const uint8_t *bytes, size_t len, int level)
+{
+    const struct sl_redundancy_file_config config = config_of(level);
+    struct sl_redundancy_file_stats stats;
+    struct sl_diag diag;
+    const int in = file_of(bytes, len), out = file_of(NULL, 0);
+
+    assert_int_equal(sl_redundancy_encode_file(in, out, &config, &stats, &diag), SL_OK);
+    assert_int_equal(stats.bytes_in, len);
+    close(in);
+
+    const struct content content = content_of(out);
+    assert_int_equal(stats.bytes_out, content.len);
+    return content;
+}
+
+static enum sl_status decode(const uint8_t *bytes, size_t len, struct content *content,
+                             struct sl_diag *diag)
+{
+    const struct sl_redundancy_file_config config = config_of(0);
+    struct sl_redundancy_file_stats stats;
+    const int in = file_of(bytes, len), out = file_of(NULL, 0);
+    const enum sl_status status = sl_redundancy_decode_file(in, out, &config, &stats, diag);
+
+    close(in);
+    *content = content_of(out);
+    assert_int_equal(stats.bytes_out, content->len);
+    return status;
+}
+
+static void round_trip(const uint8_t *bytes, size_t len, int level)
+{
+    struct content encoded = encode(bytes, len, level), decoded;
+    struct sl_diag diag;
+
+    assert_int_equal(decode(encoded.bytes, encoded.len, &decoded, &diag), SL_OK);
+    assert_int_equal(decoded.len, len);
+    assert_memory_equal(decoded.bytes, bytes, len);
+    free(encoded.bytes);
+    free(decoded.bytes);
+}
+
+/* ---- round trips ----------------------------------------------------------------------------- */
+
+/* Bytes that repeat what is up to some MB behind. */
+static struct content make_content(uint64_t seed, size_t len)
+{
+    struct content content = {malloc(len + 1), len};
+    struct traffic traffic;
+
+    traffic_init(&traffic, seed, 3 << 20);
+    for (size_t done = 0; done < len;) {
+        const uint32_t part = len - done < 9000 ? (uint32_t)(len - done) : 9000;
+
+        traffic_packet(&traffic, content.bytes + done, part);
+        done += part;
+    }
+    traffic_free(&traffic);
+    return content;
+}
+
+static void test_any_bytes(void **state)
+{
+    static const size_t lens[] = {0,
+                                  1,
+                                  15,
+                                  16,
+                                  17,
+                                  5000,
+                                  FILE_PACKET_LEN - 1,
+                                  FILE_PACKET_LEN,
+                                  FILE_PACKET_LEN + 1,
+                                  3 * FILE_PACKET_LEN,
+                                  3000001};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
+        struct content content = make_content(i, lens[i]);
+
+        round_trip(content.bytes, content.len, 0);
+        round_trip(content.bytes, content.len, 1);
+        memset(content.bytes, 0, content.len);
+        round_trip(content.bytes, content.len, 0);
+        free(content.bytes);
+    }
+}
+
+static void test_captures(void **state)
+{
+    const char *const root = getenv("SLUICE_TEST_DATA");
+    char path[1024];
+    uint64_t n_files = 0, n_bytes = 0;
+
+    (void)state;
+    if (root == NULL) {
+        print_message("SLUICE_TEST_DATA is not set: no captures to encode\n");
+        skip();
+    }
+    snprintf(path, sizeof path, "%s/pcap", root);
+    DIR *const folder = opendir(path);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL; n_files++) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/pcap/%s", root, entry->d_name);
+        struct content content = content_of(open(path, O_RDONLY | O_CLOEXEC));
+        round_trip(content.bytes, content.len, n_files % 2 == 0 ? 0 : 3);
+        n_bytes += content.len;
+        free(content.bytes);
+    }
+    closedir(folder);
+    print_message("%llu files, %llu bytes\n", (unsigned long long)n_files,
+                  (unsigned long long)n_bytes);
+    assert_true(n_bytes > 0);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------- */
+
+/* Where the records of an encoded file begin; the last entry is its end. */
+static size_t find_records(const struct content *file, size_t *starts, size_t max)
+{
+    size_t n = 0, at = FILE_HEADER_LEN;
+
+    for (; at < file->len; n++) {
+        assert_true(n + 1 < max);
+        starts[n] = at;
+        at += RECORD_HEADER_LEN + (size_t)get_le(file->bytes + at, 4);
+    }
+    starts[n] = at;
+    assert_int_equal(at, file->len);
+    return n;
+}
+
+/* Decoding fails at frame `frame` (from 1), with all before it recovered. */
+static void expect_failure(const struct content *original, const uint8_t *bytes, size_t len,
+                           size_t frame, const char *reason)
+{
+    const size_t before = (frame - 1) * FILE_PACKET_LEN;
+    struct content decoded;
+    struct sl_diag diag = {0};
+    char name[32];
+
+    assert_int_not_equal(decode(bytes, len, &decoded, &diag), SL_OK);
+    snprintf(name, sizeof name, "frame %zu at", frame);
+    if (strstr(diag.text, name) == NULL || strstr(diag.text, reason) == NULL)
+        fail_msg("'%s' does not hold '%s' and '%s'", diag.text, name, reason);
+    assert_int_equal(decoded.len, before < original->len ? before : original->len);
+    assert_memory_equal(decoded.bytes, original->bytes, decoded.len);
+    free(decoded.bytes);
+}
+
+static void flip_bits(int level)
+{
+    struct content original = make_content(5, 4 * FILE_PACKET_LEN + 777);
+    struct content file = encode(original.bytes, original.len, level);
+    size_t starts[16];
+    const size_t n = find_records(&file, starts, 16);
+    uint64_t random = 77;
+
+    assert_int_equal(n, 6); /* five frames and the end */
+    for (int i = 0; i < 400; i++) {
+        /* Half of them in the few bytes of headers. */
+        const size_t record = test_below(&random, (uint32_t)n);
+        const size_t at = i % 2 == 0
+                              ? FILE_HEADER_LEN +
+                                    test_below(&random, (uint32_t)(file.len - FILE_HEADER_LEN))
+                              : starts[record] + test_below(&random, RECORD_HEADER_LEN);
+        const uint8_t bit = (uint8_t)(1 << test_below(&random, 8));
+        size_t frame = 1;
+
+        while (at >= starts[frame])
+            frame++;
+        file.bytes[at] ^= bit;
+        expect_failure(&original, file.bytes, file.len, frame, "");
+        file.bytes[at] ^= bit;
+    }
+    free(original.bytes);
+    free(file.bytes);
+}
+
+static void test_flipped_bits(void **state)
+{
+    (void)state;
+    flip_bits(0);
+    flip_bits(1);
+}
+
+static void test_cut_files(void **state)
+{
+    struct content original = make_content(6, 3 * FILE_PACKET_LEN + 5);
+    struct content file = encode(original.bytes, original.len, 1);
+    size_t starts[16];
+    const size_t n = find_records(&file, starts, 16);
+    uint64_t random = 78;
+
+    (void)state;
+    for (size_t record = 0; record < n; record++)
+        for (int i = 0; i < 20; i++) {
+            const size_t record_len = starts[record + 1] - starts[record];
+            const size_t len = starts[record] + (i < 2 ? (size_t)i * (record_len - 1)
+                                                      : test_below(&random, (uint32_t)record_len));
+
+            expect_failure(&original, file.bytes, len, record + 1, "the file ends");
+        }
+    free(original.bytes);
+    free(file.bytes);
+}
+
+/* Records of a file in another order; each is whole. */
+static void expect_order_failure(const struct content *original, const struct content *file,
+                                 const size_t *order, size_t n_order, size_t frame,
+                                 const char *reason)
+{
+    uint8_t *const bytes = malloc(2 * file->len);
+    size_t starts[16], len = FILE_HEADER_LEN;
+
+    find_records(file, starts, 16);
+    memcpy(bytes, file->bytes, FILE_HEADER_LEN);
+    for (size_t i = 0; i < n_order; i++) {
+        const size_t record_len = starts[order[i] + 1] - starts[order[i]];
+
+        memcpy(bytes + len, file->bytes + starts[order[i]], record_len);
+        len += record_len;
+    }
+    expect_failure(original, bytes, len, frame, reason);
+    free(bytes);
+}
+
+static void lose_frames(int level)
+{
+    struct content original = make_content(7, 3 * FILE_PACKET_LEN + 5);
+    struct content file = encode(original.bytes, original.len, level);
+
+    expect_order_failure(&original, &file, (const size_t[]){0, 2, 3, 4}, 4, 2, "missing");
+    expect_order_failure(&original, &file, (const size_t[]){1, 2, 3, 4}, 4, 1, "missing");
+    expect_order_failure(&original, &file, (const size_t[]){0, 1, 1, 2, 3, 4}, 6, 3, "missing");
+    expect_order_failure(&original, &file, (const size_t[]){0, 2, 1, 3, 4}, 5, 2, "missing");
+    expect_order_failure(&original, &file, (const size_t[]){0, 1, 2, 4}, 4, 4, "missing");
+    expect_order_failure(&original, &file, (const size_t[]){0, 1, 2, 3, 4, 4}, 6, 5,
+                         "more follows");
+    free(original.bytes);
+    free(file.bytes);
+}
+
+static void test_missing_frames(void **state)
+{
+    (void)state;
+    lose_frames(0);
+    lose_frames(1);
+}
+
+static void expect_refusal(const struct content *file, enum sl_status status, const char *reason)
+{
+    struct content decoded;
+    struct sl_diag diag = {0};
+
+    assert_int_equal(decode(file->bytes, file->len, &decoded, &diag), status);
+    assert_non_null(strstr(diag.text, reason));
+    assert_int_equal(decoded.len, 0);
+    free(decoded.bytes);
+}
+
+/* Changes a number of the header, with a check that fits. */
+static void set_header(struct content *file, size_t at, uint64_t value, int n)
+{
+    put_le(file->bytes + at, value, n);
+    put_le(file->bytes + FILE_HEADER_CHECKED, XXH3_64bits(file->bytes, FILE_HEADER_CHECKED), 8);
+}
+
+static void test_refused_files(void **state)
+{
+    struct content original = make_content(8, 1000);
+    struct content file = encode(original.bytes, original.len, 1);
+    const struct content empty = {original.bytes, 0};
+    const size_t len = file.len;
+
+    (void)state;
+    expect_refusal(&original, SL_EFORMAT, "not an encoded file");
+    expect_refusal(&empty, SL_EFORMAT, "not an encoded file");
+    file.len = 39;
+    expect_refusal(&file, SL_ETRUNCATED, "39 of 40 bytes");
+    file.len = len;
+    for (size_t at = 0; at < FILE_HEADER_LEN; at++) {
+        file.bytes[at] ^= 4;
+        expect_refusal(&file, SL_EFORMAT, at < 8 ? "not an encoded file" : "header is damaged");
+        file.bytes[at] ^= 4;
+    }
+    set_header(&file, 8, 2, 2);
+    expect_refusal(&file, SL_EUNSUPPORTED, "version 2");
+    set_header(&file, 8, 1, 2);
+    set_header(&file, 10, 3, 2);
+    expect_refusal(&file, SL_EUNSUPPORTED, "flags 0x3");
+    set_header(&file, 10, 1, 2);
+    set_header(&file, 12, SL_FRAME_MAX + 1, 4);
+    expect_refusal(&file, SL_EFORMAT, "frames carry");
+    set_header(&file, 12, FILE_PACKET_LEN, 4);
+    set_header(&file, 16, UINT64_C(1) << 45, 8);
+    expect_refusal(&file, SL_ENOMEM, "this machine has");
+    set_header(&file, 16, 1, 8);
+    expect_refusal(&file, SL_EINVAL, "a cache of 1 ");
+    free(original.bytes);
+    free(file.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_bytes),      cmocka_unit_test(test_flipped_bits),
+        cmocka_unit_test(test_cut_files),      cmocka_unit_test(test_missing_frames),
+        cmocka_unit_test(test_refused_files),  cmocka_unit_test(test_captures),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

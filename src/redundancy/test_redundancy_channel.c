@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* The live API over a model of a bad link: frames and feedback are lost, reordered, repeated and
+ * damaged, and either side starts anew with nothing. No wrong byte is delivered, and when the link
+ * is good again all packets come through again. */
+#include "redundancy_fixture.h"
+
+enum {
+    PACKET_MAX = 700,
+    DELAY_MAX = 8192, /* frames or feedback under way */
+    SAMPLES = 4096,
+    FEEDBACK_EVERY = 8, /* packets */
+    HISTORY = 1 << 20 /* bytes that traffic repeats */
+};
+
+struct channel {
+    const char *name;
+    uint32_t loss, repeat, flip; /* of 1,000 */
+    uint32_t delay;              /* how far frames may be moved */
+    uint32_t restart;            /* of 100,000, each side */
+    bool stale_epoch;            /* the encoder starts again in an epoch that it had */
+    uint64_t encoder_cache, decoder_cache; /* bytes */
+    bool acknowledged;
+};
+
+struct parcel {
+    uint8_t bytes[PACKET_MAX + SL_FRAME_HEADER_LEN + SL_FEEDBACK_MAX];
+    uint32_t len;
+};
+
+/* Parcels under way, delivered in an order that the channel chooses. */
+struct way {
+    struct parcel parcels[DELAY_MAX];
+    uint32_t n;
+};
+
+struct run {
+    const struct channel *channel;
+    struct sl_redundancy_config config;
+    struct sl_encoder *encoder;
+    struct sl_decoder *decoder;
+    struct traffic traffic;
+    struct way *there, *back;
+    uint8_t **sent; /* every packet, by its number in its first four bytes */
+    uint32_t *sent_len;
+    uint64_t n_sent, n_delivered, n_bytes, n_frame_bytes, n_restarts;
+    uint64_t frames[SL_FRAME_VERDICTS]; /* of decoders that have ended too */
+    uint64_t resent, epochs;
+    bool *came; /* which packets came, for the end */
+};
+
+static struct sl_hit sample_space[SAMPLES];
+
+static uint32_t below(struct run *run, uint32_t n)
+{
+    return test_below(&run->traffic.random, n);
+}
+
+/* ---- sides ----------------------------------------------------------------------------------- */
+
+static void count_encoder(struct run *run)
+{
+    struct sl_encoder_stats stats;
+
+    sl_encoder_stats(run->encoder, &stats);
+    run->resent += stats.resent;
+    run->epochs += stats.epochs;
+    run->n_frame_bytes += stats.frame_bytes;
+}
+
+static void count_decoder(struct run *run)
+{
+    struct sl_decoder_stats stats;
+
+    sl_decoder_stats(run->decoder, &stats);
+    for (int i = 0; i < SL_FRAME_VERDICTS; i++)
+        run->frames[i] += stats.frames[i];
+}
+
+static void open_encoder(struct run *run)
+{
+    assert_int_equal(sl_encoder_create(&run->encoder, &run->config, NULL), SL_OK);
+    if (!run->channel->stale_epoch)
+        run->config.epoch++;
+}
+
+static void open_decoder(struct run *run)
+{
+    struct sl_redundancy_config config = run->config;
+
+    config.cache_len = run->channel->decoder_cache;
+    assert_int_equal(sl_decoder_create(&run->decoder, &config, NULL), SL_OK);
+}
+
+static void maybe_restart(struct run *run)
+{
+    if (below(run, 100000) < run->channel->restart) {
+        count_encoder(run);
+        sl_encoder_free(run->encoder);
+        open_encoder(run);
+        run->n_restarts++;
+    }
+    if (below(run, 100000) < run->channel->restart) {
+        count_decoder(run);
+        sl_decoder_free(run->decoder);
+        open_decoder(run);
+        run->n_restarts++;
+    }
+}
+
+/* ---- the link -------------------------------------------------------------------------------- */
+
+static void receive_frame(struct run *run, const struct parcel *parcel)
+{
+    const uint8_t *packet;
+    uint32_t len, number;
+
+    if (sl_decoder_decode(run->decoder, parcel->bytes, parcel->len, &packet, &len) !=
+        SL_FRAME_DELIVERED)
+        return;
+    assert_true(len >= sizeof number);
+    memcpy(&number, packet, sizeof number);
+    assert_true(number < run->n_sent);
+    assert_int_equal(len, run->sent_len[number]);
+    assert_memory_equal(packet, run->sent[number], len);
+    run->came[number] = true;
+    run->n_delivered++;
+}
+
+static void receive_feedback(struct run *run, const struct parcel *parcel)
+{
+    sl_encoder_feedback(run->encoder, parcel->bytes, parcel->len);
+}
+
+static void deliver(struct run *run, struct way *way, uint32_t i,
+                    void (*receive)(struct run *, const struct parcel *))
+{
+    receive(run, &way->parcels[i]);
+    way->parcels[i] = way->parcels[--way->n];
+}
+
+static void put_parcel(struct run *run, struct way *way, const uint8_t *bytes, uint32_t len,
+                       void (*receive)(struct run *, const struct parcel *))
+{
+    const struct channel *const channel = run->channel;
+    const uint32_t copies = below(run, 1000) < channel->repeat ? 2 : 1;
+
+    for (uint32_t i = 0; i < copies; i++) {
+        if (below(run, 1000) < channel->loss)
+            continue;
+        while (way->n > channel->delay || way->n == DELAY_MAX)
+            deliver(run, way, channel->delay == 0 ? 0 : below(run, way->n), receive);
+
+        struct parcel *const parcel = &way->parcels[way->n++];
+        memcpy(parcel->bytes, bytes, len);
+        parcel->len = len;
+        if (len > 0 && below(run, 1000) < channel->flip)
+            parcel->bytes[below(run, len)] ^= (uint8_t)(1 << below(run, 8));
+        if (channel->delay == 0)
+            deliver(run, way, 0, receive);
+    }
+}
+
+static void send_feedback(struct run *run)
+{
+    uint8_t bytes[SL_FEEDBACK_MAX];
+    uint8_t frame[PACKET_MAX + SL_FRAME_HEADER_LEN];
+    uint32_t len = sl_decoder_feedback(run->decoder, bytes);
+
+    put_parcel(run, run->back, bytes, len, receive_feedback);
+    while ((len = sl_encoder_resend(run->encoder, frame)) > 0)
+        put_parcel(run, run->there, frame, len, receive_frame);
+}
+
+static void send_packet(struct run *run)
+{
+    struct sl_hits hits = {sample_space, SAMPLES, 0};
+    const uint32_t number = (uint32_t)run->n_sent;
+    const uint32_t len = (uint32_t)sizeof number + below(run, PACKET_MAX - sizeof number);
+    uint8_t *const packet = malloc(len);
+    uint8_t frame[PACKET_MAX + SL_FRAME_HEADER_LEN];
+    struct single single;
+
+    traffic_packet(&run->traffic, packet, len);
+    memcpy(packet, &number, sizeof number);
+    run->sent[number] = packet;
+    run->sent_len[number] = len;
+    run->n_sent++;
+    run->n_bytes += len;
+    single_init(&single, packet, len);
+    fixture_sample(&single.batch, run->config.window, run->config.period, &hits);
+    assert_int_equal(sl_encoder_batch(run->encoder, &single.batch, &hits, NULL), SL_OK);
+    put_parcel(run, run->there, frame, sl_encoder_frame(run->encoder, 0, frame), receive_frame);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+/* Over a good link: feedback at once, then every packet comes, and references are used again. */
+static void expect_recovery(struct run *run)
+{
+    static const struct channel good = {.name = "good"};
+    const uint64_t begin = run->n_sent;
+    const struct channel *const bad = run->channel;
+    struct sl_encoder_stats before, after;
+    uint64_t missing = 0, last_missing = begin;
+
+    while (run->there->n > 0)
+        deliver(run, run->there, 0, receive_frame);
+    while (run->back->n > 0)
+        deliver(run, run->back, 0, receive_feedback);
+    run->channel = &good;
+    for (int i = 0; i < 400; i++) {
+        if (i == 200)
+            sl_encoder_stats(run->encoder, &before);
+        send_packet(run);
+        send_feedback(run);
+    }
+    for (uint64_t i = begin; i < run->n_sent; i++)
+        if (!run->came[i]) {
+            missing++;
+            last_missing = i + 1;
+        }
+    sl_encoder_stats(run->encoder, &after);
+    print_message("  recovery: %llu packets lost before the first %llu of a good link are over\n",
+                  (unsigned long long)missing, (unsigned long long)(last_missing - begin));
+    assert_true(last_missing - begin <= 4);
+    if (bad->acknowledged)
+        assert_true(after.raw_frames - before.raw_frames < 150);
+    run->channel = bad;
+}
+
+static void run_channel(const struct channel *channel, uint64_t seed, uint64_t n_packets)
+{
+    struct run *const run = calloc(1, sizeof *run);
+    const uint64_t room = n_packets + 400;
+
+    run->channel = channel;
+    sl_redundancy_config_init(&run->config);
+    run->config.cache_len = channel->encoder_cache;
+    run->config.batch_len = 4096;
+    run->config.window = run->config.min_match = 16;
+    run->config.period = 4;
+    run->config.n_in_flight = 8192;
+    run->config.acknowledged = channel->acknowledged;
+    run->config.epoch = (uint32_t)seed * 0x60000000u; /* epochs wrap around too */
+    run->sent = calloc(room, sizeof *run->sent);
+    run->sent_len = calloc(room, sizeof *run->sent_len);
+    run->came = calloc(room, sizeof *run->came);
+    run->there = calloc(2, sizeof *run->there);
+    run->back = run->there + 1;
+    traffic_init(&run->traffic, seed, HISTORY);
+    open_encoder(run);
+    open_decoder(run);
+    while (run->n_sent < n_packets) {
+        send_packet(run);
+        if (run->n_sent % FEEDBACK_EVERY == 0)
+            send_feedback(run);
+        maybe_restart(run);
+    }
+    count_encoder(run);
+    count_decoder(run);
+    print_message("%s, seed %llu: %llu packets, %llu delivered, %.1f %% of the bytes sent; "
+                  "%llu unresolved, %llu resent, %llu late, %llu repeated, %llu damaged; "
+                  "%llu restarts, %llu epochs\n",
+                  channel->name, (unsigned long long)seed, (unsigned long long)run->n_sent,
+                  (unsigned long long)run->n_delivered,
+                  100.0 * (double)run->n_frame_bytes / (double)run->n_bytes,
+                  (unsigned long long)run->frames[SL_FRAME_UNRESOLVED],
+                  (unsigned long long)run->resent, (unsigned long long)run->frames[SL_FRAME_LATE],
+                  (unsigned long long)run->frames[SL_FRAME_REPEATED],
+                  (unsigned long long)run->frames[SL_FRAME_DAMAGED],
+                  (unsigned long long)run->n_restarts, (unsigned long long)run->epochs);
+    expect_recovery(run);
+
+    sl_encoder_free(run->encoder);
+    sl_decoder_free(run->decoder);
+    traffic_free(&run->traffic);
+    for (uint64_t i = 0; i < room; i++)
+        free(run->sent[i]);
+    free(run->sent);
+    free(run->sent_len);
+    free(run->came);
+    free(run->there);
+    free(run);
+}
+
+#define CACHE SL_REDUNDANCY_CACHE_MIN
+
+static const struct channel channels[] = {
+    {.name = "no loss", .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
+    {.name = "loss 1 %", .loss = 10, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
+    {.name = "loss 30 %", .loss = 300, .delay = 4, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
+    {.name = "reordered, repeated",
+     .repeat = 100,
+     .delay = 30,
+     .encoder_cache = CACHE, .decoder_cache = CACHE,
+     .acknowledged = true},
+    {.name = "damaged", .flip = 200, .delay = 3, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
+    {.name = "restarts", .restart = 200, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
+    {.name = "all of it",
+     .loss = 100,
+     .repeat = 50,
+     .flip = 50,
+     .delay = 16,
+     .restart = 100,
+     .encoder_cache = CACHE, .decoder_cache = CACHE,
+     .acknowledged = true},
+    {.name = "all of it, epochs that were",
+     .loss = 100,
+     .repeat = 50,
+     .flip = 50,
+     .delay = 16,
+     .restart = 100,
+     .stale_epoch = true,
+     .encoder_cache = CACHE, .decoder_cache = CACHE,
+     .acknowledged = true},
+    {.name = "larger cache there", .loss = 50, .encoder_cache = CACHE, .decoder_cache = 4 * CACHE, .acknowledged = true},
+    {.name = "smaller cache there",
+     .loss = 50,
+     .encoder_cache = 4 * CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
+    {.name = "caches smaller than what is under way",
+     .loss = 20,
+     .delay = 6000,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
+    {.name = "no loss, not acknowledged, restarts",
+     .restart = 200,
+     .encoder_cache = CACHE, .decoder_cache = CACHE},
+};
+
+static void test_channel(void **state)
+{
+    const char *const wanted = getenv("SLUICE_TEST_PACKETS");
+    const uint64_t n_packets = wanted != NULL ? strtoull(wanted, NULL, 10) : 20000;
+
+    for (uint64_t seed = 1; seed <= 2; seed++)
+        run_channel((const struct channel *)*state, seed, n_packets);
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[sizeof channels / sizeof *channels];
+
+    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++)
+        tests[i] = (struct CMUnitTest){.name = channels[i].name,
+                                       .test_func = test_channel,
+                                       .initial_state = (void *)&channels[i]};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
