@@ -45,7 +45,7 @@ static void scan_blocks(const struct maxp_table *table, const struct sl_batch *b
     }
 }
 
-static void maxp_scan_scalar(const struct maxp_table *table, const struct sl_batch *batch,
+void maxp_scan_scalar(const struct maxp_table *table, const struct sl_batch *batch,
                              struct sl_hits *hits)
 {
     for (uint32_t item = 0; item < batch->n_items; item++)

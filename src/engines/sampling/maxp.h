@@ -14,7 +14,7 @@ struct maxp_table {
 typedef void maxp_scan(const struct maxp_table *table, const struct sl_batch *batch,
                        struct sl_hits *hits);
 
-maxp_scan maxp_scan_avx2, maxp_scan_avx512;
+maxp_scan maxp_scan_scalar, maxp_scan_avx2, maxp_scan_avx512;
 bool maxp_avx2_usable(char why[SL_WHY_LEN]);
 bool maxp_avx512_usable(char why[SL_WHY_LEN]);
 

@@ -1,40 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* Local maxima, 32 positions at a time. */
+/* Local maxima, 8 positions at a time. */
 #include <immintrin.h>
 
 #include "base/cpu.h"
 #include "maxp.h"
 
-enum { WIDTH = 32 };
+enum { LANES = 8 };
 
-static inline __m256i load(const uint8_t *from)
+static inline __m256i load(const uint32_t *from)
 {
     return _mm256_loadu_si256((const __m256i *)from);
 }
 
-static inline void store(uint8_t *to, __m256i bytes)
+static inline void store(uint32_t *to, __m256i values)
 {
-    _mm256_storeu_si256((__m256i *)to, bytes);
+    _mm256_storeu_si256((__m256i *)to, values);
 }
 
-static inline __m256i highest(__m256i a, __m256i b)
+/* Of the positions from `from` on: each one's four bytes, the first highest. */
+static inline __m256i values(const uint8_t *from)
 {
-    return _mm256_max_epu8(a, b);
+    const __m128i source = _mm_set_epi32(0x03040506, 0x02030405, 0x01020304, 0x00010203);
+    const __m128i low = _mm_loadu_si128((const __m128i *)from);
+    const __m128i high = _mm_loadu_si128((const __m128i *)(from + 4));
+
+    return _mm256_xor_si256(
+        _mm256_set_m128i(_mm_shuffle_epi8(high, source), _mm_shuffle_epi8(low, source)),
+        _mm256_set1_epi32((int)MAXP_TURN));
 }
 
-static inline __m256i turned(__m256i bytes)
+static inline __m256i higher(__m256i a, __m256i b)
 {
-    return _mm256_xor_si256(bytes, _mm256_set1_epi8(-1));
+    return _mm256_max_epu32(a, b);
 }
 
-static inline uint64_t equal(__m256i bytes, uint8_t byte)
+static inline uint32_t reaching(__m256i values, __m256i others)
 {
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8((char)byte)));
+    const __m256i yes = _mm256_cmpeq_epi32(higher(values, others), values);
+
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(yes));
 }
 
-static inline uint64_t equal_turned(__m256i bytes, __m256i others)
+static inline uint32_t exceeding(__m256i values, __m256i others)
 {
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(turned(bytes), others));
+    return reaching(others, values) ^ 0xFF;
 }
 
 #include "maxp_vector.h"

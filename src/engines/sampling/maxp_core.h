@@ -28,11 +28,18 @@ SAMPLING_CORE uint32_t maxp_push(uint32_t bytes, uint8_t byte)
 
 SAMPLING_CORE uint32_t maxp_value(const uint8_t *at)
 {
+#ifdef __CUDA_ARCH__
     uint32_t bytes = 0;
 
     for (int i = 0; i < MAXP_VALUE_LEN; i++)
         bytes = maxp_push(bytes, at[i]);
     return bytes ^ MAXP_TURN;
+#else
+    uint32_t bytes;
+
+    memcpy(&bytes, at, sizeof bytes);
+    return __builtin_bswap32(bytes) ^ MAXP_TURN;
+#endif
 }
 
 /* Two chosen positions are more than `reach` apart, so each block of reach + 1 positions holds at
