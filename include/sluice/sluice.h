@@ -8,6 +8,7 @@
 #include "sluice/detect.h"
 #include "sluice/device.h"
 #include "sluice/dissect.h"
+#include "sluice/dynabyte.h"
 #include "sluice/engine.h"
 #include "sluice/flow.h"
 #include "sluice/header.h"

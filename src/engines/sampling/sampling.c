@@ -8,7 +8,7 @@
 #include "sampling_internal.h"
 
 /* All samplers; X(name) stands for the descriptor sampler_<name>. */
-#define SAMPLERS(X) X(rabin)
+#define SAMPLERS(X) X(rabin) X(samplebyte) X(dynabyte) X(maxp) X(every)
 
 #define DECLARE(name) extern const struct sampler sampler_##name;
 SAMPLERS(DECLARE)

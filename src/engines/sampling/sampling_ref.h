@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "sluice/batch.h"
+#include "sluice/dynabyte.h"
 #include "sluice/sampling.h"
 
 /* Finds all hits in a host batch and returns their number; the first `cap` of them are written to
@@ -13,6 +14,10 @@
 typedef size_t sampling_ref(const struct sl_sampling_config *config, const struct sl_batch *batch,
                             struct sl_hit *hits, size_t cap);
 
-sampling_ref rabin_ref;
+sampling_ref rabin_ref, samplebyte_ref, maxp_ref, every_ref;
+
+/* dynabyte by this state. */
+size_t dynabyte_ref(const struct sl_dynabyte_state *state, uint32_t window,
+                    const struct sl_batch *batch, struct sl_hit *hits, size_t cap);
 
 #endif

@@ -23,12 +23,23 @@ struct subject {
     const char *name;
     sampling_ref *oracle;
     void (*draw)(struct sl_sampling_config *config, uint64_t *random); /* any legal values */
+    void (*opened)(void *context); /* what a new context is told, or NULL */
+    bool by_window;                /* a window's own bytes say whether it is chosen */
 };
 
+static sampling_ref dynabyte_oracle;
 static void draw_rabin(struct sl_sampling_config *config, uint64_t *random);
+static void draw_markers(struct sl_sampling_config *config, uint64_t *random);
+static void draw_dynabyte(struct sl_sampling_config *config, uint64_t *random);
+static void draw_period(struct sl_sampling_config *config, uint64_t *random);
+static void use_drawn_state(void *context);
 
 static const struct subject subjects[] = {
-    {"rabin", rabin_ref, draw_rabin},
+    {"rabin", rabin_ref, draw_rabin, NULL, true},
+    {"samplebyte", samplebyte_ref, draw_markers, NULL, false},
+    {"dynabyte", dynabyte_oracle, draw_dynabyte, use_drawn_state, false},
+    {"maxp", maxp_ref, draw_period, NULL, false},
+    {"every", every_ref, draw_period, NULL, true},
 };
 
 static const struct subject *subject;
@@ -62,6 +73,51 @@ static void draw_rabin(struct sl_sampling_config *config, uint64_t *random)
     config->period = 1u << test_below(random, 13);
     config->polynomial = draw_polynomial(random, 53 + test_below(random, 11));
     config->magic = test_random(random);
+}
+
+static void draw_period(struct sl_sampling_config *config, uint64_t *random)
+{
+    draw_window(config, random);
+    config->period = 1 + test_below(random, 1u << (1 + test_below(random, 12)));
+}
+
+/* A few markers, or many. */
+static void draw_markers(struct sl_sampling_config *config, uint64_t *random)
+{
+    const uint32_t share = 2u << test_below(random, 6);
+
+    draw_period(config, random);
+    for (int byte = 0; byte < 256; byte++)
+        config->marker[byte] = test_below(random, share) == 0;
+    config->marker[test_below(random, 256)] = true;
+}
+
+/* ---- dynabyte's state ------------------------------------------------------------------------ */
+
+static struct sl_dynabyte_state drawn_state;
+static bool state_is_drawn;
+
+static void draw_dynabyte(struct sl_sampling_config *config, uint64_t *random)
+{
+    draw_markers(config, random);
+    for (int i = 0; i < 8; i++)
+        drawn_state.marker[i] = (uint32_t)test_random(random) & (uint32_t)test_random(random);
+    drawn_state.skip = test_below(random, 256 << test_below(random, 9));
+    state_is_drawn = test_below(random, 4) != 0;
+}
+
+/* Some contexts keep what they were opened with. */
+static void use_drawn_state(void *context)
+{
+    if (state_is_drawn)
+        sl_dynabyte_use(context, &drawn_state);
+}
+
+static size_t dynabyte_oracle(const struct sl_sampling_config *config, const struct sl_batch *host,
+                              struct sl_hit *hits, size_t cap)
+{
+    return state_is_drawn ? dynabyte_ref(&drawn_state, config->window, host, hits, cap)
+                          : samplebyte_ref(config, host, hits, cap);
 }
 
 static struct sl_sampling_config default_config(void)
@@ -110,6 +166,8 @@ static void *open_context(const struct sl_backend *backend, const struct sl_samp
 
     if (backend->open(&context, table, &limits, &diag) != SL_OK)
         fail_msg("open: %s", diag.text);
+    if (subject->opened != NULL)
+        subject->opened(context);
     return context;
 }
 
@@ -191,6 +249,72 @@ static void fill_random(uint64_t *random, uint8_t *to, uint32_t len)
 {
     for (uint32_t i = 0; i < len; i++)
         to[i] = (uint8_t)(test_random(random) >> 56);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* All texts of two and of three letters up to a length, behind bytes of a third or fourth that fill
+ * a window. */
+static void test_all_short_texts(void **state)
+{
+    enum { FILL = SL_SAMPLING_WINDOW_MIN, LONGEST = 10 };
+    static const char letters[] = "acb";
+    uint64_t random = 20;
+
+    (void)state;
+    for (uint32_t round = 0; round < 24; round++) {
+        const uint32_t n_letters = 2 + round % 2;
+        const uint32_t longest = round % 2 == 0 ? LONGEST : 6;
+        struct sl_sampling_config config = drawn_config(&random);
+        uint32_t n_texts = 1;
+
+        config.window = FILL;
+        config.period = 1u << round % 5;
+        config.marker['a'] |= round % 3 != 0;
+        for (uint32_t i = 0; i < longest; i++)
+            n_texts *= n_letters;
+        sl_batch_reset(batch);
+        for (uint32_t text = 0; text < n_texts; text++) {
+            uint8_t item[LONGEST + FILL];
+            uint32_t code = text;
+
+            memset(item, round % 5 == 0 ? 'a' : 'd', sizeof item);
+            for (uint32_t i = 0; i < longest; i++, code /= n_letters)
+                item[i] = (uint8_t)letters[code % n_letters];
+            add_item(item, longest + FILL);
+        }
+        check(&config);
+    }
+}
+
+/* Few letters, periods and slopes: values tie, rise and fall everywhere. */
+static void test_small_alphabets(void **state)
+{
+    enum { LEN = 9000 };
+    static uint8_t text[LEN];
+    uint64_t random = 21;
+
+    (void)state;
+    for (uint32_t round = 0; round < 60; round++) {
+        struct sl_sampling_config config = drawn_config(&random);
+        const uint32_t n_letters = 1 + test_below(&random, 4);
+        const uint32_t cycle = 1 + test_below(&random, 100);
+
+        for (uint32_t i = 0; i < LEN; i++) {
+            const uint32_t drawn = test_below(&random, n_letters);
+
+            text[i] = (uint8_t)(round % 4 == 0   ? drawn
+                                : round % 4 == 1 ? 250 + drawn
+                                : round % 4 == 2 ? i % cycle + (test_below(&random, 500) == 0)
+                                                 : i * 256 / LEN);
+        }
+        sl_batch_reset(batch);
+        for (uint32_t at = 0, len; at < LEN; at += len) {
+            len = 1 + test_below(&random, 3000);
+            add_item(text + at, len < LEN - at ? len : LEN - at);
+        }
+        check(&config);
+    }
 }
 
 /* ---- lengths and edges ----------------------------------------------------------------------- */
@@ -459,6 +583,8 @@ static void test_pieces_give_the_same_hits(void **state)
     uint64_t random = 10;
 
     (void)state;
+    if (!subject->by_window)
+        skip(); /* where a piece begins says what its windows are compared with, or skipped by */
     fill_random(&random, text, LEN);
     for (uint32_t piece = SL_SAMPLING_WINDOW_MIN; piece <= LEN; piece += 1 + piece / 20) {
         struct sl_sampling_config config = drawn_config(&random);
@@ -763,6 +889,8 @@ static bool choose_backend(const char *argument)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_short_texts),
+        cmocka_unit_test(test_small_alphabets),
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_every_window_and_period),
         cmocka_unit_test(test_long_items),

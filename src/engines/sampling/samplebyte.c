@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* SAMPLEBYTE: the table, which dynabyte has too, and the backends. */
+#include "samplebyte.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+
+struct sl_dynabyte_state samplebyte_first_state(const bool marker[256], uint32_t period)
+{
+    struct sl_dynabyte_state state = {.skip = 256 * (period / 2)};
+
+    for (uint32_t byte = 0; byte < 256; byte++)
+        if (marker[byte])
+            state.marker[byte / 32] |= 1u << byte % 32;
+    return state;
+}
+
+enum sl_status samplebyte_build(const struct sampler *sampler, struct sl_sampling_table **table,
+                                const struct sl_sampling_config *config, struct sl_diag *diag)
+{
+    const struct sl_dynabyte_state state = samplebyte_first_state(config->marker, config->period);
+    uint32_t any = 0;
+
+    for (int i = 0; i < 8; i++)
+        any |= state.marker[i];
+    if (any == 0)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "no marker byte for %s (expected at least one)",
+                        sampler->name);
+
+    struct samplebyte_table *made = (struct samplebyte_table *)calloc(1, sizeof *made);
+    if (made == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the table of %s", sampler->name);
+    made->head = (struct sl_sampling_table){.sampler = sampler,
+                                            .len = sizeof *made,
+                                            .window = config->window,
+                                            .period = config->period};
+    samplebyte_marks_set(&made->marks, &state);
+    *table = &made->head;
+    return SL_OK;
+}
+
+#define BACKEND(label, is_usable)                                                             \
+    static enum sl_status label##_scan(struct cpu_context *cpu, const struct sl_batch *batch, \
+                                       struct sl_hits *hits)                                  \
+    {                                                                                         \
+        const struct samplebyte_table *table = (const struct samplebyte_table *)cpu->table;   \
+                                                                                              \
+        samplebyte_scan_##label(&table->head, &table->marks, batch, hits);                    \
+        return SL_OK;                                                                         \
+    }                                                                                         \
+    static enum sl_status label##_submit(void *context, const struct sl_batch *batch,         \
+                                         struct sl_hits *hits)                                \
+    {                                                                                         \
+        return cpu_backend_submit((struct cpu_context *)context, batch, hits, label##_scan);  \
+    }                                                                                         \
+    static const struct sl_backend label = {.name = #label,                                   \
+                                            .device = SL_DEVICE_CPU,                          \
+                                            .usable = is_usable,                              \
+                                            .open = cpu_backend_open,                         \
+                                            .submit = label##_submit,                         \
+                                            .wait = cpu_backend_wait,                         \
+                                            .close = cpu_backend_close}
+
+BACKEND(avx512, samplebyte_avx512_usable);
+BACKEND(avx2, samplebyte_avx2_usable);
+BACKEND(scalar, cpu_backend_usable);
+BACKEND(tiled, cpu_backend_usable);
+
+extern const struct sl_backend samplebyte_cuda;
+extern const struct sl_backend samplebyte_cuda_thread;
+
+static const struct sl_backend *const backends[] = {
+    &avx512, &avx2, &samplebyte_cuda, &samplebyte_cuda_thread, &scalar, &tiled, NULL};
+
+static const struct sl_engine engine = {.name = "sampling.samplebyte", .backends = backends};
+
+extern const struct sampler sampler_samplebyte;
+
+static enum sl_status build(struct sl_sampling_table **table,
+                            const struct sl_sampling_config *config, struct sl_diag *diag)
+{
+    return samplebyte_build(&sampler_samplebyte, table, config, diag);
+}
+
+const struct sampler sampler_samplebyte = {.name = "samplebyte", .build = build, .engine = &engine};
