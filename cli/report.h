@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "findings.h"
+#include "redundancy.h"
 #include "sluice/mpm.h"
 #include "sluice/pipeline.h"
 #include "source.h"
@@ -14,6 +15,7 @@ struct report {
     const struct source *source;
     const struct findings *findings;
     const struct sl_rules *rules; /* NULL: none */
+    const struct redundancy *redundancy;
     const struct sl_device *device;
     const char *why; /* this device */
     const struct sl_pipeline_config *config;

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "findings.h"
 #include "progress.h"
+#include "redundancy.h"
 #include "report.h"
 #include "rule_files.h"
 #include "sluice/sluice.h"
@@ -28,6 +29,11 @@ static const char usage[] =
     "  --home NETS            your own networks, comma separated (also HOME_NET of the rules)\n"
     "  --alerts SINK          console, eve:FILE (EVE JSON lines; eve:- is standard output) or\n"
     "                         sqlite:FILE; may be given several times; console where it is not\n"
+    "  --redundancy SPEC      what eliminating redundancy would save: "
+    "SAMPLER[,p=N][,w=N][,cache=N]\n"
+    "                         [,interval=N|Ns][,chunks], such as dynabyte,p=32,w=64,cache=512M\n"
+    "  --compare              with --redundancy: all samplers, every position among them\n"
+    "  --plot FILE.svg        with --redundancy: savings and sampling over the traffic (gnuplot)\n"
     "  --device D             auto, cpu, cuda or cuda:N\n"
     "  --stats                where the time went, and every signature that alerted\n"
     "  --json                 the summary as one JSON object; alerts only where --alerts says\n";
@@ -38,6 +44,7 @@ struct options {
     struct source source;
     struct rule_files rule_files;
     struct findings findings;
+    struct redundancy redundancy;
     const char *device;
     const char *compiled;    /* NULL: the rules' literals are compiled */
     const char *header_list; /* NULL: no header checks */
@@ -94,6 +101,9 @@ enum {
     OPTION_HEADER,
     OPTION_HOME,
     OPTION_ALERTS,
+    OPTION_REDUNDANCY,
+    OPTION_COMPARE,
+    OPTION_PLOT,
     OPTION_DEVICE,
     OPTION_JSON,
     OPTION_STATS
@@ -106,6 +116,9 @@ static const struct option long_options[] = {
     {"header-checks", optional_argument, NULL, OPTION_HEADER},
     {"home", required_argument, NULL, OPTION_HOME},
     {"alerts", required_argument, NULL, OPTION_ALERTS},
+    {"redundancy", required_argument, NULL, OPTION_REDUNDANCY},
+    {"compare", no_argument, NULL, OPTION_COMPARE},
+    {"plot", required_argument, NULL, OPTION_PLOT},
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"json", no_argument, NULL, OPTION_JSON},
     {"stats", no_argument, NULL, OPTION_STATS},
@@ -157,6 +170,15 @@ static int parse_option(struct options *options, int option, int *list, char **a
     case 'f':
         options->source.filter = optarg;
         return 0;
+    case OPTION_REDUNDANCY:
+        options->redundancy.spec = optarg;
+        return 0;
+    case OPTION_COMPARE:
+        options->redundancy.compare = true;
+        return 0;
+    case OPTION_PLOT:
+        options->redundancy.plot = optarg;
+        return 0;
     case OPTION_DEVICE:
         options->device = optarg;
         return 0;
@@ -194,6 +216,8 @@ static int check_options(struct options *options)
         cli_error("%zu captures (expected at most %d a run)", options->source.n_paths, UINT16_MAX);
         return EXIT_FAILED;
     }
+    if (!redundancy_parse(&options->redundancy))
+        return EXIT_FAILED;
     if (options->findings.n_sinks == 0 && !options->json)
         options->findings.sinks[options->findings.n_sinks++].spec = "console";
     return 0;
@@ -370,7 +394,8 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
     struct options *options = user;
 
     progress_add(&options->progress, batch);
-    return findings_drain(&options->findings, batch, hits, diag);
+    const enum sl_status status = redundancy_drain(&options->redundancy, batch, hits, diag);
+    return status == SL_OK ? findings_drain(&options->findings, batch, hits, diag) : status;
 }
 
 static bool writes_stdout(const struct findings *findings)
@@ -439,12 +464,14 @@ static int run(struct options *options, struct tables *tables)
     char why[SL_WHY_LEN];
 
     sl_pipeline_config_init(&config);
+    source_batches(&config);
     if (sl_device_choose(&config.device, options->device, why, &diag) != SL_OK) {
         cli_diag(&diag);
         return EXIT_FAILED;
     }
     source_take_signals();
     if (!source_open(&options->source) || !build_header_checks(options, tables, &config) ||
+        !redundancy_open(&options->redundancy, &config) ||
         !build_signatures(options, tables, &config))
         return EXIT_FAILED;
     options->findings.source = &options->source;
@@ -453,7 +480,6 @@ static int run(struct options *options, struct tables *tables)
         return EXIT_FAILED;
 
     progress_begin(&options->progress, writes_terminal(&options->findings));
-    source_batches(&config);
     config.fill = fill;
     config.prepare = prepare;
     config.order = order;
@@ -467,6 +493,7 @@ static int run(struct options *options, struct tables *tables)
     struct report report = {.source = &options->source,
                             .findings = &options->findings,
                             .rules = tables->rules,
+                            .redundancy = &options->redundancy,
                             .device = &config.device,
                             .why = why,
                             .config = &config,
@@ -476,7 +503,8 @@ static int run(struct options *options, struct tables *tables)
         sl_mpm_info(tables->matcher, &report.matcher);
     FILE *out = writes_stdout(&options->findings) ? stderr : stdout;
     (options->json ? report_json : report_text)(&report, out);
-    if (fflush(out) != 0)
+    const bool drawn = redundancy_plot(&options->redundancy);
+    if (fflush(out) != 0 || !drawn)
         return EXIT_FAILED;
     return status == SL_OK && complete && options->source.n_failed == 0 ? EXIT_DONE : EXIT_FAILED;
 }
@@ -494,6 +522,7 @@ int command_run(int argc, char **argv)
         exit_status = run(&options, &tables);
 
     findings_free(&options.findings);
+    redundancy_close(&options.redundancy);
     sl_mpm_free(tables.matcher);
     sl_rules_free(tables.rules);
     sl_header_free(tables.header);

@@ -17,6 +17,7 @@
 #include "sluice/pipeline.h"
 #include "sluice/redundancy.h"
 #include "sluice/sampling.h"
+#include "sluice/savings.h"
 #include "sluice/sink.h"
 #include "sluice/status.h"
 

@@ -56,11 +56,8 @@ static int64_t unzigzag(uint64_t value)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Writes the references, then the bytes between them. A reference never makes a frame longer: its
- * gap and its length take at most three bytes each, its source seven, and it stands for
- * SL_REFERENCE_MIN bytes or more. */
-static uint8_t *write_body(uint8_t *to, uint64_t position, const uint8_t *packet, uint32_t len,
-                           const struct sl_match *matches, size_t n_matches)
+uint8_t *frame_write_references(uint8_t *to, uint64_t position, const struct sl_match *matches,
+                                size_t n_matches)
 {
     uint64_t expected = position;
     uint32_t done = 0;
@@ -75,8 +72,17 @@ static uint8_t *write_body(uint8_t *to, uint64_t position, const uint8_t *packet
         expected = match->source + match->len;
         done = match->offset + match->len;
     }
+    return to;
+}
 
-    done = 0;
+/* Writes the references, then the bytes between them. A reference never makes a frame longer: it
+ * takes at most FRAME_REFERENCE_MAX bytes and stands for SL_REFERENCE_MIN or more. */
+static uint8_t *write_body(uint8_t *to, uint64_t position, const uint8_t *packet, uint32_t len,
+                           const struct sl_match *matches, size_t n_matches)
+{
+    uint32_t done = 0;
+
+    to = frame_write_references(to, position, matches, n_matches);
     for (size_t i = 0; i < n_matches; i++) {
         memcpy(to, packet + done, matches[i].offset - done);
         to += matches[i].offset - done;
@@ -120,8 +126,7 @@ bool frame_read_header(struct frame_header *header, const uint8_t *frame, size_t
     header->n_references = (uint32_t)get_le(frame + 14, 2);
     header->check = get_le(frame + CHECKED_LEN, 8);
     return header->len <= frame_max && header->n_references <= header->len / SL_REFERENCE_MIN &&
-           header->position % LOG_GRANULE == 0 &&
-           header->position <= LOG_OFFSET_MAX - SL_FRAME_MAX;
+           header->position % LOG_GRANULE == 0 && header->position <= LOG_OFFSET_MAX - SL_FRAME_MAX;
 }
 
 bool frame_read_references(struct reference *references, const uint8_t **literals,

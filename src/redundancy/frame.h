@@ -12,6 +12,8 @@
 
 enum { FRAME_KIND = 0xF1, FEEDBACK_KIND = 0xB1 }; /* the low bits are the version */
 
+enum { FRAME_REFERENCE_MAX = 13 }; /* bytes */
+
 struct frame_header {
     uint32_t len; /* of the packet */
     uint32_t epoch;
@@ -48,6 +50,12 @@ uint64_t frame_check(const uint8_t *header, const uint8_t *packet, uint32_t len)
 
 void frame_write_header(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
                         uint32_t len, size_t n_references);
+
+/* Writes what names the matches of a packet that begins at log offset `position`: at most
+ * FRAME_REFERENCE_MAX bytes each, three each for its gap and its length, seven for its source.
+ * Returns the end of what was written. */
+uint8_t *frame_write_references(uint8_t *to, uint64_t position, const struct sl_match *matches,
+                                size_t n_matches);
 
 /* Writes a frame; the matches are the packet's. At most len + SL_FRAME_HEADER_LEN bytes. */
 uint32_t frame_write(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
