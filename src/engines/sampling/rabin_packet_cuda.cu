@@ -189,27 +189,30 @@ struct form {
 template <int WORD>
 static __device__ void load_chunk(const uint8_t *bytes, uint32_t words[CHUNK / 4])
 {
-    if (WORD == 16) {
+    if constexpr (WORD == 16) {
         const uint4 all = *(const uint4 *)bytes;
 
         words[0] = all.x;
         words[1] = all.y;
         words[2] = all.z;
         words[3] = all.w;
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < CHUNK / 4; i++) {
-        if (WORD == 8) {
-            const uint2 pair = *(const uint2 *)(bytes + i / 2 * 8);
+    } else if constexpr (WORD == 8) {
+        const uint2 low = *(const uint2 *)bytes, high = *(const uint2 *)(bytes + 8);
 
-            words[i] = i % 2 == 0 ? pair.x : pair.y;
-        } else if (WORD == 4) {
-            words[i] = *(const uint32_t *)(bytes + 4 * i);
-        } else {
-            words[i] = 0;
-            for (int k = 0; k < 4; k++)
-                words[i] |= (uint32_t)bytes[4 * i + k] << 8 * k;
+        words[0] = low.x;
+        words[1] = low.y;
+        words[2] = high.x;
+        words[3] = high.y;
+    } else {
+#pragma unroll
+        for (int i = 0; i < CHUNK / 4; i++) {
+            const uint8_t *four = bytes + 4 * i;
+
+            if constexpr (WORD == 4)
+                words[i] = *(const uint32_t *)four;
+            else
+                words[i] = four[0] | (uint32_t)four[1] << 8 | (uint32_t)four[2] << 16 |
+                           (uint32_t)four[3] << 24;
         }
     }
 }
@@ -245,17 +248,18 @@ static __device__ void walk_packet(struct walk *walk, const struct packet *packe
     const uint8_t *bytes = packet->bytes - lead;
     const uint64_t end = (uint64_t)lead + packet->len;
     const uint64_t reported = (uint64_t)lead + packet->first + walk->window; /* behind them */
-    /* Chunks without the last byte of a window that is reported: no check. */
-    const uint64_t n_silent = FORM::BRANCHES ? 0 : (reported - 1) / CHUNK;
     uint32_t words[CHUNK / 4];
     uint64_t i = 0;
 
     if (end < reported)
         return;
-    for (; i < n_silent; i++) {
-        load_chunk<FORM::WORD>(bytes + i * CHUNK, words);
-        for (int k = 0; k < CHUNK; k++)
-            take_byte(walk, (uint8_t)(words[k / 4] >> 8 * (k % 4)));
+    if constexpr (!FORM::BRANCHES) {
+        /* Chunks without the last byte of a window that is reported: no check. */
+        for (; i < (reported - 1) / CHUNK; i++) {
+            load_chunk<FORM::WORD>(bytes + i * CHUNK, words);
+            for (int k = 0; k < CHUNK; k++)
+                take_byte(walk, (uint8_t)(words[k / 4] >> 8 * (k % 4)));
+        }
     }
     for (; i * CHUNK < end; i++) {
         load_chunk<FORM::WORD>(bytes + i * CHUNK, words);
