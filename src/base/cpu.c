@@ -75,3 +75,24 @@ bool cpu_usable(enum cpu_level level, char *why)
              cpu_level_name(cpu_level()));
     return false;
 }
+
+bool cpu_usable_with(enum cpu_level level, unsigned features, char *why)
+{
+    const char *lacking = NULL;
+
+    if (!cpu_usable(level, why))
+        return false;
+#if defined(__x86_64__)
+    if ((features & CPU_PCLMUL) != 0 && !__builtin_cpu_supports("pclmul"))
+        lacking = "PCLMULQDQ";
+    if ((features & CPU_VPCLMULQDQ) != 0 && !__builtin_cpu_supports("vpclmulqdq"))
+        lacking = "VPCLMULQDQ";
+    if ((features & CPU_GFNI) != 0 && !__builtin_cpu_supports("gfni"))
+        lacking = "GFNI";
+#else
+    lacking = features != 0 ? "an x86-64 CPU" : NULL;
+#endif
+    if (lacking != NULL)
+        snprintf(why, SL_WHY_LEN, "needs %s, which this CPU lacks", lacking);
+    return lacking == NULL;
+}

@@ -16,6 +16,9 @@ enum cpu_level {
  * value counts as unset). */
 enum cpu_level cpu_level(void);
 
+/* Features that no level contains. */
+enum cpu_feature { CPU_PCLMUL = 1, CPU_VPCLMULQDQ = 2, CPU_GFNI = 4 };
+
 /* "scalar", "AVX2", "AVX-512". */
 const char *cpu_level_name(enum cpu_level level);
 
@@ -24,5 +27,8 @@ unsigned cpu_cores(void);
 
 /* For a backend's `usable`: whether the level is there, else the reason (why: SL_WHY_LEN bytes). */
 bool cpu_usable(enum cpu_level level, char *why);
+
+/* The same for a level and features (enum cpu_feature, summed) that it does not contain. */
+bool cpu_usable_with(enum cpu_level level, unsigned features, char *why);
 
 #endif
