@@ -15,7 +15,8 @@ static const char usage[] =
     "usage: sluice bench [BENCH...] [OPTION...]\n\n"
     "  capture  a capture file to dissected batches with flows, one core\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
-    "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n\n"
+    "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
+    "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
@@ -35,9 +36,12 @@ static const char usage[] =
 static const struct {
     const char *name;
     bool (*run)(const struct bench *bench);
-} benches[] = {{"capture", bench_capture}, {"header", bench_header}, {"mpm", bench_mpm}};
+} benches[] = {{"capture", bench_capture},
+               {"header", bench_header},
+               {"mpm", bench_mpm},
+               {"sampling", bench_sampling}};
 
-enum { N_BENCHES = sizeof benches / sizeof *benches, MPM = 2 };
+enum { N_BENCHES = sizeof benches / sizeof *benches, MPM = 2, SAMPLING };
 
 enum {
     OPTION_RULES = 256,
@@ -107,7 +111,7 @@ static bool parse_device_bytes(struct bench *bench, const char *text)
     return false;
 }
 
-static bool select_bench(bool *selected, const char *name)
+static bool select_bench(struct bench *bench, bool *selected, const char *name)
 {
     for (int i = 0; i < N_BENCHES; i++) {
         if (strcmp(benches[i].name, name) == 0) {
@@ -115,7 +119,11 @@ static bool select_bench(bool *selected, const char *name)
             return true;
         }
     }
-    cli_error("'%s' is no benchmark (expected capture, header or mpm)", name);
+    if (selected[SAMPLING] && bench_is_sampler(name)) {
+        bench->samplers[bench->n_samplers++] = name;
+        return true;
+    }
+    cli_error("'%s' is no benchmark (expected capture, header, mpm or sampling)", name);
     return false;
 }
 
@@ -199,7 +207,7 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
     opterr = 0;
     while (exit_status == -1 && (option = getopt_long(argc, argv, "-r:h", options, NULL)) != -1) {
         if (option == 1 && list == 0) {
-            if (!select_bench(selected, optarg))
+            if (!select_bench(bench, selected, optarg))
                 return EXIT_FAILED;
             continue;
         }
@@ -215,8 +223,10 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
 
 static bool run_benches(struct bench *bench, const bool *selected)
 {
-    const bool all = !selected[0] && !selected[1] && !selected[MPM];
-    const bool only_mpm = selected[MPM] && !selected[0] && !selected[1];
+    const bool others = selected[0] || selected[1];
+    const bool all = !others && !selected[MPM] && !selected[SAMPLING];
+    const bool only_mpm = selected[MPM] && !others && !selected[SAMPLING];
+    const bool takes_files = !others && !all;
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
     bool good = true;
@@ -225,7 +235,7 @@ static bool run_benches(struct bench *bench, const bool *selected)
         cli_diag(&diag);
         return false;
     }
-    if (!only_mpm && (bench->n_file_paths != 0 || bench->study != NULL)) {
+    if ((!only_mpm && bench->study != NULL) || (!takes_files && bench->n_file_paths != 0)) {
         cli_error("--%s is an option of mpm alone (sluice bench mpm)",
                   bench->study != NULL ? "study" : "files");
         return false;
@@ -251,8 +261,9 @@ static bool take_memory(struct bench *bench, int argc)
     bench->paths = calloc(n, sizeof *bench->paths);
     bench->file_paths = calloc(n, sizeof *bench->file_paths);
     bench->literal_paths = calloc(n, sizeof *bench->literal_paths);
+    bench->samplers = calloc(n, sizeof *bench->samplers);
     return rule_files_init(&bench->rule_files, argc) && bench->paths != NULL &&
-           bench->file_paths != NULL && bench->literal_paths != NULL;
+           bench->file_paths != NULL && bench->literal_paths != NULL && bench->samplers != NULL;
 }
 
 int command_bench(int argc, char **argv)
@@ -272,6 +283,7 @@ int command_bench(int argc, char **argv)
     if (bench.generated[0] != '\0')
         unlink(bench.generated);
     rule_files_free(&bench.rule_files);
+    free(bench.samplers);
     free(bench.literal_paths);
     free(bench.file_paths);
     free(bench.paths);

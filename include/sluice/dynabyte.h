@@ -74,8 +74,10 @@ SL_API void sl_dynabyte_end(struct sl_dynabyte *dynabyte, uint64_t ticket, uint6
 /* Eligible bytes until the half interval ends that the next batch belongs to. */
 SL_API uint64_t sl_dynabyte_room(const struct sl_dynabyte *dynabyte);
 
-/* Another period, 1 to SL_SAMPLING_PERIOD_MAX, for the batches that follow. */
-SL_API void sl_dynabyte_set_period(struct sl_dynabyte *dynabyte, uint32_t period);
+/* Another period for the intervals that follow. SL_EINVAL: not 1 to SL_SAMPLING_PERIOD_MAX, or the
+ * interval is shorter than 16 of them. */
+SL_CHECK SL_API enum sl_status sl_dynabyte_set_period(struct sl_dynabyte *dynabyte,
+                                                      uint32_t period);
 
 /* What the controller did: for reports. */
 struct sl_dynabyte_info {

@@ -62,6 +62,37 @@ SL_API const struct sl_engine *sl_sampling_engine(const struct sl_sampling_table
 /* All samplers by name, ended by NULL. */
 SL_API extern const char *const sl_samplers[];
 
+/* Training of samplebyte's markers: redundant content of sample traffic is found by maxp, its byte
+ * values are ranked by how often they occur in it, and the first few of them are taken, as many as
+ * it takes to save 99 % of what any number of them saves (B. Aggarwal et al., "EndRE", NSDI 2010,
+ * section 4.2.3). One thread. */
+struct sl_sampling_trainer;
+
+/* Keeps at most bytes_len bytes of traffic, 1 to 1 GiB, in host memory. SL_EINVAL, SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_sampling_trainer_create(struct sl_sampling_trainer **trainer,
+                                                          uint32_t window, uint32_t period,
+                                                          uint32_t bytes_len, struct sl_diag *diag);
+
+/* Copies a host batch's payloads, less their overlaps. False: nothing more is kept. */
+SL_API bool sl_sampling_trainer_add(struct sl_sampling_trainer *trainer,
+                                    const struct sl_batch *batch);
+
+struct sl_sampling_training {
+    uint64_t bytes_len; /* of the traffic */
+    uint64_t redundant; /* bytes of it that maxp found to repeat */
+    uint64_t saved;     /* bytes that samplebyte saves with the markers, 5 taken off a match */
+    uint32_t n_markers; /* 0: nothing repeats */
+};
+
+/* Where something repeats, sets the markers of it; else leaves them. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_sampling_trainer_end(struct sl_sampling_trainer *trainer,
+                                                       bool marker[256],
+                                                       struct sl_sampling_training *training,
+                                                       struct sl_diag *diag);
+
+/* Accepts NULL. */
+SL_API void sl_sampling_trainer_free(struct sl_sampling_trainer *trainer);
+
 #ifdef __cplusplus
 }
 #endif

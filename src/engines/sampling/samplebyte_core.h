@@ -50,10 +50,11 @@ SAMPLING_CORE uint32_t samplebyte_next(uint64_t marked, uint64_t from)
 /* On to the first block that holds a position which may be chosen: `from` counts from `base`. */
 SAMPLING_CORE void samplebyte_advance(uint64_t *base, uint64_t *from)
 {
-    const uint64_t next = *from > SAMPLEBYTE_BLOCK ? *from : SAMPLEBYTE_BLOCK;
+    const uint64_t block = SAMPLEBYTE_BLOCK;
+    const uint64_t next = *from > block ? *from : block;
 
-    *base += next / SAMPLEBYTE_BLOCK * SAMPLEBYTE_BLOCK;
-    *from = next % SAMPLEBYTE_BLOCK;
+    *base += next / block * block;
+    *from = next % block;
 }
 
 #endif
