@@ -10,7 +10,7 @@
 #include "sluice/sampling.h"
 
 enum {
-    AHEAD = 16,      /* samples between a prefetch and what waits for it */
+    AHEAD = 24,      /* samples between a prefetch and what waits for it */
     STAGES = 64,     /* samples under way, a power of two above 2 * AHEAD */
     LOOK_BACK = 64,  /* bytes of the last match that the next may always look into */
     PENDING_EACH = 64 /* samples remembered for each frame in flight */
