@@ -245,7 +245,8 @@ static void put_script(FILE *to, const struct redundancy *redundancy)
         "set terminal svg size 900,700 dynamic background rgb 'white' font 'sans,13'\nset output ",
         to);
     put_quoted(to, redundancy->plot);
-    fputs("\nset multiplot layout 2,1\nset grid lc rgb 'gray85'\nset key outside right\n"
+    fputs("\nset multiplot layout 2,1\nset lmargin 8\nset grid lc rgb 'gray85'\nset key outside "
+          "right\n"
           "set xlabel 'payload (MB)'\nset ylabel 'net savings (%)'\nset yrange [0:*]\n",
           to);
     put_panel(to, redundancy, 2);

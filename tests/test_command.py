@@ -7,6 +7,7 @@ usage: test_command.py SLUICE SAMPLES
 import gzip
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -349,6 +350,41 @@ class Command(unittest.TestCase):
 
     def test_a_missing_interface_is_said(self):
         self.assert_refused(sluice("run", "-i", "no-such-if"), "no-such-if")
+
+    # ---- savings
+
+    def test_savings(self):
+        result = sluice("run", "-r", CAPTURE, CAPTURE, "--redundancy", "rabin,p=8,w=16,cache=2M",
+                        "--compare", "--device", "cpu", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        samplers = {entry["sampler"]: entry for entry in json.loads(result.stdout)["redundancy"]}
+        self.assertLessEqual({"rabin", "samplebyte", "dynabyte", "maxp", "every"}, set(samplers))
+        every = samplers["every"]
+        self.assertGreaterEqual(every["gross"], every["bytes"] // 2)  # it was all there before
+        for entry in samplers.values():
+            self.assertEqual(entry["bytes"], every["bytes"])
+            self.assertLessEqual(entry["gross"], every["gross"])
+            self.assertLess(entry["net"], entry["gross"])
+            self.assertEqual(entry["frames"], entry["net"] - 24 * entry["packets"])
+            self.assertEqual(sum(part["gross"] for part in entry["intervals"]), entry["gross"])
+        alone = sluice("run", "-r", CAPTURE, CAPTURE, "--redundancy", "rabin,p=8,w=16,cache=2M",
+                       "--device", "cpu", "--json")
+        self.assertEqual(json.loads(alone.stdout)["redundancy"], [samplers["rabin"]])
+
+    def test_bad_savings(self):
+        for spec, words in (("nothing", ["'nothing'", "rabin"]), ("rabin,q=3", ["'q=3'"]),
+                            ("rabin,p=31", ["31"]), ("rabin,w=5", ["5"]), ("maxp,cache=1", ["1"]),
+                            ("rabin,p=", ["'p='"]), ("rabin,w=3s", ["'w=3s'"])):
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", spec), *words)
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--compare"), "--redundancy")
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_savings_drawn(self):
+        plot = self.path("it's.svg")
+        result = sluice("run", "-r", CAPTURE, "--redundancy", "maxp", "--plot", plot, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(plot, encoding="utf-8") as file:
+            self.assertIn("net savings", file.read())
 
 
 if __name__ == "__main__":
