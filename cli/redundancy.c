@@ -101,10 +101,14 @@ bool redundancy_parse(struct redundancy *redundancy)
     bool first = true;
 
     if (part == NULL) {
-        if (!redundancy->compare && redundancy->plot == NULL)
-            return true;
-        cli_error("%s needs --redundancy", redundancy->compare ? "--compare" : "--plot");
-        return false;
+        const char *const lone = redundancy->compare         ? "--compare"
+                                 : redundancy->plot != NULL  ? "--plot"
+                                 : redundancy->train != NULL ? "--train"
+                                                             : NULL;
+
+        if (lone != NULL)
+            cli_error("%s needs --redundancy", lone);
+        return lone == NULL;
     }
     sl_sampling_config_init(&redundancy->sampling);
     sl_savings_config_init(&redundancy->config);
@@ -116,7 +120,12 @@ bool redundancy_parse(struct redundancy *redundancy)
             return false;
         part = part[len] == ',' ? part + len + 1 : NULL;
     }
-    return true;
+    if (redundancy->train == NULL || redundancy->compare ||
+        strcmp(redundancy->sampling.sampler, "samplebyte") == 0)
+        return true;
+    cli_error("--train '%s' is for samplebyte (--redundancy samplebyte, or --compare)",
+              redundancy->train);
+    return false;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -177,6 +186,8 @@ bool redundancy_open(struct redundancy *redundancy, struct sl_pipeline_config *p
 
     if (redundancy->spec == NULL)
         return true;
+    if (redundancy->train != NULL && !redundancy_train(redundancy))
+        return false;
     config->window = redundancy->sampling.window;
     config->period = redundancy->sampling.period;
     config->min_match = config->chunks || config->window < 16 ? SL_REFERENCE_MIN : config->window;

@@ -14,9 +14,10 @@
 enum { REDUNDANCY_SAMPLERS_MAX = 8 };
 
 struct redundancy {
-    const char *spec; /* SAMPLER[,p=N][,w=N][,cache=N][,interval=N|Ns][,chunks]; NULL: off */
-    bool compare;     /* all samplers */
-    const char *plot; /* an SVG file; NULL: none */
+    const char *spec;  /* SAMPLER[,p=N][,w=N][,cache=N][,interval=N|Ns][,chunks]; NULL: off */
+    bool compare;      /* all samplers */
+    const char *plot;  /* an SVG file; NULL: none */
+    const char *train; /* a capture that samplebyte's markers are learned from; NULL: none */
 
     struct sl_sampling_config sampling;
     struct sl_savings_config config;
@@ -35,6 +36,9 @@ struct redundancy {
 
 /* Reads the options; false: said on stderr. */
 bool redundancy_parse(struct redundancy *redundancy);
+
+/* Learns samplebyte's markers and says them. False: said on stderr. */
+bool redundancy_train(struct redundancy *redundancy);
 
 /* Builds the samplers and adds those that need no state to the pipeline's engines. */
 bool redundancy_open(struct redundancy *redundancy, struct sl_pipeline_config *config);

@@ -34,6 +34,7 @@ static const char usage[] =
     "                         [,interval=N|Ns][,chunks], such as dynabyte,p=32,w=64,cache=512M\n"
     "  --compare              with --redundancy: all samplers, every position among them\n"
     "  --plot FILE.svg        with --redundancy: savings and sampling over the traffic (gnuplot)\n"
+    "  --train FILE           with samplebyte: learn its markers from this capture\n"
     "  --device D             auto, cpu, cuda or cuda:N\n"
     "  --stats                where the time went, and every signature that alerted\n"
     "  --json                 the summary as one JSON object; alerts only where --alerts says\n";
@@ -104,6 +105,7 @@ enum {
     OPTION_REDUNDANCY,
     OPTION_COMPARE,
     OPTION_PLOT,
+    OPTION_TRAIN,
     OPTION_DEVICE,
     OPTION_JSON,
     OPTION_STATS
@@ -119,6 +121,7 @@ static const struct option long_options[] = {
     {"redundancy", required_argument, NULL, OPTION_REDUNDANCY},
     {"compare", no_argument, NULL, OPTION_COMPARE},
     {"plot", required_argument, NULL, OPTION_PLOT},
+    {"train", required_argument, NULL, OPTION_TRAIN},
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"json", no_argument, NULL, OPTION_JSON},
     {"stats", no_argument, NULL, OPTION_STATS},
@@ -178,6 +181,9 @@ static int parse_option(struct options *options, int option, int *list, char **a
         return 0;
     case OPTION_PLOT:
         options->redundancy.plot = optarg;
+        return 0;
+    case OPTION_TRAIN:
+        options->redundancy.train = optarg;
         return 0;
     case OPTION_DEVICE:
         options->device = optarg;

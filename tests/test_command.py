@@ -377,6 +377,17 @@ class Command(unittest.TestCase):
                             ("rabin,p=", ["'p='"]), ("rabin,w=3s", ["'w=3s'"])):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", spec), *words)
         self.assert_refused(sluice("run", "-r", CAPTURE, "--compare"), "--redundancy")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp", "--train", CAPTURE),
+                            "samplebyte")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "samplebyte", "--train",
+                                   self.path("none.pcap")), "none.pcap")
+
+    def test_trained_markers(self):
+        result = sluice("run", "-r", CAPTURE, CAPTURE, "--redundancy", "samplebyte,p=8,w=16",
+                        "--train", CAPTURE, "--device", "cpu", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b"markers", result.stderr)
+        self.assertGreater(json.loads(result.stdout)["redundancy"][0]["samples"], 0)
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_savings_drawn(self):
