@@ -22,14 +22,14 @@ static const char usage[] =
     "  --device D       auto, cpu, cuda or cuda:N\n"
     "  --json           one JSON object a row\n\n"
     "Of mpm, whose rates are those of payload alone, every occurrence found and counted:\n"
-    "  --files FILE...      scan these files in pieces, not captures\n"
+    "  --files FILE...      scan these files in pieces, not captures; of sampling too\n"
     "  --literals FILE...   files of literals: one a line, as contents in rules, with ;nocase\n"
     "                       behind it or not (tools/literals writes them; generated where none)\n"
     "  --rules FILE...      rule files whose fast patterns are the literals instead\n"
     "  --counts N,...       sets of the first N literals (1000,5000,18000,30000)\n"
     "  --algorithms A,...   these alone (all but the slow ones); auto says what it took\n"
     "  --sample             train tables on half of the data, measure on the other half\n"
-    "  --all-cores          rows on all cores too, a context each\n"
+    "  --all-cores          rows on all cores too, a context each; of sampling too\n"
     "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
     "  --study NAME         a paper's study instead: packet-size, literals or match-rate\n";
 
@@ -235,9 +235,12 @@ static bool run_benches(struct bench *bench, const bool *selected)
         cli_diag(&diag);
         return false;
     }
-    if ((!only_mpm && bench->study != NULL) || (!takes_files && bench->n_file_paths != 0)) {
-        cli_error("--%s is an option of mpm alone (sluice bench mpm)",
-                  bench->study != NULL ? "study" : "files");
+    if (!only_mpm && bench->study != NULL) {
+        cli_error("--study is an option of mpm alone (sluice bench mpm)");
+        return false;
+    }
+    if (!takes_files && bench->n_file_paths != 0) {
+        cli_error("--files is an option of mpm and sampling alone (sluice bench mpm sampling)");
         return false;
     }
     if (bench->n_paths == 0 && bench->n_file_paths == 0 && !bench_generate(bench))

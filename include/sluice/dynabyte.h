@@ -45,7 +45,8 @@ struct sl_dynabyte_config {
     uint32_t period;   /* bytes: one position wanted in so many, 1 to SL_SAMPLING_PERIOD_MAX */
     uint64_t interval; /* eligible bytes, at least 16 x period; twice the eligible bytes that may be
                           in flight, or more */
-    bool raise;        /* correct under-sampling too, by more markers than eight */
+    bool raise;        /* correct under-sampling too: by shorter skips than half a period, by more
+                          markers than eight */
     bool marker[256];  /* of the first interval; at least one */
 };
 

@@ -13,16 +13,14 @@
 #include "base/diag.h"
 #include "samplebyte.h"
 
-/* How much more often others must occur than the markers do to take their place: at any time, and
- * when a renewal is due. */
-#define ANY_GAIN 1.5
-#define DUE_GAIN 1.125
+/* How much more often others must occur than markers that are too rare, to take their place: the
+ * most frequent of a sample seem more frequent than they are. */
+#define LEAST_GAIN 1.125
 
 enum {
     USUAL_MARKERS = 8, /* the paper's k */
-    RENEWAL = 20, /* intervals from one look at whether markers are due to change to the next */
-    SETTLED = 6,  /* half intervals after which excess and lack are counted */
-    SPARE = 16,   /* of the period, see enough_markers */
+    SETTLED = 6,       /* half intervals after which excess and lack are counted */
+    LOOK = 20,         /* intervals from one look whether markers are too frequent to the next */
     COUNTED_BYTES = 1 << 16 /* of a half interval, about: enough to rank bytes */
 };
 
@@ -43,7 +41,7 @@ struct sl_dynabyte {
     struct half halves[4]; /* the latest, by number; no older one can be pending */
     double excess;         /* hits above what was wanted, not made up for yet, */
     uint64_t counts_from;  /* of half intervals from this one on */
-    uint32_t n_since_renewal;
+    uint32_t n_since_look;
     uint64_t n_items; /* of this half, for counting bytes of some */
     uint64_t eligible;
     uint64_t n_hits;
@@ -154,15 +152,14 @@ struct measure {
     double marked;   /* occurrences of the markers that were */
     double wait;     /* bytes waited for one of them */
     double distance; /* bytes wanted from one chosen position to the next */
-    double least_skip, most_skip;
-    double spare;
+    double least_skip, usual_skip, most_skip;
 };
 
-static double occurrences_of_first(const struct measure *measure, uint32_t n)
+static double occurrences_of_ranks(const struct measure *measure, uint32_t first, uint32_t n)
 {
     double sum = 0;
 
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = first; i < first + n; i++)
         sum += (double)measure->n_of_byte[measure->ranking.byte[i]];
     return sum;
 }
@@ -172,7 +169,7 @@ static double wait_for(const struct measure *measure, double occur)
 {
     if (measure->marked > 0)
         return measure->wait * measure->marked / occur;
-    return occurrences_of_first(measure, measure->ranking.n) / occur - 1;
+    return occurrences_of_ranks(measure, 0, measure->ranking.n) / occur - 1;
 }
 
 static double wanted_skip(const struct measure *measure, double wait)
@@ -180,91 +177,86 @@ static double wanted_skip(const struct measure *measure, double wait)
     return measure->distance - 1 - wait;
 }
 
-/* The least number of markers, from `from` up to `most`, with which the rate can be reached, and
- * with some to spare for what the next interval is different in. */
-static uint32_t enough_markers(const struct measure *measure, uint32_t from, uint32_t most)
+/* Whether these ranks as markers would reach the rate with the usual skip. */
+static bool suffice(const struct measure *measure, uint32_t first, uint32_t n)
 {
-    const double least = measure->least_skip + measure->spare;
-    uint32_t n = from;
+    const double occur = occurrences_of_ranks(measure, first, n);
 
-    while (n < most &&
-           wanted_skip(measure, wait_for(measure, occurrences_of_first(measure, n))) < least)
-        n++;
-    return n;
+    return wanted_skip(measure, wait_for(measure, occur)) >= measure->usual_skip;
 }
 
-static uint32_t next_n_markers(const struct sl_dynabyte *dynabyte, const struct measure *measure)
+struct choice {
+    uint32_t first, n; /* ranks */
+};
+
+/* The rarest eight neighbours in rank that suffice; where the first eight do not, more; where there
+ * are no rarer ones, fewer. */
+static struct choice choose_ranks(const struct sl_dynabyte *dynabyte, const struct measure *measure)
 {
-    const uint32_t n = dynabyte->n_markers;
-    const uint32_t limit = dynabyte->config.raise ? 256 : USUAL_MARKERS;
-    const uint32_t most = measure->ranking.n < limit ? measure->ranking.n : limit;
-    const double skip = wanted_skip(measure, measure->wait);
+    const uint32_t there = measure->ranking.n;
+    const uint32_t usual = there < USUAL_MARKERS ? there : USUAL_MARKERS;
+    const uint32_t most = dynabyte->config.raise ? there : usual;
+    struct choice choice = {.first = 0, .n = usual};
 
-    if (skip < measure->least_skip)
-        return enough_markers(measure, n < USUAL_MARKERS ? n : USUAL_MARKERS, most);
-    if (skip > measure->most_skip)
-        return (n + 1) / 2;
-    if (n > USUAL_MARKERS) {
-        const uint32_t fewer = enough_markers(measure, USUAL_MARKERS, n);
-
-        if (n - fewer >= 4 || n - fewer > n / 4)
-            return fewer;
+    while (choice.n < most && !suffice(measure, 0, choice.n))
+        choice.n++;
+    while (choice.first + choice.n < there && suffice(measure, choice.first + 1, choice.n))
+        choice.first++;
+    while (choice.n > 1 && suffice(measure, choice.first + 1, choice.n - 1)) {
+        choice.first++;
+        choice.n--;
     }
-    return n;
+    return choice;
 }
 
-static void set_marker(struct sl_dynabyte_state *state, uint8_t byte, bool marks)
-{
-    const uint32_t bit = 1u << byte % 32;
-
-    if (marks)
-        state->marker[byte / 32] |= bit;
-    else
-        state->marker[byte / 32] &= ~bit;
-}
-
-/* Markers by which earlier traffic was sampled stay: more frequent bytes join them, or the rarest
- * leave. */
-static void set_n_markers(struct sl_dynabyte *dynabyte, const struct measure *measure, uint32_t n)
+/* Short items begin a search each, and no skip thins them out: takes the more frequent half of the
+ * markers away, or goes on to the next rarer one. */
+static struct choice choose_thinner(const struct sl_dynabyte *dynabyte,
+                                    const struct measure *measure)
 {
     const struct ranking *ranking = &measure->ranking;
-    struct sl_dynabyte_state *state = &dynabyte->state;
-    uint32_t n_markers = 0;
+    uint32_t last = 0, n = 0;
 
-    for (uint32_t byte = 0; byte < 256; byte++)
-        if (measure->n_of_byte[byte] == 0)
-            set_marker(state, (uint8_t)byte, false);
-    n_markers = count_markers(state);
-    for (uint32_t i = 0; i < ranking->n && n_markers < n; i++) {
-        n_markers += !samplebyte_is_marker(state->marker, ranking->byte[i]);
-        set_marker(state, ranking->byte[i], true);
+    for (uint32_t i = 0; i < ranking->n; i++) {
+        if (samplebyte_is_marker(dynabyte->state.marker, ranking->byte[i])) {
+            last = i;
+            n++;
+        }
     }
-    for (uint32_t i = ranking->n; i-- > 0 && n_markers > n;) {
-        n_markers -= samplebyte_is_marker(state->marker, ranking->byte[i]);
-        set_marker(state, ranking->byte[i], false);
-    }
-    dynabyte->n_markers = n_markers;
+    if (n > 1 && n / 2 <= last + 1)
+        return (struct choice){.first = last + 1 - n / 2, .n = n / 2};
+    return (struct choice){.first = last + 1 < ranking->n ? last + 1 : last, .n = 1};
 }
 
-/* Markers are chosen anew at first, when others occur more often by far, and from time to time when
- * they do somewhat: the most frequent of a sample always seem more frequent than they are. */
+/* Content is found again only where the markers are those by which it was sampled before, so they
+ * change when the skip alone cannot bring the rate, and else only when a look is due and shows them
+ * far too frequent: a long skip hides where content begins. */
 static void choose_markers(struct sl_dynabyte *dynabyte, struct measure *measure)
 {
-    const uint32_t wanted = next_n_markers(dynabyte, measure);
-    const uint32_t n = wanted < measure->ranking.n ? wanted : measure->ranking.n;
-    const bool due = ++dynabyte->n_since_renewal >= RENEWAL;
-    const double gain = occurrences_of_first(measure, n) / measure->marked;
+    const double skip = wanted_skip(measure, measure->wait);
+    const bool due = ++dynabyte->n_since_look >= LOOK;
+    const bool over =
+        skip > measure->most_skip || (due && skip > (measure->usual_skip + measure->most_skip) / 2);
+    struct choice choice;
+    double occur;
 
-    if (dynabyte->number == 2 || gain > (due ? DUE_GAIN : ANY_GAIN)) {
-        memset(dynabyte->state.marker, 0, sizeof dynabyte->state.marker);
-        dynabyte->n_markers = 0;
-    }
     if (due)
-        dynabyte->n_since_renewal = 0;
-    if (n == dynabyte->n_markers)
+        dynabyte->n_since_look = 0;
+    if (dynabyte->number != 2 && skip >= measure->least_skip && !over)
         return;
-    set_n_markers(dynabyte, measure, n);
-    measure->wait = wait_for(measure, occurrences(&dynabyte->state, measure->n_of_byte));
+    if (skip > measure->most_skip && measure->wait < 1)
+        choice = choose_thinner(dynabyte, measure);
+    else
+        choice = choose_ranks(dynabyte, measure);
+    occur = occurrences_of_ranks(measure, choice.first, choice.n);
+    if (skip < measure->least_skip && occur < LEAST_GAIN * measure->marked)
+        return;
+    measure->wait = wait_for(measure, occur);
+    memset(dynabyte->state.marker, 0, sizeof dynabyte->state.marker);
+    for (uint32_t i = choice.first; i < choice.first + choice.n; i++)
+        dynabyte->state.marker[measure->ranking.byte[i] / 32] |= 1u
+                                                                 << measure->ranking.byte[i] % 32;
+    dynabyte->n_markers = choice.n;
 }
 
 /* Half of what is in excess is made up for in one interval, and no more than half of its
@@ -309,9 +301,9 @@ static void adapt(struct sl_dynabyte *dynabyte)
     measure.marked = occurrences(&dynabyte->state, half->n_of_byte);
     measure.wait = (double)half->eligible / n_hits - 1 - dynabyte->state.skip / 256.0;
     measure.distance = wanted_distance(dynabyte, half);
-    measure.least_skip = dynabyte->config.period / 2;
+    measure.usual_skip = period / 2;
+    measure.least_skip = dynabyte->config.raise ? period / 4 : period / 2;
     measure.most_skip = measure.distance > period ? measure.distance - 1 : period - 1;
-    measure.spare = period / SPARE;
 
     choose_markers(dynabyte, &measure);
 

@@ -12,10 +12,10 @@
 #include "rabin_cursor.h"
 
 enum {
-    RABIN_PART = 1 << 14,           /* bytes filtered at a time */
+    RABIN_PART = 1 << 12,           /* bytes filtered at a time */
     RABIN_GROUPS = RABIN_PART / 64, /* bits of candidates are kept by 64 */
     RABIN_GATHERED = 1 << 10,       /* candidates */
-    RABIN_AHEAD = 1024              /* bytes from what is filtered to what is prefetched */
+    RABIN_AHEAD = 2048              /* bytes from what is filtered to what is prefetched */
 };
 
 /* Candidates by the last byte of their windows: bit i of a group is byte at + i. */
