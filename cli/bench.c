@@ -15,7 +15,8 @@ static const char usage[] =
     "usage: sluice bench [BENCH...] [OPTION...]\n\n"
     "  capture  a capture file to dissected batches with flows, one core\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
-    "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n\n"
+    "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
+    "  redundancy  payloads to frames without what they repeat, and back, one core\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
@@ -35,7 +36,10 @@ static const char usage[] =
 static const struct {
     const char *name;
     bool (*run)(const struct bench *bench);
-} benches[] = {{"capture", bench_capture}, {"header", bench_header}, {"mpm", bench_mpm}};
+} benches[] = {{"capture", bench_capture},
+               {"header", bench_header},
+               {"mpm", bench_mpm},
+               {"redundancy", bench_redundancy}};
 
 enum { N_BENCHES = sizeof benches / sizeof *benches, MPM = 2 };
 
@@ -115,7 +119,7 @@ static bool select_bench(bool *selected, const char *name)
             return true;
         }
     }
-    cli_error("'%s' is no benchmark (expected capture, header or mpm)", name);
+    cli_error("'%s' is no benchmark (expected capture, header, mpm or redundancy)", name);
     return false;
 }
 
@@ -215,12 +219,16 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
 
 static bool run_benches(struct bench *bench, const bool *selected)
 {
-    const bool all = !selected[0] && !selected[1] && !selected[MPM];
-    const bool only_mpm = selected[MPM] && !selected[0] && !selected[1];
+    bool others = false;
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
     bool good = true;
 
+    for (int i = 0; i < N_BENCHES; i++)
+        others |= i != MPM && selected[i];
+
+    const bool all = !others && !selected[MPM];
+    const bool only_mpm = !others && selected[MPM];
     if (sl_device_choose(&bench->device, bench->device_name, why, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;

@@ -182,5 +182,6 @@ void bench_literals_free(struct bench_literals *literals);
 bool bench_capture(const struct bench *bench);
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
+bool bench_redundancy(const struct bench *bench);
 
 #endif
