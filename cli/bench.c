@@ -16,7 +16,8 @@ static const char usage[] =
     "  capture  a capture file to dissected batches with flows, one core\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
-    "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n\n"
+    "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n"
+    "  redundancy  payloads to frames without what they repeat, and back, one core\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
@@ -36,12 +37,15 @@ static const char usage[] =
 static const struct {
     const char *name;
     bool (*run)(const struct bench *bench);
-} benches[] = {{"capture", bench_capture},
-               {"header", bench_header},
-               {"mpm", bench_mpm},
-               {"sampling", bench_sampling}};
+    bool files; /* scans --files too */
+    bool study; /* has studies */
+} benches[] = {{"capture", bench_capture, false, false},
+               {"header", bench_header, false, false},
+               {"mpm", bench_mpm, true, true},
+               {"sampling", bench_sampling, true, false},
+               {"redundancy", bench_redundancy, false, false}};
 
-enum { N_BENCHES = sizeof benches / sizeof *benches, MPM = 2, SAMPLING };
+enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 3 };
 
 enum {
     OPTION_RULES = 256,
@@ -123,7 +127,7 @@ static bool select_bench(struct bench *bench, bool *selected, const char *name)
         bench->samplers[bench->n_samplers++] = name;
         return true;
     }
-    cli_error("'%s' is no benchmark (expected capture, header, mpm or sampling)", name);
+    cli_error("'%s' is no benchmark (sluice bench --help lists them)", name);
     return false;
 }
 
@@ -221,26 +225,36 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
     return exit_status;
 }
 
-static bool run_benches(struct bench *bench, const bool *selected)
+/* --files and --study are of some benchmarks alone: no other may be selected beside them. */
+static bool check_selection(const struct bench *bench, const bool *selected)
 {
-    const bool others = selected[0] || selected[1];
-    const bool all = !others && !selected[MPM] && !selected[SAMPLING];
-    const bool only_mpm = selected[MPM] && !others && !selected[SAMPLING];
-    const bool takes_files = !others && !all;
+    for (int i = 0; i < N_BENCHES; i++) {
+        if (selected[i] && bench->n_file_paths != 0 && !benches[i].files) {
+            cli_error("--files is no option of %s", benches[i].name);
+            return false;
+        }
+        if (selected[i] && bench->study != NULL && !benches[i].study) {
+            cli_error("--study is no option of %s", benches[i].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_benches(struct bench *bench, bool *selected)
+{
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
-    bool good = true;
+    bool good = true, any = false;
 
+    for (int i = 0; i < N_BENCHES; i++)
+        any |= selected[i];
+    for (int i = 0; i < N_BENCHES && !any; i++)
+        selected[i] = true;
+    if (!check_selection(bench, selected))
+        return false;
     if (sl_device_choose(&bench->device, bench->device_name, why, &diag) != SL_OK) {
         cli_diag(&diag);
-        return false;
-    }
-    if (!only_mpm && bench->study != NULL) {
-        cli_error("--study is an option of mpm alone (sluice bench mpm)");
-        return false;
-    }
-    if (!takes_files && bench->n_file_paths != 0) {
-        cli_error("--files is an option of mpm and sampling alone (sluice bench mpm sampling)");
         return false;
     }
     if (bench->n_paths == 0 && bench->n_file_paths == 0 && !bench_generate(bench))
@@ -251,7 +265,7 @@ static bool run_benches(struct bench *bench, const bool *selected)
                bench->device.kind == SL_DEVICE_CUDA ? ", " : "",
                bench->device.kind == SL_DEVICE_CUDA ? bench->device.name : "", bench->runs);
     for (int i = 0; i < N_BENCHES && good; i++)
-        if (all || selected[i])
+        if (selected[i])
             good = benches[i].run(bench);
     return good;
 }

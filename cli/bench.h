@@ -188,5 +188,6 @@ bool bench_sampling(const struct bench *bench);
 
 /* bench_sampling.c: whether this build has a sampler of this name. */
 bool bench_is_sampler(const char *name);
+bool bench_redundancy(const struct bench *bench);
 
 #endif
