@@ -13,7 +13,7 @@
 
 static const char usage[] =
     "usage: sluice bench [BENCH...] [OPTION...]\n\n"
-    "  capture  a capture file to dissected batches with flows, one core\n"
+    "  capture  capture files to dissected batches with flows, on one core and as a run does it\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
