@@ -480,8 +480,9 @@ static void prepare_block(const struct sl_flow_table *table, const struct sl_bat
 }
 
 /* The headers of a block to come: where others dissected the batch they are in another core's
- * cache. */
-static void fetch_headers(const struct sl_batch *batch, uint32_t first)
+ * cache. Inlined by force: gcc drops calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void fetch_headers(const struct sl_batch *batch,
+                                                                uint32_t first)
 {
     for (uint32_t i = first; i < first + BLOCK && i < batch->n_items; i++) {
         const struct sl_packet *packet = &batch->packet[i];
