@@ -13,7 +13,7 @@
 
 static const char usage[] =
     "usage: sluice bench [BENCH...] [OPTION...]\n\n"
-    "  capture  a capture file to dissected batches with flows, one core\n"
+    "  capture  capture files to dissected batches with flows, on one core and as a run does it\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
     "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n"

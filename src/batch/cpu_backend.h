@@ -39,7 +39,7 @@ static inline void cpu_hits_append(struct sl_hits *hits, uint32_t item, uint32_t
     static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch, \
                                           struct sl_hits *hits)                        \
     {                                                                                  \
-        return cpu_backend_submit((struct cpu_context *)context, batch, hits, scan);   \
+        return cpu_backend_submit((struct cpu_context *)context, batch, hits, (scan)); \
     }                                                                                  \
     extern const struct sl_backend symbol;                                             \
     const struct sl_backend symbol = {.name = label,                                   \
