@@ -279,23 +279,30 @@ static __device__ void scan_tile(struct warp *warp, struct rabin_lane *lane, uin
     __syncwarp();
 }
 
-/* All lanes: the last item whose payload begins at or before `at`, or the first: 32 places are
- * looked at in a round. */
-static __device__ uint32_t find_item(const struct rabin_arena *arena, uint32_t lane, uint64_t at)
+/* All lanes: the warp's first and last item, the last whose payload begins at or before `begin` and
+ * `end`, or the batch's first. 32 places are looked at in a round, for both at once, as each round
+ * waits for memory. */
+static __device__ void find_items(struct warp *warp, uint64_t begin, uint64_t end)
 {
-    uint32_t low = 0, n = arena->n_items;
+    const struct rabin_arena *arena = &warp->scan->arena;
+    uint32_t low[2] = {0, 0}, n[2] = {arena->n_items, arena->n_items};
 
-    while (n > 1) {
-        const uint32_t step = (n + 31) / 32;
-        const uint32_t there = lane * step;
-        const uint32_t before =
-            __ballot_sync(WHOLE, there < n && arena->payload[low + there].offset <= at);
-        const uint32_t k = before != 0 ? 31 - (uint32_t)__clz((int)before) : 0;
+    while (n[0] > 1 || n[1] > 1) {
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            const uint32_t step = (n[i] + 31) / 32;
+            const uint32_t there = warp->id * step;
+            const uint32_t before =
+                __ballot_sync(WHOLE, there < n[i] && arena->payload[low[i] + there].offset <=
+                                                         (i == 0 ? begin : end));
+            const uint32_t k = before != 0 ? 31 - (uint32_t)__clz((int)before) : 0;
 
-        low += k * step;
-        n = n - k * step < step ? n - k * step : step;
+            low[i] += k * step;
+            n[i] = n[i] - k * step < step ? n[i] - k * step : step;
+        }
     }
-    return low;
+    warp->first_item = low[0];
+    warp->last_item = low[1];
 }
 
 /* Warps are dealt out over the blocks in turn, so that few of them keep all multiprocessors busy.
@@ -308,18 +315,18 @@ static __global__ void __launch_bounds__(block<COLUMNS>::WARPS * 32)
     struct warp warp = {&scan, find_room<COLUMNS>(threadIdx.x / 32), threadIdx.x % 32, 0, 0, 0};
     struct rabin_lane lane;
 
-    fill_tables<COLUMNS>(scan.table);
-    if (number >= scan.split.n_warps)
-        return;
-
     const uint32_t tile_len = scan.split.range_len * RABIN_WARP;
     const uint64_t begin = (uint64_t)number * scan.split.n_tiles * tile_len;
     const uint64_t end = begin + (uint64_t)scan.split.n_tiles * tile_len;
 
+    fill_tables<COLUMNS>(scan.table);
+    if (number >= scan.split.n_warps)
+        return;
+    find_items(&warp, begin > scan.window ? begin - scan.window : 0, end);
     lane.columns = find_columns<COLUMNS>(warp.id);
-    warp.first_item =
-        find_item(&scan.arena, warp.id, begin > scan.window ? begin - scan.window : 0);
-    warp.last_item = find_item(&scan.arena, warp.id, end);
+    /* Look-ups name no memory, so that they can be moved freely: not before the tables are filled.
+     */
+    asm volatile("" : "+r"(lane.columns.push), "+r"(lane.columns.left)::"memory");
     for (uint64_t at = begin; at < end && at < scan.arena.len; at += tile_len)
         scan_tile<FAR, SHIFTED>(&warp, &lane, (uint32_t)at);
     if (warp.n_queued != 0)
