@@ -50,7 +50,7 @@ struct sl_dynabyte_config {
     bool marker[256];  /* of the first interval; at least one */
 };
 
-/* Window 32, period 32, 1 MiB, raise, the generic markers. */
+/* Window 32, period 32, 4 MiB, raise, the generic markers. */
 SL_API void sl_dynabyte_config_init(struct sl_dynabyte_config *config);
 
 struct sl_dynabyte;

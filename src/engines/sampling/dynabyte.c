@@ -53,7 +53,7 @@ void sl_dynabyte_config_init(struct sl_dynabyte_config *config)
 
     sl_sampling_config_init(&sampling);
     *config =
-        (struct sl_dynabyte_config){.window = 32, .period = 32, .interval = 1 << 20, .raise = true};
+        (struct sl_dynabyte_config){.window = 32, .period = 32, .interval = 4 << 20, .raise = true};
     memcpy(config->marker, sampling.marker, sizeof config->marker);
 }
 

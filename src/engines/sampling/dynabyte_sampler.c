@@ -57,7 +57,7 @@ static enum sl_status wait_cpu(void *context)
     }                                                                                         \
     static const struct sl_backend label = {.name = #label,                                   \
                                             .device = SL_DEVICE_CPU,                          \
-                                            .usable = is_usable,                              \
+                                            .usable = (is_usable),                            \
                                             .open = open_cpu,                                 \
                                             .submit = label##_submit,                         \
                                             .wait = wait_cpu,                                 \

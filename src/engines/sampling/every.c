@@ -24,21 +24,28 @@ static enum sl_status build(struct sl_sampling_table **table,
     return SL_OK;
 }
 
-/* The positions from `begin` to before `end`. */
+/* The positions from `begin` to before `end`. Counted once for all: a count in memory would be what
+ * each position waits for. */
 static void scan_strip(const struct every_table *table, const uint8_t *payload, uint64_t begin,
                        uint64_t end, uint32_t item, struct sl_hits *hits)
 {
     const uint32_t window = table->head.window;
-    uint64_t sum;
+    const uint64_t room = hits->n < hits->cap ? hits->cap - hits->n : 0;
+    struct sl_hit *out = room != 0 ? hits->hit + hits->n : NULL;
 
     if (begin >= end)
         return;
-    sum = every_begin(payload + begin, window);
+    hits->n += end - begin;
+    if (end - begin > room)
+        end = begin + room;
+    if (begin == end)
+        return;
+    uint64_t sum = every_begin(payload + begin, window);
     for (uint64_t at = begin; at + 1 < end; at++) {
-        cpu_hits_append(hits, item, (uint32_t)at, every_fingerprint(sum));
+        *out++ = (struct sl_hit){item, (uint32_t)at, every_fingerprint(sum)};
         sum = every_roll(sum, payload + at, window, table->power);
     }
-    cpu_hits_append(hits, item, (uint32_t)(end - 1), every_fingerprint(sum));
+    *out = (struct sl_hit){item, (uint32_t)(end - 1), every_fingerprint(sum)};
 }
 
 static enum sl_status scalar_scan(struct cpu_context *cpu, const struct sl_batch *batch,

@@ -46,7 +46,7 @@ static void scan_blocks(const struct maxp_table *table, const struct sl_batch *b
 }
 
 void maxp_scan_scalar(const struct maxp_table *table, const struct sl_batch *batch,
-                             struct sl_hits *hits)
+                      struct sl_hits *hits)
 {
     for (uint32_t item = 0; item < batch->n_items; item++)
         scan_blocks(table, batch, item, 0, 1, hits);
@@ -77,7 +77,7 @@ static void maxp_scan_tiled(const struct maxp_table *table, const struct sl_batc
     }                                                                                         \
     static const struct sl_backend label = {.name = #label,                                   \
                                             .device = SL_DEVICE_CPU,                          \
-                                            .usable = is_usable,                              \
+                                            .usable = (is_usable),                            \
                                             .open = cpu_backend_open,                         \
                                             .submit = label##_submit,                         \
                                             .wait = cpu_backend_wait,                         \

@@ -56,7 +56,7 @@ enum sl_status samplebyte_build(const struct sampler *sampler, struct sl_samplin
     }                                                                                         \
     static const struct sl_backend label = {.name = #label,                                   \
                                             .device = SL_DEVICE_CPU,                          \
-                                            .usable = is_usable,                              \
+                                            .usable = (is_usable),                            \
                                             .open = cpu_backend_open,                         \
                                             .submit = label##_submit,                         \
                                             .wait = cpu_backend_wait,                         \

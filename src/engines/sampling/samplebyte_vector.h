@@ -3,7 +3,7 @@
  * chosen next. Where that is hangs on the marker before, so several items are searched side by side
  * to hide how long a step takes. Included by a file for one instruction set, which defines WIDTH
  * (positions), struct vector_marks, load_marks and marked_from. */
-enum { CHAINS = 4 };
+enum { CHAINS = 4, AHEAD = 4096 /* bytes that are prefetched: past the other items under way */ };
 
 /* An item under way. */
 struct chain {
@@ -59,6 +59,7 @@ static void scan_items(const struct sl_sampling_table *head, const struct sample
                 chain->at + (marked != 0 ? (uint32_t)__builtin_ctzll(marked) : WIDTH);
             const uint8_t *window = chain->payload + at;
 
+            __builtin_prefetch(window + AHEAD);
             chain->at = at;
             if (marked != 0 && at <= chain->last) {
                 if (at >= chain->first)

@@ -297,11 +297,13 @@ struct flight {
     uint64_t n_hits;
 };
 
-/* Lets the first of some batches in flight end. */
-static void land(struct run *run, struct flight *flights, uint32_t *n)
+/* Lets one of some batches in flight end: any, and often the latest. */
+static void land(struct run *run, struct flight *flights, uint32_t *n, uint64_t *random)
 {
-    sl_dynabyte_end(run->dynabyte, flights[0].ticket, flights[0].n_hits);
-    memmove(flights, flights + 1, --*n * sizeof *flights);
+    const uint32_t i = test_below(random, 2) == 0 ? *n - 1 : test_below(random, *n);
+
+    sl_dynabyte_end(run->dynabyte, flights[i].ticket, flights[i].n_hits);
+    flights[i] = flights[--*n];
 }
 
 /* The state of each item, with batches of at most so many items, as many in flight as wanted and
@@ -312,6 +314,7 @@ static uint32_t collect_states(struct sl_dynabyte_state *states, uint32_t batch_
     const struct sl_dynabyte_config config = default_config();
     struct flight flights[MAX_FLIGHT];
     uint32_t n_flights = 0, n_refused = 0;
+    uint64_t random = 5;
     struct run run;
 
     open_run(&run, &config);
@@ -327,7 +330,7 @@ static uint32_t collect_states(struct sl_dynabyte_state *states, uint32_t batch_
             sl_batch_add(run.batch, traffic[i++], ITEM, 0);
         while (sl_dynabyte_begin(run.dynabyte, run.batch, &state, &flight.ticket) != SL_OK) {
             assert_true(n_flights > 0);
-            land(&run, flights, &n_flights);
+            land(&run, flights, &n_flights, &random);
             n_refused++;
         }
         for (uint32_t k = begin; k < i; k++)
@@ -335,7 +338,7 @@ static uint32_t collect_states(struct sl_dynabyte_state *states, uint32_t batch_
         flight.n_hits = sample(&run, &state);
         flights[n_flights++] = flight;
         if (n_flights == in_flight)
-            land(&run, flights, &n_flights);
+            land(&run, flights, &n_flights, &random);
     }
     close_run(&run);
     return n_refused;

@@ -317,6 +317,26 @@ static void test_small_alphabets(void **state)
     }
 }
 
+/* One window an item, of the lowest and the highest bytes: it is compared with nothing. */
+static void test_lone_windows(void **state)
+{
+    static const uint8_t bytes[] = {0x00, 0x01, 0x7F, 0x80, 0xFE, 0xFF};
+    struct sl_sampling_config config = default_config();
+    uint8_t item[SL_SAMPLING_WINDOW_MAX];
+
+    (void)state;
+    config.period = 16;
+    sl_batch_reset(batch);
+    for (size_t first = 0; first < sizeof bytes; first++) {
+        for (size_t rest = 0; rest < sizeof bytes; rest++) {
+            memset(item, bytes[rest], sizeof item);
+            item[0] = bytes[first];
+            add_item(item, config.window);
+        }
+    }
+    check(&config);
+}
+
 /* ---- lengths and edges ----------------------------------------------------------------------- */
 
 /* Items of every length, each a part of its own of one text, by many configurations. */
@@ -891,6 +911,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_short_texts),
         cmocka_unit_test(test_small_alphabets),
+        cmocka_unit_test(test_lone_windows),
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_every_window_and_period),
         cmocka_unit_test(test_long_items),
