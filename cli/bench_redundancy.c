@@ -93,9 +93,8 @@ static double pass_all(void *user)
 
 static enum sl_status open_passing(struct passing *p, struct sl_diag *diag)
 {
-    const struct sl_limits limits = {.max_items = BATCH_ITEMS,
-                                     .max_bytes = BATCH_LEN,
-                                     .max_hits = BATCH_LEN / PERIOD * 4};
+    const struct sl_limits limits = {
+        .max_items = BATCH_ITEMS, .max_bytes = BATCH_LEN, .max_hits = BATCH_LEN / PERIOD * 4};
     struct sl_sampling_config sampling;
     struct sl_redundancy_config config;
 
@@ -111,8 +110,8 @@ static enum sl_status open_passing(struct passing *p, struct sl_diag *diag)
     config.batch_len = BATCH_LEN;
     config.max_items = BATCH_ITEMS;
     config.frame_max = SL_CAPTURE_PACKET_MAX;
-    config.cache_len = p->bytes / 2 > SL_REDUNDANCY_CACHE_MIN ? p->bytes / 2
-                                                             : SL_REDUNDANCY_CACHE_MIN;
+    config.cache_len =
+        p->bytes / 2 > SL_REDUNDANCY_CACHE_MIN ? p->bytes / 2 : SL_REDUNDANCY_CACHE_MIN;
     if (status == SL_OK)
         status = sl_encoder_create(&p->encoder, &config, diag);
     if (status == SL_OK)

@@ -38,8 +38,8 @@ enum sl_status sl_decoder_create(struct sl_decoder **decoder,
     d->packet = malloc(d->frame_max);
     d->references = malloc((d->frame_max / SL_REFERENCE_MIN + 1) * sizeof *d->references);
     if (d->packet == NULL || d->references == NULL)
-        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for packets of %u bytes",
-                          d->frame_max);
+        status =
+            diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for packets of %u bytes", d->frame_max);
     else
         status = log_create(&d->log, d->cache_len, true, diag);
     if (status != SL_OK) {
@@ -161,8 +161,7 @@ static void place_packet(struct sl_decoder *d, const struct frame_header *header
             log_skip(log, position);
         log_append(log, d->packet, header->len);
         log_set_known(log, position, header->len);
-    } else if (end <= log->end &&
-               log_run(log, position, end - position, false) == end - position) {
+    } else if (end <= log->end && log_run(log, position, end - position, false) == end - position) {
         log_fill(log, position, d->packet, header->len);
     } else {
         /* Two packets for one place: one of them is of an encoder that began anew unannounced. */

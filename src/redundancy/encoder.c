@@ -143,9 +143,8 @@ uint32_t sl_encoder_frame(struct sl_encoder *encoder, uint32_t item, uint8_t *fr
     size_t n;
     const struct sl_match *const matches =
         matcher_of_item(encoder->matcher, item, &encoder->cursor, &n);
-    const uint32_t len =
-        frame_write(frame, encoder->epoch, encoder->matcher->positions[item],
-                    encoder->batch->bytes + span->offset, span->len, matches, n);
+    const uint32_t len = frame_write(frame, encoder->epoch, encoder->matcher->positions[item],
+                                     encoder->batch->bytes + span->offset, span->len, matches, n);
 
     count_frame(encoder, len, n == 0);
     return len;

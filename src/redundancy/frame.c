@@ -120,8 +120,7 @@ bool frame_read_header(struct frame_header *header, const uint8_t *frame, size_t
     header->n_references = (uint32_t)get_le(frame + 14, 2);
     header->check = get_le(frame + CHECKED_LEN, 8);
     return header->len <= frame_max && header->n_references <= header->len / SL_REFERENCE_MIN &&
-           header->position % LOG_GRANULE == 0 &&
-           header->position <= LOG_OFFSET_MAX - SL_FRAME_MAX;
+           header->position % LOG_GRANULE == 0 && header->position <= LOG_OFFSET_MAX - SL_FRAME_MAX;
 }
 
 bool frame_read_references(struct reference *references, const uint8_t **literals,

@@ -199,9 +199,8 @@ static void round_trip(struct pair *pair, const struct sl_redundancy_config *con
         uint32_t packet_len;
 
         assert_true(len <= span.len + SL_FRAME_HEADER_LEN);
-        assert_int_equal(
-            sl_decoder_decode(pair->decoder, pair->frame, len, &packet, &packet_len),
-            SL_FRAME_DELIVERED);
+        assert_int_equal(sl_decoder_decode(pair->decoder, pair->frame, len, &packet, &packet_len),
+                         SL_FRAME_DELIVERED);
         assert_int_equal(packet_len, span.len);
         assert_memory_equal(packet, batch->bytes + span.offset, span.len);
     }
@@ -416,8 +415,8 @@ static uint32_t receive_damaged(struct sent *sent, struct sl_decoder *decoder, u
     uint32_t n_delivered = 0;
 
     for (uint32_t i = 0; i < STREAM_PACKETS * 2; i++) {
-        const uint32_t k = test_below(random, 4) != 0 ? i % STREAM_PACKETS
-                                                      : test_below(random, STREAM_PACKETS);
+        const uint32_t k =
+            test_below(random, 4) != 0 ? i % STREAM_PACKETS : test_below(random, STREAM_PACKETS);
         uint8_t frame[PACKET_MAX + SL_FRAME_HEADER_LEN];
         uint32_t len = sent->frame_len[k];
         const uint8_t *packet;

@@ -9,15 +9,15 @@ enum {
     DELAY_MAX = 8192, /* frames or feedback under way */
     SAMPLES = 4096,
     FEEDBACK_EVERY = 8, /* packets */
-    HISTORY = 1 << 20 /* bytes that traffic repeats */
+    HISTORY = 1 << 20   /* bytes that traffic repeats */
 };
 
 struct channel {
     const char *name;
-    uint32_t loss, repeat, flip; /* of 1,000 */
-    uint32_t delay;              /* how far frames may be moved */
-    uint32_t restart;            /* of 100,000, each side */
-    bool stale_epoch;            /* the encoder starts again in an epoch that it had */
+    uint32_t loss, repeat, flip;           /* of 1,000 */
+    uint32_t delay;                        /* how far frames may be moved */
+    uint32_t restart;                      /* of 100,000, each side */
+    bool stale_epoch;                      /* the encoder starts again in an epoch that it had */
     uint64_t encoder_cache, decoder_cache; /* bytes */
     bool acknowledged;
 };
@@ -287,22 +287,42 @@ static void run_channel(const struct channel *channel, uint64_t seed, uint64_t n
 
 static const struct channel channels[] = {
     {.name = "no loss", .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
-    {.name = "loss 1 %", .loss = 10, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
-    {.name = "loss 30 %", .loss = 300, .delay = 4, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
+    {.name = "loss 1 %",
+     .loss = 10,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
+    {.name = "loss 30 %",
+     .loss = 300,
+     .delay = 4,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
     {.name = "reordered, repeated",
      .repeat = 100,
      .delay = 30,
-     .encoder_cache = CACHE, .decoder_cache = CACHE,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
      .acknowledged = true},
-    {.name = "damaged", .flip = 200, .delay = 3, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
-    {.name = "restarts", .restart = 200, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
+    {.name = "damaged",
+     .flip = 200,
+     .delay = 3,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
+    {.name = "restarts",
+     .restart = 200,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
     {.name = "all of it",
      .loss = 100,
      .repeat = 50,
      .flip = 50,
      .delay = 16,
      .restart = 100,
-     .encoder_cache = CACHE, .decoder_cache = CACHE,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
      .acknowledged = true},
     {.name = "all of it, epochs that were",
      .loss = 100,
@@ -311,9 +331,14 @@ static const struct channel channels[] = {
      .delay = 16,
      .restart = 100,
      .stale_epoch = true,
-     .encoder_cache = CACHE, .decoder_cache = CACHE,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
      .acknowledged = true},
-    {.name = "larger cache there", .loss = 50, .encoder_cache = CACHE, .decoder_cache = 4 * CACHE, .acknowledged = true},
+    {.name = "larger cache there",
+     .loss = 50,
+     .encoder_cache = CACHE,
+     .decoder_cache = 4 * CACHE,
+     .acknowledged = true},
     {.name = "smaller cache there",
      .loss = 50,
      .encoder_cache = 4 * CACHE,
@@ -327,7 +352,8 @@ static const struct channel channels[] = {
      .acknowledged = true},
     {.name = "no loss, not acknowledged, restarts",
      .restart = 200,
-     .encoder_cache = CACHE, .decoder_cache = CACHE},
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE},
 };
 
 static void test_channel(void **state)
