@@ -16,20 +16,21 @@ static const char usage[] =
     "  capture  a capture file to dissected batches with flows, one core\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
+    "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n"
     "  redundancy  payloads to frames without what they repeat, and back, one core\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
     "  --json           one JSON object a row\n\n"
     "Of mpm, whose rates are those of payload alone, every occurrence found and counted:\n"
-    "  --files FILE...      scan these files in pieces, not captures\n"
+    "  --files FILE...      scan these files in pieces, not captures; of sampling too\n"
     "  --literals FILE...   files of literals: one a line, as contents in rules, with ;nocase\n"
     "                       behind it or not (tools/literals writes them; generated where none)\n"
     "  --rules FILE...      rule files whose fast patterns are the literals instead\n"
     "  --counts N,...       sets of the first N literals (1000,5000,18000,30000)\n"
     "  --algorithms A,...   these alone (all but the slow ones); auto says what it took\n"
     "  --sample             train tables on half of the data, measure on the other half\n"
-    "  --all-cores          rows on all cores too, a context each\n"
+    "  --all-cores          rows on all cores too, a context each; of sampling too\n"
     "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
     "  --study NAME         a paper's study instead: packet-size, literals or match-rate\n";
 
@@ -39,9 +40,10 @@ static const struct {
 } benches[] = {{"capture", bench_capture},
                {"header", bench_header},
                {"mpm", bench_mpm},
+               {"sampling", bench_sampling},
                {"redundancy", bench_redundancy}};
 
-enum { N_BENCHES = sizeof benches / sizeof *benches, MPM = 2 };
+enum { N_BENCHES = sizeof benches / sizeof *benches, MPM = 2, SAMPLING };
 
 enum {
     OPTION_RULES = 256,
@@ -111,7 +113,7 @@ static bool parse_device_bytes(struct bench *bench, const char *text)
     return false;
 }
 
-static bool select_bench(bool *selected, const char *name)
+static bool select_bench(struct bench *bench, bool *selected, const char *name)
 {
     for (int i = 0; i < N_BENCHES; i++) {
         if (strcmp(benches[i].name, name) == 0) {
@@ -119,7 +121,11 @@ static bool select_bench(bool *selected, const char *name)
             return true;
         }
     }
-    cli_error("'%s' is no benchmark (expected capture, header, mpm or redundancy)", name);
+    if (selected[SAMPLING] && bench_is_sampler(name)) {
+        bench->samplers[bench->n_samplers++] = name;
+        return true;
+    }
+    cli_error("'%s' is no benchmark (expected capture, header, mpm, sampling or redundancy)", name);
     return false;
 }
 
@@ -203,7 +209,7 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
     opterr = 0;
     while (exit_status == -1 && (option = getopt_long(argc, argv, "-r:h", options, NULL)) != -1) {
         if (option == 1 && list == 0) {
-            if (!select_bench(selected, optarg))
+            if (!select_bench(bench, selected, optarg))
                 return EXIT_FAILED;
             continue;
         }
@@ -225,17 +231,21 @@ static bool run_benches(struct bench *bench, const bool *selected)
     bool good = true;
 
     for (int i = 0; i < N_BENCHES; i++)
-        others |= i != MPM && selected[i];
+        others |= i != MPM && i != SAMPLING && selected[i];
 
-    const bool all = !others && !selected[MPM];
-    const bool only_mpm = !others && selected[MPM];
+    const bool all = !others && !selected[MPM] && !selected[SAMPLING];
+    const bool only_mpm = selected[MPM] && !others && !selected[SAMPLING];
+    const bool takes_files = !others && !all;
     if (sl_device_choose(&bench->device, bench->device_name, why, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
-    if (!only_mpm && (bench->n_file_paths != 0 || bench->study != NULL)) {
-        cli_error("--%s is an option of mpm alone (sluice bench mpm)",
-                  bench->study != NULL ? "study" : "files");
+    if (!only_mpm && bench->study != NULL) {
+        cli_error("--study is an option of mpm alone (sluice bench mpm)");
+        return false;
+    }
+    if (!takes_files && bench->n_file_paths != 0) {
+        cli_error("--files is an option of mpm and sampling alone (sluice bench mpm sampling)");
         return false;
     }
     if (bench->n_paths == 0 && bench->n_file_paths == 0 && !bench_generate(bench))
@@ -259,8 +269,9 @@ static bool take_memory(struct bench *bench, int argc)
     bench->paths = calloc(n, sizeof *bench->paths);
     bench->file_paths = calloc(n, sizeof *bench->file_paths);
     bench->literal_paths = calloc(n, sizeof *bench->literal_paths);
+    bench->samplers = calloc(n, sizeof *bench->samplers);
     return rule_files_init(&bench->rule_files, argc) && bench->paths != NULL &&
-           bench->file_paths != NULL && bench->literal_paths != NULL;
+           bench->file_paths != NULL && bench->literal_paths != NULL && bench->samplers != NULL;
 }
 
 int command_bench(int argc, char **argv)
@@ -280,6 +291,7 @@ int command_bench(int argc, char **argv)
     if (bench.generated[0] != '\0')
         unlink(bench.generated);
     rule_files_free(&bench.rule_files);
+    free(bench.samplers);
     free(bench.literal_paths);
     free(bench.file_paths);
     free(bench.paths);

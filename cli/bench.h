@@ -27,6 +27,8 @@ struct bench {
     size_t n_counts;
     const char *algorithms; /* names with commas between, or NULL: all that are not slow */
     const char *study;
+    const char **samplers; /* ended by NULL; all where none was named */
+    size_t n_samplers;
     uint32_t device_bytes; /* payload of the batch that lies on the GPU, at least */
     bool sample;           /* train tables on half of the data, measure on the other half */
     bool all_cores;        /* rows on all cores too */
@@ -182,6 +184,10 @@ void bench_literals_free(struct bench_literals *literals);
 bool bench_capture(const struct bench *bench);
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
+bool bench_sampling(const struct bench *bench);
+
+/* bench_sampling.c: whether this build has a sampler of this name. */
+bool bench_is_sampler(const char *name);
 bool bench_redundancy(const struct bench *bench);
 
 #endif

@@ -350,6 +350,19 @@ class Command(unittest.TestCase):
     def test_a_missing_interface_is_said(self):
         self.assert_refused(sluice("run", "-i", "no-such-if"), "no-such-if")
 
+    # ---- the benchmark of sampling
+
+    def test_backends_of_a_sampler_agree(self):
+        self.assert_refused(sluice("bench", "sampling", "foo", "-r", CAPTURE), "'foo'")
+        result = sluice("bench", "sampling", "rabin", "--files", self.path("random", os.urandom(300000)), "--runs", "1",
+                        "--device", "cpu", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        rows = [row for row in rows if "hits" in row]
+        self.assertIn("textbook", {row["variant"] for row in rows})
+        self.assertEqual(len({row["hits"] for row in rows}), 1, rows)
+        self.assertTrue(900 < rows[0]["hits"] < 1450, rows)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

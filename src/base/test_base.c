@@ -114,6 +114,36 @@ static void test_cpu_level_is_consistent(void **state)
     }
 }
 
+/* What the kernel says of the CPU is the judge. */
+static void test_cpu_features_are_those_of_the_machine(void **state)
+{
+    static const struct {
+        unsigned feature;
+        const char *flag, *name;
+    } features[] = {{CPU_PCLMUL, " pclmulqdq ", "PCLMULQDQ"},
+                    {CPU_VPCLMULQDQ, " vpclmulqdq ", "VPCLMULQDQ"},
+                    {CPU_GFNI, " gfni ", "GFNI"}};
+    char flags[8192] = "", why[160] = "";
+    FILE *file = fopen("/proc/cpuinfo", "r");
+
+    (void)state;
+    if (file == NULL)
+        skip();
+    while (fgets(flags, sizeof flags, file) != NULL && strncmp(flags, "flags", 5) != 0)
+        ;
+    fclose(file);
+    assert_true(cpu_usable_with(CPU_SCALAR, 0, why));
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+        const bool there = cpu_usable_with(CPU_SCALAR, features[i].feature, why);
+
+        assert_int_equal(there, strstr(flags, features[i].flag) != NULL);
+        if (!there)
+            assert_non_null(strstr(why, features[i].name));
+    }
+    if (cpu_level() < CPU_AVX512)
+        assert_false(cpu_usable_with(CPU_AVX512, 0, why));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +154,7 @@ int main(void)
         cmocka_unit_test(test_addresses_print_as_they_are_written),
         cmocka_unit_test(test_private_ranges_end_where_the_rfcs_say),
         cmocka_unit_test(test_cpu_level_is_consistent),
+        cmocka_unit_test(test_cpu_features_are_those_of_the_machine),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "rabin_core.h"
 #include "rabin_polynomial.h"
+#include "sampling_internal.h"
 
 enum { DEGREE_MIN = 53, DEGREE_MAX = 63 };
 
@@ -35,15 +36,21 @@ static void fill(struct rabin_table *table, const struct sl_sampling_config *con
     const uint64_t oldest = rabin_x_power(8 * (config->window - 1), polynomial);
     const uint64_t left = rabin_x_power(8 * config->window, polynomial);
 
+    /* What a magic that has become another by a step is to be added to, to be itself again. */
+    const uint64_t magic = config->magic & (config->period - 1);
+    const uint64_t moved = rabin_multiply(rabin_x_power(8, polynomial), magic, polynomial) ^ magic;
+
     table->polynomial = polynomial;
     table->mask = config->period - 1;
-    table->magic = config->magic & table->mask;
+    table->magic = magic;
     table->degree = degree;
     table->shift = degree - 8;
     for (uint64_t byte = 0; byte < 256; byte++) {
         table->push[byte] = rabin_multiply(above, byte, polynomial) ^ byte << degree;
         table->oldest[byte] = rabin_multiply(oldest, byte, polynomial);
         table->left[byte] = rabin_multiply(left, byte, polynomial);
+        table->push_high[byte] = rabin_multiply(above, byte, polynomial) << (64 - degree);
+        table->left_high[byte] = (table->left[byte] ^ moved) << (64 - degree);
     }
     rabin_filter_init(&table->filter, polynomial, config->window, table->magic, table->mask);
 }
@@ -74,9 +81,38 @@ extern const struct sl_backend rabin_clmul_avx512;
 extern const struct sl_backend rabin_clmul_avx2;
 extern const struct sl_backend rabin_streams;
 extern const struct sl_backend rabin_textbook;
+extern const struct sl_backend rabin_tiled;
+extern const struct sl_backend rabin_cuda;
+extern const struct sl_backend rabin_cuda_naive;
+extern const struct sl_backend rabin_cuda_packet;
+extern const struct sl_backend rabin_cuda_packet_unsorted;
+extern const struct sl_backend rabin_cuda_packet_branches;
+extern const struct sl_backend rabin_cuda_packet_bytes;
+extern const struct sl_backend rabin_cuda_packet_word4;
+extern const struct sl_backend rabin_cuda_packet_word8;
+extern const struct sl_backend rabin_cuda_packet_flat;
+extern const struct sl_backend rabin_cuda_packet_tables;
+extern const struct sl_backend rabin_cuda_packet_ring;
+extern const struct sl_backend rabin_cuda_packet_global;
 
-static const struct sl_backend *const backends[] = {&rabin_clmul_avx512, &rabin_clmul_avx2,
-                                                    &rabin_streams, &rabin_textbook, NULL};
+static const struct sl_backend *const backends[] = {&rabin_clmul_avx512,
+                                                    &rabin_clmul_avx2,
+                                                    &rabin_streams,
+                                                    &rabin_textbook,
+                                                    &rabin_tiled,
+                                                    &rabin_cuda,
+                                                    &rabin_cuda_naive,
+                                                    &rabin_cuda_packet,
+                                                    &rabin_cuda_packet_unsorted,
+                                                    &rabin_cuda_packet_branches,
+                                                    &rabin_cuda_packet_bytes,
+                                                    &rabin_cuda_packet_word4,
+                                                    &rabin_cuda_packet_word8,
+                                                    &rabin_cuda_packet_flat,
+                                                    &rabin_cuda_packet_tables,
+                                                    &rabin_cuda_packet_ring,
+                                                    &rabin_cuda_packet_global,
+                                                    NULL};
 
 static const struct sl_engine engine = {.name = "sampling.rabin", .backends = backends};
 

@@ -12,9 +12,10 @@
 #include "rabin_cursor.h"
 
 enum {
-    RABIN_PART = 1 << 14,           /* bytes filtered at a time */
+    RABIN_PART = 1 << 12,           /* bytes filtered at a time */
     RABIN_GROUPS = RABIN_PART / 64, /* bits of candidates are kept by 64 */
-    RABIN_GATHERED = 1 << 10        /* candidates */
+    RABIN_GATHERED = 1 << 10,       /* candidates */
+    RABIN_AHEAD = 2048              /* bytes from what is filtered to what is prefetched */
 };
 
 /* Candidates by the last byte of their windows: bit i of a group is byte at + i. */
@@ -24,12 +25,20 @@ struct rabin_candidates {
     uint64_t bits[RABIN_GROUPS];
 };
 
-static inline void rabin_candidates_add(struct rabin_candidates *candidates, uint32_t at,
-                                        uint64_t bits)
+/* Goes on if there are any; without a branch. Returns how many groups there are then. */
+static inline uint32_t rabin_candidates_put(struct rabin_candidates *candidates, uint32_t n,
+                                            uint32_t at, uint64_t bits)
 {
-    candidates->at[candidates->n] = at;
-    candidates->bits[candidates->n] = bits;
-    candidates->n += bits != 0;
+    candidates->at[n] = at;
+    candidates->bits[n] = bits;
+    return n + (bits != 0);
+}
+
+/* Through a number: there may be nothing that far ahead, which a prefetch does not mind. Inlined
+ * early: gcc 12 drops calls of a function that does nothing but prefetch. */
+static inline __attribute__((always_inline)) void rabin_prefetch(const uint8_t *bytes)
+{
+    _mm_prefetch((const char *)((uintptr_t)bytes + RABIN_AHEAD), _MM_HINT_T0);
 }
 
 struct rabin_sieve {

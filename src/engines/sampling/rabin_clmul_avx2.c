@@ -67,6 +67,7 @@ convolve(const struct filter *filter, const uint8_t *in_time, int n_pairs, __m12
     __m128i even = _mm_setzero_si128(), odd = even;
     __m128i words = load16(in_time);
 
+#pragma GCC unroll 4
     for (int i = 0; i < n_pairs; i++) {
         const __m128i taps = filter->taps[i];
         const __m128i before = load16(in_time - 16 * (i + 1));
@@ -109,18 +110,22 @@ filter_part(const struct filter *filter, const uint8_t *bytes, uint32_t from, ui
             uint32_t window, int n_pairs, struct turned *turned, __m128i *odd,
             struct rabin_candidates *candidates)
 {
-    candidates->n = 0;
-    for (uint32_t at = from; at < to; at += 32)
+    uint32_t n = 0;
+
+    for (uint32_t at = from; at < to; at += 32) {
+        rabin_prefetch(bytes + at);
         _mm256_storeu_si256((__m256i *)(turned->bytes + 64 + (at - from)),
                             apply(&filter->reverse, load32(bytes + at)));
+    }
     for (uint32_t at = from; at < to; at += 64) {
         const uint8_t *in_time = turned->bytes + 64 + (at - from);
         const uint64_t low = filter_half(filter, bytes + at, in_time, window, n_pairs, odd);
         const uint64_t high =
             filter_half(filter, bytes + at + 32, in_time + 32, window, n_pairs, odd);
 
-        rabin_candidates_add(candidates, at, high << 32 | low);
+        n = rabin_candidates_put(candidates, n, at, high << 32 | low);
     }
+    candidates->n = n;
     memmove(turned->bytes, turned->bytes + (to - from), 64);
 }
 

@@ -48,6 +48,7 @@ static inline __attribute__((always_inline)) uint64_t filter_block(const struct 
     __m512i even = _mm512_setzero_si512(), odd = even;
     __m512i words = in_time_order(filter, bytes);
 
+#pragma GCC unroll 4
     for (int i = 0; i < n_pairs; i++) {
         const __m512i taps = filter->taps[i];
         const __m512i before = in_time_order(filter, bytes - 16 * (i + 1));
@@ -75,11 +76,14 @@ filter_part(const struct filter *filter, const uint8_t *bytes, uint32_t from, ui
             uint32_t window, int n_pairs, __m512i *odd, struct rabin_candidates *candidates)
 {
     __m512i odd_before = *odd;
+    uint32_t n = 0;
 
-    candidates->n = 0;
-    for (uint32_t at = from; at < to; at += 64)
-        rabin_candidates_add(candidates, at,
-                             filter_block(filter, bytes + at, window, n_pairs, &odd_before));
+    for (uint32_t at = from; at < to; at += 64) {
+        rabin_prefetch(bytes + at);
+        n = rabin_candidates_put(candidates, n, at,
+                                 filter_block(filter, bytes + at, window, n_pairs, &odd_before));
+    }
+    candidates->n = n;
     *odd = odd_before;
 }
 
@@ -92,8 +96,7 @@ static inline __attribute__((always_inline)) void scan(struct rabin_sieve *sieve
     __m512i odd = _mm512_setzero_si512();
 
     memcpy(head + 64, sieve->bytes, 64);
-    candidates.n = 0;
-    rabin_candidates_add(&candidates, 0, filter_block(&filter, head + 64, window, n_pairs, &odd));
+    filter_part(&filter, head + 64, 0, 64, window, n_pairs, &odd, &candidates);
     rabin_sieve_take(sieve, &candidates);
     for (uint32_t from = 64; from < end;) {
         const uint32_t to = end - from > RABIN_PART ? from + RABIN_PART : end;

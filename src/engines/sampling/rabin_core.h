@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "rabin_filter.h"
-#include "sampling_internal.h"
+#include "sampling_table.h"
 
 struct rabin_table {
     struct sl_sampling_table head;
@@ -31,22 +31,41 @@ struct rabin_table {
     uint64_t oldest[256]; /* byte x^(8(w-1)) mod P: the oldest byte of a window */
     uint64_t left[256];   /* byte x^(8w) mod P: the same when another byte has come in */
 
+    /* The same for a state that is (fingerprint + magic) x^(64-d): its top byte is its highest, and
+     * what is shifted out is gone. The second also keeps the magic in its place. */
+    uint64_t push_high[256];
+    uint64_t left_high[256];
+
     struct rabin_filter filter;
 };
 
-static inline const struct rabin_table *rabin_table(const void *table)
+#ifdef __CUDACC__
+#define RABIN_CORE static __host__ __device__ inline
+#else
+#define RABIN_CORE static inline
+#endif
+
+RABIN_CORE const struct rabin_table *rabin_table(const void *table)
 {
     return (const struct rabin_table *)table;
 }
 
 /* Appends a byte to what the fingerprint is of. */
-static inline uint64_t rabin_push(const struct rabin_table *table, uint64_t fingerprint,
-                                  uint8_t byte)
+RABIN_CORE uint64_t rabin_push(const struct rabin_table *table, uint64_t fingerprint, uint8_t byte)
 {
     return (fingerprint << 8 | byte) ^ table->push[fingerprint >> table->shift];
 }
 
-static inline bool rabin_chosen(const struct rabin_table *table, uint64_t fingerprint)
+/* A window one byte on: the oldest byte is taken away before another comes in. Two tables. */
+RABIN_CORE uint64_t rabin_slide(const uint64_t push[256], const uint64_t oldest[256],
+                                uint32_t shift, uint64_t fingerprint, uint8_t old, uint8_t byte)
+{
+    const uint64_t rest = fingerprint ^ oldest[old];
+
+    return (rest << 8 | byte) ^ push[rest >> shift];
+}
+
+RABIN_CORE bool rabin_chosen(const struct rabin_table *table, uint64_t fingerprint)
 {
     return (fingerprint & table->mask) == table->magic;
 }

@@ -6,6 +6,7 @@
 #define RABIN_CURSOR_H
 
 #include "rabin_core.h"
+#include "sampling_internal.h"
 
 struct rabin_cursor {
     const struct sl_batch *batch;

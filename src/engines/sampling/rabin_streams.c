@@ -21,11 +21,9 @@ static uint64_t fingerprint_of(const struct rabin_table *table, const uint8_t *b
     return fingerprint;
 }
 
-static void report(struct stream *stream, const uint8_t *bytes, uint64_t fingerprint,
-                   struct sl_hits *hits)
+static __attribute__((noinline)) void report(struct stream *stream, uint64_t begin,
+                                             uint64_t fingerprint, struct sl_hits *hits)
 {
-    const uint64_t begin = (uint64_t)(stream->window - bytes);
-
     if (rabin_cursor_takes(&stream->cursor, begin)) {
         const uint32_t item = stream->cursor.item;
 
@@ -35,23 +33,32 @@ static void report(struct stream *stream, const uint8_t *bytes, uint64_t fingerp
 }
 
 /* The windows that begin in the next n bytes of each stream; each reads one byte behind its last
- * window. */
-static inline void roll(const struct rabin_table *table, struct stream *streams, int n_streams,
-                        const uint8_t *bytes, uint32_t n, struct sl_hits *hits)
+ * window. What changes with each byte is kept apart from what a hit needs, in registers. */
+static inline __attribute__((always_inline)) void roll(const struct rabin_table *table,
+                                                       struct stream *streams, int n_streams,
+                                                       const uint8_t *bytes, uint32_t n,
+                                                       struct sl_hits *hits)
 {
-    const uint32_t window = table->head.window;
+    const uint32_t window = table->head.window, shift = table->shift;
+    const uint64_t mask = table->mask, magic = table->magic;
+    uint64_t fingerprint[STREAMS];
 
+    for (int k = 0; k < n_streams; k++)
+        fingerprint[k] = streams[k].fingerprint;
     for (uint32_t i = 0; i < n; i++) {
+#pragma GCC unroll 8
         for (int k = 0; k < n_streams; k++) {
-            struct stream *stream = &streams[k];
-            const uint64_t fingerprint = stream->fingerprint;
+            const uint8_t *at = streams[k].window + i;
 
-            if (rabin_chosen(table, fingerprint))
-                report(stream, bytes, fingerprint, hits);
-            stream->fingerprint = rabin_push(table, fingerprint, stream->window[window]) ^
-                                  table->left[stream->window[0]];
-            stream->window++;
+            if (__builtin_expect((fingerprint[k] & mask) == magic, 0))
+                report(&streams[k], (uint64_t)(at - bytes), fingerprint[k], hits);
+            fingerprint[k] = (fingerprint[k] << 8 | at[window]) ^
+                             table->push[fingerprint[k] >> shift] ^ table->left[at[0]];
         }
+    }
+    for (int k = 0; k < n_streams; k++) {
+        streams[k].fingerprint = fingerprint[k];
+        streams[k].window += n;
     }
 }
 

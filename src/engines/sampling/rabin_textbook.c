@@ -2,6 +2,7 @@
 /* Byte after byte with two tables and a ring of the window's bytes, item after item, as the paper's
  * Listing 1 has it (after LBFS): what the others are compared with. */
 #include "rabin_core.h"
+#include "sampling_internal.h"
 
 static void scan_item(const struct rabin_table *table, const uint8_t *bytes, uint32_t len,
                       uint32_t first, uint32_t item, struct sl_hits *hits)
@@ -16,7 +17,8 @@ static void scan_item(const struct rabin_table *table, const uint8_t *bytes, uin
 
         ring[at] = bytes[i];
         at = at + 1 < window ? at + 1 : 0;
-        fingerprint = rabin_push(table, fingerprint ^ table->oldest[oldest], bytes[i]);
+        fingerprint =
+            rabin_slide(table->push, table->oldest, table->shift, fingerprint, oldest, bytes[i]);
         if (rabin_chosen(table, fingerprint) && i + 1 >= first + window)
             cpu_hits_append(hits, item, i + 1 - window, fingerprint);
     }

@@ -4,6 +4,7 @@
 #define SAMPLING_INTERNAL_H
 
 #include "batch/cpu_backend.h"
+#include "sampling_table.h"
 #include "sluice/sampling.h"
 
 /* A sampler: one descriptor sampler_<name>, named once in sampling.c's list. */
@@ -14,15 +15,6 @@ struct sampler {
     enum sl_status (*build)(struct sl_sampling_table **table,
                             const struct sl_sampling_config *config, struct sl_diag *diag);
     const struct sl_engine *engine;
-};
-
-/* A table begins with this; the rest is its sampler's. One block without pointers but this one,
- * from malloc. */
-struct sl_sampling_table {
-    const struct sampler *sampler;
-    uint32_t len;    /* bytes of the block */
-    uint32_t window; /* bytes */
-    uint32_t period; /* bytes */
 };
 
 /* Windows that begin before this offset lie wholly inside the overlap: the piece before has

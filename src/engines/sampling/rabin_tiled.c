@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Rabin's fingerprints on one core in the tiling of the GPU: ranges of lanes over the whole arena.
+ * It proves the core where no GPU is. */
+#include "rabin_tile.h"
+#include "sampling_internal.h"
+
+enum { WARPS = 8 }; /* few, so that arenas of tests are split into several tiles a warp */
+
+struct scan {
+    const struct rabin_table *table;
+    struct rabin_arena arena;
+    struct rabin_split split;
+    struct rabin_factors factors;
+    struct sl_hits *hits;
+};
+
+/* A step of the arena, or zeros where that is none. */
+static void load_step(const struct scan *scan, uint32_t at, uint32_t step[RABIN_STEP_WORDS])
+{
+    memset(step, 0, RABIN_STEP);
+    for (uint32_t half = 0; half < RABIN_STEP; half += 16)
+        if (at + half < scan->arena.len)
+            memcpy((uint8_t *)step + half, scan->arena.bytes + at + half, 16);
+}
+
+static void report(const struct scan *scan, const struct rabin_lane *lane, uint32_t last)
+{
+    uint32_t item, offset;
+
+    if (rabin_locate(&scan->arena, scan->table->head.window, 0, scan->arena.n_items - 1, last,
+                     &item, &offset))
+        cpu_hits_append(scan->hits, item, offset,
+                        rabin_fingerprint_of(&lane->columns, &scan->factors, scan->table->degree,
+                                             &scan->arena, scan->table->head.window, last));
+}
+
+/* The windows that end in the range from `at` on. */
+static void scan_range(const struct scan *scan, struct rabin_lane *lane, uint32_t at)
+{
+    const bool far = scan->table->head.window > RABIN_STEP;
+    const uint32_t from = (far ? 2 * RABIN_STEP : RABIN_STEP) - scan->table->head.window;
+    uint32_t before[RABIN_STEP_WORDS], old[RABIN_STEP_WORDS], in[RABIN_STEP_WORDS];
+    uint32_t out[RABIN_STEP_WORDS];
+
+    load_step(scan, at - 2 * RABIN_STEP, before);
+    load_step(scan, at - RABIN_STEP, old);
+    rabin_clear(lane);
+    if (far)
+        rabin_enter(lane, &scan->factors, before, from);
+    rabin_enter(lane, &scan->factors, old, far ? 0 : from);
+    rabin_add_magic(lane, &scan->factors, (uint32_t)scan->table->magic);
+    for (uint32_t done = 0; done < scan->split.range_len; done += RABIN_STEP) {
+        load_step(scan, at + done, in);
+        rabin_from_between(out, far ? before : old, far ? old : in, from);
+        for (uint32_t chosen = ~rabin_take(lane, &scan->factors, in, out); chosen != 0;) {
+            const uint32_t i = (uint32_t)__builtin_clz(chosen);
+
+            chosen &= ~(UINT32_C(0x80000000) >> i);
+            report(scan, lane, at + done + i);
+        }
+        memcpy(before, old, sizeof before);
+        memcpy(old, in, sizeof old);
+    }
+}
+
+static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch *batch,
+                                 struct sl_hits *hits)
+{
+    const struct scan scan = {.table = rabin_table(cpu->table),
+                              .arena = {.bytes = batch->bytes,
+                                        .payload = batch->payload,
+                                        .overlap = batch->has_overlap ? batch->overlap : NULL,
+                                        .n_items = batch->n_items,
+                                        .len = batch->bytes_len},
+                              .split = rabin_split(batch->bytes_len, WARPS),
+                              .factors = rabin_factors(rabin_table(cpu->table)),
+                              .hits = hits};
+    struct rabin_lane lane = {
+        .columns = {.push = scan.table->push_high, .left = scan.table->left_high}};
+
+    if (batch->n_items == 0)
+        return SL_OK;
+    for (uint32_t warp = 0; warp < scan.split.n_warps; warp++)
+        for (uint32_t tile = 0; tile < scan.split.n_tiles; tile++)
+            for (uint32_t l = 0; l < RABIN_WARP; l++) {
+                const uint64_t range =
+                    ((uint64_t)warp * scan.split.n_tiles + tile) * RABIN_WARP + l;
+
+                if (range * scan.split.range_len < scan.arena.len)
+                    scan_range(&scan, &lane, (uint32_t)(range * scan.split.range_len));
+            }
+    return SL_OK;
+}
+
+CPU_BACKEND(rabin_tiled, "tiled", tiled_scan);
