@@ -41,8 +41,8 @@ static void print_usage(void)
         n += (size_t)snprintf(samplers + n, n < sizeof samplers ? sizeof samplers - n : 0, "%s%s",
                               i > 0 ? ", " : "", sl_samplers[i]);
     snprintf(cache, sizeof cache, "%lluM", (unsigned long long)(config.cache_len >> 20));
-    printf(usage, samplers, config.sampling.sampler, config.sampling.period,
-           config.sampling.window, cache, SL_REDUNDANCY_LEVEL_MAX, config.level);
+    printf(usage, samplers, config.sampling.sampler, config.sampling.period, config.sampling.window,
+           cache, SL_REDUNDANCY_LEVEL_MAX, config.level);
 }
 
 /* A whole number of at most `highest`. False: it is none, and that was said. */
@@ -123,8 +123,8 @@ static int encode(struct options *options)
     byte_progress_begin(&progress, options->quiet);
     options->config.progress = byte_progress_show;
     options->config.user = &progress;
-    const enum sl_status status = sl_redundancy_encode_file(
-        options->files.in, options->files.out, &options->config, &stats, &diag);
+    const enum sl_status status = sl_redundancy_encode_file(options->files.in, options->files.out,
+                                                            &options->config, &stats, &diag);
     byte_progress_end(&progress);
     if (status != SL_OK) {
         cli_diag(&diag);

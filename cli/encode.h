@@ -24,7 +24,7 @@ struct byte_progress {
     uint64_t begin_ns, last_ns;
 };
 void byte_progress_begin(struct byte_progress *progress, bool quiet);
-void byte_progress_show(void *progress, uint64_t bytes_in, uint64_t bytes_out);
+void byte_progress_show(void *user, uint64_t bytes_in, uint64_t bytes_out); /* user: progress */
 void byte_progress_end(struct byte_progress *progress);
 
 /* "12", "12K", "12M" or "12G" (powers of 1,024) in bytes. False: it is none of these. */

@@ -28,19 +28,18 @@ bool file_pair_open(struct file_pair *files)
     files->out = -1;
     files->in = strcmp(files->in_path, "-") == 0 ? STDIN_FILENO
                                                  : open(files->in_path, O_RDONLY | O_CLOEXEC);
-    if (files->in < 0)
+    if (files->in < 0 || fstat(files->in, &in) != 0)
         return cannot_open(files->in_path);
-    if (fstat(files->in, &in) == 0 && S_ISDIR(in.st_mode)) {
+    if (S_ISDIR(in.st_mode)) {
         errno = EISDIR;
         return cannot_open(files->in_path);
     }
     files->out = strcmp(files->out_path, "-") == 0
                      ? STDOUT_FILENO
                      : open(files->out_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    if (files->out < 0)
+    if (files->out < 0 || fstat(files->out, &out) != 0)
         return cannot_open(files->out_path);
-    if (fstat(files->in, &in) == 0 && fstat(files->out, &out) == 0 && S_ISREG(in.st_mode) &&
-        in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+    if (S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
         cli_error("%s: input and output are one file (expected two)",
                   cli_printable(files->out_path, safe, sizeof safe));
         return false;
@@ -70,7 +69,7 @@ void byte_progress_begin(struct byte_progress *progress, bool quiet)
 
 void byte_progress_show(void *user, uint64_t bytes_in, uint64_t bytes_out)
 {
-    struct byte_progress *const progress = user;
+    struct byte_progress *const progress = (struct byte_progress *)user;
     const uint64_t now = progress->on ? clock_ns() : 0;
     char in[32], out[32], rate[32];
 

@@ -30,32 +30,32 @@ extern "C" {
 #define SL_REDUNDANCY_CACHE_MIN (UINT64_C(1) << 20) /* bytes */
 
 enum {
-    SL_FRAME_HEADER_LEN = 24,    /* bytes: what a frame may be longer than its packet */
-    SL_FRAME_MAX = 1 << 20,      /* bytes of the longest packet that a frame carries */
-    SL_REFERENCE_MIN = 16,       /* bytes of the shortest reference: it takes at most 13 itself */
-    SL_REFERENCES_MAX = 65535,   /* a frame */
-    SL_FEEDBACK_MAX = 1024       /* bytes of the longest feedback */
+    SL_FRAME_HEADER_LEN = 24,  /* bytes: what a frame may be longer than its packet */
+    SL_FRAME_MAX = 1 << 20,    /* bytes of the longest packet that a frame carries */
+    SL_REFERENCE_MIN = 16,     /* bytes of the shortest reference: it takes at most 13 itself */
+    SL_REFERENCES_MAX = 65535, /* a frame */
+    SL_FEEDBACK_MAX = 1024     /* bytes of the longest feedback */
 };
 
 struct sl_redundancy_config {
-    uint64_t cache_len;  /* bytes of log that are kept: SL_REDUNDANCY_CACHE_MIN to the machine's
-                            memory; the encoder keeps batch_len more */
-    uint64_t index_len;  /* bytes of the fingerprint index; 0: 8 for every `period` bytes of cache and
-                            a third more */
-    uint32_t batch_len;  /* bytes: the most payload of a batch, items rounded up to SL_BATCH_ALIGN */
-    uint32_t max_items;  /* items a batch */
-    uint32_t frame_max;  /* bytes of the longest packet, at most SL_FRAME_MAX */
-    uint32_t window;     /* bytes that a sample's fingerprint covers: the sampler's */
-    uint32_t period;     /* bytes: the sampler's, for the index's size */
-    uint32_t min_match;  /* bytes: a shorter match is no reference; at least SL_REFERENCE_MIN */
-    bool chunks;         /* refer to the sampled window alone (the papers' mode, DYNABYTE); else
-                            matches are expanded both ways */
-    bool acknowledged;   /* refer only to what feedback has acknowledged, for links that lose */
+    uint64_t cache_len; /* bytes of log that are kept: SL_REDUNDANCY_CACHE_MIN to the machine's
+                           memory; the encoder keeps batch_len more */
+    uint64_t index_len; /* bytes of the fingerprint index; 0: 8 for every `period` bytes of cache
+                           and a third more */
+    uint32_t batch_len; /* bytes: the most payload of a batch, items rounded up to SL_BATCH_ALIGN */
+    uint32_t max_items; /* items a batch */
+    uint32_t frame_max; /* bytes of the longest packet, at most SL_FRAME_MAX */
+    uint32_t window;    /* bytes that a sample's fingerprint covers: the sampler's */
+    uint32_t period;    /* bytes: the sampler's, for the index's size */
+    uint32_t min_match; /* bytes: a shorter match is no reference; at least SL_REFERENCE_MIN */
+    bool chunks;        /* refer to the sampled window alone (the papers' mode, DYNABYTE); else
+                           matches are expanded both ways */
+    bool acknowledged;  /* refer only to what feedback has acknowledged, for links that lose */
     uint32_t n_in_flight; /* acknowledged: frames awaiting feedback, a power of two; older ones
                              are taken as lost */
-    uint32_t epoch;      /* an encoder's first. Of two epochs the later is the one that is ahead by
-                            less than 2^31 (RFC 1982); each start should take a later one, such as
-                            the time in seconds. One that is not costs a round trip */
+    uint32_t epoch;       /* an encoder's first. Of two epochs the later is the one that is ahead by
+                             less than 2^31 (RFC 1982); each start should take a later one, such as
+                             the time in seconds. One that is not costs a round trip */
 };
 
 /* 64 MiB of cache, batches of 4 MiB and 16,384 items, packets of 65,535 bytes, window 32, period
@@ -183,10 +183,10 @@ SL_CHECK SL_API enum sl_status sl_decoder_create(struct sl_decoder **decoder,
                                                  struct sl_diag *diag);
 
 /* Takes a frame as it came; any bytes are safe: memory is bounded by the config, time by the
- * frame's length and frame_max, a hole's by cache_len / 1,024. SL_FRAME_DELIVERED: *packet, *packet_len are the
- * packet, valid until the next call; otherwise they are NULL and 0. Repeated packets are known while
- * their place in the log is kept; later ones, those of an epoch that ended, and packets without
- * bytes are delivered each time. */
+ * frame's length and frame_max, a hole's by cache_len / 1,024. SL_FRAME_DELIVERED: *packet,
+ * *packet_len are the packet, valid until the next call; otherwise they are NULL and 0. Repeated
+ * packets are known while their place in the log is kept; later ones, those of an epoch that ended,
+ * and packets without bytes are delivered each time. */
 SL_API enum sl_frame_verdict sl_decoder_decode(struct sl_decoder *decoder, const uint8_t *frame,
                                                size_t len, const uint8_t **packet,
                                                uint32_t *packet_len);
@@ -223,7 +223,7 @@ struct sl_redundancy_file_config {
 struct sl_redundancy_file_stats {
     uint64_t bytes_in, bytes_out; /* of the files; of a decoder's output all has been checked */
     uint64_t frames;
-    uint64_t residual_bytes; /* encoding: what was left to zstd, frame headers excluded */
+    uint64_t residual_bytes;       /* encoding: what was left to zstd, frame headers excluded */
     struct sl_matcher_stats match; /* encoding */
 };
 

@@ -18,9 +18,9 @@ struct file_decoder {
     struct sl_redundancy_file_stats *stats;
     struct file_header header;
     struct sl_decoder *decoder;
-    ZSTD_DCtx *zstd; /* NULL: bodies are stored as they are */
-    uint8_t *record; /* RECORD_HEADER_LEN and RECORD_BODY_MAX bytes */
-    uint8_t *frame;  /* SL_FRAME_HEADER_LEN and packet_max bytes */
+    ZSTD_DCtx *zstd;   /* NULL: bodies are stored as they are */
+    uint8_t *record;   /* RECORD_HEADER_LEN and RECORD_BODY_MAX bytes */
+    uint8_t *frame;    /* SL_FRAME_HEADER_LEN and packet_max bytes */
     uint64_t position; /* where the next frame must begin */
     bool ended;
 };
@@ -56,8 +56,8 @@ static enum sl_status allocate(struct file_decoder *d, struct sl_diag *diag)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for frames");
     sl_redundancy_config_init(&config);
     config.cache_len = d->header.cache_len;
-    config.frame_max = d->header.packet_max > SL_REFERENCE_MIN ? d->header.packet_max
-                                                               : SL_REFERENCE_MIN;
+    config.frame_max =
+        d->header.packet_max > SL_REFERENCE_MIN ? d->header.packet_max : SL_REFERENCE_MIN;
     config.min_match = SL_REFERENCE_MIN;
     return sl_decoder_create(&d->decoder, &config, diag);
 }

@@ -9,7 +9,11 @@
 #include "frame.h"
 #include "matcher.h"
 
-enum { COPY_AHEAD = 8 /* references */ };
+enum {
+    COPY_AHEAD = 8,   /* references */
+    DOUBT_FAILED = 2, /* what a frame that fails its check adds; one that passes takes 1 */
+    DOUBT_MAX = 16
+};
 
 struct sl_decoder {
     struct packet_log log;
@@ -17,6 +21,7 @@ struct sl_decoder {
     uint32_t frame_max;
     uint32_t epoch;
     bool has_epoch;
+    uint32_t doubt;  /* that this log is the encoder's */
     uint8_t *packet; /* frame_max bytes: what is being decoded */
     struct reference *references;
     struct feedback feedback; /* to be sent: what was missed */
@@ -38,8 +43,8 @@ enum sl_status sl_decoder_create(struct sl_decoder **decoder,
     d->packet = malloc(d->frame_max);
     d->references = malloc((d->frame_max / SL_REFERENCE_MIN + 1) * sizeof *d->references);
     if (d->packet == NULL || d->references == NULL)
-        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for packets of %u bytes",
-                          d->frame_max);
+        status =
+            diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for packets of %u bytes", d->frame_max);
     else
         status = log_create(&d->log, d->cache_len, true, diag);
     if (status != SL_OK) {
@@ -161,11 +166,25 @@ static void place_packet(struct sl_decoder *d, const struct frame_header *header
             log_skip(log, position);
         log_append(log, d->packet, header->len);
         log_set_known(log, position, header->len);
-    } else if (end <= log->end &&
-               log_run(log, position, end - position, false) == end - position) {
+    } else if (end <= log->end && log_run(log, position, end - position, false) == end - position) {
         log_fill(log, position, d->packet, header->len);
     } else {
         /* Two packets for one place: one of them is of an encoder that began anew unannounced. */
+        ask_for_epoch(d, header);
+    }
+}
+
+/* A frame failed whose references were resolved. One is damage on the way: it is asked for, and if
+ * it was sent so, it is sent again. Where many fail, the encoder's log is another than this one, of
+ * an encoder before it in the same epoch. */
+static void doubt_log(struct sl_decoder *d, const struct frame_header *header)
+{
+    if (header->n_references == 0)
+        return;
+    feedback_miss(&d->feedback, header->position, header->len);
+    d->doubt += DOUBT_FAILED;
+    if (d->doubt >= DOUBT_MAX) {
+        d->doubt = 0;
         ask_for_epoch(d, header);
     }
 }
@@ -201,8 +220,13 @@ static enum sl_frame_verdict decode(struct sl_decoder *d, struct frame_header *h
         return is_older ? SL_FRAME_LATE : SL_FRAME_UNRESOLVED;
     }
     build_packet(d, header, literals);
-    if (frame_check(frame, d->packet, header->len) != header->check)
+    if (frame_check(frame, d->packet, header->len) != header->check) {
+        if (has_log)
+            doubt_log(d, header);
         return SL_FRAME_DAMAGED;
+    }
+    if (header->n_references > 0 && d->doubt > 0)
+        d->doubt--;
     if (is_older) {
         ask_for_epoch(d, header);
         return SL_FRAME_DELIVERED;

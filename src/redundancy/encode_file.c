@@ -229,8 +229,7 @@ static enum sl_status encode_all(struct file_encoder *e, struct sl_diag *diag)
         if (len < FILE_PACKET_LEN)
             break;
     }
-    return write_record(
-        e, frame_write(e->frame, 0, e->position, e->frame, 0, NULL, 0), diag);
+    return write_record(e, frame_write(e->frame, 0, e->position, e->frame, 0, NULL, 0), diag);
 }
 
 enum sl_status sl_redundancy_encode_file(int in, int out,

@@ -13,13 +13,13 @@
 enum {
     FILE_VERSION = 1,
     FILE_HEADER_LEN = 40,
-    FILE_HEADER_CHECKED = 32, /* bytes before the header's check */
-    FILE_ZSTD = 1,            /* flag: bodies are pieces of one zstd stream */
+    FILE_HEADER_CHECKED = 32,  /* bytes before the header's check */
+    FILE_ZSTD = 1,             /* flag: bodies are pieces of one zstd stream */
     FILE_PACKET_LEN = 1 << 18, /* bytes of the file in a frame */
-    FILE_WINDOW_LOG = 27,     /* of zstd at most */
-    MATCH_MIN_ZSTD = 64,      /* bytes: what is shorter zstd says in fewer */
+    FILE_WINDOW_LOG = 27,      /* of zstd at most */
+    MATCH_MIN_ZSTD = 64,       /* bytes: what is shorter zstd says in fewer */
 
-    RECORD_FRAME = 4,                              /* where the frame's header begins */
+    RECORD_FRAME = 4,                                  /* where the frame's header begins */
     RECORD_CHECK = RECORD_FRAME + SL_FRAME_HEADER_LEN, /* and the check of all before and behind */
     RECORD_HEADER_LEN = RECORD_CHECK + 8,
     RECORD_BODY_MAX = SL_FRAME_MAX + (SL_FRAME_MAX >> 7) + 1024 /* bytes as stored: zstd's bound */

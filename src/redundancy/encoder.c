@@ -143,9 +143,8 @@ uint32_t sl_encoder_frame(struct sl_encoder *encoder, uint32_t item, uint8_t *fr
     size_t n;
     const struct sl_match *const matches =
         matcher_of_item(encoder->matcher, item, &encoder->cursor, &n);
-    const uint32_t len =
-        frame_write(frame, encoder->epoch, encoder->matcher->positions[item],
-                    encoder->batch->bytes + span->offset, span->len, matches, n);
+    const uint32_t len = frame_write(frame, encoder->epoch, encoder->matcher->positions[item],
+                                     encoder->batch->bytes + span->offset, span->len, matches, n);
 
     count_frame(encoder, len, n == 0);
     return len;
@@ -199,6 +198,20 @@ static void plan_resend(struct sl_encoder *e, const struct feedback_range *miss)
     e->resends[e->n_resends++] = *miss;
 }
 
+/* Whether the decoder has log of this epoch that was never written here: then it is the epoch of
+ * an encoder before this one. */
+static bool is_foreign(const struct sl_encoder *e, const struct feedback *f)
+{
+    const uint64_t end = e->matcher->log.end;
+
+    if (f->start > end)
+        return true;
+    for (uint32_t i = 0; i < f->n_runs; i++)
+        if (f->runs[i].position > end || f->runs[i].len > end - f->runs[i].position)
+            return true;
+    return false;
+}
+
 void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, size_t len)
 {
     struct packet_log *const log = &encoder->matcher->log;
@@ -218,7 +231,11 @@ void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, si
         encoder->stats.bad_feedback++;
         return;
     }
-    if (f.start > log->floor && f.start <= log->end)
+    if (is_foreign(encoder, &f)) {
+        begin_epoch(encoder, encoder->epoch + 1);
+        return;
+    }
+    if (f.start > log->floor)
         log->floor = f.start;
     if (f.cache_len < encoder->matcher->config.cache_len)
         encoder->matcher->reach = f.cache_len;

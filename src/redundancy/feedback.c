@@ -55,8 +55,8 @@ static uint8_t *write_ranges(uint8_t *at, const struct feedback_range *ranges, u
 uint32_t feedback_write(const struct feedback *feedback, uint8_t out[SL_FEEDBACK_MAX])
 {
     out[0] = FEEDBACK_KIND;
-    out[1] = (uint8_t)((feedback->has_epoch ? FLAG_EPOCH : 0) |
-                       (feedback->restart ? FLAG_RESTART : 0));
+    out[1] =
+        (uint8_t)((feedback->has_epoch ? FLAG_EPOCH : 0) | (feedback->restart ? FLAG_RESTART : 0));
     out[2] = (uint8_t)feedback->n_runs;
     out[3] = (uint8_t)feedback->n_misses;
     put_le(out + 4, feedback->epoch, 4);
@@ -65,8 +65,9 @@ uint32_t feedback_write(const struct feedback *feedback, uint8_t out[SL_FEEDBACK
     put_le(out + 16, feedback->start, 8);
     put_le(out + 24, feedback->cache_len, 8);
 
-    uint8_t *const end = write_ranges(write_ranges(out + HEADER_LEN, feedback->runs, feedback->n_runs),
-                                      feedback->misses, feedback->n_misses);
+    uint8_t *const end =
+        write_ranges(write_ranges(out + HEADER_LEN, feedback->runs, feedback->n_runs),
+                     feedback->misses, feedback->n_misses);
     const uint32_t len = (uint32_t)(end - out);
     put_le(out + CHECK_AT, check_of(out, len), 8);
     return len;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any frames for the decoder, any feedback for the encoder: the input is cut into parcels, each with
- * a byte that says whose it is. Frames that pass the check are rare in noise, so that some parcels
- * are packets which are encoded, changed by the input and decoded: what is delivered is compared. */
+/* Any frames for the decoder, any feedback for the encoder: the input is cut into parcels, each
+ * with a byte that says whose it is. Frames that pass the check are rare in noise, so that some
+ * parcels are packets which are encoded, changed by the input and decoded: what is delivered is
+ * compared. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,8 +40,9 @@ static void encode(struct sides *sides, const uint8_t *bytes, uint32_t len, uint
     memcpy(packet, bytes, len);
     sides->sent_len[sides->n_sent++ % SENT] = len;
     for (uint32_t at = 0; at + WINDOW <= len; at++)
-        hits.hit[hits.n++] = (struct sl_hit){
-            0, at, get_le(packet + at, 8) * UINT64_C(0x9E3779B97F4A7C15) ^ get_le(packet + at + 8, 8)};
+        hits.hit[hits.n++] = (struct sl_hit){0, at,
+                                             get_le(packet + at, 8) * UINT64_C(0x9E3779B97F4A7C15) ^
+                                                 get_le(packet + at + 8, 8)};
     must(sl_encoder_batch(sides->encoder, &batch, &hits, NULL) == SL_OK);
     *frame_len = sl_encoder_frame(sides->encoder, 0, frame);
     must(*frame_len <= len + SL_FRAME_HEADER_LEN);

@@ -10,9 +10,9 @@
 #include "sluice/sampling.h"
 
 enum {
-    AHEAD = 24,      /* samples between a prefetch and what waits for it */
-    STAGES = 64,     /* samples under way, a power of two above 2 * AHEAD */
-    LOOK_BACK = 64,  /* bytes of the last match that the next may always look into */
+    AHEAD = 24,       /* samples between a prefetch and what waits for it */
+    STAGES = 64,      /* samples under way, a power of two above 2 * AHEAD */
+    LOOK_BACK = 64,   /* bytes of the last match that the next may always look into */
     PENDING_EACH = 64 /* samples remembered for each frame in flight */
 };
 
@@ -73,9 +73,8 @@ static enum sl_status allocate(struct sl_matcher *m, struct sl_diag *diag)
 {
     const struct sl_redundancy_config *const config = &m->config;
     /* Three quarters full, where sampling keeps its period. */
-    const uint64_t index_len = config->index_len != 0
-                                   ? config->index_len
-                                   : config->cache_len / config->period * 8 / 3 * 4;
+    const uint64_t index_len =
+        config->index_len != 0 ? config->index_len : config->cache_len / config->period * 8 / 3 * 4;
 
     enum sl_status status = log_create(&m->log, log_round(config->cache_len) + config->batch_len,
                                        config->acknowledged, diag);
@@ -135,13 +134,16 @@ void matcher_restart(struct sl_matcher *m)
 {
     m->pending.begin = m->pending.end;
     m->reach = m->config.cache_len;
-    if (m->log.end > LOG_EPOCH_MAX) {
-        /* Offsets begin anew, so that entries of the past would point into the future. */
-        index_clear(&m->index);
-        log_restart(&m->log, 0);
-    } else {
-        log_restart(&m->log, m->log.end);
-    }
+    m->n_matches = 0;
+    log_restart(&m->log, m->log.end);
+}
+
+/* Offsets begin anew: what the index holds would point into the future. */
+static void rewind_log(struct sl_matcher *m)
+{
+    matcher_restart(m);
+    index_clear(&m->index);
+    log_restart(&m->log, 0);
 }
 
 /* ---- acknowledged samples -------------------------------------------------------------------- */
@@ -318,9 +320,9 @@ static void consider(struct sl_matcher *m, const struct item *item, uint32_t off
         return;
     }
 
-    const uint32_t end = offset + window +
-                         (uint32_t)extent_ahead(here + window, there + window,
-                                                extent.ahead - window);
+    const uint32_t end =
+        offset + window +
+        (uint32_t)extent_ahead(here + window, there + window, extent.ahead - window);
     const uint32_t before = expand_back(m, item, offset, end, there, extent.before);
     take_match(m, item, offset - before, end, source - before);
 }
@@ -438,9 +440,8 @@ static enum sl_status check_batch(const struct sl_matcher *m, const struct sl_ba
         const struct sl_span *const span = &batch->payload[i];
 
         if (span->len > m->config.frame_max)
-            return diag_set(diag, SL_EINVAL, NULL, 0,
-                            "item %u has %u bytes (expected at most %u)", i, span->len,
-                            m->config.frame_max);
+            return diag_set(diag, SL_EINVAL, NULL, 0, "item %u has %u bytes (expected at most %u)",
+                            i, span->len, m->config.frame_max);
         total += log_round(span->len);
     }
     if (total > m->config.batch_len)
@@ -473,10 +474,10 @@ enum sl_status sl_matcher_batch(struct sl_matcher *matcher, const struct sl_batc
     if (!is_sorted(hits, n))
         sl_hits_sort(hits);
     if (n > 0 && hits->hit[n - 1].item >= batch->n_items)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "a hit in item %u of %u",
-                        hits->hit[n - 1].item, batch->n_items);
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a hit in item %u of %u", hits->hit[n - 1].item,
+                        batch->n_items);
     if (matcher->log.end > LOG_EPOCH_MAX)
-        matcher_restart(matcher);
+        rewind_log(matcher);
     match_batch(matcher, batch, hits->hit, n);
     *matches = matcher->matches;
     *n_matches = matcher->n_matches;

@@ -24,7 +24,7 @@ struct sl_matcher {
     struct sl_redundancy_config config;
     struct packet_log log;
     struct fingerprint_index index;
-    uint64_t reach;      /* bytes before a packet that it may refer to: the smaller of both caches */
+    uint64_t reach; /* bytes before a packet that it may refer to: the smaller of both caches */
     uint64_t *positions; /* of each item of the batch in the log */
     struct sl_match *matches;
     size_t n_matches, max_matches;
@@ -39,7 +39,8 @@ struct sl_matcher {
 
 enum sl_status matcher_check(const struct sl_redundancy_config *config, struct sl_diag *diag);
 
-/* Forgets all that was seen: nothing before the next byte is referred to. */
+/* Forgets all that was seen: nothing before the next byte is referred to, nor by the items of the
+ * last batch. */
 void matcher_restart(struct sl_matcher *matcher);
 
 /* Acknowledged: `len` bytes at `offset` are on the other side; their samples may be found. Nothing

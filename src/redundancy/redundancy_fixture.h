@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of redundancy share: packets that repeat one another, and samplers of their own. */
+/* What the tests of redundancy share: packets that repeat one another, and samplers of their own.
+ */
 #ifndef REDUNDANCY_FIXTURE_H
 #define REDUNDANCY_FIXTURE_H
 

@@ -209,10 +209,10 @@ static void flip_bits(int level)
     for (int i = 0; i < 400; i++) {
         /* Half of them in the few bytes of headers. */
         const size_t record = test_below(&random, (uint32_t)n);
-        const size_t at = i % 2 == 0
-                              ? FILE_HEADER_LEN +
-                                    test_below(&random, (uint32_t)(file.len - FILE_HEADER_LEN))
-                              : starts[record] + test_below(&random, RECORD_HEADER_LEN);
+        const size_t at =
+            i % 2 == 0
+                ? FILE_HEADER_LEN + test_below(&random, (uint32_t)(file.len - FILE_HEADER_LEN))
+                : starts[record] + test_below(&random, RECORD_HEADER_LEN);
         const uint8_t bit = (uint8_t)(1 << test_below(&random, 8));
         size_t frame = 1;
 
@@ -246,7 +246,7 @@ static void test_cut_files(void **state)
         for (int i = 0; i < 20; i++) {
             const size_t record_len = starts[record + 1] - starts[record];
             const size_t len = starts[record] + (i < 2 ? (size_t)i * (record_len - 1)
-                                                      : test_below(&random, (uint32_t)record_len));
+                                                       : test_below(&random, (uint32_t)record_len));
 
             expect_failure(&original, file.bytes, len, record + 1, "the file ends");
         }
@@ -353,9 +353,9 @@ static void test_refused_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_bytes),      cmocka_unit_test(test_flipped_bits),
-        cmocka_unit_test(test_cut_files),      cmocka_unit_test(test_missing_frames),
-        cmocka_unit_test(test_refused_files),  cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_any_bytes),     cmocka_unit_test(test_flipped_bits),
+        cmocka_unit_test(test_cut_files),     cmocka_unit_test(test_missing_frames),
+        cmocka_unit_test(test_refused_files), cmocka_unit_test(test_captures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Matcher, encoder and decoder against their definitions. */
 #include <dirent.h>
 
+#include "matcher.h"
 #include "redundancy_fixture.h"
 #include "sluice/capture.h"
 
@@ -159,6 +160,48 @@ static void test_matches_are_true_and_complete(void **state)
     assert_true(totals.matched * 100 >= totals.greedy * 98);
 }
 
+/* An epoch's end: offsets begin anew at 0, and nothing of before is referred to. */
+static void test_offsets_begin_anew(void **state)
+{
+    const struct sl_redundancy_config config = small_config();
+    const uint64_t begin = LOG_EPOCH_MAX - 20000;
+    struct sl_matcher *matcher;
+    struct traffic traffic;
+    uint8_t packet[600];
+    uint64_t last = begin, n_rewound = 0, n_matches = 0;
+
+    (void)state;
+    assert_int_equal(sl_matcher_create(&matcher, &config, NULL), SL_OK);
+    log_restart(&matcher->log, begin);
+    traffic_init(&traffic, 3, 4096);
+    for (int i = 0; i < 200; i++) {
+        struct sl_hits hits = {sample_space, SAMPLES, 0};
+        const struct sl_match *matches;
+        struct single single;
+        size_t n;
+
+        traffic_packet(&traffic, packet, sizeof packet);
+        single_init(&single, packet, sizeof packet);
+        fixture_sample(&single.batch, config.window, 1, &hits);
+        assert_int_equal(sl_matcher_batch(matcher, &single.batch, &hits, &matches, &n, NULL),
+                         SL_OK);
+
+        const uint64_t position = sl_matcher_position(matcher, 0);
+        n_rewound += position < last ? 1 : 0;
+        assert_true(position >= last || position == 0);
+        last = position;
+        for (size_t k = 0; k < n; k++) {
+            assert_true(matches[k].source < position + matches[k].offset);
+            assert_true(n_rewound > 0 || matches[k].source >= begin);
+        }
+        n_matches += n;
+    }
+    assert_int_equal(n_rewound, 1);
+    assert_true(n_matches > 200);
+    traffic_free(&traffic);
+    sl_matcher_free(matcher);
+}
+
 /* ---- round trips ----------------------------------------------------------------------------- */
 
 struct pair {
@@ -199,9 +242,8 @@ static void round_trip(struct pair *pair, const struct sl_redundancy_config *con
         uint32_t packet_len;
 
         assert_true(len <= span.len + SL_FRAME_HEADER_LEN);
-        assert_int_equal(
-            sl_decoder_decode(pair->decoder, pair->frame, len, &packet, &packet_len),
-            SL_FRAME_DELIVERED);
+        assert_int_equal(sl_decoder_decode(pair->decoder, pair->frame, len, &packet, &packet_len),
+                         SL_FRAME_DELIVERED);
         assert_int_equal(packet_len, span.len);
         assert_memory_equal(packet, batch->bytes + span.offset, span.len);
     }
@@ -416,8 +458,8 @@ static uint32_t receive_damaged(struct sent *sent, struct sl_decoder *decoder, u
     uint32_t n_delivered = 0;
 
     for (uint32_t i = 0; i < STREAM_PACKETS * 2; i++) {
-        const uint32_t k = test_below(random, 4) != 0 ? i % STREAM_PACKETS
-                                                      : test_below(random, STREAM_PACKETS);
+        const uint32_t k =
+            test_below(random, 4) != 0 ? i % STREAM_PACKETS : test_below(random, STREAM_PACKETS);
         uint8_t frame[PACKET_MAX + SL_FRAME_HEADER_LEN];
         uint32_t len = sent->frame_len[k];
         const uint8_t *packet;
@@ -532,6 +574,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matches_are_true_and_complete),
+        cmocka_unit_test(test_offsets_begin_anew),
         cmocka_unit_test(test_long_streams),
         cmocka_unit_test(test_edges_of_packets),
         cmocka_unit_test(test_runs_refer_to_themselves),

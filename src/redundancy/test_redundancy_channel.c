@@ -9,15 +9,16 @@ enum {
     DELAY_MAX = 8192, /* frames or feedback under way */
     SAMPLES = 4096,
     FEEDBACK_EVERY = 8, /* packets */
-    HISTORY = 1 << 20 /* bytes that traffic repeats */
+    HISTORY = 1 << 20   /* bytes that traffic repeats */
 };
 
 struct channel {
     const char *name;
-    uint32_t loss, repeat, flip; /* of 1,000 */
-    uint32_t delay;              /* how far frames may be moved */
-    uint32_t restart;            /* of 100,000, each side */
-    bool stale_epoch;            /* the encoder starts again in an epoch that it had */
+    uint32_t loss, repeat, flip;           /* of 1,000 */
+    uint32_t delay;                        /* how far frames may be moved */
+    uint32_t restart;                      /* of 100,000, each side */
+    bool loss_there;                       /* all frames are lost, feedback comes through */
+    bool stale_epoch;                      /* the encoder starts again in an epoch that it had */
     uint64_t encoder_cache, decoder_cache; /* bytes */
     bool acknowledged;
 };
@@ -91,20 +92,28 @@ static void open_decoder(struct run *run)
     assert_int_equal(sl_decoder_create(&run->decoder, &config, NULL), SL_OK);
 }
 
+static void restart_encoder(struct run *run)
+{
+    count_encoder(run);
+    sl_encoder_free(run->encoder);
+    open_encoder(run);
+    run->n_restarts++;
+}
+
+static void restart_decoder(struct run *run)
+{
+    count_decoder(run);
+    sl_decoder_free(run->decoder);
+    open_decoder(run);
+    run->n_restarts++;
+}
+
 static void maybe_restart(struct run *run)
 {
-    if (below(run, 100000) < run->channel->restart) {
-        count_encoder(run);
-        sl_encoder_free(run->encoder);
-        open_encoder(run);
-        run->n_restarts++;
-    }
-    if (below(run, 100000) < run->channel->restart) {
-        count_decoder(run);
-        sl_decoder_free(run->decoder);
-        open_decoder(run);
-        run->n_restarts++;
-    }
+    if (below(run, 100000) < run->channel->restart)
+        restart_encoder(run);
+    if (below(run, 100000) < run->channel->restart)
+        restart_decoder(run);
 }
 
 /* ---- the link -------------------------------------------------------------------------------- */
@@ -145,7 +154,7 @@ static void put_parcel(struct run *run, struct way *way, const uint8_t *bytes, u
     const uint32_t copies = below(run, 1000) < channel->repeat ? 2 : 1;
 
     for (uint32_t i = 0; i < copies; i++) {
-        if (below(run, 1000) < channel->loss)
+        if (below(run, 1000) < channel->loss || (channel->loss_there && way == run->there))
             continue;
         while (way->n > channel->delay || way->n == DELAY_MAX)
             deliver(run, way, channel->delay == 0 ? 0 : below(run, way->n), receive);
@@ -194,44 +203,92 @@ static void send_packet(struct run *run)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* Over a good link: feedback at once, then every packet comes, and references are used again. */
-static void expect_recovery(struct run *run)
-{
-    static const struct channel good = {.name = "good"};
-    const uint64_t begin = run->n_sent;
-    const struct channel *const bad = run->channel;
-    struct sl_encoder_stats before, after;
-    uint64_t missing = 0, last_missing = begin;
+enum { GOOD_PACKETS = 150, LOST_MAX = 2, LOST_UNNOTICED_MAX = 20 };
 
+static void empty_ways(struct run *run)
+{
     while (run->there->n > 0)
         deliver(run, run->there, 0, receive_frame);
     while (run->back->n > 0)
         deliver(run, run->back, 0, receive_feedback);
+}
+
+/* Over a good link with feedback after each packet: all but the first few come, and soon packets
+ * are sent as references again. What that cost is printed. */
+static void expect_recovery(struct run *run, const char *after, uint64_t most_lost)
+{
+    static const struct channel good = {.name = "good"};
+    const struct channel *const bad = run->channel;
+    const uint64_t begin = run->n_sent;
+    uint64_t n_lost = 0, n_raw = 0, n_late_raw = 0;
+
     run->channel = &good;
-    for (int i = 0; i < 400; i++) {
-        if (i == 200)
-            sl_encoder_stats(run->encoder, &before);
+    for (int i = 0; i < GOOD_PACKETS; i++) {
+        struct sl_encoder_stats before, now;
+
+        sl_encoder_stats(run->encoder, &before);
         send_packet(run);
+        sl_encoder_stats(run->encoder, &now);
+        n_raw += now.raw_frames - before.raw_frames;
+        if (i >= GOOD_PACKETS / 2)
+            n_late_raw += now.raw_frames - before.raw_frames;
         send_feedback(run);
     }
     for (uint64_t i = begin; i < run->n_sent; i++)
-        if (!run->came[i]) {
-            missing++;
-            last_missing = i + 1;
-        }
-    sl_encoder_stats(run->encoder, &after);
-    print_message("  recovery: %llu packets lost before the first %llu of a good link are over\n",
-                  (unsigned long long)missing, (unsigned long long)(last_missing - begin));
-    assert_true(last_missing - begin <= 4);
-    if (bad->acknowledged)
-        assert_true(after.raw_frames - before.raw_frames < 150);
+        n_lost += run->came[i] ? 0 : 1;
+    print_message("  a good link after %s: %llu packets lost, %llu of %d without a reference\n",
+                  after, (unsigned long long)n_lost, (unsigned long long)n_raw, GOOD_PACKETS);
+    assert_true(n_lost <= most_lost);
+    assert_true(n_late_raw < GOOD_PACKETS / 2 * 4 / 5);
     run->channel = bad;
+}
+
+/* The encoder starts anew in the epoch that it is in, and its first packets are lost: what the
+ * decoder then acknowledges are other packets. */
+static void restart_unnoticed(struct run *run, int n_lost, bool tells_early)
+{
+    static const struct channel one_way = {.name = "one way", .loss_there = true};
+    const struct channel *const bad = run->channel;
+    const uint32_t epoch = run->config.epoch;
+
+    run->config.epoch = run->channel->stale_epoch ? epoch : epoch - 1;
+    restart_encoder(run);
+    run->config.epoch = epoch;
+    run->channel = &one_way;
+    for (int i = 0; i < n_lost; i++) {
+        send_packet(run);
+        if (tells_early || i == n_lost - 1)
+            send_feedback(run);
+    }
+    run->channel = bad;
+}
+
+static void expect_recoveries(struct run *run)
+{
+    empty_ways(run);
+    expect_recovery(run, "this", LOST_MAX);
+    restart_decoder(run);
+    expect_recovery(run, "a restart of the decoder", LOST_MAX);
+    restart_encoder(run);
+    expect_recovery(run, "a restart of the encoder", LOST_MAX);
+    restart_encoder(run);
+    restart_decoder(run);
+    expect_recovery(run, "restarts of both", LOST_MAX);
+    restart_unnoticed(run, 20, true);
+    expect_recovery(run, "a restart in the same epoch, unnoticed", LOST_UNNOTICED_MAX);
+    restart_encoder(run);
+    restart_decoder(run);
+    expect_recovery(run, "restarts of both", LOST_MAX);
+    restart_unnoticed(run, 400, false);
+    /* Where nothing is acknowledged nothing is sent again: the epoch alone makes it good. */
+    expect_recovery(run, "the same, with log that seems acknowledged",
+                    run->channel->acknowledged ? LOST_UNNOTICED_MAX : GOOD_PACKETS / 2);
 }
 
 static void run_channel(const struct channel *channel, uint64_t seed, uint64_t n_packets)
 {
     struct run *const run = calloc(1, sizeof *run);
-    const uint64_t room = n_packets + 400;
+    const uint64_t room = n_packets + 7 * GOOD_PACKETS + 420;
 
     run->channel = channel;
     sl_redundancy_config_init(&run->config);
@@ -269,7 +326,7 @@ static void run_channel(const struct channel *channel, uint64_t seed, uint64_t n
                   (unsigned long long)run->frames[SL_FRAME_REPEATED],
                   (unsigned long long)run->frames[SL_FRAME_DAMAGED],
                   (unsigned long long)run->n_restarts, (unsigned long long)run->epochs);
-    expect_recovery(run);
+    expect_recoveries(run);
 
     sl_encoder_free(run->encoder);
     sl_decoder_free(run->decoder);
@@ -287,22 +344,42 @@ static void run_channel(const struct channel *channel, uint64_t seed, uint64_t n
 
 static const struct channel channels[] = {
     {.name = "no loss", .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
-    {.name = "loss 1 %", .loss = 10, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
-    {.name = "loss 30 %", .loss = 300, .delay = 4, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
+    {.name = "loss 1 %",
+     .loss = 10,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
+    {.name = "loss 30 %",
+     .loss = 300,
+     .delay = 4,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
     {.name = "reordered, repeated",
      .repeat = 100,
      .delay = 30,
-     .encoder_cache = CACHE, .decoder_cache = CACHE,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
      .acknowledged = true},
-    {.name = "damaged", .flip = 200, .delay = 3, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
-    {.name = "restarts", .restart = 200, .encoder_cache = CACHE, .decoder_cache = CACHE, .acknowledged = true},
+    {.name = "damaged",
+     .flip = 200,
+     .delay = 3,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
+    {.name = "restarts",
+     .restart = 200,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
+     .acknowledged = true},
     {.name = "all of it",
      .loss = 100,
      .repeat = 50,
      .flip = 50,
      .delay = 16,
      .restart = 100,
-     .encoder_cache = CACHE, .decoder_cache = CACHE,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
      .acknowledged = true},
     {.name = "all of it, epochs that were",
      .loss = 100,
@@ -311,9 +388,14 @@ static const struct channel channels[] = {
      .delay = 16,
      .restart = 100,
      .stale_epoch = true,
-     .encoder_cache = CACHE, .decoder_cache = CACHE,
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE,
      .acknowledged = true},
-    {.name = "larger cache there", .loss = 50, .encoder_cache = CACHE, .decoder_cache = 4 * CACHE, .acknowledged = true},
+    {.name = "larger cache there",
+     .loss = 50,
+     .encoder_cache = CACHE,
+     .decoder_cache = 4 * CACHE,
+     .acknowledged = true},
     {.name = "smaller cache there",
      .loss = 50,
      .encoder_cache = 4 * CACHE,
@@ -327,7 +409,8 @@ static const struct channel channels[] = {
      .acknowledged = true},
     {.name = "no loss, not acknowledged, restarts",
      .restart = 200,
-     .encoder_cache = CACHE, .decoder_cache = CACHE},
+     .encoder_cache = CACHE,
+     .decoder_cache = CACHE},
 };
 
 static void test_channel(void **state)
