@@ -312,7 +312,7 @@ static uint32_t collect_states(struct sl_dynabyte_state *states, uint32_t batch_
                                uint32_t in_flight)
 {
     const struct sl_dynabyte_config config = default_config();
-    struct flight flights[MAX_FLIGHT];
+    struct flight flights[MAX_FLIGHT] = {{0}};
     uint32_t n_flights = 0, n_refused = 0;
     uint64_t random = 5;
     struct run run;
