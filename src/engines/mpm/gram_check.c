@@ -16,6 +16,15 @@ static bool parts_fit(const struct sl_mpm_table *table, const struct gram_table 
            mpm_part_fits(table, body->patterns, body->patterns_len, 1);
 }
 
+/* A group's literals are compared where the entry's is found. */
+static bool group_fits(const struct sl_mpm_table *table, const struct gram_entry *entry)
+{
+    const struct mpm_literal *literals = (const struct mpm_literal *)mpm_at(table, table->literals);
+    const uint32_t *groups = (const uint32_t *)mpm_at(table, table->groups);
+
+    return entry->match < table->n_groups && literals[groups[entry->match]].len == entry->len;
+}
+
 /* Text is read from `lead` bytes before the window on, so the literal must begin no later. */
 static bool entry_fits(const struct sl_mpm_table *table, const struct gram_table *body,
                        const struct gram_entry *entry)
@@ -24,7 +33,7 @@ static bool entry_fits(const struct sl_mpm_table *table, const struct gram_table
 
     return entry->len >= 1 && entry->lead <= entry->window && entry->pattern % 8 == 0 &&
            entry->pattern + len <= body->patterns_len &&
-           ((entry->flags & GRAM_ENTRY_GROUP) == 0 || entry->match < table->n_groups);
+           ((entry->flags & GRAM_ENTRY_GROUP) == 0 || group_fits(table, entry));
 }
 
 static bool slots_fit(const struct gram_table *body)
