@@ -23,14 +23,13 @@ struct draft {
     uint32_t key; /* the dictionary's, or the list's byte */
     uint32_t group;
     uint32_t order; /* within a key */
-    uint8_t byte;   /* a run's, */
-    uint32_t run;   /* and its length; 0: this is no run */
+    uint32_t run;   /* bytes of a literal that is a run; 0: it is none */
     struct gram_entry entry;
-    uint32_t first;  /* what the filter sees of the window: bytes 0 to 3, */
+    uint32_t first;  /* what the filter sees of a window, coarsely folded: bytes 0 to 3, */
     uint32_t rest;   /* 4 and 5, */
-    bool has_before; /* the literal reaches to the byte before the window, */
-    uint8_t before;  /* which is this */
-    uint32_t known;  /* and how many of them the literal has */
+    uint32_t known;  /* of these six as many as the literal has, */
+    uint8_t before;  /* and the byte before them, */
+    bool has_before; /* where it has one */
 };
 
 struct builder {

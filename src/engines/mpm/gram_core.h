@@ -28,8 +28,9 @@ enum {
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
     GRAM_TINY_MAX = GRAM_WINDOW_MIN + GRAM_STRIDE_MAX - 2, /* bytes that have no room for windows */
-    GRAM_RUN_MIN = GRAM_WINDOW_MIN, /* what forces a window into a run is as long as one */
-    GRAM_WORDS_LOG_MAX = 17         /* 512 KiB */
+    GRAM_RUN_MIN =
+        3, /* bytes of a run of the text that is looked at: shorter ones are tiny literals */
+    GRAM_WORDS_LOG_MAX = 17 /* 512 KiB */
 };
 
 /* Kinds of windows, by the bytes that a dictionary's key is made of. One of three bytes, the last
@@ -37,9 +38,7 @@ enum {
 enum gram_kind { GRAM_KIND_6, GRAM_KIND_4, GRAM_KIND_3, GRAM_KINDS };
 
 #define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
-#define GRAM_MORE                                                                   \
-    UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind \
-                          */
+#define GRAM_MORE UINT32_C(0x80000000) /* keys that wanted this slot, or one before, lie behind */
 
 /* Odd constants without pattern, for multiplicative hashing. */
 #define GRAM_HASH_KEY 0x85EBCA6Bu
