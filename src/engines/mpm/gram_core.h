@@ -28,8 +28,7 @@ enum {
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
     GRAM_TINY_MAX = GRAM_WINDOW_MIN + GRAM_STRIDE_MAX - 2, /* bytes that have no room for windows */
-    GRAM_RUN_MIN =
-        3, /* bytes of a run of the text that is looked at: shorter ones are tiny literals */
+    GRAM_RUN_MIN = 3, /* bytes of a run of the text that is looked at: shorter ones are tiny */
     GRAM_WORDS_LOG_MAX = 17 /* 512 KiB */
 };
 
