@@ -28,8 +28,7 @@ struct draft {
     uint32_t first;  /* what the filter sees of a window, coarsely folded: bytes 0 to 3, */
     uint32_t rest;   /* 4 and 5, */
     uint32_t known;  /* of these six as many as the literal has, */
-    uint8_t before;  /* and the byte before them, */
-    bool has_before; /* where it has one */
+    uint32_t before; /* and the byte before them, or 0 */
 };
 
 struct builder {
@@ -45,7 +44,6 @@ struct builder {
     uint32_t *pattern_at; /* by group */
     uint64_t patterns_len;
     uint32_t n_of[N_PLACES];
-    uint32_t n_of_kind[GRAM_KINDS];
     uint32_t n_in_runs;
     uint32_t n_keys;
 };
@@ -70,6 +68,16 @@ static uint32_t window_len(const struct mpm_key *key, uint32_t at)
     return left < GRAM_WINDOW ? left : GRAM_WINDOW;
 }
 
+/* They, behind the one before the window, or 0; the first lowest. */
+static uint64_t window_bytes(const struct mpm_key *key, uint32_t at, uint32_t len)
+{
+    uint64_t bytes = at > 0 ? coarse(key->folded[at - 1]) : 0;
+
+    for (uint32_t i = 0; i < len; i++)
+        bytes |= (uint64_t)coarse(key->folded[at + i]) << 8 * (i + 1);
+    return bytes;
+}
+
 static bool is_run(const uint8_t *bytes, uint32_t len)
 {
     for (uint32_t i = 1; i < len; i++)
@@ -87,14 +95,12 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
 
     for (uint32_t at = residue; at + GRAM_WINDOW_MIN <= key->len; at += builder->stride) {
         const uint32_t len = window_len(key, at);
-        uint64_t bytes = 0;
+        const uint64_t bytes = window_bytes(key, at, len);
 
         if (at > 0 ? is_run(key->folded + at - 1, len + 1) : is_run(key->folded, len))
             continue;
-        for (uint32_t i = 0; i < len; i++)
-            bytes |= (uint64_t)coarse(key->folded[at + i]) << 8 * i;
 
-        const double cost = gram_model_cost(&builder->model, bytes, len);
+        const double cost = gram_model_cost(&builder->model, bytes, gram_kind_of(at, len));
         if (!found || cost < best) {
             found = true;
             best = cost;
@@ -156,20 +162,16 @@ static void add_window(struct builder *builder, uint32_t group, uint32_t window)
 {
     const struct mpm_key *key = group_key(builder->set, group);
     const uint32_t known = window_len(key, window);
-    const enum gram_kind kind = known < 4 ? GRAM_KIND_3 : known < 6 ? GRAM_KIND_4 : GRAM_KIND_6;
+    const enum gram_kind kind = gram_kind_of(window, known);
+    const uint64_t bytes = window_bytes(key, window, known);
     struct draft *draft = add_draft(builder, PLACE_DICTIONARY, group, window);
 
-    draft->has_before = window > 0;
-    if (window > 0)
-        draft->before = coarse(key->folded[window - 1]);
-    for (uint32_t i = 0; i < known && i < 4; i++)
-        draft->first |= (uint32_t)coarse(key->folded[window + i]) << 8 * i;
-    for (uint32_t i = 4; i < known; i++)
-        draft->rest |= (uint32_t)coarse(key->folded[window + i]) << 8 * (i - 4);
+    draft->before = (uint32_t)bytes & 0xFF;
+    draft->first = (uint32_t)(bytes >> 8);
+    draft->rest = (uint32_t)(bytes >> 40);
     draft->key = gram_key(kind, draft->before, draft->first, draft->rest);
     draft->known = known;
     draft->entry.kind = (uint8_t)kind;
-    builder->n_of_kind[kind]++;
 }
 
 /* Whether a group's literals are runs of one byte, not only of coarsely equal ones, and those whose
@@ -280,16 +282,11 @@ static void fill_words(struct builder *builder)
     memset(words, 0xFF, sizeof *words << builder->words_log);
     for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
         const struct draft *draft = &builder->drafts[i];
-        uint32_t bits = gram_bits_of(draft->before, draft->first, draft->rest);
+        uint32_t bits = gram_bits_of(draft->before, draft->first, draft->rest) |
+                        gram_unnamed((enum gram_kind)draft->entry.kind);
 
-        if (!draft->has_before)
-            bits |= 0x000000FF;
-        if (draft->known < 4)
-            bits |= 0x0000FF00;
         if (draft->known < 5)
             bits |= 0x00FF0000;
-        if (draft->known < 6)
-            bits |= 0xFF000000;
         words[gram_word_of(draft->first, builder->multiplier, builder->words_log)] &= ~bits;
     }
 }
@@ -451,7 +448,6 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
                               .n_runs = n_of[PLACE_RUNS]};
     uint64_t end = sizeof head;
 
-    memcpy(head.n_of_kind, builder->n_of_kind, sizeof head.n_of_kind);
     head.words = mpm_place(&end, sizeof(uint32_t) << head.words_log);
     head.slots = mpm_place(&end, sizeof(struct gram_slot) << head.slots_log);
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));

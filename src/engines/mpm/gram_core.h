@@ -9,9 +9,9 @@
  * not reach to such a byte, all bits that it may name are clear. So one look-up serves literals of
  * all lengths.
  *
- * A survivor is looked up in a dictionary of windows, by six bytes, by four and by three, as far as
- * there are windows of that kind; an entry compares eight bytes around the window, then the whole
- * literal.
+ * A survivor is looked up in a dictionary of windows, by seven bytes, five and four, as far as
+ * there may be windows of that kind; an entry compares eight bytes around the window, then the
+ * whole literal.
  *
  * Two kinds of literals go apart. Tiny ones have no room for windows. And where a window and the
  * byte before it are one byte over and over, it would be met all along such runs in the text. A
@@ -32,15 +32,24 @@ enum {
     GRAM_WORDS_LOG_MAX = 17 /* 512 KiB */
 };
 
-/* Kinds of windows, by the bytes that a dictionary's key is made of. One of three bytes, the last
- * of their literal, takes the byte before them too. */
-enum gram_kind { GRAM_KIND_6, GRAM_KIND_4, GRAM_KIND_3, GRAM_KINDS };
+/* Kinds of windows, by the bytes that a dictionary's key is made of: the one before the window and
+ * as many of its own as the literal surely has; where the literal begins with the window, the first
+ * four. */
+enum gram_kind {
+    GRAM_KIND_7, /* -1 to 5 */
+    GRAM_KIND_5, /* -1 to 3 */
+    GRAM_KIND_4, /* -1 to 2 */
+    GRAM_KIND_FIRST,
+    GRAM_KINDS
+};
 
 #define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
 #define GRAM_MORE UINT32_C(0x80000000) /* keys that wanted this slot, or one before, lie behind */
 
 /* Odd constants without pattern, for multiplicative hashing. */
-#define GRAM_HASH_KEY 0x85EBCA6Bu
+#define GRAM_HASH_7 0x85EBCA6Bu
+#define GRAM_HASH_5 0xCC9E2D51u
+#define GRAM_HASH_FIRST 0x1B873593u
 #define GRAM_HASH_SLOT 0xC2B2AE35u
 
 /* The entries of one key: they begin at `entry` and end with one that is marked last. */
@@ -82,10 +91,10 @@ struct gram_table {
     uint32_t words_log;  /* the filter has 1 << words_log words */
     uint32_t multiplier; /* of the filter's hash: odd */
     uint32_t slots_log;
-    uint32_t n_of_kind[GRAM_KINDS]; /* windows, */
-    uint32_t n_in_runs;             /* and those that lie inside a run after all */
-    uint32_t n_entries;             /* of all; those of the dictionary are first */
+    uint32_t n_in_runs; /* windows that lie inside a run after all */
+    uint32_t n_entries; /* of all; those of the dictionary are first */
     uint32_t n_in_dictionary;
+    uint32_t walk_max;     /* the most slots that one look-up reads */
     uint64_t patterns_len; /* bytes */
     uint64_t words;        /* uint32_t */
     uint64_t slots;        /* struct gram_slot, 1 << slots_log */
@@ -98,8 +107,6 @@ struct gram_table {
     uint8_t run_min[256];     /* the shortest run of this byte to be looked at, 0: none */
     uint32_t n_tiny;
     uint32_t n_runs;
-    uint32_t walk_max; /* the most slots that one look-up reads */
-    uint32_t pad;
     uint64_t automaton; /* struct ac_table: for texts on which verification is dear */
 };
 
@@ -207,10 +214,27 @@ MPM_CORE uint32_t gram_bits_of(uint32_t before, uint32_t first, uint32_t rest)
            UINT32_C(0x10000) << (names >> 16 & 7) | UINT32_C(0x1000000) << (names >> 24);
 }
 
+/* The kind of a window at this offset of its literal, which has `known` of the window's bytes. */
+MPM_CORE enum gram_kind gram_kind_of(uint32_t window, uint32_t known)
+{
+    if (window == 0)
+        return GRAM_KIND_FIRST;
+    return known < 4 ? GRAM_KIND_4 : known < GRAM_WINDOW ? GRAM_KIND_5 : GRAM_KIND_7;
+}
+
 /* Bits of a word that windows of a kind do not name, and so clear all of. */
 MPM_CORE uint32_t gram_unnamed(enum gram_kind kind)
 {
-    return kind == GRAM_KIND_6 ? 0 : kind == GRAM_KIND_4 ? 0xFF000000 : 0xFFFFFF00;
+    switch (kind) {
+    case GRAM_KIND_7:
+        return 0;
+    case GRAM_KIND_5:
+        return 0xFF000000;
+    case GRAM_KIND_4:
+        return 0xFFFFFF00;
+    default:
+        return 0xFFFF00FF;
+    }
 }
 
 /* Whether the six bytes of a window and the one before it are equal. */
@@ -230,17 +254,22 @@ MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t before, uint32_t
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
 
-/* Of bytes 0 to 5, 0 to 3, or -1 to 2. Keys of different windows may be equal: an entry compares
- * bytes. */
+/* Keys of different windows may be equal: an entry compares bytes. Those of different kinds differ
+ * where the bytes are the same, as fillers and words are. */
 MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t before, uint32_t first, uint32_t rest)
 {
+    const uint32_t from_before = first << 8 | (before & 0xFF);
+    const uint32_t third = first >> 24;
+
     switch (kind) {
-    case GRAM_KIND_6:
-        return first ^ ((rest & 0xFFFF) + 1) * GRAM_HASH_KEY;
+    case GRAM_KIND_7:
+        return from_before ^ ((third | (rest & 0xFFFF) << 8) + 1) * GRAM_HASH_7;
+    case GRAM_KIND_5:
+        return from_before ^ (third + 1) * GRAM_HASH_5;
     case GRAM_KIND_4:
-        return first;
+        return from_before;
     default:
-        return first << 8 | (before & 0xFF);
+        return first ^ GRAM_HASH_FIRST;
     }
 }
 

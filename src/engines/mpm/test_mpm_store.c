@@ -308,7 +308,7 @@ static void test_other_files_are_refused(void **state)
 
     copy->version = MPM_VERSION + 1;
     write_resealed(copy);
-    assert_refused("version 3 (expected 2)");
+    assert_refused("version 4 (expected 3)");
     copy->version = table->version;
 
     copy->pointer_len = 4;
