@@ -312,15 +312,22 @@ MPM_CORE bool gram_bytes_match(const struct gram_entry *entry, uint64_t text, ui
     return ((text ^ bytes) & mask) == 0;
 }
 
-/* Whether an entry's literal may be in the text with its window at `at`: it lies inside, is wanted,
- * and eight bytes match. On success *end is the byte behind it. */
-MPM_CORE bool gram_entry_fits(const struct gram_entry *entry, const struct gram_text *text,
-                              uint32_t at, uint32_t *end)
+/* Whether an entry's literal would lie in the text, with its window at `at`, and be wanted. *end is
+ * the byte behind it. */
+MPM_CORE bool gram_entry_lies_in(const struct gram_entry *entry, const struct gram_text *text,
+                                 uint32_t at, uint32_t *end)
 {
     const uint64_t behind = (uint64_t)at - entry->window + entry->len;
 
     *end = (uint32_t)behind;
-    return entry->window <= at && behind <= text->len && behind > text->overlap &&
+    return entry->window <= at && behind <= text->len && behind > text->overlap;
+}
+
+/* Whether it does and eight bytes match. */
+MPM_CORE bool gram_entry_fits(const struct gram_entry *entry, const struct gram_text *text,
+                              uint32_t at, uint32_t *end)
+{
+    return gram_entry_lies_in(entry, text, at, end) &&
            gram_bytes_match(entry, gram_load8(text->bytes + at - entry->lead), entry->bytes,
                             entry->mask);
 }

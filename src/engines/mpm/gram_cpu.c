@@ -20,10 +20,19 @@ enum {
     UNIT_LEN = 1 << 15, /* bytes from which on a unit takes no more items */
     PART_LEN = 1 << 16, /* bytes: larger items are cut, by the automaton as well */
     TEXTS_MAX = 1024,   /* of a unit */
+    TEXT_GRAIN = 64,    /* bytes of a unit that share a hint which text they are in */
     WALK_USUAL = 32,    /* slots that the longest walk reads in sets that nobody contrived */
     DETOUR = 16,        /* units, all that are in a row */
     WORK_FREE = 128     /* that a unit may cost beside one for each byte: short ones may be full
                            of matches */
+};
+
+/* Where the last text of a unit may end: behind items that are not large, or a part and all of the
+ * longest literal before it. */
+enum {
+    UNIT_MAX = UNIT_LEN + GAP_MAX + PART_LEN > 2 * PART_LEN + SL_LITERAL_LEN_MAX
+                   ? UNIT_LEN + GAP_MAX + PART_LEN
+                   : 2 * PART_LEN + SL_LITERAL_LEN_MAX
 };
 
 struct gram_cpu {
@@ -31,6 +40,7 @@ struct gram_cpu {
     const struct gram_filters *filters;
     uint32_t begin[TEXTS_MAX + 1]; /* texts of the unit, from its first byte; behind the last, */
     uint32_t end[TEXTS_MAX + 1];   /* a text that no position reaches */
+    uint16_t text_at[UNIT_MAX / TEXT_GRAIN + 1]; /* the first that ends behind such a byte */
     uint32_t passed[GRAM_PASSED_MAX];
     struct gram_keys keys[GRAM_KINDS];
     struct gram_candidates candidates;
@@ -75,11 +85,11 @@ static struct place place_of(const struct scan *scan, uint32_t index)
         .begin = begin};
 }
 
-/* Goes on to the text that ends behind this position; false where the position is in none. */
+/* The text that ends behind this position; false where the position is in none. */
 static bool find_text(const struct scan *scan, struct place *place, uint32_t at)
 {
     const uint32_t *end = scan->gram->end;
-    uint32_t index = place->index;
+    uint32_t index = scan->gram->text_at[at / TEXT_GRAIN];
 
     while (at >= end[index])
         index++;
@@ -114,20 +124,27 @@ static void report_group(const struct scan *scan, const struct place *place, uin
             append(scan, place, end, view->literals[i].id);
 }
 
-static void verify_entry(struct scan *scan, const struct place *place,
-                         const struct gram_entry *entry, uint32_t at)
+static void report_entry(const struct scan *scan, const struct place *place,
+                         const struct gram_entry *entry, uint32_t end)
 {
-    uint32_t end;
-
-    if (!gram_entry_fits(entry, &place->text, at - place->begin, &end))
-        return;
-    (void)spend(scan, entry->len / 8);
-    if (!gram_entry_is_whole(scan->view, entry, place->text.bytes + end - entry->len))
-        return;
     if ((entry->flags & GRAM_ENTRY_GROUP) != 0)
         report_group(scan, place, entry->match, end);
     else
         append(scan, place, end, entry->match);
+}
+
+/* An entry whose eight bytes match. */
+static void verify_matched(struct scan *scan, const struct place *place,
+                           const struct gram_entry *entry, uint32_t at)
+{
+    const struct gram_text *text = &place->text;
+    uint32_t end;
+
+    if (!gram_entry_lies_in(entry, text, at - place->begin, &end))
+        return;
+    (void)spend(scan, entry->len / 8);
+    if (gram_entry_is_whole(scan->view, entry, text->bytes + end - entry->len))
+        report_entry(scan, place, entry, end);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -152,6 +169,7 @@ static uint32_t compare_entries(const struct scan *scan, enum gram_kind kind)
 
         matched->at[matched->n] = at;
         matched->entry[matched->n] = number;
+        __builtin_prefetch(scan->view->patterns + entry->pattern);
         matched->n += (((text ^ entry->bytes) & entry->mask) == 0) & (entry->kind == kind);
         candidates->at[n_more] = at;
         candidates->entry[n_more] = number + 1;
@@ -172,9 +190,8 @@ static void verify_candidates(struct scan *scan, enum gram_kind kind, const stru
 
         for (uint32_t i = 0; i < n && scan->left >= 0; i++)
             if (find_text(scan, &place, gram->matched.at[i]))
-                verify_entry(scan, &place, &scan->view->entries[gram->matched.entry[i]],
-                             gram->matched.at[i]);
-        (void)spend(scan, (place.index - first->index) / 4); /* a round walks over the texts anew */
+                verify_matched(scan, &place, &scan->view->entries[gram->matched.entry[i]],
+                               gram->matched.at[i]);
     }
 }
 
@@ -355,6 +372,16 @@ static void scan_runs(struct scan *scan, struct place place, uint32_t from, uint
     }
 }
 
+/* Eight bytes are all of a tiny literal. */
+static void verify_tiny(const struct scan *scan, const struct place *place,
+                        const struct gram_entry *entry, uint32_t at)
+{
+    uint32_t end;
+
+    if (gram_entry_fits(entry, &place->text, at - place->begin, &end))
+        report_entry(scan, place, entry, end);
+}
+
 static void scan_tiny(struct scan *scan, struct place place, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
@@ -373,7 +400,7 @@ static void scan_tiny(struct scan *scan, struct place place, uint32_t from, uint
         if (!spend(scan, end - begin))
             return;
         for (uint32_t k = begin; k < end; k++)
-            verify_entry(scan, &place, &entries[k], at);
+            verify_tiny(scan, &place, &entries[k], at);
     }
 }
 
@@ -381,6 +408,10 @@ static void scan_tiny(struct scan *scan, struct place place, uint32_t from, uint
 
 static void add_text(struct scan *scan, uint32_t begin, uint32_t end)
 {
+    uint16_t *text_at = scan->gram->text_at;
+
+    for (uint32_t i = (scan->len + TEXT_GRAIN - 1) / TEXT_GRAIN; i * TEXT_GRAIN < end; i++)
+        text_at[i] = (uint16_t)scan->n_texts;
     scan->gram->begin[scan->n_texts] = begin;
     scan->gram->end[scan->n_texts] = end;
     scan->n_texts++;
