@@ -338,6 +338,14 @@ static uint32_t longest_walk(const struct gram_slot *slots, uint32_t slots_log)
     return best + 1;
 }
 
+/* No more than GRAM_SLOTS_LOG_MAX, which would be for 33 million literals. */
+static uint32_t choose_slots_log(const struct builder *builder)
+{
+    const uint32_t log = log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys);
+
+    return log < GRAM_SLOTS_LOG_MIN ? GRAM_SLOTS_LOG_MIN : log;
+}
+
 static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct builder *builder)
 {
     for (size_t i = 0; i < (size_t)1 << slots_log; i++)
@@ -353,6 +361,15 @@ static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct
             at = (at + 1) & ((UINT32_C(1) << slots_log) - 1);
         }
         slots[at] = (struct gram_slot){key, (uint32_t)i};
+    }
+}
+
+static void fill_present(uint32_t *present, uint32_t slots_log, const struct builder *builder)
+{
+    for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
+        const uint32_t bit = gram_slot_of(builder->drafts[i].key, slots_log + GRAM_PRESENT_LOG);
+
+        present[bit / 32] |= UINT32_C(1) << bit % 32;
     }
 }
 
@@ -438,8 +455,7 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     struct gram_table head = {.stride = builder->stride,
                               .words_log = builder->words_log,
                               .multiplier = builder->multiplier,
-                              .slots_log =
-                                  log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
+                              .slots_log = choose_slots_log(builder),
                               .n_in_runs = builder->n_in_runs,
                               .n_entries = (uint32_t)builder->n_drafts,
                               .n_in_dictionary = n_of[PLACE_DICTIONARY],
@@ -450,6 +466,7 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
 
     head.words = mpm_place(&end, sizeof(uint32_t) << head.words_log);
     head.slots = mpm_place(&end, sizeof(struct gram_slot) << head.slots_log);
+    head.present = mpm_place(&end, sizeof(uint32_t) << (head.slots_log + GRAM_PRESENT_LOG - 5));
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
     head.patterns = mpm_place(&end, builder->patterns_len);
     head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
@@ -462,6 +479,7 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     memcpy((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
     struct gram_slot *slots = (struct gram_slot *)((uint8_t *)body + body->slots);
     fill_slots(slots, head.slots_log, builder);
+    fill_present((uint32_t *)((uint8_t *)body + body->present), head.slots_log, builder);
     body->walk_max = longest_walk(slots, head.slots_log);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
