@@ -94,7 +94,7 @@ struct gram_table {
     uint32_t words_log;  /* the filter has 1 << words_log words */
     uint32_t multiplier; /* of the filter's hash: odd */
     uint32_t slots_log;
-    uint32_t n_in_runs; /* windows that lie inside a run after all */
+    uint32_t n_in_runs; /* groups whose windows lie inside a run after all */
     uint32_t n_entries; /* of all; those of the dictionary are first */
     uint32_t n_in_dictionary;
     uint32_t walk_max;     /* the most slots that one look-up reads */
