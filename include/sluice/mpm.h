@@ -32,9 +32,8 @@ struct sl_literal {
 };
 
 struct sl_mpm_config {
-    const char *algorithm; /* a name of sl_mpm_algorithms, or "auto" */
-    enum sl_device_kind
-        device; /* what auto picks for, and what algorithms that can choose fit to */
+    const char *algorithm;      /* a name of sl_mpm_algorithms, or "auto" */
+    enum sl_device_kind device; /* where it will run: tables and auto's choice follow it */
 
     /* Payloads like those that will be scanned (a host batch, lent until build returns): what is
      * rare in them is found faster. It changes no result. NULL: text and zeros are assumed to be

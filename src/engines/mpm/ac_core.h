@@ -128,7 +128,9 @@ MPM_CORE bool ac_match(const struct ac_view *view, struct ac_walk *walk, uint32_
         while (walk->literal < walk->last) {
             const struct mpm_literal *literal = &view->literals[walk->literal++];
 
-            if (mpm_literal_matches(literal, view->bytes, walk->arena + walk->at)) {
+            /* No literal of a built table is longer than what was read. */
+            if (literal->len <= walk->at - walk->begin &&
+                mpm_literal_matches(literal, view->bytes, walk->arena + walk->at)) {
                 *id = literal->id;
                 return true;
             }

@@ -141,7 +141,9 @@ static void report(const struct scan *scan, const struct lane *lane, uint32_t gr
         for (uint32_t i = output.literal; i < output.end; i++) {
             const struct mpm_literal *literal = &scan->ac.literals[i];
 
-            if (mpm_literal_matches(literal, scan->ac.bytes, lane->text + end))
+            /* No literal of a built table is longer than what was read. */
+            if (literal->len <= end &&
+                mpm_literal_matches(literal, scan->ac.bytes, lane->text + end))
                 cpu_hits_append(scan->hits, lane->item, (uint32_t)end, literal->id);
         }
         group = output.suffix;

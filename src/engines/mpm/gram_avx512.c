@@ -167,11 +167,62 @@ static __mmask16 first_lanes(uint32_t n)
     return n < 16 ? (__mmask16)((1u << n) - 1) : 0xFFFF;
 }
 
-static inline void add_keys(struct gram_keys *keys, __mmask16 some, __m512i at, __m512i key)
+/* As gram_may_have. */
+static inline __mmask16 may_have(const struct gram_view *view, __mmask16 some, __m512i key)
 {
-    _mm512_storeu_si512(keys->at + keys->n, _mm512_maskz_compress_epi32(some, at));
-    _mm512_storeu_si512(keys->key + keys->n, _mm512_maskz_compress_epi32(some, key));
-    keys->n += (uint32_t)__builtin_popcount(some);
+    const __m128i shift = _mm_cvtsi32_si128((int)(32 - GRAM_PRESENT_LOG - view->slots_log));
+    const __m512i mixed = _mm512_xor_si512(key, _mm512_srli_epi32(key, 15));
+    const __m512i bit =
+        _mm512_srl_epi32(_mm512_mullo_epi32(mixed, _mm512_set1_epi32((int)GRAM_HASH_SLOT)), shift);
+    const __m512i word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), some,
+                                                     _mm512_srli_epi32(bit, 5), view->present, 4);
+    const __m512i one = _mm512_set1_epi32(1);
+
+    return _mm512_test_epi32_mask(
+        word, _mm512_sllv_epi32(one, _mm512_and_si512(bit, _mm512_set1_epi32(31))));
+}
+
+static inline void add_keys(const struct gram_view *view, struct gram_keys *keys, __mmask16 some,
+                            __m512i at, __m512i key)
+{
+    const __mmask16 left = may_have(view, some, key);
+
+    _mm512_storeu_si512(keys->at + keys->n, _mm512_maskz_compress_epi32(left, at));
+    _mm512_storeu_si512(keys->key + keys->n, _mm512_maskz_compress_epi32(left, key));
+    keys->n += (uint32_t)__builtin_popcount(left);
+}
+
+/* Of 16 windows the bytes -1 to 2, and 3 to 6. Before a text's first byte there is a zero. */
+static inline void load_windows(const uint8_t *text, __mmask16 live, __m512i at, __m512i *low,
+                                __m512i *high)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    const __m512i evens =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
+    const __mmask16 inside = _mm512_test_epi32_mask(at, at);
+    const __m512i from = _mm512_mask_sub_epi32(at, inside, at, _mm512_set1_epi32(1));
+    __m512i a =
+        _mm512_mask_i32gather_epi64(zero, (__mmask8)live, _mm512_castsi512_si256(from), text, 1);
+    const __m512i b = _mm512_mask_i32gather_epi64(zero, (__mmask8)(live >> 8),
+                                                  _mm512_extracti64x4_epi64(from, 1), text, 1);
+
+    a = fold(
+        _mm512_mask_slli_epi64(a, (__mmask8)~inside, a, 8)); /* positions ascend: one of them */
+    *low = _mm512_permutex2var_epi32(a, evens, fold(b));
+    *high = _mm512_permutex2var_epi32(a, odds, fold(b));
+}
+
+static inline __mmask16 all_clear(__mmask16 some, __m512i word, enum gram_kind kind)
+{
+    return _mm512_mask_testn_epi32_mask(some, word, _mm512_set1_epi32((int)gram_unnamed(kind)));
+}
+
+static inline __m512i mix(__m512i bytes, __m512i more, uint32_t hash)
+{
+    const __m512i some = _mm512_add_epi32(more, _mm512_set1_epi32(1));
+
+    return _mm512_xor_si512(bytes, _mm512_mullo_epi32(some, _mm512_set1_epi32((int)hash)));
 }
 
 static void keys(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
@@ -179,8 +230,7 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
 {
     const __m512i hash = _mm512_set1_epi32((int)view->multiplier);
     const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->words_log));
-    const __m512i zero = _mm512_setzero_si512();
-    const __m512i one = _mm512_set1_epi32(1);
+    const __m512i three = _mm512_set1_epi32(0xFFFFFF);
     const __mmask16 in_runs = view->body->n_in_runs != 0 ? 0xFFFF : 0;
 
     for (int kind = 0; kind < GRAM_KINDS; kind++)
@@ -188,33 +238,28 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
     for (uint32_t i = 0; i < n; i += 16) {
         const __mmask16 live = first_lanes(n - i);
         const __m512i at = _mm512_maskz_loadu_epi32(live, passed + i);
-        const __m512i first = fold(_mm512_mask_i32gather_epi32(zero, live, at, text, 1));
-        /* From the byte before on, where there is one. */
-        const __m512i before = fold(_mm512_mask_i32gather_epi32(
-            zero, live, _mm512_mask_sub_epi32(at, _mm512_test_epi32_mask(at, at), at, one), text,
-            1));
-        const __m512i behind = fold(_mm512_mask_i32gather_epi32(zero, live, at, text + 2, 1));
-        const __m512i word = _mm512_mask_i32gather_epi32(
-            zero, live,
-            _mm512_srl_epi32(_mm512_mullo_epi32(_mm512_slli_epi32(first, 8), hash), shift),
-            view->words, 4);
-        const __m512i rest = _mm512_add_epi32(_mm512_srli_epi32(behind, 16), _mm512_set1_epi32(1));
-        /* Six equal bytes and one before: bytes 0 to 3 are, 2 to 5 are the same, -1 to 2 too. */
-        const __mmask16 equal = _mm512_cmpeq_epi32_mask(first, _mm512_rol_epi32(first, 8)) &
-                                _mm512_cmpeq_epi32_mask(first, behind) &
-                                _mm512_cmpeq_epi32_mask(first, before);
-        const __mmask16 some = live & (~equal | in_runs);
-        const __m512i mixed = _mm512_mullo_epi32(rest, _mm512_set1_epi32((int)GRAM_HASH_KEY));
+        __m512i low, high;
 
-        add_keys(&out[GRAM_KIND_6], some, at, _mm512_xor_si512(first, mixed));
-        add_keys(&out[GRAM_KIND_4],
-                 _mm512_mask_testn_epi32_mask(some, word,
-                                              _mm512_set1_epi32((int)gram_unnamed(GRAM_KIND_4))),
-                 at, first);
-        add_keys(&out[GRAM_KIND_3],
-                 _mm512_mask_testn_epi32_mask(some, word,
-                                              _mm512_set1_epi32((int)gram_unnamed(GRAM_KIND_3))),
-                 at, before);
+        load_windows(text, live, at, &low, &high);
+        const __m512i last = _mm512_and_si512(high, three);
+        /* Bytes 0 to 2, above a byte that the hash drops. */
+        const __m512i first = _mm512_andnot_si512(_mm512_set1_epi32(0xFF), low);
+        const __m512i word = _mm512_mask_i32gather_epi32(
+            _mm512_setzero_si512(), live, _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift),
+            view->words, 4);
+        /* Seven equal bytes. */
+        const __mmask16 equal = _mm512_cmpeq_epi32_mask(low, _mm512_rol_epi32(low, 8)) &
+                                _mm512_cmpeq_epi32_mask(last, _mm512_and_si512(low, three));
+        const __mmask16 some = live & (~equal | in_runs);
+
+        add_keys(view, &out[GRAM_KIND_7], some, at, mix(low, last, GRAM_HASH_7));
+        add_keys(view, &out[GRAM_KIND_5], all_clear(some, word, GRAM_KIND_5), at,
+                 mix(low, _mm512_and_si512(high, _mm512_set1_epi32(0xFF)), GRAM_HASH_5));
+        add_keys(view, &out[GRAM_KIND_4], all_clear(some, word, GRAM_KIND_4), at, low);
+        add_keys(view, &out[GRAM_KIND_FIRST], all_clear(some, word, GRAM_KIND_FIRST), at,
+                 _mm512_xor_si512(
+                     _mm512_or_si512(_mm512_srli_epi32(low, 8), _mm512_slli_epi32(high, 24)),
+                     _mm512_set1_epi32((int)GRAM_HASH_FIRST)));
     }
 }
 

@@ -7,13 +7,25 @@
 static bool parts_fit(const struct sl_mpm_table *table, const struct gram_table *body)
 {
     return body->stride >= 1 && body->stride <= GRAM_STRIDE_MAX && body->words_log >= 1 &&
-           body->words_log <= GRAM_WORDS_LOG_MAX && body->slots_log >= 1 && body->slots_log < 32 &&
-           body->n_in_dictionary <= body->n_entries && body->automaton <= table->len &&
+           body->words_log <= GRAM_WORDS_LOG_MAX && body->slots_log >= GRAM_SLOTS_LOG_MIN &&
+           body->slots_log <= GRAM_SLOTS_LOG_MAX && body->n_in_dictionary <= body->n_entries &&
+           body->automaton <= table->len &&
            mpm_part_fits(table, body->words, UINT64_C(1) << body->words_log, sizeof(uint32_t)) &&
            mpm_part_fits(table, body->slots, UINT64_C(1) << body->slots_log,
                          sizeof(struct gram_slot)) &&
+           mpm_part_fits(table, body->present,
+                         UINT64_C(1) << (body->slots_log + GRAM_PRESENT_LOG - 3), 1) &&
            mpm_part_fits(table, body->entries, body->n_entries, sizeof(struct gram_entry)) &&
            mpm_part_fits(table, body->patterns, body->patterns_len, 1);
+}
+
+/* A group's literals are compared where the entry's is found. */
+static bool group_fits(const struct sl_mpm_table *table, const struct gram_entry *entry)
+{
+    const struct mpm_literal *literals = (const struct mpm_literal *)mpm_at(table, table->literals);
+    const uint32_t *groups = (const uint32_t *)mpm_at(table, table->groups);
+
+    return entry->match < table->n_groups && literals[groups[entry->match]].len == entry->len;
 }
 
 /* Text is read from `lead` bytes before the window on, so the literal must begin no later. */
@@ -24,7 +36,7 @@ static bool entry_fits(const struct sl_mpm_table *table, const struct gram_table
 
     return entry->len >= 1 && entry->lead <= entry->window && entry->pattern % 8 == 0 &&
            entry->pattern + len <= body->patterns_len &&
-           ((entry->flags & GRAM_ENTRY_GROUP) == 0 || entry->match < table->n_groups);
+           ((entry->flags & GRAM_ENTRY_GROUP) == 0 || group_fits(table, entry));
 }
 
 static bool slots_fit(const struct gram_table *body)

@@ -9,9 +9,9 @@
  * not reach to such a byte, all bits that it may name are clear. So one look-up serves literals of
  * all lengths.
  *
- * A survivor is looked up in a dictionary of windows, by six bytes, by four and by three, as far as
- * there are windows of that kind; an entry compares eight bytes around the window, then the whole
- * literal.
+ * A survivor is looked up in a dictionary of windows, by seven bytes, five and four, as far as
+ * there may be windows of that kind; an entry compares eight bytes around the window, then the
+ * whole literal.
  *
  * Two kinds of literals go apart. Tiny ones have no room for windows. And where a window and the
  * byte before it are one byte over and over, it would be met all along such runs in the text. A
@@ -28,21 +28,31 @@ enum {
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
     GRAM_TINY_MAX = GRAM_WINDOW_MIN + GRAM_STRIDE_MAX - 2, /* bytes that have no room for windows */
-    GRAM_RUN_MIN = GRAM_WINDOW_MIN, /* what forces a window into a run is as long as one */
-    GRAM_WORDS_LOG_MAX = 17         /* 512 KiB */
+    GRAM_RUN_MIN = 3, /* bytes of a run of the text that is looked at: shorter ones are tiny */
+    GRAM_WORDS_LOG_MAX = 17, /* 512 KiB */
+    GRAM_SLOTS_LOG_MIN = 5,
+    GRAM_SLOTS_LOG_MAX = 28,
+    GRAM_PRESENT_LOG = 2 /* bits of a slot that tell whether a key is there: 4 */
 };
 
-/* Kinds of windows, by the bytes that a dictionary's key is made of. One of three bytes, the last
- * of their literal, takes the byte before them too. */
-enum gram_kind { GRAM_KIND_6, GRAM_KIND_4, GRAM_KIND_3, GRAM_KINDS };
+/* Kinds of windows, by the bytes that a dictionary's key is made of: the one before the window and
+ * as many of its own as the literal surely has; where the literal begins with the window, the first
+ * four. */
+enum gram_kind {
+    GRAM_KIND_7, /* -1 to 5 */
+    GRAM_KIND_5, /* -1 to 3 */
+    GRAM_KIND_4, /* -1 to 2 */
+    GRAM_KIND_FIRST,
+    GRAM_KINDS
+};
 
 #define GRAM_NONE UINT32_C(0x7FFFFFFF) /* no entry */
-#define GRAM_MORE                                                                   \
-    UINT32_C(0x80000000) /* of a slot: keys that wanted it or one before lie behind \
-                          */
+#define GRAM_MORE UINT32_C(0x80000000) /* keys that wanted this slot, or one before, lie behind */
 
 /* Odd constants without pattern, for multiplicative hashing. */
-#define GRAM_HASH_KEY 0x85EBCA6Bu
+#define GRAM_HASH_7 0x85EBCA6Bu
+#define GRAM_HASH_5 0xCC9E2D51u
+#define GRAM_HASH_FIRST 0x1B873593u
 #define GRAM_HASH_SLOT 0xC2B2AE35u
 
 /* The entries of one key: they begin at `entry` and end with one that is marked last. */
@@ -84,13 +94,14 @@ struct gram_table {
     uint32_t words_log;  /* the filter has 1 << words_log words */
     uint32_t multiplier; /* of the filter's hash: odd */
     uint32_t slots_log;
-    uint32_t n_of_kind[GRAM_KINDS]; /* windows, */
-    uint32_t n_in_runs;             /* and those that lie inside a run after all */
-    uint32_t n_entries;             /* of all; those of the dictionary are first */
+    uint32_t n_in_runs; /* groups whose windows lie inside a run after all */
+    uint32_t n_entries; /* of all; those of the dictionary are first */
     uint32_t n_in_dictionary;
+    uint32_t walk_max;     /* the most slots that one look-up reads */
     uint64_t patterns_len; /* bytes */
     uint64_t words;        /* uint32_t */
     uint64_t slots;        /* struct gram_slot, 1 << slots_log */
+    uint64_t present;      /* uint32_t: 1 << (slots_log + GRAM_PRESENT_LOG) bits */
     uint64_t entries;
     uint64_t patterns;
     struct gram_list tiny;    /* literals too short for windows, by their first byte */
@@ -100,8 +111,6 @@ struct gram_table {
     uint8_t run_min[256];     /* the shortest run of this byte to be looked at, 0: none */
     uint32_t n_tiny;
     uint32_t n_runs;
-    uint32_t walk_max; /* the most slots that one look-up reads */
-    uint32_t pad;
     uint64_t automaton; /* struct ac_table: for texts on which verification is dear */
 };
 
@@ -109,6 +118,7 @@ struct gram_table {
 struct gram_view {
     const uint32_t *words;
     const struct gram_slot *slots;
+    const uint32_t *present;
     const struct gram_entry *entries;
     const uint8_t *patterns;
     const struct gram_table *body;
@@ -128,6 +138,7 @@ MPM_CORE struct gram_view gram_view(const struct sl_mpm_table *table)
 
     view.words = (const uint32_t *)mpm_at(body, body->words);
     view.slots = (const struct gram_slot *)mpm_at(body, body->slots);
+    view.present = (const uint32_t *)mpm_at(body, body->present);
     view.entries = (const struct gram_entry *)mpm_at(body, body->entries);
     view.patterns = (const uint8_t *)mpm_at(body, body->patterns);
     view.body = body;
@@ -209,10 +220,27 @@ MPM_CORE uint32_t gram_bits_of(uint32_t before, uint32_t first, uint32_t rest)
            UINT32_C(0x10000) << (names >> 16 & 7) | UINT32_C(0x1000000) << (names >> 24);
 }
 
+/* The kind of a window at this offset of its literal, which has `known` of the window's bytes. */
+MPM_CORE enum gram_kind gram_kind_of(uint32_t window, uint32_t known)
+{
+    if (window == 0)
+        return GRAM_KIND_FIRST;
+    return known < 4 ? GRAM_KIND_4 : known < GRAM_WINDOW ? GRAM_KIND_5 : GRAM_KIND_7;
+}
+
 /* Bits of a word that windows of a kind do not name, and so clear all of. */
 MPM_CORE uint32_t gram_unnamed(enum gram_kind kind)
 {
-    return kind == GRAM_KIND_6 ? 0 : kind == GRAM_KIND_4 ? 0xFF000000 : 0xFFFFFF00;
+    switch (kind) {
+    case GRAM_KIND_7:
+        return 0;
+    case GRAM_KIND_5:
+        return 0xFF000000;
+    case GRAM_KIND_4:
+        return 0xFFFFFF00;
+    default:
+        return 0xFFFF00FF;
+    }
 }
 
 /* Whether the six bytes of a window and the one before it are equal. */
@@ -232,23 +260,37 @@ MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t before, uint32_t
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
 
-/* Of bytes 0 to 5, 0 to 3, or -1 to 2. Keys of different windows may be equal: an entry compares
- * bytes. */
+/* Keys of different windows may be equal: an entry compares bytes. Those of different kinds differ
+ * where the bytes are the same, as fillers and words are. */
 MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t before, uint32_t first, uint32_t rest)
 {
+    const uint32_t from_before = first << 8 | (before & 0xFF);
+    const uint32_t third = first >> 24;
+
     switch (kind) {
-    case GRAM_KIND_6:
-        return first ^ ((rest & 0xFFFF) + 1) * GRAM_HASH_KEY;
+    case GRAM_KIND_7:
+        return from_before ^ ((third | (rest & 0xFFFF) << 8) + 1) * GRAM_HASH_7;
+    case GRAM_KIND_5:
+        return from_before ^ (third + 1) * GRAM_HASH_5;
     case GRAM_KIND_4:
-        return first;
+        return from_before;
     default:
-        return first << 8 | (before & 0xFF);
+        return first ^ GRAM_HASH_FIRST;
     }
 }
 
 MPM_CORE uint32_t gram_slot_of(uint32_t key, uint32_t slots_log)
 {
     return (key ^ key >> 15) * GRAM_HASH_SLOT >> (32 - slots_log);
+}
+
+/* Whether a key may be in the dictionary. Most of those that are looked up are not: a bit of few is
+ * read from a nearer cache than a slot. */
+MPM_CORE bool gram_may_have(const uint32_t *present, uint32_t slots_log, uint32_t key)
+{
+    const uint32_t bit = gram_slot_of(key, slots_log + GRAM_PRESENT_LOG);
+
+    return (present[bit / 32] >> bit % 32 & 1) != 0;
 }
 
 /* The first entry of a key, or GRAM_NONE. */
@@ -285,15 +327,22 @@ MPM_CORE bool gram_bytes_match(const struct gram_entry *entry, uint64_t text, ui
     return ((text ^ bytes) & mask) == 0;
 }
 
-/* Whether an entry's literal may be in the text with its window at `at`: it lies inside, is wanted,
- * and eight bytes match. On success *end is the byte behind it. */
-MPM_CORE bool gram_entry_fits(const struct gram_entry *entry, const struct gram_text *text,
-                              uint32_t at, uint32_t *end)
+/* Whether an entry's literal would lie in the text, with its window at `at`, and be wanted. *end is
+ * the byte behind it. */
+MPM_CORE bool gram_entry_lies_in(const struct gram_entry *entry, const struct gram_text *text,
+                                 uint32_t at, uint32_t *end)
 {
     const uint64_t behind = (uint64_t)at - entry->window + entry->len;
 
     *end = (uint32_t)behind;
-    return entry->window <= at && behind <= text->len && behind > text->overlap &&
+    return entry->window <= at && behind <= text->len && behind > text->overlap;
+}
+
+/* Whether it does and eight bytes match. */
+MPM_CORE bool gram_entry_fits(const struct gram_entry *entry, const struct gram_text *text,
+                              uint32_t at, uint32_t *end)
+{
+    return gram_entry_lies_in(entry, text, at, end) &&
            gram_bytes_match(entry, gram_load8(text->bytes + at - entry->lead), entry->bytes,
                             entry->mask);
 }

@@ -9,19 +9,22 @@ enum {
     TRIAL_MAX = 1 << 19,  /* bytes that filters are tried on */
 };
 
-/* What of six bytes, the first lowest, makes a gram. */
+/* What of some bytes, the first lowest, makes a gram. That of the filter begins with the byte
+ * before the window. */
 static uint64_t gram_of(uint64_t bytes, int gram)
 {
     switch (gram) {
     case GRAM_MODEL_3:
         return bytes & UINT64_C(0xFFFFFF);
     case GRAM_MODEL_FILTER:
-        return (bytes & UINT64_C(0xFFFFFF)) |
-               (uint64_t)gram_names_of((uint32_t)(bytes >> 24) & 0xFFFFFF) << 24;
+        return (bytes >> 8 & UINT64_C(0xFFFFFF)) |
+               (uint64_t)gram_names_of((uint32_t)(bytes >> 24 & 0xFFFFFF00) | (bytes & 0xFF)) << 24;
     case GRAM_MODEL_4:
         return bytes & UINT32_MAX;
+    case GRAM_MODEL_5:
+        return bytes & UINT64_C(0xFFFFFFFFFF);
     default:
-        return bytes & UINT64_C(0xFFFFFFFFFFFF);
+        return bytes & UINT64_C(0xFFFFFFFFFFFFFF);
     }
 }
 
@@ -32,7 +35,7 @@ static uint32_t counter_of(uint64_t gram)
 
 static void count_text(struct gram_model *model, const uint8_t *text, uint32_t len)
 {
-    for (uint32_t i = 0; i + GRAM_WINDOW <= len; i++) {
+    for (uint32_t i = 0; i + 1 + GRAM_WINDOW <= len; i++) {
         const uint64_t bytes = gram_fold8(gram_load8(text + i));
 
         for (int gram = 0; gram < GRAM_MODEL_COUNTS; gram++)
@@ -100,16 +103,17 @@ void gram_model_clear(struct gram_model *model)
         free(model->count[i]);
 }
 
-static double occurrences(const struct gram_model *model, uint64_t window, int gram)
+static double occurrences(const struct gram_model *model, uint64_t bytes, int gram)
 {
-    static const int exact_len[GRAM_MODEL_COUNTS] = {3, 3, 4, 6};
-    double share = gram == GRAM_MODEL_FILTER ? 1e6 / 64 : 1e6;
+    static const int first_of[GRAM_MODEL_COUNTS] = {0, 1, 0, 0, 0};
+    static const int len_of[GRAM_MODEL_COUNTS] = {3, 3, 4, 5, 7};
+    double share = gram == GRAM_MODEL_FILTER ? 1e6 / 512 : 1e6;
     uint64_t before = 256;
 
     if (model->count[gram] != NULL)
-        return model->count[gram][counter_of(gram_of(window, gram))];
-    for (int i = 0; i < exact_len[gram]; i++) {
-        const uint64_t byte = window >> 8 * i & 0xFF;
+        return model->count[gram][counter_of(gram_of(bytes, gram))];
+    for (int i = first_of[gram]; i < first_of[gram] + len_of[gram]; i++) {
+        const uint64_t byte = bytes >> 8 * i & 0xFF;
 
         share *= byte == before ? 0.5 : model->byte_share[byte]; /* fillers repeat */
         before = byte;
@@ -117,18 +121,25 @@ static double occurrences(const struct gram_model *model, uint64_t window, int g
     return share;
 }
 
-/* What is in the dictionary costs a few times what only passes the filter. */
-double gram_model_cost(const struct gram_model *model, uint64_t window, uint32_t len)
+/* What is in the dictionary costs a few times what only passes the filter. Where the literal lacks
+ * bytes that name bits, those of the others reject less than their number suggests: bytes that
+ * follow one another depend on each other. The shares are fitted to captures. */
+double gram_model_cost(const struct gram_model *model, uint64_t bytes, enum gram_kind kind)
 {
     const double verification = 4;
+    const double words = occurrences(model, bytes >> 8, GRAM_MODEL_3);
 
-    if (len < 4)
-        return verification * occurrences(model, window, GRAM_MODEL_3);
-    if (len < GRAM_WINDOW) /* the filter's bits of the bytes that it has reject most */
-        return verification * occurrences(model, window, GRAM_MODEL_4) +
-               occurrences(model, window, GRAM_MODEL_3) / 8;
-    return verification * occurrences(model, window, GRAM_MODEL_6) +
-           occurrences(model, window, GRAM_MODEL_FILTER);
+    switch (kind) {
+    case GRAM_KIND_7:
+        return verification * occurrences(model, bytes, GRAM_MODEL_7) +
+               occurrences(model, bytes, GRAM_MODEL_FILTER);
+    case GRAM_KIND_5:
+        return verification * occurrences(model, bytes, GRAM_MODEL_5) + words / 16;
+    case GRAM_KIND_4:
+        return verification * occurrences(model, bytes, GRAM_MODEL_4) + words;
+    default:
+        return verification * occurrences(model, bytes >> 8, GRAM_MODEL_4) + words / 4;
+    }
 }
 
 static double passing_texts(const struct gram_model *model, const struct gram_view *filter)

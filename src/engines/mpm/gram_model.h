@@ -8,9 +8,10 @@
 /* Grams that are counted. */
 enum {
     GRAM_MODEL_3,      /* three bytes: the filter's word */
-    GRAM_MODEL_FILTER, /* and the bits that the next three name */
-    GRAM_MODEL_4,
-    GRAM_MODEL_6,
+    GRAM_MODEL_FILTER, /* and the bits that the one before and the next three name */
+    GRAM_MODEL_4,      /* keys of the dictionary */
+    GRAM_MODEL_5,
+    GRAM_MODEL_7,
     GRAM_MODEL_COUNTS
 };
 
@@ -27,9 +28,9 @@ bool gram_model_init(struct gram_model *model, const struct sl_batch *sample);
 
 void gram_model_clear(struct gram_model *model);
 
-/* What a window of len coarsely folded bytes, the first lowest, is expected to cost: a measure to
- * compare windows by. */
-double gram_model_cost(const struct gram_model *model, uint64_t window, uint32_t len);
+/* What a window of a kind is expected to cost: a measure to compare windows by. `bytes` are the one
+ * before it, lowest, and its own, coarsely folded. */
+double gram_model_cost(const struct gram_model *model, uint64_t bytes, enum gram_kind kind);
 
 /* How much a filter lets pass, as a measure to compare filters by. */
 double gram_model_passing(const struct gram_model *model, const struct gram_view *filter);

@@ -131,7 +131,9 @@ MPM_CORE bool pfac_next(const struct pfac_view *view, struct pfac_walk *walk, ui
         while (walk->literal < walk->last) {
             const struct mpm_literal *literal = &view->literals[walk->literal++];
 
-            if (mpm_literal_matches(literal, view->bytes, walk->text + walk->pos)) {
+            /* No literal of a built table is longer than what was read. */
+            if (literal->len <= walk->pos &&
+                mpm_literal_matches(literal, view->bytes, walk->text + walk->pos)) {
                 *id = literal->id;
                 return true;
             }

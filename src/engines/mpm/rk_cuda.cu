@@ -16,37 +16,23 @@ static __device__ struct rk_position item_position(const struct mpm_items *items
     return position;
 }
 
-/* What one thread does with an item by hash sets: the positions first, first + stride, ... */
-static __device__ void scan_windows(const struct rk_view *view, const struct mpm_items *items,
-                                    uint32_t item, uint64_t first, uint64_t stride,
-                                    struct cuda_hits_device hits)
+enum method { BY_WINDOWS, BY_WHOLES };
+
+/* What one thread does with an item: the positions first, first + stride, ..., by hash sets or by
+ * comparing with one literal after another. */
+template <enum method method>
+static __device__ void scan(const struct rk_view *view, const struct mpm_items *items,
+                            uint32_t item, uint64_t first, uint64_t stride,
+                            struct cuda_hits_device hits)
 {
     struct rk_position position = item_position(items, item);
+    struct mpm_walk walk;
+    uint32_t id;
 
     for (uint64_t start = first; start < position.len; start += stride) {
-        struct mpm_walk walk;
-        uint32_t id;
-
         rk_begin(&position, (uint32_t)start);
-        while (rk_next_window(view, &position, &walk))
-            while (mpm_walk_next(&view->order, &walk, &id))
-                cuda_hits_append(hits, item, position.start + walk.depth, id);
-    }
-}
-
-/* The same by comparing with one literal after another. */
-static __device__ void scan_wholes(const struct rk_view *view, const struct mpm_items *items,
-                                   uint32_t item, uint32_t first, uint32_t stride,
-                                   struct cuda_hits_device hits)
-{
-    struct rk_position position = item_position(items, item);
-
-    for (uint64_t start = first; start < position.len; start += stride) {
-        struct mpm_walk walk;
-        uint32_t id;
-
-        rk_begin(&position, (uint32_t)start);
-        while (rk_next_whole(view, &position, &walk))
+        while (method == BY_WINDOWS ? rk_next_window(view, &position, &walk)
+                                    : rk_next_whole(view, &position, &walk))
             while (mpm_walk_next(&view->order, &walk, &id))
                 cuda_hits_append(hits, item, position.start + walk.depth, id);
     }
@@ -57,7 +43,7 @@ static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
               struct cuda_hits_device hits)
 {
     for (uint32_t item = blockIdx.x; item < items.n; item += gridDim.x)
-        scan_windows(&view, &items, item, mpm_starts_first(), mpm_starts_stride(), hits);
+        scan<BY_WINDOWS>(&view, &items, item, mpm_starts_first(), mpm_starts_stride(), hits);
 }
 
 static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
@@ -65,7 +51,7 @@ static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
                     struct cuda_hits_device hits)
 {
     for (uint32_t item = blockIdx.x; item < items.n; item += gridDim.x)
-        scan_wholes(&view, &items, item, threadIdx.x, MPM_STARTS_BLOCK, hits);
+        scan<BY_WHOLES>(&view, &items, item, threadIdx.x, MPM_STARTS_BLOCK, hits);
 }
 
 static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
@@ -74,7 +60,7 @@ static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
 {
     for (uint32_t item = blockIdx.x * MPM_STARTS_BLOCK + threadIdx.x; item < items.n;
          item += gridDim.x * MPM_STARTS_BLOCK)
-        scan_wholes(&view, &items, item, 0, 1, hits);
+        scan<BY_WHOLES>(&view, &items, item, 0, 1, hits);
 }
 
 static enum sl_status rk_cuda_open(void **context, const void *table,

@@ -308,7 +308,7 @@ static void test_other_files_are_refused(void **state)
 
     copy->version = MPM_VERSION + 1;
     write_resealed(copy);
-    assert_refused("version 3 (expected 2)");
+    assert_refused("version 4 (expected 3)");
     copy->version = table->version;
 
     copy->pointer_len = 4;
@@ -385,6 +385,79 @@ static void test_parts_outside_are_refused(void **state)
     sl_mpm_free(load());
     free(copy);
     sl_mpm_free(table);
+}
+
+enum { FORGED_LEN = 64 };
+
+/* Two literals of one byte that say they are the first FORGED_LEN bytes of a longer one. */
+static struct sl_mpm_table *build_forged(const char *algorithm)
+{
+    uint8_t longer[FORGED_LEN + 1];
+    const struct sl_literal three[] = {{.bytes = (const uint8_t *)"A", .len = 1},
+                                       {.bytes = (const uint8_t *)"a", .len = 1},
+                                       {.bytes = longer, .len = sizeof longer}};
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table = NULL;
+
+    memset(longer, 'A', FORGED_LEN);
+    longer[FORGED_LEN] = 'B';
+    sl_mpm_config_init(&config);
+    config.algorithm = algorithm;
+    assert_int_equal(sl_mpm_build(&table, &config, three, 3, NULL), SL_OK);
+
+    struct sl_mpm_table *copy = copy_of(table);
+    struct mpm_literal *literal = (struct mpm_literal *)((uint8_t *)copy + copy->literals);
+    for (int i = 0; i < 2; i++) {
+        literal[i].bytes = literal[2].bytes;
+        literal[i].len = FORGED_LEN;
+    }
+    sl_mpm_free(table);
+    return copy;
+}
+
+/* Automata do not look at lengths to find a literal. What lies before an item is not compared with
+ * one that says it is longer than the item's bytes, even where it would match. */
+static void test_lengths_lead_to_nothing_before_an_item(void **state)
+{
+    enum { ITEM_LEN = 3 };
+    static const char *const names[] = {"ac", "pfac"};
+    static _Alignas(64) uint8_t arena[FORGED_LEN + SL_BATCH_SLACK];
+    struct sl_span span = {.offset = FORGED_LEN - ITEM_LEN, .len = ITEM_LEN};
+    struct sl_batch item = {
+        .bytes = arena, .bytes_len = FORGED_LEN, .n_items = 1, .payload = &span};
+    struct sl_batch *const usual = batch;
+
+    (void)state;
+    memset(arena, 'A', FORGED_LEN);
+    batch = &item;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct sl_mpm_table *forged = build_forged(names[i]);
+        char why[SL_WHY_LEN];
+
+        write_resealed(forged);
+        free(forged);
+        struct sl_mpm_table *table = load();
+        const struct sl_backend *const *backend = sl_mpm_engine(table)->backends;
+        for (; *backend != NULL; backend++) {
+            if ((*backend)->device != SL_DEVICE_CPU || !(*backend)->usable(why))
+                continue;
+            scan(*backend, table, &found);
+            assert_int_equal(found.n, 0);
+        }
+        sl_mpm_free(table);
+    }
+    batch = usual;
+}
+
+/* gram's entries have lengths of their own, which those of their literals must be. */
+static void test_lengths_that_differ_are_refused(void **state)
+{
+    struct sl_mpm_table *forged = build_forged("gram");
+
+    (void)state;
+    write_resealed(forged);
+    assert_refused("dictionary");
+    free(forged);
 }
 
 /* The platform is the fourth word of a serialized database, behind magic, version and length. */
@@ -508,6 +581,8 @@ int main(void)
         cmocka_unit_test(test_other_files_are_refused),
         cmocka_unit_test(test_names_and_bodies_belong_together),
         cmocka_unit_test(test_parts_outside_are_refused),
+        cmocka_unit_test(test_lengths_lead_to_nothing_before_an_item),
+        cmocka_unit_test(test_lengths_that_differ_are_refused),
         cmocka_unit_test(test_another_cpu_is_said),
         cmocka_unit_test(test_saving_leaves_one_file),
         cmocka_unit_test(test_what_cannot_be_read_is_said),
