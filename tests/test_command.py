@@ -51,7 +51,8 @@ class Command(unittest.TestCase):
     def test_usage(self):
         self.assertEqual(sluice().returncode, 2)
         for arguments in (["--help"], ["run", "--help"], ["rules", "--help"], ["bench", "--help"],
-                          ["devices", "--help"], ["--version"]):
+                          ["devices", "--help"], ["encode", "--help"], ["decode", "--help"],
+                          ["--version"]):
             result = sluice(*arguments)
             self.assertEqual(result.returncode, 0)
             self.assertTrue(result.stdout)
@@ -87,6 +88,57 @@ class Command(unittest.TestCase):
                             devices[1]["why"])
         result = sluice("run", "-r", CAPTURE, "--json")
         self.assertIn(devices[1]["why"], json.loads(result.stdout)["device"]["why"])
+
+    # ---- encode and decode
+
+    def test_encoded_files_come_back(self):
+        with open(CAPTURE, "rb") as file:
+            capture = file.read()
+        for content in (b"", b"x", capture, capture * 40 + b"garbage", os.urandom(300000) * 2):
+            source = self.path("in", content)
+            encoded, decoded = self.path("encoded"), self.path("decoded")
+            for options in ([], ["--no-zstd"], ["--level", "3", "--cache", "1M", "--period", "16"]):
+                result = sluice("encode", *options, source, encoded)
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))
+                self.assertEqual(sluice("decode", encoded, decoded).returncode, 0)
+                with open(decoded, "rb") as file:
+                    self.assertEqual(file.read(), content)
+            piped = sluice("encode", "-", "-", stdin=None, input=content)
+            self.assertEqual(piped.returncode, 0)
+            self.assertEqual(sluice("decode", "-", "-", stdin=None, input=piped.stdout).stdout,
+                             content)
+
+    def test_encode_refuses(self):
+        out = self.path("out")
+        self.assert_refused(sluice("encode", CAPTURE), "1 files")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--cache", "1T"), "'1T'")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--cache", "1000"), "1000", "1048576")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--cache", "60000G"), "this machine has")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--level", "23"), "'23'", "22")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--window", "11"), "11", "12")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--sampler", "dice"), "'dice'", "rabin")
+        self.assert_refused(sluice("encode", self.path("none"), out), "none", "No such file")
+        self.assert_refused(sluice("encode", self.folder.name, out), "directory")
+        self.assert_refused(sluice("encode", CAPTURE, "/dev/full"), "No space left")
+        same = self.path("same", b"content")
+        self.assert_refused(sluice("encode", same, same), "one file")
+        with open(same, "rb") as file:
+            self.assertEqual(file.read(), b"content")
+
+    def test_decode_names_the_frame(self):
+        content = os.urandom(1000000)
+        encoded, decoded = self.path("encoded"), self.path("decoded")
+        self.assertEqual(sluice("encode", self.path("in", content), encoded).returncode, 0)
+        with open(encoded, "rb") as file:
+            whole = file.read()
+        self.assert_refused(sluice("decode", CAPTURE, decoded), CAPTURE, "not an encoded file")
+        for damaged, frame in ((whole[:-1], 5), (whole[:500000], 2), (whole + b"x", 5),
+                               (whole[:600000] + bytes([whole[600000] ^ 1]) + whole[600001:], 3)):
+            result = sluice("decode", self.path("damaged", damaged), decoded)
+            self.assert_refused(result, "damaged: frame %d at byte" % frame)
+            with open(decoded, "rb") as file:
+                self.assertEqual(file.read(), content[:(frame - 1) << 18])
+        self.assert_refused(sluice("decode", encoded, "/dev/full"), "No space left")
 
     # ---- bad captures
 
