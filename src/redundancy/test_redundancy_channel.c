@@ -239,7 +239,7 @@ static void expect_recovery(struct run *run, const char *after, uint64_t most_lo
     print_message("  a good link after %s: %llu packets lost, %llu of %d without a reference\n",
                   after, (unsigned long long)n_lost, (unsigned long long)n_raw, GOOD_PACKETS);
     assert_true(n_lost <= most_lost);
-    assert_true(n_late_raw < GOOD_PACKETS / 2 * 4 / 5);
+    assert_true(n_late_raw < GOOD_PACKETS / 2 - 4); /* new logs hold little to refer to */
     run->channel = bad;
 }
 
