@@ -5,14 +5,13 @@
 
 #include "ac.h"
 #include "base/diag.h"
+#include "gram_build.h"
 #include "gram_check.h"
-#include "gram_model.h"
 
 static const char name[] = "gram";
 
 enum {
-    SLOTS_A_KEY = 4,        /* so that most keys lie where they are looked for first */
-    CUDA_WORDS_LOG_MAX = 15 /* 128 KiB of a multiprocessor's shared memory */
+    SLOTS_A_KEY = 4 /* so that most keys lie where they are looked for first */
 };
 
 /* An entry to be, and where it goes. */
@@ -42,16 +41,13 @@ struct builder {
     struct draft *drafts;
     size_t n_drafts;
     uint32_t *pattern_at; /* by group */
+    bool *is_apart;       /* by group: it has no windows */
     uint64_t patterns_len;
     uint32_t n_of[N_PLACES];
     uint32_t n_in_runs;
     uint32_t n_keys;
+    struct gram_sieve_builder sieve;
 };
-
-static const struct mpm_key *group_key(const struct mpm_set *set, uint32_t group)
-{
-    return &set->keys[set->groups[group]];
-}
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
@@ -78,10 +74,10 @@ static uint64_t window_bytes(const struct mpm_key *key, uint32_t at, uint32_t le
     return bytes;
 }
 
-static bool is_run(const uint8_t *bytes, uint32_t len)
+bool gram_is_run(const uint8_t *folded, uint32_t len)
 {
     for (uint32_t i = 1; i < len; i++)
-        if (coarse(bytes[i]) != coarse(bytes[0]))
+        if (coarse(folded[i]) != coarse(folded[0]))
             return false;
     return true;
 }
@@ -97,7 +93,7 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
         const uint32_t len = window_len(key, at);
         const uint64_t bytes = window_bytes(key, at, len);
 
-        if (at > 0 ? is_run(key->folded + at - 1, len + 1) : is_run(key->folded, len))
+        if (at > 0 ? gram_is_run(key->folded + at - 1, len + 1) : gram_is_run(key->folded, len))
             continue;
 
         const double cost = gram_model_cost(&builder->model, bytes, gram_kind_of(at, len));
@@ -114,7 +110,7 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
  * counts. */
 static const uint8_t *pattern_of(const struct mpm_set *set, uint32_t group, uint8_t *flags)
 {
-    const struct mpm_key *key = group_key(set, group);
+    const struct mpm_key *key = gram_group_key(set, group);
     const struct sl_literal *literal = &set->literals[key->id];
 
     *flags = set->groups[group + 1] - set->groups[group] > 1 ? GRAM_ENTRY_GROUP : 0;
@@ -126,16 +122,17 @@ static const uint8_t *pattern_of(const struct mpm_set *set, uint32_t group, uint
 }
 
 /* An entry that compares eight bytes as much of which as possible lies in the literal. */
-static struct gram_entry make_entry(const struct builder *builder, uint32_t group, uint32_t window)
+struct gram_entry gram_make_entry(const struct mpm_set *set, const uint32_t *pattern_at,
+                                  uint32_t group, uint32_t window)
 {
-    const struct mpm_key *key = group_key(builder->set, group);
+    const struct mpm_key *key = gram_group_key(set, group);
     const uint32_t latest = key->len > 8 ? key->len - 8 : 0;
     const uint32_t from = window < latest ? window : latest;
-    struct gram_entry entry = {.pattern = builder->pattern_at[group],
+    struct gram_entry entry = {.pattern = pattern_at[group],
                                .window = (uint16_t)window,
                                .len = (uint16_t)key->len,
                                .lead = (uint16_t)(window - from)};
-    const uint8_t *pattern = pattern_of(builder->set, group, &entry.flags);
+    const uint8_t *pattern = pattern_of(set, group, &entry.flags);
 
     entry.match = (entry.flags & GRAM_ENTRY_GROUP) != 0 ? group : key->id;
     for (uint32_t i = 0; i < 8 && from + i < key->len; i++) {
@@ -152,15 +149,16 @@ static struct draft *add_draft(struct builder *builder, enum place place, uint32
 
     *draft = (struct draft){.place = place,
                             .group = group,
-                            .order = group_key(builder->set, group)->len,
-                            .entry = make_entry(builder, group, window)};
+                            .order = gram_group_key(builder->set, group)->len,
+                            .entry = gram_make_entry(builder->set, builder->pattern_at, group, window)};
     builder->n_of[place]++;
+    builder->is_apart[group] = place != PLACE_DICTIONARY;
     return draft;
 }
 
 static void add_window(struct builder *builder, uint32_t group, uint32_t window)
 {
-    const struct mpm_key *key = group_key(builder->set, group);
+    const struct mpm_key *key = gram_group_key(builder->set, group);
     const uint32_t known = window_len(key, window);
     const enum gram_kind kind = gram_kind_of(window, known);
     const uint64_t bytes = window_bytes(key, window, known);
@@ -178,7 +176,7 @@ static void add_window(struct builder *builder, uint32_t group, uint32_t window)
  * case counts are runs as they were given. */
 static bool is_run_as_given(const struct mpm_set *set, uint32_t group)
 {
-    const struct mpm_key *key = group_key(set, group);
+    const struct mpm_key *key = gram_group_key(set, group);
 
     if (memcmp(key->folded, key->folded + 1, key->len - 1) != 0)
         return false;
@@ -194,7 +192,7 @@ static bool is_run_as_given(const struct mpm_set *set, uint32_t group)
 
 static void add_run(struct builder *builder, uint32_t group)
 {
-    const struct mpm_key *key = group_key(builder->set, group);
+    const struct mpm_key *key = gram_group_key(builder->set, group);
     struct draft *draft = add_draft(builder, PLACE_RUNS, group, 0);
 
     draft->key = coarse(key->folded[0]);
@@ -203,7 +201,7 @@ static void add_run(struct builder *builder, uint32_t group)
 
 static void add_group(struct builder *builder, uint32_t group)
 {
-    const struct mpm_key *key = group_key(builder->set, group);
+    const struct mpm_key *key = gram_group_key(builder->set, group);
     uint32_t window[GRAM_STRIDE_MAX];
     bool found = true;
 
@@ -254,7 +252,7 @@ static void count_keys(struct builder *builder)
         builder->n_keys += begins_key(builder, i);
 }
 
-static uint32_t log_at_least(uint64_t n)
+uint32_t gram_log_at_least(uint64_t n)
 {
     uint32_t log = 0;
 
@@ -263,16 +261,14 @@ static uint32_t log_at_least(uint64_t n)
     return log;
 }
 
-/* Words enough that few are shared, within what a core's second-level cache, or the shared memory
- * of a GPU's multiprocessor, holds. */
-static uint32_t choose_words_log(const struct builder *builder, enum sl_device_kind device)
+/* Words enough that few are shared, within what a core's second-level cache holds. */
+static uint32_t choose_words_log(const struct builder *builder)
 {
-    const uint32_t max = device == SL_DEVICE_CUDA ? CUDA_WORDS_LOG_MAX : GRAM_WORDS_LOG_MAX;
-    const uint32_t log = log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
+    const uint32_t log = gram_log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
 
     if (log < 10)
         return 10;
-    return log < max ? log : max;
+    return log < GRAM_WORDS_LOG_MAX ? log : GRAM_WORDS_LOG_MAX;
 }
 
 static void fill_words(struct builder *builder)
@@ -293,7 +289,7 @@ static void fill_words(struct builder *builder)
 
 /* What frequent windows, in none of which a literal's begins, collide with depends on the
  * multiplier: of some, the one that lets the least pass is taken. */
-static bool make_filter(struct builder *builder, enum sl_device_kind device)
+static bool make_filter(struct builder *builder)
 {
     static const uint32_t multipliers[] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu,
                                            0x165667B1u, 0xD35A2D97u, 0xB5297A4Du, 0x68E31DA5u};
@@ -301,7 +297,7 @@ static bool make_filter(struct builder *builder, enum sl_device_kind device)
     double best = 0;
     int best_at = 0;
 
-    builder->words_log = choose_words_log(builder, device);
+    builder->words_log = choose_words_log(builder);
     builder->words = (uint32_t *)malloc(sizeof *builder->words << builder->words_log);
     if (builder->words == NULL)
         return false;
@@ -376,7 +372,7 @@ static void fill_list(struct gram_list *list, const struct builder *builder, enu
 static void fill_tiny_classes(struct gram_table *body, const struct builder *builder, size_t from)
 {
     for (size_t i = 0; i < builder->n_of[PLACE_TINY]; i++) {
-        const struct mpm_key *key = group_key(builder->set, builder->drafts[from + i].group);
+        const struct mpm_key *key = gram_group_key(builder->set, builder->drafts[from + i].group);
         const uint8_t class_bit =
             (uint8_t)(1u << (key->folded[0] * 7 + (key->len > 1 ? key->folded[1] : 0)) % 8);
 
@@ -395,7 +391,7 @@ static void fill_patterns(uint8_t *patterns, const struct builder *builder)
         uint8_t flags;
 
         memcpy(patterns + builder->pattern_at[group], pattern_of(builder->set, group, &flags),
-               group_key(builder->set, group)->len);
+               gram_group_key(builder->set, group)->len);
     }
 }
 
@@ -432,14 +428,14 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
     fill_tiny_classes(body, builder, from[PLACE_TINY]);
 }
 
-static struct sl_mpm_table *make_table(const struct builder *builder)
+static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_kind device)
 {
     const uint32_t *n_of = builder->n_of;
     struct gram_table head = {.stride = builder->stride,
                               .words_log = builder->words_log,
                               .multiplier = builder->multiplier,
                               .slots_log =
-                                  log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
+                                  gram_log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
                               .n_in_runs = builder->n_in_runs,
                               .n_entries = (uint32_t)builder->n_drafts,
                               .n_in_dictionary = n_of[PLACE_DICTIONARY],
@@ -452,6 +448,8 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     head.slots = mpm_place(&end, sizeof(struct gram_slot) << head.slots_log);
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
     head.patterns = mpm_place(&end, builder->patterns_len);
+    if (device == SL_DEVICE_CUDA)
+        head.sieve = gram_sieve_place(&builder->sieve, &end);
     head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
 
     struct sl_mpm_table *table = mpm_table_create(builder->set, name, builder->set->n_states, end);
@@ -465,21 +463,13 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     body->walk_max = longest_walk(slots, head.slots_log);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
+    if (head.sieve != 0)
+        gram_sieve_write(&builder->sieve, body);
     ac_automaton_write(builder->automaton, (struct ac_table *)((uint8_t *)body + body->automaton));
     return table;
 }
 
 /* ---- build ----------------------------------------------------------------------------------- */
-
-/* A GPU's shared memory holds only so many words; beyond two windows a word too much passes. */
-static uint32_t choose_stride(const struct mpm_set *set, enum sl_device_kind device)
-{
-    const uint64_t n_windows = (uint64_t)set->n_groups * GRAM_STRIDE_MAX;
-
-    return device == SL_DEVICE_CUDA && n_windows > UINT64_C(2) << CUDA_WORDS_LOG_MAX
-               ? 1
-               : GRAM_STRIDE_MAX;
-}
 
 static bool builder_init(struct builder *builder, const struct mpm_set *set,
                          const struct sl_mpm_config *config)
@@ -487,18 +477,26 @@ static bool builder_init(struct builder *builder, const struct mpm_set *set,
     const size_t n_groups = set->n_groups;
 
     builder->set = set;
-    builder->stride = choose_stride(set, config->device);
+    builder->stride = GRAM_STRIDE_MAX;
     builder->drafts =
         (struct draft *)malloc((n_groups * GRAM_STRIDE_MAX + 1) * sizeof *builder->drafts);
     builder->pattern_at = (uint32_t *)malloc((n_groups + 1) * sizeof *builder->pattern_at);
-    if (builder->drafts == NULL || builder->pattern_at == NULL ||
+    builder->is_apart = (bool *)calloc(n_groups + 1, sizeof *builder->is_apart);
+    if (builder->drafts == NULL || builder->pattern_at == NULL || builder->is_apart == NULL ||
         !gram_model_init(&builder->model, config->sample))
         return false;
     for (uint32_t group = 0; group < n_groups; group++) {
         builder->pattern_at[group] = (uint32_t)builder->patterns_len;
-        builder->patterns_len += (group_key(set, group)->len + UINT64_C(7)) & ~UINT64_C(7);
+        builder->patterns_len += (gram_group_key(set, group)->len + UINT64_C(7)) & ~UINT64_C(7);
     }
     return true;
+}
+
+static bool make_sieve(struct builder *builder, enum sl_device_kind device)
+{
+    return device != SL_DEVICE_CUDA ||
+           gram_sieve_build(&builder->sieve, builder->set, &builder->model, builder->pattern_at,
+                            builder->is_apart);
 }
 
 static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_set *set,
@@ -515,11 +513,13 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
             add_group(&builder, group);
         qsort(builder.drafts, builder.n_drafts, sizeof *builder.drafts, compare_drafts);
         count_keys(&builder);
-        if (make_filter(&builder, config->device))
-            made = make_table(&builder);
+        if (make_filter(&builder) && make_sieve(&builder, config->device))
+            made = make_table(&builder, config->device);
     }
     ac_automaton_free(builder.automaton);
     free(builder.words);
+    free(builder.is_apart);
+    gram_sieve_clear(&builder.sieve);
     gram_model_clear(&builder.model);
     free(builder.drafts);
     free(builder.pattern_at);
