@@ -107,13 +107,14 @@ static __device__ void flush_hits(const struct warp *warp, uint32_t least)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-static __device__ void verify_entry(const struct warp *warp, const struct gram_entry *entry,
-                                    uint32_t at)
+static __device__ void verify_entry(const struct warp *warp, const struct gram_place *place,
+                                    const struct gram_entry *entry, uint32_t at)
 {
     const struct gram_view *view = &warp->scan->view;
-    uint32_t item, end;
+    const uint32_t item = place->item;
+    uint32_t end;
 
-    if (!gram_arena_matches(view, &warp->scan->arena, entry, at, &item, &end))
+    if (!gram_place_matches(view, &warp->scan->arena, place, entry, at, &end))
         return;
     if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
         append(warp, item, end, entry->match);
@@ -146,12 +147,15 @@ static __device__ void take_found(struct warp *warp, uint32_t n)
         const uint32_t at = my_queues()->found_at[warp->n_found + warp->lane];
         const struct gram_entry *from =
             warp->scan->sieve.entries + my_queues()->found[warp->n_found + warp->lane];
-        struct gram_entry entry;
+        struct gram_entry entry = read_entry(from); /* under way while the item is looked up */
+        struct gram_place place;
 
-        do {
-            entry = read_entry(from++);
-            verify_entry(warp, &entry, at);
-        } while ((entry.flags & GRAM_ENTRY_LAST) == 0);
+        if (gram_locate(&warp->scan->arena, at, &place))
+            for (;; entry = read_entry(++from)) {
+                verify_entry(warp, &place, &entry, at);
+                if ((entry.flags & GRAM_ENTRY_LAST) != 0)
+                    break;
+            }
     }
     flush_hits(warp, 32);
 }
@@ -287,7 +291,7 @@ static __device__ void take_runs(struct warp *warp, uint32_t n)
     if (active) {
         at = my_queues()->run[warp->n_runs + warp->lane];
         active = gram_has_runs_of(warp->scan->view.body, warp->scan->arena.bytes[at]) &&
-                 gram_locate(&warp->scan->arena, at, at + (uint64_t)1, &place) &&
+                 gram_locate(&warp->scan->arena, at, &place) &&
                  at > place.span.offset;
     }
     __syncwarp();
@@ -322,9 +326,11 @@ static __device__ void verify_tiny(const struct warp *warp, uint32_t bits, uint3
     for (; bits != 0; bits &= bits - 1) {
         const uint32_t from = at + (__ffs((int)bits) - 1);
         const uint8_t byte = mpm_fold(warp->scan->arena.bytes[from]);
+        struct gram_place place;
 
-        for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
-            verify_entry(warp, &entries[i], from);
+        if (gram_locate(&warp->scan->arena, from, &place))
+            for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
+                verify_entry(warp, &place, &entries[i], from);
     }
     __syncwarp();
 }

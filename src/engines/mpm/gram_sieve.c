@@ -7,7 +7,8 @@
 enum {
     WORDS_MIN = 1024,
     WORDS_A_WINDOW = 8, /* beyond that next to nothing less passes */
-    SLOTS_A_KEY = 2
+    SLOTS_A_KEY = 2,
+    COUNTERS_LOG = 20
 };
 
 struct gram_sieve_draft {
@@ -34,23 +35,40 @@ static uint64_t bytes_from(const struct mpm_key *key, uint32_t at, uint64_t *mas
     return gram_fold8(bytes);
 }
 
-/* What is in the dictionary costs a few times what only passes. */
-static double cost_of(const struct gram_model *model, uint64_t bytes, uint32_t known, bool is_long)
-{
-    const double verification = 4;
-    const int gram = known >= 7 ? GRAM_MODEL_7 : known >= 5 ? GRAM_MODEL_5 : GRAM_MODEL_4;
-    const double passing = is_long ? 0 : gram_model_occurrences(model, bytes, GRAM_MODEL_4);
+/* Windows of which kinds are chosen already. */
+struct choice {
+    const struct gram_model *model;
+    bool is_long;
+    uint32_t *n_chosen; /* by hash of the key; keys that share one count together */
+};
 
-    return passing + verification * gram_model_occurrences(model, bytes, gram);
+static uint32_t *chosen(const struct choice *choice, uint64_t bytes)
+{
+    const uint64_t key = choice->is_long ? bytes : bytes & UINT32_MAX;
+
+    return &choice->n_chosen[(key ^ key >> 29) * UINT64_C(0x9E3779B97F4A7C15) >>
+                             (64 - COUNTERS_LOG)];
+}
+
+/* What is in the dictionary costs a few times what only passes, for each entry of the key. What the
+ * sample lacks may occur all the same. */
+static double cost_of(const struct choice *choice, uint64_t bytes, uint32_t known)
+{
+    const double verification = 4, unseen = 0.5;
+    const int gram = known >= 7 ? GRAM_MODEL_7 : known >= 5 ? GRAM_MODEL_5 : GRAM_MODEL_4;
+    const double passing =
+        choice->is_long ? 0 : gram_model_occurrences(choice->model, bytes, GRAM_MODEL_4);
+
+    return passing + verification * (gram_model_occurrences(choice->model, bytes, gram) + unseen) *
+                         (1 + *chosen(choice, bytes));
 }
 
 /* The cheapest window whose hashed bytes are no run: it would be met all along runs in the text. A
  * literal that is no run has one, where it is long only by a change not too near its end; else the
  * first. */
-static uint32_t choose_window(const struct gram_model *model, const struct mpm_key *key,
-                              bool is_long)
+static uint32_t choose_window(const struct choice *choice, const struct mpm_key *key)
 {
-    const uint32_t len = is_long ? GRAM_SIEVE_LONG : GRAM_SIEVE_SHORT;
+    const uint32_t len = choice->is_long ? GRAM_SIEVE_LONG : GRAM_SIEVE_SHORT;
     uint32_t window = 0;
     bool found = false;
     double best = 0;
@@ -61,7 +79,7 @@ static uint32_t choose_window(const struct gram_model *model, const struct mpm_k
 
         if (gram_is_run(key->folded + at, len))
             continue;
-        const double cost = cost_of(model, bytes, key->len - at, is_long);
+        const double cost = cost_of(choice, bytes, key->len - at);
         if (!found || cost < best) {
             found = true;
             best = cost;
@@ -90,12 +108,17 @@ static int compare_drafts(const void *left, const void *right)
     return a->group < b->group ? -1 : a->group > b->group;
 }
 
-static void make_drafts(struct gram_sieve_builder *builder, const struct mpm_set *set,
+static bool make_drafts(struct gram_sieve_builder *builder, const struct mpm_set *set,
                         const struct gram_model *model, const uint32_t *pattern_at,
                         const bool *is_apart)
 {
-    const bool is_long = builder->sieve.next != 0;
+    const struct choice choice = {.model = model,
+                                  .is_long = builder->sieve.next != 0,
+                                  .n_chosen = (uint32_t *)calloc((size_t)1 << COUNTERS_LOG,
+                                                                 sizeof *choice.n_chosen)};
 
+    if (choice.n_chosen == NULL)
+        return false;
     for (uint32_t group = 0; group < set->n_groups; group++) {
         const struct mpm_key *key = gram_group_key(set, group);
         struct gram_sieve_draft *draft = &builder->drafts[builder->at.n_entries];
@@ -103,8 +126,9 @@ static void make_drafts(struct gram_sieve_builder *builder, const struct mpm_set
 
         if (is_apart[group])
             continue;
-        const uint32_t window = choose_window(model, key, is_long);
+        const uint32_t window = choose_window(&choice, key);
         const uint64_t bytes = bytes_from(key, window, &mask);
+        (*chosen(&choice, bytes))++;
         draft->group = group;
         draft->first = (uint32_t)bytes;
         draft->next = (uint32_t)(bytes >> 32);
@@ -113,7 +137,9 @@ static void make_drafts(struct gram_sieve_builder *builder, const struct mpm_set
         draft->entry = gram_make_entry(set, pattern_at, group, window);
         builder->at.n_entries++;
     }
+    free(choice.n_chosen);
     qsort(builder->drafts, builder->at.n_entries, sizeof *builder->drafts, compare_drafts);
+    return true;
 }
 
 /* ---- filter ---------------------------------------------------------------------------------- */
@@ -173,8 +199,7 @@ bool gram_sieve_build(struct gram_sieve_builder *builder, const struct mpm_set *
     if (builder->drafts == NULL)
         return false;
     builder->sieve.next = is_long_set(set, is_apart);
-    make_drafts(builder, set, model, pattern_at, is_apart);
-    return make_words(builder, model);
+    return make_drafts(builder, set, model, pattern_at, is_apart) && make_words(builder, model);
 }
 
 void gram_sieve_clear(struct gram_sieve_builder *builder)

@@ -48,6 +48,7 @@ struct gram_sieve {
     uint32_t first;
     uint32_t next;
     uint32_t slots_log;
+    uint32_t one, four;
 };
 
 MPM_CORE struct gram_sieve gram_sieve(const struct gram_table *body)
@@ -63,6 +64,7 @@ MPM_CORE struct gram_sieve gram_sieve(const struct gram_table *body)
     sieve.first = table->first;
     sieve.next = table->next;
     sieve.slots_log = table->slots_log;
+    sieve.one = 1; sieve.four = 4;
     return sieve;
 }
 
@@ -93,7 +95,11 @@ MPM_CORE uint64_t gram_sieve_hash(const struct gram_sieve *sieve, uint32_t first
  * half would put alike windows into the same words. */
 MPM_CORE uint32_t gram_sieve_word(const struct gram_sieve *sieve, uint64_t hash)
 {
+#ifdef __CUDA_ARCH__
+    return __umulhi((uint32_t)hash, sieve->n_words);
+#else
     return (uint32_t)((hash & UINT32_MAX) * sieve->n_words >> 32);
+#endif
 }
 
 /* Its bits that the window clears. */

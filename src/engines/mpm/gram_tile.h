@@ -46,37 +46,78 @@ MPM_CORE uint32_t gram_index_range(const struct gram_arena *arena, uint32_t item
                : (uint32_t)(((uint64_t)arena->payload[item + 1].offset + round) >> GRAM_INDEX_LOG);
 }
 
-/* The item whose payload holds bytes begin to end - 1, if one does. */
-MPM_CORE bool gram_locate(const struct gram_arena *arena, uint32_t begin, uint64_t end,
-                          struct gram_place *place)
+/* The item whose payload holds a byte, if one does. */
+MPM_CORE bool gram_locate(const struct gram_arena *arena, uint32_t at, struct gram_place *place)
 {
-    uint32_t item = arena->index[begin >> GRAM_INDEX_LOG];
+    uint32_t item = arena->index[at >> GRAM_INDEX_LOG];
+    struct sl_span span = arena->payload[item];
 
-    while (item + 1 < arena->n_items && arena->payload[item + 1].offset <= begin)
+    while (item + 1 < arena->n_items) {
+        const struct sl_span next = arena->payload[item + 1];
+
+        if (next.offset > at)
+            break;
+        span = next;
         item++;
+    }
     place->item = item;
-    place->span = arena->payload[item];
+    place->span = span;
     place->overlap = arena->overlap != NULL ? arena->overlap[item] : 0;
-    return begin >= place->span.offset && end <= place->span.offset + (uint64_t)place->span.len;
+    return at >= span.offset && at - span.offset < span.len;
 }
 
-/* gram_entry_matches in an arena; on success the item, and *end from its payload's first byte. */
-MPM_CORE bool gram_arena_matches(const struct gram_view *view, const struct gram_arena *arena,
-                                 const struct gram_entry *entry, uint32_t at, uint32_t *item,
-                                 uint32_t *end)
+#if defined V_WIDE && defined __CUDA_ARCH__
+/* gram_entry_is_whole, 16 bytes at a time: reads are under way together. */
+MPM_CORE bool gram_entry_is_whole_wide(const struct gram_view *view, const struct gram_entry *entry,
+                                       const uint8_t *from)
+{
+    const uint32_t *word = (const uint32_t *)((uintptr_t)from & ~(uintptr_t)3);
+    const uint32_t shift = (uint32_t)((uintptr_t)from & 3) * 8;
+    const uint2 *pattern = (const uint2 *)(view->patterns + entry->pattern);
+    const bool exact = (entry->flags & GRAM_ENTRY_EXACT) != 0;
+
+    if (entry->len <= 8)
+        return true;
+    for (uint32_t i = 0; i < entry->len; i += 16, word += 4, pattern += 2) {
+        const uint2 low = pattern[0], high = pattern[1];
+        const uint32_t t0 = word[0], t1 = word[1], t2 = word[2], t3 = word[3], t4 = word[4];
+        uint64_t first = (uint64_t)__funnelshift_r(t1, t2, shift) << 32 | __funnelshift_r(t0, t1, shift);
+        uint64_t second = (uint64_t)__funnelshift_r(t3, t4, shift) << 32 | __funnelshift_r(t2, t3, shift);
+        const uint32_t left = entry->len - i;
+
+        if (!exact) {
+            first = gram_fold8_ascii(first);
+            second = gram_fold8_ascii(second);
+        }
+        first ^= (uint64_t)low.y << 32 | low.x;
+        second ^= (uint64_t)high.y << 32 | high.x;
+        if (left < 8)
+            first &= UINT64_MAX >> (64 - 8 * left);
+        if (left < 16)
+            second = left <= 8 ? 0 : second & UINT64_MAX >> (64 - 8 * (left - 8));
+        if ((first | second) != 0)
+            return false;
+    }
+    return true;
+}
+#endif
+
+/* gram_entry_matches where the window lies in a place; *end from its payload's first byte. */
+MPM_CORE bool gram_place_matches(const struct gram_view *view, const struct gram_arena *arena,
+                                 const struct gram_place *place, const struct gram_entry *entry,
+                                 uint32_t at, uint32_t *end)
 {
     struct gram_text text;
-    struct gram_place place;
 
-    text.bytes = arena->bytes;
-    text.len = arena->len;
-    text.overlap = 0;
-    if (!gram_entry_matches(view, entry, &text, at, end) ||
-        !gram_locate(arena, *end - entry->len, *end, &place))
-        return false;
-    *item = place.item;
-    *end -= place.span.offset;
-    return *end > place.overlap;
+    text.bytes = arena->bytes + place->span.offset;
+    text.len = place->span.len;
+    text.overlap = place->overlap;
+#if defined V_WIDE && defined __CUDA_ARCH__
+    return gram_entry_fits(entry, &text, at - place->span.offset, end) &&
+           gram_entry_is_whole_wide(view, entry, text.bytes + *end - entry->len);
+#else
+    return gram_entry_matches(view, entry, &text, at - place->span.offset, end);
+#endif
 }
 
 /* ---- a lane's filters ------------------------------------------------------------------------ */
@@ -106,8 +147,20 @@ MPM_CORE uint32_t gram_lane_windows(const struct gram_sieve *sieve, const uint32
         const uint32_t first = gram_funnel(own[0], own[1], p % 4);
         const uint32_t next = is_long ? gram_funnel(own[1], own[2], p % 4) : 0;
 
+#if defined V_ASM && defined __CUDA_ARCH__
+        const uint64_t hash = gram_sieve_hash(sieve, first, next);
+        asm("{ .reg .pred q; .reg .u32 a, w; mad.lo.u32 a, %1, %2, %3; ld.shared.u32 w, [a]; "
+            "and.b32 w, w, %4; setp.eq.u32 q, w, 0; @q mad.lo.u32 %0, %5, %6, %0; }"
+            : "+r"(passed)
+            : "r"(gram_sieve_word(sieve, hash)), "r"(sieve->four), "r"((uint32_t)__cvta_generic_to_shared(filter)),
+              "r"(gram_sieve_bits(hash)), "r"(sieve->one), "r"(1u << p));
+#elif defined V_ADD
+        if (gram_sieve_passes(sieve, filter, first, next))
+            asm("mad.lo.u32 %0, %1, %2, %0;" : "+r"(passed) : "r"(sieve->one), "r"(1u << p));
+#else
         if (gram_sieve_passes(sieve, filter, first, next))
             passed |= 1u << p;
+#endif
     }
     return passed;
 }

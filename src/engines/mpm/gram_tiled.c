@@ -19,22 +19,23 @@ struct scan {
     struct sl_hits *hits;
 };
 
-static void verify_entry(const struct scan *scan, const struct gram_entry *entry, uint32_t at)
+static void verify_entry(const struct scan *scan, const struct gram_place *place,
+                         const struct gram_entry *entry, uint32_t at)
 {
     const struct gram_view *view = &scan->view;
-    uint32_t item, end;
+    uint32_t end;
 
-    if (!gram_arena_matches(view, &scan->arena, entry, at, &item, &end))
+    if (!gram_place_matches(view, &scan->arena, place, entry, at, &end))
         return;
     if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
-        cpu_hits_append(scan->hits, item, end, entry->match);
+        cpu_hits_append(scan->hits, place->item, end, entry->match);
         return;
     }
 
     const uint8_t *behind = scan->arena.bytes + at - entry->window + entry->len;
     for (uint32_t i = view->groups[entry->match]; i < view->groups[entry->match + 1]; i++)
         if (mpm_literal_matches(&view->literals[i], view->bytes, behind))
-            cpu_hits_append(scan->hits, item, end, view->literals[i].id);
+            cpu_hits_append(scan->hits, place->item, end, view->literals[i].id);
 }
 
 static void verify_window(const struct scan *scan, uint32_t at)
@@ -43,10 +44,12 @@ static void verify_window(const struct scan *scan, uint32_t at)
     const uint32_t first =
         gram_sieve_find(&scan->sieve, (uint32_t)bytes, (uint32_t)(bytes >> 32));
 
-    if (first == GRAM_NONE)
+    struct gram_place place;
+
+    if (first == GRAM_NONE || !gram_locate(&scan->arena, at, &place))
         return;
     for (const struct gram_entry *entry = &scan->sieve.entries[first];; entry++) {
-        verify_entry(scan, entry, at);
+        verify_entry(scan, &place, entry, at);
         if ((entry->flags & GRAM_ENTRY_LAST) != 0)
             break;
     }
@@ -59,8 +62,12 @@ static void verify_tiny(const struct scan *scan, uint32_t at)
         (const struct gram_entry *)mpm_at(scan->view.body, list->entries);
     const uint8_t byte = mpm_fold(scan->arena.bytes[at]);
 
+    struct gram_place place;
+
+    if (!gram_locate(&scan->arena, at, &place))
+        return;
     for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
-        verify_entry(scan, &entries[i], at);
+        verify_entry(scan, &place, &entries[i], at);
 }
 
 /* A literal that is a run, in bytes begin to end - 1 of the arena. */
@@ -118,7 +125,7 @@ static void verify_inner_run(const struct scan *scan, uint32_t at)
 {
     struct gram_place place;
 
-    if (gram_locate(&scan->arena, at, at + (uint64_t)1, &place) && at > place.span.offset)
+    if (gram_locate(&scan->arena, at, &place) && at > place.span.offset)
         verify_run(scan, &place, at);
 }
 
