@@ -147,10 +147,11 @@ static struct draft *add_draft(struct builder *builder, enum place place, uint32
 {
     struct draft *draft = &builder->drafts[builder->n_drafts++];
 
-    *draft = (struct draft){.place = place,
-                            .group = group,
-                            .order = gram_group_key(builder->set, group)->len,
-                            .entry = gram_make_entry(builder->set, builder->pattern_at, group, window)};
+    *draft =
+        (struct draft){.place = place,
+                       .group = group,
+                       .order = gram_group_key(builder->set, group)->len,
+                       .entry = gram_make_entry(builder->set, builder->pattern_at, group, window)};
     builder->n_of[place]++;
     builder->is_apart[group] = place != PLACE_DICTIONARY;
     return draft;

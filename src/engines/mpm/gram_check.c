@@ -82,7 +82,7 @@ static bool sieve_slots_fit(const struct gram_sieve *sieve, uint64_t n_entries)
     for (uint64_t i = 0; i < UINT64_C(1) << sieve->slots_log; i++) {
         const uint32_t entry = sieve->slots[i].entry & GRAM_NONE;
 
-        some_search_ends |= (sieve->slots[i].entry & GRAM_MORE) == 0;
+        some_search_ends |= i % 2 == 1 && (sieve->slots[i].entry & GRAM_MORE) == 0;
         if (entry != GRAM_NONE && entry >= n_entries)
             return false;
     }
@@ -92,8 +92,7 @@ static bool sieve_slots_fit(const struct gram_sieve *sieve, uint64_t n_entries)
 
 static bool sieve_fits(const struct sl_mpm_table *table, const struct gram_table *body)
 {
-    const struct gram_sieve_table *at =
-        (const struct gram_sieve_table *)mpm_at(body, body->sieve);
+    const struct gram_sieve_table *at = (const struct gram_sieve_table *)mpm_at(body, body->sieve);
 
     if (body->sieve == 0)
         return true;

@@ -28,7 +28,7 @@ enum {
 struct queues {
     uint32_t passed[QUEUE];
     uint32_t found_at[QUEUE];
-    uint32_t found[QUEUE]; /* entry */
+    uint32_t found[QUEUE]; /* the entry there that is to be looked at */
     uint32_t run[QUEUE];
     uint32_t n_staged;
     struct sl_hit staged[STAGED];
@@ -140,23 +140,42 @@ static __device__ struct gram_entry read_entry(const struct gram_entry *from)
     return both.entry;
 }
 
+/* Lanes append to the queue. */
+static __device__ void push_found(struct warp *warp, bool active, uint32_t at, uint32_t entry)
+{
+    const uint32_t lanes = __ballot_sync(WHOLE, active);
+
+    if (active) {
+        const uint32_t to = warp->n_found + __popc(lanes & lanes_below(warp->lane));
+
+        my_queues()->found_at[to] = at;
+        my_queues()->found[to] = entry;
+    }
+    warp->n_found += __popc(lanes);
+    __syncwarp();
+}
+
+/* A lane takes one entry; where its key has more of them, the next goes to the queue, so that lanes
+ * have equal work. */
 static __device__ void take_found(struct warp *warp, uint32_t n)
 {
+    const bool active = warp->lane < n;
+    struct gram_entry entry = {};
+    uint32_t at = 0, number = 0;
+
     warp->n_found -= n;
-    if (warp->lane < n) {
-        const uint32_t at = my_queues()->found_at[warp->n_found + warp->lane];
-        const struct gram_entry *from =
-            warp->scan->sieve.entries + my_queues()->found[warp->n_found + warp->lane];
-        struct gram_entry entry = read_entry(from); /* under way while the item is looked up */
+    if (active) {
         struct gram_place place;
 
+        at = my_queues()->found_at[warp->n_found + warp->lane];
+        number = my_queues()->found[warp->n_found + warp->lane];
+        /* Under way while the item is looked up. */
+        entry = read_entry(warp->scan->sieve.entries + number);
         if (gram_locate(&warp->scan->arena, at, &place))
-            for (;; entry = read_entry(++from)) {
-                verify_entry(warp, &place, &entry, at);
-                if ((entry.flags & GRAM_ENTRY_LAST) != 0)
-                    break;
-            }
+            verify_entry(warp, &place, &entry, at);
     }
+    __syncwarp();
+    push_found(warp, active && (entry.flags & GRAM_ENTRY_LAST) == 0, at, number + 1);
     flush_hits(warp, 32);
 }
 
@@ -174,16 +193,8 @@ static __device__ void take_passed(struct warp *warp, uint32_t n)
         first = gram_sieve_find(&warp->scan->sieve, (uint32_t)bytes, (uint32_t)(bytes >> 32));
     }
 
-    const uint32_t found = __ballot_sync(WHOLE, first != GRAM_NONE);
-    if (first != GRAM_NONE) {
-        const uint32_t to = warp->n_found + __popc(found & lanes_below(warp->lane));
-
-        my_queues()->found_at[to] = at;
-        my_queues()->found[to] = first;
-    }
-    warp->n_found += __popc(found);
-    __syncwarp();
-    if (warp->n_found >= 32)
+    push_found(warp, first != GRAM_NONE, at, first);
+    while (warp->n_found >= 32)
         take_found(warp, 32);
 }
 
@@ -291,8 +302,7 @@ static __device__ void take_runs(struct warp *warp, uint32_t n)
     if (active) {
         at = my_queues()->run[warp->n_runs + warp->lane];
         active = gram_has_runs_of(warp->scan->view.body, warp->scan->arena.bytes[at]) &&
-                 gram_locate(&warp->scan->arena, at, &place) &&
-                 at > place.span.offset;
+                 gram_locate(&warp->scan->arena, at, &place) && at > place.span.offset;
     }
     __syncwarp();
     verify_runs(warp, active, &place, at);
@@ -384,8 +394,7 @@ static __device__ void scan_lane(struct warp *warp, const struct lane_bytes *loa
     const uint32_t words[] = {gram_fold4(loaded->own.x),    gram_fold4(loaded->own.y),
                               gram_fold4(loaded->own.z),    gram_fold4(loaded->own.w),
                               gram_fold4(loaded->behind.x), gram_fold4(loaded->behind.y)};
-    const uint32_t windows =
-        gram_lane_windows(&warp->scan->sieve, shared_filter(), words, IS_LONG);
+    const uint32_t windows = gram_lane_windows(&warp->scan->sieve, shared_filter(), words, IS_LONG);
 
     enqueue(
         warp, &warp->n_passed, inside ? windows : 0,
@@ -430,7 +439,8 @@ static __global__ void __launch_bounds__(BLOCK)
         at = next_at;
     }
     take_passed(&warp, warp.n_passed);
-    take_found(&warp, warp.n_found);
+    while (warp.n_found != 0)
+        take_found(&warp, warp.n_found < 32 ? warp.n_found : 32);
     take_runs(&warp, warp.n_runs);
     flush_hits(&warp, 1);
 }
@@ -561,8 +571,8 @@ static enum sl_status gram_cuda_open(void **context, const void *table,
 
     if (gram == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
-    gram->shared_len =
-        (uint32_t)(WARPS * sizeof(struct queues) + sizeof(uint32_t) * gram_sieve(view.body).n_words);
+    gram->shared_len = (uint32_t)(WARPS * sizeof(struct queues) +
+                                  sizeof(uint32_t) * gram_sieve(view.body).n_words);
 
     enum sl_status status = cuda_context_open(&gram->cuda, table, block->len, limits, diag);
     if (status == SL_OK)

@@ -181,6 +181,14 @@ double gram_model_passing(const struct gram_model *model, const struct gram_view
     return model->sample != NULL ? passing_texts(model, filter) : passing_runs(model, filter);
 }
 
+static bool passes(const struct gram_sieve *sieve, uint32_t first, uint32_t next)
+{
+    uint32_t passed = 0;
+
+    gram_sieve_probe(sieve, sieve->words, first, next, 1, &passed);
+    return passed != 0;
+}
+
 static double sieve_passing_texts(const struct gram_model *model, const struct gram_sieve *sieve)
 {
     const struct sl_batch *sample = model->sample;
@@ -193,7 +201,7 @@ static double sieve_passing_texts(const struct gram_model *model, const struct g
         for (uint32_t at = 0; at + 8 <= sample->payload[item].len; at++) {
             const uint64_t bytes = gram_fold8(gram_load8(text + at));
 
-            n += gram_sieve_passes(sieve, sieve->words, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+            n += passes(sieve, (uint32_t)bytes, (uint32_t)(bytes >> 32));
         }
     }
     return (double)n;
@@ -206,7 +214,7 @@ static double sieve_passing_runs(const struct gram_model *model, const struct gr
     for (uint32_t byte = 0; byte < 256; byte++) {
         const uint32_t run = gram_fold4(byte) * 0x01010101u;
 
-        if (gram_sieve_passes(sieve, sieve->words, run, run))
+        if (passes(sieve, run, run))
             share += model->byte_share[byte];
     }
     return share;

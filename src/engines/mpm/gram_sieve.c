@@ -6,8 +6,9 @@
 
 enum {
     WORDS_MIN = 1024,
-    WORDS_A_WINDOW = 8, /* beyond that next to nothing less passes */
-    SLOTS_A_KEY = 2,
+    WORDS_A_WINDOW = 8,      /* beyond that next to nothing less passes */
+    WORDS_ENOUGH = 16 << 10, /* beyond that the first-level cache is worth more, */
+    SLOTS_A_KEY = 4,         /* up to a word a window */
     COUNTERS_LOG = 20
 };
 
@@ -46,8 +47,8 @@ static uint32_t *chosen(const struct choice *choice, uint64_t bytes)
 {
     const uint64_t key = choice->is_long ? bytes : bytes & UINT32_MAX;
 
-    return &choice->n_chosen[(key ^ key >> 29) * UINT64_C(0x9E3779B97F4A7C15) >>
-                             (64 - COUNTERS_LOG)];
+    return &choice
+                ->n_chosen[(key ^ key >> 29) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - COUNTERS_LOG)];
 }
 
 /* What is in the dictionary costs a few times what only passes, for each entry of the key. What the
@@ -108,14 +109,35 @@ static int compare_drafts(const void *left, const void *right)
     return a->group < b->group ? -1 : a->group > b->group;
 }
 
+/* A group's literals that an entry's bytes hold whole have entries of their own: beginning with
+ * that of the group. Returns their number. */
+static uint32_t spread_group(struct gram_sieve_draft *draft, const struct mpm_set *set)
+{
+    const struct gram_sieve_draft whole = *draft;
+    const uint32_t first = set->groups[whole.group], n = set->groups[whole.group + 1] - first;
+
+    for (uint32_t k = 0; k < n; k++) {
+        const struct sl_literal *literal = &set->literals[set->keys[first + k].id];
+
+        draft[k] = whole;
+        draft[k].entry.match = set->keys[first + k].id;
+        draft[k].entry.flags &= (uint8_t)~GRAM_ENTRY_GROUP;
+        if ((literal->flags & SL_LITERAL_NOCASE) == 0) {
+            draft[k].entry.flags |= GRAM_ENTRY_EXACT;
+            memcpy(&draft[k].entry.bytes, literal->bytes, literal->len);
+        }
+    }
+    return n;
+}
+
 static bool make_drafts(struct gram_sieve_builder *builder, const struct mpm_set *set,
                         const struct gram_model *model, const uint32_t *pattern_at,
                         const bool *is_apart)
 {
-    const struct choice choice = {.model = model,
-                                  .is_long = builder->sieve.next != 0,
-                                  .n_chosen = (uint32_t *)calloc((size_t)1 << COUNTERS_LOG,
-                                                                 sizeof *choice.n_chosen)};
+    const struct choice choice = {
+        .model = model,
+        .is_long = builder->sieve.next != 0,
+        .n_chosen = (uint32_t *)calloc((size_t)1 << COUNTERS_LOG, sizeof *choice.n_chosen)};
 
     if (choice.n_chosen == NULL)
         return false;
@@ -136,6 +158,8 @@ static bool make_drafts(struct gram_sieve_builder *builder, const struct mpm_set
         draft->key = gram_sieve_key(&builder->sieve, draft->first, draft->next);
         draft->entry = gram_make_entry(set, pattern_at, group, window);
         builder->at.n_entries++;
+        if ((draft->entry.flags & GRAM_ENTRY_GROUP) != 0 && key->len <= sizeof draft->entry.bytes)
+            builder->at.n_entries += spread_group(draft, set) - 1;
     }
     free(choice.n_chosen);
     qsort(builder->drafts, builder->at.n_entries, sizeof *builder->drafts, compare_drafts);
@@ -160,6 +184,17 @@ static void fill_words(struct gram_sieve_builder *builder, uint32_t multiplier)
     }
 }
 
+static uint32_t choose_n_words(uint64_t n_windows)
+{
+    uint64_t n = WORDS_A_WINDOW * n_windows;
+
+    if (n > WORDS_ENOUGH)
+        n = n_windows > WORDS_ENOUGH ? n_windows : WORDS_ENOUGH;
+    if (n < WORDS_MIN)
+        return WORDS_MIN;
+    return n < GRAM_SIEVE_WORDS_MAX ? (uint32_t)n : (uint32_t)GRAM_SIEVE_WORDS_MAX;
+}
+
 /* What frequent bytes, with which no window begins, collide with depends on the multiplier: of some
  * the one that lets the least pass is taken. */
 static bool make_words(struct gram_sieve_builder *builder, const struct gram_model *model)
@@ -167,13 +202,10 @@ static bool make_words(struct gram_sieve_builder *builder, const struct gram_mod
     static const uint32_t multipliers[] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu,
                                            0x165667B1u, 0xD35A2D97u, 0xB5297A4Du, 0x68E31DA5u};
     enum { N = sizeof multipliers / sizeof *multipliers };
-    const uint64_t wanted = WORDS_A_WINDOW * builder->at.n_entries;
     double best = 0;
     int best_at = 0;
 
-    builder->sieve.n_words = wanted < WORDS_MIN              ? WORDS_MIN
-                             : wanted < GRAM_SIEVE_WORDS_MAX ? (uint32_t)wanted
-                                                             : (uint32_t)GRAM_SIEVE_WORDS_MAX;
+    builder->sieve.n_words = choose_n_words(builder->at.n_entries);
     builder->words = (uint32_t *)malloc(sizeof *builder->words * builder->sieve.n_words);
     if (builder->words == NULL)
         return false;
@@ -194,8 +226,8 @@ bool gram_sieve_build(struct gram_sieve_builder *builder, const struct mpm_set *
                       const struct gram_model *model, const uint32_t *pattern_at,
                       const bool *is_apart)
 {
-    builder->drafts = (struct gram_sieve_draft *)malloc(((size_t)set->n_groups + 1) *
-                                                        sizeof *builder->drafts);
+    builder->drafts =
+        (struct gram_sieve_draft *)malloc(((size_t)set->n_literals + 1) * sizeof *builder->drafts);
     if (builder->drafts == NULL)
         return false;
     builder->sieve.next = is_long_set(set, is_apart);
@@ -231,16 +263,15 @@ uint64_t gram_sieve_place(struct gram_sieve_builder *builder, uint64_t *end)
 static void put_slot(struct gram_sieve_slot *slots, uint32_t slots_log,
                      const struct gram_sieve_slot *slot)
 {
-    uint32_t at = gram_slot_of(slot->key, slots_log);
+    uint32_t at = gram_slot_of(slot->key, slots_log) & ~1u;
 
-    while ((slots[at].entry & GRAM_NONE) != GRAM_NONE) {
-        slots[at].entry |= GRAM_MORE;
-        at = (at + 1) & ((UINT32_C(1) << slots_log) - 1);
-    }
-    slots[at] = *slot;
+    for (; slots[at + 1].entry != GRAM_NONE; at = (at + 2) & ((UINT32_C(1) << slots_log) - 1))
+        slots[at + 1].entry |= GRAM_MORE;
+    slots[slots[at].entry == GRAM_NONE ? at : at + 1] = *slot;
 }
 
-/* Slots of the keys, from the last on: a key's first draft comes last, and is what it is put in by. */
+/* Slots of the keys, from the last on: a key's first draft comes last, and is what it is put in by.
+ */
 static void fill_slots(struct gram_sieve_slot *slots, uint32_t slots_log,
                        const struct gram_sieve_draft *drafts, uint64_t n_drafts)
 {

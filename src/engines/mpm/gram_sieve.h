@@ -18,11 +18,12 @@ enum {
     GRAM_SIEVE_WORDS_MAX = 40 << 10 /* 160 KiB of a multiprocessor's shared memory */
 };
 
-/* The windows of one key: their entries begin at `entry` and end with one that is marked last. 16
- * bytes, one read. */
+/* The windows of one key: their entries begin at `entry` and end with one that is marked last. Two
+ * slots, of an even number and the next, are one sector of 32 bytes and read together: a key lies
+ * in the first pair from its own on that has room. */
 struct gram_sieve_slot {
     uint32_t key;
-    uint32_t entry; /* or GRAM_NONE; and GRAM_MORE */
+    uint32_t entry; /* or GRAM_NONE; in a pair's second also GRAM_MORE: some keys went past it */
     uint32_t next;  /* bytes 4 to 7 of all of them, */
     uint32_t mask;  /* as far as they have these and agree */
 };
@@ -48,7 +49,7 @@ struct gram_sieve {
     uint32_t first;
     uint32_t next;
     uint32_t slots_log;
-    uint32_t one, four;
+    uint32_t one, four; /* constants: see gram_sieve_probe */
 };
 
 MPM_CORE struct gram_sieve gram_sieve(const struct gram_table *body)
@@ -64,7 +65,8 @@ MPM_CORE struct gram_sieve gram_sieve(const struct gram_table *body)
     sieve.first = table->first;
     sieve.next = table->next;
     sieve.slots_log = table->slots_log;
-    sieve.one = 1; sieve.four = 4;
+    sieve.one = 1;
+    sieve.four = 4;
     return sieve;
 }
 
@@ -108,13 +110,32 @@ MPM_CORE uint32_t gram_sieve_bits(uint64_t hash)
     return gram_choose(0x08040201u, 0x80402010u, (uint32_t)(hash >> 32) & 0x7777);
 }
 
-/* Whether a window of some literal may begin with these bytes; `words` are the sieve's. */
-MPM_CORE bool gram_sieve_passes(const struct gram_sieve *sieve, const uint32_t *words,
-                                uint32_t first, uint32_t next)
+/* Sets a bit where a window of some literal may begin with these bytes. On GPUs `words` are the
+ * sieve's in shared memory, and what binds is the pipe of sums, shifts and logic: so address and
+ * bit are made by multiplying, which is another pipe's work. The factors are read from memory as a
+ * compiler that knows them would make sums and shifts of it again. */
+MPM_CORE void gram_sieve_probe(const struct gram_sieve *sieve, const uint32_t *words,
+                               uint32_t first, uint32_t next, uint32_t bit, uint32_t *passed)
 {
     const uint64_t hash = gram_sieve_hash(sieve, first, next);
-
-    return (words[gram_sieve_word(sieve, hash)] & gram_sieve_bits(hash)) == 0;
+    const uint32_t at = gram_sieve_word(sieve, hash);
+#ifdef __CUDA_ARCH__
+    asm("{\n\t"
+        ".reg .pred passes;\n\t"
+        ".reg .u32 word;\n\t"
+        "mad.lo.u32 word, %1, %2, %3;\n\t"
+        "ld.shared.u32 word, [word];\n\t"
+        "and.b32 word, word, %4;\n\t"
+        "setp.eq.u32 passes, word, 0;\n\t"
+        "@passes mad.lo.u32 %0, %5, %6, %0;\n\t"
+        "}"
+        : "+r"(*passed)
+        : "r"(at), "r"(sieve->four), "r"((uint32_t)__cvta_generic_to_shared(words)),
+          "r"(gram_sieve_bits(hash)), "r"(sieve->one), "r"(bit));
+#else
+    if ((words[at] & gram_sieve_bits(hash)) == 0)
+        *passed |= bit;
+#endif
 }
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
@@ -141,16 +162,21 @@ MPM_CORE struct gram_sieve_slot gram_sieve_slot_at(const struct gram_sieve *siev
 MPM_CORE uint32_t gram_sieve_find(const struct gram_sieve *sieve, uint32_t first, uint32_t next)
 {
     const uint32_t key = gram_sieve_key(sieve, first, next);
-    uint32_t at = gram_slot_of(key, sieve->slots_log);
+    uint32_t at = gram_slot_of(key, sieve->slots_log) & ~1u;
 
     for (;;) {
-        const struct gram_sieve_slot slot = gram_sieve_slot_at(sieve, at);
+        const struct gram_sieve_slot one = gram_sieve_slot_at(sieve, at);
+        const struct gram_sieve_slot two = gram_sieve_slot_at(sieve, at + 1);
+        const bool is_one = one.key == key && one.entry != GRAM_NONE;
 
-        if (slot.key == key)
+        if (is_one || two.key == key) {
+            const struct gram_sieve_slot slot = is_one ? one : two;
+
             return ((slot.next ^ next) & slot.mask) == 0 ? slot.entry & GRAM_NONE : GRAM_NONE;
-        if ((slot.entry & GRAM_MORE) == 0)
+        }
+        if ((two.entry & GRAM_MORE) == 0)
             return GRAM_NONE;
-        at = (at + 1) & ((1u << sieve->slots_log) - 1);
+        at = (at + 2) & ((1u << sieve->slots_log) - 1);
     }
 }
 

@@ -10,7 +10,7 @@
 enum {
     GRAM_LANE = 16,      /* bytes */
     GRAM_LANE_WORDS = 7, /* that a lane reads: the one before its bytes, its bytes and two more */
-    GRAM_INDEX_LOG = 9   /* bytes of the arena that share an entry of the index of items */
+    GRAM_INDEX_LOG = 10  /* bytes of the arena that share an entry of the index of items */
 };
 
 /* A batch's arena. Payloads do not overlap, and ascend. */
@@ -18,7 +18,7 @@ struct gram_arena {
     const uint8_t *bytes;
     const struct sl_span *payload;
     const uint16_t *overlap; /* NULL where no item has any */
-    const uint32_t *index;   /* the last item whose payload begins at or before each 512, or 0 */
+    const uint32_t *index;   /* the last item whose payload begins at or before each KiB, or 0 */
     uint32_t n_items;
     uint32_t len; /* bytes */
 };
@@ -46,61 +46,25 @@ MPM_CORE uint32_t gram_index_range(const struct gram_arena *arena, uint32_t item
                : (uint32_t)(((uint64_t)arena->payload[item + 1].offset + round) >> GRAM_INDEX_LOG);
 }
 
-/* The item whose payload holds a byte, if one does. */
+/* The item whose payload holds a byte, if one does. The offsets of four items are read together. */
 MPM_CORE bool gram_locate(const struct gram_arena *arena, uint32_t at, struct gram_place *place)
 {
     uint32_t item = arena->index[at >> GRAM_INDEX_LOG];
-    struct sl_span span = arena->payload[item];
+    enum { TOGETHER = 4 };
 
-    while (item + 1 < arena->n_items) {
-        const struct sl_span next = arena->payload[item + 1];
-
-        if (next.offset > at)
-            break;
-        span = next;
-        item++;
+    for (uint32_t n = TOGETHER; n == TOGETHER; item += n) {
+        n = 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+        for (uint32_t i = 1; i <= TOGETHER; i++)
+            n += item + i < arena->n_items && arena->payload[item + i].offset <= at;
     }
     place->item = item;
-    place->span = span;
+    place->span = arena->payload[item];
     place->overlap = arena->overlap != NULL ? arena->overlap[item] : 0;
-    return at >= span.offset && at - span.offset < span.len;
+    return at >= place->span.offset && at - place->span.offset < place->span.len;
 }
-
-#if defined V_WIDE && defined __CUDA_ARCH__
-/* gram_entry_is_whole, 16 bytes at a time: reads are under way together. */
-MPM_CORE bool gram_entry_is_whole_wide(const struct gram_view *view, const struct gram_entry *entry,
-                                       const uint8_t *from)
-{
-    const uint32_t *word = (const uint32_t *)((uintptr_t)from & ~(uintptr_t)3);
-    const uint32_t shift = (uint32_t)((uintptr_t)from & 3) * 8;
-    const uint2 *pattern = (const uint2 *)(view->patterns + entry->pattern);
-    const bool exact = (entry->flags & GRAM_ENTRY_EXACT) != 0;
-
-    if (entry->len <= 8)
-        return true;
-    for (uint32_t i = 0; i < entry->len; i += 16, word += 4, pattern += 2) {
-        const uint2 low = pattern[0], high = pattern[1];
-        const uint32_t t0 = word[0], t1 = word[1], t2 = word[2], t3 = word[3], t4 = word[4];
-        uint64_t first = (uint64_t)__funnelshift_r(t1, t2, shift) << 32 | __funnelshift_r(t0, t1, shift);
-        uint64_t second = (uint64_t)__funnelshift_r(t3, t4, shift) << 32 | __funnelshift_r(t2, t3, shift);
-        const uint32_t left = entry->len - i;
-
-        if (!exact) {
-            first = gram_fold8_ascii(first);
-            second = gram_fold8_ascii(second);
-        }
-        first ^= (uint64_t)low.y << 32 | low.x;
-        second ^= (uint64_t)high.y << 32 | high.x;
-        if (left < 8)
-            first &= UINT64_MAX >> (64 - 8 * left);
-        if (left < 16)
-            second = left <= 8 ? 0 : second & UINT64_MAX >> (64 - 8 * (left - 8));
-        if ((first | second) != 0)
-            return false;
-    }
-    return true;
-}
-#endif
 
 /* gram_entry_matches where the window lies in a place; *end from its payload's first byte. */
 MPM_CORE bool gram_place_matches(const struct gram_view *view, const struct gram_arena *arena,
@@ -112,12 +76,7 @@ MPM_CORE bool gram_place_matches(const struct gram_view *view, const struct gram
     text.bytes = arena->bytes + place->span.offset;
     text.len = place->span.len;
     text.overlap = place->overlap;
-#if defined V_WIDE && defined __CUDA_ARCH__
-    return gram_entry_fits(entry, &text, at - place->span.offset, end) &&
-           gram_entry_is_whole_wide(view, entry, text.bytes + *end - entry->len);
-#else
     return gram_entry_matches(view, entry, &text, at - place->span.offset, end);
-#endif
 }
 
 /* ---- a lane's filters ------------------------------------------------------------------------ */
@@ -147,20 +106,7 @@ MPM_CORE uint32_t gram_lane_windows(const struct gram_sieve *sieve, const uint32
         const uint32_t first = gram_funnel(own[0], own[1], p % 4);
         const uint32_t next = is_long ? gram_funnel(own[1], own[2], p % 4) : 0;
 
-#if defined V_ASM && defined __CUDA_ARCH__
-        const uint64_t hash = gram_sieve_hash(sieve, first, next);
-        asm("{ .reg .pred q; .reg .u32 a, w; mad.lo.u32 a, %1, %2, %3; ld.shared.u32 w, [a]; "
-            "and.b32 w, w, %4; setp.eq.u32 q, w, 0; @q mad.lo.u32 %0, %5, %6, %0; }"
-            : "+r"(passed)
-            : "r"(gram_sieve_word(sieve, hash)), "r"(sieve->four), "r"((uint32_t)__cvta_generic_to_shared(filter)),
-              "r"(gram_sieve_bits(hash)), "r"(sieve->one), "r"(1u << p));
-#elif defined V_ADD
-        if (gram_sieve_passes(sieve, filter, first, next))
-            asm("mad.lo.u32 %0, %1, %2, %0;" : "+r"(passed) : "r"(sieve->one), "r"(1u << p));
-#else
-        if (gram_sieve_passes(sieve, filter, first, next))
-            passed |= 1u << p;
-#endif
+        gram_sieve_probe(sieve, filter, first, next, 1u << p, &passed);
     }
     return passed;
 }

@@ -41,8 +41,7 @@ static void verify_entry(const struct scan *scan, const struct gram_place *place
 static void verify_window(const struct scan *scan, uint32_t at)
 {
     const uint64_t bytes = gram_fold8(gram_load8(scan->arena.bytes + at));
-    const uint32_t first =
-        gram_sieve_find(&scan->sieve, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+    const uint32_t first = gram_sieve_find(&scan->sieve, (uint32_t)bytes, (uint32_t)(bytes >> 32));
 
     struct gram_place place;
 
