@@ -10,7 +10,7 @@
 enum {
     GRAM_LANE = 16,      /* bytes */
     GRAM_LANE_WORDS = 7, /* that a lane reads: the one before its bytes, its bytes and two more */
-    GRAM_INDEX_LOG = 10  /* bytes of the arena that share an entry of the index of items */
+    GRAM_INDEX_LOG = 9   /* bytes of the arena that share an entry of the index of items */
 };
 
 /* A batch's arena. Payloads do not overlap, and ascend. */
@@ -18,7 +18,7 @@ struct gram_arena {
     const uint8_t *bytes;
     const struct sl_span *payload;
     const uint16_t *overlap; /* NULL where no item has any */
-    const uint32_t *index;   /* the last item whose payload begins at or before each KiB, or 0 */
+    const uint32_t *index;   /* the last item whose payload begins at or before each 512, or 0 */
     uint32_t n_items;
     uint32_t len; /* bytes */
 };
