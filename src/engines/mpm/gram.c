@@ -11,6 +11,7 @@
 static const char name[] = "gram";
 
 enum {
+    APART_MAX = 4,  /* literals of a group that have entries of their own */
     SLOTS_A_KEY = 4 /* so that most keys lie where they are looked for first */
 };
 
@@ -20,7 +21,7 @@ enum place { PLACE_DICTIONARY, PLACE_TINY, PLACE_RUNS, N_PLACES };
 struct draft {
     uint32_t place;
     uint32_t key; /* the dictionary's, or the list's byte */
-    uint32_t group;
+    struct gram_share share;
     uint32_t order; /* within a key */
     uint32_t run;   /* bytes of a literal that is a run; 0: it is none */
     struct gram_entry entry;
@@ -40,12 +41,12 @@ struct builder {
     uint32_t *words; /* the filter of that multiplier */
     struct draft *drafts;
     size_t n_drafts;
-    uint32_t *pattern_at; /* by group */
-    bool *is_apart;       /* by group: it has no windows */
     uint64_t patterns_len;
     uint32_t n_of[N_PLACES];
     uint32_t n_in_runs;
     uint32_t n_keys;
+    struct gram_windowed *windowed; /* what has windows */
+    uint32_t n_windowed;
     struct gram_sieve_builder sieve;
 };
 
@@ -106,14 +107,22 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
     return found;
 }
 
-/* The bytes that entries of a group compare: as they were given where it is one literal whose case
- * counts. */
-static const uint8_t *pattern_of(const struct mpm_set *set, uint32_t group, uint8_t *flags)
+/* ---- entries --------------------------------------------------------------------------------- */
+
+static struct gram_share whole_group(const struct mpm_set *set, uint32_t group)
 {
-    const struct mpm_key *key = gram_group_key(set, group);
+    return (struct gram_share){group, set->groups[group], set->groups[group + 1]};
+}
+
+/* The bytes that an entry compares: as they were given where it is one literal whose case counts.
+ */
+static const uint8_t *pattern_of(const struct mpm_set *set, const struct gram_share *share,
+                                 uint8_t *flags)
+{
+    const struct mpm_key *key = gram_share_key(set, share);
     const struct sl_literal *literal = &set->literals[key->id];
 
-    *flags = set->groups[group + 1] - set->groups[group] > 1 ? GRAM_ENTRY_GROUP : 0;
+    *flags = share->end - share->first > 1 ? GRAM_ENTRY_GROUP : 0;
     if (*flags == 0 && (literal->flags & SL_LITERAL_NOCASE) == 0) {
         *flags = GRAM_ENTRY_EXACT;
         return literal->bytes;
@@ -121,20 +130,30 @@ static const uint8_t *pattern_of(const struct mpm_set *set, uint32_t group, uint
     return key->folded;
 }
 
-/* An entry that compares eight bytes as much of which as possible lies in the literal. */
-struct gram_entry gram_make_entry(const struct mpm_set *set, const uint32_t *pattern_at,
-                                  uint32_t group, uint32_t window)
+/* Room for the bytes of a share, which all its entries have in common. */
+static uint32_t take_pattern(struct builder *builder, const struct gram_share *share)
 {
-    const struct mpm_key *key = gram_group_key(set, group);
+    const uint64_t at = builder->patterns_len;
+
+    builder->patterns_len +=
+        (gram_share_key(builder->set, share)->len + UINT64_C(7)) & ~UINT64_C(7);
+    return (uint32_t)at;
+}
+
+/* An entry that compares eight bytes as much of which as possible lies in the literal. */
+struct gram_entry gram_make_entry(const struct mpm_set *set, const struct gram_share *share,
+                                  uint32_t pattern_at, uint32_t window)
+{
+    const struct mpm_key *key = gram_share_key(set, share);
     const uint32_t latest = key->len > 8 ? key->len - 8 : 0;
     const uint32_t from = window < latest ? window : latest;
-    struct gram_entry entry = {.pattern = pattern_at[group],
+    struct gram_entry entry = {.pattern = pattern_at,
                                .window = (uint16_t)window,
                                .len = (uint16_t)key->len,
                                .lead = (uint16_t)(window - from)};
-    const uint8_t *pattern = pattern_of(set, group, &entry.flags);
+    const uint8_t *pattern = pattern_of(set, share, &entry.flags);
 
-    entry.match = (entry.flags & GRAM_ENTRY_GROUP) != 0 ? group : key->id;
+    entry.match = (entry.flags & GRAM_ENTRY_GROUP) != 0 ? share->group : key->id;
     for (uint32_t i = 0; i < 8 && from + i < key->len; i++) {
         entry.bytes |= (uint64_t)pattern[from + i] << 8 * i;
         entry.mask |= UINT64_C(0xFF) << 8 * i;
@@ -142,28 +161,27 @@ struct gram_entry gram_make_entry(const struct mpm_set *set, const uint32_t *pat
     return entry;
 }
 
-static struct draft *add_draft(struct builder *builder, enum place place, uint32_t group,
-                               uint32_t window)
+static struct draft *add_draft(struct builder *builder, enum place place,
+                               const struct gram_share *share, uint32_t pattern_at, uint32_t window)
 {
     struct draft *draft = &builder->drafts[builder->n_drafts++];
 
-    *draft =
-        (struct draft){.place = place,
-                       .group = group,
-                       .order = gram_group_key(builder->set, group)->len,
-                       .entry = gram_make_entry(builder->set, builder->pattern_at, group, window)};
+    *draft = (struct draft){.place = place,
+                            .share = *share,
+                            .order = gram_share_key(builder->set, share)->len,
+                            .entry = gram_make_entry(builder->set, share, pattern_at, window)};
     builder->n_of[place]++;
-    builder->is_apart[group] = place != PLACE_DICTIONARY;
     return draft;
 }
 
-static void add_window(struct builder *builder, uint32_t group, uint32_t window)
+static void add_window(struct builder *builder, const struct gram_share *share, uint32_t pattern_at,
+                       uint32_t window)
 {
-    const struct mpm_key *key = gram_group_key(builder->set, group);
+    const struct mpm_key *key = gram_share_key(builder->set, share);
     const uint32_t known = window_len(key, window);
     const enum gram_kind kind = gram_kind_of(window, known);
     const uint64_t bytes = window_bytes(key, window, known);
-    struct draft *draft = add_draft(builder, PLACE_DICTIONARY, group, window);
+    struct draft *draft = add_draft(builder, PLACE_DICTIONARY, share, pattern_at, window);
 
     draft->before = (uint32_t)bytes & 0xFF;
     draft->first = (uint32_t)(bytes >> 8);
@@ -173,15 +191,33 @@ static void add_window(struct builder *builder, uint32_t group, uint32_t window)
     draft->entry.kind = (uint8_t)kind;
 }
 
+/* Entries for a window of each residue. Of a group that is not large each literal has its own: they
+ * need no look at the group when they match. */
+static void add_windows(struct builder *builder, const struct gram_share *whole,
+                        const uint32_t window[GRAM_STRIDE_MAX])
+{
+    const uint32_t n = whole->end - whole->first;
+    const uint32_t step = n > APART_MAX ? n : 1;
+
+    for (uint32_t first = whole->first; first < whole->end; first += step) {
+        const struct gram_share share = {whole->group, first, first + step};
+        const uint32_t pattern_at = take_pattern(builder, &share);
+
+        builder->windowed[builder->n_windowed++] = (struct gram_windowed){share, pattern_at};
+        for (uint32_t residue = 0; residue < builder->stride; residue++)
+            add_window(builder, &share, pattern_at, window[residue]);
+    }
+}
+
 /* Whether a group's literals are runs of one byte, not only of coarsely equal ones, and those whose
  * case counts are runs as they were given. */
-static bool is_run_as_given(const struct mpm_set *set, uint32_t group)
+static bool is_run_as_given(const struct mpm_set *set, const struct gram_share *group)
 {
-    const struct mpm_key *key = gram_group_key(set, group);
+    const struct mpm_key *key = gram_share_key(set, group);
 
     if (memcmp(key->folded, key->folded + 1, key->len - 1) != 0)
         return false;
-    for (uint32_t k = set->groups[group]; k < set->groups[group + 1]; k++) {
+    for (uint32_t k = group->first; k < group->end; k++) {
         const struct sl_literal *literal = &set->literals[set->keys[k].id];
 
         if ((literal->flags & SL_LITERAL_NOCASE) == 0 &&
@@ -191,38 +227,34 @@ static bool is_run_as_given(const struct mpm_set *set, uint32_t group)
     return true;
 }
 
-static void add_run(struct builder *builder, uint32_t group)
-{
-    const struct mpm_key *key = gram_group_key(builder->set, group);
-    struct draft *draft = add_draft(builder, PLACE_RUNS, group, 0);
-
-    draft->key = coarse(key->folded[0]);
-    draft->run = key->len;
-}
-
 static void add_group(struct builder *builder, uint32_t group)
 {
-    const struct mpm_key *key = gram_group_key(builder->set, group);
+    const struct gram_share whole = whole_group(builder->set, group);
+    const struct mpm_key *key = gram_share_key(builder->set, &whole);
     uint32_t window[GRAM_STRIDE_MAX];
     bool found = true;
 
     if (key->len <= GRAM_TINY_MAX) {
-        add_draft(builder, PLACE_TINY, group, 0)->key = key->folded[0];
+        add_draft(builder, PLACE_TINY, &whole, take_pattern(builder, &whole), 0)->key =
+            key->folded[0];
         return;
     }
     for (uint32_t residue = 0; residue < builder->stride; residue++)
         found &= choose_window(builder, key, residue, &window[residue]);
-    if (!found && is_run_as_given(builder->set, group)) {
-        add_run(builder, group);
+    if (!found && is_run_as_given(builder->set, &whole)) {
+        struct draft *draft =
+            add_draft(builder, PLACE_RUNS, &whole, take_pattern(builder, &whole), 0);
+
+        draft->key = coarse(key->folded[0]);
+        draft->run = key->len;
         return;
     }
-    for (uint32_t residue = 0; residue < builder->stride; residue++) {
-        if (!found) { /* a run in which letters change their case, and it counts: dear, and rare */
+    if (!found) { /* a run in which letters change their case, and it counts: dear, and rare */
+        for (uint32_t residue = 0; residue < builder->stride; residue++)
             window[residue] = residue;
-            builder->n_in_runs++;
-        }
-        add_window(builder, group, window[residue]);
+        builder->n_in_runs++;
     }
+    add_windows(builder, &whole, window);
 }
 
 /* ---- layout ---------------------------------------------------------------------------------- */
@@ -238,7 +270,7 @@ static int compare_drafts(const void *left, const void *right)
         return a->key < b->key ? -1 : 1;
     if (a->order != b->order)
         return a->order < b->order ? -1 : 1;
-    return a->group < b->group ? -1 : a->group > b->group;
+    return a->share.first < b->share.first ? -1 : a->share.first > b->share.first;
 }
 
 /* Whether the entries of a key begin with this draft; drafts are sorted. */
@@ -335,6 +367,14 @@ static uint32_t longest_walk(const struct gram_slot *slots, uint32_t slots_log)
     return best + 1;
 }
 
+/* No more than GRAM_SLOTS_LOG_MAX, which would be for 33 million literals. */
+static uint32_t choose_slots_log(const struct builder *builder)
+{
+    const uint32_t log = gram_log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys);
+
+    return log < GRAM_SLOTS_LOG_MIN ? GRAM_SLOTS_LOG_MIN : log;
+}
+
 static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct builder *builder)
 {
     for (size_t i = 0; i < (size_t)1 << slots_log; i++)
@@ -350,6 +390,15 @@ static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct
             at = (at + 1) & ((UINT32_C(1) << slots_log) - 1);
         }
         slots[at] = (struct gram_slot){key, (uint32_t)i};
+    }
+}
+
+static void fill_present(uint32_t *present, uint32_t slots_log, const struct builder *builder)
+{
+    for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
+        const uint32_t bit = gram_slot_of(builder->drafts[i].key, slots_log + GRAM_PRESENT_LOG);
+
+        present[bit / 32] |= UINT32_C(1) << bit % 32;
     }
 }
 
@@ -373,7 +422,7 @@ static void fill_list(struct gram_list *list, const struct builder *builder, enu
 static void fill_tiny_classes(struct gram_table *body, const struct builder *builder, size_t from)
 {
     for (size_t i = 0; i < builder->n_of[PLACE_TINY]; i++) {
-        const struct mpm_key *key = gram_group_key(builder->set, builder->drafts[from + i].group);
+        const struct mpm_key *key = gram_share_key(builder->set, &builder->drafts[from + i].share);
         const uint8_t class_bit =
             (uint8_t)(1u << (key->folded[0] * 7 + (key->len > 1 ? key->folded[1] : 0)) % 8);
 
@@ -388,11 +437,12 @@ static void fill_tiny_classes(struct gram_table *body, const struct builder *bui
 
 static void fill_patterns(uint8_t *patterns, const struct builder *builder)
 {
-    for (uint32_t group = 0; group < builder->set->n_groups; group++) {
+    for (size_t i = 0; i < builder->n_drafts; i++) {
+        const struct draft *draft = &builder->drafts[i];
         uint8_t flags;
 
-        memcpy(patterns + builder->pattern_at[group], pattern_of(builder->set, group, &flags),
-               gram_group_key(builder->set, group)->len);
+        memcpy(patterns + draft->entry.pattern, pattern_of(builder->set, &draft->share, &flags),
+               draft->entry.len);
     }
 }
 
@@ -435,8 +485,7 @@ static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_k
     struct gram_table head = {.stride = builder->stride,
                               .words_log = builder->words_log,
                               .multiplier = builder->multiplier,
-                              .slots_log =
-                                  gram_log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys + 2),
+                              .slots_log = choose_slots_log(builder),
                               .n_in_runs = builder->n_in_runs,
                               .n_entries = (uint32_t)builder->n_drafts,
                               .n_in_dictionary = n_of[PLACE_DICTIONARY],
@@ -447,6 +496,7 @@ static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_k
 
     head.words = mpm_place(&end, sizeof(uint32_t) << head.words_log);
     head.slots = mpm_place(&end, sizeof(struct gram_slot) << head.slots_log);
+    head.present = mpm_place(&end, sizeof(uint32_t) << (head.slots_log + GRAM_PRESENT_LOG - 5));
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
     head.patterns = mpm_place(&end, builder->patterns_len);
     if (device == SL_DEVICE_CUDA)
@@ -461,6 +511,7 @@ static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_k
     memcpy((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
     struct gram_slot *slots = (struct gram_slot *)((uint8_t *)body + body->slots);
     fill_slots(slots, head.slots_log, builder);
+    fill_present((uint32_t *)((uint8_t *)body + body->present), head.slots_log, builder);
     body->walk_max = longest_walk(slots, head.slots_log);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
@@ -475,29 +526,22 @@ static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_k
 static bool builder_init(struct builder *builder, const struct mpm_set *set,
                          const struct sl_mpm_config *config)
 {
-    const size_t n_groups = set->n_groups;
+    const size_t n_drafts = (size_t)set->n_literals * GRAM_STRIDE_MAX;
 
     builder->set = set;
     builder->stride = GRAM_STRIDE_MAX;
-    builder->drafts =
-        (struct draft *)malloc((n_groups * GRAM_STRIDE_MAX + 1) * sizeof *builder->drafts);
-    builder->pattern_at = (uint32_t *)malloc((n_groups + 1) * sizeof *builder->pattern_at);
-    builder->is_apart = (bool *)calloc(n_groups + 1, sizeof *builder->is_apart);
-    if (builder->drafts == NULL || builder->pattern_at == NULL || builder->is_apart == NULL ||
-        !gram_model_init(&builder->model, config->sample))
-        return false;
-    for (uint32_t group = 0; group < n_groups; group++) {
-        builder->pattern_at[group] = (uint32_t)builder->patterns_len;
-        builder->patterns_len += (gram_group_key(set, group)->len + UINT64_C(7)) & ~UINT64_C(7);
-    }
-    return true;
+    builder->drafts = (struct draft *)malloc((n_drafts + 1) * sizeof *builder->drafts);
+    builder->windowed =
+        (struct gram_windowed *)malloc(((size_t)set->n_literals + 1) * sizeof *builder->windowed);
+    return builder->drafts != NULL && builder->windowed != NULL &&
+           gram_model_init(&builder->model, config->sample);
 }
 
 static bool make_sieve(struct builder *builder, enum sl_device_kind device)
 {
     return device != SL_DEVICE_CUDA ||
-           gram_sieve_build(&builder->sieve, builder->set, &builder->model, builder->pattern_at,
-                            builder->is_apart);
+           gram_sieve_build(&builder->sieve, builder->set, &builder->model, builder->windowed,
+                            builder->n_windowed);
 }
 
 static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_set *set,
@@ -519,11 +563,10 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
     }
     ac_automaton_free(builder.automaton);
     free(builder.words);
-    free(builder.is_apart);
+    free(builder.windowed);
     gram_sieve_clear(&builder.sieve);
     gram_model_clear(&builder.model);
     free(builder.drafts);
-    free(builder.pattern_at);
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the windows of %u literals",
                         set->n_literals);

@@ -167,11 +167,29 @@ static __mmask16 first_lanes(uint32_t n)
     return n < 16 ? (__mmask16)((1u << n) - 1) : 0xFFFF;
 }
 
-static inline void add_keys(struct gram_keys *keys, __mmask16 some, __m512i at, __m512i key)
+/* As gram_may_have. */
+static inline __mmask16 may_have(const struct gram_view *view, __mmask16 some, __m512i key)
 {
-    _mm512_storeu_si512(keys->at + keys->n, _mm512_maskz_compress_epi32(some, at));
-    _mm512_storeu_si512(keys->key + keys->n, _mm512_maskz_compress_epi32(some, key));
-    keys->n += (uint32_t)__builtin_popcount(some);
+    const __m128i shift = _mm_cvtsi32_si128((int)(32 - GRAM_PRESENT_LOG - view->slots_log));
+    const __m512i mixed = _mm512_xor_si512(key, _mm512_srli_epi32(key, 15));
+    const __m512i bit =
+        _mm512_srl_epi32(_mm512_mullo_epi32(mixed, _mm512_set1_epi32((int)GRAM_HASH_SLOT)), shift);
+    const __m512i word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), some,
+                                                     _mm512_srli_epi32(bit, 5), view->present, 4);
+    const __m512i one = _mm512_set1_epi32(1);
+
+    return _mm512_test_epi32_mask(
+        word, _mm512_sllv_epi32(one, _mm512_and_si512(bit, _mm512_set1_epi32(31))));
+}
+
+static inline void add_keys(const struct gram_view *view, struct gram_keys *keys, __mmask16 some,
+                            __m512i at, __m512i key)
+{
+    const __mmask16 left = may_have(view, some, key);
+
+    _mm512_storeu_si512(keys->at + keys->n, _mm512_maskz_compress_epi32(left, at));
+    _mm512_storeu_si512(keys->key + keys->n, _mm512_maskz_compress_epi32(left, key));
+    keys->n += (uint32_t)__builtin_popcount(left);
 }
 
 /* Of 16 windows the bytes -1 to 2, and 3 to 6. Before a text's first byte there is a zero. */
@@ -234,11 +252,11 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
                                 _mm512_cmpeq_epi32_mask(last, _mm512_and_si512(low, three));
         const __mmask16 some = live & (~equal | in_runs);
 
-        add_keys(&out[GRAM_KIND_7], some, at, mix(low, last, GRAM_HASH_7));
-        add_keys(&out[GRAM_KIND_5], all_clear(some, word, GRAM_KIND_5), at,
+        add_keys(view, &out[GRAM_KIND_7], some, at, mix(low, last, GRAM_HASH_7));
+        add_keys(view, &out[GRAM_KIND_5], all_clear(some, word, GRAM_KIND_5), at,
                  mix(low, _mm512_and_si512(high, _mm512_set1_epi32(0xFF)), GRAM_HASH_5));
-        add_keys(&out[GRAM_KIND_4], all_clear(some, word, GRAM_KIND_4), at, low);
-        add_keys(&out[GRAM_KIND_FIRST], all_clear(some, word, GRAM_KIND_FIRST), at,
+        add_keys(view, &out[GRAM_KIND_4], all_clear(some, word, GRAM_KIND_4), at, low);
+        add_keys(view, &out[GRAM_KIND_FIRST], all_clear(some, word, GRAM_KIND_FIRST), at,
                  _mm512_xor_si512(
                      _mm512_or_si512(_mm512_srli_epi32(low, 8), _mm512_slli_epi32(high, 24)),
                      _mm512_set1_epi32((int)GRAM_HASH_FIRST)));

@@ -7,9 +7,23 @@
 #include "gram_sieve.h"
 #include "mpm_set.h"
 
-static inline const struct mpm_key *gram_group_key(const struct mpm_set *set, uint32_t group)
+/* Literals that an entry stands for: one, or all of a group. */
+struct gram_share {
+    uint32_t group;
+    uint32_t first; /* of the set's keys, */
+    uint32_t end;   /* and behind the last */
+};
+
+/* One that has windows. */
+struct gram_windowed {
+    struct gram_share share;
+    uint32_t pattern_at; /* see struct gram_entry */
+};
+
+static inline const struct mpm_key *gram_share_key(const struct mpm_set *set,
+                                                   const struct gram_share *share)
 {
-    return &set->keys[set->groups[group]];
+    return &set->keys[share->first];
 }
 
 /* Whether bytes are one byte over and over, coarsely folded. */
@@ -18,9 +32,9 @@ bool gram_is_run(const uint8_t *folded, uint32_t len);
 /* The number of bits that n - 1 takes. */
 uint32_t gram_log_at_least(uint64_t n);
 
-/* The entry of a group's window. pattern_at: by group, see struct gram_entry. */
-struct gram_entry gram_make_entry(const struct mpm_set *set, const uint32_t *pattern_at,
-                                  uint32_t group, uint32_t window);
+/* The entry of a window. */
+struct gram_entry gram_make_entry(const struct mpm_set *set, const struct gram_share *share,
+                                  uint32_t pattern_at, uint32_t window);
 
 /* A sieve and its dictionary in the making. */
 struct gram_sieve_builder {
@@ -30,11 +44,11 @@ struct gram_sieve_builder {
     struct gram_sieve_draft *drafts;
 };
 
-/* Every literal of more than GRAM_TINY_MAX bytes that is_apart does not name gets a window. False:
- * no memory. The builder, zero at first, is to be cleared in any case. */
+/* For n shares, those of a group one behind another. False: no memory. The builder, zero at first,
+ * is to be cleared in any case. */
 bool gram_sieve_build(struct gram_sieve_builder *builder, const struct mpm_set *set,
-                      const struct gram_model *model, const uint32_t *pattern_at,
-                      const bool *is_apart);
+                      const struct gram_model *model, const struct gram_windowed *windowed,
+                      uint32_t n);
 
 /* Places its parts behind those of *end bytes before; returns where its table goes. */
 uint64_t gram_sieve_place(struct gram_sieve_builder *builder, uint64_t *end);

@@ -8,11 +8,14 @@
 static bool parts_fit(const struct sl_mpm_table *table, const struct gram_table *body)
 {
     return body->stride >= 1 && body->stride <= GRAM_STRIDE_MAX && body->words_log >= 1 &&
-           body->words_log <= GRAM_WORDS_LOG_MAX && body->slots_log >= 1 && body->slots_log < 32 &&
-           body->n_in_dictionary <= body->n_entries && body->automaton <= table->len &&
+           body->words_log <= GRAM_WORDS_LOG_MAX && body->slots_log >= GRAM_SLOTS_LOG_MIN &&
+           body->slots_log <= GRAM_SLOTS_LOG_MAX && body->n_in_dictionary <= body->n_entries &&
+           body->automaton <= table->len &&
            mpm_part_fits(table, body->words, UINT64_C(1) << body->words_log, sizeof(uint32_t)) &&
            mpm_part_fits(table, body->slots, UINT64_C(1) << body->slots_log,
                          sizeof(struct gram_slot)) &&
+           mpm_part_fits(table, body->present,
+                         UINT64_C(1) << (body->slots_log + GRAM_PRESENT_LOG - 3), 1) &&
            mpm_part_fits(table, body->entries, body->n_entries, sizeof(struct gram_entry)) &&
            mpm_part_fits(table, body->patterns, body->patterns_len, 1);
 }

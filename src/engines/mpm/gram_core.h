@@ -29,7 +29,10 @@ enum {
     GRAM_STRIDE_MAX = 2,
     GRAM_TINY_MAX = GRAM_WINDOW_MIN + GRAM_STRIDE_MAX - 2, /* bytes that have no room for windows */
     GRAM_RUN_MIN = 3, /* bytes of a run of the text that is looked at: shorter ones are tiny */
-    GRAM_WORDS_LOG_MAX = 17 /* 512 KiB */
+    GRAM_WORDS_LOG_MAX = 17, /* 512 KiB */
+    GRAM_SLOTS_LOG_MIN = 5,
+    GRAM_SLOTS_LOG_MAX = 28,
+    GRAM_PRESENT_LOG = 2 /* bits of a slot that tell whether a key is there: 4 */
 };
 
 /* Kinds of windows, by the bytes that a dictionary's key is made of: the one before the window and
@@ -91,13 +94,14 @@ struct gram_table {
     uint32_t words_log;  /* the filter has 1 << words_log words */
     uint32_t multiplier; /* of the filter's hash: odd */
     uint32_t slots_log;
-    uint32_t n_in_runs; /* windows that lie inside a run after all */
+    uint32_t n_in_runs; /* groups whose windows lie inside a run after all */
     uint32_t n_entries; /* of all; those of the dictionary are first */
     uint32_t n_in_dictionary;
     uint32_t walk_max;     /* the most slots that one look-up reads */
     uint64_t patterns_len; /* bytes */
     uint64_t words;        /* uint32_t */
     uint64_t slots;        /* struct gram_slot, 1 << slots_log */
+    uint64_t present;      /* uint32_t: 1 << (slots_log + GRAM_PRESENT_LOG) bits */
     uint64_t entries;
     uint64_t patterns;
     struct gram_list tiny;    /* literals too short for windows, by their first byte */
@@ -115,6 +119,7 @@ struct gram_table {
 struct gram_view {
     const uint32_t *words;
     const struct gram_slot *slots;
+    const uint32_t *present;
     const struct gram_entry *entries;
     const uint8_t *patterns;
     const struct gram_table *body;
@@ -134,6 +139,7 @@ MPM_CORE struct gram_view gram_view(const struct sl_mpm_table *table)
 
     view.words = (const uint32_t *)mpm_at(body, body->words);
     view.slots = (const struct gram_slot *)mpm_at(body, body->slots);
+    view.present = (const uint32_t *)mpm_at(body, body->present);
     view.entries = (const struct gram_entry *)mpm_at(body, body->entries);
     view.patterns = (const uint8_t *)mpm_at(body, body->patterns);
     view.body = body;
@@ -279,6 +285,15 @@ MPM_CORE uint32_t gram_slot_of(uint32_t key, uint32_t slots_log)
     return (key ^ key >> 15) * GRAM_HASH_SLOT >> (32 - slots_log);
 }
 
+/* Whether a key may be in the dictionary. Most of those that are looked up are not: a bit of few is
+ * read from a nearer cache than a slot. */
+MPM_CORE bool gram_may_have(const uint32_t *present, uint32_t slots_log, uint32_t key)
+{
+    const uint32_t bit = gram_slot_of(key, slots_log + GRAM_PRESENT_LOG);
+
+    return (present[bit / 32] >> bit % 32 & 1) != 0;
+}
+
 /* The first entry of a key, or GRAM_NONE. */
 MPM_CORE uint32_t gram_find(const struct gram_slot *slots, uint32_t slots_log, uint32_t key)
 {
@@ -313,15 +328,22 @@ MPM_CORE bool gram_bytes_match(const struct gram_entry *entry, uint64_t text, ui
     return ((text ^ bytes) & mask) == 0;
 }
 
-/* Whether an entry's literal may be in the text with its window at `at`: it lies inside, is wanted,
- * and eight bytes match. On success *end is the byte behind it. */
-MPM_CORE bool gram_entry_fits(const struct gram_entry *entry, const struct gram_text *text,
-                              uint32_t at, uint32_t *end)
+/* Whether an entry's literal would lie in the text, with its window at `at`, and be wanted. *end is
+ * the byte behind it. */
+MPM_CORE bool gram_entry_lies_in(const struct gram_entry *entry, const struct gram_text *text,
+                                 uint32_t at, uint32_t *end)
 {
     const uint64_t behind = (uint64_t)at - entry->window + entry->len;
 
     *end = (uint32_t)behind;
-    return entry->window <= at && behind <= text->len && behind > text->overlap &&
+    return entry->window <= at && behind <= text->len && behind > text->overlap;
+}
+
+/* Whether it does and eight bytes match. */
+MPM_CORE bool gram_entry_fits(const struct gram_entry *entry, const struct gram_text *text,
+                              uint32_t at, uint32_t *end)
+{
+    return gram_entry_lies_in(entry, text, at, end) &&
            gram_bytes_match(entry, gram_load8(text->bytes + at - entry->lead), entry->bytes,
                             entry->mask);
 }

@@ -20,10 +20,19 @@ enum {
     UNIT_LEN = 1 << 15, /* bytes from which on a unit takes no more items */
     PART_LEN = 1 << 16, /* bytes: larger items are cut, by the automaton as well */
     TEXTS_MAX = 1024,   /* of a unit */
+    TEXT_GRAIN = 64,    /* bytes of a unit that share a hint which text they are in */
     WALK_USUAL = 32,    /* slots that the longest walk reads in sets that nobody contrived */
     DETOUR = 16,        /* units, all that are in a row */
     WORK_FREE = 128     /* that a unit may cost beside one for each byte: short ones may be full
                            of matches */
+};
+
+/* Where the last text of a unit may end: behind items that are not large, or a part and all of the
+ * longest literal before it. */
+enum {
+    UNIT_MAX = UNIT_LEN + GAP_MAX + PART_LEN > 2 * PART_LEN + SL_LITERAL_LEN_MAX
+                   ? UNIT_LEN + GAP_MAX + PART_LEN
+                   : 2 * PART_LEN + SL_LITERAL_LEN_MAX
 };
 
 struct gram_cpu {
@@ -31,6 +40,9 @@ struct gram_cpu {
     const struct gram_filters *filters;
     uint32_t begin[TEXTS_MAX + 1]; /* texts of the unit, from its first byte; behind the last, */
     uint32_t end[TEXTS_MAX + 1];   /* a text that no position reaches */
+    uint32_t drop[TEXTS_MAX + 1];  /* matches that end at this byte of a text or before are not
+                                      wanted */
+    uint16_t text_at[UNIT_MAX / TEXT_GRAIN + 1]; /* the first that ends behind such a byte */
     uint32_t passed[GRAM_PASSED_MAX];
     struct gram_keys keys[GRAM_KINDS];
     struct gram_candidates candidates;
@@ -62,30 +74,21 @@ struct place {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static struct place place_of(const struct scan *scan, uint32_t index)
+/* The text that ends behind this position; false where the position is in none. */
+static bool find_text(const struct scan *scan, uint32_t at, struct place *place)
 {
-    const uint32_t begin = scan->gram->begin[index];
-    const uint32_t item = scan->range.first + index;
-    const uint32_t overlap = item < scan->range.last ? mpm_overlap(scan->batch, item) : 0;
-    const uint32_t from = scan->range.from > overlap ? scan->range.from : overlap;
+    const struct gram_cpu *gram = scan->gram;
+    uint32_t index = gram->text_at[at / TEXT_GRAIN];
 
-    return (struct place){
-        .text = {scan->bytes + begin, scan->gram->end[index] - begin, from - scan->skipped},
-        .index = index,
-        .begin = begin};
-}
-
-/* Goes on to the text that ends behind this position; false where the position is in none. */
-static bool find_text(const struct scan *scan, struct place *place, uint32_t at)
-{
-    const uint32_t *end = scan->gram->end;
-    uint32_t index = place->index;
-
-    while (at >= end[index])
+    while (at >= gram->end[index])
         index++;
-    if (index != place->index)
-        *place = place_of(scan, index);
-    return at >= place->begin;
+
+    const uint32_t begin = gram->begin[index];
+    *place =
+        (struct place){.text = {scan->bytes + begin, gram->end[index] - begin, gram->drop[index]},
+                       .index = index,
+                       .begin = begin};
+    return at >= begin;
 }
 
 static void append(const struct scan *scan, const struct place *place, uint32_t end, uint32_t id)
@@ -114,20 +117,27 @@ static void report_group(const struct scan *scan, const struct place *place, uin
             append(scan, place, end, view->literals[i].id);
 }
 
-static void verify_entry(struct scan *scan, const struct place *place,
-                         const struct gram_entry *entry, uint32_t at)
+static void report_entry(const struct scan *scan, const struct place *place,
+                         const struct gram_entry *entry, uint32_t end)
 {
-    uint32_t end;
-
-    if (!gram_entry_fits(entry, &place->text, at - place->begin, &end))
-        return;
-    (void)spend(scan, entry->len / 8);
-    if (!gram_entry_is_whole(scan->view, entry, place->text.bytes + end - entry->len))
-        return;
     if ((entry->flags & GRAM_ENTRY_GROUP) != 0)
         report_group(scan, place, entry->match, end);
     else
         append(scan, place, end, entry->match);
+}
+
+/* An entry whose eight bytes match. */
+static void verify_matched(struct scan *scan, const struct place *place,
+                           const struct gram_entry *entry, uint32_t at)
+{
+    const struct gram_text *text = &place->text;
+    uint32_t end;
+
+    if (!gram_entry_lies_in(entry, text, at - place->begin, &end))
+        return;
+    (void)spend(scan, entry->len / 8);
+    if (gram_entry_is_whole(scan->view, entry, text->bytes + end - entry->len))
+        report_entry(scan, place, entry, end);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -152,6 +162,7 @@ static uint32_t compare_entries(const struct scan *scan, enum gram_kind kind)
 
         matched->at[matched->n] = at;
         matched->entry[matched->n] = number;
+        __builtin_prefetch(scan->view->patterns + entry->pattern);
         matched->n += (((text ^ entry->bytes) & entry->mask) == 0) & (entry->kind == kind);
         candidates->at[n_more] = at;
         candidates->entry[n_more] = number + 1;
@@ -162,23 +173,22 @@ static uint32_t compare_entries(const struct scan *scan, enum gram_kind kind)
 }
 
 /* A candidate is its key's first entry; the next ones are looked at in rounds. */
-static void verify_candidates(struct scan *scan, enum gram_kind kind, const struct place *first)
+static void verify_candidates(struct scan *scan, enum gram_kind kind)
 {
     const struct gram_cpu *gram = scan->gram;
 
     while (gram->candidates.n != 0 && spend(scan, gram->candidates.n)) {
         const uint32_t n = compare_entries(scan, kind);
-        struct place place = *first;
+        struct place place;
 
         for (uint32_t i = 0; i < n && scan->left >= 0; i++)
-            if (find_text(scan, &place, gram->matched.at[i]))
-                verify_entry(scan, &place, &scan->view->entries[gram->matched.entry[i]],
-                             gram->matched.at[i]);
-        (void)spend(scan, (place.index - first->index) / 4); /* a round walks over the texts anew */
+            if (find_text(scan, gram->matched.at[i], &place))
+                verify_matched(scan, &place, &scan->view->entries[gram->matched.entry[i]],
+                               gram->matched.at[i]);
     }
 }
 
-static void scan_windows(struct scan *scan, const struct place *place, uint32_t from, uint32_t to)
+static void scan_windows(struct scan *scan, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
     const struct gram_table *body = scan->view->body;
@@ -192,7 +202,7 @@ static void scan_windows(struct scan *scan, const struct place *place, uint32_t 
         if (gram->keys[kind].n == 0)
             continue;
         gram->filters->find(scan->view, &gram->keys[kind], &gram->candidates);
-        verify_candidates(scan, (enum gram_kind)kind, place);
+        verify_candidates(scan, (enum gram_kind)kind);
     }
 }
 
@@ -338,24 +348,35 @@ static uint32_t keep_runs(const struct scan *scan, uint32_t n)
 
 /* A run at a text's first byte may go on from what lies before the text, and not pass: those are
  * looked at in any case. */
-static void scan_runs(struct scan *scan, struct place place, uint32_t from, uint32_t to)
+static void scan_runs(struct scan *scan, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
     const uint32_t n = keep_runs(scan, gram->filters->runs(scan->bytes, from, to, gram->passed));
-    uint32_t index = place.index;
+    struct place place;
 
     for (uint32_t i = 0; i < n && scan->left >= 0; i++)
-        if (find_text(scan, &place, gram->passed[i]) && gram->passed[i] != place.begin)
+        if (find_text(scan, gram->passed[i], &place) && gram->passed[i] != place.begin)
             verify_run(scan, &place, gram->passed[i] - place.begin);
-    for (; gram->begin[index] < to && scan->left >= 0; index++) {
-        const struct place first = place_of(scan, index);
+    for (uint32_t index = gram->text_at[from / TEXT_GRAIN];
+         gram->begin[index] < to && scan->left >= 0; index++) {
+        const uint32_t begin = gram->begin[index];
 
-        if (first.begin >= from && first.text.len > 0)
-            verify_run(scan, &first, 0);
+        if (begin >= from && begin < gram->end[index] && find_text(scan, begin, &place))
+            verify_run(scan, &place, 0);
     }
 }
 
-static void scan_tiny(struct scan *scan, struct place place, uint32_t from, uint32_t to)
+/* Eight bytes are all of a tiny literal. */
+static void verify_tiny(const struct scan *scan, const struct place *place,
+                        const struct gram_entry *entry, uint32_t at)
+{
+    uint32_t end;
+
+    if (gram_entry_fits(entry, &place->text, at - place->begin, &end))
+        report_entry(scan, place, entry, end);
+}
+
+static void scan_tiny(struct scan *scan, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
     const struct gram_list *list = &scan->view->body->tiny;
@@ -367,22 +388,31 @@ static void scan_tiny(struct scan *scan, struct place place, uint32_t from, uint
         const uint32_t at = gram->passed[i];
         const uint8_t byte = mpm_fold(scan->bytes[at]);
         const uint32_t begin = list->begin[byte], end = list->begin[byte + 1];
+        struct place place;
 
-        if (!find_text(scan, &place, at))
+        if (!find_text(scan, at, &place))
             continue;
         if (!spend(scan, end - begin))
             return;
         for (uint32_t k = begin; k < end; k++)
-            verify_entry(scan, &place, &entries[k], at);
+            verify_tiny(scan, &place, &entries[k], at);
     }
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-static void add_text(struct scan *scan, uint32_t begin, uint32_t end)
+/* The next text: bytes begin to end - 1 of the unit, which are an item's or a part's. */
+static void add_text(struct scan *scan, uint32_t begin, uint32_t end, uint32_t item)
 {
-    scan->gram->begin[scan->n_texts] = begin;
-    scan->gram->end[scan->n_texts] = end;
+    struct gram_cpu *gram = scan->gram;
+    const uint32_t overlap = mpm_overlap(scan->batch, item);
+    const uint32_t from = scan->range.from > overlap ? scan->range.from : overlap;
+
+    gram->begin[scan->n_texts] = begin;
+    gram->end[scan->n_texts] = end;
+    gram->drop[scan->n_texts] = from - scan->skipped;
+    for (uint32_t i = (scan->len + TEXT_GRAIN - 1) / TEXT_GRAIN; i * TEXT_GRAIN < end; i++)
+        gram->text_at[i] = (uint16_t)scan->n_texts;
     scan->n_texts++;
     scan->len = end;
 }
@@ -397,7 +427,7 @@ static void take_part(struct scan *scan)
     range->to = span.len - range->from > 2 * PART_LEN ? range->from + PART_LEN : span.len;
     scan->skipped = range->from - (range->from < scan->reach ? range->from : scan->reach);
     scan->bytes = scan->batch->bytes + span.offset + scan->skipped;
-    add_text(scan, 0, range->to - scan->skipped);
+    add_text(scan, 0, range->to - scan->skipped, range->first);
 }
 
 /* Items from range.first on that lie close one behind another. */
@@ -412,7 +442,7 @@ static void take_items(struct scan *scan)
     do {
         const uint32_t offset = batch->payload[item].offset - begin;
 
-        add_text(scan, offset, offset + batch->payload[item].len);
+        add_text(scan, offset, offset + batch->payload[item].len, item);
         item++;
     } while (item < batch->n_items && scan->n_texts < TEXTS_MAX && scan->len < UNIT_LEN &&
              batch->payload[item].len <= PART_LEN && batch->payload[item].offset >= begin &&
@@ -450,18 +480,15 @@ static bool next_unit(struct scan *scan)
 static bool scan_unit(struct scan *scan)
 {
     const struct gram_table *body = scan->view->body;
-    struct place place = place_of(scan, 0);
 
     scan->left = WORK_FREE + (int64_t)scan->len;
     for (uint32_t from = 0, to; from < scan->len && scan->left >= 0; from = to) {
         to = scan->len - from < GRAM_CHUNK ? scan->len : from + GRAM_CHUNK;
-        /* The first text that reaches into the chunk. */
-        (void)find_text(scan, &place, from);
-        scan_windows(scan, &place, from, to);
+        scan_windows(scan, from, to);
         if (body->n_runs != 0)
-            scan_runs(scan, place, from, to);
+            scan_runs(scan, from, to);
         if (body->n_tiny != 0)
-            scan_tiny(scan, place, from, to);
+            scan_tiny(scan, from, to);
     }
     return scan->left >= 0;
 }

@@ -107,7 +107,7 @@ double gram_model_occurrences(const struct gram_model *model, uint64_t bytes, in
 {
     static const int first_of[GRAM_MODEL_COUNTS] = {0, 1, 0, 0, 0};
     static const int len_of[GRAM_MODEL_COUNTS] = {3, 3, 4, 5, 7};
-    double share = gram == GRAM_MODEL_FILTER ? 1e6 / 64 : 1e6;
+    double share = gram == GRAM_MODEL_FILTER ? 1e6 / 512 : 1e6;
     uint64_t before = 256;
 
     if (model->count[gram] != NULL)
@@ -121,25 +121,24 @@ double gram_model_occurrences(const struct gram_model *model, uint64_t bytes, in
     return share;
 }
 
-/* What is in the dictionary costs a few times what only passes the filter; where the literal lacks
- * bytes that name bits, those of the others reject most. */
+/* What is in the dictionary costs a few times what only passes the filter. Where the literal lacks
+ * bytes that name bits, those of the others reject less than their number suggests: bytes that
+ * follow one another depend on each other. The shares are fitted to captures. */
 double gram_model_cost(const struct gram_model *model, uint64_t bytes, enum gram_kind kind)
 {
     const double verification = 4;
+    const double words = gram_model_occurrences(model, bytes >> 8, GRAM_MODEL_3);
 
     switch (kind) {
     case GRAM_KIND_7:
         return verification * gram_model_occurrences(model, bytes, GRAM_MODEL_7) +
                gram_model_occurrences(model, bytes, GRAM_MODEL_FILTER);
     case GRAM_KIND_5:
-        return verification * gram_model_occurrences(model, bytes, GRAM_MODEL_5) +
-               gram_model_occurrences(model, bytes >> 8, GRAM_MODEL_3) / 8;
+        return verification * gram_model_occurrences(model, bytes, GRAM_MODEL_5) + words / 16;
     case GRAM_KIND_4:
-        return verification * gram_model_occurrences(model, bytes, GRAM_MODEL_4) +
-               gram_model_occurrences(model, bytes >> 8, GRAM_MODEL_3) / 8;
+        return verification * gram_model_occurrences(model, bytes, GRAM_MODEL_4) + words;
     default:
-        return verification * gram_model_occurrences(model, bytes >> 8, GRAM_MODEL_4) +
-               gram_model_occurrences(model, bytes >> 8, GRAM_MODEL_3) / 8;
+        return verification * gram_model_occurrences(model, bytes >> 8, GRAM_MODEL_4) + words / 4;
     }
 }
 

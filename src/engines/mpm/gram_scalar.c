@@ -68,10 +68,11 @@ void gram_keys_scalar(const struct gram_view *view, const uint8_t *text, const u
             const uint32_t key =
                 gram_key((enum gram_kind)kind, before, first, (uint32_t)(bytes >> 32));
 
+            if ((word & gram_unnamed((enum gram_kind)kind)) != 0 ||
+                !gram_may_have(view->present, view->slots_log, key))
+                continue;
             keys->at[keys->n] = passed[i];
             keys->key[keys->n] = key;
-            if ((word & gram_unnamed((enum gram_kind)kind)) != 0)
-                continue;
             keys->n++;
             __builtin_prefetch(&view->slots[gram_slot_of(key, view->slots_log)]);
         }

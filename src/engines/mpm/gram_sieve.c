@@ -14,7 +14,7 @@ enum {
 
 struct gram_sieve_draft {
     uint32_t key;
-    uint32_t group;
+    uint32_t order; /* within a key */
     uint32_t first; /* bytes 0 to 3 of the window, coarsely folded, */
     uint32_t next;  /* and 4 to 7, */
     uint32_t mask;  /* as far as the literal has them */
@@ -90,11 +90,11 @@ static uint32_t choose_window(const struct choice *choice, const struct mpm_key 
     return window;
 }
 
-/* Whether no literal that gets a window is shorter than what a long sieve hashes. */
-static bool is_long_set(const struct mpm_set *set, const bool *is_apart)
+/* Whether no literal is shorter than what a long sieve hashes. */
+static bool is_long_set(const struct mpm_set *set, const struct gram_windowed *windowed, uint32_t n)
 {
-    for (uint32_t group = 0; group < set->n_groups; group++)
-        if (!is_apart[group] && gram_group_key(set, group)->len < GRAM_SIEVE_LONG)
+    for (uint32_t i = 0; i < n; i++)
+        if (gram_share_key(set, &windowed[i].share)->len < GRAM_SIEVE_LONG)
             return false;
     return true;
 }
@@ -106,63 +106,41 @@ static int compare_drafts(const void *left, const void *right)
 
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
-    return a->group < b->group ? -1 : a->group > b->group;
-}
-
-/* A group's literals that an entry's bytes hold whole have entries of their own: beginning with
- * that of the group. Returns their number. */
-static uint32_t spread_group(struct gram_sieve_draft *draft, const struct mpm_set *set)
-{
-    const struct gram_sieve_draft whole = *draft;
-    const uint32_t first = set->groups[whole.group], n = set->groups[whole.group + 1] - first;
-
-    for (uint32_t k = 0; k < n; k++) {
-        const struct sl_literal *literal = &set->literals[set->keys[first + k].id];
-
-        draft[k] = whole;
-        draft[k].entry.match = set->keys[first + k].id;
-        draft[k].entry.flags &= (uint8_t)~GRAM_ENTRY_GROUP;
-        if ((literal->flags & SL_LITERAL_NOCASE) == 0) {
-            draft[k].entry.flags |= GRAM_ENTRY_EXACT;
-            memcpy(&draft[k].entry.bytes, literal->bytes, literal->len);
-        }
-    }
-    return n;
+    return a->order < b->order ? -1 : a->order > b->order;
 }
 
 static bool make_drafts(struct gram_sieve_builder *builder, const struct mpm_set *set,
-                        const struct gram_model *model, const uint32_t *pattern_at,
-                        const bool *is_apart)
+                        const struct gram_model *model, const struct gram_windowed *windowed,
+                        uint32_t n)
 {
     const struct choice choice = {
         .model = model,
         .is_long = builder->sieve.next != 0,
         .n_chosen = (uint32_t *)calloc((size_t)1 << COUNTERS_LOG, sizeof *choice.n_chosen)};
+    uint32_t window = 0;
 
     if (choice.n_chosen == NULL)
         return false;
-    for (uint32_t group = 0; group < set->n_groups; group++) {
-        const struct mpm_key *key = gram_group_key(set, group);
-        struct gram_sieve_draft *draft = &builder->drafts[builder->at.n_entries];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct gram_share *share = &windowed[i].share;
+        const struct mpm_key *key = gram_share_key(set, share);
+        struct gram_sieve_draft *draft = &builder->drafts[i];
         uint64_t mask;
 
-        if (is_apart[group])
-            continue;
-        const uint32_t window = choose_window(&choice, key);
+        if (i == 0 || windowed[i - 1].share.group != share->group)
+            window = choose_window(&choice, key);
         const uint64_t bytes = bytes_from(key, window, &mask);
         (*chosen(&choice, bytes))++;
-        draft->group = group;
+        draft->order = i;
         draft->first = (uint32_t)bytes;
         draft->next = (uint32_t)(bytes >> 32);
         draft->mask = (uint32_t)(mask >> 32);
         draft->key = gram_sieve_key(&builder->sieve, draft->first, draft->next);
-        draft->entry = gram_make_entry(set, pattern_at, group, window);
-        builder->at.n_entries++;
-        if ((draft->entry.flags & GRAM_ENTRY_GROUP) != 0 && key->len <= sizeof draft->entry.bytes)
-            builder->at.n_entries += spread_group(draft, set) - 1;
+        draft->entry = gram_make_entry(set, share, windowed[i].pattern_at, window);
     }
     free(choice.n_chosen);
-    qsort(builder->drafts, builder->at.n_entries, sizeof *builder->drafts, compare_drafts);
+    builder->at.n_entries = n;
+    qsort(builder->drafts, n, sizeof *builder->drafts, compare_drafts);
     return true;
 }
 
@@ -223,15 +201,14 @@ static bool make_words(struct gram_sieve_builder *builder, const struct gram_mod
 }
 
 bool gram_sieve_build(struct gram_sieve_builder *builder, const struct mpm_set *set,
-                      const struct gram_model *model, const uint32_t *pattern_at,
-                      const bool *is_apart)
+                      const struct gram_model *model, const struct gram_windowed *windowed,
+                      uint32_t n)
 {
-    builder->drafts =
-        (struct gram_sieve_draft *)malloc(((size_t)set->n_literals + 1) * sizeof *builder->drafts);
+    builder->drafts = (struct gram_sieve_draft *)malloc(((size_t)n + 1) * sizeof *builder->drafts);
     if (builder->drafts == NULL)
         return false;
-    builder->sieve.next = is_long_set(set, is_apart);
-    return make_drafts(builder, set, model, pattern_at, is_apart) && make_words(builder, model);
+    builder->sieve.next = is_long_set(set, windowed, n);
+    return make_drafts(builder, set, model, windowed, n) && make_words(builder, model);
 }
 
 void gram_sieve_clear(struct gram_sieve_builder *builder)

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -128,8 +129,8 @@ static void assert_same_hits(void)
         const struct sl_hit e = expected.hit[i];
 
         if (f.item != e.item || f.offset != e.offset || f.id != e.id)
-            fail_msg("hit %zu: found (%u, %u, %u), expected (%u, %u, %u)", i, f.item, f.offset,
-                     f.id, e.item, e.offset, e.id);
+            fail_msg("hit %zu: found (%u, %u, %" PRIu64 "), expected (%u, %u, %" PRIu64 ")", i,
+                     f.item, f.offset, f.id, e.item, e.offset, e.id);
     }
     if (found.n != expected.n)
         fail_msg("found %zu hits, expected %zu", found.n, expected.n);
