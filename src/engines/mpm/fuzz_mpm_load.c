@@ -37,7 +37,8 @@ enum { N_WORDS = sizeof words / sizeof *words };
 
 static struct sl_mpm_table *build(const char *algorithm)
 {
-    const struct sl_mpm_config config = {.algorithm = algorithm};
+    /* What is built for CPUs lies in such tables too. */
+    const struct sl_mpm_config config = {.algorithm = algorithm, .device = SL_DEVICE_CUDA};
     struct sl_literal literals[N_WORDS];
     struct sl_mpm_table *table;
 

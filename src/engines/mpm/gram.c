@@ -5,31 +5,23 @@
 
 #include "ac.h"
 #include "base/diag.h"
+#include "gram_build.h"
 #include "gram_check.h"
-#include "gram_model.h"
 
 static const char name[] = "gram";
 
 enum {
-    APART_MAX = 4,          /* literals of a group that have entries of their own */
-    SLOTS_A_KEY = 4,        /* so that most keys lie where they are looked for first */
-    CUDA_WORDS_LOG_MAX = 15 /* 128 KiB of a multiprocessor's shared memory */
+    APART_MAX = 4,  /* literals of a group that have entries of their own */
+    SLOTS_A_KEY = 4 /* so that most keys lie where they are looked for first */
 };
 
 /* An entry to be, and where it goes. */
 enum place { PLACE_DICTIONARY, PLACE_TINY, PLACE_RUNS, N_PLACES };
 
-/* Literals that an entry stands for: one, or all of a group. */
-struct share {
-    uint32_t group;
-    uint32_t first; /* of the set's keys, */
-    uint32_t end;   /* and behind the last */
-};
-
 struct draft {
     uint32_t place;
     uint32_t key; /* the dictionary's, or the list's byte */
-    struct share share;
+    struct gram_share share;
     uint32_t order; /* within a key */
     uint32_t run;   /* bytes of a literal that is a run; 0: it is none */
     struct gram_entry entry;
@@ -53,6 +45,9 @@ struct builder {
     uint32_t n_of[N_PLACES];
     uint32_t n_in_runs;
     uint32_t n_keys;
+    struct gram_windowed *windowed; /* what has windows */
+    uint32_t n_windowed;
+    struct gram_sieve_builder sieve;
 };
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -80,10 +75,10 @@ static uint64_t window_bytes(const struct mpm_key *key, uint32_t at, uint32_t le
     return bytes;
 }
 
-static bool is_run(const uint8_t *bytes, uint32_t len)
+bool gram_is_run(const uint8_t *folded, uint32_t len)
 {
     for (uint32_t i = 1; i < len; i++)
-        if (coarse(bytes[i]) != coarse(bytes[0]))
+        if (coarse(folded[i]) != coarse(folded[0]))
             return false;
     return true;
 }
@@ -99,7 +94,7 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
         const uint32_t len = window_len(key, at);
         const uint64_t bytes = window_bytes(key, at, len);
 
-        if (at > 0 ? is_run(key->folded + at - 1, len + 1) : is_run(key->folded, len))
+        if (at > 0 ? gram_is_run(key->folded + at - 1, len + 1) : gram_is_run(key->folded, len))
             continue;
 
         const double cost = gram_model_cost(&builder->model, bytes, gram_kind_of(at, len));
@@ -114,22 +109,17 @@ static bool choose_window(const struct builder *builder, const struct mpm_key *k
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-static struct share whole_group(const struct mpm_set *set, uint32_t group)
+static struct gram_share whole_group(const struct mpm_set *set, uint32_t group)
 {
-    return (struct share){group, set->groups[group], set->groups[group + 1]};
-}
-
-static const struct mpm_key *share_key(const struct mpm_set *set, const struct share *share)
-{
-    return &set->keys[share->first];
+    return (struct gram_share){group, set->groups[group], set->groups[group + 1]};
 }
 
 /* The bytes that an entry compares: as they were given where it is one literal whose case counts.
  */
-static const uint8_t *pattern_of(const struct mpm_set *set, const struct share *share,
+static const uint8_t *pattern_of(const struct mpm_set *set, const struct gram_share *share,
                                  uint8_t *flags)
 {
-    const struct mpm_key *key = share_key(set, share);
+    const struct mpm_key *key = gram_share_key(set, share);
     const struct sl_literal *literal = &set->literals[key->id];
 
     *flags = share->end - share->first > 1 ? GRAM_ENTRY_GROUP : 0;
@@ -141,19 +131,20 @@ static const uint8_t *pattern_of(const struct mpm_set *set, const struct share *
 }
 
 /* Room for the bytes of a share, which all its entries have in common. */
-static uint32_t take_pattern(struct builder *builder, const struct share *share)
+static uint32_t take_pattern(struct builder *builder, const struct gram_share *share)
 {
     const uint64_t at = builder->patterns_len;
 
-    builder->patterns_len += (share_key(builder->set, share)->len + UINT64_C(7)) & ~UINT64_C(7);
+    builder->patterns_len +=
+        (gram_share_key(builder->set, share)->len + UINT64_C(7)) & ~UINT64_C(7);
     return (uint32_t)at;
 }
 
 /* An entry that compares eight bytes as much of which as possible lies in the literal. */
-static struct gram_entry make_entry(const struct mpm_set *set, const struct share *share,
-                                    uint32_t pattern_at, uint32_t window)
+struct gram_entry gram_make_entry(const struct mpm_set *set, const struct gram_share *share,
+                                  uint32_t pattern_at, uint32_t window)
 {
-    const struct mpm_key *key = share_key(set, share);
+    const struct mpm_key *key = gram_share_key(set, share);
     const uint32_t latest = key->len > 8 ? key->len - 8 : 0;
     const uint32_t from = window < latest ? window : latest;
     struct gram_entry entry = {.pattern = pattern_at,
@@ -170,23 +161,23 @@ static struct gram_entry make_entry(const struct mpm_set *set, const struct shar
     return entry;
 }
 
-static struct draft *add_draft(struct builder *builder, enum place place, const struct share *share,
-                               uint32_t pattern_at, uint32_t window)
+static struct draft *add_draft(struct builder *builder, enum place place,
+                               const struct gram_share *share, uint32_t pattern_at, uint32_t window)
 {
     struct draft *draft = &builder->drafts[builder->n_drafts++];
 
     *draft = (struct draft){.place = place,
                             .share = *share,
-                            .order = share_key(builder->set, share)->len,
-                            .entry = make_entry(builder->set, share, pattern_at, window)};
+                            .order = gram_share_key(builder->set, share)->len,
+                            .entry = gram_make_entry(builder->set, share, pattern_at, window)};
     builder->n_of[place]++;
     return draft;
 }
 
-static void add_window(struct builder *builder, const struct share *share, uint32_t pattern_at,
+static void add_window(struct builder *builder, const struct gram_share *share, uint32_t pattern_at,
                        uint32_t window)
 {
-    const struct mpm_key *key = share_key(builder->set, share);
+    const struct mpm_key *key = gram_share_key(builder->set, share);
     const uint32_t known = window_len(key, window);
     const enum gram_kind kind = gram_kind_of(window, known);
     const uint64_t bytes = window_bytes(key, window, known);
@@ -202,16 +193,17 @@ static void add_window(struct builder *builder, const struct share *share, uint3
 
 /* Entries for a window of each residue. Of a group that is not large each literal has its own: they
  * need no look at the group when they match. */
-static void add_windows(struct builder *builder, const struct share *whole,
+static void add_windows(struct builder *builder, const struct gram_share *whole,
                         const uint32_t window[GRAM_STRIDE_MAX])
 {
     const uint32_t n = whole->end - whole->first;
     const uint32_t step = n > APART_MAX ? n : 1;
 
     for (uint32_t first = whole->first; first < whole->end; first += step) {
-        const struct share share = {whole->group, first, first + step};
+        const struct gram_share share = {whole->group, first, first + step};
         const uint32_t pattern_at = take_pattern(builder, &share);
 
+        builder->windowed[builder->n_windowed++] = (struct gram_windowed){share, pattern_at};
         for (uint32_t residue = 0; residue < builder->stride; residue++)
             add_window(builder, &share, pattern_at, window[residue]);
     }
@@ -219,9 +211,9 @@ static void add_windows(struct builder *builder, const struct share *whole,
 
 /* Whether a group's literals are runs of one byte, not only of coarsely equal ones, and those whose
  * case counts are runs as they were given. */
-static bool is_run_as_given(const struct mpm_set *set, const struct share *group)
+static bool is_run_as_given(const struct mpm_set *set, const struct gram_share *group)
 {
-    const struct mpm_key *key = share_key(set, group);
+    const struct mpm_key *key = gram_share_key(set, group);
 
     if (memcmp(key->folded, key->folded + 1, key->len - 1) != 0)
         return false;
@@ -237,8 +229,8 @@ static bool is_run_as_given(const struct mpm_set *set, const struct share *group
 
 static void add_group(struct builder *builder, uint32_t group)
 {
-    const struct share whole = whole_group(builder->set, group);
-    const struct mpm_key *key = share_key(builder->set, &whole);
+    const struct gram_share whole = whole_group(builder->set, group);
+    const struct mpm_key *key = gram_share_key(builder->set, &whole);
     uint32_t window[GRAM_STRIDE_MAX];
     bool found = true;
 
@@ -293,7 +285,7 @@ static void count_keys(struct builder *builder)
         builder->n_keys += begins_key(builder, i);
 }
 
-static uint32_t log_at_least(uint64_t n)
+uint32_t gram_log_at_least(uint64_t n)
 {
     uint32_t log = 0;
 
@@ -302,16 +294,14 @@ static uint32_t log_at_least(uint64_t n)
     return log;
 }
 
-/* Words enough that few are shared, within what a core's second-level cache, or the shared memory
- * of a GPU's multiprocessor, holds. */
-static uint32_t choose_words_log(const struct builder *builder, enum sl_device_kind device)
+/* Words enough that few are shared, within what a core's second-level cache holds. */
+static uint32_t choose_words_log(const struct builder *builder)
 {
-    const uint32_t max = device == SL_DEVICE_CUDA ? CUDA_WORDS_LOG_MAX : GRAM_WORDS_LOG_MAX;
-    const uint32_t log = log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
+    const uint32_t log = gram_log_at_least(4 * (uint64_t)builder->n_of[PLACE_DICTIONARY]);
 
     if (log < 10)
         return 10;
-    return log < max ? log : max;
+    return log < GRAM_WORDS_LOG_MAX ? log : GRAM_WORDS_LOG_MAX;
 }
 
 static void fill_words(struct builder *builder)
@@ -332,7 +322,7 @@ static void fill_words(struct builder *builder)
 
 /* What frequent windows, in none of which a literal's begins, collide with depends on the
  * multiplier: of some, the one that lets the least pass is taken. */
-static bool make_filter(struct builder *builder, enum sl_device_kind device)
+static bool make_filter(struct builder *builder)
 {
     static const uint32_t multipliers[] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu,
                                            0x165667B1u, 0xD35A2D97u, 0xB5297A4Du, 0x68E31DA5u};
@@ -340,7 +330,7 @@ static bool make_filter(struct builder *builder, enum sl_device_kind device)
     double best = 0;
     int best_at = 0;
 
-    builder->words_log = choose_words_log(builder, device);
+    builder->words_log = choose_words_log(builder);
     builder->words = (uint32_t *)malloc(sizeof *builder->words << builder->words_log);
     if (builder->words == NULL)
         return false;
@@ -380,7 +370,7 @@ static uint32_t longest_walk(const struct gram_slot *slots, uint32_t slots_log)
 /* No more than GRAM_SLOTS_LOG_MAX, which would be for 33 million literals. */
 static uint32_t choose_slots_log(const struct builder *builder)
 {
-    const uint32_t log = log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys);
+    const uint32_t log = gram_log_at_least(SLOTS_A_KEY * (uint64_t)builder->n_keys);
 
     return log < GRAM_SLOTS_LOG_MIN ? GRAM_SLOTS_LOG_MIN : log;
 }
@@ -432,7 +422,7 @@ static void fill_list(struct gram_list *list, const struct builder *builder, enu
 static void fill_tiny_classes(struct gram_table *body, const struct builder *builder, size_t from)
 {
     for (size_t i = 0; i < builder->n_of[PLACE_TINY]; i++) {
-        const struct mpm_key *key = share_key(builder->set, &builder->drafts[from + i].share);
+        const struct mpm_key *key = gram_share_key(builder->set, &builder->drafts[from + i].share);
         const uint8_t class_bit =
             (uint8_t)(1u << (key->folded[0] * 7 + (key->len > 1 ? key->folded[1] : 0)) % 8);
 
@@ -489,7 +479,7 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
     fill_tiny_classes(body, builder, from[PLACE_TINY]);
 }
 
-static struct sl_mpm_table *make_table(const struct builder *builder)
+static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_kind device)
 {
     const uint32_t *n_of = builder->n_of;
     struct gram_table head = {.stride = builder->stride,
@@ -509,6 +499,8 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     head.present = mpm_place(&end, sizeof(uint32_t) << (head.slots_log + GRAM_PRESENT_LOG - 5));
     head.entries = mpm_place(&end, builder->n_drafts * sizeof(struct gram_entry));
     head.patterns = mpm_place(&end, builder->patterns_len);
+    if (device == SL_DEVICE_CUDA)
+        head.sieve = gram_sieve_place(&builder->sieve, &end);
     head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
 
     struct sl_mpm_table *table = mpm_table_create(builder->set, name, builder->set->n_states, end);
@@ -523,21 +515,13 @@ static struct sl_mpm_table *make_table(const struct builder *builder)
     body->walk_max = longest_walk(slots, head.slots_log);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
+    if (head.sieve != 0)
+        gram_sieve_write(&builder->sieve, body);
     ac_automaton_write(builder->automaton, (struct ac_table *)((uint8_t *)body + body->automaton));
     return table;
 }
 
 /* ---- build ----------------------------------------------------------------------------------- */
-
-/* A GPU's shared memory holds only so many words; beyond two windows a word too much passes. */
-static uint32_t choose_stride(const struct mpm_set *set, enum sl_device_kind device)
-{
-    const uint64_t n_windows = (uint64_t)set->n_groups * GRAM_STRIDE_MAX;
-
-    return device == SL_DEVICE_CUDA && n_windows > UINT64_C(2) << CUDA_WORDS_LOG_MAX
-               ? 1
-               : GRAM_STRIDE_MAX;
-}
 
 static bool builder_init(struct builder *builder, const struct mpm_set *set,
                          const struct sl_mpm_config *config)
@@ -545,9 +529,19 @@ static bool builder_init(struct builder *builder, const struct mpm_set *set,
     const size_t n_drafts = (size_t)set->n_literals * GRAM_STRIDE_MAX;
 
     builder->set = set;
-    builder->stride = choose_stride(set, config->device);
+    builder->stride = GRAM_STRIDE_MAX;
     builder->drafts = (struct draft *)malloc((n_drafts + 1) * sizeof *builder->drafts);
-    return builder->drafts != NULL && gram_model_init(&builder->model, config->sample);
+    builder->windowed =
+        (struct gram_windowed *)malloc(((size_t)set->n_literals + 1) * sizeof *builder->windowed);
+    return builder->drafts != NULL && builder->windowed != NULL &&
+           gram_model_init(&builder->model, config->sample);
+}
+
+static bool make_sieve(struct builder *builder, enum sl_device_kind device)
+{
+    return device != SL_DEVICE_CUDA ||
+           gram_sieve_build(&builder->sieve, builder->set, &builder->model, builder->windowed,
+                            builder->n_windowed);
 }
 
 static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_set *set,
@@ -564,11 +558,13 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
             add_group(&builder, group);
         qsort(builder.drafts, builder.n_drafts, sizeof *builder.drafts, compare_drafts);
         count_keys(&builder);
-        if (make_filter(&builder, config->device))
-            made = make_table(&builder);
+        if (make_filter(&builder) && make_sieve(&builder, config->device))
+            made = make_table(&builder, config->device);
     }
     ac_automaton_free(builder.automaton);
     free(builder.words);
+    free(builder.windowed);
+    gram_sieve_clear(&builder.sieve);
     gram_model_clear(&builder.model);
     free(builder.drafts);
     if (made == NULL)

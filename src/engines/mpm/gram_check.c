@@ -2,7 +2,8 @@
 #include "gram_check.h"
 
 #include "ac.h"
-#include "gram_core.h"
+#include "base/diag.h"
+#include "gram_sieve.h"
 
 static bool parts_fit(const struct sl_mpm_table *table, const struct gram_table *body)
 {
@@ -67,6 +68,61 @@ static bool list_fits(const struct gram_table *body, const struct gram_list *lis
     return true;
 }
 
+static bool entries_fit(const struct sl_mpm_table *table, const struct gram_table *body,
+                        const struct gram_entry *entries, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (!entry_fits(table, body, &entries[i]))
+            return false;
+    return true;
+}
+
+/* Searches end, and each list of entries. */
+static bool sieve_slots_fit(const struct gram_sieve *sieve, uint64_t n_entries)
+{
+    bool some_search_ends = false;
+
+    for (uint64_t i = 0; i < UINT64_C(1) << sieve->slots_log; i++) {
+        const uint32_t entry = sieve->slots[i].entry & GRAM_NONE;
+
+        some_search_ends |= i % 2 == 1 && (sieve->slots[i].entry & GRAM_MORE) == 0;
+        if (entry != GRAM_NONE && entry >= n_entries)
+            return false;
+    }
+    return some_search_ends &&
+           (n_entries == 0 || (sieve->entries[n_entries - 1].flags & GRAM_ENTRY_LAST) != 0);
+}
+
+static bool sieve_fits(const struct sl_mpm_table *table, const struct gram_table *body)
+{
+    const struct gram_sieve_table *at = (const struct gram_sieve_table *)mpm_at(body, body->sieve);
+
+    if (body->sieve == 0)
+        return true;
+    if (!mpm_part_fits(table, body->sieve, 1, sizeof *at) || at->n_words < 1 ||
+        at->n_words > GRAM_SIEVE_WORDS_MAX || at->slots_log < 1 || at->slots_log >= 32 ||
+        at->n_entries >= GRAM_NONE ||
+        !mpm_part_fits(table, at->words, at->n_words, sizeof(uint32_t)) ||
+        !mpm_part_fits(table, at->slots, UINT64_C(1) << at->slots_log,
+                       sizeof(struct gram_sieve_slot)) ||
+        !mpm_part_fits(table, at->entries, at->n_entries, sizeof(struct gram_entry)))
+        return false;
+
+    const struct gram_sieve sieve = gram_sieve(body);
+    return entries_fit(table, body, sieve.entries, at->n_entries) &&
+           sieve_slots_fit(&sieve, at->n_entries);
+}
+
+bool gram_is_for_gpus(const struct sl_mpm_table *table, struct sl_diag *diag)
+{
+    const struct gram_table *body = (const struct gram_table *)mpm_at(table, table->body);
+
+    if (body->sieve == 0)
+        (void)diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
+                       "gram's table was built for a CPU, not for a GPU");
+    return body->sieve != 0;
+}
+
 const char *gram_check(const struct sl_mpm_table *table)
 {
     static const char wrong[] = "its dictionary leads out of the table";
@@ -76,9 +132,8 @@ const char *gram_check(const struct sl_mpm_table *table)
         return wrong;
 
     const struct gram_entry *entries = (const struct gram_entry *)mpm_at(body, body->entries);
-    for (uint32_t i = 0; i < body->n_entries; i++)
-        if (!entry_fits(table, body, &entries[i]))
-            return wrong;
+    if (!entries_fit(table, body, entries, body->n_entries) || !sieve_fits(table, body))
+        return wrong;
     if (body->n_in_dictionary > 0 &&
         (entries[body->n_in_dictionary - 1].flags & GRAM_ENTRY_LAST) == 0)
         return wrong;

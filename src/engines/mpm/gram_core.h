@@ -111,6 +111,7 @@ struct gram_table {
     uint8_t run_min[256];     /* the shortest run of this byte to be looked at, 0: none */
     uint32_t n_tiny;
     uint32_t n_runs;
+    uint64_t sieve;     /* struct gram_sieve_table, for GPUs; 0: the table was built for CPUs */
     uint64_t automaton; /* struct ac_table: for texts on which verification is dear */
 };
 

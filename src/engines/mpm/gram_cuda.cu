@@ -9,6 +9,10 @@
 #include "device/cuda_internal.h"
 #include "gram_tile.h"
 
+extern "C" {
+#include "gram_check.h"
+}
+
 enum {
     BLOCK = 1024,
     WARPS = BLOCK / 32,
@@ -16,8 +20,7 @@ enum {
     QUEUE = 64,        /* less than 32 wait while up to 32 come in */
     STAGED = 48,       /* hits; more go to memory one by one */
     ITEMS_BLOCK = 256, /* threads, one an item */
-    ENTRIES_ALONE = 4, /* of the index */
-    KIND_SHIFT = 28
+    ENTRIES_ALONE = 4  /* of the index */
 };
 
 #define WHOLE 0xFFFFFFFFu /* all lanes of a warp */
@@ -25,7 +28,7 @@ enum {
 struct queues {
     uint32_t passed[QUEUE];
     uint32_t found_at[QUEUE];
-    uint32_t found[QUEUE]; /* entry, and its kind in the upper bits */
+    uint32_t found[QUEUE]; /* the entry there that is to be looked at */
     uint32_t run[QUEUE];
     uint32_t n_staged;
     struct sl_hit staged[STAGED];
@@ -47,9 +50,10 @@ static __device__ struct queues *my_queues(void)
 /* What is the same for all warps. */
 struct gram_scan {
     struct gram_view view;
+    struct gram_sieve sieve;
     struct gram_arena arena;
     struct cuda_hits_device hits;
-    bool in_runs, has_runs, has_tiny;
+    bool has_runs, has_tiny;
 };
 
 struct warp {
@@ -103,13 +107,14 @@ static __device__ void flush_hits(const struct warp *warp, uint32_t least)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-static __device__ void verify_entry(const struct warp *warp, const struct gram_entry *entry,
-                                    uint32_t at)
+static __device__ void verify_entry(const struct warp *warp, const struct gram_place *place,
+                                    const struct gram_entry *entry, uint32_t at)
 {
     const struct gram_view *view = &warp->scan->view;
-    uint32_t item, end;
+    const uint32_t item = place->item;
+    uint32_t end;
 
-    if (!gram_arena_matches(view, &warp->scan->arena, entry, at, &item, &end))
+    if (!gram_place_matches(view, &warp->scan->arena, place, entry, at, &end))
         return;
     if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
         append(warp, item, end, entry->match);
@@ -122,70 +127,75 @@ static __device__ void verify_entry(const struct warp *warp, const struct gram_e
             append(warp, item, end, view->literals[i].id);
 }
 
+/* An entry, in two reads. */
+static __device__ struct gram_entry read_entry(const struct gram_entry *from)
+{
+    union {
+        uint4 read[2];
+        struct gram_entry entry;
+    } both;
+
+    both.read[0] = ((const uint4 *)from)[0];
+    both.read[1] = ((const uint4 *)from)[1];
+    return both.entry;
+}
+
+/* Lanes append to the queue. */
+static __device__ void push_found(struct warp *warp, bool active, uint32_t at, uint32_t entry)
+{
+    const uint32_t lanes = __ballot_sync(WHOLE, active);
+
+    if (active) {
+        const uint32_t to = warp->n_found + __popc(lanes & lanes_below(warp->lane));
+
+        my_queues()->found_at[to] = at;
+        my_queues()->found[to] = entry;
+    }
+    warp->n_found += __popc(lanes);
+    __syncwarp();
+}
+
+/* A lane takes one entry; where its key has more of them, the next goes to the queue, so that lanes
+ * have equal work. */
 static __device__ void take_found(struct warp *warp, uint32_t n)
 {
-    warp->n_found -= n;
-    if (warp->lane < n) {
-        const uint32_t at = my_queues()->found_at[warp->n_found + warp->lane];
-        const uint32_t found = my_queues()->found[warp->n_found + warp->lane];
+    const bool active = warp->lane < n;
+    struct gram_entry entry = {};
+    uint32_t at = 0, number = 0;
 
-        for (const struct gram_entry *entry =
-                 &warp->scan->view.entries[found & ((1u << KIND_SHIFT) - 1)];
-             ; entry++) {
-            if (entry->kind == found >> KIND_SHIFT)
-                verify_entry(warp, entry, at);
-            if ((entry->flags & GRAM_ENTRY_LAST) != 0)
-                break;
-        }
+    warp->n_found -= n;
+    if (active) {
+        struct gram_place place;
+
+        at = my_queues()->found_at[warp->n_found + warp->lane];
+        number = my_queues()->found[warp->n_found + warp->lane];
+        /* Under way while the item is looked up. */
+        entry = read_entry(warp->scan->sieve.entries + number);
+        if (gram_locate(&warp->scan->arena, at, &place))
+            verify_entry(warp, &place, &entry, at);
     }
+    __syncwarp();
+    push_found(warp, active && (entry.flags & GRAM_ENTRY_LAST) == 0, at, number + 1);
     flush_hits(warp, 32);
 }
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
 
-static __device__ void look_up(struct warp *warp, bool active, uint32_t kind, uint32_t key,
-                               uint32_t at)
-{
-    const uint32_t first =
-        active ? gram_find(warp->scan->view.slots, warp->scan->view.slots_log, key) : GRAM_NONE;
-    const uint32_t found = __ballot_sync(WHOLE, first != GRAM_NONE);
-
-    if (first != GRAM_NONE) {
-        const uint32_t to = warp->n_found + __popc(found & lanes_below(warp->lane));
-
-        my_queues()->found_at[to] = at;
-        my_queues()->found[to] = kind << KIND_SHIFT | first;
-    }
-    warp->n_found += __popc(found);
-    __syncwarp();
-    if (warp->n_found >= 32)
-        take_found(warp, 32);
-}
-
 static __device__ void take_passed(struct warp *warp, uint32_t n)
 {
-    const struct gram_view *view = &warp->scan->view;
-    bool active = warp->lane < n;
-    uint32_t at = 0, before = 0, first = 0, rest = 0, word = 0;
+    uint32_t first = GRAM_NONE, at = 0;
 
     warp->n_passed -= n;
-    if (active) {
+    if (warp->lane < n) {
         at = my_queues()->passed[warp->n_passed + warp->lane];
 
         const uint64_t bytes = gram_fold8(gram_load8(warp->scan->arena.bytes + at));
-        before = at > 0 ? gram_fold4(warp->scan->arena.bytes[at - 1]) : (uint32_t)bytes;
-        first = (uint32_t)bytes;
-        rest = (uint32_t)(bytes >> 32);
-        word = shared_filter()[gram_word_of(first, view->multiplier, view->words_log)];
-        active = warp->scan->in_runs || !gram_in_run(before, bytes);
+        first = gram_sieve_find(&warp->scan->sieve, (uint32_t)bytes, (uint32_t)(bytes >> 32));
     }
-    __syncwarp();
-    for (uint32_t k = 0; k < GRAM_KINDS; k++) {
-        const enum gram_kind kind = (enum gram_kind)k;
 
-        look_up(warp, active && (word & gram_unnamed(kind)) == 0, kind,
-                gram_key(kind, before, first, rest), at);
-    }
+    push_found(warp, first != GRAM_NONE, at, first);
+    while (warp->n_found >= 32)
+        take_found(warp, 32);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -292,8 +302,7 @@ static __device__ void take_runs(struct warp *warp, uint32_t n)
     if (active) {
         at = my_queues()->run[warp->n_runs + warp->lane];
         active = gram_has_runs_of(warp->scan->view.body, warp->scan->arena.bytes[at]) &&
-                 gram_locate(&warp->scan->arena, at, at + (uint64_t)1, &place) &&
-                 at > place.span.offset;
+                 gram_locate(&warp->scan->arena, at, &place) && at > place.span.offset;
     }
     __syncwarp();
     verify_runs(warp, active, &place, at);
@@ -327,21 +336,23 @@ static __device__ void verify_tiny(const struct warp *warp, uint32_t bits, uint3
     for (; bits != 0; bits &= bits - 1) {
         const uint32_t from = at + (__ffs((int)bits) - 1);
         const uint8_t byte = mpm_fold(warp->scan->arena.bytes[from]);
+        struct gram_place place;
 
-        for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
-            verify_entry(warp, &entries[i], from);
+        if (gram_locate(&warp->scan->arena, from, &place))
+            for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
+                verify_entry(warp, &place, &entries[i], from);
     }
     __syncwarp();
 }
 
 /* What a lane reads of a tile. */
 struct lane_bytes {
-    uint32_t before;
     uint4 own;
     uint2 behind;
 };
 
-static __device__ struct lane_bytes load_lane(const struct warp *warp, uint64_t at)
+template <bool IS_LONG>
+static __device__ struct lane_bytes load_lane(const struct warp *warp, uint32_t at)
 {
     struct lane_bytes loaded = {};
 
@@ -349,34 +360,48 @@ static __device__ struct lane_bytes load_lane(const struct warp *warp, uint64_t 
         const uint8_t *bytes = warp->scan->arena.bytes + at;
 
         loaded.own = *(const uint4 *)bytes;
-        loaded.behind = *(const uint2 *)(bytes + GRAM_LANE);
-        /* No run goes on from before the arena. */
-        loaded.before = at > 0 ? *(const uint32_t *)(bytes - 4) : ~loaded.own.x << 24;
+        if (IS_LONG)
+            loaded.behind = *(const uint2 *)(bytes + GRAM_LANE);
+        else
+            loaded.behind.x = *(const uint32_t *)(bytes + GRAM_LANE);
     }
     return loaded;
 }
 
-template <int STRIDE>
+static __device__ void scan_runs(struct warp *warp, uint32_t at)
+{
+    uint32_t words[GRAM_LANE_WORDS], runs = 0;
+
+    if (at < warp->scan->arena.len) {
+        const uint32_t *from = (const uint32_t *)(warp->scan->arena.bytes + at);
+
+        /* No run goes on from before the arena. */
+        words[0] = gram_fold4(at > 0 ? from[-1] : ~from[0] << 24);
+        for (int i = 1; i < GRAM_LANE_WORDS; i++)
+            words[i] = gram_fold4(from[i - 1]);
+        runs = gram_lane_runs(words);
+    }
+    enqueue(
+        warp, &warp->n_runs, runs,
+        [=](uint32_t slot, uint32_t bit) { my_queues()->run[slot] = at + bit; },
+        [=] { take_runs(warp, 32); });
+}
+
+template <bool IS_LONG>
 static __device__ void scan_lane(struct warp *warp, const struct lane_bytes *loaded, uint32_t at)
 {
     const bool inside = at < warp->scan->arena.len;
-    const uint32_t words[GRAM_LANE_WORDS] = {
-        gram_fold4(loaded->before),  gram_fold4(loaded->own.x), gram_fold4(loaded->own.y),
-        gram_fold4(loaded->own.z),   gram_fold4(loaded->own.w), gram_fold4(loaded->behind.x),
-        gram_fold4(loaded->behind.y)};
-    uint32_t windows = gram_lane_windows(&warp->scan->view, shared_filter(), words, STRIDE);
+    const uint32_t words[] = {gram_fold4(loaded->own.x),    gram_fold4(loaded->own.y),
+                              gram_fold4(loaded->own.z),    gram_fold4(loaded->own.w),
+                              gram_fold4(loaded->behind.x), gram_fold4(loaded->behind.y)};
+    const uint32_t windows = gram_lane_windows(&warp->scan->sieve, shared_filter(), words, IS_LONG);
 
-    if (!warp->scan->in_runs && gram_lane_in_run(words))
-        windows &= 1;
     enqueue(
         warp, &warp->n_passed, inside ? windows : 0,
         [=](uint32_t slot, uint32_t bit) { my_queues()->passed[slot] = at + bit; },
         [=] { take_passed(warp, 32); });
     if (warp->scan->has_runs)
-        enqueue(
-            warp, &warp->n_runs, inside ? gram_lane_runs(words) : 0,
-            [=](uint32_t slot, uint32_t bit) { my_queues()->run[slot] = at + bit; },
-            [=] { take_runs(warp, 32); });
+        scan_runs(warp, at);
     if (warp->scan->has_tiny) {
         verify_tiny(
             warp, inside ? gram_lane_tiny(warp->scan->view.body, warp->scan->arena.bytes + at) : 0,
@@ -385,29 +410,37 @@ static __device__ void scan_lane(struct warp *warp, const struct lane_bytes *loa
     }
 }
 
-template <int STRIDE>
+template <bool IS_LONG>
 static __global__ void __launch_bounds__(BLOCK)
     gram_scan_kernel(const __grid_constant__ struct gram_scan scan)
 {
-    const uint32_t n_words = 1u << scan.view.words_log;
     struct warp warp = {&scan, threadIdx.x % 32};
 
-    for (uint32_t i = threadIdx.x; i < n_words; i += BLOCK)
-        shared_filter()[i] = scan.view.words[i];
+    for (uint32_t i = threadIdx.x; i < scan.sieve.n_words; i += BLOCK)
+        shared_filter()[i] = scan.sieve.words[i];
     my_queues()->n_staged = 0;
     __syncthreads();
 
-    const uint64_t step = (uint64_t)gridDim.x * WARPS * TILE;
-    uint64_t at = ((uint64_t)blockIdx.x * WARPS + threadIdx.x / 32) * TILE + warp.lane * GRAM_LANE;
-    struct lane_bytes loaded = load_lane(&warp, at);
-    for (; at - warp.lane * GRAM_LANE < scan.arena.len; at += step) {
-        const struct lane_bytes next = load_lane(&warp, at + step);
+    const uint32_t n_tiles = scan.arena.len / TILE + (scan.arena.len % TILE != 0);
+    const uint32_t step = gridDim.x * WARPS;
+    uint32_t tile = blockIdx.x * WARPS + threadIdx.x / 32;
+    uint32_t at = tile * TILE + warp.lane * GRAM_LANE;
+    struct lane_bytes loaded = {};
+    if (tile < n_tiles)
+        loaded = load_lane<IS_LONG>(&warp, at);
+    for (; tile < n_tiles; tile += step) {
+        const uint32_t next_at = at + step * TILE;
+        struct lane_bytes next = {};
 
-        scan_lane<STRIDE>(&warp, &loaded, (uint32_t)at);
+        if (tile + step < n_tiles)
+            next = load_lane<IS_LONG>(&warp, next_at);
+        scan_lane<IS_LONG>(&warp, &loaded, at);
         loaded = next;
+        at = next_at;
     }
     take_passed(&warp, warp.n_passed);
-    take_found(&warp, warp.n_found);
+    while (warp.n_found != 0)
+        take_found(&warp, warp.n_found < 32 ? warp.n_found : 32);
     take_runs(&warp, warp.n_runs);
     flush_hits(&warp, 1);
 }
@@ -481,14 +514,13 @@ static enum sl_status prepare(struct gram_cuda *gram, const struct sl_limits *li
         cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, limits->device);
     if (error == cudaSuccess && gram->shared_len > (uint32_t)most)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
-                        "gram's filter takes %u bytes of shared memory, this GPU has %d: the table "
-                        "was built for a CPU, or for another GPU",
+                        "gram's filter takes %u bytes of shared memory, this GPU has %d",
                         gram->shared_len, most);
     if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(gram_scan_kernel<1>,
+        error = cudaFuncSetAttribute(gram_scan_kernel<false>,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, most);
     if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(gram_scan_kernel<2>,
+        error = cudaFuncSetAttribute(gram_scan_kernel<true>,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, most);
     if (error == cudaSuccess)
         error = cudaMalloc((void **)&gram->d_index, n * sizeof *gram->d_index);
@@ -517,7 +549,10 @@ static void describe(struct gram_cuda *gram, const struct gram_view *host)
     view->literals = on_device(cuda, host->literals);
     view->groups = on_device(cuda, host->groups);
     view->bytes = on_device(cuda, host->bytes);
-    scan->in_runs = host->body->n_in_runs != 0;
+    scan->sieve = gram_sieve(host->body);
+    scan->sieve.words = on_device(cuda, scan->sieve.words);
+    scan->sieve.slots = on_device(cuda, scan->sieve.slots);
+    scan->sieve.entries = on_device(cuda, scan->sieve.entries);
     scan->has_runs = host->body->runs.begin[256] != 0;
     scan->has_tiny = host->body->n_tiny != 0;
     scan->hits = cuda_hits_device(cuda);
@@ -529,12 +564,15 @@ static enum sl_status gram_cuda_open(void **context, const void *table,
 {
     const struct sl_mpm_table *block = (const struct sl_mpm_table *)table;
     const struct gram_view view = gram_view(block);
+
+    if (!gram_is_for_gpus(block, diag))
+        return SL_EUNSUPPORTED;
     struct gram_cuda *gram = (struct gram_cuda *)calloc(1, sizeof *gram);
 
     if (gram == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
-    gram->shared_len =
-        (uint32_t)(WARPS * sizeof(struct queues) + (sizeof(uint32_t) << view.words_log));
+    gram->shared_len = (uint32_t)(WARPS * sizeof(struct queues) +
+                                  sizeof(uint32_t) * gram_sieve(view.body).n_words);
 
     enum sl_status status = cuda_context_open(&gram->cuda, table, block->len, limits, diag);
     if (status == SL_OK)
@@ -569,10 +607,10 @@ static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
     scan->arena.len = batch->bytes_len;
     gram_index_kernel<<<blocks_for(batch->n_items, ITEMS_BLOCK), ITEMS_BLOCK, 0, stream>>>(
         scan->arena, gram->d_index, n_index);
-    if (scan->view.stride == 1)
-        gram_scan_kernel<1><<<n_blocks, BLOCK, gram->shared_len, stream>>>(*scan);
+    if (scan->sieve.next == 0)
+        gram_scan_kernel<false><<<n_blocks, BLOCK, gram->shared_len, stream>>>(*scan);
     else
-        gram_scan_kernel<2><<<n_blocks, BLOCK, gram->shared_len, stream>>>(*scan);
+        gram_scan_kernel<true><<<n_blocks, BLOCK, gram->shared_len, stream>>>(*scan);
     if (scan->has_runs)
         gram_first_runs_kernel<<<blocks_for(batch->n_items, ITEMS_BLOCK), ITEMS_BLOCK,
                                  sizeof(struct queues) * (ITEMS_BLOCK / 32), stream>>>(*scan);

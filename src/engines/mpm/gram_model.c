@@ -103,7 +103,7 @@ void gram_model_clear(struct gram_model *model)
         free(model->count[i]);
 }
 
-static double occurrences(const struct gram_model *model, uint64_t bytes, int gram)
+double gram_model_occurrences(const struct gram_model *model, uint64_t bytes, int gram)
 {
     static const int first_of[GRAM_MODEL_COUNTS] = {0, 1, 0, 0, 0};
     static const int len_of[GRAM_MODEL_COUNTS] = {3, 3, 4, 5, 7};
@@ -127,18 +127,18 @@ static double occurrences(const struct gram_model *model, uint64_t bytes, int gr
 double gram_model_cost(const struct gram_model *model, uint64_t bytes, enum gram_kind kind)
 {
     const double verification = 4;
-    const double words = occurrences(model, bytes >> 8, GRAM_MODEL_3);
+    const double words = gram_model_occurrences(model, bytes >> 8, GRAM_MODEL_3);
 
     switch (kind) {
     case GRAM_KIND_7:
-        return verification * occurrences(model, bytes, GRAM_MODEL_7) +
-               occurrences(model, bytes, GRAM_MODEL_FILTER);
+        return verification * gram_model_occurrences(model, bytes, GRAM_MODEL_7) +
+               gram_model_occurrences(model, bytes, GRAM_MODEL_FILTER);
     case GRAM_KIND_5:
-        return verification * occurrences(model, bytes, GRAM_MODEL_5) + words / 16;
+        return verification * gram_model_occurrences(model, bytes, GRAM_MODEL_5) + words / 16;
     case GRAM_KIND_4:
-        return verification * occurrences(model, bytes, GRAM_MODEL_4) + words;
+        return verification * gram_model_occurrences(model, bytes, GRAM_MODEL_4) + words;
     default:
-        return verification * occurrences(model, bytes >> 8, GRAM_MODEL_4) + words / 4;
+        return verification * gram_model_occurrences(model, bytes >> 8, GRAM_MODEL_4) + words / 4;
     }
 }
 
@@ -178,4 +178,49 @@ static double passing_runs(const struct gram_model *model, const struct gram_vie
 double gram_model_passing(const struct gram_model *model, const struct gram_view *filter)
 {
     return model->sample != NULL ? passing_texts(model, filter) : passing_runs(model, filter);
+}
+
+static bool passes(const struct gram_sieve *sieve, uint32_t first, uint32_t next)
+{
+    uint32_t passed = 0;
+
+    gram_sieve_probe(sieve, sieve->words, first, next, 1, &passed);
+    return passed != 0;
+}
+
+static double sieve_passing_texts(const struct gram_model *model, const struct gram_sieve *sieve)
+{
+    const struct sl_batch *sample = model->sample;
+    const uint32_t step = step_for(sample, TRIAL_MAX);
+    uint64_t n = 0;
+
+    for (uint32_t item = 0; item < sample->n_items; item += step) {
+        const uint8_t *text = sample->bytes + sample->payload[item].offset;
+
+        for (uint32_t at = 0; at + 8 <= sample->payload[item].len; at++) {
+            const uint64_t bytes = gram_fold8(gram_load8(text + at));
+
+            n += passes(sieve, (uint32_t)bytes, (uint32_t)(bytes >> 32));
+        }
+    }
+    return (double)n;
+}
+
+static double sieve_passing_runs(const struct gram_model *model, const struct gram_sieve *sieve)
+{
+    double share = 0;
+
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        const uint32_t run = gram_fold4(byte) * 0x01010101u;
+
+        if (passes(sieve, run, run))
+            share += model->byte_share[byte];
+    }
+    return share;
+}
+
+double gram_model_sieve_passing(const struct gram_model *model, const struct gram_sieve *sieve)
+{
+    return model->sample != NULL ? sieve_passing_texts(model, sieve)
+                                 : sieve_passing_runs(model, sieve);
 }

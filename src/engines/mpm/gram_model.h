@@ -3,7 +3,7 @@
 #ifndef GRAM_MODEL_H
 #define GRAM_MODEL_H
 
-#include "gram_core.h"
+#include "gram_sieve.h"
 
 /* Grams that are counted. */
 enum {
@@ -28,11 +28,16 @@ bool gram_model_init(struct gram_model *model, const struct sl_batch *sample);
 
 void gram_model_clear(struct gram_model *model);
 
+/* How often a gram occurs, a measure to compare grams by: of bytes, the first lowest, those that it
+ * is made of. */
+double gram_model_occurrences(const struct gram_model *model, uint64_t bytes, int gram);
+
 /* What a window of a kind is expected to cost: a measure to compare windows by. `bytes` are the one
  * before it, lowest, and its own, coarsely folded. */
 double gram_model_cost(const struct gram_model *model, uint64_t bytes, enum gram_kind kind);
 
 /* How much a filter lets pass, as a measure to compare filters by. */
 double gram_model_passing(const struct gram_model *model, const struct gram_view *filter);
+double gram_model_sieve_passing(const struct gram_model *model, const struct gram_sieve *sieve);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef GRAM_TILE_H
 #define GRAM_TILE_H
 
-#include "gram_core.h"
+#include "gram_sieve.h"
 
 enum {
     GRAM_LANE = 16,      /* bytes */
@@ -46,55 +46,40 @@ MPM_CORE uint32_t gram_index_range(const struct gram_arena *arena, uint32_t item
                : (uint32_t)(((uint64_t)arena->payload[item + 1].offset + round) >> GRAM_INDEX_LOG);
 }
 
-/* The item whose payload holds bytes begin to end - 1, if one does. */
-MPM_CORE bool gram_locate(const struct gram_arena *arena, uint32_t begin, uint64_t end,
-                          struct gram_place *place)
+/* The item whose payload holds a byte, if one does. The offsets of four items are read together. */
+MPM_CORE bool gram_locate(const struct gram_arena *arena, uint32_t at, struct gram_place *place)
 {
-    uint32_t item = arena->index[begin >> GRAM_INDEX_LOG];
+    uint32_t item = arena->index[at >> GRAM_INDEX_LOG];
+    enum { TOGETHER = 4 };
 
-    while (item + 1 < arena->n_items && arena->payload[item + 1].offset <= begin)
-        item++;
+    for (uint32_t n = TOGETHER; n == TOGETHER; item += n) {
+        n = 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+        for (uint32_t i = 1; i <= TOGETHER; i++)
+            n += item + i < arena->n_items && arena->payload[item + i].offset <= at;
+    }
     place->item = item;
     place->span = arena->payload[item];
     place->overlap = arena->overlap != NULL ? arena->overlap[item] : 0;
-    return begin >= place->span.offset && end <= place->span.offset + (uint64_t)place->span.len;
+    return at >= place->span.offset && at - place->span.offset < place->span.len;
 }
 
-/* gram_entry_matches in an arena; on success the item, and *end from its payload's first byte. */
-MPM_CORE bool gram_arena_matches(const struct gram_view *view, const struct gram_arena *arena,
-                                 const struct gram_entry *entry, uint32_t at, uint32_t *item,
-                                 uint32_t *end)
+/* gram_entry_matches where the window lies in a place; *end from its payload's first byte. */
+MPM_CORE bool gram_place_matches(const struct gram_view *view, const struct gram_arena *arena,
+                                 const struct gram_place *place, const struct gram_entry *entry,
+                                 uint32_t at, uint32_t *end)
 {
     struct gram_text text;
-    struct gram_place place;
 
-    text.bytes = arena->bytes;
-    text.len = arena->len;
-    text.overlap = 0;
-    if (!gram_entry_matches(view, entry, &text, at, end) ||
-        !gram_locate(arena, *end - entry->len, *end, &place))
-        return false;
-    *item = place.item;
-    *end -= place.span.offset;
-    return *end > place.overlap;
+    text.bytes = arena->bytes + place->span.offset;
+    text.len = place->span.len;
+    text.overlap = place->overlap;
+    return gram_entry_matches(view, entry, &text, at - place->span.offset, end);
 }
 
 /* ---- a lane's filters ------------------------------------------------------------------------ */
-
-/* Four bytes of a and b, as the nibbles of `from` choose: 0 to 3 of a, 4 to 7 of b. */
-MPM_CORE uint32_t gram_choose(uint32_t a, uint32_t b, uint32_t from)
-{
-#ifdef __CUDA_ARCH__
-    return __byte_perm(a, b, from);
-#else
-    const uint64_t both = (uint64_t)b << 32 | a;
-    uint32_t chosen = 0;
-
-    for (int i = 0; i < 4; i++)
-        chosen |= (uint32_t)(both >> 8 * (from >> 4 * i & 7) & 0xFF) << 8 * i;
-    return chosen;
-#endif
-}
 
 /* Four bytes from byte `at` (0 to 3) of a on, going on in b. */
 MPM_CORE uint32_t gram_funnel(uint32_t a, uint32_t b, uint32_t at)
@@ -106,78 +91,24 @@ MPM_CORE uint32_t gram_funnel(uint32_t a, uint32_t b, uint32_t at)
 #endif
 }
 
-/* Eight nibbles from nibble `at` (0 to 7) of a on, going on in b. */
-MPM_CORE uint32_t gram_funnel4(uint32_t a, uint32_t b, uint32_t at)
+/* Bit p: a window may begin at byte p of the lane. `words` are its four and the two behind them,
+ * folded; the last is read only where the sieve is long. */
+MPM_CORE uint32_t gram_lane_windows(const struct gram_sieve *sieve, const uint32_t *filter,
+                                    const uint32_t *words, bool is_long)
 {
-#ifdef __CUDA_ARCH__
-    return __funnelshift_r(a, b, 4 * at);
-#else
-    return (uint32_t)(((uint64_t)b << 32 | a) >> 4 * at);
-#endif
-}
-
-/* The names of what a lane reads, a nibble each, eight a word. */
-MPM_CORE void gram_lane_names(const uint32_t words[GRAM_LANE_WORDS],
-                              uint32_t names[(GRAM_LANE_WORDS + 1) / 2])
-{
-    uint32_t pairs[GRAM_LANE_WORDS + 1];
-
-    pairs[GRAM_LANE_WORDS] = 0;
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (uint32_t i = 0; i < GRAM_LANE_WORDS; i++) {
-        const uint32_t apart = gram_names_of(words[i]);
-
-        pairs[i] = apart | apart >> 4; /* in bytes 0 and 2 */
-    }
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (uint32_t i = 0; i < (GRAM_LANE_WORDS + 1) / 2; i++)
-        names[i] = gram_choose(pairs[2 * i], pairs[2 * i + 1], 0x6420);
-}
-
-/* Eight names from that of byte `at` of what a lane reads on. */
-MPM_CORE uint32_t gram_names_from(const uint32_t names[(GRAM_LANE_WORDS + 1) / 2], uint32_t at)
-{
-    const uint32_t word = at / 8, last = (GRAM_LANE_WORDS + 1) / 2 - 1;
-
-    return gram_funnel4(names[word], names[word < last ? word + 1 : last], at % 8);
-}
-
-/* Bit p: a window may begin at byte p of the lane. `words` are what it reads, folded. Four names
- * choose a window's bits from the eight that a byte may name. */
-MPM_CORE uint32_t gram_lane_windows(const struct gram_view *view, const uint32_t *filter,
-                                    const uint32_t words[GRAM_LANE_WORDS], uint32_t stride)
-{
-    uint32_t names[(GRAM_LANE_WORDS + 1) / 2];
     uint32_t passed = 0;
 
-    gram_lane_names(words, names);
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-    for (uint32_t p = 0; p < GRAM_LANE; p += stride) {
-        const uint32_t at = p + 4; /* of what the lane reads */
-        const uint32_t first = gram_funnel(words[at / 4], words[at / 4 + 1], at % 4);
-        const uint32_t word = filter[gram_word_of(first, view->multiplier, view->words_log)];
-        const uint32_t its =
-            (gram_names_from(names, at - 1) & 0xF) | (gram_names_from(names, at + 2) & ~0xFu);
+    for (uint32_t p = 0; p < GRAM_LANE; p++) {
+        const uint32_t *own = words + p / 4;
+        const uint32_t first = gram_funnel(own[0], own[1], p % 4);
+        const uint32_t next = is_long ? gram_funnel(own[1], own[2], p % 4) : 0;
 
-        passed |= (uint32_t)((word & gram_choose(0x08040201u, 0x80402010u, its)) == 0) << p;
+        gram_sieve_probe(sieve, filter, first, next, 1u << p, &passed);
     }
     return passed;
-}
-
-/* Whether a lane's bytes, and those that windows beginning in them reach to, are one byte: windows
- * from its second byte on then lie in a run. */
-MPM_CORE bool gram_lane_in_run(const uint32_t words[GRAM_LANE_WORDS])
-{
-    const uint32_t run = words[1];
-
-    return ((run ^ (run << 8 | run >> 24)) | (run ^ words[2]) | (run ^ words[3]) |
-            (run ^ words[4]) | (run ^ words[5]) | (run ^ words[6])) == 0;
 }
 
 /* 0x80 in each byte where a and b are equal, 0 elsewhere. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "gram_check.h"
 #include "gram_tile.h"
-#include "mpm_internal.h"
 
 struct gram_tiled {
     struct cpu_context cpu;
@@ -14,57 +14,44 @@ struct gram_tiled {
 
 struct scan {
     struct gram_view view;
+    struct gram_sieve sieve;
     struct gram_arena arena;
     struct sl_hits *hits;
 };
 
-static void verify_entry(const struct scan *scan, const struct gram_entry *entry, uint32_t at)
+static void verify_entry(const struct scan *scan, const struct gram_place *place,
+                         const struct gram_entry *entry, uint32_t at)
 {
     const struct gram_view *view = &scan->view;
-    uint32_t item, end;
+    uint32_t end;
 
-    if (!gram_arena_matches(view, &scan->arena, entry, at, &item, &end))
+    if (!gram_place_matches(view, &scan->arena, place, entry, at, &end))
         return;
     if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
-        cpu_hits_append(scan->hits, item, end, entry->match);
+        cpu_hits_append(scan->hits, place->item, end, entry->match);
         return;
     }
 
     const uint8_t *behind = scan->arena.bytes + at - entry->window + entry->len;
     for (uint32_t i = view->groups[entry->match]; i < view->groups[entry->match + 1]; i++)
         if (mpm_literal_matches(&view->literals[i], view->bytes, behind))
-            cpu_hits_append(scan->hits, item, end, view->literals[i].id);
-}
-
-static void verify_key(const struct scan *scan, enum gram_kind kind, uint32_t key, uint32_t at)
-{
-    const uint32_t first = gram_find(scan->view.slots, scan->view.slots_log, key);
-
-    if (first == GRAM_NONE)
-        return;
-    for (const struct gram_entry *entry = &scan->view.entries[first];; entry++) {
-        if (entry->kind == kind)
-            verify_entry(scan, entry, at);
-        if ((entry->flags & GRAM_ENTRY_LAST) != 0)
-            break;
-    }
+            cpu_hits_append(scan->hits, place->item, end, view->literals[i].id);
 }
 
 static void verify_window(const struct scan *scan, uint32_t at)
 {
-    const uint8_t *text = scan->arena.bytes + at;
-    const uint64_t bytes = gram_fold8(gram_load8(text));
-    const uint32_t before = at > 0 ? gram_fold4(text[-1]) : (uint32_t)bytes;
-    const uint32_t first = (uint32_t)bytes, rest = (uint32_t)(bytes >> 32);
-    const uint32_t word =
-        scan->view.words[gram_word_of(first, scan->view.multiplier, scan->view.words_log)];
+    const uint64_t bytes = gram_fold8(gram_load8(scan->arena.bytes + at));
+    const uint32_t first = gram_sieve_find(&scan->sieve, (uint32_t)bytes, (uint32_t)(bytes >> 32));
 
-    if (scan->view.body->n_in_runs == 0 && gram_in_run(before, bytes))
+    struct gram_place place;
+
+    if (first == GRAM_NONE || !gram_locate(&scan->arena, at, &place))
         return;
-    for (int kind = 0; kind < GRAM_KINDS; kind++)
-        if ((word & gram_unnamed((enum gram_kind)kind)) == 0)
-            verify_key(scan, (enum gram_kind)kind,
-                       gram_key((enum gram_kind)kind, before, first, rest), at);
+    for (const struct gram_entry *entry = &scan->sieve.entries[first];; entry++) {
+        verify_entry(scan, &place, entry, at);
+        if ((entry->flags & GRAM_ENTRY_LAST) != 0)
+            break;
+    }
 }
 
 static void verify_tiny(const struct scan *scan, uint32_t at)
@@ -74,8 +61,12 @@ static void verify_tiny(const struct scan *scan, uint32_t at)
         (const struct gram_entry *)mpm_at(scan->view.body, list->entries);
     const uint8_t byte = mpm_fold(scan->arena.bytes[at]);
 
+    struct gram_place place;
+
+    if (!gram_locate(&scan->arena, at, &place))
+        return;
     for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
-        verify_entry(scan, &entries[i], at);
+        verify_entry(scan, &place, &entries[i], at);
 }
 
 /* A literal that is a run, in bytes begin to end - 1 of the arena. */
@@ -133,7 +124,7 @@ static void verify_inner_run(const struct scan *scan, uint32_t at)
 {
     struct gram_place place;
 
-    if (gram_locate(&scan->arena, at, at + (uint64_t)1, &place) && at > place.span.offset)
+    if (gram_locate(&scan->arena, at, &place) && at > place.span.offset)
         verify_run(scan, &place, at);
 }
 
@@ -163,9 +154,8 @@ static void scan_lane(const struct scan *scan, uint32_t at)
     for (int i = 0; i < GRAM_LANE_WORDS; i++)
         words[i] = gram_fold4(words[i]);
 
-    uint32_t windows = gram_lane_windows(&scan->view, scan->view.words, words, scan->view.stride);
-    if (body->n_in_runs == 0 && gram_lane_in_run(words))
-        windows &= 1;
+    uint32_t windows =
+        gram_lane_windows(&scan->sieve, scan->sieve.words, words + 1, scan->sieve.next != 0);
     for (; windows != 0; windows &= windows - 1)
         verify_window(scan, at + (uint32_t)__builtin_ctz(windows));
     if (body->n_runs != 0)
@@ -193,7 +183,9 @@ static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch 
                                  struct sl_hits *hits)
 {
     struct gram_tiled *tiled = (struct gram_tiled *)cpu;
-    const struct scan scan = {.view = gram_view(cpu->table),
+    const struct gram_view view = gram_view(cpu->table);
+    const struct scan scan = {.view = view,
+                              .sieve = gram_sieve(view.body),
                               .arena = {.bytes = batch->bytes,
                                         .payload = batch->payload,
                                         .overlap = batch->has_overlap ? batch->overlap : NULL,
@@ -230,6 +222,9 @@ static void tiled_close(void *context)
 static enum sl_status tiled_open(void **context, const void *table, const struct sl_limits *limits,
                                  struct sl_diag *diag)
 {
+    if (!gram_is_for_gpus((const struct sl_mpm_table *)table, diag))
+        return SL_EUNSUPPORTED;
+
     struct gram_tiled *tiled = (struct gram_tiled *)calloc(1, sizeof *tiled);
     const size_t n = ((size_t)limits->max_bytes >> GRAM_INDEX_LOG) + 1;
 

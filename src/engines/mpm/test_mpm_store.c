@@ -35,6 +35,7 @@ static struct sl_mpm_table *build(const char *algorithm, size_t n_literals)
 
     sl_mpm_config_init(&config);
     config.algorithm = algorithm;
+    config.device = SL_DEVICE_CUDA; /* holds what is built for CPUs as well */
     if (sl_mpm_build(&table, &config, literals, n_literals, &diag) != SL_OK)
         fail_msg("%s: %s", algorithm, diag.text);
     return table;
@@ -403,6 +404,7 @@ static struct sl_mpm_table *build_forged(const char *algorithm)
     longer[FORGED_LEN] = 'B';
     sl_mpm_config_init(&config);
     config.algorithm = algorithm;
+    config.device = SL_DEVICE_CUDA; /* holds what is built for CPUs as well */
     assert_int_equal(sl_mpm_build(&table, &config, three, 3, NULL), SL_OK);
 
     struct sl_mpm_table *copy = copy_of(table);
