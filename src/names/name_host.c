@@ -6,8 +6,9 @@
 #include "name_text.h"
 
 enum {
-    LABEL_MAX = 63,    /* bytes, RFC 1035 section 2.3.4 */
-    HOST_TEXT_MAX = 253 /* characters of a host without the trailing dot: 255 bytes on the wire */
+    LABEL_MAX = 63,     /* bytes, RFC 1035 section 2.3.4 */
+    HOST_TEXT_MAX = 253, /* characters of a host without the trailing dot: 255 bytes on the wire */
+    MAX_LABELS = 128     /* of a host: each takes two of those bytes */
 };
 
 /* What host names are made of, lower-cased: letters, digits, '-', and the '_' of service names; 0
@@ -32,7 +33,7 @@ static const char *read_ipv4(struct name_build *build, const char *text, size_t 
     copy[len] = '\0';
     if (inet_pton(AF_INET, copy, &address) != 1)
         return "the last label is a number, and it is no IPv4 address";
-    return name_add(build, NAME_GENERIC, text, (uint32_t)len) ? NULL : name_too_long;
+    return name_add(build, SL_NAME_GENERIC, text, len) ? NULL : name_too_long;
 }
 
 static bool ends_in_number(const char *text, size_t len)
@@ -51,7 +52,7 @@ static const char *read_label(struct name_build *build, const char *label, size_
     if (len > LABEL_MAX)
         return "a label longer than 63 bytes";
 
-    uint8_t *to = name_open_component(build, NAME_GENERIC, (uint32_t)len);
+    uint8_t *to = name_open_component(build, SL_NAME_GENERIC, len);
     if (to == NULL)
         return name_too_long;
     for (size_t i = 0; i < len; i++) {
@@ -102,7 +103,7 @@ static const char *read_ipv6(struct name_build *build, const char *text, size_t 
     if (inet_pton(AF_INET6, copy, &address) != 1 ||
         inet_ntop(AF_INET6, &address, copy, sizeof copy) == NULL)
         return "what stands in brackets is no IPv6 address";
-    return name_add(build, NAME_GENERIC, copy, (uint32_t)strlen(copy)) ? NULL : name_too_long;
+    return name_add(build, SL_NAME_GENERIC, copy, strlen(copy)) ? NULL : name_too_long;
 }
 
 static const char *check_port(const char *text, const char *end)
@@ -160,8 +161,7 @@ static const char *read_segment(struct name_build *build, const char *lead, cons
 
     for (const char *at = text; at < end; len += raw ? 1 : 3)
         at += segment_byte(at, end, &byte, &raw);
-    uint8_t *to =
-        len > UINT32_MAX ? NULL : name_open_component(build, NAME_GENERIC, (uint32_t)len);
+    uint8_t *to = name_open_component(build, SL_NAME_GENERIC, len);
     if (to == NULL)
         return name_too_long;
     while (*lead != '\0')
@@ -196,24 +196,19 @@ static int dots(const char *text, const char *end)
 }
 
 /* Takes the last component of the path away, if there is one. */
-static void drop_last(struct name_build *build, uint32_t n_host)
+static void drop_last(struct name_build *build, uint32_t host_len)
 {
-    const struct sl_name name = {.bytes = build->bytes, .len = build->len};
-    uint32_t at = 0, last = 0;
     struct sl_name_component component;
+    size_t at = host_len, last = host_len;
 
-    if (build->n_components == n_host)
-        return;
-    for (uint32_t i = 0; i < build->n_components; i++) {
-        last = at;
-        (void)sl_name_next(&name, &at, &component);
-    }
-    build->len = last;
-    build->n_components--;
+    while (sl_name_next(build->bytes, build->len, &at, &component))
+        if (at < build->len)
+            last = at;
+    build->len = (uint32_t)last;
 }
 
 /* Empty segments mean nothing, so neither do doubled and trailing slashes. */
-static const char *read_path(struct name_build *build, uint32_t n_host, const char *text,
+static const char *read_path(struct name_build *build, uint32_t host_len, const char *text,
                              const char *end)
 {
     while (text < end) {
@@ -222,7 +217,7 @@ static const char *read_path(struct name_build *build, uint32_t n_host, const ch
         const int n_dots = dots(text, stop);
 
         if (n_dots == 2) {
-            drop_last(build, n_host);
+            drop_last(build, host_len);
         } else if (n_dots == 0 && stop != text) {
             const char *why = read_segment(build, "", text, stop);
             if (why != NULL)
@@ -250,7 +245,7 @@ static const char *skip_scheme(const char *text, const char *end)
     return at > text && end - at >= 3 && memcmp(at, "://", 3) == 0 ? at + 3 : text;
 }
 
-const char *name_read_url(struct name_build *build, uint32_t *n_host, const char *text,
+const char *name_read_url(struct name_build *build, uint32_t *host_len, const char *text,
                           size_t text_len)
 {
     const char *end = text + text_len;
@@ -266,8 +261,8 @@ const char *name_read_url(struct name_build *build, uint32_t *n_host, const char
     const char *why = read_authority(build, text, path);
     if (why != NULL)
         return why;
-    *n_host = build->n_components;
-    why = read_path(build, *n_host, path, query);
+    *host_len = build->len;
+    why = read_path(build, *host_len, path, query);
     if (why == NULL && end - query > 1)
         why = read_segment(build, "?", query + 1, end);
     return why;
@@ -279,7 +274,7 @@ const char *name_read_url(struct name_build *build, uint32_t *n_host, const char
 static void put_label(struct text_out *out, const struct sl_name_component *label, bool alone)
 {
     for (uint32_t i = 0; i < label->len; i++) {
-        const uint8_t byte = label->value[i];
+        const uint8_t byte = label->bytes[i];
         char text[8];
 
         if ((byte == '.' && !alone) || byte == '\\' || byte == '"' || byte == ';')
@@ -293,15 +288,16 @@ static void put_label(struct text_out *out, const struct sl_name_component *labe
 
 void name_write_host(struct text_out *out, const struct sl_name *name)
 {
-    struct sl_name_component label[SL_NAME_HOST_MAX];
-    uint32_t at = 0, n = 0;
+    struct sl_name_component label[MAX_LABELS];
+    size_t at = 0;
+    uint32_t n = 0;
 
-    while (n < name->n_host && n < SL_NAME_HOST_MAX && sl_name_next(name, &at, &label[n]))
+    while (n < MAX_LABELS && sl_name_next(name->bytes, name->host_len, &at, &label[n]))
         n++;
     if (n == 0)
         text_put(out, ".", 1);
     /* An address is one component with periods or colons of its own. */
-    const bool bracket = n == 1 && memchr(label[0].value, ':', label[0].len) != NULL;
+    const bool bracket = n == 1 && memchr(label[0].bytes, ':', label[0].len) != NULL;
     if (bracket)
         text_put(out, "[", 1);
     for (uint32_t i = n; i-- > 0;) {

@@ -108,7 +108,7 @@ static const char *read_escaped(struct name_build *build, uint32_t type, const c
     }
     if (is_digest(type) && value_len != DIGEST_LEN)
         return "a digest component is not 32 bytes";
-    uint8_t *to = value_len > UINT32_MAX ? NULL : name_open_component(build, type, (uint32_t)value_len);
+    uint8_t *to = name_open_component(build, type, value_len);
     if (to == NULL)
         return name_too_long;
     for (size_t i = 0; i < len; i++) {
@@ -128,7 +128,7 @@ static const char *read_component(struct name_build *build, const char *text, si
     uint64_t type;
 
     if (equals == NULL)
-        return read_escaped(build, NAME_GENERIC, text, len);
+        return read_escaped(build, SL_NAME_GENERIC, text, len);
 
     const size_t word_len = (size_t)(equals - text);
     const char *value = equals + 1;
@@ -209,11 +209,11 @@ static bool put_word(struct text_out *out, const struct sl_name_component *compo
         if (words[i].type != component->type)
             continue;
         if (!is_digest(component->type))
-            return put_integer(out, words[i].word, component->value, component->len);
+            return put_integer(out, words[i].word, component->bytes, component->len);
         text_put(out, words[i].word, strlen(words[i].word));
         text_put(out, "=", 1);
         for (uint32_t b = 0; b < component->len; b++)
-            text_put_hex(out, component->value[b], "0123456789abcdef");
+            text_put_hex(out, component->bytes[b], "0123456789abcdef");
         return true;
     }
     return false;
@@ -222,18 +222,18 @@ static bool put_word(struct text_out *out, const struct sl_name_component *compo
 void name_write_ndn(struct text_out *out, const struct sl_name *name)
 {
     struct sl_name_component component;
-    uint32_t at = 0;
+    size_t at = 0;
     char type[16];
 
     if (name->len == 0)
         text_put(out, "/", 1);
-    while (sl_name_next(name, &at, &component)) {
+    while (sl_name_next(name->bytes, name->len, &at, &component)) {
         text_put(out, "/", 1);
-        if (component.type != NAME_GENERIC) {
+        if (component.type != SL_NAME_GENERIC) {
             if (put_word(out, &component))
                 continue;
             text_put(out, type, (size_t)snprintf(type, sizeof type, "%u=", component.type));
         }
-        put_escaped(out, component.value, component.len);
+        put_escaped(out, component.bytes, component.len);
     }
 }

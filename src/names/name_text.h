@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sluice/fib.h"
 #include "sluice/names.h"
 
 struct text_out {
