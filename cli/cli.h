@@ -14,6 +14,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 2 }; /* 1 is "found something" of the scanne
 /* Each subcommand gets argv from its own name on and returns the exit status. */
 int command_run(int argc, char **argv);
 int command_rules(int argc, char **argv);
+int command_lookup(int argc, char **argv);
 int command_devices(int argc, char **argv);
 int command_bench(int argc, char **argv);
 

@@ -13,6 +13,7 @@ static const struct {
 } commands[] = {
     {"run", command_run, "read captures or an interface: header checks, signatures, alerts"},
     {"rules", command_rules, "what of rule files is understood, what is skipped, and why"},
+    {"lookup", command_lookup, "names in tables of routes and block lists"},
     {"bench", command_bench, "rates of this machine, beside its ceilings"},
     {"devices", command_devices, "what can run here, what cannot, and why"},
 };

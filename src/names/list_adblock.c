@@ -120,9 +120,11 @@ const char *list_adblock_line(struct list_parse *parse, const char *text, size_t
         return read_filter(parse, text, end, exception);
     if (exception || contains(text, end, "$") || contains(text, end, "^"))
         return "a pattern that is not anchored to a domain";
-    /* Such lists may hold lines of hosts files and plain domains. */
-    if (memchr(text, ' ', (size_t)(end - text)) != NULL ||
-        memchr(text, '\t', (size_t)(end - text)) != NULL)
-        return list_hosts_line(parse, text, (size_t)(end - text));
-    return list_domains_line(parse, text, (size_t)(end - text));
+    /* Such lists may hold lines of hosts files and plain domains, which tell nothing of the
+     * format. */
+    const bool hosts = memchr(text, ' ', (size_t)(end - text)) != NULL ||
+                       memchr(text, '\t', (size_t)(end - text)) != NULL;
+    why = (hosts ? list_hosts_line : list_domains_line)(parse, text, (size_t)(end - text));
+    parse->recognised = false;
+    return why;
 }

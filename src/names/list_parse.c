@@ -83,10 +83,12 @@ const char *list_parse_line(struct list_parse *parse, const char *text, size_t l
 enum { DETECT_LINES = 1000 };
 
 /* Twice the lines that gave rules and once those of this format that give none, over the first
- * lines that are not comments; *n_lines is how many there were. */
+ * lines that are not comments; *n_lines is how many there were. Adblock lists may hold lines of
+ * other formats, and are told from these by one of their own. */
 static uint32_t score(struct list_parse *parse, const char *text, size_t text_len, uint32_t *n_lines)
 {
     uint32_t points = 0;
+    bool distinct = parse->format->line != list_adblock_line;
     const char *line;
     size_t at = 0, len;
 
@@ -98,8 +100,9 @@ static uint32_t score(struct list_parse *parse, const char *text, size_t text_le
             continue;
         ++*n_lines;
         points += why == NULL ? 2 : parse->recognised;
+        distinct |= parse->recognised;
     }
-    return points;
+    return distinct ? points : 0;
 }
 
 const struct list_format *list_format_detect(const char *text, size_t text_len)

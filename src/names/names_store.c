@@ -168,9 +168,10 @@ static enum sl_status write_body(struct writer *writer, struct sl_names *names, 
 {
     const struct head room = {0};
 
-    /* The head is hashed last, with what is known then: the body's hash seeds it. */
-    put(writer, &room, sizeof room);
-    (void)XXH3_64bits_reset(writer->hash);
+    /* The head is written last, when all of it is known; the body's hash seeds its own. */
+    writer->failed = fwrite(&room, sizeof room, 1, writer->file) != 1 ||
+                     XXH3_64bits_reset(writer->hash) == XXH_ERROR;
+    writer->len = sizeof room;
     put_rules(writer, names, &head->n_rules);
     head->text_len = put_values(writer, names);
     const uint64_t begin = writer->len;
