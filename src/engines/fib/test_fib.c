@@ -65,6 +65,8 @@ static enum sl_fib_outcome apply(struct sl_fib *fib, enum sl_fib_verb verb, cons
 struct batch {
     struct sl_batch *batch, *woven;
     uint32_t next_hop[MAX_ITEMS], prefix_len[MAX_ITEMS];
+    struct sl_fib_match wanted[MAX_ITEMS]; /* of the unaggregated table, */
+    uint32_t wanted_len[MAX_ITEMS];        /* and the prefix that the plane answers */
 };
 
 static struct batch *open_batch(void)
@@ -89,7 +91,8 @@ static void look_up_with(const struct sl_fib_backend *backend, struct sl_fib_tab
                          struct batch *batch)
 {
     const struct sl_limits limits = {.max_items = MAX_ITEMS, .max_bytes = 33 * ARENA};
-    const struct sl_fib_answers answers = {batch->next_hop, batch->prefix_len, MAX_ITEMS};
+    const struct sl_fib_answers answers = {batch->next_hop, batch->prefix_len, MAX_ITEMS,
+                                           SL_MEMORY_HOST};
     const bool woven = strstr(backend->name, "interwoven") != NULL;
     const struct sl_batch *given = woven ? batch->woven : batch->batch;
     struct sl_stage *stage = NULL;
@@ -115,19 +118,26 @@ static void weave(struct batch *batch)
     assert_int_equal(sl_fib_interweave(batch->woven, batch->batch), SL_OK);
 }
 
-static void check_batch(const struct ref *ref, const struct batch *batch, bool aggregate,
-                        const char *plane, const char *backend)
+static void find_wanted(const struct ref *ref, struct batch *batch, bool aggregate)
 {
     for (uint32_t i = 0; i < batch->batch->n_items; i++) {
         const struct sl_span span = batch->batch->payload[i];
         const uint8_t *name = batch->batch->bytes + span.offset;
-        const struct sl_fib_match match = ref_match(ref, name, span.len);
-        const uint32_t len = aggregate ? ref_folded_len(ref, name, span.len) : match.prefix_len;
 
-        if (batch->next_hop[i] != match.next_hop || batch->prefix_len[i] != len)
-            fail_msg("%s.%s: item %u: next hop %u, %u bytes (expected %u, %u)", plane, backend, i,
-                     batch->next_hop[i], batch->prefix_len[i], match.next_hop, len);
+        batch->wanted[i] = ref_match(ref, name, span.len);
+        batch->wanted_len[i] =
+            aggregate ? ref_folded_len(ref, name, span.len) : batch->wanted[i].prefix_len;
     }
+}
+
+static void check_batch(const struct batch *batch, const char *plane, const char *backend)
+{
+    for (uint32_t i = 0; i < batch->batch->n_items; i++)
+        if (batch->next_hop[i] != batch->wanted[i].next_hop ||
+            batch->prefix_len[i] != batch->wanted_len[i])
+            fail_msg("%s.%s: item %u: next hop %u, %u bytes (expected %u, %u)", plane, backend, i,
+                     batch->next_hop[i], batch->prefix_len[i], batch->wanted[i].next_hop,
+                     batch->wanted_len[i]);
 }
 
 /* All usable backends over a table against the oracle, and the table's own answers too. */
@@ -138,21 +148,21 @@ static void check_all(struct sl_fib *fib, const struct ref *ref, struct batch *b
     const struct sl_fib_engine *engine = sl_fib_engine(table);
     char why[SL_WHY_LEN];
 
+    find_wanted(ref, batch, aggregate);
     weave(batch);
     assert_int_equal(sl_fib_publish(fib, NULL), SL_OK);
     for (size_t i = 0; engine->backends[i] != NULL; i++) {
         if (!engine->backends[i]->usable(why))
             continue;
         look_up_with(engine->backends[i], table, batch);
-        check_batch(ref, batch, aggregate, engine->name, engine->backends[i]->name);
+        check_batch(batch, engine->name, engine->backends[i]->name);
     }
     for (uint32_t i = 0; i < batch->batch->n_items; i++) {
         const struct sl_span span = batch->batch->payload[i];
         const uint8_t *name = batch->batch->bytes + span.offset;
         const struct sl_fib_match match = sl_fib_match(fib, name, span.len);
-        const struct sl_fib_match wanted = ref_match(ref, name, span.len);
 
-        assert_memory_equal(&match, &wanted, sizeof match);
+        assert_memory_equal(&match, &batch->wanted[i], sizeof match);
     }
 }
 
@@ -284,7 +294,7 @@ static void edge_name(struct name *name, uint32_t which)
     case 17: deep_name(name, 200); break;
     case 18: deep_name(name, 199); break;
     case 19: deep_name(name, 17); break;
-    case 20: deep_name(name, 1000); break;
+    case 20: deep_name(name, 400); break;
     case 21: long_name(name, 'y'); break;
     case 22: long_name(name, 'z'); break;
     case 23: long_name(name, 'y'); put_typed(name, 8, "x", 1); break;
@@ -461,7 +471,7 @@ static void random_updates(void **state)
 
     (void)state;
     for (size_t p = 0; sl_fib_planes[p] != NULL; p++)
-        random_operations(sl_fib_planes[p], p % 2 == 0, 20000, 11 + p);
+        random_operations(sl_fib_planes[p], true, 20000, 11 + p);
     random_operations("hash", true, n != NULL ? (uint32_t)atoi(n) : 100000, 5);
 }
 
