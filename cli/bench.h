@@ -27,6 +27,9 @@ struct bench {
     size_t n_counts;
     const char *algorithms; /* names with commas between, or NULL: all that are not slow */
     const char *study;
+    const char *names_path;           /* names of tables; generated ones where NULL */
+    size_t entries[BENCH_COUNTS_MAX]; /* names of each table */
+    size_t n_entries;
     uint32_t device_bytes; /* payload of the batch that lies on the GPU, at least */
     bool sample;           /* train tables on half of the data, measure on the other half */
     bool all_cores;        /* rows on all cores too */
@@ -182,5 +185,6 @@ void bench_literals_free(struct bench_literals *literals);
 bool bench_capture(const struct bench *bench);
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
+bool bench_fib(const struct bench *bench);
 
 #endif

@@ -197,13 +197,15 @@ SL_API void sl_fib_table_info(const struct sl_fib_table *table, struct sl_fib_ta
 
 /* Answers of a batch: entry i is item i's. Results are dense, one a name, so they are plain columns
  * and no hits: 4 bytes a name cross back instead of 16, and none can overflow. This is why names
- * have backends of their own kind; all else is as in sluice/engine.h. Caller-owned host memory,
- * lent until wait; fastest to GPUs where it is pinned. */
+ * have backends of their own kind; all else is as in sluice/engine.h. Caller-owned, lent until
+ * wait. In host memory, fastest from GPUs where it is pinned; CUDA backends also leave them in
+ * memory of their device. */
 struct sl_fib_answers {
-    uint32_t *next_hop;   /* as many as the batch has items; SL_FIB_NONE: no match */
-    uint32_t *prefix_len; /* bytes of the matched prefix, 0 also where none matched; NULL: unwanted
-                           */
-    size_t cap;           /* entries of each */
+    uint32_t *next_hop;    /* as many as the batch has items; SL_FIB_NONE: no match */
+    uint32_t *prefix_len;  /* bytes of the matched prefix, 0 also where none matched; NULL: unwanted
+                            */
+    size_t cap;            /* entries of each */
+    enum sl_memory memory; /* where both lie; 0 is the host's */
 };
 
 /* As struct sl_backend: a context serves one thread at a time, one batch at a time. Items of a

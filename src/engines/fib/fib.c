@@ -15,12 +15,11 @@ enum {
     N_AHEAD = 32 /* a power of two above them */
 };
 
-static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane, &fib_ata_plane,
-                                                 &fib_stt_plane};
+static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane};
 
 enum { N_PLANES = sizeof planes / sizeof *planes };
 
-const char *const sl_fib_planes[] = {"hash", "mata", "ata", "stt", NULL};
+const char *const sl_fib_planes[] = {"hash", "mata", NULL};
 
 const struct fib_plane *fib_find_plane(const char *name)
 {
@@ -101,7 +100,7 @@ static bool change_own(struct sl_fib *fib, const struct change *change)
     else if (!is_in && was_in)
         good = plane->drop(fib, change->node, fib->path.name, fib->path.len);
     else if (is_in)
-        plane->change(fib, change->node, fib->path.name, fib->path.len);
+        good = plane->change(fib, change->node, fib->path.name, fib->path.len);
     node = &fib->tree.nodes[change->node];
     if (!good)
         node->next_hop = change->before;
@@ -338,7 +337,7 @@ enum sl_status sl_fib_build(struct sl_fib **fib, const struct sl_fib_config *con
                             const struct sl_fib_entry *entries, size_t n_entries,
                             struct sl_diag *diag)
 {
-    struct sl_fib *made;
+    struct sl_fib *made = NULL;
 
     if (n_entries > UINT32_MAX / 2)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "%zu names (expected at most %u)",
@@ -373,6 +372,7 @@ void sl_fib_free(struct sl_fib *fib)
     if (fib == NULL)
         return;
     fib->table.plane->free(fib);
+    fib_waiting_free(&fib->old);
     fib_tree_free(&fib->tree);
     fib_table_end(&fib->table);
     pthread_mutex_destroy(&fib->lock);

@@ -441,7 +441,7 @@ static bool hash_drop(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint
     return true;
 }
 
-static void hash_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint32_t len)
+static bool hash_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint32_t len)
 {
     struct hash *hash = (struct hash *)fib->plane;
     const struct fib_node *node = &fib->tree.nodes[at];
@@ -452,6 +452,7 @@ static void hash_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, ui
         fib_store32(&hash->view->root_hop, node->next_hop);
     else
         fib_store32(&hash->arena->words[node->piece], node->next_hop);
+    return true;
 }
 
 static size_t hash_control_len(const struct sl_fib *fib)

@@ -82,22 +82,26 @@ FIB_CORE bool hash_key_is(const uint32_t *record, const struct fib_reader *name,
 }
 
 /* What a prefix finds in its buckets: the first entry with its tag, and the largest height. That
- * the key is another one shows later, and seldom. */
+ * the key is another one shows later, and seldom. An entry with nothing below it ends the search:
+ * if it is the right one all is found, and if not its key will say so. */
 struct hash_found {
     uint32_t piece; /* 0: none */
     uint32_t height;
-    bool any; /* with the tag: an entry or a marker */
 };
 
 FIB_CORE void hash_look_at(struct hash_found *found, uint64_t slot)
 {
     const uint32_t height = hash_height(slot);
 
-    found->any = true;
     if (found->piece == 0)
         found->piece = hash_piece(slot);
     if (height > found->height)
         found->height = height;
+}
+
+FIB_CORE bool hash_is_done(const struct hash_found *found, uint64_t first)
+{
+    return (first & HASH_MORE) == 0 || (found->piece != 0 && found->height == 0);
 }
 
 FIB_CORE const uint64_t *hash_bucket(const struct fib_view *view, uint32_t place)
@@ -108,7 +112,7 @@ FIB_CORE const uint64_t *hash_bucket(const struct fib_view *view, uint32_t place
 FIB_CORE struct hash_found hash_probe(const struct fib_view *view, uint64_t hash)
 {
     const uint64_t tag = hash_tag(hash);
-    struct hash_found found = {0, 0, false};
+    struct hash_found found = {0, 0};
     uint32_t place = fib_place(hash, view->n_places[0]);
 
     for (;;) {
@@ -123,7 +127,7 @@ FIB_CORE struct hash_found hash_probe(const struct fib_view *view, uint64_t hash
             if (hash_has_tag(slot, tag))
                 hash_look_at(&found, slot);
         }
-        if ((first & HASH_MORE) == 0)
+        if (hash_is_done(&found, first))
             return found;
         place = place + 1 != view->n_places[0] ? place + 1 : 0;
     }

@@ -11,7 +11,7 @@
 #include "fib_hash_core.h"
 #include "fib_internal.h"
 
-enum { LANES = 32, DEEP_MAX = HASH_HEIGHT_MAX - 1 };
+enum { LANES = 64, DEEP_MAX = HASH_HEIGHT_MAX - 1 };
 
 struct lane {
     struct fib_reader name;
@@ -78,7 +78,7 @@ static inline void fetch_bucket(const struct fib_view *view, uint64_t hash)
 static inline struct hash_found lanes_probe(const struct fib_view *view, uint64_t hash)
 {
     const uint64_t tag = hash_tag(hash);
-    struct hash_found found = {0, 0, false};
+    struct hash_found found = {0, 0};
     uint32_t place = fib_place(hash, view->n_places[0]);
 
     for (;;) {
@@ -90,7 +90,7 @@ static inline struct hash_found lanes_probe(const struct fib_view *view, uint64_
             if (hash_has_tag(slot, tag)) /* it may have changed since */
                 hash_look_at(&found, slot);
         }
-        if ((fib_load64(&bucket[0]) & HASH_MORE) == 0)
+        if (hash_is_done(&found, fib_load64(&bucket[0])))
             return found;
         place = place + 1 != view->n_places[0] ? place + 1 : 0;
     }
@@ -238,6 +238,8 @@ static inline void lanes_lookup(const struct fib_view *view, const struct sl_bat
 
         for (uint32_t i = 0; i < n; i++)
             lanes[i].name = fib_item(batch, first + i, 1);
+        for (uint32_t i = first + n; i < batch->n_items && i < first + n + LANES; i++)
+            __builtin_prefetch(batch->bytes + batch->payload[i].offset);
         run_lanes(view, lanes, n);
         for (uint32_t i = 0; i < n; i++) {
             const struct fib_answer answer = end_lane(view, &lanes[i]);

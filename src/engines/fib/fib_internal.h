@@ -27,7 +27,7 @@ struct fib_plane {
      * changed. */
     bool (*add)(struct sl_fib *fib, uint32_t node, const uint8_t *name, uint32_t len);
     bool (*drop)(struct sl_fib *fib, uint32_t node, const uint8_t *name, uint32_t len);
-    void (*change)(struct sl_fib *fib, uint32_t node, const uint8_t *name, uint32_t len);
+    bool (*change)(struct sl_fib *fib, uint32_t node, const uint8_t *name, uint32_t len);
 
     size_t (*control_len)(const struct sl_fib *fib); /* bytes that only updates need */
     void (*free)(struct sl_fib *fib);
@@ -55,6 +55,7 @@ struct sl_fib {
     bool aggregate;
     struct fib_tree tree;
     void *plane;
+    struct fib_waiting old; /* planes that another one took the place of; theirs to free */
     uint64_t version;
     size_t n_entries, n_folded;
     struct fib_path path; /* of the call that goes on */
