@@ -118,7 +118,8 @@ const char *list_adblock_line(struct list_parse *parse, const char *text, size_t
     parse->recognised = exception || begins(text, end, "|");
     if (end - text >= 2 && *text == '|')
         return read_filter(parse, text, end, exception);
-    if (exception || contains(text, end, "$") || contains(text, end, "^"))
+    if (exception || contains(text, end, "$") || contains(text, end, "^") ||
+        !contains(text, end, "."))
         return "a pattern that is not anchored to a domain";
     /* Such lists may hold lines of hosts files and plain domains, which tell nothing of the
      * format. */

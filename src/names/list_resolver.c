@@ -185,13 +185,16 @@ static const char *read_zone(struct list_parse *parse, const char *text, const c
     for (size_t i = 0; i < sizeof zone_types / sizeof *zone_types; i++) {
         if (!list_token_is(type, zone_types[i].type))
             continue;
-        const struct list_token name = without_dot(zone);
-        if (zone_types[i].action == SL_NAMES_REDIRECT && name.len < sizeof parse->owner) {
+        const char *why = list_add(parse, SL_NAMES_SUBTREE, zone_types[i].action, SL_NAME_DOMAIN,
+                                   zone, list_no_value);
+        if (why == NULL && zone_types[i].action == SL_NAMES_REDIRECT) {
+            /* What such a zone does is its local data, which follows. */
+            const struct list_token name = without_dot(zone);
             memcpy(parse->owner, name.text, name.len);
             parse->owner[name.len] = '\0';
+            parse->n_rules = 0;
         }
-        return list_add(parse, SL_NAMES_SUBTREE, zone_types[i].action, SL_NAME_DOMAIN, zone,
-                        list_no_value);
+        return why;
     }
     return "a type of zone that is not known";
 }

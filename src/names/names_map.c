@@ -99,7 +99,7 @@ static bool grow_entries(struct names_map *map)
 
 static const uint8_t *keep_name(struct names_map *map, const uint8_t *name, uint32_t len)
 {
-    if ((size_t)(map->end - map->at) < len) {
+    if (map->at == NULL || (size_t)(map->end - map->at) < len) {
         struct block *block = malloc(sizeof *block + BLOCK_LEN);
         if (block == NULL)
             return NULL;
