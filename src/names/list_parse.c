@@ -83,12 +83,14 @@ const char *list_parse_line(struct list_parse *parse, const char *text, size_t l
 enum { DETECT_LINES = 1000 };
 
 /* Twice the lines that gave rules and once those of this format that give none, over the first
- * lines that are not comments; *n_lines is how many there were. Adblock lists may hold lines of
- * other formats, and are told from these by one of their own. */
+ * lines that are not comments; *n_lines is how many there were. What Adblock lists and lists of
+ * URLs may hold and other formats are made of counts once in lists of URLs, and for both there must
+ * be one line that is theirs alone. */
 static uint32_t score(struct list_parse *parse, const char *text, size_t text_len, uint32_t *n_lines)
 {
     uint32_t points = 0;
-    bool distinct = parse->format->line != list_adblock_line;
+    const bool urls = parse->format->line == list_urls_line;
+    bool distinct = !urls && parse->format->line != list_adblock_line;
     const char *line;
     size_t at = 0, len;
 
@@ -99,7 +101,7 @@ static uint32_t score(struct list_parse *parse, const char *text, size_t text_le
         if (why == NULL && parse->n_rules == 0)
             continue;
         ++*n_lines;
-        points += why == NULL ? 2 : parse->recognised;
+        points += why != NULL || urls ? parse->recognised + (why == NULL) : 2;
         distinct |= parse->recognised;
     }
     return distinct ? points : 0;
