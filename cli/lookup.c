@@ -232,8 +232,7 @@ static bool open_saved(const struct options *options, struct sl_names **names,
         return false;
     }
     const uint64_t begin = clock_ns();
-    const bool ok =
-        say(sl_names_open(names, options->tables[0].path, updates, &diag), &diag);
+    const bool ok = say(sl_names_open(names, options->tables[0].path, updates, &diag), &diag);
     report->load_seconds = (double)(clock_ns() - begin) / 1e9;
     return ok;
 }
@@ -270,9 +269,10 @@ static const char *update_format(const struct options *options, const struct sl_
         return options->format;
     for (uint32_t i = 0; sl_names_list(names, i, &format) != NULL; i++) {
         if (first != NULL && strcmp(first, format) != 0) {
-            cli_error("--update '%s': the tables are of several formats (--format FORMAT says which "
-                      "the updates are of)",
-                      options->update);
+            cli_error(
+                "--update '%s': the tables are of several formats (--format FORMAT says which "
+                "the updates are of)",
+                options->update);
             return NULL;
         }
         first = format;

@@ -58,13 +58,14 @@ bool lookup_bench(struct lookup *lookup, const char *text, size_t text_len);
 /* All of standard input; NULL: why was said. */
 char *lookup_read_all(size_t *len);
 
-/* ---- what of the table is told (lookup_report.c) ---------------------------------------------- */
+/* ---- what of the table is told (lookup_report.c) ----------------------------------------------
+ */
 
 struct lookup_report {
     const struct sl_names *names;
     double load_seconds, build_seconds;
-    const char *saved;                       /* --build, or NULL */
-    const struct sl_names_updated *updated;  /* --update, or NULL */
+    const char *saved;                      /* --build, or NULL */
+    const struct sl_names_updated *updated; /* --update, or NULL */
 };
 
 void lookup_report_text(const struct lookup_report *report, FILE *out);
@@ -73,7 +74,8 @@ void lookup_report_json(const struct lookup_report *report, FILE *out);
 /* On stderr: how many lines were ignored and why; each of them with `each`. */
 void lookup_report_ignored(const struct sl_names *names, bool each);
 
-/* ---- updates while look-ups go on (lookup_update.c) ------------------------------------------- */
+/* ---- updates while look-ups go on (lookup_update.c) -------------------------------------------
+ */
 
 struct lookup_update {
     struct sl_names *names;

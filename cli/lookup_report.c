@@ -79,17 +79,17 @@ void lookup_report_json(const struct lookup_report *report, FILE *out)
 
     sl_names_count(report->names, &count);
     for (uint32_t i = 0; (list = sl_names_list(report->names, i, &format)) != NULL; i++)
-        json_array_append_new(
-            lists, json_pack("{s:o, s:s}", "file", json_text(list), "format", format));
+        json_array_append_new(lists,
+                              json_pack("{s:o, s:s}", "file", json_text(list), "format", format));
     for (size_t i = 0; sl_names_ignore_reason(report->names, i, &reason, &n); i++)
         json_object_set_new_nocheck(reasons, reason, json_integer((json_int_t)n));
-    json_t *root = json_pack(
-        "{s:o, s:I, s:I, s:I, s:o, s:I, s:I, s:s, s:I, s:f, s:f}", "lists", lists, "lines",
-        (json_int_t)count.lines, "understood", (json_int_t)count.rules, "ignored",
-        (json_int_t)count.ignored, "ignored_by_reason", reasons, "repeated",
-        (json_int_t)count.repeated, "names", (json_int_t)count.names, "plane", count.plane, "bytes",
-        (json_int_t)count.table_len, "load_seconds", report->load_seconds, "build_seconds",
-        report->build_seconds);
+    json_t *root =
+        json_pack("{s:o, s:I, s:I, s:I, s:o, s:I, s:I, s:s, s:I, s:f, s:f}", "lists", lists,
+                  "lines", (json_int_t)count.lines, "understood", (json_int_t)count.rules,
+                  "ignored", (json_int_t)count.ignored, "ignored_by_reason", reasons, "repeated",
+                  (json_int_t)count.repeated, "names", (json_int_t)count.names, "plane",
+                  count.plane, "bytes", (json_int_t)count.table_len, "load_seconds",
+                  report->load_seconds, "build_seconds", report->build_seconds);
     if (report->updated != NULL)
         json_object_set_new(root, "updated",
                             json_pack("{s:I, s:I, s:I, s:I}", "added",

@@ -229,8 +229,8 @@ bool lookup_bench(struct lookup *lookup, const char *text, size_t text_len)
     struct timing runs[N_RUNS_MAX];
     int n = 0;
 
-    for (const uint64_t end = clock_ns() + BENCH_NS;
-         n < N_RUNS_MAX && (n < 3 || clock_ns() < end); n++) {
+    for (const uint64_t end = clock_ns() + BENCH_NS; n < N_RUNS_MAX && (n < 3 || clock_ns() < end);
+         n++) {
         const enum sl_status status = time_once(lookup, text, text_len, &runs[n]);
         if (status != SL_OK) {
             cli_error("look-ups failed: %s", sl_status_text(status));

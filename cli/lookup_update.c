@@ -24,10 +24,9 @@ static bool apply(struct lookup_update *update, const char *text, size_t len, bo
     if (end == NULL || len == 0)
         return true;
     *used = last ? len : (size_t)(end + 1 - text);
-    const enum sl_status status =
-        sl_names_update(update->names, strcmp(update->path, "-") == 0 ? "(standard input)"
-                                                                      : update->path,
-                        update->format, text, *used, *line, &update->updated, &diag);
+    const enum sl_status status = sl_names_update(
+        update->names, strcmp(update->path, "-") == 0 ? "(standard input)" : update->path,
+        update->format, text, *used, *line, &update->updated, &diag);
     for (size_t i = 0; i < *used; i++)
         *line += text[i] == '\n';
     if (status == SL_OK)

@@ -66,8 +66,8 @@ SL_CHECK SL_API const char *sl_name_read(struct sl_name *name, enum sl_name_synt
 SL_API size_t sl_name_write(const struct sl_name *name, char *text, size_t text_cap);
 
 /* The name of an NDN Interest or Data packet (NDN packet format 0.3), bare or in an NDNLPv2 packet;
- * bytes behind the packet are not looked at (Ethernet pads). name->bytes points into it. NULL: done;
- * otherwise why there is none (static). */
+ * bytes behind the packet are not looked at (Ethernet pads). name->bytes points into it. NULL:
+ * done; otherwise why there is none (static). */
 SL_CHECK SL_API const char *sl_name_from_packet(struct sl_name *name, const uint8_t *packet,
                                                 size_t packet_len);
 
@@ -99,7 +99,7 @@ enum sl_names_match {
     SL_NAMES_EXACT,   /* the host itself (and what is on it) */
     SL_NAMES_SUBTREE, /* the host and all below */
     SL_NAMES_BELOW,   /* all below the host, not itself */
-    SL_NAMES_PATH     /* what begins with its components on exactly its host; NDN names: as PREFIX */
+    SL_NAMES_PATH /* what begins with its components on exactly its host; NDN names: as PREFIX */
 };
 
 enum {
@@ -142,7 +142,8 @@ SL_CHECK SL_API enum sl_status sl_names_load_text(struct sl_names *names, const 
 SL_API uint64_t sl_names_estimate(const struct sl_names *names);
 
 /* Ends filling and makes the table ready for look-ups. plane: as in sl_fib_config. SL_ENOMEM: there
- * is less memory than the estimate, and nothing was begun, or it ran out; diag says both figures. */
+ * is less memory than the estimate, and nothing was begun, or it ran out; diag says both figures.
+ */
 SL_CHECK SL_API enum sl_status sl_names_build(struct sl_names *names, const char *plane,
                                               struct sl_diag *diag);
 
@@ -161,11 +162,11 @@ SL_CHECK SL_API enum sl_status sl_names_open(struct sl_names **names, const char
                                              bool updates, struct sl_diag *diag);
 
 struct sl_names_count {
-    uint64_t lines;   /* that are neither empty nor comments */
-    uint64_t rules;   /* of them: understood */
-    uint64_t ignored; /* of them: not, each with a reason */
+    uint64_t lines;    /* that are neither empty nor comments */
+    uint64_t rules;    /* of them: understood */
+    uint64_t ignored;  /* of them: not, each with a reason */
     uint64_t repeated; /* of the rules: said the same as an earlier one */
-    uint64_t names;   /* different names in the table */
+    uint64_t names;    /* different names in the table */
     uint32_t lists;
     uint64_t table_len; /* bytes that look-ups read, once built */
     const char *plane;  /* NULL until built */
@@ -217,8 +218,8 @@ struct sl_names_answer {
 
 /* The i-th value, i from 0, and its length; NULL behind the last. Valid as long as the table; any
  * thread. */
-SL_API const char *sl_names_value(const struct sl_names *names, const struct sl_names_answer *answer,
-                                  uint32_t i, size_t *len);
+SL_API const char *sl_names_value(const struct sl_names *names,
+                                  const struct sl_names_answer *answer, uint32_t i, size_t *len);
 
 /* One thread's way into a table. */
 struct sl_names_reader;

@@ -11,13 +11,17 @@
 
 /* Detection prefers the earlier of two that fit equally well. "subdomains" looks like "domains" and
  * is only taken by name. */
-const struct list_format list_formats[] = {
-    {"prefix", list_prefix_line},   {"nfdc", list_nfdc_line},
-    {"rpz", list_rpz_line},         {"unbound", list_unbound_line},
-    {"dnsmasq", list_dnsmasq_line}, {"hosts", list_hosts_line},
-    {"domains", list_domains_line}, {"subdomains", list_subdomains_line},
-    {"urls", list_urls_line},       {"adblock", list_adblock_line},
-    {NULL, NULL}};
+const struct list_format list_formats[] = {{"prefix", list_prefix_line},
+                                           {"nfdc", list_nfdc_line},
+                                           {"rpz", list_rpz_line},
+                                           {"unbound", list_unbound_line},
+                                           {"dnsmasq", list_dnsmasq_line},
+                                           {"hosts", list_hosts_line},
+                                           {"domains", list_domains_line},
+                                           {"subdomains", list_subdomains_line},
+                                           {"urls", list_urls_line},
+                                           {"adblock", list_adblock_line},
+                                           {NULL, NULL}};
 
 const struct sl_names_format sl_names_formats[] = {
     {"prefix", "an NDN name, a tab, its next hops"},
@@ -86,7 +90,8 @@ enum { DETECT_LINES = 1000 };
  * lines that are not comments; *n_lines is how many there were. What Adblock lists and lists of
  * URLs may hold and other formats are made of counts once in lists of URLs, and for both there must
  * be one line that is theirs alone. */
-static uint32_t score(struct list_parse *parse, const char *text, size_t text_len, uint32_t *n_lines)
+static uint32_t score(struct list_parse *parse, const char *text, size_t text_len,
+                      uint32_t *n_lines)
 {
     uint32_t points = 0;
     const bool urls = parse->format->line == list_urls_line;
@@ -95,7 +100,8 @@ static uint32_t score(struct list_parse *parse, const char *text, size_t text_le
     size_t at = 0, len;
 
     *n_lines = 0;
-    for (uint32_t i = 0; i < DETECT_LINES && list_next_line(text, text_len, &at, &line, &len); i++) {
+    for (uint32_t i = 0; i < DETECT_LINES && list_next_line(text, text_len, &at, &line, &len);
+         i++) {
         const char *why = list_parse_line(parse, line, len);
 
         if (why == NULL && parse->n_rules == 0)
@@ -173,9 +179,9 @@ const char *list_add(struct list_parse *parse, enum sl_names_match match,
     *rule = (struct list_rule){
         .match = match, .action = action, .value = value.text, .value_len = value.len};
 
-    const char *why = sl_name_read(&rule->name, syntax, parse->bytes + parse->bytes_len,
-                                   (uint32_t)(sizeof parse->bytes) - parse->bytes_len, name.text,
-                                   name.len);
+    const char *why =
+        sl_name_read(&rule->name, syntax, parse->bytes + parse->bytes_len,
+                     (uint32_t)(sizeof parse->bytes) - parse->bytes_len, name.text, name.len);
     if (why != NULL)
         return why;
     parse->bytes_len += rule->name.len;

@@ -10,7 +10,7 @@
 #include "sluice/names.h"
 
 enum {
-    LIST_LINE_RULES = 256,       /* rules a line may give: aliases of a host, domains of a setting */
+    LIST_LINE_RULES = 256, /* rules a line may give: aliases of a host, domains of a setting */
     LIST_LINE_BYTES = 64 * 1024, /* bytes of their names */
     LIST_ZONE_MAX = 256          /* bytes of a zone's name with its NUL */
 };

@@ -60,7 +60,7 @@ static const char *read_target(enum setting setting, struct list_token value,
     if (setting == ADDRESS) {
         *action = SL_NAMES_ADDRESS;
         return list_is_address(value) || list_token_is(value, "#") ? NULL
-                                                                    : "no IP address at the end";
+                                                                   : "no IP address at the end";
     }
     /* "#" is the standard servers: the name is resolved as if there were no rule. */
     *action = list_token_is(value, "#") ? SL_NAMES_ALLOW : SL_NAMES_SERVER;

@@ -18,7 +18,8 @@ static const char *add_hops(struct list_parse *parse, struct list_token name, co
 
         if (hop.len == 0)
             return "an empty next hop";
-        const char *why = list_add(parse, SL_NAMES_PREFIX, SL_NAMES_FORWARD, SL_NAME_NDN, name, hop);
+        const char *why =
+            list_add(parse, SL_NAMES_PREFIX, SL_NAMES_FORWARD, SL_NAME_NDN, name, hop);
         if (why != NULL)
             return why;
         if (comma != NULL && comma + 1 == end)
@@ -43,8 +44,7 @@ const char *list_prefix_line(struct list_parse *parse, const char *text, size_t 
     if (hops.len == 0 && !parse->removing)
         return "no next hop behind the prefix";
     if (hops.len == 0)
-        return list_add(parse, SL_NAMES_PREFIX, SL_NAMES_FORWARD, SL_NAME_NDN, name,
-                        list_no_value);
+        return list_add(parse, SL_NAMES_PREFIX, SL_NAMES_FORWARD, SL_NAME_NDN, name, list_no_value);
     return add_hops(parse, name, hops.text, hops.text + hops.len);
 }
 

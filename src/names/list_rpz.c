@@ -80,7 +80,7 @@ static const char *resolve_owner(struct list_parse *parse, struct list_token *ow
     if (owner->len > 0 && owner->text[owner->len - 1] == '.') {
         owner->len--;
         return parse->has_apex && cut_zone(owner, parse->apex) ? NULL
-                                                                : "a name outside of the zone";
+                                                               : "a name outside of the zone";
     }
     if (at)
         owner->len = 0;
@@ -135,17 +135,17 @@ static const char *add_cname(struct list_parse *parse, struct list_token owner,
     if (target.len > 1 && target.text[target.len - 1] == '.')
         target.len--;
     /* How it was written before rpz-passthru: the name itself. */
-    const bool itself = target.len == owner.len &&
-                        strncasecmp(target.text, owner.text, owner.len) == 0;
+    const bool itself =
+        target.len == owner.len && strncasecmp(target.text, owner.text, owner.len) == 0;
     return list_add_host(parse, SL_NAMES_EXACT, itself ? SL_NAMES_ALLOW : SL_NAMES_REDIRECT, owner,
                          itself ? list_no_value : target);
 }
 
 static bool is_record_type(struct list_token type)
 {
-    static const char *const types[] = {"SOA", "NS",     "A",     "AAAA",  "CNAME", "TXT",  "MX",
-                                        "PTR", "SRV",    "NAPTR", "DNAME", "CAA",   "TLSA", "HTTPS",
-                                        "SVCB", "DNSKEY", "RRSIG", "NSEC",  "DS",    NULL};
+    static const char *const types[] = {
+        "SOA",   "NS",  "A",    "AAAA",  "CNAME", "TXT",    "MX",    "PTR",  "SRV", "NAPTR",
+        "DNAME", "CAA", "TLSA", "HTTPS", "SVCB",  "DNSKEY", "RRSIG", "NSEC", "DS",  NULL};
 
     for (int i = 0; types[i] != NULL; i++)
         if (list_token_is_nocase(type, types[i]))

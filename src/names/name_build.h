@@ -36,7 +36,8 @@ static inline uint8_t *name_put_number(uint8_t *to, uint32_t number)
 
 /* Opens a component of value_len bytes and returns where they go, so that readers decode in place;
  * NULL: the name grows beyond what a name may hold. */
-static inline uint8_t *name_open_component(struct name_build *build, uint32_t type, size_t value_len)
+static inline uint8_t *name_open_component(struct name_build *build, uint32_t type,
+                                           size_t value_len)
 {
     if (value_len > SL_NAME_LEN_MAX)
         return NULL;

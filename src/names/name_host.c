@@ -6,7 +6,7 @@
 #include "name_text.h"
 
 enum {
-    LABEL_MAX = 63,     /* bytes, RFC 1035 section 2.3.4 */
+    LABEL_MAX = 63,      /* bytes, RFC 1035 section 2.3.4 */
     HOST_TEXT_MAX = 253, /* characters of a host without the trailing dot: 255 bytes on the wire */
     MAX_LABELS = 128     /* of a host: each takes two of those bytes */
 };
@@ -172,8 +172,8 @@ static const char *read_segment(struct name_build *build, const char *lead, cons
             *to++ = byte;
         } else {
             *to++ = '%';
-            *to++ = (uint8_t)"0123456789ABCDEF"[byte >> 4];
-            *to++ = (uint8_t)"0123456789ABCDEF"[byte & 15];
+            *to++ = (uint8_t) "0123456789ABCDEF"[byte >> 4];
+            *to++ = (uint8_t) "0123456789ABCDEF"[byte & 15];
         }
     }
     return NULL;

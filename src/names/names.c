@@ -13,8 +13,8 @@
 
 const char *sl_names_action_text(enum sl_names_action action)
 {
-    static const char *const texts[] = {"none",    "forward",  "block",    "allow",  "nxdomain",
-                                        "nodata",  "refuse",   "drop",     "truncate", "address",
+    static const char *const texts[] = {"none",     "forward", "block",   "allow",    "nxdomain",
+                                        "nodata",   "refuse",  "drop",    "truncate", "address",
                                         "redirect", "server",  "category"};
 
     return (uint32_t)action < SL_N_NAMES_ACTIONS ? texts[action] : "?";
@@ -76,7 +76,8 @@ struct names_list *names_list_add(struct sl_names *names, const char *label, con
 {
     char *copy = strdup(label);
 
-    if (copy == NULL || atomic_load(&names->n_lists) == LISTS_MAX || !pool_take(&names->lists, 1, index)) {
+    if (copy == NULL || atomic_load(&names->n_lists) == LISTS_MAX ||
+        !pool_take(&names->lists, 1, index)) {
         free(copy);
         return NULL;
     }
@@ -273,8 +274,7 @@ enum sl_status sl_names_load_text(struct sl_names *names, const char *label, con
         text += 3;
         text_len -= 3;
     }
-    const struct list_format *found =
-        choose_format(label, format, text, text_len, &status, diag);
+    const struct list_format *found = choose_format(label, format, text, text_len, &status, diag);
     if (found == NULL)
         return status;
     parse = calloc(1, sizeof *parse);
@@ -365,8 +365,8 @@ enum sl_status sl_names_load(struct sl_names *names, const char *path, const cha
         return status;
     if (file.mapped)
         (void)madvise(file.text, file.len, MADV_SEQUENTIAL);
-    status = sl_names_load_text(names, path, format, file.text == NULL ? "" : file.text, file.len,
-                                diag);
+    status =
+        sl_names_load_text(names, path, format, file.text == NULL ? "" : file.text, file.len, diag);
     names_file_free(&file);
     return status;
 }

@@ -474,11 +474,11 @@ static void add_pending(struct pending *pending, const struct sl_name *name, uin
         memcpy(bytes, name->bytes, name->len);
     pending->bytes_len += name->len;
     pending->old[pending->n] = old;
-    pending->updates[pending->n++] = (struct sl_fib_update){
-        .entry = {.name = bytes, .name_len = name->len, .next_hop = node},
-        .verb = old == NODE_NONE    ? SL_FIB_INSERT
-                : node == NODE_NONE ? SL_FIB_DELETE
-                                    : SL_FIB_CHANGE};
+    pending->updates[pending->n++] =
+        (struct sl_fib_update){.entry = {.name = bytes, .name_len = name->len, .next_hop = node},
+                               .verb = old == NODE_NONE    ? SL_FIB_INSERT
+                                       : node == NODE_NONE ? SL_FIB_DELETE
+                                                           : SL_FIB_CHANGE};
 }
 
 /* One rule of an update: its name's node is as the engine has it, for nothing of that name is
@@ -488,7 +488,8 @@ static enum sl_status update_rule(struct sl_names *names, struct pending *pendin
                                   uint32_t line, struct sl_names_updated *updated,
                                   struct sl_diag *diag)
 {
-    if (pending->n_hashes == PENDING_MAX || sizeof pending->bytes - pending->bytes_len < rule->name.len ||
+    if (pending->n_hashes == PENDING_MAX ||
+        sizeof pending->bytes - pending->bytes_len < rule->name.len ||
         is_pending(pending, &rule->name)) {
         const enum sl_status status = flush(names, pending, diag);
         if (status != SL_OK)
@@ -538,14 +539,13 @@ static enum sl_status update_line(struct sl_names *names, struct pending *pendin
                    : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
     }
     for (uint32_t i = 0; status == SL_OK && i < parse->n_rules; i++)
-        status =
-            update_rule(names, pending, &parse->rules[i], add, list, number, updated, diag);
+        status = update_rule(names, pending, &parse->rules[i], add, list, number, updated, diag);
     return status;
 }
 
 /* The list of this label, made where there is none of it. */
-static struct names_list *update_list(struct sl_names *names, const char *label,
-                                      const char *format, uint32_t *index, struct sl_diag *diag)
+static struct names_list *update_list(struct sl_names *names, const char *label, const char *format,
+                                      uint32_t *index, struct sl_diag *diag)
 {
     const struct list_format *found = list_format_find(format, diag);
     struct names_list *list = NULL;
@@ -554,7 +554,8 @@ static struct names_list *update_list(struct sl_names *names, const char *label,
         return NULL;
     for (uint32_t i = names->n_lists; i-- > 0 && list == NULL;) {
         struct names_list *entry = pool_at(&names->lists, i);
-        if (entry->parse != NULL && entry->format == found->name && strcmp(entry->label, label) == 0) {
+        if (entry->parse != NULL && entry->format == found->name &&
+            strcmp(entry->label, label) == 0) {
             list = entry;
             *index = i;
         }
@@ -595,8 +596,8 @@ enum sl_status sl_names_update(struct sl_names *names, const char *label, const 
     enum sl_status status = SL_OK;
     for (; status == SL_OK && list_next_line(text, text_len, &at, &at_line, &len); line++)
         if (len != 0 && at_line[0] != '#')
-            status = update_line(names, pending, list->parse, at_line, len, index, line, updated,
-                                 diag);
+            status =
+                update_line(names, pending, list->parse, at_line, len, index, line, updated, diag);
     const enum sl_status flushed = flush(names, pending, diag);
     if (status == SL_OK)
         status = flushed;

@@ -14,11 +14,7 @@
 #include "names_pool.h"
 #include "sluice/names.h"
 
-enum {
-    NODE_RULES_MAX = 255,
-    RULE_HOST_BITS = 10,
-    LISTS_MAX = 65535
-};
+enum { NODE_RULES_MAX = 255, RULE_HOST_BITS = 10, LISTS_MAX = 65535 };
 
 #define NODE_NONE SL_FIB_NONE
 
@@ -117,8 +113,8 @@ void names_file_free(struct names_file *file);
 
 enum names_change {
     NAMES_CHANGED,
-    NAMES_SAME,   /* the rule is there already, or is not there to be removed */
-    NAMES_FULL,   /* the node has NODE_RULES_MAX rules */
+    NAMES_SAME, /* the rule is there already, or is not there to be removed */
+    NAMES_FULL, /* the node has NODE_RULES_MAX rules */
     NAMES_NO_MEMORY
 };
 

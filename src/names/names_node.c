@@ -20,9 +20,8 @@ bool names_values_init(struct sl_names *names)
 {
     names->n_values_slots = FIRST_SLOTS;
     names->values_slots = calloc(FIRST_SLOTS, sizeof *names->values_slots);
-    return names->values_slots != NULL &&
-           getrandom(&names->values_seed, sizeof names->values_seed, 0) ==
-               (ssize_t)sizeof names->values_seed;
+    return names->values_slots != NULL && getrandom(&names->values_seed, sizeof names->values_seed,
+                                                    0) == (ssize_t)sizeof names->values_seed;
 }
 
 void names_values_free(struct sl_names *names)
@@ -90,9 +89,8 @@ uint32_t names_intern(struct sl_names *names, enum sl_names_action action, const
 {
     uint32_t slot, index;
 
-    if (len > UINT32_MAX ||
-        (names->values.n > names->n_values_slots / 2 &&
-         (names->n_values_slots > UINT32_MAX / 4 || !grow_slots(names))))
+    if (len > UINT32_MAX || (names->values.n > names->n_values_slots / 2 &&
+                             (names->n_values_slots > UINT32_MAX / 4 || !grow_slots(names))))
         return UINT32_MAX;
     slot = values_slot(names, action, text, len);
     for (; names->values_slots[slot] != 0; slot = (slot + 1) & (names->n_values_slots - 1)) {
@@ -253,10 +251,10 @@ enum names_change names_node_add(struct sl_names *names, uint32_t *node, uint32_
     for (uint32_t i = 0; i < n; i++) {
         if (old[i].list != list || !is_like(names, &old[i], rule))
             continue;
-        const uint32_t values = rule->value == NULL
-                                    ? old[i].values
-                                    : change_values(names, old[i].values, rule->value,
-                                                    rule->value_len, true);
+        const uint32_t values =
+            rule->value == NULL
+                ? old[i].values
+                : change_values(names, old[i].values, rule->value, rule->value_len, true);
         if (values == UINT32_MAX)
             return NAMES_NO_MEMORY;
         return values == old[i].values ? NAMES_SAME : node_copy(names, node, n, i, values);
@@ -330,8 +328,7 @@ enum names_change names_node_remove(struct sl_names *names, uint32_t *node,
         if (values == old[i].values)
             continue;
         const struct names_values *left = pool_at(&names->values, values);
-        return left->len == 0 ? node_cut(names, node, n, i)
-                              : node_copy(names, node, n, i, values);
+        return left->len == 0 ? node_cut(names, node, n, i) : node_copy(names, node, n, i, values);
     }
     return NAMES_SAME;
 }

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 enum {
-    POOL_CHUNK_BITS = 14,
+    POOL_CHUNK_BITS = 16,
     POOL_CHUNK = 1 << POOL_CHUNK_BITS, /* items */
-    POOL_CHUNKS = 1 << 18              /* 2^32 items */
+    POOL_CHUNKS = 1 << 16              /* 2^32 items */
 };
 
 struct names_pool {

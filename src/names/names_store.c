@@ -18,8 +18,9 @@
 
 enum {
     VERSION = 1,
-    TRIES = 100,            /* of names for a new file */
-    FIB_CHECK_LEN = 1 << 16 /* bytes of PATH.fib that tell it from others: its head has a checksum */
+    TRIES = 100, /* of names for a new file */
+    FIB_CHECK_LEN =
+        1 << 16 /* bytes of PATH.fib that tell it from others: its head has a checksum */
 };
 
 static const char magic[8] = "SLNAMES";
@@ -401,8 +402,7 @@ static enum sl_status make_fib(struct sl_names *names, const struct head *head,
         return diag_set(diag, SL_EFORMAT, path, 0, "is damaged (names)");
     entries = malloc((head->n_names + 1) * sizeof *entries);
     if (entries == NULL)
-        return diag_set(diag, SL_ENOMEM, path, 0, "no memory for %zu names",
-                        (size_t)head->n_names);
+        return diag_set(diag, SL_ENOMEM, path, 0, "no memory for %zu names", (size_t)head->n_names);
     for (uint64_t i = 0; i < head->n_names; i++) {
         uint32_t lead[2];
 
@@ -412,9 +412,8 @@ static enum sl_status make_fib(struct sl_names *names, const struct head *head,
         at += sizeof lead;
         if (lead[0] >= head->n_rules || lead[1] > head->names_len - at)
             goto damaged;
-        entries[i] = (struct sl_fib_entry){.name = (const uint8_t *)parts->names + at,
-                                           .name_len = lead[1],
-                                           .next_hop = lead[0]};
+        entries[i] = (struct sl_fib_entry){
+            .name = (const uint8_t *)parts->names + at, .name_len = lead[1], .next_hop = lead[0]};
         at += lead[1];
     }
     const enum sl_status status = names_fib_make(names, head->plane, entries, head->n_names, diag);
@@ -458,13 +457,11 @@ static enum sl_status map_names(struct sl_names *names, const char *path, struct
         return diag_set(diag, SL_EFORMAT, path, 0, "is no table of names");
     }
     /* Written to where rules are freed: a copy of the page, not the file. */
-    void *file =
-        mmap(NULL, (size_t)stat.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    void *file = mmap(NULL, (size_t)stat.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     const int error = errno;
     close(fd);
     if (file == MAP_FAILED)
-        return diag_set(diag, error == ENOMEM ? SL_ENOMEM : SL_EIO, path, 0, "%s",
-                        strerror(error));
+        return diag_set(diag, error == ENOMEM ? SL_ENOMEM : SL_EIO, path, 0, "%s", strerror(error));
     names->file = file;
     names->file_len = (size_t)stat.st_size;
     return SL_OK;
@@ -493,8 +490,7 @@ static enum sl_status open_parts(struct sl_names *names, const char *path, bool 
         atomic_store(&names->n_ranks[i], head->n_ranks[i]);
     names_map_free(names->map);
     names->map = NULL;
-    return updates ? make_fib(names, head, &parts, path, diag)
-                   : open_fib(names, head, path, diag);
+    return updates ? make_fib(names, head, &parts, path, diag) : open_fib(names, head, path, diag);
 }
 
 enum sl_status sl_names_open(struct sl_names **out, const char *path, bool updates,

@@ -85,8 +85,8 @@ static void check_both(const char *format, const char *text, uint64_t n_ignored,
 static void test_prefix(void **state)
 {
     (void)state;
-    check_both("prefix", "# comment\n/com/parc\t1\r\n/com/parc/www\t2,3\n/\t0\n/x\n/y\t\n/z\t1 2\nfoo\n",
-               4,
+    check_both("prefix",
+               "# comment\n/com/parc\t1\r\n/com/parc/www\t2,3\n/\t0\n/x\n/y\t\n/z\t1 2\nfoo\n", 4,
                (const struct question[]){{"/com/parc", "forward 1"},
                                          {"/com/parcel", "forward 0"},
                                          {"www.parc.com", "forward 2,3"},
@@ -184,54 +184,56 @@ static void test_urls(void **state)
 static void test_adblock(void **state)
 {
     (void)state;
-    check_both("adblock",
-               "[Adblock Plus 2.0]\n! Title: t\n||ads.test^\n@@||good.ads.test^\n||worse.good.ads.test^\n"
-               "||bad.good.ads.test^$important\n@@||fine.test^$important\n||fine.test^$important\n"
-               "|exact.test^\n||*.below.test^\nplain.test\n0.0.0.0 host.test\n||x.test^|\n"
-               "||doc.test^$document,all\n"
-               "||third.test^$third-party\n||path.test/ads^\n||open.test\nt.test##.ad\n/ads[0-9]/\n"
-               "-banner-\n||a*.test^\n||bf.test^$badfilter\n",
-               8,
-               (const struct question[]){{"ads.test", "block"},
-                                         {"x.ads.test", "block"},
-                                         {"xads.test", "none"},
-                                         {"good.ads.test", "allow"},
-                                         {"worse.good.ads.test", "allow"},
-                                         {"bad.good.ads.test", "block"},
-                                         {"fine.test", "allow"},
-                                         {"exact.test", "block"},
-                                         {"x.exact.test", "none"},
-                                         {"below.test", "none"},
-                                         {"x.below.test", "block"},
-                                         {"plain.test", "block"},
-                                         {"x.plain.test", "none"},
-                                         {"host.test", "block"},
-                                         {"x.test", "block"},
-                                         {"doc.test", "block"},
-                                         {"third.test", "none"},
-                                         {NULL, NULL}});
+    check_both(
+        "adblock",
+        "[Adblock Plus 2.0]\n! Title: t\n||ads.test^\n@@||good.ads.test^\n||worse.good.ads.test^\n"
+        "||bad.good.ads.test^$important\n@@||fine.test^$important\n||fine.test^$important\n"
+        "|exact.test^\n||*.below.test^\nplain.test\n0.0.0.0 host.test\n||x.test^|\n"
+        "||doc.test^$document,all\n"
+        "||third.test^$third-party\n||path.test/ads^\n||open.test\nt.test##.ad\n/ads[0-9]/\n"
+        "-banner-\n||a*.test^\n||bf.test^$badfilter\n",
+        8,
+        (const struct question[]){{"ads.test", "block"},
+                                  {"x.ads.test", "block"},
+                                  {"xads.test", "none"},
+                                  {"good.ads.test", "allow"},
+                                  {"worse.good.ads.test", "allow"},
+                                  {"bad.good.ads.test", "block"},
+                                  {"fine.test", "allow"},
+                                  {"exact.test", "block"},
+                                  {"x.exact.test", "none"},
+                                  {"below.test", "none"},
+                                  {"x.below.test", "block"},
+                                  {"plain.test", "block"},
+                                  {"x.plain.test", "none"},
+                                  {"host.test", "block"},
+                                  {"x.test", "block"},
+                                  {"doc.test", "block"},
+                                  {"third.test", "none"},
+                                  {NULL, NULL}});
 }
 
 static void test_dnsmasq(void **state)
 {
     (void)state;
-    check_both("dnsmasq",
-               "# c\naddress=/ads.test/\naddress=/a.test/.b.test/192.0.2.1\naddress=/a.test/2001:db8::1\n"
-               "--address=/null.test/#\nserver=/corp.test/10.0.0.1#5353\nserver=/ads.test/x/#\n"
-               "server=/pub.corp.test/#\nlocal=/lan/\nserver=8.8.8.8\naddress=//192.0.2.1\n"
-               "address=/*glob.test/192.0.2.1\naddress=/z.test/nowhere\nno-resolv=1\n"
-               "address=/c.test/192.0.2.9 # why\n",
-               5,
-               (const struct question[]){{"x.ads.test", "nxdomain"},
-                                         {"a.test", "address 192.0.2.1,2001:db8::1"},
-                                         {"x.b.test", "address 192.0.2.1"},
-                                         {"null.test", "address 0.0.0.0,::"},
-                                         {"h.corp.test", "server 10.0.0.1#5353"},
-                                         {"h.pub.corp.test", "allow"},
-                                         {"printer.lan", "nxdomain"},
-                                         {"c.test", "address 192.0.2.9"},
-                                         {"other.test", "none"},
-                                         {NULL, NULL}});
+    check_both(
+        "dnsmasq",
+        "# c\naddress=/ads.test/\naddress=/a.test/.b.test/192.0.2.1\naddress=/a.test/2001:db8::1\n"
+        "--address=/null.test/#\nserver=/corp.test/10.0.0.1#5353\nserver=/ads.test/x/#\n"
+        "server=/pub.corp.test/#\nlocal=/lan/\nserver=8.8.8.8\naddress=//192.0.2.1\n"
+        "address=/*glob.test/192.0.2.1\naddress=/z.test/nowhere\nno-resolv=1\n"
+        "address=/c.test/192.0.2.9 # why\n",
+        5,
+        (const struct question[]){{"x.ads.test", "nxdomain"},
+                                  {"a.test", "address 192.0.2.1,2001:db8::1"},
+                                  {"x.b.test", "address 192.0.2.1"},
+                                  {"null.test", "address 0.0.0.0,::"},
+                                  {"h.corp.test", "server 10.0.0.1#5353"},
+                                  {"h.pub.corp.test", "allow"},
+                                  {"printer.lan", "nxdomain"},
+                                  {"c.test", "address 192.0.2.9"},
+                                  {"other.test", "none"},
+                                  {NULL, NULL}});
     check("dnsmasq", "address=/#/192.0.2.1\n", 0,
           (const struct question[]){
               {"any.test", "address 192.0.2.1"}, {"/", "address 192.0.2.1"}, {NULL, NULL}});
@@ -382,7 +384,8 @@ static int slashes(const char *text)
 /* Is a before b, as sluice/names.h orders rules? */
 static bool plain_before(const struct plain_rule *a, const struct plain_rule *b)
 {
-    const int a_len = slashes(a->host) + slashes(a->path), b_len = slashes(b->host) + slashes(b->path);
+    const int a_len = slashes(a->host) + slashes(a->path),
+              b_len = slashes(b->host) + slashes(b->path);
 
     if (a->rank != b->rank)
         return a->rank > b->rank;
@@ -523,8 +526,8 @@ static void test_look_ups_equal_a_scan(void **state)
             n++;
         }
         assert_int_equal(sl_names_create(&names, &diag), SL_OK);
-        assert_int_equal(
-            sl_names_load_text(names, "f", "adblock", text[0], strlen(text[0]), &diag), SL_OK);
+        assert_int_equal(sl_names_load_text(names, "f", "adblock", text[0], strlen(text[0]), &diag),
+                         SL_OK);
         assert_int_equal(sl_names_load_text(names, "u", "urls", text[1], strlen(text[1]), &diag),
                          SL_OK);
         assert_int_equal(sl_names_build(names, NULL, &diag), SL_OK);
@@ -579,8 +582,8 @@ static void *flip(void *user)
 
     while (!atomic_load(&flip->stop)) {
         static const char text[] = "+/a/b\t3\n-/a/b\t2\n+/a/b/c\t9\n-/a/b/c\n+/a/b\t2\n-/a/b\t3\n";
-        if (sl_names_update(flip->names, "u", "prefix", text, sizeof text - 1, 1, &updated, &diag) !=
-            SL_OK)
+        if (sl_names_update(flip->names, "u", "prefix", text, sizeof text - 1, 1, &updated,
+                            &diag) != SL_OK)
             break;
     }
     return NULL;
@@ -622,7 +625,8 @@ static void test_look_ups_during_updates(void **state)
 static void test_updates(void **state)
 {
     struct sl_names *names = make("prefix", "/a\t1,2\n/b\t5\n");
-    static const char text[] = "-/a\t2\n+/c\t7\n/d\t1\n+\n-/e\t1\n-/b\n+/c\t8\n+bad\n\n# c\n-/a\t9\n";
+    static const char text[] =
+        "-/a\t2\n+/c\t7\n/d\t1\n+\n-/e\t1\n-/b\n+/c\t8\n+bad\n\n# c\n-/a\t9\n";
     struct sl_names_updated updated = {0};
     struct sl_diag diag = {0};
 
@@ -657,7 +661,8 @@ static void flip_byte(const char *path, long at)
 static void test_saved_tables(void **state)
 {
     char folder[] = "/tmp/sluice-names-XXXXXX", path[64], fib[64];
-    struct sl_names *names = make("adblock", "||a.test^\n@@||b.a.test^\n||c.test^$important\nx..y\n");
+    struct sl_names *names =
+        make("adblock", "||a.test^\n@@||b.a.test^\n||c.test^$important\nx..y\n");
     struct sl_names *opened;
     struct sl_names_updated updated = {0};
     struct sl_diag diag = {0};
@@ -708,7 +713,8 @@ static void test_saved_tables(void **state)
     snprintf(path, sizeof path, "%s/s", folder);
     char other[64];
     snprintf(other, sizeof other, "%s/s.fib", folder);
-    assert_int_equal(sl_names_update(names, "u", "domains", "+b.test", 7, 1, &updated, &diag), SL_OK);
+    assert_int_equal(sl_names_update(names, "u", "domains", "+b.test", 7, 1, &updated, &diag),
+                     SL_OK);
     assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
     sl_names_free(names);
     assert_int_equal(rename(fib, other), 0);

@@ -50,9 +50,23 @@ static void assert_same(enum sl_name_syntax syntax, const char *text, enum sl_na
 static void test_ndn_uris(void **state)
 {
     static const char *const same[] = {
-        "/", "/a", "/com/parc/www", "/...", "/a/.../b", "/....", "/%00%2F%25", "/seg=0",
-        "/v=18446744073709551615", "/off=256", "/t=65536", "/seq=7", "/32=KEY", "/65535=...",
-        "/54=%00%05", "/50=", "/sha256digest=893259d98aca58c451453f29ec7dc38688e690dd0b59ef4f3b9d33738bff0b8d",
+        "/",
+        "/a",
+        "/com/parc/www",
+        "/...",
+        "/a/.../b",
+        "/....",
+        "/%00%2F%25",
+        "/seg=0",
+        "/v=18446744073709551615",
+        "/off=256",
+        "/t=65536",
+        "/seq=7",
+        "/32=KEY",
+        "/65535=...",
+        "/54=%00%05",
+        "/50=",
+        "/sha256digest=893259d98aca58c451453f29ec7dc38688e690dd0b59ef4f3b9d33738bff0b8d",
         "/params-sha256=893259d98aca58c451453f29ec7dc38688e690dd0b59ef4f3b9d33738bff0b8d"};
 
     (void)state;
@@ -167,7 +181,8 @@ static void test_any_bytes_round_trip(void **state)
             static const uint32_t types[] = {8, 8, 8, 50, 54, 58, 3, 253, 65535, 1};
             uint8_t value[300];
             uint32_t type = types[test_below(&random, 10)];
-            uint32_t value_len = type == 1 ? 32 : test_below(&random, test_below(&random, 9) ? 10 : 300);
+            uint32_t value_len =
+                type == 1 ? 32 : test_below(&random, test_below(&random, 9) ? 10 : 300);
 
             for (uint32_t i = 0; i < value_len; i++)
                 value[i] = test_below(&random, 3) ? (uint8_t)test_random(&random) : '.';
@@ -233,27 +248,53 @@ static void assert_packet(const char *packet, size_t len, const char *uri)
 
 static void test_packets(void **state)
 {
-    static const char interest[] = "\x05\x0B\x07\x05\x08\x01" "a\x32\x00" "\x0A\x02zz";
+    static const char interest[] = "\x05\x0B\x07\x05\x08\x01"
+                                   "a\x32\x00"
+                                   "\x0A\x02zz";
 
     (void)state;
-    assert_packet(PACKET("\x05\x0D\x07\x07\x08\x01" "a\x36\x02\x01\x00\x0A\x02zz"), "/a/v=256");
+    assert_packet(PACKET("\x05\x0D\x07\x07\x08\x01"
+                         "a\x36\x02\x01\x00\x0A\x02zz"),
+                  "/a/v=256");
     assert_packet(PACKET("\x06\x02\x07\x00"), "/");
     assert_packet(PACKET("\x06\x02\x07\x00padding"), "/");
-    assert_packet(PACKET("\x05\x05\x07\x03\x08\x01" "a"), "/a");
+    assert_packet(PACKET("\x05\x05\x07\x03\x08\x01"
+                         "a"),
+                  "/a");
     /* In NDNLPv2: a sequence number, then the fragment. */
-    assert_packet(PACKET("\x64\x0D\x51\x02\x00\x01\x50\x07\x05\x05\x07\x03\x08\x01" "a"), "/a");
-    assert_packet(PACKET("\x64\x09\x50\x07\x05\x05\x07\x03\x08\x01" "a"), "/a");
-    assert_packet(PACKET("\x64\x0C\x53\x01\x01\x50\x07\x05\x05\x07\x03\x08\x01" "a"), "/a");
-    assert_packet(PACKET("\x64\x0C\x53\x01\x02\x50\x07\x05\x05\x07\x03\x08\x01" "a"), NULL);
+    assert_packet(PACKET("\x64\x0D\x51\x02\x00\x01\x50\x07\x05\x05\x07\x03\x08\x01"
+                         "a"),
+                  "/a");
+    assert_packet(PACKET("\x64\x09\x50\x07\x05\x05\x07\x03\x08\x01"
+                         "a"),
+                  "/a");
+    assert_packet(PACKET("\x64\x0C\x53\x01\x01\x50\x07\x05\x05\x07\x03\x08\x01"
+                         "a"),
+                  "/a");
+    assert_packet(PACKET("\x64\x0C\x53\x01\x02\x50\x07\x05\x05\x07\x03\x08\x01"
+                         "a"),
+                  NULL);
     assert_packet(PACKET("\x64\x00"), NULL);
-    assert_packet(PACKET("\x03\x02\x07\x00"), NULL);                          /* another packet */
-    assert_packet(PACKET("\x05\x02\x08\x00"), NULL);                          /* no name */
-    assert_packet(PACKET("\x05\x05\x07\x03\x00\x01" "a"), NULL);              /* type 0 */
-    assert_packet(PACKET("\x05\x05\x07\x03\x08\x02" "a"), NULL);              /* over the name */
-    assert_packet(PACKET("\x05\x05\x07\x04\x08\x01" "a"), NULL);              /* over the packet */
-    assert_packet(PACKET("\x05\x07\x07\x05\x08\xFD\x00\x01" "a"), NULL);      /* not shortest */
-    assert_packet(PACKET("\x05\x09\x07\x07\xFE\x00\x01\x00\x00\x01" "a"), NULL); /* type 65536 */
-    assert_packet(PACKET("\x05\x05\x07\x03\x01\x01" "a"), NULL);              /* short digest */
+    assert_packet(PACKET("\x03\x02\x07\x00"), NULL); /* another packet */
+    assert_packet(PACKET("\x05\x02\x08\x00"), NULL); /* no name */
+    assert_packet(PACKET("\x05\x05\x07\x03\x00\x01"
+                         "a"),
+                  NULL); /* type 0 */
+    assert_packet(PACKET("\x05\x05\x07\x03\x08\x02"
+                         "a"),
+                  NULL); /* over the name */
+    assert_packet(PACKET("\x05\x05\x07\x04\x08\x01"
+                         "a"),
+                  NULL); /* over the packet */
+    assert_packet(PACKET("\x05\x07\x07\x05\x08\xFD\x00\x01"
+                         "a"),
+                  NULL); /* not shortest */
+    assert_packet(PACKET("\x05\x09\x07\x07\xFE\x00\x01\x00\x00\x01"
+                         "a"),
+                  NULL); /* type 65536 */
+    assert_packet(PACKET("\x05\x05\x07\x03\x01\x01"
+                         "a"),
+                  NULL); /* short digest */
     for (size_t len = 0; len < sizeof interest - 1; len++)
         assert_packet(interest, len, NULL);
 }
