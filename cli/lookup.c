@@ -75,16 +75,17 @@ static void print_formats(void)
 
 static bool set_format(struct options *options, const char *name)
 {
-    char known[256] = "";
+    char known[256];
+    size_t len = 0;
 
     options->format = strcmp(name, "auto") == 0 ? NULL : name;
     if (options->format == NULL)
         return true;
-    for (const struct sl_names_format *format = sl_names_formats; format->name != NULL; format++) {
+    for (const struct sl_names_format *format = sl_names_formats;
+         format->name != NULL && len < sizeof known; format++) {
         if (strcmp(format->name, name) == 0)
             return true;
-        strcat(known, ", ");
-        strcat(known, format->name);
+        len += (size_t)snprintf(known + len, sizeof known - len, ", %s", format->name);
     }
     cli_error("--format '%.64s' is no format of tables (known: auto%s)", name, known);
     return false;

@@ -3,6 +3,7 @@
 #include "list_parse.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -39,17 +40,25 @@ const struct sl_names_format sl_names_formats[] = {
 const struct list_token list_no_value = {NULL, 0};
 const char list_too_many[] = "more names than a line may have";
 
+const char *list_known_formats(char out[LIST_KNOWN_MAX])
+{
+    size_t len = 0;
+
+    for (const struct list_format *format = list_formats; format->name != NULL; format++)
+        len += (size_t)snprintf(out + len, LIST_KNOWN_MAX - len, "%s%s", len == 0 ? "" : ", ",
+                                format->name);
+    return out;
+}
+
 const struct list_format *list_format_find(const char *name, struct sl_diag *diag)
 {
-    char known[256] = "";
+    char known[LIST_KNOWN_MAX];
 
-    for (const struct list_format *format = list_formats; format->name != NULL; format++) {
+    for (const struct list_format *format = list_formats; format->name != NULL; format++)
         if (strcmp(format->name, name) == 0)
             return format;
-        strcat(known, format == list_formats ? "" : ", ");
-        strcat(known, format->name);
-    }
-    (void)diag_set(diag, SL_EINVAL, NULL, 0, "'%.64s' is no list format (known: %s)", name, known);
+    (void)diag_set(diag, SL_EINVAL, NULL, 0, "'%.64s' is no format of lists (known: %s)", name,
+                   list_known_formats(known));
     return NULL;
 }
 

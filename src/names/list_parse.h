@@ -55,6 +55,10 @@ struct list_format {
 
 extern const struct list_format list_formats[]; /* ended by a NULL name */
 
+/* All formats' names, separated by commas. Returns out. */
+enum { LIST_KNOWN_MAX = 256 }; /* bytes, the NUL included: twice what there are */
+const char *list_known_formats(char out[LIST_KNOWN_MAX]);
+
 /* NULL: there is none of this name; diag lists the known ones. */
 const struct list_format *list_format_find(const char *name, struct sl_diag *diag);
 

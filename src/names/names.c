@@ -247,17 +247,14 @@ static const struct list_format *choose_format(const char *label, const char *fo
 {
     const struct list_format *found =
         format != NULL ? list_format_find(format, diag) : list_format_detect(text, text_len);
-    char known[256] = "";
+    char known[LIST_KNOWN_MAX];
 
     *status = found != NULL ? SL_OK : SL_EINVAL;
     if (found != NULL || format != NULL)
         return found;
-    for (const struct list_format *f = list_formats; f->name != NULL; f++) {
-        strcat(known, f == list_formats ? "" : ", ");
-        strcat(known, f->name);
-    }
-    *status = diag_set(diag, SL_EFORMAT, label, 0,
-                       "its first lines are of no format that is known (%s)", known);
+    *status =
+        diag_set(diag, SL_EFORMAT, label, 0, "its first lines are of no format that is known (%s)",
+                 list_known_formats(known));
     return NULL;
 }
 
@@ -353,6 +350,7 @@ void names_file_free(struct names_file *file)
         munmap(file->text, file->len);
     else
         free(file->text);
+    *file = (struct names_file){0};
 }
 
 enum sl_status sl_names_load(struct sl_names *names, const char *path, const char *format,

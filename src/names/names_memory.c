@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How much memory this process may still take: of the machine, of its control group, and by its
  * limit of address space. */
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,9 +18,13 @@ static bool read_number(const char *path, const char *key, uint64_t *number)
 
     if (file == NULL)
         return false;
-    while (!found && fgets(line, sizeof line, file) != NULL)
-        found = strncmp(line, key, strlen(key)) == 0 &&
-                sscanf(line + strlen(key), "%" SCNu64, number) == 1;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        char *end = line;
+
+        if (strncmp(line, key, strlen(key)) == 0)
+            *number = strtoull(line + strlen(key), &end, 10);
+        found = end > line + strlen(key);
+    }
     fclose(file);
     return found;
 }
