@@ -15,11 +15,12 @@ enum {
     N_AHEAD = 32 /* a power of two above them */
 };
 
-static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane};
+static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane, &fib_ata_plane,
+                                                 &fib_stt_plane};
 
 enum { N_PLANES = sizeof planes / sizeof *planes };
 
-const char *const sl_fib_planes[] = {"hash", "mata", NULL};
+const char *const sl_fib_planes[] = {"hash", "mata", "ata", "stt", NULL};
 
 const struct fib_plane *fib_find_plane(const char *name)
 {

@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 #include "fib_internal.h"
-#include "fib_mata_build.h"
+#include "fib_states.h"
 
 enum {
     FULL_NEW = 87,   /* per cent of array 0 in a new plane */
@@ -280,7 +280,7 @@ static void collect(struct sl_fib *fib)
 /* Where the transitions of a new plane go. */
 struct placing {
     struct mata *mata;
-    const struct mata_states *states;
+    const struct fib_states *states;
     uint64_t *taken;  /* a bit for each slot of array 0 */
     uint32_t *number; /* of each state, with its mark */
     uint32_t *spilled;
@@ -308,7 +308,7 @@ static uint32_t next_free(const struct placing *placing, uint32_t at)
 static uint32_t collisions(const struct placing *placing, uint32_t number, uint32_t first,
                            uint32_t n, uint32_t best)
 {
-    const struct mata_edge *edges = placing->states->edges + first;
+    const struct fib_edge *edges = placing->states->edges + first;
     uint32_t sum = 0;
 
     for (uint32_t i = 1; i < n && sum < best; i++)
@@ -345,7 +345,7 @@ static uint32_t choose_number(struct placing *placing, uint32_t first, uint32_t 
 
 static void place_state(struct placing *placing, uint32_t state)
 {
-    const struct mata_states *states = placing->states;
+    const struct fib_states *states = placing->states;
     const uint32_t first = states->first[state], n = states->first[state + 1] - first;
     const uint32_t number =
         n != 0 ? choose_number(placing, first, n) : any_number(placing->mata);
@@ -370,7 +370,7 @@ static void place_state(struct placing *placing, uint32_t state)
 /* Wide states first, while there is room for them. */
 static bool place_states(struct placing *placing)
 {
-    const struct mata_states *states = placing->states;
+    const struct fib_states *states = placing->states;
     uint32_t max = 0;
 
     for (uint32_t s = 0; s < states->n; s++)
@@ -407,7 +407,7 @@ static bool set_array(struct fib_view *view, uint32_t array, uint64_t n, size_t 
 static bool fill(struct placing *placing)
 {
     struct mata *mata = placing->mata;
-    const struct mata_states *states = placing->states;
+    const struct fib_states *states = placing->states;
     uint8_t *is_spilled = (uint8_t *)calloc(states->n_edges / 8 + 1, 1);
 
     if (is_spilled == NULL)
@@ -417,7 +417,7 @@ static bool fill(struct placing *placing)
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t s = 0; s < states->n; s++)
             for (uint32_t e = states->first[s]; e < states->first[s + 1]; e++) {
-                const struct mata_edge *edge = &states->edges[e];
+                const struct fib_edge *edge = &states->edges[e];
 
                 if ((is_spilled[e / 8] >> e % 8 & 1) != pass)
                     continue;
@@ -462,7 +462,7 @@ static bool make_arrays(struct placing *placing)
            fill(placing);
 }
 
-static struct mata *make_mata(const struct sl_fib *fib, const struct mata_states *states)
+static struct mata *make_mata(const struct sl_fib *fib, const struct fib_states *states)
 {
     struct mata *mata = (struct mata *)calloc(1, sizeof *mata);
     struct placing placing = {.mata = mata, .states = states};
@@ -487,13 +487,13 @@ static struct mata *make_mata(const struct sl_fib *fib, const struct mata_states
 static enum sl_status mata_build(struct sl_fib *fib, const struct sl_fib_entry *entries,
                                  struct sl_diag *diag)
 {
-    struct mata_states states;
+    struct fib_states states;
     struct mata *made = NULL;
 
     (void)entries;
-    if (mata_states_make(&states, &fib->tree)) {
+    if (fib_states_make(&states, &fib->tree, &fib_cut_words)) {
         made = make_mata(fib, &states);
-        mata_states_free(&states);
+        fib_states_free(&states);
     }
     if (made == NULL || !fib_waiting_reserve(&fib->old, 1)) {
         free_mata(made);
@@ -519,7 +519,7 @@ static uint32_t split(struct mata *mata, const uint8_t *name, uint32_t len)
 
     for (size_t begin = 0, end = 0; sl_name_next(name, len, &end, &component); begin = end)
         for (uint32_t at = 0; at < end - begin;)
-            mata->words[n++] = mata_label_stride(name + begin, (uint32_t)(end - begin), &at);
+            mata->words[n++] = fib_cut_words.stride(name + begin, (uint32_t)(end - begin), &at);
     return n;
 }
 
