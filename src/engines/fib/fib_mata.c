@@ -26,7 +26,8 @@ struct mata {
     struct fib_view *view;
     uint64_t *given;  /* a bit for each number of a state */
     uint32_t *n_out;  /* transitions of each state, by number */
-    size_t n_main, n_last;
+    size_t n_main, n_last; /* slots in use in array 0 and in the last one */
+    size_t n_given;        /* numbers, those that still wait included */
     uint32_t cursor; /* where the next free slot is looked for */
     uint32_t *hops;
     uint32_t n_hops;
@@ -66,8 +67,8 @@ static void flip_bit(uint64_t *bits, uint32_t i)
     bits[i / 64] ^= UINT64_C(1) << i % 64;
 }
 
-/* One that no state has, whatever is in the way of its transitions. There always is one: there are
- * fewer states than transitions. */
+/* One that no state has, whatever is in the way of its transitions. has_room sees to it that there
+ * is one; when building there are fewer states than slots. */
 static uint32_t any_number(struct mata *mata)
 {
     do
@@ -260,8 +261,10 @@ static void collect(struct sl_fib *fib)
     if (mata->numbers.n == 0 && mata->slots.n == 0 && fib->old.n == 0)
         return;
     const uint64_t oldest = fib_oldest(fib);
-    while (fib_waiting_take(&mata->numbers, oldest, &retired))
+    while (fib_waiting_take(&mata->numbers, oldest, &retired)) {
         flip_bit(mata->given, (uint32_t)retired.what);
+        mata->n_given--;
+    }
     while (fib_waiting_take(&mata->slots, oldest, &retired)) {
         struct mata_slot *slot =
             behind_at(mata, (uint32_t)retired.len, (uint32_t)retired.what);
@@ -352,6 +355,7 @@ static void place_state(struct placing *placing, uint32_t state)
 
     placing->number[state] = number;
     flip_bit(placing->mata->given, number);
+    placing->mata->n_given++;
     placing->mata->n_out[number] = n;
     for (uint32_t i = first; i < first + n; i++) {
         const uint32_t place =
@@ -548,6 +552,7 @@ static uint32_t make_state(struct mata *mata, const uint32_t *words, const uint3
             break;
     }
     flip_bit(mata->given, number);
+    mata->n_given++;
     mata->n_out[number] = n;
 
     bool spilled = false;
@@ -604,7 +609,9 @@ static void extend(struct mata *mata, uint32_t i, uint32_t word, uint32_t to)
 
 static bool has_room(const struct mata *mata, uint32_t n)
 {
-    return (mata->n_main + n + 4) * 100 < (uint64_t)mata->view->n_places[0] * FULL_MAX &&
+    const uint64_t max = (uint64_t)mata->view->n_places[0] * FULL_MAX / 100;
+
+    return mata->n_main + n + 4 < max && mata->n_given + n + 4 < max &&
            (mata->n_last + n + 4) * 100 < (uint64_t)mata->view->n_places[2] * BEHIND_MAX;
 }
 
