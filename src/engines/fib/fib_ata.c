@@ -18,10 +18,10 @@ enum {
 
 struct ata {
     struct fib_view *view;
-    uint64_t *given;     /* a bit for each place of a state */
-    uint32_t head, top;  /* slots before head are seldom free; behind top all are */
-    uint32_t cap;        /* places a state may have */
-    bool has_rows;       /* stt */
+    uint64_t *given;    /* a bit for each place of a state */
+    uint32_t head, top; /* slots before head are seldom free; behind top all are */
+    uint32_t cap;       /* places a state may have */
+    bool has_rows;      /* stt */
     struct fib_waiting places;
     uint64_t *path[SL_NAME_LEN_MAX + 1]; /* the transitions of a name */
     uint32_t state[SL_NAME_LEN_MAX + 1]; /* at which each begins */
@@ -226,7 +226,8 @@ static struct ata *make_ata(const struct sl_fib *fib, const struct fib_states *s
     ata->has_rows = has_rows;
     ata->view->root_hop = fib->tree.nodes[FIB_ROOT].next_hop;
     ata->view->n_entries = fib->n_entries - fib->n_folded;
-    if (take_memory(ata, n + n / 4 + ROOM + room_for(n_more, has_rows)) && place_states(ata, states))
+    if (take_memory(ata, n + n / 4 + ROOM + room_for(n_more, has_rows)) &&
+        place_states(ata, states))
         return ata;
     free_ata(ata);
     return NULL;
@@ -306,12 +307,12 @@ static void lead_to(struct ata *ata, uint32_t i, uint32_t state)
     if (i == 0)
         fib_store32(&ata->view->root, state);
     else
-        fib_store64(ata->path[i - 1],
-                    (uint64_t)state << 32 | (uint32_t)*ata->path[i - 1]);
+        fib_store64(ata->path[i - 1], (uint64_t)state << 32 | (uint32_t)*ata->path[i - 1]);
 }
 
 /* A transition more for the state that byte i begins at; where its slot is taken the state moves,
- * and one store leads to all of it. `marks` come to what leads there, which is one store as well. */
+ * and one store leads to all of it. `marks` come to what leads there, which is one store as well.
+ */
 static void extend(struct sl_fib *fib, uint32_t i, uint32_t state, uint64_t slot, uint32_t marks)
 {
     struct ata *ata = (struct ata *)fib->plane;
@@ -328,8 +329,7 @@ static void extend(struct sl_fib *fib, uint32_t i, uint32_t state, uint64_t slot
         to = make_state(ata, slots, n + 1);
     }
     if (i > 0 && (to != state || marks != 0))
-        fib_store64(ata->path[i - 1],
-                    (uint64_t)to << 32 | (uint32_t)*ata->path[i - 1] | marks);
+        fib_store64(ata->path[i - 1], (uint64_t)to << 32 | (uint32_t)*ata->path[i - 1] | marks);
     else if (to != state)
         lead_to(ata, 0, to);
     if (to != state)
@@ -508,10 +508,13 @@ extern const struct sl_fib_backend fib_ata_cuda, fib_ata_cuda_interwoven;
 extern const struct sl_fib_backend fib_ata_interleaved, fib_ata_scalar, fib_ata_tiled,
     fib_ata_tiled_interwoven;
 
-static const struct sl_fib_backend *const backends[] = {
-    &fib_ata_cuda,   &fib_ata_cuda_interwoven, &fib_ata_interleaved,
-    &fib_ata_scalar, &fib_ata_tiled,           &fib_ata_tiled_interwoven,
-    NULL};
+static const struct sl_fib_backend *const backends[] = {&fib_ata_cuda,
+                                                        &fib_ata_cuda_interwoven,
+                                                        &fib_ata_interleaved,
+                                                        &fib_ata_scalar,
+                                                        &fib_ata_tiled,
+                                                        &fib_ata_tiled_interwoven,
+                                                        NULL};
 
 static const struct sl_fib_engine ata_engine = {"ata", backends};
 static const struct sl_fib_engine stt_engine = {"stt", backends};

@@ -186,16 +186,15 @@ static enum sl_status prepare(struct fib_cuda *cuda, struct sl_diag *diag)
 
     cudaError_t error = cudaSetDevice(device);
     if (error == cudaSuccess)
-        error =
-            cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device);
+        error = cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&cuda->done, cudaEventDisableTiming);
     enum sl_status status = cuda_status(error, "preparing for look-ups", diag);
     cuda->max_blocks = (uint32_t)n_multiprocessors * BLOCKS_PER_SM;
     if (status == SL_OK)
-        status = cuda_take((void **)&cuda->d_answers,
-                           ((size_t)cuda->limits.max_items + 1) * 2 * sizeof(uint32_t), "answers",
-                           diag);
+        status =
+            cuda_take((void **)&cuda->d_answers,
+                      ((size_t)cuda->limits.max_items + 1) * 2 * sizeof(uint32_t), "answers", diag);
     return status;
 }
 
@@ -350,8 +349,8 @@ static void launch_tile(const struct fib_view &view, const struct items &items, 
 }
 
 template <class Look, uint32_t stride>
-static void launch_direct(const struct fib_view &view, const struct items &items,
-                          uint32_t n_blocks, cudaStream_t stream)
+static void launch_direct(const struct fib_view &view, const struct items &items, uint32_t n_blocks,
+                          cudaStream_t stream)
 {
     fib_direct_kernel<Look, stride><<<n_blocks, BLOCK, 0, stream>>>(view, items);
 }
@@ -381,8 +380,7 @@ static struct items items_of(const struct fib_cuda *cuda, const struct sl_batch 
     if (stays)
         items.next_hop = answers->next_hop;
     if (answers->prefix_len != NULL)
-        items.prefix_len =
-            stays ? answers->prefix_len : cuda->d_answers + cuda->limits.max_items;
+        items.prefix_len = stays ? answers->prefix_len : cuda->d_answers + cuda->limits.max_items;
     return items;
 }
 
@@ -448,17 +446,17 @@ static enum sl_status open_ata(void **context, struct sl_fib_table *table,
                         fib_table_is(table, "ata") || fib_table_is(table, "stt"), diag);
 }
 
-#define BACKEND(symbol, label, open, look)                                               \
-    static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch,   \
-                                          const struct sl_fib_answers *answers)          \
-    {                                                                                    \
-        return submit(context, batch, answers, look);                                    \
-    }                                                                                    \
-    extern "C" {                                                                         \
-    extern const struct sl_fib_backend symbol;                                           \
-    const struct sl_fib_backend symbol = {label, SL_DEVICE_CUDA, device_cuda_usable,     \
-                                          open,  symbol##_submit, fib_cuda_wait,         \
-                                          fib_cuda_close};                               \
+#define BACKEND(symbol, label, open, look)                                             \
+    static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch, \
+                                          const struct sl_fib_answers *answers)        \
+    {                                                                                  \
+        return submit(context, batch, answers, look);                                  \
+    }                                                                                  \
+    extern "C" {                                                                       \
+    extern const struct sl_fib_backend symbol;                                         \
+    const struct sl_fib_backend symbol = {                                             \
+        label,           SL_DEVICE_CUDA, device_cuda_usable, open,                     \
+        symbol##_submit, fib_cuda_wait,  fib_cuda_close};                              \
     }
 
 BACKEND(fib_hash_cuda, "cuda", open_hash, launch_tile<look_hash>)

@@ -24,11 +24,11 @@ enum {
 
 struct mata {
     struct fib_view *view;
-    uint64_t *given;  /* a bit for each number of a state */
-    uint32_t *n_out;  /* transitions of each state, by number */
+    uint64_t *given;       /* a bit for each number of a state */
+    uint32_t *n_out;       /* transitions of each state, by number */
     size_t n_main, n_last; /* slots in use in array 0 and in the last one */
     size_t n_given;        /* numbers, those that still wait included */
-    uint32_t cursor; /* where the next free slot is looked for */
+    uint32_t cursor;       /* where the next free slot is looked for */
     uint32_t *hops;
     uint32_t n_hops;
     uint64_t *hop_index; /* next hop, its index + 1; open addressing, a power of two */
@@ -224,8 +224,7 @@ static void give_back(struct sl_fib *fib, uint32_t number)
 {
     struct mata *mata = (struct mata *)fib->plane;
 
-    fib_waiting_add(&mata->numbers,
-                    &(struct fib_retired){.mark = fib_retire(fib), .what = number});
+    fib_waiting_add(&mata->numbers, &(struct fib_retired){.mark = fib_retire(fib), .what = number});
 }
 
 static void free_view(struct fib_view *view)
@@ -266,8 +265,7 @@ static void collect(struct sl_fib *fib)
         mata->n_given--;
     }
     while (fib_waiting_take(&mata->slots, oldest, &retired)) {
-        struct mata_slot *slot =
-            behind_at(mata, (uint32_t)retired.len, (uint32_t)retired.what);
+        struct mata_slot *slot = behind_at(mata, (uint32_t)retired.len, (uint32_t)retired.what);
 
         /* In the last array search goes on behind it. */
         fib_store64(&slot->state, 0);
@@ -323,8 +321,8 @@ static uint32_t collisions(const struct placing *placing, uint32_t number, uint3
 static uint32_t choose_number(struct placing *placing, uint32_t first, uint32_t n)
 {
     const struct fib_view *view = placing->mata->view;
-    const uint32_t shift = mata_modulo(placing->states->edges[first].word, view->n_places[0],
-                                       view->reciprocal[0]);
+    const uint32_t shift =
+        mata_modulo(placing->states->edges[first].word, view->n_places[0], view->reciprocal[0]);
     const uint32_t max_tries = n == 1 ? TRIES_MAX : n > 1000 ? TRIES_WIDE : TRIES_MANY / n + 8;
     uint32_t at = placing->head, best = UINT32_MAX, best_number = 0;
 
@@ -350,16 +348,14 @@ static void place_state(struct placing *placing, uint32_t state)
 {
     const struct fib_states *states = placing->states;
     const uint32_t first = states->first[state], n = states->first[state + 1] - first;
-    const uint32_t number =
-        n != 0 ? choose_number(placing, first, n) : any_number(placing->mata);
+    const uint32_t number = n != 0 ? choose_number(placing, first, n) : any_number(placing->mata);
 
     placing->number[state] = number;
     flip_bit(placing->mata->given, number);
     placing->mata->n_given++;
     placing->mata->n_out[number] = n;
     for (uint32_t i = first; i < first + n; i++) {
-        const uint32_t place =
-            mata_place(placing->mata->view, 0, number, states->edges[i].word);
+        const uint32_t place = mata_place(placing->mata->view, 0, number, states->edges[i].word);
 
         if (bit(placing->taken, place)) {
             placing->number[state] |= MATA_SPILLED;
@@ -426,9 +422,8 @@ static bool fill(struct placing *placing)
                 if ((is_spilled[e / 8] >> e % 8 & 1) != pass)
                     continue;
                 const uint32_t to =
-                    edge->to != 0
-                        ? placing->number[edge->to] | (edge->is_entry ? MATA_ENTRY : 0)
-                        : leaf_of(mata, edge->hop);
+                    edge->to != 0 ? placing->number[edge->to] | (edge->is_entry ? MATA_ENTRY : 0)
+                                  : leaf_of(mata, edge->hop);
                 if (to == 0) {
                     free(is_spilled);
                     return false;
@@ -460,8 +455,7 @@ static bool make_arrays(struct placing *placing)
            place_states(placing) &&
            set_array(mata->view, 1, placing->n_spilled + n_edges / 256 + BEHIND_ROOM,
                      sizeof(struct mata_slot)) &&
-           set_array(mata->view, 2,
-                     mata->view->n_places[1] + placing->n_spilled / 2 + BEHIND_ROOM,
+           set_array(mata->view, 2, mata->view->n_places[1] + placing->n_spilled / 2 + BEHIND_ROOM,
                      sizeof(struct mata_slot)) &&
            fill(placing);
 }
@@ -543,8 +537,8 @@ static uint32_t make_state(struct mata *mata, const uint32_t *words, const uint3
         do
             mata->cursor = mata->cursor + 1 < view->n_places[0] ? mata->cursor + 1 : 0;
         while (*main_at(mata, mata->cursor) != 0);
-        number = mata->cursor >= shift ? mata->cursor - shift
-                                       : mata->cursor + view->n_places[0] - shift;
+        number =
+            mata->cursor >= shift ? mata->cursor - shift : mata->cursor + view->n_places[0] - shift;
         if (number < 2 || bit(mata->given, number))
             continue;
         if (n == 1 || tries > TRIES_TWO ||
@@ -820,14 +814,9 @@ extern const struct sl_fib_backend fib_mata_cuda, fib_mata_cuda_direct, fib_mata
 extern const struct sl_fib_backend fib_mata_interleaved, fib_mata_scalar, fib_mata_tiled,
     fib_mata_tiled_interwoven;
 
-static const struct sl_fib_backend *const backends[] = {&fib_mata_cuda,
-                                                        &fib_mata_cuda_direct,
-                                                        &fib_mata_cuda_interwoven,
-                                                        &fib_mata_interleaved,
-                                                        &fib_mata_scalar,
-                                                        &fib_mata_tiled,
-                                                        &fib_mata_tiled_interwoven,
-                                                        NULL};
+static const struct sl_fib_backend *const backends[] = {
+    &fib_mata_cuda,   &fib_mata_cuda_direct, &fib_mata_cuda_interwoven,  &fib_mata_interleaved,
+    &fib_mata_scalar, &fib_mata_tiled,       &fib_mata_tiled_interwoven, NULL};
 
 static const struct sl_fib_engine engine = {"mata", backends};
 

@@ -13,12 +13,12 @@ struct fib_states {
         uint32_t to;   /* state; 0: a leaf */
         uint32_t hop;  /* a leaf's next hop */
         bool is_entry; /* an entry ends there */
-    } *edges;
+    } * edges;
     size_t n_edges, edges_cap;
 };
 
-/* How a component is cut: the stride that begins at *at, which advances; `end` is the one by which a
- * state that continues tells its entry's next hop. */
+/* How a component is cut: the stride that begins at *at, which advances; `end` is the one by which
+ * a state that continues tells its entry's next hop. */
 struct fib_cut {
     uint32_t (*stride)(const uint8_t *label, uint32_t len, uint32_t *at);
     uint32_t end;

@@ -14,7 +14,8 @@ static const uint8_t key[SL_FIB_KEY_LEN] = "0123456789abcde";
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Name i of a set in which some are prefixes of others: /s/<i>, and under every fourth /s/<i>/x/y. */
+/* Name i of a set in which some are prefixes of others: /s/<i>, and under every fourth /s/<i>/x/y.
+ */
 static uint32_t make_name(uint8_t name[64], uint32_t i)
 {
     char text[16];
@@ -24,8 +25,8 @@ static uint32_t make_name(uint8_t name[64], uint32_t i)
     snprintf(text, sizeof text, "%u", i % 4 == 3 ? i - 1 : i);
     good &= sl_name_append(name, 64, &len, 8, text, strlen(text));
     if (i % 4 == 3)
-        good &= sl_name_append(name, 64, &len, 8, "x", 1) &&
-                sl_name_append(name, 64, &len, 8, "y", 1);
+        good &=
+            sl_name_append(name, 64, &len, 8, "x", 1) && sl_name_append(name, 64, &len, 8, "y", 1);
     assert_true(good);
     return (uint32_t)len;
 }
@@ -61,8 +62,7 @@ static void look_with(struct stage_of *all, const struct sl_fib_backend *backend
         return;
     }
     for (int round = 0; round < 20; round++) {
-        if (backend->submit(context, batch, &answers) != SL_OK ||
-            backend->wait(context) != SL_OK)
+        if (backend->submit(context, batch, &answers) != SL_OK || backend->wait(context) != SL_OK)
             atomic_fetch_add(&all->n_wrong, 1);
         for (uint32_t i = 0; i < ITEMS; i++)
             if (!is_right(i, next_hop[i]))
@@ -306,8 +306,8 @@ static bool read_real(struct real *real)
         line[strcspn(line, "\n")] = '\0';
         for (char *at = line; (at = strchr(at, '/')) != NULL;) {
             at++;
-            assert_true(sl_name_append(name, (size_t)MAX_REAL * 64 - used, &len, 8, at,
-                                       strcspn(at, "/")));
+            assert_true(
+                sl_name_append(name, (size_t)MAX_REAL * 64 - used, &len, 8, at, strcspn(at, "/")));
         }
         real->entries[real->n] =
             (struct sl_fib_entry){name, (uint32_t)len, (uint32_t)(real->n % 7)};
