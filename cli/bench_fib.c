@@ -14,8 +14,8 @@ enum {
     CPU_BATCH = 16384, /* names */
     CPU_BATCHES = 128,
     CUDA_BATCH = 1 << 20,
-    N_LANES = 4, /* batches in flight to a GPU */
-    UPDATES = 4096, /* a call */
+    N_LANES = 4,          /* batches in flight to a GPU */
+    UPDATES = 4096,       /* a call */
     MAX_UPDATED = 1000000 /* names put in and taken out */
 };
 
@@ -23,9 +23,9 @@ enum {
 struct fib_bench {
     const struct bench *bench;
     struct bench_names names;
-    struct bench_data trace[2];     /* average, heavy */
-    uint32_t *wanted[2];            /* their answers */
-    struct bench_data there[2];     /* on the GPU, one batch each */
+    struct bench_data trace[2]; /* average, heavy */
+    uint32_t *wanted[2];        /* their answers */
+    struct bench_data there[2]; /* on the GPU, one batch each */
     struct sl_fib *fib;
     const char *plane;
 };
@@ -174,10 +174,8 @@ static bool print_lookups(struct fib_bench *fib, const struct sl_fib_backend *ba
                       .data = data,
                       .wanted = fib->wanted[which],
                       .n_lanes = backend->device == SL_DEVICE_CUDA && !there ? N_LANES : 1};
-    struct bench_row row = {.what = fib->plane,
-                            .data = fib->trace[which].text,
-                            .unit = 1e6,
-                            .unit_name = "M names/s"};
+    struct bench_row row = {
+        .what = fib->plane, .data = fib->trace[which].text, .unit = 1e6, .unit_name = "M names/s"};
     char variant[64];
 
     if (there)

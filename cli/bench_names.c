@@ -34,8 +34,7 @@ static bool add_name(struct bench_names *names, const uint8_t *name, size_t len)
     }
     uint8_t *to = names->bytes + names->bytes_len;
     memcpy(to, name, len);
-    names->entries[names->n++] =
-        (struct sl_fib_entry){to, (uint32_t)len, hop_of(name, len)};
+    names->entries[names->n++] = (struct sl_fib_entry){to, (uint32_t)len, hop_of(name, len)};
     names->bytes_len += len;
     return true;
 }
@@ -205,8 +204,8 @@ static size_t append_path(uint8_t *name, size_t cap, size_t len, uint64_t *seed)
     const size_t end = len + 8 + bench_random(seed) % (PATH_LEN - 8);
     char label[16];
 
-    while (len < end && sl_name_append(name, cap, &len, SL_NAME_GENERIC, label,
-                                       random_label(label, seed)))
+    while (len < end &&
+           sl_name_append(name, cap, &len, SL_NAME_GENERIC, label, random_label(label, seed)))
         ;
     return len;
 }
@@ -267,8 +266,8 @@ bool bench_names_trace(struct bench_data *data, const struct bench_names *names,
         return false;
     }
     for (; data->n_batches < n_batches; data->n_batches++)
-        if (sl_batch_create(&data->owned[data->n_batches], n_items * 160, n_items, pinned,
-                            &diag) != SL_OK) {
+        if (sl_batch_create(&data->owned[data->n_batches], n_items * 160, n_items, pinned, &diag) !=
+            SL_OK) {
             free(from);
             cli_diag(&diag);
             return false;

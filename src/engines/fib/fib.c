@@ -15,11 +15,12 @@ enum {
     N_AHEAD = 32 /* a power of two above them */
 };
 
-static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane};
+static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane, &fib_ata_plane,
+                                                 &fib_stt_plane};
 
 enum { N_PLANES = sizeof planes / sizeof *planes };
 
-const char *const sl_fib_planes[] = {"hash", "mata", NULL};
+const char *const sl_fib_planes[] = {"hash", "mata", "ata", "stt", NULL};
 
 const struct fib_plane *fib_find_plane(const char *name)
 {
@@ -39,9 +40,9 @@ void sl_fib_config_init(struct sl_fib_config *config)
 /* What a change of a node's next hop means below it and above it. */
 struct change {
     uint32_t node;
-    uint32_t before, after;       /* next hop, SL_FIB_NONE: no entry */
-    uint32_t inherited;           /* from above */
-    uint32_t shows, will_show;    /* to names below that match nothing longer */
+    uint32_t before, after;    /* next hop, SL_FIB_NONE: no entry */
+    uint32_t inherited;        /* from above */
+    uint32_t shows, will_show; /* to names below that match nothing longer */
 };
 
 static void count_folded(struct sl_fib *fib, struct fib_node *node, bool folded)
@@ -155,7 +156,7 @@ static bool insert(struct sl_fib *fib, uint32_t next_hop)
     return true;
 }
 
-static bool delete(struct sl_fib *fib)
+static bool delete (struct sl_fib *fib)
 {
     const uint32_t at = fib->path.node[fib->path.depth];
 
@@ -170,8 +171,7 @@ static bool delete(struct sl_fib *fib)
 static bool apply_one(struct sl_fib *fib, struct sl_fib_update *update)
 {
     const struct sl_fib_entry *entry = &update->entry;
-    const bool whole =
-        fib_tree_find(&fib->tree, entry->name, entry->name_len, false, &fib->path);
+    const bool whole = fib_tree_find(&fib->tree, entry->name, entry->name_len, false, &fib->path);
     bool good;
 
     if (!whole || (update->verb != SL_FIB_DELETE && entry->next_hop == SL_FIB_NONE)) {
@@ -187,8 +187,8 @@ static bool apply_one(struct sl_fib *fib, struct sl_fib_update *update)
             update->outcome = SL_FIB_ABSENT;
             return true;
         }
-        good = update->verb == SL_FIB_DELETE ? delete (fib)
-                                             : set_next_hop(fib, at, entry->next_hop);
+        good =
+            update->verb == SL_FIB_DELETE ? delete (fib) : set_next_hop(fib, at, entry->next_hop);
     }
     update->outcome = SL_FIB_DONE;
     fib->version += good;
@@ -386,8 +386,8 @@ enum sl_status sl_fib_publish(struct sl_fib *fib, struct sl_diag *diag)
     pthread_mutex_lock(&fib->lock);
     pthread_mutex_lock(&fib->table.lock);
     if (fib->table.copies != NULL)
-        status =
-            fib->table.publish(fib->table.copies, atomic_load(&fib->table.view), fib->version, diag);
+        status = fib->table.publish(fib->table.copies, atomic_load(&fib->table.view), fib->version,
+                                    diag);
     pthread_mutex_unlock(&fib->table.lock);
     pthread_mutex_unlock(&fib->lock);
     return status;
@@ -459,8 +459,7 @@ void sl_fib_info(struct sl_fib *fib, struct sl_fib_info *info)
         .n_entries = fib->n_entries,
         .n_folded = fib->n_folded,
         .plane_len = fib_block_len(fib_view_of(fib)),
-        .control_len =
-            sizeof *fib + fib_tree_len(&fib->tree) + fib->table.plane->control_len(fib),
+        .control_len = sizeof *fib + fib_tree_len(&fib->tree) + fib->table.plane->control_len(fib),
     };
     pthread_mutex_unlock(&fib->lock);
 }

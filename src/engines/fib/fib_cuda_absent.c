@@ -12,8 +12,7 @@ static bool absent(char why[SL_WHY_LEN])
 
 #define ABSENT(symbol, label)                  \
     extern const struct sl_fib_backend symbol; \
-    const struct sl_fib_backend symbol = {     \
-        .name = label, .device = SL_DEVICE_CUDA, .usable = absent}
+    const struct sl_fib_backend symbol = {.name = label, .device = SL_DEVICE_CUDA, .usable = absent}
 
 ABSENT(fib_hash_cuda, "cuda");
 ABSENT(fib_hash_cuda_direct, "cuda-direct");

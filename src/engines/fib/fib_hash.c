@@ -8,11 +8,11 @@
 #include "fib_internal.h"
 
 enum {
-    WAY_AHEAD = 16,            /* slots fetched into the cache before they are filled */
-    FULL_NEW = 80,             /* per cent of the slots of a new plane, at most */
-    FULL_MAX = 88,             /* and of one that grows */
-    DEFAULT_SPLIT = 3,         /* of an empty table: most names of hosts have three labels */
-    RECORD_HEAD = 8,           /* bytes, at most */
+    WAY_AHEAD = 16,    /* slots fetched into the cache before they are filled */
+    FULL_NEW = 80,     /* per cent of the slots of a new plane, at most */
+    FULL_MAX = 88,     /* and of one that grows */
+    DEFAULT_SPLIT = 3, /* of an empty table: most names of hosts have three labels */
+    RECORD_HEAD = 8,   /* bytes, at most */
     SLOT_LEN = sizeof(uint64_t)
 };
 
@@ -519,11 +519,16 @@ extern const struct sl_fib_backend fib_hash_cuda, fib_hash_cuda_direct, fib_hash
 extern const struct sl_fib_backend fib_hash_avx512, fib_hash_avx2, fib_hash_interleaved,
     fib_hash_scalar, fib_hash_tiled, fib_hash_tiled_interwoven;
 
-static const struct sl_fib_backend *const backends[] = {
-    &fib_hash_cuda,        &fib_hash_cuda_direct,  &fib_hash_cuda_interwoven,
-    &fib_hash_avx512,      &fib_hash_avx2,         &fib_hash_interleaved,
-    &fib_hash_scalar,      &fib_hash_tiled,        &fib_hash_tiled_interwoven,
-    NULL};
+static const struct sl_fib_backend *const backends[] = {&fib_hash_cuda,
+                                                        &fib_hash_cuda_direct,
+                                                        &fib_hash_cuda_interwoven,
+                                                        &fib_hash_avx512,
+                                                        &fib_hash_avx2,
+                                                        &fib_hash_interleaved,
+                                                        &fib_hash_scalar,
+                                                        &fib_hash_tiled,
+                                                        &fib_hash_tiled_interwoven,
+                                                        NULL};
 
 static const struct sl_fib_engine engine = {"hash", backends};
 

@@ -30,9 +30,8 @@ static bool lanes_key_is(const uint32_t *record, const struct fib_reader *name, 
     if (len < 255 ? (head & 0xFF) != len : head != (255 | len << 8))
         return false;
     for (uint32_t at = 0; at < len; at += 32) {
-        const __m256i equal =
-            _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(key + at)),
-                              _mm256_loadu_si256((const __m256i *)(bytes + at)));
+        const __m256i equal = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(key + at)),
+                                                _mm256_loadu_si256((const __m256i *)(bytes + at)));
         const uint32_t differ = ~(uint32_t)_mm256_movemask_epi8(equal);
 
         if ((len - at < 32 ? differ << (32 - (len - at)) : differ) != 0)

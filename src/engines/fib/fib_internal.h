@@ -96,11 +96,14 @@ static inline void fib_store64(uint64_t *at, uint64_t value)
 
 /* ---- files: fib_store.c ---------------------------------------------------------------------- */
 
-struct fib_block;
-uint64_t fib_block_checksum(const struct fib_block *block);
 /* Bytes of a view's flat block, and the block itself at `to`, aligned to 64. */
+struct fib_block;
 size_t fib_block_len(const struct fib_view *view);
 void fib_block_make(struct fib_block *to, const struct fib_view *view, const char *plane);
+
+/* Makes length and checksum right after changes: so that fuzzing reaches what is behind them. */
+void fib_block_seal(struct fib_block *block, uint64_t len);
+
 /* Whether a block of len bytes can be used; `view` becomes what it holds. */
 enum sl_status fib_block_open(const void *block, uint64_t len, const char *path,
                               struct fib_view *view, const struct fib_plane **plane,
@@ -122,19 +125,19 @@ bool fib_cpu_usable(char why[SL_WHY_LEN]);
 bool fib_cpu_usable_avx512(char why[SL_WHY_LEN]);
 bool fib_cpu_usable_avx2(char why[SL_WHY_LEN]);
 
-#define FIB_CPU_BACKEND(symbol, label, is_usable, look)                           \
+#define FIB_CPU_BACKEND(symbol, label, is_usable, look)                                \
     static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch, \
-                                          const struct sl_fib_answers *answers)   \
-    {                                                                             \
-        return fib_cpu_submit(context, batch, answers, look);                     \
-    }                                                                             \
-    extern const struct sl_fib_backend symbol;                                    \
-    const struct sl_fib_backend symbol = {.name = label,                          \
-                                          .device = SL_DEVICE_CPU,                \
-                                          .usable = is_usable,                    \
-                                          .open = fib_cpu_open,                   \
-                                          .submit = symbol##_submit,              \
-                                          .wait = fib_cpu_wait,                   \
+                                          const struct sl_fib_answers *answers)        \
+    {                                                                                  \
+        return fib_cpu_submit(context, batch, answers, look);                          \
+    }                                                                                  \
+    extern const struct sl_fib_backend symbol;                                         \
+    const struct sl_fib_backend symbol = {.name = label,                               \
+                                          .device = SL_DEVICE_CPU,                     \
+                                          .usable = is_usable,                         \
+                                          .open = fib_cpu_open,                        \
+                                          .submit = symbol##_submit,                   \
+                                          .wait = fib_cpu_wait,                        \
                                           .close = fib_cpu_close}
 
 /* An item as the core reads it. Items begin at multiples of SL_BATCH_ALIGN. */

@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 #include "fib_internal.h"
-#include "fib_mata_build.h"
+#include "fib_states.h"
 
 enum {
     FULL_NEW = 87,   /* per cent of array 0 in a new plane */
@@ -24,10 +24,11 @@ enum {
 
 struct mata {
     struct fib_view *view;
-    uint64_t *given;  /* a bit for each number of a state */
-    uint32_t *n_out;  /* transitions of each state, by number */
-    size_t n_main, n_last;
-    uint32_t cursor; /* where the next free slot is looked for */
+    uint64_t *given;       /* a bit for each number of a state */
+    uint32_t *n_out;       /* transitions of each state, by number */
+    size_t n_main, n_last; /* slots in use in array 0 and in the last one */
+    size_t n_given;        /* numbers, those that still wait included */
+    uint32_t cursor;       /* where the next free slot is looked for */
     uint32_t *hops;
     uint32_t n_hops;
     uint64_t *hop_index; /* next hop, its index + 1; open addressing, a power of two */
@@ -66,8 +67,8 @@ static void flip_bit(uint64_t *bits, uint32_t i)
     bits[i / 64] ^= UINT64_C(1) << i % 64;
 }
 
-/* One that no state has, whatever is in the way of its transitions. There always is one: there are
- * fewer states than transitions. */
+/* One that no state has, whatever is in the way of its transitions. has_room sees to it that there
+ * is one; when building there are fewer states than slots. */
 static uint32_t any_number(struct mata *mata)
 {
     do
@@ -223,8 +224,7 @@ static void give_back(struct sl_fib *fib, uint32_t number)
 {
     struct mata *mata = (struct mata *)fib->plane;
 
-    fib_waiting_add(&mata->numbers,
-                    &(struct fib_retired){.mark = fib_retire(fib), .what = number});
+    fib_waiting_add(&mata->numbers, &(struct fib_retired){.mark = fib_retire(fib), .what = number});
 }
 
 static void free_view(struct fib_view *view)
@@ -260,11 +260,12 @@ static void collect(struct sl_fib *fib)
     if (mata->numbers.n == 0 && mata->slots.n == 0 && fib->old.n == 0)
         return;
     const uint64_t oldest = fib_oldest(fib);
-    while (fib_waiting_take(&mata->numbers, oldest, &retired))
+    while (fib_waiting_take(&mata->numbers, oldest, &retired)) {
         flip_bit(mata->given, (uint32_t)retired.what);
+        mata->n_given--;
+    }
     while (fib_waiting_take(&mata->slots, oldest, &retired)) {
-        struct mata_slot *slot =
-            behind_at(mata, (uint32_t)retired.len, (uint32_t)retired.what);
+        struct mata_slot *slot = behind_at(mata, (uint32_t)retired.len, (uint32_t)retired.what);
 
         /* In the last array search goes on behind it. */
         fib_store64(&slot->state, 0);
@@ -280,7 +281,7 @@ static void collect(struct sl_fib *fib)
 /* Where the transitions of a new plane go. */
 struct placing {
     struct mata *mata;
-    const struct mata_states *states;
+    const struct fib_states *states;
     uint64_t *taken;  /* a bit for each slot of array 0 */
     uint32_t *number; /* of each state, with its mark */
     uint32_t *spilled;
@@ -308,7 +309,7 @@ static uint32_t next_free(const struct placing *placing, uint32_t at)
 static uint32_t collisions(const struct placing *placing, uint32_t number, uint32_t first,
                            uint32_t n, uint32_t best)
 {
-    const struct mata_edge *edges = placing->states->edges + first;
+    const struct fib_edge *edges = placing->states->edges + first;
     uint32_t sum = 0;
 
     for (uint32_t i = 1; i < n && sum < best; i++)
@@ -320,8 +321,8 @@ static uint32_t collisions(const struct placing *placing, uint32_t number, uint3
 static uint32_t choose_number(struct placing *placing, uint32_t first, uint32_t n)
 {
     const struct fib_view *view = placing->mata->view;
-    const uint32_t shift = mata_modulo(placing->states->edges[first].word, view->n_places[0],
-                                       view->reciprocal[0]);
+    const uint32_t shift =
+        mata_modulo(placing->states->edges[first].word, view->n_places[0], view->reciprocal[0]);
     const uint32_t max_tries = n == 1 ? TRIES_MAX : n > 1000 ? TRIES_WIDE : TRIES_MANY / n + 8;
     uint32_t at = placing->head, best = UINT32_MAX, best_number = 0;
 
@@ -345,17 +346,16 @@ static uint32_t choose_number(struct placing *placing, uint32_t first, uint32_t 
 
 static void place_state(struct placing *placing, uint32_t state)
 {
-    const struct mata_states *states = placing->states;
+    const struct fib_states *states = placing->states;
     const uint32_t first = states->first[state], n = states->first[state + 1] - first;
-    const uint32_t number =
-        n != 0 ? choose_number(placing, first, n) : any_number(placing->mata);
+    const uint32_t number = n != 0 ? choose_number(placing, first, n) : any_number(placing->mata);
 
     placing->number[state] = number;
     flip_bit(placing->mata->given, number);
+    placing->mata->n_given++;
     placing->mata->n_out[number] = n;
     for (uint32_t i = first; i < first + n; i++) {
-        const uint32_t place =
-            mata_place(placing->mata->view, 0, number, states->edges[i].word);
+        const uint32_t place = mata_place(placing->mata->view, 0, number, states->edges[i].word);
 
         if (bit(placing->taken, place)) {
             placing->number[state] |= MATA_SPILLED;
@@ -370,7 +370,7 @@ static void place_state(struct placing *placing, uint32_t state)
 /* Wide states first, while there is room for them. */
 static bool place_states(struct placing *placing)
 {
-    const struct mata_states *states = placing->states;
+    const struct fib_states *states = placing->states;
     uint32_t max = 0;
 
     for (uint32_t s = 0; s < states->n; s++)
@@ -407,7 +407,7 @@ static bool set_array(struct fib_view *view, uint32_t array, uint64_t n, size_t 
 static bool fill(struct placing *placing)
 {
     struct mata *mata = placing->mata;
-    const struct mata_states *states = placing->states;
+    const struct fib_states *states = placing->states;
     uint8_t *is_spilled = (uint8_t *)calloc(states->n_edges / 8 + 1, 1);
 
     if (is_spilled == NULL)
@@ -417,14 +417,13 @@ static bool fill(struct placing *placing)
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t s = 0; s < states->n; s++)
             for (uint32_t e = states->first[s]; e < states->first[s + 1]; e++) {
-                const struct mata_edge *edge = &states->edges[e];
+                const struct fib_edge *edge = &states->edges[e];
 
                 if ((is_spilled[e / 8] >> e % 8 & 1) != pass)
                     continue;
                 const uint32_t to =
-                    edge->to != 0
-                        ? placing->number[edge->to] | (edge->is_entry ? MATA_ENTRY : 0)
-                        : leaf_of(mata, edge->hop);
+                    edge->to != 0 ? placing->number[edge->to] | (edge->is_entry ? MATA_ENTRY : 0)
+                                  : leaf_of(mata, edge->hop);
                 if (to == 0) {
                     free(is_spilled);
                     return false;
@@ -456,13 +455,12 @@ static bool make_arrays(struct placing *placing)
            place_states(placing) &&
            set_array(mata->view, 1, placing->n_spilled + n_edges / 256 + BEHIND_ROOM,
                      sizeof(struct mata_slot)) &&
-           set_array(mata->view, 2,
-                     mata->view->n_places[1] + placing->n_spilled / 2 + BEHIND_ROOM,
+           set_array(mata->view, 2, mata->view->n_places[1] + placing->n_spilled / 2 + BEHIND_ROOM,
                      sizeof(struct mata_slot)) &&
            fill(placing);
 }
 
-static struct mata *make_mata(const struct sl_fib *fib, const struct mata_states *states)
+static struct mata *make_mata(const struct sl_fib *fib, const struct fib_states *states)
 {
     struct mata *mata = (struct mata *)calloc(1, sizeof *mata);
     struct placing placing = {.mata = mata, .states = states};
@@ -487,13 +485,13 @@ static struct mata *make_mata(const struct sl_fib *fib, const struct mata_states
 static enum sl_status mata_build(struct sl_fib *fib, const struct sl_fib_entry *entries,
                                  struct sl_diag *diag)
 {
-    struct mata_states states;
+    struct fib_states states;
     struct mata *made = NULL;
 
     (void)entries;
-    if (mata_states_make(&states, &fib->tree)) {
+    if (fib_states_make(&states, &fib->tree, &fib_cut_words)) {
         made = make_mata(fib, &states);
-        mata_states_free(&states);
+        fib_states_free(&states);
     }
     if (made == NULL || !fib_waiting_reserve(&fib->old, 1)) {
         free_mata(made);
@@ -519,7 +517,7 @@ static uint32_t split(struct mata *mata, const uint8_t *name, uint32_t len)
 
     for (size_t begin = 0, end = 0; sl_name_next(name, len, &end, &component); begin = end)
         for (uint32_t at = 0; at < end - begin;)
-            mata->words[n++] = mata_label_stride(name + begin, (uint32_t)(end - begin), &at);
+            mata->words[n++] = fib_cut_words.stride(name + begin, (uint32_t)(end - begin), &at);
     return n;
 }
 
@@ -539,8 +537,8 @@ static uint32_t make_state(struct mata *mata, const uint32_t *words, const uint3
         do
             mata->cursor = mata->cursor + 1 < view->n_places[0] ? mata->cursor + 1 : 0;
         while (*main_at(mata, mata->cursor) != 0);
-        number = mata->cursor >= shift ? mata->cursor - shift
-                                       : mata->cursor + view->n_places[0] - shift;
+        number =
+            mata->cursor >= shift ? mata->cursor - shift : mata->cursor + view->n_places[0] - shift;
         if (number < 2 || bit(mata->given, number))
             continue;
         if (n == 1 || tries > TRIES_TWO ||
@@ -548,6 +546,7 @@ static uint32_t make_state(struct mata *mata, const uint32_t *words, const uint3
             break;
     }
     flip_bit(mata->given, number);
+    mata->n_given++;
     mata->n_out[number] = n;
 
     bool spilled = false;
@@ -604,7 +603,9 @@ static void extend(struct mata *mata, uint32_t i, uint32_t word, uint32_t to)
 
 static bool has_room(const struct mata *mata, uint32_t n)
 {
-    return (mata->n_main + n + 4) * 100 < (uint64_t)mata->view->n_places[0] * FULL_MAX &&
+    const uint64_t max = (uint64_t)mata->view->n_places[0] * FULL_MAX / 100;
+
+    return mata->n_main + n + 4 < max && mata->n_given + n + 4 < max &&
            (mata->n_last + n + 4) * 100 < (uint64_t)mata->view->n_places[2] * BEHIND_MAX;
 }
 
@@ -813,14 +814,9 @@ extern const struct sl_fib_backend fib_mata_cuda, fib_mata_cuda_direct, fib_mata
 extern const struct sl_fib_backend fib_mata_interleaved, fib_mata_scalar, fib_mata_tiled,
     fib_mata_tiled_interwoven;
 
-static const struct sl_fib_backend *const backends[] = {&fib_mata_cuda,
-                                                        &fib_mata_cuda_direct,
-                                                        &fib_mata_cuda_interwoven,
-                                                        &fib_mata_interleaved,
-                                                        &fib_mata_scalar,
-                                                        &fib_mata_tiled,
-                                                        &fib_mata_tiled_interwoven,
-                                                        NULL};
+static const struct sl_fib_backend *const backends[] = {
+    &fib_mata_cuda,   &fib_mata_cuda_direct, &fib_mata_cuda_interwoven,  &fib_mata_interleaved,
+    &fib_mata_scalar, &fib_mata_tiled,       &fib_mata_tiled_interwoven, NULL};
 
 static const struct sl_fib_engine engine = {"mata", backends};
 

@@ -27,8 +27,9 @@ enum { MATA_ARRAYS = 3, MATA_HOPS = 3 /* the part behind the arrays */ };
 #define MATA_LEAF (UINT32_C(1) << 29)    /* nothing goes on from here */
 #define MATA_VALUE (MATA_LEAF - 1)       /* the state, or the next hop's index */
 #define MATA_END UINT32_C(253)
-#define MATA_TAKEN_BACK (UINT64_C(1) << 32) /* a slot of the last array that search goes on behind:
-                                               no leaf, and state 1, which is never given */
+#define MATA_TAKEN_BACK                                                         \
+    (UINT64_C(1) << 32) /* a slot of the last array that search goes on behind: \
+                           no leaf, and state 1, which is never given */
 
 struct mata_slot { /* of the arrays behind */
     uint64_t transition;

@@ -134,9 +134,8 @@ bool fib_arena_init(struct fib_arena *arena, uint32_t max_words)
     arena->free_pieces = (struct fib_pieces *)calloc(arena->n_lengths, sizeof *arena->free_pieces);
     if (arena->free_pieces == NULL)
         return false;
-    arena->words =
-        (uint32_t *)mmap(NULL, arena->reserved_len, PROT_NONE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    arena->words = (uint32_t *)mmap(NULL, arena->reserved_len, PROT_NONE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena->words != MAP_FAILED)
         return true;
     arena->words = NULL;
@@ -197,9 +196,8 @@ static uint32_t take_words(struct fib_arena *arena, uint32_t n_words)
     while (have <= FIB_LINE && arena->free_pieces[have].n == 0)
         have++;
 
-    const uint32_t at = have <= FIB_LINE
-                            ? arena->free_pieces[have].at[--arena->free_pieces[have].n]
-                            : take_lines(arena, 1);
+    const uint32_t at = have <= FIB_LINE ? arena->free_pieces[have].at[--arena->free_pieces[have].n]
+                                         : take_lines(arena, 1);
     if (have > FIB_LINE)
         have = FIB_LINE;
     if (at != 0 && have > n_words) /* forgotten where there is no memory to note it: lost room */

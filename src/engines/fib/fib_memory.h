@@ -49,7 +49,7 @@ struct fib_arena {
     struct fib_pieces {
         uint32_t *at;
         size_t n, cap;
-    } *free_pieces; /* of each length up to a line, and of each number of lines */
+    } * free_pieces; /* of each length up to a line, and of each number of lines */
     uint32_t n_lengths;
 };
 

@@ -102,7 +102,7 @@ void fib_block_make(struct fib_block *to, const struct fib_view *view, const cha
             memcpy((uint8_t *)to + to->part[i], view->part[i], view->part_len[i]);
 }
 
-uint64_t fib_block_checksum(const struct fib_block *block)
+static uint64_t block_checksum(const struct fib_block *block)
 {
     const void *part[FIB_PARTS];
 
@@ -208,8 +208,7 @@ static bool parts_fit(const struct fib_block *block)
 static enum sl_status check_head(const struct fib_block *block, uint64_t len, const char *path,
                                  struct sl_diag *diag)
 {
-    if (len < sizeof *block ||
-        (block->magic != MAGIC && block->magic != __builtin_bswap64(MAGIC)))
+    if (len < sizeof *block || (block->magic != MAGIC && block->magic != __builtin_bswap64(MAGIC)))
         return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled table of names");
     if (block->magic != MAGIC)
         return diag_set(diag, SL_EFORMAT, path, 0,
@@ -222,7 +221,7 @@ static enum sl_status check_head(const struct fib_block *block, uint64_t len, co
         return diag_set(diag, SL_EFORMAT, path, 0,
                         "has %" PRIu64 " bytes (expected %" PRIu64 "): it was cut or damaged", len,
                         block->len);
-    if (!parts_fit(block) || block->checksum != fib_block_checksum(block))
+    if (!parts_fit(block) || block->checksum != block_checksum(block))
         return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
     return SL_OK;
 }
@@ -266,6 +265,13 @@ enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path
     return SL_OK;
 }
 
+void fib_block_seal(struct fib_block *block, uint64_t len)
+{
+    block->len = len;
+    if (parts_fit(block))
+        block->checksum = block_checksum(block);
+}
+
 /* ---- load ------------------------------------------------------------------------------------ */
 
 /* Maps a whole file, or gives NULL where it is too short to be a block. MAP_FAILED: errno says why
@@ -293,10 +299,9 @@ static enum sl_status make_table(struct sl_fib_table **table, void *memory, size
     struct fib_view *view = (struct fib_view *)malloc(sizeof *view);
     const struct fib_plane *plane;
 
-    const enum sl_status status =
-        made != NULL && view != NULL
-            ? fib_block_open(memory, len, path, view, &plane, diag)
-            : diag_set(diag, SL_ENOMEM, path, 0, "no memory for a table");
+    const enum sl_status status = made != NULL && view != NULL
+                                      ? fib_block_open(memory, len, path, view, &plane, diag)
+                                      : diag_set(diag, SL_ENOMEM, path, 0, "no memory for a table");
     if (status != SL_OK) {
         free(made);
         free(view);

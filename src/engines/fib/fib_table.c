@@ -44,8 +44,7 @@ void fib_reader_close(struct sl_fib_table *table, struct fib_reader_epoch *reade
     free(reader);
 }
 
-const struct fib_view *fib_reader_enter(struct sl_fib_table *table,
-                                        struct fib_reader_epoch *reader)
+const struct fib_view *fib_reader_enter(struct sl_fib_table *table, struct fib_reader_epoch *reader)
 {
     fib_epoch_enter(&table->epochs, reader);
     return atomic_load(&table->view);

@@ -53,11 +53,11 @@ size_t fib_tree_len(const struct fib_tree *tree); /* bytes */
 struct fib_path {
     const uint8_t *name;
     uint32_t len;
-    uint32_t depth;                    /* components */
-    uint32_t n_found;                  /* prefixes that have nodes, the root not counted */
-    uint64_t hash[FIB_DEPTH_MAX + 1];  /* valid to depth */
-    uint32_t end[FIB_DEPTH_MAX + 1];   /* bytes of each prefix, valid to depth */
-    uint32_t node[FIB_DEPTH_MAX + 1];  /* valid to n_found */
+    uint32_t depth;                   /* components */
+    uint32_t n_found;                 /* prefixes that have nodes, the root not counted */
+    uint64_t hash[FIB_DEPTH_MAX + 1]; /* valid to depth */
+    uint32_t end[FIB_DEPTH_MAX + 1];  /* bytes of each prefix, valid to depth */
+    uint32_t node[FIB_DEPTH_MAX + 1]; /* valid to n_found */
 };
 
 /* False: the name is not well formed or too long, unless `loose`: then what is well formed of it

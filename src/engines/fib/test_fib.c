@@ -52,8 +52,8 @@ static struct sl_fib *build(const char *plane, bool aggregate)
 static enum sl_fib_outcome apply(struct sl_fib *fib, enum sl_fib_verb verb, const struct name *name,
                                  uint32_t next_hop)
 {
-    struct sl_fib_update update = {
-        .entry = {name->bytes, (uint32_t)name->len, next_hop}, .verb = verb};
+    struct sl_fib_update update = {.entry = {name->bytes, (uint32_t)name->len, next_hop},
+                                   .verb = verb};
     size_t n;
 
     assert_int_equal(sl_fib_apply(fib, &update, 1, &n, NULL), SL_OK);
@@ -195,7 +195,10 @@ static void names_are_components(void **state)
     assert_true(sl_name_append(name, sizeof name, &len, 65535, big, 252));
     assert_true(sl_name_append(name, sizeof name, &len, 253, big, 253));
     assert_int_equal(len, 5 + 2 + 3 + 1 + 252 + 3 + 3 + 253);
-    assert_memory_equal(name, "\x08\x03" "com\x08\x00\xFD\xFF\xFF\xFC", 11);
+    assert_memory_equal(name,
+                        "\x08\x03"
+                        "com\x08\x00\xFD\xFF\xFF\xFC",
+                        11);
 
     static const uint32_t types[] = {8, 8, 65535, 253}, lens[] = {3, 0, 252, 253};
     for (int i = 0; i < 4; i++) {
@@ -221,14 +224,27 @@ static void malformed_names_end(void **state)
     static const struct {
         const char *bytes;
         size_t len, good;
-    } cases[] = {{"\x08\x01" "a\x08", 4, 3},
-                 {"\x08\x01" "a\x08\x02" "b", 6, 3},
-                 {"\x00\x01" "a", 3, 0},
-                 {"\xFD\x00\x08\x01" "a", 5, 0},
-                 {"\x08\xFD\x00\x01" "a", 5, 0},
+    } cases[] = {{"\x08\x01"
+                  "a\x08",
+                  4, 3},
+                 {"\x08\x01"
+                  "a\x08\x02"
+                  "b",
+                  6, 3},
+                 {"\x00\x01"
+                  "a",
+                  3, 0},
+                 {"\xFD\x00\x08\x01"
+                  "a",
+                  5, 0},
+                 {"\x08\xFD\x00\x01"
+                  "a",
+                  5, 0},
                  {"\xFE\x00\x01\x00\x00\x00", 6, 0},
                  {"\xFF\x00\x00\x00\x00\x00\x00\x00\x08\x00", 10, 0},
-                 {"\x08\xFE\x00\x00\x00\x01" "a", 7, 0},
+                 {"\x08\xFE\x00\x00\x00\x01"
+                  "a",
+                  7, 0},
                  {"\xFD\x01\x00\x00", 4, 4},
                  {"\xFD\x01", 2, 0}};
 
@@ -248,8 +264,8 @@ static void add_item(struct batch *batch, const struct name *name)
 static void both(struct sl_fib *fib, struct ref *ref, enum sl_fib_verb verb,
                  const struct name *name, uint32_t next_hop)
 {
-    const struct sl_fib_update update = {
-        .entry = {name->bytes, (uint32_t)name->len, next_hop}, .verb = verb};
+    const struct sl_fib_update update = {.entry = {name->bytes, (uint32_t)name->len, next_hop},
+                                         .verb = verb};
 
     assert_int_equal(apply(fib, verb, name, next_hop), ref_apply(ref, &update));
 }
@@ -273,7 +289,7 @@ static void long_name(struct name *name, char byte)
 /* Names with edges in them: what they are is only in bytes and lengths. */
 static void edge_name(struct name *name, uint32_t which)
 {
-    static const char *const texts[] = {"", "com", "com/par", "com/parc", "com/parc/www",
+    static const char *const texts[] = {"",          "com",  "com/par",  "com/parc", "com/parc/www",
                                         "com/parcx", "co/m", "com/pa/rc"};
 
     if (which < 8) {
@@ -282,26 +298,68 @@ static void edge_name(struct name *name, uint32_t which)
     }
     name->len = 0;
     switch (which) {
-    case 8: put_typed(name, 8, "a/b", 3); break;
-    case 9: put(name, "a/b"); break;
-    case 10: put_typed(name, 8, "a\0b", 3); break;
-    case 11: put_typed(name, 8, "a\0", 2); break;
-    case 12: put_typed(name, 8, "a%00b", 5); break;
-    case 13: put_typed(name, 8, "", 0); break;
-    case 14: put(put(name, "com"), "com"); put_typed(name, 8, "", 0); break;
-    case 15: put_typed(name, 1, "com", 3); break;
-    case 16: put_typed(name, 300, "com", 3); break;
-    case 17: deep_name(name, 200); break;
-    case 18: deep_name(name, 199); break;
-    case 19: deep_name(name, 17); break;
-    case 20: deep_name(name, 400); break;
-    case 21: long_name(name, 'y'); break;
-    case 22: long_name(name, 'z'); break;
-    case 23: long_name(name, 'y'); put_typed(name, 8, "x", 1); break;
-    case 24: put_typed(name, 8, "\0\0\0\0\0\0\0\0", 8); break;
-    case 25: put_typed(name, 8, "\0\0\0\0\0\0\0\0\0", 9); break;
-    case 26: put_typed(name, 8, "sixteen bytes no", 14); break;
-    default: put_typed(name, 8, "sixteen bytes no", 15); put_typed(name, 8, "ww", 2);
+    case 8:
+        put_typed(name, 8, "a/b", 3);
+        break;
+    case 9:
+        put(name, "a/b");
+        break;
+    case 10:
+        put_typed(name, 8, "a\0b", 3);
+        break;
+    case 11:
+        put_typed(name, 8, "a\0", 2);
+        break;
+    case 12:
+        put_typed(name, 8, "a%00b", 5);
+        break;
+    case 13:
+        put_typed(name, 8, "", 0);
+        break;
+    case 14:
+        put(put(name, "com"), "com");
+        put_typed(name, 8, "", 0);
+        break;
+    case 15:
+        put_typed(name, 1, "com", 3);
+        break;
+    case 16:
+        put_typed(name, 300, "com", 3);
+        break;
+    case 17:
+        deep_name(name, 200);
+        break;
+    case 18:
+        deep_name(name, 199);
+        break;
+    case 19:
+        deep_name(name, 17);
+        break;
+    case 20:
+        deep_name(name, 400);
+        break;
+    case 21:
+        long_name(name, 'y');
+        break;
+    case 22:
+        long_name(name, 'z');
+        break;
+    case 23:
+        long_name(name, 'y');
+        put_typed(name, 8, "x", 1);
+        break;
+    case 24:
+        put_typed(name, 8, "\0\0\0\0\0\0\0\0", 8);
+        break;
+    case 25:
+        put_typed(name, 8, "\0\0\0\0\0\0\0\0\0", 9);
+        break;
+    case 26:
+        put_typed(name, 8, "sixteen bytes no", 14);
+        break;
+    default:
+        put_typed(name, 8, "sixteen bytes no", 15);
+        put_typed(name, 8, "ww", 2);
     }
 }
 
@@ -416,8 +474,9 @@ static void all_tiny_tables(void **state)
 /* Few components, so that names meet; some long ones, so that every plane's strides end. */
 static void random_name(struct name *name, uint64_t *seed)
 {
-    static const char *const parts[] = {"a", "b", "", "abcdefg", "abcdefh", "com", "comx",
-                                        "a-component-of-more-than-sixteen-bytes"};
+    static const char *const parts[] = {
+        "a",       "b",   "",     "abcdefg",
+        "abcdefh", "com", "comx", "a-component-of-more-than-sixteen-bytes"};
     const uint32_t depth = test_below(seed, 6);
 
     name->len = 0;
@@ -449,7 +508,7 @@ static void random_operations(const char *plane, bool aggregate, uint32_t n_oper
              name, test_below(&seed, 3));
         random_name(name, &seed);
         add_item(batch, name);
-        if (i % 64 == 63) {
+        if (i % 512 == 511) {
             check_all(fib, &ref, batch, aggregate);
             sl_batch_reset(batch->batch);
         }
@@ -472,7 +531,7 @@ static void random_updates(void **state)
     (void)state;
     for (size_t p = 0; sl_fib_planes[p] != NULL; p++)
         random_operations(sl_fib_planes[p], true, 20000, 11 + p);
-    random_operations("hash", true, n != NULL ? (uint32_t)atoi(n) : 100000, 5);
+    random_operations("hash", true, n != NULL ? (uint32_t)strtoul(n, NULL, 10) : 1000000, 5);
 }
 
 static void bad_calls(void **state)
@@ -500,9 +559,12 @@ static void bad_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_components), cmocka_unit_test(malformed_names_end),
-        cmocka_unit_test(bad_calls),            cmocka_unit_test(edges),
-        cmocka_unit_test(all_tiny_tables),      cmocka_unit_test(random_updates),
+        cmocka_unit_test(names_are_components),
+        cmocka_unit_test(malformed_names_end),
+        cmocka_unit_test(bad_calls),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(all_tiny_tables),
+        cmocka_unit_test(random_updates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

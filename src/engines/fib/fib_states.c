@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "fib_mata_build.h"
+#include "fib_states.h"
 
 #include <stdlib.h>
 
+#include "fib_ata_core.h"
 #include "fib_internal.h"
 #include "fib_mata_core.h"
 
@@ -15,7 +16,8 @@ struct task {
 
 struct maker {
     const struct fib_tree *tree;
-    struct mata_states *states;
+    const struct fib_cut *cut;
+    struct fib_states *states;
     struct task *tasks;
     size_t n_tasks, tasks_cap;
     uint32_t *kids; /* nodes, those of a state sorted by their labels */
@@ -38,7 +40,7 @@ static bool grow(void **array, size_t *cap, size_t n, size_t more, size_t size)
     return true;
 }
 
-uint32_t mata_label_stride(const uint8_t *label, uint32_t len, uint32_t *at)
+static uint32_t stride_of_words(const uint8_t *label, uint32_t len, uint32_t *at)
 {
     const bool is_short = label[0] == SL_NAME_GENERIC && label[1] < 253;
     const uint32_t begin = *at == 0 && is_short ? 1 : *at;
@@ -51,6 +53,15 @@ uint32_t mata_label_stride(const uint8_t *label, uint32_t len, uint32_t *at)
     *at = begin + n;
     return max == 3 ? 255 | word << 8 : word;
 }
+
+static uint32_t stride_of_bytes(const uint8_t *label, uint32_t len, uint32_t *at)
+{
+    (void)len;
+    return label[(*at)++];
+}
+
+const struct fib_cut fib_cut_words = {stride_of_words, MATA_END};
+const struct fib_cut fib_cut_bytes = {stride_of_bytes, ATA_END};
 
 /* ---- which nodes count ----------------------------------------------------------------------- */
 
@@ -129,9 +140,9 @@ static bool collect_kids(struct maker *maker, struct task *task)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-static bool add_edge(struct maker *maker, const struct mata_edge *edge)
+static bool add_edge(struct maker *maker, const struct fib_edge *edge)
 {
-    struct mata_states *states = maker->states;
+    struct fib_states *states = maker->states;
 
     if (!grow((void **)&states->edges, &states->edges_cap, states->n_edges, 1,
               sizeof *states->edges))
@@ -155,7 +166,7 @@ static bool add_stride(struct maker *maker, uint32_t word, uint32_t begin, uint3
 {
     const struct fib_node *kid = &maker->tree->nodes[maker->kids[begin]];
     struct task task = {.begin = begin, .end = end, .at = at};
-    struct mata_edge edge = {.word = word};
+    struct fib_edge edge = {.word = word};
 
     if (at == kid->label_len) {
         task = (struct task){.node = maker->kids[begin]};
@@ -174,8 +185,8 @@ static bool expand(struct maker *maker, struct task task)
 
     if (task.node != 0) {
         const struct fib_node *node = &nodes[task.node];
-        const struct mata_edge end = {
-            .word = MATA_END, .hop = node->next_hop, .is_entry = true};
+        const struct fib_edge end = {
+            .word = maker->cut->end, .hop = node->next_hop, .is_entry = true};
 
         if (task.node != FIB_ROOT && fib_in_plane(node) && !add_edge(maker, &end))
             return false;
@@ -185,13 +196,13 @@ static bool expand(struct maker *maker, struct task task)
     for (uint32_t i = task.begin, j; i < task.end; i = j) {
         const struct fib_node *kid = &nodes[maker->kids[i]];
         uint32_t at = task.at;
-        const uint32_t word = mata_label_stride(fib_node_label(kid), kid->label_len, &at);
+        const uint32_t word = maker->cut->stride(fib_node_label(kid), kid->label_len, &at);
 
         for (j = i + 1; j < task.end; j++) {
             const struct fib_node *next = &nodes[maker->kids[j]];
             uint32_t unused = task.at;
 
-            if (mata_label_stride(fib_node_label(next), next->label_len, &unused) != word)
+            if (maker->cut->stride(fib_node_label(next), next->label_len, &unused) != word)
                 break;
         }
         if (!add_stride(maker, word, i, j, at))
@@ -200,7 +211,7 @@ static bool expand(struct maker *maker, struct task task)
     return true;
 }
 
-static bool add_first(struct mata_states *states, size_t s)
+static bool add_first(struct fib_states *states, size_t s)
 {
     size_t cap = states->first_cap;
 
@@ -211,9 +222,10 @@ static bool add_first(struct mata_states *states, size_t s)
     return true;
 }
 
-bool mata_states_make(struct mata_states *states, const struct fib_tree *tree)
+bool fib_states_make(struct fib_states *states, const struct fib_tree *tree,
+                     const struct fib_cut *cut)
 {
-    struct maker maker = {.tree = tree, .states = states};
+    struct maker maker = {.tree = tree, .cut = cut, .states = states};
     const struct task root = {.node = FIB_ROOT};
     size_t s = 0;
 
@@ -232,11 +244,11 @@ bool mata_states_make(struct mata_states *states, const struct fib_tree *tree)
     free(maker.tasks);
     free(maker.kids);
     if (!good)
-        mata_states_free(states);
+        fib_states_free(states);
     return good;
 }
 
-void mata_states_free(struct mata_states *states)
+void fib_states_free(struct fib_states *states)
 {
     free(states->first);
     free(states->edges);
