@@ -380,7 +380,6 @@ static bool run(const struct options *options, struct sl_names *names, struct lo
     if (options->update != NULL) {
         update.format = update_format(options, names);
         ok = update.format != NULL && lookup_update_start(&update);
-        told->updated = &update.updated;
         /* Who names names wants the answers of afterwards. */
         if (ok && !options->from_stdin && !options->bench)
             ok = lookup_update_end(&update);
@@ -388,6 +387,8 @@ static bool run(const struct options *options, struct sl_names *names, struct lo
     if (ok && options->n_names > 0)
         ok = look_up(names, options);
     ok = lookup_update_end(&update) && ok;
+    told->updates = options->update != NULL;
+    told->updated = update.updated;
     if (ok && options->build != NULL)
         ok = say(sl_names_save(names, options->build, &diag), &diag);
     told->saved = options->build;

@@ -64,8 +64,9 @@ char *lookup_read_all(size_t *len);
 struct lookup_report {
     const struct sl_names *names;
     double load_seconds, build_seconds;
-    const char *saved;                      /* --build, or NULL */
-    const struct sl_names_updated *updated; /* --update, or NULL */
+    const char *saved; /* --build, or NULL */
+    bool updates;      /* --update */
+    struct sl_names_updated updated;
 };
 
 void lookup_report_text(const struct lookup_report *report, FILE *out);

@@ -44,10 +44,10 @@ void lookup_report_text(const struct lookup_report *report, FILE *out)
     fprintf(out, "%12s read by look-ups\n", cli_bytes((double)count.table_len, text));
     fprintf(out, "%12.3f s to read, %.3f s to build\n", report->load_seconds,
             report->build_seconds);
-    if (report->updated != NULL) {
-        fprintf(out, "%12s added\n", cli_count(report->updated->added, text));
-        fprintf(out, "%12s removed\n", cli_count(report->updated->removed, text));
-        fprintf(out, "%12s not there to be removed\n", cli_count(report->updated->absent, text));
+    if (report->updates) {
+        fprintf(out, "%12s added\n", cli_count(report->updated.added, text));
+        fprintf(out, "%12s removed\n", cli_count(report->updated.removed, text));
+        fprintf(out, "%12s not there to be removed\n", cli_count(report->updated.absent, text));
     }
     if (report->saved != NULL) {
         char safe[512];
@@ -90,13 +90,13 @@ void lookup_report_json(const struct lookup_report *report, FILE *out)
                   (json_int_t)count.repeated, "names", (json_int_t)count.names, "plane",
                   count.plane, "bytes", (json_int_t)count.table_len, "load_seconds",
                   report->load_seconds, "build_seconds", report->build_seconds);
-    if (report->updated != NULL)
+    if (report->updates)
         json_object_set_new(root, "updated",
                             json_pack("{s:I, s:I, s:I, s:I}", "added",
-                                      (json_int_t)report->updated->added, "removed",
-                                      (json_int_t)report->updated->removed, "absent",
-                                      (json_int_t)report->updated->absent, "ignored",
-                                      (json_int_t)report->updated->ignored));
+                                      (json_int_t)report->updated.added, "removed",
+                                      (json_int_t)report->updated.removed, "absent",
+                                      (json_int_t)report->updated.absent, "ignored",
+                                      (json_int_t)report->updated.ignored));
     if (report->saved != NULL)
         json_object_set_new(root, "saved", json_text(report->saved));
     json_dumpf(root, out, 0);

@@ -20,6 +20,14 @@ static struct sl_names *make(const char *format, const char *text)
     return names;
 }
 
+/* Appends; what does not fit is cut. */
+static void append(char *text, size_t cap, const char *more)
+{
+    const size_t len = strlen(text);
+
+    snprintf(text + len, cap - len, "%s", more);
+}
+
 /* "ACTION [VALUE,...]" of a name, or "none". */
 static const char *ask(struct sl_names *names, const char *text)
 {
@@ -35,9 +43,10 @@ static const char *ask(struct sl_names *names, const char *text)
     assert_null(sl_name_read(&name, SL_NAME_AUTO, bytes, sizeof bytes, text, strlen(text)));
     assert_int_equal(sl_names_reader_open(&reader, names, "cpu", &diag), SL_OK);
     assert_int_equal(sl_names_lookup(reader, &name, 1, &answer), SL_OK);
-    strcpy(told, sl_names_action_text(answer.action));
+    told[0] = '\0';
+    append(told, sizeof told, sl_names_action_text(answer.action));
     for (uint32_t i = 0; (value = sl_names_value(names, &answer, i, &len)) != NULL; i++) {
-        strcat(told, i == 0 ? " " : ",");
+        append(told, sizeof told, i == 0 ? " " : ",");
         strncat(told, value, len);
     }
     sl_names_reader_close(reader);
@@ -415,7 +424,7 @@ static void random_host(uint64_t *random, char host[32])
     *host = '\0';
     while (n-- > 0) {
         const char label[] = {(char)('a' + test_below(random, 3)), n > 0 ? '.' : '\0', '\0'};
-        strcat(host, label);
+        append(host, 32, label);
     }
 }
 
@@ -439,7 +448,7 @@ static void random_rule(uint64_t *random, struct plain_rule *rule)
     random_host(random, rule->host);
     rule->match = (enum sl_names_match)(SL_NAMES_EXACT + test_below(random, 4));
     if (rule->match == SL_NAMES_PATH)
-        strcpy(rule->path, paths[test_below(random, 3)]);
+        append(rule->path, sizeof rule->path, paths[test_below(random, 3)]);
     else
         rule->rank = test_below(random, 3) ? 0 : test_below(random, 4);
 }
@@ -522,7 +531,8 @@ static void test_look_ups_equal_a_scan(void **state)
             rule->list = list_of(rule);
             rule->line = ++lines[rule->list];
             rule_line(rule, line);
-            strcat(strcat(text[rule->list], line), "\n");
+            append(text[rule->list], sizeof *text, line);
+            append(text[rule->list], sizeof *text, "\n");
             n++;
         }
         assert_int_equal(sl_names_create(&names, &diag), SL_OK);
