@@ -17,7 +17,8 @@ static const char usage[] =
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
     "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n"
-    "  redundancy  payloads to frames without what they repeat, and back, one core\n\n"
+    "  redundancy  payloads to frames without what they repeat, and back, one core\n"
+    "  fib      longest-prefix match of names, each plane and backend, builds and updates\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
@@ -32,20 +33,29 @@ static const char usage[] =
     "  --sample             train tables on half of the data, measure on the other half\n"
     "  --all-cores          rows on all cores too, a context each; of sampling too\n"
     "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
-    "  --study NAME         a paper's study instead: packet-size, literals or match-rate\n";
+    "  --study NAME         a paper's study instead: packet-size, literals or match-rate\n\n"
+    "Of fib, whose traces are random names, or of the longest 10 %, with a random path behind:\n"
+    "  --names FILE         names of the tables, /com/parc/www or www.parc.com one a line; beyond\n"
+    "                       them their labels are recombined (generated where not given)\n"
+    "  --entries N,...      names of each table (1000000)\n"
+    "  --algorithms A,...   these planes alone: hash, mata, ata, stt (all but stt)\n";
 
 static const struct {
     const char *name;
     bool (*run)(const struct bench *bench);
-    bool files; /* scans --files too */
-    bool study; /* has studies */
-} benches[] = {{"capture", bench_capture, false, false},
-               {"header", bench_header, false, false},
-               {"mpm", bench_mpm, true, true},
-               {"sampling", bench_sampling, true, false},
-               {"redundancy", bench_redundancy, false, false}};
+    bool traffic; /* runs on captures */
+    bool files;   /* scans --files too */
+    bool study;   /* has studies */
+} benches[] = {{"capture", bench_capture, true, false, false},
+               {"header", bench_header, true, false, false},
+               {"mpm", bench_mpm, true, true, true},
+               {"sampling", bench_sampling, true, true, false},
+               {"redundancy", bench_redundancy, true, false, false},
+               {"fib", bench_fib, false, false, false}};
 
 enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 3 };
+
+enum { ENTRIES_MAX = 100000000 };
 
 enum {
     OPTION_RULES = 256,
@@ -57,6 +67,8 @@ enum {
     OPTION_ALL_CORES,
     OPTION_DEVICE_BYTES,
     OPTION_STUDY,
+    OPTION_NAMES,
+    OPTION_ENTRIES,
     OPTION_RUNS,
     OPTION_DEVICE,
     OPTION_JSON
@@ -75,22 +87,23 @@ static bool parse_runs(struct bench *bench, const char *text)
     return true;
 }
 
-static bool parse_counts(struct bench *bench, const char *text)
+static bool parse_counts(const char *option, size_t counts[BENCH_COUNTS_MAX], size_t *n_counts,
+                         long max, const char *text)
 {
     const char *at = text;
     char *end;
 
-    for (bench->n_counts = 0; bench->n_counts < BENCH_COUNTS_MAX; at = end + 1) {
+    for (*n_counts = 0; *n_counts < BENCH_COUNTS_MAX; at = end + 1) {
         const long count = strtol(at, &end, 10);
 
-        if (end == at || (*end != ',' && *end != '\0') || count < 1 || count > SL_LITERAL_COUNT_MAX)
+        if (end == at || (*end != ',' && *end != '\0') || count < 1 || count > max)
             break;
-        bench->counts[bench->n_counts++] = (size_t)count;
+        counts[(*n_counts)++] = (size_t)count;
         if (*end == '\0')
             return true;
     }
-    cli_error("--counts '%s' (expected at most %d numbers of 1 to %d with commas between)", text,
-              BENCH_COUNTS_MAX, SL_LITERAL_COUNT_MAX);
+    cli_error("%s '%s' (expected at most %d numbers of 1 to %ld with commas between)", option, text,
+              BENCH_COUNTS_MAX, max);
     return false;
 }
 
@@ -157,7 +170,17 @@ static int take_option(struct bench *bench, int option, char **argv)
 {
     switch (option) {
     case OPTION_COUNTS:
-        return parse_counts(bench, optarg) ? -1 : EXIT_FAILED;
+        return parse_counts("--counts", bench->counts, &bench->n_counts, SL_LITERAL_COUNT_MAX,
+                            optarg)
+                   ? -1
+                   : EXIT_FAILED;
+    case OPTION_ENTRIES:
+        return parse_counts("--entries", bench->entries, &bench->n_entries, ENTRIES_MAX, optarg)
+                   ? -1
+                   : EXIT_FAILED;
+    case OPTION_NAMES:
+        bench->names_path = optarg;
+        return -1;
     case OPTION_DEVICE_BYTES:
         return parse_device_bytes(bench, optarg) ? -1 : EXIT_FAILED;
     case OPTION_RUNS:
@@ -201,6 +224,8 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
         {"all-cores", no_argument, NULL, OPTION_ALL_CORES},
         {"device-bytes", required_argument, NULL, OPTION_DEVICE_BYTES},
         {"study", required_argument, NULL, OPTION_STUDY},
+        {"names", required_argument, NULL, OPTION_NAMES},
+        {"entries", required_argument, NULL, OPTION_ENTRIES},
         {"runs", required_argument, NULL, OPTION_RUNS},
         {"device", required_argument, NULL, OPTION_DEVICE},
         {"json", no_argument, NULL, OPTION_JSON},
@@ -245,19 +270,21 @@ static bool run_benches(struct bench *bench, bool *selected)
 {
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
-    bool good = true, any = false;
+    bool good = true, any = false, traffic = false;
 
     for (int i = 0; i < N_BENCHES; i++)
         any |= selected[i];
     for (int i = 0; i < N_BENCHES && !any; i++)
         selected[i] = true;
+    for (int i = 0; i < N_BENCHES; i++)
+        traffic |= selected[i] && benches[i].traffic;
     if (!check_selection(bench, selected))
         return false;
     if (sl_device_choose(&bench->device, bench->device_name, why, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
-    if (bench->n_paths == 0 && bench->n_file_paths == 0 && !bench_generate(bench))
+    if (traffic && bench->n_paths == 0 && bench->n_file_paths == 0 && !bench_generate(bench))
         return false;
     if (!bench->json)
         printf("sluice bench: %s, %u cores%s%s; median (minimum to maximum) of %u runs\n",
@@ -289,6 +316,8 @@ int command_bench(int argc, char **argv)
                           .runs = 11,
                           .counts = {1000, 5000, 18000, 30000},
                           .n_counts = 4,
+                          .entries = {1000000},
+                          .n_entries = 1,
                           .device_bytes = 640000000};
     bool selected[N_BENCHES] = {false};
     int exit_status = EXIT_FAILED;

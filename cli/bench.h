@@ -29,6 +29,9 @@ struct bench {
     const char *study;
     const char **samplers; /* ended by NULL; all where none was named */
     size_t n_samplers;
+    const char *names_path;           /* names of tables; generated ones where NULL */
+    size_t entries[BENCH_COUNTS_MAX]; /* names of each table */
+    size_t n_entries;
     uint32_t device_bytes; /* payload of the batch that lies on the GPU, at least */
     bool sample;           /* train tables on half of the data, measure on the other half */
     bool all_cores;        /* rows on all cores too */
@@ -189,5 +192,6 @@ bool bench_sampling(const struct bench *bench);
 /* bench_sampling.c: whether this build has a sampler of this name. */
 bool bench_is_sampler(const char *name);
 bool bench_redundancy(const struct bench *bench);
+bool bench_fib(const struct bench *bench);
 
 #endif

@@ -16,6 +16,7 @@ int command_run(int argc, char **argv);
 int command_encode(int argc, char **argv);
 int command_decode(int argc, char **argv);
 int command_rules(int argc, char **argv);
+int command_lookup(int argc, char **argv);
 int command_devices(int argc, char **argv);
 int command_bench(int argc, char **argv);
 

@@ -15,6 +15,7 @@ static const struct {
     {"encode", command_encode, "write a capture without what it repeats"},
     {"decode", command_decode, "give back what encode was given, bit for bit"},
     {"rules", command_rules, "what of rule files is understood, what is skipped, and why"},
+    {"lookup", command_lookup, "names in tables of routes and block lists"},
     {"bench", command_bench, "rates of this machine, beside its ceilings"},
     {"devices", command_devices, "what can run here, what cannot, and why"},
 };

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* sluice lookup: names looked up in tables of routes and block lists. */
+#include "lookup.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli.h"
+
+static const char usage[] =
+    "usage: sluice lookup --table FILE... [OPTION...] [NAME...|-]\n\n"
+    "Looks NDN names, domains and URLs up in tables and says what is to be done with them, one "
+    "line a\n"
+    "name: name, matched prefix, action, next hops or other values. - reads names from standard "
+    "input.\n"
+    "Without names it tells what of the tables was understood.\n\n"
+    "  --table FILE     a list of routes or domains, or what --build made; may be given several "
+    "times\n"
+    "  --format FORMAT  of the tables behind it (auto: found out from their first lines; help "
+    "lists them)\n"
+    "  --syntax S       of the names: auto, ndn, domain or url\n"
+    "  --explain        also which list and which line of it won\n"
+    "  --json           JSON lines\n"
+    "  --ignored        list each line that was ignored: file, line, reason\n"
+    "  --build OUT      save the table into OUT and OUT.fib\n"
+    "  --update FILE    apply lines +RULE and -RULE of FILE (- standard input) while look-ups go "
+    "on;\n"
+    "                   NAMEs wait for its end\n"
+    "  --bench          time look-ups of the names instead of printing answers\n"
+    "  --plane P        data plane: auto, or one of sluice bench fib\n"
+    "  --device D       auto, cpu, cuda or cuda:N (cpu)\n";
+
+enum { MAX_TABLES = 256 };
+
+struct options {
+    struct {
+        const char *path, *format; /* format NULL: found out */
+    } tables[MAX_TABLES];
+    int n_tables;
+    const char *format; /* for the tables behind it */
+    enum sl_name_syntax syntax;
+    const char *build, *update, *plane, *device;
+    bool explain, json, ignored, bench, from_stdin;
+    char **names;
+    int n_names;
+};
+
+static atomic_bool stopped;
+
+static void on_signal(int number)
+{
+    if (atomic_exchange(&stopped, true))
+        signal(number, SIG_DFL); /* the user means it: the next one kills */
+}
+
+static void take_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: reads return */
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static void print_formats(void)
+{
+    puts("formats of tables:");
+    for (const struct sl_names_format *format = sl_names_formats; format->name != NULL; format++)
+        printf("  %-12s %s\n", format->name, format->text);
+}
+
+static bool set_format(struct options *options, const char *name)
+{
+    char known[256];
+    size_t len = 0;
+
+    options->format = strcmp(name, "auto") == 0 ? NULL : name;
+    if (options->format == NULL)
+        return true;
+    for (const struct sl_names_format *format = sl_names_formats;
+         format->name != NULL && len < sizeof known; format++) {
+        if (strcmp(format->name, name) == 0)
+            return true;
+        len += (size_t)snprintf(known + len, sizeof known - len, ", %s", format->name);
+    }
+    cli_error("--format '%.64s' is no format of tables (known: auto%s)", name, known);
+    return false;
+}
+
+static bool set_syntax(struct options *options, const char *name)
+{
+    static const char *const names[] = {"auto", "ndn", "domain", "url"};
+
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(names[i], name) == 0) {
+            options->syntax = (enum sl_name_syntax)i;
+            return true;
+        }
+    }
+    cli_error("--syntax '%.64s' (expected auto, ndn, domain or url)", name);
+    return false;
+}
+
+static bool add_table(struct options *options, const char *path)
+{
+    if (options->n_tables == MAX_TABLES) {
+        cli_error("--table '%s': more than %d tables", path, MAX_TABLES);
+        return false;
+    }
+    options->tables[options->n_tables].path = path;
+    options->tables[options->n_tables++].format = options->format;
+    return true;
+}
+
+/* -1: go on; otherwise the exit status. */
+static int parse_option(struct options *options, int option, char **argv)
+{
+    switch (option) {
+    case 't':
+        return add_table(options, optarg) ? -1 : EXIT_FAILED;
+    case 'f':
+        if (strcmp(optarg, "help") == 0) {
+            print_formats();
+            return EXIT_DONE;
+        }
+        return set_format(options, optarg) ? -1 : EXIT_FAILED;
+    case 's':
+        return set_syntax(options, optarg) ? -1 : EXIT_FAILED;
+    case 'e':
+        options->explain = true;
+        return -1;
+    case 'j':
+        options->json = true;
+        return -1;
+    case 'i':
+        options->ignored = true;
+        return -1;
+    case 'o':
+        options->build = optarg;
+        return -1;
+    case 'u':
+        options->update = optarg;
+        return -1;
+    case 'b':
+        options->bench = true;
+        return -1;
+    case 'p':
+        options->plane = optarg;
+        return -1;
+    case 'd':
+        options->device = optarg;
+        return -1;
+    case 'h':
+        fputs(usage, stdout);
+        return EXIT_DONE;
+    default:
+        return cli_bad_option(argv, "lookup");
+    }
+}
+
+static bool check_options(struct options *options, char **argv, int argc)
+{
+    options->names = argv + optind;
+    options->n_names = argc - optind;
+    for (int i = 0; i < options->n_names; i++)
+        options->from_stdin |= strcmp(options->names[i], "-") == 0;
+    if (options->n_tables == 0)
+        cli_error("no table was named (--table FILE; sluice lookup --help)");
+    else if (options->from_stdin && options->n_names > 1)
+        cli_error("- and names exclude one another");
+    else if (options->from_stdin && options->update != NULL && strcmp(options->update, "-") == 0)
+        cli_error("names and updates cannot both come from standard input");
+    else if (options->bench && options->n_names == 0)
+        cli_error("--bench needs names (NAME... or -)");
+    else if (options->bench && options->update != NULL && strcmp(options->update, "-") == 0)
+        cli_error("--bench needs updates from a file");
+    else
+        return true;
+    return false;
+}
+
+static int parse_options(struct options *options, int argc, char **argv)
+{
+    static const struct option long_options[] = {{"table", required_argument, NULL, 't'},
+                                                 {"format", required_argument, NULL, 'f'},
+                                                 {"syntax", required_argument, NULL, 's'},
+                                                 {"explain", no_argument, NULL, 'e'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"ignored", no_argument, NULL, 'i'},
+                                                 {"build", required_argument, NULL, 'o'},
+                                                 {"update", required_argument, NULL, 'u'},
+                                                 {"bench", no_argument, NULL, 'b'},
+                                                 {"plane", required_argument, NULL, 'p'},
+                                                 {"device", required_argument, NULL, 'd'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {0}};
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+        const int exit_status = parse_option(options, option, argv);
+        if (exit_status != -1)
+            return exit_status;
+    }
+    return check_options(options, argv, argc) ? -1 : EXIT_FAILED;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static bool say(enum sl_status status, const struct sl_diag *diag)
+{
+    if (status != SL_OK)
+        cli_diag(diag);
+    return status == SL_OK;
+}
+
+/* A saved table comes alone: it is built already. */
+static bool open_saved(const struct options *options, struct sl_names **names,
+                       struct lookup_report *report)
+{
+    const bool updates = options->update != NULL || options->build != NULL;
+    struct sl_diag diag = {0};
+
+    if (options->n_tables > 1) {
+        for (int i = 0; i < options->n_tables; i++)
+            if (sl_names_is_saved(options->tables[i].path))
+                cli_error("%s: is a built table, which cannot be put together with others",
+                          options->tables[i].path);
+        return false;
+    }
+    const uint64_t begin = clock_ns();
+    const bool ok = say(sl_names_open(names, options->tables[0].path, updates, &diag), &diag);
+    report->load_seconds = (double)(clock_ns() - begin) / 1e9;
+    return ok;
+}
+
+static bool load_tables(const struct options *options, struct sl_names **names,
+                        struct lookup_report *report)
+{
+    struct sl_diag diag = {0};
+    bool saved = false;
+
+    for (int i = 0; i < options->n_tables; i++)
+        saved |= sl_names_is_saved(options->tables[i].path);
+    if (saved)
+        return open_saved(options, names, report);
+
+    const uint64_t begin = clock_ns();
+    bool ok = say(sl_names_create(names, &diag), &diag);
+    for (int i = 0; ok && i < options->n_tables; i++)
+        ok = say(sl_names_load(*names, options->tables[i].path, options->tables[i].format, &diag),
+                 &diag);
+    const uint64_t loaded = clock_ns();
+    report->load_seconds = (double)(loaded - begin) / 1e9;
+    ok = ok && say(sl_names_build(*names, options->plane, &diag), &diag);
+    report->build_seconds = (double)(clock_ns() - loaded) / 1e9;
+    return ok;
+}
+
+/* Of updates: --format where it was given last, else the format that all tables have. */
+static const char *update_format(const struct options *options, const struct sl_names *names)
+{
+    const char *format, *first = NULL;
+
+    if (options->format != NULL)
+        return options->format;
+    for (uint32_t i = 0; sl_names_list(names, i, &format) != NULL; i++) {
+        if (first != NULL && strcmp(first, format) != 0) {
+            cli_error(
+                "--update '%s': the tables are of several formats (--format FORMAT says which "
+                "the updates are of)",
+                options->update);
+            return NULL;
+        }
+        first = format;
+    }
+    return first;
+}
+
+/* ---- looking up ------------------------------------------------------------------------------ */
+
+static bool bench(struct lookup *lookup, const struct options *options)
+{
+    char *text = NULL;
+    size_t len = 0;
+
+    if (options->from_stdin) {
+        text = lookup_read_all(&len);
+        if (text == NULL)
+            return false;
+    } else {
+        for (int i = 0; i < options->n_names; i++)
+            len += strlen(options->names[i]) + 1;
+        text = malloc(len + 1);
+        if (text == NULL) {
+            cli_error("no memory for names");
+            return false;
+        }
+        char *to = text;
+        for (int i = 0; i < options->n_names; i++) {
+            to = stpcpy(to, options->names[i]);
+            *to++ = '\n';
+        }
+    }
+    const bool ok = lookup_bench(lookup, text, len);
+    free(text);
+    return ok;
+}
+
+static bool look_up_arguments(struct lookup *lookup, const struct options *options)
+{
+    enum sl_status status = SL_OK;
+
+    for (int i = 0; status == SL_OK && i < options->n_names; i++)
+        status = lookup_add(lookup, options->names[i], strlen(options->names[i]));
+    if (status == SL_OK)
+        status = lookup_flush(lookup);
+    return status == SL_OK;
+}
+
+static bool look_up(struct sl_names *names, const struct options *options)
+{
+    struct lookup *lookup = malloc(sizeof *lookup);
+    struct sl_diag diag = {0};
+    bool ok = false;
+
+    if (lookup == NULL) {
+        cli_error("no memory for look-ups");
+        return false;
+    }
+    memset(lookup, 0, offsetof(struct lookup, asked));
+    lookup->n_asked = lookup->n_names = lookup->bytes_len = 0;
+    lookup->n_looked_up = lookup->n_bad = 0;
+    memset(lookup->n_actions, 0, sizeof lookup->n_actions);
+    lookup->names = names;
+    lookup->syntax = options->syntax;
+    lookup->json = options->json;
+    lookup->explain = options->explain;
+    if (!say(sl_names_reader_open(&lookup->reader, names, options->device, &diag), &diag))
+        goto out;
+    lookup->out = calloc(1, sizeof *lookup->out);
+    if (lookup->out == NULL || !say(line_sink_open(lookup->out, "-", &diag), &diag)) {
+        free(lookup->out);
+        goto out;
+    }
+    if (options->bench)
+        ok = bench(lookup, options);
+    else
+        ok = options->from_stdin ? lookup_stream(lookup, &stopped)
+                                 : look_up_arguments(lookup, options);
+    ok = say(line_sink_flush(&lookup->out->base, &diag), &diag) && ok;
+    ok = say(line_sink_close(&lookup->out->base, &diag), &diag) && ok;
+out:
+    sl_names_reader_close(lookup->reader);
+    free(lookup);
+    return ok;
+}
+
+static bool report(const struct options *options, const struct lookup_report *report)
+{
+    /* Answers have standard output to themselves. */
+    FILE *out = options->n_names > 0 ? stderr : stdout;
+
+    if (options->n_names == 0 || options->build != NULL || options->update != NULL)
+        (options->json ? lookup_report_json : lookup_report_text)(report, out);
+    lookup_report_ignored(report->names, options->ignored);
+    return fflush(out) == 0;
+}
+
+static bool run(const struct options *options, struct sl_names *names, struct lookup_report *told)
+{
+    struct lookup_update update = {.names = names, .path = options->update, .stop = &stopped};
+    struct sl_diag diag = {0};
+    bool ok = true;
+
+    if (options->update != NULL) {
+        update.format = update_format(options, names);
+        ok = update.format != NULL && lookup_update_start(&update);
+        /* Who names names wants the answers of afterwards. */
+        if (ok && !options->from_stdin && !options->bench)
+            ok = lookup_update_end(&update);
+    }
+    if (ok && options->n_names > 0)
+        ok = look_up(names, options);
+    ok = lookup_update_end(&update) && ok;
+    told->updates = options->update != NULL;
+    told->updated = update.updated;
+    if (ok && options->build != NULL)
+        ok = say(sl_names_save(names, options->build, &diag), &diag);
+    told->saved = options->build;
+    return ok && report(options, told);
+}
+
+int command_lookup(int argc, char **argv)
+{
+    struct options options = {.device = "cpu"};
+    struct lookup_report report = {0};
+    struct sl_names *names = NULL;
+    int exit_status = parse_options(&options, argc, argv);
+
+    if (exit_status != -1)
+        return exit_status;
+    take_signals();
+    exit_status = EXIT_FAILED;
+    if (load_tables(&options, &names, &report)) {
+        report.names = names;
+        exit_status = run(&options, names, &report) ? EXIT_DONE : EXIT_FAILED;
+    }
+    sl_names_free(names);
+    return exit_status;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a table's files was understood and what was not. */
+#include <jansson.h>
+#include <string.h>
+
+#include "cli.h"
+#include "lookup.h"
+
+void lookup_report_ignored(const struct sl_names *names, bool each)
+{
+    struct sl_names_count count;
+    struct sl_diag diag = {0};
+    const char *reason;
+    uint64_t n;
+    char text[32], all[32];
+
+    sl_names_count(names, &count);
+    if (count.ignored == 0)
+        return;
+    for (size_t i = 0; each && sl_names_ignored(names, i, &diag); i++)
+        cli_diag(&diag);
+    cli_error("%s of %s lines ignored%s", cli_count(count.ignored, text),
+              cli_count(count.lines, all), each ? "" : " (--ignored lists them):");
+    for (size_t i = 0; !each && sl_names_ignore_reason(names, i, &reason, &n); i++)
+        fprintf(stderr, "%14s  %s\n", cli_count(n, text), reason);
+}
+
+void lookup_report_text(const struct lookup_report *report, FILE *out)
+{
+    struct sl_names_count count;
+    const char *list, *format;
+    char text[32];
+
+    sl_names_count(report->names, &count);
+    for (uint32_t i = 0; (list = sl_names_list(report->names, i, &format)) != NULL; i++) {
+        char safe[512];
+        fprintf(out, "%12s %s\n", format, cli_printable(list, safe, sizeof safe));
+    }
+    fprintf(out, "%12s lines\n", cli_count(count.lines, text));
+    fprintf(out, "%12s understood\n", cli_count(count.rules, text));
+    fprintf(out, "%12s ignored\n", cli_count(count.ignored, text));
+    fprintf(out, "%12s rules said again\n", cli_count(count.repeated, text));
+    fprintf(out, "%12s names, plane %s\n", cli_count(count.names, text), count.plane);
+    fprintf(out, "%12s read by look-ups\n", cli_bytes((double)count.table_len, text));
+    fprintf(out, "%12.3f s to read, %.3f s to build\n", report->load_seconds,
+            report->build_seconds);
+    if (report->updates) {
+        fprintf(out, "%12s added\n", cli_count(report->updated.added, text));
+        fprintf(out, "%12s removed\n", cli_count(report->updated.removed, text));
+        fprintf(out, "%12s not there to be removed\n", cli_count(report->updated.absent, text));
+    }
+    if (report->saved != NULL) {
+        char safe[512];
+        fprintf(out, "       saved %s\n", cli_printable(report->saved, safe, sizeof safe));
+    }
+}
+
+/* Paths may be any bytes; JSON is UTF-8. */
+static json_t *json_text(const char *text)
+{
+    char safe[1200];
+    json_t *value = json_string(text);
+
+    if (value != NULL)
+        return value;
+    cli_printable(text, safe, sizeof safe);
+    for (char *at = safe; *at != '\0'; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    return json_string(safe);
+}
+
+void lookup_report_json(const struct lookup_report *report, FILE *out)
+{
+    json_t *lists = json_array(), *reasons = json_object();
+    struct sl_names_count count;
+    const char *list, *format, *reason;
+    uint64_t n;
+
+    sl_names_count(report->names, &count);
+    for (uint32_t i = 0; (list = sl_names_list(report->names, i, &format)) != NULL; i++)
+        json_array_append_new(lists,
+                              json_pack("{s:o, s:s}", "file", json_text(list), "format", format));
+    for (size_t i = 0; sl_names_ignore_reason(report->names, i, &reason, &n); i++)
+        json_object_set_new_nocheck(reasons, reason, json_integer((json_int_t)n));
+    json_t *root =
+        json_pack("{s:o, s:I, s:I, s:I, s:o, s:I, s:I, s:s, s:I, s:f, s:f}", "lists", lists,
+                  "lines", (json_int_t)count.lines, "understood", (json_int_t)count.rules,
+                  "ignored", (json_int_t)count.ignored, "ignored_by_reason", reasons, "repeated",
+                  (json_int_t)count.repeated, "names", (json_int_t)count.names, "plane",
+                  count.plane, "bytes", (json_int_t)count.table_len, "load_seconds",
+                  report->load_seconds, "build_seconds", report->build_seconds);
+    if (report->updates)
+        json_object_set_new(root, "updated",
+                            json_pack("{s:I, s:I, s:I, s:I}", "added",
+                                      (json_int_t)report->updated.added, "removed",
+                                      (json_int_t)report->updated.removed, "absent",
+                                      (json_int_t)report->updated.absent, "ignored",
+                                      (json_int_t)report->updated.ignored));
+    if (report->saved != NULL)
+        json_object_set_new(root, "saved", json_text(report->saved));
+    json_dumpf(root, out, 0);
+    fputc('\n', out);
+    json_decref(root);
+}

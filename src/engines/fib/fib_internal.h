@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The table, its truth, and what a plane does for it. */
+#ifndef FIB_INTERNAL_H
+#define FIB_INTERNAL_H
+
+#include <pthread.h>
+
+#include "fib_epoch.h"
+#include "fib_memory.h"
+#include "fib_table.h"
+#include "fib_tree.h"
+
+/* A plane keeps its state in fib->plane and its view in the table. Entries that are in the plane
+ * are those of the tree that are not folded. All under fib->lock. */
+struct fib_plane {
+    const char *name;
+    const struct sl_fib_engine *engine;
+
+    /* Makes the plane of what the tree holds and publishes it, in place of one that there may be.
+     * `entries`, if not NULL, are the names of the nodes by their `piece`. Where it fails nothing
+     * has changed. */
+    enum sl_status (*build)(struct sl_fib *fib, const struct sl_fib_entry *entries,
+                            struct sl_diag *diag);
+
+    /* A node's entry comes into the plane, with the tree's next hop; leaves it; gets another next
+     * hop. The last thing they do is one store that lets look-ups see it. False: no memory, nothing
+     * changed. */
+    bool (*add)(struct sl_fib *fib, uint32_t node, const uint8_t *name, uint32_t len);
+    bool (*drop)(struct sl_fib *fib, uint32_t node, const uint8_t *name, uint32_t len);
+    bool (*change)(struct sl_fib *fib, uint32_t node, const uint8_t *name, uint32_t len);
+
+    size_t (*control_len)(const struct sl_fib *fib); /* bytes that only updates need */
+    void (*free)(struct sl_fib *fib);
+
+    /* NULL, or what is wrong with a view from a file: nothing that look-ups read may lie outside
+     * its parts, and none may go on forever. */
+    const char *(*check)(const struct fib_view *view);
+};
+
+struct sl_fib_table {
+    const struct fib_plane *plane;
+    struct fib_view *_Atomic view;
+    pthread_mutex_t lock; /* of what follows */
+    struct fib_epochs epochs;
+    void *copies;
+    fib_publish *publish;
+    struct sl_fib *fib; /* NULL: loaded from a file, mapped at `file` */
+    void *file;
+    size_t file_len;
+};
+
+struct sl_fib {
+    pthread_mutex_t lock;
+    struct sl_fib_table table;
+    bool aggregate;
+    struct fib_tree tree;
+    void *plane;
+    struct fib_waiting old; /* planes that another one took the place of; theirs to free */
+    uint64_t version;
+    size_t n_entries, n_folded;
+    struct fib_path path; /* of the call that goes on */
+    uint8_t name[SL_NAME_LEN_MAX];
+};
+
+extern const struct fib_plane fib_hash_plane, fib_mata_plane, fib_ata_plane, fib_stt_plane;
+
+const struct fib_plane *fib_find_plane(const char *name); /* NULL: no such */
+
+void fib_table_init(struct sl_fib_table *table, const struct fib_plane *plane);
+void fib_table_end(struct sl_fib_table *table);
+
+/* Takes a mark for what a plane has just taken out, or tells the oldest one that is not over. */
+uint64_t fib_retire(struct sl_fib *fib);
+uint64_t fib_oldest(struct sl_fib *fib);
+
+static inline const struct fib_view *fib_view_of(const struct sl_fib *fib)
+{
+    return atomic_load_explicit(&((struct sl_fib *)fib)->table.view, memory_order_relaxed);
+}
+
+static inline bool fib_in_plane(const struct fib_node *node)
+{
+    return node->next_hop != SL_FIB_NONE && !node->folded;
+}
+
+/* What look-ups read changes with these. */
+static inline void fib_store32(uint32_t *at, uint32_t value)
+{
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+static inline void fib_store64(uint64_t *at, uint64_t value)
+{
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+/* ---- files: fib_store.c ---------------------------------------------------------------------- */
+
+/* Bytes of a view's flat block, and the block itself at `to`, aligned to 64. */
+struct fib_block;
+size_t fib_block_len(const struct fib_view *view);
+void fib_block_make(struct fib_block *to, const struct fib_view *view, const char *plane);
+
+/* Makes length and checksum right after changes: so that fuzzing reaches what is behind them. */
+void fib_block_seal(struct fib_block *block, uint64_t len);
+
+/* Whether a block of len bytes can be used; `view` becomes what it holds. */
+enum sl_status fib_block_open(const void *block, uint64_t len, const char *path,
+                              struct fib_view *view, const struct fib_plane **plane,
+                              struct sl_diag *diag);
+
+/* ---- CPU backends: fib_cpu.c ----------------------------------------------------------------- */
+
+/* Looks all items up. prefix_len may be NULL. */
+typedef void fib_cpu_lookup(const struct fib_view *view, const struct sl_batch *batch,
+                            uint32_t *next_hop, uint32_t *prefix_len);
+
+enum sl_status fib_cpu_open(void **context, struct sl_fib_table *table,
+                            const struct sl_limits *limits, struct sl_diag *diag);
+enum sl_status fib_cpu_submit(void *context, const struct sl_batch *batch,
+                              const struct sl_fib_answers *answers, fib_cpu_lookup *lookup);
+enum sl_status fib_cpu_wait(void *context);
+void fib_cpu_close(void *context);
+bool fib_cpu_usable(char why[SL_WHY_LEN]);
+bool fib_cpu_usable_avx512(char why[SL_WHY_LEN]);
+bool fib_cpu_usable_avx2(char why[SL_WHY_LEN]);
+
+#define FIB_CPU_BACKEND(symbol, label, is_usable, look)                                \
+    static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch, \
+                                          const struct sl_fib_answers *answers)        \
+    {                                                                                  \
+        return fib_cpu_submit(context, batch, answers, look);                          \
+    }                                                                                  \
+    extern const struct sl_fib_backend symbol;                                         \
+    const struct sl_fib_backend symbol = {.name = label,                               \
+                                          .device = SL_DEVICE_CPU,                     \
+                                          .usable = is_usable,                         \
+                                          .open = fib_cpu_open,                        \
+                                          .submit = symbol##_submit,                   \
+                                          .wait = fib_cpu_wait,                        \
+                                          .close = fib_cpu_close}
+
+/* An item as the core reads it. Items begin at multiples of SL_BATCH_ALIGN. */
+static inline struct fib_reader fib_item(const struct sl_batch *batch, uint32_t item,
+                                         uint32_t stride)
+{
+    const struct sl_span span = batch->payload[item];
+    const struct fib_reader name = {(const uint32_t *)(const void *)(batch->bytes + span.offset),
+                                    stride, span.len};
+
+    return name;
+}
+
+#endif

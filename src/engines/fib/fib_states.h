@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The states and transitions of the entries in the plane, before they have places. */
+#ifndef FIB_STATES_H
+#define FIB_STATES_H
+
+#include "fib_tree.h"
+
+struct fib_states {
+    uint32_t *first; /* state s has the transitions first[s] to first[s + 1] - 1; 0 is the root */
+    uint32_t n, first_cap;
+    struct fib_edge {
+        uint32_t word;
+        uint32_t to;   /* state; 0: a leaf */
+        uint32_t hop;  /* a leaf's next hop */
+        bool is_entry; /* an entry ends there */
+    } * edges;
+    size_t n_edges, edges_cap;
+};
+
+/* How a component is cut: the stride that begins at *at, which advances; `end` is the one by which
+ * a state that continues tells its entry's next hop. */
+struct fib_cut {
+    uint32_t (*stride)(const uint8_t *label, uint32_t len, uint32_t *at);
+    uint32_t end;
+};
+
+extern const struct fib_cut fib_cut_words; /* mata */
+extern const struct fib_cut fib_cut_bytes; /* ata, stt */
+
+bool fib_states_make(struct fib_states *states, const struct fib_tree *tree,
+                     const struct fib_cut *cut);
+void fib_states_free(struct fib_states *states);
+
+#endif

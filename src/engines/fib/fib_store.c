@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables in files: saving is writing the parts of a view one after another, loading is mapping. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/diag.h"
+#include "fib_internal.h"
+
+#define MAGIC UINT64_C(0x00006269665F6C73) /* "sl_fib" */
+
+enum {
+    VERSION = 1, /* of the block, the parts of all planes included */
+    ALIGN = 64,
+    NAME_LEN = 16,
+    TRIES = 100 /* of names for a new file */
+};
+
+/* Parts follow, each at a multiple of ALIGN from the block's first byte on. */
+struct fib_block {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t pad;
+    uint64_t len;      /* bytes of the whole block */
+    uint64_t checksum; /* of all behind it */
+    char plane[NAME_LEN];
+    struct fib_secret secret;
+    uint64_t n_entries;
+    uint32_t root_hop, root, split, n_arrays;
+    uint32_t n_places[FIB_PARTS];
+    uint32_t pad_places;
+    uint64_t reciprocal[FIB_PARTS];
+    uint64_t part_len[FIB_PARTS];
+    uint64_t part[FIB_PARTS];
+};
+
+static uint64_t aligned(uint64_t len)
+{
+    return (len + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* What is summed is everything behind the checksum, part after part. */
+static uint64_t block_sum(const struct fib_block *head, const void *const part[FIB_PARTS])
+{
+    const size_t begin = offsetof(struct fib_block, checksum) + sizeof head->checksum;
+    uint64_t sum = XXH3_64bits((const uint8_t *)head + begin, sizeof *head - begin);
+
+    for (int i = 0; i < FIB_PARTS; i++)
+        if (head->part_len[i] != 0)
+            sum = XXH3_64bits_withSeed(part[i], head->part_len[i], sum);
+    return sum;
+}
+
+size_t fib_block_len(const struct fib_view *view)
+{
+    uint64_t len = aligned(sizeof(struct fib_block));
+
+    for (int i = 0; i < FIB_PARTS; i++)
+        len += aligned(view->part_len[i]);
+    return len;
+}
+
+/* The head of a view's block. */
+static void make_head(struct fib_block *head, const struct fib_view *view, const char *plane)
+{
+    uint64_t at = aligned(sizeof *head);
+
+    memset(head, 0, sizeof *head);
+    head->magic = MAGIC;
+    head->version = VERSION;
+    head->len = fib_block_len(view);
+    (void)snprintf(head->plane, NAME_LEN, "%s", plane);
+    head->secret = view->secret;
+    head->n_entries = view->n_entries;
+    head->root_hop = view->root_hop;
+    head->root = view->root;
+    head->split = view->split;
+    head->n_arrays = view->n_arrays;
+    for (int i = 0; i < FIB_PARTS; i++) {
+        head->n_places[i] = view->n_places[i];
+        head->reciprocal[i] = view->reciprocal[i];
+        head->part_len[i] = view->part_len[i];
+        head->part[i] = at;
+        at += aligned(view->part_len[i]);
+    }
+    head->checksum = block_sum(head, view->part);
+}
+
+void fib_block_make(struct fib_block *to, const struct fib_view *view, const char *plane)
+{
+    memset(to, 0, fib_block_len(view));
+    make_head(to, view, plane);
+    for (int i = 0; i < FIB_PARTS; i++)
+        if (view->part_len[i] != 0)
+            memcpy((uint8_t *)to + to->part[i], view->part[i], view->part_len[i]);
+}
+
+static uint64_t block_checksum(const struct fib_block *block)
+{
+    const void *part[FIB_PARTS];
+
+    for (int i = 0; i < FIB_PARTS; i++)
+        part[i] = (const uint8_t *)block + block->part[i];
+    return block_sum(block, part);
+}
+
+/* ---- save ------------------------------------------------------------------------------------ */
+
+/* A new file beside `path`; `beside` becomes its name. -1: errno says why not. */
+static int create_beside(const char *path, char beside[PATH_MAX])
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (snprintf(beside, PATH_MAX, "%s.%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+
+        const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static bool write_all(int fd, const void *bytes, uint64_t len)
+{
+    const uint8_t *at = (const uint8_t *)bytes;
+
+    while (len > 0) {
+        const ssize_t n = write(fd, at, len);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0) {
+            at += n;
+            len -= (uint64_t)n;
+        }
+    }
+    return true;
+}
+
+static bool write_aligned(int fd, const void *bytes, uint64_t len)
+{
+    static const uint8_t zeros[ALIGN];
+
+    return write_all(fd, bytes, len) && write_all(fd, zeros, aligned(len) - len);
+}
+
+/* 0, or errno's value. */
+static int write_view(int fd, const struct fib_view *view, const char *plane)
+{
+    struct fib_block head;
+    int error = 0;
+
+    make_head(&head, view, plane);
+    bool good = write_aligned(fd, &head, sizeof head);
+    for (int i = 0; i < FIB_PARTS && good; i++)
+        good = write_aligned(fd, view->part[i], view->part_len[i]);
+    if (!good || fsync(fd) != 0)
+        error = errno;
+    if (close(fd) != 0 && error == 0)
+        error = errno;
+    return error;
+}
+
+enum sl_status sl_fib_save(struct sl_fib *fib, const char *path, struct sl_diag *diag)
+{
+    char beside[PATH_MAX];
+    struct stat there;
+
+    /* A rename would take a device's place. */
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
+
+    const int fd = create_beside(path, beside);
+    if (fd < 0)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(errno));
+    pthread_mutex_lock(&fib->lock);
+    int error = write_view(fd, fib_view_of(fib), fib->table.plane->name);
+    pthread_mutex_unlock(&fib->lock);
+    if (error == 0 && rename(beside, path) != 0)
+        error = errno;
+    if (error == 0)
+        return SL_OK;
+    (void)unlink(beside);
+    return diag_set(diag, SL_EIO, path, 0, "cannot be written: %s", strerror(error));
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+static bool parts_fit(const struct fib_block *block)
+{
+    for (int i = 0; i < FIB_PARTS; i++)
+        if (block->part[i] % ALIGN != 0 || block->part[i] > block->len ||
+            block->part_len[i] > block->len - block->part[i])
+            return false;
+    return true;
+}
+
+/* What must be known before anything else can be. */
+static enum sl_status check_head(const struct fib_block *block, uint64_t len, const char *path,
+                                 struct sl_diag *diag)
+{
+    if (len < sizeof *block || (block->magic != MAGIC && block->magic != __builtin_bswap64(MAGIC)))
+        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled table of names");
+    if (block->magic != MAGIC)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "was compiled on a machine of another byte order");
+    if (block->version != VERSION)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "is a compiled table of version %" PRIu32 " (expected %d)", block->version,
+                        VERSION);
+    if (block->len != len)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "has %" PRIu64 " bytes (expected %" PRIu64 "): it was cut or damaged", len,
+                        block->len);
+    if (!parts_fit(block) || block->checksum != block_checksum(block))
+        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
+    return SL_OK;
+}
+
+static void open_view(const struct fib_block *block, struct fib_view *view)
+{
+    memset(view, 0, sizeof *view);
+    view->secret = block->secret;
+    view->n_entries = block->n_entries;
+    view->root_hop = block->root_hop;
+    view->root = block->root;
+    view->split = block->split;
+    view->n_arrays = block->n_arrays;
+    for (int i = 0; i < FIB_PARTS; i++) {
+        view->n_places[i] = block->n_places[i];
+        view->reciprocal[i] = block->reciprocal[i];
+        view->part_len[i] = block->part_len[i];
+        view->part[i] = (const uint8_t *)block + block->part[i];
+    }
+}
+
+enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path,
+                              struct fib_view *view, const struct fib_plane **plane,
+                              struct sl_diag *diag)
+{
+    const struct fib_block *block = (const struct fib_block *)memory;
+    const enum sl_status status = check_head(block, len, path, diag);
+
+    if (status != SL_OK)
+        return status;
+    *plane = block->plane[NAME_LEN - 1] == '\0' ? fib_find_plane(block->plane) : NULL;
+    if (*plane == NULL)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "was compiled for the plane '%.*s', which this build lacks", NAME_LEN,
+                        block->plane);
+    open_view(block, view);
+
+    const char *wrong = (*plane)->check(view);
+    if (wrong != NULL)
+        return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: %s", wrong);
+    return SL_OK;
+}
+
+void fib_block_seal(struct fib_block *block, uint64_t len)
+{
+    block->len = len;
+    if (parts_fit(block))
+        block->checksum = block_checksum(block);
+}
+
+/* ---- load ------------------------------------------------------------------------------------ */
+
+/* Maps a whole file, or gives NULL where it is too short to be a block. MAP_FAILED: errno says why
+ * not. */
+static void *map_file(int fd, size_t *len)
+{
+    struct stat file;
+
+    if (fstat(fd, &file) != 0)
+        return MAP_FAILED;
+    if (!S_ISREG(file.st_mode)) {
+        errno = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
+        return MAP_FAILED;
+    }
+    *len = (size_t)file.st_size;
+    if (*len < sizeof(struct fib_block))
+        return NULL;
+    return mmap(NULL, *len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+}
+
+static enum sl_status make_table(struct sl_fib_table **table, void *memory, size_t len,
+                                 const char *path, struct sl_diag *diag)
+{
+    struct sl_fib_table *made = (struct sl_fib_table *)malloc(sizeof *made);
+    struct fib_view *view = (struct fib_view *)malloc(sizeof *view);
+    const struct fib_plane *plane;
+
+    const enum sl_status status = made != NULL && view != NULL
+                                      ? fib_block_open(memory, len, path, view, &plane, diag)
+                                      : diag_set(diag, SL_ENOMEM, path, 0, "no memory for a table");
+    if (status != SL_OK) {
+        free(made);
+        free(view);
+        return status;
+    }
+    fib_table_init(made, plane);
+    atomic_store(&made->view, view);
+    made->file = memory;
+    made->file_len = len;
+    *table = made;
+    return SL_OK;
+}
+
+enum sl_status sl_fib_load(struct sl_fib_table **table, const char *path, struct sl_diag *diag)
+{
+    size_t len = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
+    void *memory = map_file(fd, &len);
+    const int error = errno;
+    (void)close(fd);
+    if (memory == MAP_FAILED)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(error));
+
+    const enum sl_status status = make_table(table, memory, len, path, diag);
+    if (status != SL_OK && memory != NULL)
+        (void)munmap(memory, len);
+    return status;
+}
+
+void sl_fib_unload(struct sl_fib_table *table)
+{
+    if (table == NULL)
+        return;
+    free(atomic_load(&table->view));
+    (void)munmap(table->file, table->file_len);
+    fib_table_end(table);
+    free(table);
+}
+
+void sl_fib_table_info(const struct sl_fib_table *table, struct sl_fib_table_info *info)
+{
+    const struct fib_view *view = atomic_load(&table->view);
+
+    *info = (struct sl_fib_table_info){table->plane->name, view->n_entries, fib_block_len(view)};
+}

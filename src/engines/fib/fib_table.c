@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* A table towards its contexts: who reads, what is published, how GPU copies follow. */
+#include "fib_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fib_internal.h"
+
+void fib_table_init(struct sl_fib_table *table, const struct fib_plane *plane)
+{
+    memset(table, 0, sizeof *table);
+    table->plane = plane;
+    atomic_init(&table->view, NULL);
+    pthread_mutex_init(&table->lock, NULL);
+    fib_epochs_init(&table->epochs);
+}
+
+void fib_table_end(struct sl_fib_table *table)
+{
+    pthread_mutex_destroy(&table->lock);
+}
+
+struct fib_reader_epoch *fib_reader_open(struct sl_fib_table *table)
+{
+    /* A cache line of its own: the updater reads it, and the look-ups write it. */
+    struct fib_reader_epoch *reader = (struct fib_reader_epoch *)aligned_alloc(64, 64);
+
+    if (reader == NULL)
+        return NULL;
+    pthread_mutex_lock(&table->lock);
+    fib_epochs_join(&table->epochs, reader);
+    pthread_mutex_unlock(&table->lock);
+    return reader;
+}
+
+void fib_reader_close(struct sl_fib_table *table, struct fib_reader_epoch *reader)
+{
+    if (reader == NULL)
+        return;
+    pthread_mutex_lock(&table->lock);
+    fib_epochs_leave(&table->epochs, reader);
+    pthread_mutex_unlock(&table->lock);
+    free(reader);
+}
+
+const struct fib_view *fib_reader_enter(struct sl_fib_table *table, struct fib_reader_epoch *reader)
+{
+    fib_epoch_enter(&table->epochs, reader);
+    return atomic_load(&table->view);
+}
+
+void fib_reader_exit(struct fib_reader_epoch *reader)
+{
+    fib_epoch_exit(reader);
+}
+
+bool fib_table_is(const struct sl_fib_table *table, const char *plane)
+{
+    return strcmp(table->plane->name, plane) == 0;
+}
+
+void fib_table_lock(struct sl_fib_table *table)
+{
+    pthread_mutex_lock(&table->lock);
+}
+
+void fib_table_unlock(struct sl_fib_table *table)
+{
+    pthread_mutex_unlock(&table->lock);
+}
+
+void *fib_table_copies(struct sl_fib_table *table)
+{
+    return table->copies;
+}
+
+void fib_table_set_copies(struct sl_fib_table *table, void *copies, fib_publish *publish)
+{
+    table->copies = copies;
+    table->publish = publish;
+}
+
+const struct fib_view *fib_table_freeze(struct sl_fib_table *table)
+{
+    if (table->fib != NULL)
+        pthread_mutex_lock(&table->fib->lock);
+    return atomic_load(&table->view);
+}
+
+void fib_table_thaw(struct sl_fib_table *table)
+{
+    if (table->fib != NULL)
+        pthread_mutex_unlock(&table->fib->lock);
+}
+
+uint64_t fib_retire(struct sl_fib *fib)
+{
+    return fib_epochs_retire(&fib->table.epochs);
+}
+
+uint64_t fib_oldest(struct sl_fib *fib)
+{
+    pthread_mutex_lock(&fib->table.lock);
+    const uint64_t oldest = fib_epochs_oldest(&fib->table.epochs);
+    pthread_mutex_unlock(&fib->table.lock);
+    return oldest;
+}
+
+bool fib_batch_fits(const struct sl_batch *batch, const struct sl_limits *limits,
+                    const struct sl_fib_answers *answers)
+{
+    return batch->n_items <= limits->max_items && batch->bytes_len <= limits->max_bytes &&
+           batch->n_items <= answers->cap;
+}

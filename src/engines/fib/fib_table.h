@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* A table as contexts see it. For C and CUDA sources. */
+#ifndef FIB_TABLE_H
+#define FIB_TABLE_H
+
+#include "fib_view.h"
+#include "sluice/batch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A context's hold on a table: between enter and exit nothing that its look-ups may have read is
+ * used again. enter gives the view to read. */
+struct fib_reader_epoch;
+struct fib_reader_epoch *fib_reader_open(struct sl_fib_table *table); /* NULL: no memory */
+void fib_reader_close(struct sl_fib_table *table, struct fib_reader_epoch *reader);
+const struct fib_view *fib_reader_enter(struct sl_fib_table *table,
+                                        struct fib_reader_epoch *reader);
+void fib_reader_exit(struct fib_reader_epoch *reader);
+
+/* Whether a plane's backends may run over a table. */
+bool fib_table_is(const struct sl_fib_table *table, const char *plane);
+
+/* What the CUDA backends keep at a table: their copies, and how these follow it. Both under the
+ * table's lock. `publish` is called with the updater's lock held as well. */
+typedef enum sl_status fib_publish(void *copies, const struct fib_view *view, uint64_t version,
+                                   struct sl_diag *diag);
+void fib_table_lock(struct sl_fib_table *table);
+void fib_table_unlock(struct sl_fib_table *table);
+void *fib_table_copies(struct sl_fib_table *table);
+void fib_table_set_copies(struct sl_fib_table *table, void *copies, fib_publish *publish);
+
+/* For makers of copies: keeps updates out, so that the view stays what it is. */
+const struct fib_view *fib_table_freeze(struct sl_fib_table *table);
+void fib_table_thaw(struct sl_fib_table *table);
+
+/* Whether a batch may be looked up: its memory, the limits, and room for its answers. */
+bool fib_batch_fits(const struct sl_batch *batch, const struct sl_limits *limits,
+                    const struct sl_fib_answers *answers);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

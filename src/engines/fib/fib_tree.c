@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+#include "fib_tree.h"
+
+#include <stdlib.h>
+
+#include "fib_memory.h"
+
+/* ---- index ----------------------------------------------------------------------------------- */
+
+/* Open addressing, linear. The place of an entry follows from the half of the hash that it holds
+ * and grows with it, so growing and closing gaps look at no node. */
+
+static uint32_t entry_place(const struct fib_tree *tree, uint64_t entry)
+{
+    return fib_place(entry, tree->n_places);
+}
+
+static uint32_t next_place(const struct fib_tree *tree, uint32_t place)
+{
+    return place + 1 != tree->n_places ? place + 1 : 0;
+}
+
+static void index_put(struct fib_tree *tree, uint64_t entry)
+{
+    uint32_t place = entry_place(tree, entry);
+
+    while (tree->index[place] != 0)
+        place = next_place(tree, place);
+    tree->index[place] = entry;
+}
+
+static uint64_t entry_of(uint64_t hash, uint32_t node)
+{
+    return (hash & UINT64_C(0xFFFFFFFF00000000)) | node;
+}
+
+/* What stands behind a gap moves into it, unless its own place lies behind the gap. */
+static void index_drop(struct fib_tree *tree, uint64_t hash, uint32_t node)
+{
+    const uint64_t entry = entry_of(hash, node);
+    uint32_t gap = entry_place(tree, entry);
+
+    while (tree->index[gap] != entry)
+        gap = next_place(tree, gap);
+    for (uint32_t at = next_place(tree, gap); tree->index[at] != 0; at = next_place(tree, at)) {
+        const uint32_t home = entry_place(tree, tree->index[at]);
+        const uint32_t to_gap = gap >= home ? gap - home : gap + tree->n_places - home;
+        const uint32_t to_at = at >= home ? at - home : at + tree->n_places - home;
+
+        if (to_gap <= to_at) {
+            tree->index[gap] = tree->index[at];
+            gap = at;
+        }
+    }
+    tree->index[gap] = 0;
+}
+
+static bool index_grow(struct fib_tree *tree, size_t n_places)
+{
+    uint64_t *old = tree->index;
+    const uint32_t n_old = tree->n_places;
+
+    if (n_places > UINT32_MAX)
+        return false;
+    uint64_t *index = (uint64_t *)fib_memory_take(n_places * sizeof *index);
+    if (index == NULL)
+        return false;
+    tree->index = index;
+    tree->n_places = (uint32_t)n_places;
+    for (uint32_t i = 0; i < n_old; i++)
+        if (old[i] != 0)
+            index_put(tree, old[i]);
+    fib_memory_give(old, (size_t)n_old * sizeof *old);
+    return true;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+static bool is_child(const struct fib_node *node, uint32_t parent, const uint8_t *label,
+                     uint32_t len)
+{
+    return node->parent == parent && node->label_len == len &&
+           memcmp(fib_node_label(node), label, len) == 0;
+}
+
+static uint32_t find_child(const struct fib_tree *tree, uint32_t parent, uint64_t hash,
+                           const uint8_t *label, uint32_t len)
+{
+    for (uint32_t place = fib_place(hash, tree->n_places); tree->index[place] != 0;
+         place = next_place(tree, place)) {
+        const uint64_t entry = tree->index[place];
+
+        if (((entry ^ hash) >> 32) == 0 &&
+            is_child(&tree->nodes[(uint32_t)entry], parent, label, len))
+            return (uint32_t)entry;
+    }
+    return 0;
+}
+
+/* Room for n more nodes. */
+static bool reserve(struct fib_tree *tree, size_t n)
+{
+    const size_t need = tree->n + (n > tree->n_unused ? n - tree->n_unused : 0);
+
+    if (need > UINT32_MAX / 4 * 3)
+        return false;
+    if (need > tree->cap) {
+        const size_t cap = need + need / 2 + 1024;
+        struct fib_node *nodes = (struct fib_node *)fib_memory_resize(
+            tree->nodes, tree->cap * sizeof *nodes, cap * sizeof *nodes);
+
+        if (nodes == NULL)
+            return false;
+        tree->nodes = nodes;
+        tree->cap = cap;
+    }
+    const size_t n_nodes = tree->n - tree->n_unused + n;
+    return n_nodes <= tree->n_places / 4 * 3 || index_grow(tree, n_nodes * 2);
+}
+
+static uint32_t take_node(struct fib_tree *tree)
+{
+    const uint32_t node = tree->unused;
+
+    if (node == 0)
+        return tree->n++;
+    tree->unused = tree->nodes[node].next;
+    tree->n_unused--;
+    return node;
+}
+
+static void drop_label(struct fib_tree *tree, struct fib_node *node)
+{
+    if (node->label_len > FIB_LABEL_INLINE) {
+        tree->far_len -= node->label_len;
+        free(node->label.far);
+    }
+}
+
+static void unlink_node(struct fib_tree *tree, uint32_t at)
+{
+    struct fib_node *node = &tree->nodes[at];
+
+    index_drop(tree, node->hash, at);
+    if (node->prev != 0)
+        tree->nodes[node->prev].next = node->next;
+    else
+        tree->nodes[node->parent].child = node->next;
+    if (node->next != 0)
+        tree->nodes[node->next].prev = node->prev;
+    drop_label(tree, node);
+    memset(node, 0, sizeof *node);
+    node->next_hop = SL_FIB_NONE;
+    node->next = tree->unused;
+    tree->unused = at;
+    tree->n_unused++;
+}
+
+bool fib_tree_init(struct fib_tree *tree, const struct fib_secret *secret, size_t n_names)
+{
+    memset(tree, 0, sizeof *tree);
+    tree->secret = *secret;
+    tree->n = FIB_ROOT + 1;
+    if (!reserve(tree, n_names + n_names / 4 + 64)) {
+        fib_tree_free(tree);
+        return false;
+    }
+    tree->nodes[0].next_hop = SL_FIB_NONE;
+    tree->nodes[FIB_ROOT].next_hop = SL_FIB_NONE;
+    tree->nodes[FIB_ROOT].hash = secret->start;
+    return true;
+}
+
+void fib_tree_free(struct fib_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->n && tree->far_len != 0; i++)
+        drop_label(tree, &tree->nodes[i]);
+    fib_memory_give(tree->nodes, tree->cap * sizeof *tree->nodes);
+    fib_memory_give(tree->index, (size_t)tree->n_places * sizeof *tree->index);
+    memset(tree, 0, sizeof *tree);
+}
+
+size_t fib_tree_len(const struct fib_tree *tree)
+{
+    return (size_t)tree->n * sizeof *tree->nodes + (size_t)tree->n_places * sizeof *tree->index +
+           tree->far_len;
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+/* The bytes from `at` on as a little-endian number, those behind `end` 0. */
+static uint64_t bytes8(const uint8_t *name, size_t at, size_t end)
+{
+    uint64_t value = 0;
+
+    if (at < end)
+        memcpy(&value, name + at, end - at < 8 ? end - at : 8);
+    return value;
+}
+
+static uint64_t hash_component(const struct fib_secret *secret, uint64_t hash, const uint8_t *name,
+                               size_t at, size_t end)
+{
+    for (; at < end; at += 16)
+        hash = fib_hash_step(secret, hash, bytes8(name, at, end), bytes8(name, at + 8, end));
+    return hash;
+}
+
+bool fib_tree_find(const struct fib_tree *tree, const uint8_t *name, size_t len, bool loose,
+                   struct fib_path *path)
+{
+    struct sl_name_component component;
+    size_t at = 0, before = 0;
+
+    path->name = name;
+    path->depth = 0;
+    path->n_found = 0;
+    path->hash[0] = tree->secret.start;
+    path->end[0] = 0;
+    path->node[0] = FIB_ROOT;
+    while (sl_name_next(name, len, &at, &component) && at <= SL_NAME_LEN_MAX) {
+        const uint32_t d = path->depth++;
+
+        path->hash[d + 1] = hash_component(&tree->secret, path->hash[d], name, before, at);
+        path->end[d + 1] = (uint32_t)at;
+        if (path->n_found == d) {
+            path->node[d + 1] = find_child(tree, path->node[d], path->hash[d + 1], name + before,
+                                           (uint32_t)(at - before));
+            path->n_found += path->node[d + 1] != 0;
+        }
+        before = at;
+    }
+    path->len = (uint32_t)before;
+    return loose || before == len;
+}
+
+static bool make_child(struct fib_tree *tree, const struct fib_path *path, uint32_t depth,
+                       uint8_t *far)
+{
+    const uint32_t begin = path->end[depth - 1], len = path->end[depth] - begin;
+    const uint32_t parent = path->node[depth - 1];
+    const uint32_t at = take_node(tree);
+    struct fib_node *node = &tree->nodes[at];
+    const uint32_t next = tree->nodes[parent].child;
+
+    memset(node, 0, sizeof *node);
+    node->hash = path->hash[depth];
+    node->parent = parent;
+    node->next_hop = SL_FIB_NONE;
+    node->depth = (uint16_t)depth;
+    node->label_len = (uint16_t)len;
+    if (len > FIB_LABEL_INLINE) {
+        node->label.far = far;
+        tree->far_len += len;
+    }
+    memcpy(len > FIB_LABEL_INLINE ? far : node->label.bytes, path->name + begin, len);
+    node->next = next;
+    if (next != 0)
+        tree->nodes[next].prev = at;
+    tree->nodes[parent].child = at;
+    index_put(tree, entry_of(node->hash, at));
+    return at != 0;
+}
+
+bool fib_tree_make(struct fib_tree *tree, struct fib_path *path)
+{
+    const uint32_t found = path->n_found;
+
+    if (!reserve(tree, path->depth - found))
+        return false;
+    for (uint32_t d = found + 1; d <= path->depth; d++) {
+        const uint32_t len = path->end[d] - path->end[d - 1];
+        uint8_t *far = NULL;
+
+        if (len > FIB_LABEL_INLINE && (far = (uint8_t *)malloc(len)) == NULL) {
+            fib_tree_trim(tree, path);
+            return false;
+        }
+        const uint32_t at = tree->unused != 0 ? tree->unused : tree->n;
+        (void)make_child(tree, path, d, far);
+        path->node[d] = at;
+        path->n_found = d;
+    }
+    return true;
+}
+
+void fib_tree_trim(struct fib_tree *tree, struct fib_path *path)
+{
+    for (; path->n_found > 0; path->n_found--) {
+        const uint32_t at = path->node[path->n_found];
+
+        if (tree->nodes[at].child != 0 || tree->nodes[at].next_hop != SL_FIB_NONE)
+            return;
+        unlink_node(tree, at);
+    }
+}
+
+uint32_t fib_tree_name(const struct fib_tree *tree, uint32_t node, uint8_t *name)
+{
+    uint32_t len = 0;
+
+    for (uint32_t at = node; at != FIB_ROOT; at = tree->nodes[at].parent)
+        len += tree->nodes[at].label_len;
+    for (uint32_t at = node, end = len; at != FIB_ROOT; at = tree->nodes[at].parent) {
+        end -= tree->nodes[at].label_len;
+        memcpy(name + end, fib_node_label(&tree->nodes[at]), tree->nodes[at].label_len);
+    }
+    return len;
+}
+
+uint32_t fib_tree_inherited(const struct fib_tree *tree, uint32_t node)
+{
+    uint32_t next_hop = SL_FIB_NONE;
+
+    for (uint32_t at = tree->nodes[node].parent; at != 0 && next_hop == SL_FIB_NONE;
+         at = tree->nodes[at].parent)
+        next_hop = tree->nodes[at].next_hop;
+    return next_hop;
+}
+
+/* Pre-order, not below entries. */
+uint32_t fib_tree_next_entry(const struct fib_tree *tree, uint32_t top, uint32_t at)
+{
+    bool down = at == top || tree->nodes[at].next_hop == SL_FIB_NONE;
+
+    for (;;) {
+        if (down && tree->nodes[at].child != 0) {
+            at = tree->nodes[at].child;
+        } else {
+            while (at != top && tree->nodes[at].next == 0)
+                at = tree->nodes[at].parent;
+            if (at == top)
+                return 0;
+            at = tree->nodes[at].next;
+        }
+        if (tree->nodes[at].next_hop != SL_FIB_NONE)
+            return at;
+        down = true;
+    }
+}
+
+/* ---- hurrying ahead -------------------------------------------------------------------------- */
+
+void fib_tree_fetch_places(const struct fib_tree *tree, const uint8_t *name, size_t len,
+                           struct fib_ahead *ahead)
+{
+    struct sl_name_component component;
+    uint64_t hash = tree->secret.start;
+    size_t at = 0, before = 0;
+
+    ahead->n = 0;
+    while (sl_name_next(name, len, &at, &component) && at <= SL_NAME_LEN_MAX) {
+        hash = hash_component(&tree->secret, hash, name, before, at);
+        ahead->hash[ahead->n++ % FIB_AHEAD_LEVELS] = hash;
+        before = at;
+    }
+    for (uint32_t i = 0; i < ahead->n && i < FIB_AHEAD_LEVELS; i++)
+        __builtin_prefetch(&tree->index[fib_place(ahead->hash[i], tree->n_places)]);
+}
+
+/* Whatever has the half of the hash is fetched: that it is the right one shows later. */
+void fib_tree_fetch_nodes(const struct fib_tree *tree, struct fib_ahead *ahead)
+{
+    ahead->node = 0;
+    for (uint32_t i = 0; i < ahead->n && i < FIB_AHEAD_LEVELS; i++) {
+        uint32_t place = fib_place(ahead->hash[i], tree->n_places);
+
+        while (tree->index[place] != 0 && (tree->index[place] ^ ahead->hash[i]) >> 32 != 0)
+            place = next_place(tree, place);
+
+        const uint32_t node = (uint32_t)tree->index[place];
+        if (node == 0)
+            continue;
+        __builtin_prefetch(&tree->nodes[node]);
+        if (i == (ahead->n - 1) % FIB_AHEAD_LEVELS)
+            ahead->node = node;
+    }
+}
+
+void fib_tree_fetch_siblings(const struct fib_tree *tree, const struct fib_ahead *ahead)
+{
+    if (ahead->node == 0)
+        return;
+    __builtin_prefetch(&tree->nodes[tree->nodes[ahead->node].next]);
+    __builtin_prefetch(&tree->nodes[tree->nodes[ahead->node].prev]);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What look-ups read: a few numbers, and parts of memory. The same for all planes, so that saving,
+ * mapping and copying to a GPU are done once for all. Compiled by C and by nvcc. */
+#ifndef FIB_VIEW_H
+#define FIB_VIEW_H
+
+#include "fib_core.h"
+
+enum { FIB_PARTS = 5 };
+
+struct fib_view {
+    struct fib_secret secret;
+    uint64_t n_entries;             /* in the plane */
+    uint32_t root_hop;              /* the root's answer; changes under look-ups */
+    uint32_t root;                  /* planes of states: the first one's transition */
+    uint32_t split;                 /* hash: the level to begin at */
+    uint32_t n_arrays;              /* mata */
+    uint32_t n_places[FIB_PARTS];   /* buckets or slots of each part */
+    uint64_t reciprocal[FIB_PARTS]; /* mata: see mata_modulo */
+    uint64_t part_len[FIB_PARTS];   /* bytes */
+    const void *part[FIB_PARTS];    /* in files: offsets */
+};
+
+struct fib_answer {
+    uint32_t next_hop; /* SL_FIB_NONE: no match */
+    uint32_t len;      /* bytes of the matched prefix */
+};
+
+FIB_CORE struct fib_answer fib_root_answer(const struct fib_view *view)
+{
+#ifdef __CUDA_ARCH__
+    const struct fib_answer answer = {view->root_hop, 0};
+#else
+    const struct fib_answer answer = {fib_load32(&view->root_hop), 0};
+#endif
+    return answer;
+}
+
+#endif

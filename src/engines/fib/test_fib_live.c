@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of names that change under look-ups, are saved and damaged, and hold real names. */
+#include "test.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "fib_internal.h"
+
+enum { ITEMS = 512, ARENA = 64 << 10, LOOKERS = 2 };
+
+static const uint8_t key[SL_FIB_KEY_LEN] = "0123456789abcde";
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* Name i of a set in which some are prefixes of others: /s/<i>, and under every fourth /s/<i>/x/y.
+ */
+static uint32_t make_name(uint8_t name[64], uint32_t i)
+{
+    char text[16];
+    size_t len = 0;
+    bool good = sl_name_append(name, 64, &len, 8, "s", 1);
+
+    snprintf(text, sizeof text, "%u", i % 4 == 3 ? i - 1 : i);
+    good &= sl_name_append(name, 64, &len, 8, text, strlen(text));
+    if (i % 4 == 3)
+        good &=
+            sl_name_append(name, 64, &len, 8, "x", 1) && sl_name_append(name, 64, &len, 8, "y", 1);
+    assert_true(good);
+    return (uint32_t)len;
+}
+
+/* ---- look-ups and updates at once ------------------------------------------------------------ */
+
+/* Even names stay with their own number as next hop. Odd ones come, change and go. What looks up an
+ * odd one gets 1000 + i, 2000 + i, or what is above it: nothing, or for every fourth i - 1. */
+struct stage_of {
+    struct sl_fib *fib;
+    atomic_bool stop;
+    atomic_uint n_wrong;
+};
+
+static bool is_right(uint32_t i, uint32_t next_hop)
+{
+    if (i % 2 == 0)
+        return next_hop == i;
+    return next_hop == 1000 + i || next_hop == 2000 + i ||
+           next_hop == (i % 4 == 3 ? i - 1 : SL_FIB_NONE);
+}
+
+static void look_with(struct stage_of *all, const struct sl_fib_backend *backend,
+                      struct sl_batch *batch)
+{
+    const struct sl_limits limits = {.max_items = ITEMS, .max_bytes = ARENA};
+    uint32_t next_hop[ITEMS], len[ITEMS];
+    const struct sl_fib_answers answers = {next_hop, len, ITEMS, SL_MEMORY_HOST};
+    void *context;
+
+    if (backend->open(&context, sl_fib_table(all->fib), &limits, NULL) != SL_OK) {
+        atomic_fetch_add(&all->n_wrong, 1);
+        return;
+    }
+    for (int round = 0; round < 20; round++) {
+        if (backend->submit(context, batch, &answers) != SL_OK || backend->wait(context) != SL_OK)
+            atomic_fetch_add(&all->n_wrong, 1);
+        for (uint32_t i = 0; i < ITEMS; i++)
+            if (!is_right(i, next_hop[i]))
+                atomic_fetch_add(&all->n_wrong, 1);
+    }
+    backend->close(context);
+}
+
+/* Vector code reads a bucket at once, which the thread sanitizer takes for a race. */
+static bool is_tested(const struct sl_fib_backend *backend)
+{
+    char why[SL_WHY_LEN];
+
+    if (backend->device != SL_DEVICE_CPU || strstr(backend->name, "interwoven") != NULL)
+        return false;
+#ifdef __SANITIZE_THREAD__
+    if (strncmp(backend->name, "avx", 3) == 0)
+        return false;
+#endif
+    return backend->usable(why);
+}
+
+static void *look_on(void *user)
+{
+    struct stage_of *all = user;
+    const struct sl_fib_engine *engine = sl_fib_engine(sl_fib_table(all->fib));
+    struct sl_batch *batch;
+    uint8_t name[64];
+
+    if (sl_batch_create(&batch, ARENA, ITEMS, false, NULL) != SL_OK) {
+        atomic_fetch_add(&all->n_wrong, 1);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < ITEMS; i++)
+        sl_batch_add(batch, name, make_name(name, i), 0);
+    while (!atomic_load(&all->stop))
+        for (size_t b = 0; engine->backends[b] != NULL; b++)
+            if (is_tested(engine->backends[b]))
+                look_with(all, engine->backends[b], batch);
+    sl_batch_free(batch);
+    return NULL;
+}
+
+static void update(struct stage_of *all, enum sl_fib_verb verb, uint32_t add)
+{
+    static uint8_t names[ITEMS][64];
+    struct sl_fib_update updates[ITEMS / 2];
+    size_t n;
+
+    for (uint32_t i = 0; i < ITEMS / 2; i++)
+        updates[i] = (struct sl_fib_update){
+            .entry = {names[i], make_name(names[i], 2 * i + 1), add + 2 * i + 1}, .verb = verb};
+    assert_int_equal(sl_fib_apply(all->fib, updates, ITEMS / 2, &n, NULL), SL_OK);
+    for (uint32_t i = 0; i < ITEMS / 2; i++)
+        assert_int_equal(updates[i].outcome, SL_FIB_DONE);
+}
+
+/* Names that only fill, so that arrays grow and move. */
+static void fill(struct stage_of *all, uint32_t round, enum sl_fib_verb verb)
+{
+    struct sl_fib_update updates[64];
+    uint8_t names[64][64];
+    size_t n;
+
+    for (uint32_t i = 0; i < 64; i++)
+        updates[i] = (struct sl_fib_update){
+            .entry = {names[i], make_name(names[i], 1000 + 256 * round + 4 * i), i}, .verb = verb};
+    assert_int_equal(sl_fib_apply(all->fib, updates, 64, &n, NULL), SL_OK);
+}
+
+static void change_under_look_ups(const char *plane, bool aggregate)
+{
+    struct sl_fib_config config = {.plane = plane, .aggregate = aggregate, .key = key};
+    struct stage_of all = {0};
+    uint8_t names[ITEMS / 2][64];
+    struct sl_fib_entry entries[ITEMS / 2];
+    pthread_t threads[LOOKERS];
+
+    for (uint32_t i = 0; i < ITEMS / 2; i++)
+        entries[i] = (struct sl_fib_entry){names[i], make_name(names[i], 2 * i), 2 * i};
+    assert_int_equal(sl_fib_build(&all.fib, &config, entries, ITEMS / 2, NULL), SL_OK);
+    for (int t = 0; t < LOOKERS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, look_on, &all), 0);
+    for (uint32_t round = 0; round < 40; round++) {
+        update(&all, SL_FIB_INSERT, 1000);
+        fill(&all, round, SL_FIB_INSERT);
+        update(&all, SL_FIB_CHANGE, 2000);
+        if (round % 16 == 15)
+            assert_int_equal(sl_fib_rebuild(all.fib, NULL), SL_OK);
+        if (round >= 8)
+            fill(&all, round - 8, SL_FIB_DELETE);
+        update(&all, SL_FIB_DELETE, 0);
+    }
+    atomic_store(&all.stop, true);
+    for (int t = 0; t < LOOKERS; t++)
+        pthread_join(threads[t], NULL);
+    assert_int_equal(atomic_load(&all.n_wrong), 0);
+    sl_fib_free(all.fib);
+}
+
+static void updates_under_look_ups(void **state)
+{
+    (void)state;
+    for (size_t p = 0; sl_fib_planes[p] != NULL; p++) {
+        change_under_look_ups(sl_fib_planes[p], false);
+        change_under_look_ups(sl_fib_planes[p], true);
+    }
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static struct sl_fib *some_table(const char *plane)
+{
+    struct sl_fib_config config = {.plane = plane, .key = key};
+    uint8_t names[64][64];
+    struct sl_fib_entry entries[64];
+    struct sl_fib *fib;
+
+    for (uint32_t i = 0; i < 64; i++)
+        entries[i] = (struct sl_fib_entry){names[i], make_name(names[i], i), i};
+    assert_int_equal(sl_fib_build(&fib, &config, entries, 64, NULL), SL_OK);
+    return fib;
+}
+
+static void check_loaded(struct sl_fib_table *table)
+{
+    const struct sl_fib_engine *engine = sl_fib_engine(table);
+    const struct sl_limits limits = {.max_items = ITEMS, .max_bytes = ARENA};
+    const struct sl_fib_backend *backend = sl_fib_choose(engine, SL_DEVICE_CPU, NULL);
+    uint32_t next_hop[ITEMS];
+    const struct sl_fib_answers answers = {next_hop, NULL, ITEMS, SL_MEMORY_HOST};
+    struct sl_batch *batch;
+    uint8_t name[64];
+    void *context;
+
+    assert_int_equal(sl_batch_create(&batch, ARENA, ITEMS, false, NULL), SL_OK);
+    for (uint32_t i = 0; i < 80; i++)
+        sl_batch_add(batch, name, make_name(name, i), 0);
+    assert_int_equal(backend->open(&context, table, &limits, NULL), SL_OK);
+    assert_int_equal(backend->submit(context, batch, &answers), SL_OK);
+    assert_int_equal(backend->wait(context), SL_OK);
+    for (uint32_t i = 0; i < 80; i++)
+        assert_int_equal(next_hop[i], i < 64 ? i : SL_FIB_NONE);
+    backend->close(context);
+    sl_batch_free(batch);
+}
+
+static void write_file(const char *path, const uint8_t *bytes, size_t len)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, len, file), len);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Any byte that is changed, and any cut, is found. */
+static void damage(const char *path)
+{
+    static uint8_t bytes[1 << 20], good[1 << 20];
+    struct sl_fib_table *table;
+    struct sl_diag diag;
+    FILE *file = fopen(path, "rb");
+
+    assert_non_null(file);
+    const size_t len = fread(good, 1, sizeof good, file);
+    fclose(file);
+    for (size_t at = 0; at < len && len < sizeof good; at += at < 400 ? 1 : len / 20) {
+        memcpy(bytes, good, len);
+        bytes[at] ^= 0x10;
+        write_file(path, bytes, len);
+        if (sl_fib_load(&table, path, &diag) == SL_OK) /* only the room between parts is unread */
+            sl_fib_unload(table);
+        else
+            assert_true(diag.text[0] != '\0');
+        write_file(path, good, at);
+        assert_int_equal(sl_fib_load(&table, path, &diag), SL_EFORMAT);
+    }
+}
+
+static void files(void **state)
+{
+    char path[] = "/tmp/fib-XXXXXX";
+    const int fd = mkstemp(path);
+    struct sl_diag diag;
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t p = 0; sl_fib_planes[p] != NULL; p++) {
+        struct sl_fib *fib = some_table(sl_fib_planes[p]);
+        struct sl_fib_table_info info;
+        struct sl_fib_table *table;
+
+        assert_int_equal(sl_fib_save(fib, path, NULL), SL_OK);
+        assert_int_equal(sl_fib_load(&table, path, &diag), SL_OK);
+        sl_fib_table_info(table, &info);
+        assert_string_equal(info.plane, sl_fib_planes[p]);
+        assert_int_equal(info.n_entries, 64);
+        check_loaded(table);
+        sl_fib_unload(table);
+        sl_fib_free(fib);
+        if (p == 0)
+            damage(path);
+    }
+    write_file(path, (const uint8_t *)"no table", 8);
+    struct sl_fib_table *table;
+    assert_int_equal(sl_fib_load(&table, path, &diag), SL_EFORMAT);
+    assert_int_equal(sl_fib_load(&table, "/no/such/file", &diag), SL_EIO);
+    sl_fib_unload(NULL);
+    unlink(path);
+}
+
+/* ---- real names ------------------------------------------------------------------------------ */
+
+enum { MAX_REAL = 3100000, TRACE = 1 << 16 };
+
+struct real {
+    struct sl_fib_entry *entries;
+    uint8_t *bytes;
+    size_t n;
+};
+
+static bool read_real(struct real *real)
+{
+    const char *data = getenv("SLUICE_TEST_DATA");
+    char command[512], line[4096];
+    size_t used = 0;
+
+    if (data == NULL || snprintf(command, sizeof command, "xz -dc '%s/names/names-3m.txt.xz'",
+                                 data) >= (int)sizeof command)
+        return false;
+    FILE *pipe = popen(command, "r");
+    real->entries = malloc(MAX_REAL * sizeof *real->entries);
+    real->bytes = malloc((size_t)MAX_REAL * 64);
+    assert_true(pipe != NULL && real->entries != NULL && real->bytes != NULL);
+    while (real->n < MAX_REAL && fgets(line, sizeof line, pipe) != NULL) {
+        uint8_t *name = real->bytes + used;
+        size_t len = 0;
+
+        line[strcspn(line, "\n")] = '\0';
+        for (char *at = line; (at = strchr(at, '/')) != NULL;) {
+            at++;
+            assert_true(
+                sl_name_append(name, (size_t)MAX_REAL * 64 - used, &len, 8, at, strcspn(at, "/")));
+        }
+        real->entries[real->n] =
+            (struct sl_fib_entry){name, (uint32_t)len, (uint32_t)(real->n % 7)};
+        real->n++;
+        used += len;
+    }
+    (void)pclose(pipe);
+    return real->n > 1000000;
+}
+
+static void make_trace(struct sl_batch *batch, const struct real *real, uint64_t *seed)
+{
+    uint8_t name[SL_NAME_LEN_MAX];
+
+    sl_batch_reset(batch);
+    for (uint32_t i = 0; i < TRACE; i++) {
+        const struct sl_fib_entry *entry = &real->entries[test_random(seed) % real->n];
+        size_t len = entry->name_len;
+
+        memcpy(name, entry->name, len);
+        switch (test_below(seed, 4)) {
+        case 0: /* a part of it */
+            len -= test_below(seed, (uint32_t)len);
+            break;
+        case 1: /* and more */
+            assert_true(sl_name_append(name, sizeof name, &len, 8, "x", 1));
+            break;
+        case 2: /* another one */
+            name[test_below(seed, (uint32_t)len)] ^= 1;
+            break;
+        default:
+            break;
+        }
+        sl_batch_add(batch, name, (uint32_t)len, 0);
+    }
+}
+
+static void compare_planes(struct sl_fib *const fibs[], uint32_t n_fibs, struct sl_batch *batch,
+                           uint32_t *next_hop)
+{
+    const struct sl_limits limits = {.max_items = TRACE, .max_bytes = UINT32_MAX};
+
+    for (uint32_t f = 0; f < n_fibs; f++) {
+        const struct sl_fib_engine *engine = sl_fib_engine(sl_fib_table(fibs[f]));
+
+        for (size_t b = 0; engine->backends[b] != NULL; b++) {
+            const struct sl_fib_answers answers = {next_hop, NULL, TRACE, SL_MEMORY_HOST};
+            void *context;
+
+            if (!is_tested(engine->backends[b]))
+                continue;
+            assert_int_equal(
+                engine->backends[b]->open(&context, sl_fib_table(fibs[f]), &limits, NULL), SL_OK);
+            assert_int_equal(engine->backends[b]->submit(context, batch, &answers), SL_OK);
+            engine->backends[b]->close(context);
+            for (uint32_t i = 0; i < TRACE; i++) {
+                const struct sl_span span = batch->payload[i];
+                const uint32_t wanted =
+                    sl_fib_match(fibs[0], batch->bytes + span.offset, span.len).next_hop;
+
+                if (next_hop[i] != wanted)
+                    fail_msg("%s.%s: item %u: %u (expected %u)", engine->name,
+                             engine->backends[b]->name, i, next_hop[i], wanted);
+            }
+        }
+    }
+}
+
+static void real_names(void **state)
+{
+    static const char *const planes[] = {"hash", "mata", "ata"};
+    struct sl_fib *fibs[3];
+    struct real real = {0};
+    struct sl_batch *batch;
+    uint64_t seed = 3;
+
+    (void)state;
+    if (!read_real(&real)) {
+        printf("skipped: SLUICE_TEST_DATA/names is not there\n");
+        free(real.entries);
+        free(real.bytes);
+        skip();
+    }
+    uint32_t *next_hop = malloc(TRACE * sizeof *next_hop);
+    assert_int_equal(sl_batch_create(&batch, TRACE * 512, TRACE, false, NULL), SL_OK);
+    for (uint32_t p = 0; p < 3; p++) {
+        struct sl_fib_config config = {.plane = planes[p], .aggregate = p != 0, .key = key};
+
+        assert_int_equal(sl_fib_build(&fibs[p], &config, real.entries, real.n, NULL), SL_OK);
+    }
+    for (int round = 0; round < 8; round++) {
+        make_trace(batch, &real, &seed);
+        compare_planes(fibs, 3, batch, next_hop);
+    }
+    for (uint32_t p = 0; p < 3; p++)
+        sl_fib_free(fibs[p]);
+    sl_batch_free(batch);
+    free(next_hop);
+    free(real.entries);
+    free(real.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(updates_under_look_ups),
+        cmocka_unit_test(files),
+        cmocka_unit_test(real_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Text into a caller's array that may be too small, as snprintf counts it; and hexadecimal. */
+#ifndef NAMES_NAME_TEXT_H
+#define NAMES_NAME_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sluice/fib.h"
+#include "sluice/names.h"
+
+struct text_out {
+    char *text;
+    size_t cap, len; /* len is what all of it takes, without the NUL */
+};
+
+static inline void text_put(struct text_out *out, const char *bytes, size_t len)
+{
+    if (out->len < out->cap && len != 0)
+        memcpy(out->text + out->len, bytes, len <= out->cap - out->len ? len : out->cap - out->len);
+    out->len += len;
+}
+
+static inline void text_put_hex(struct text_out *out, uint8_t byte, const char digits[16])
+{
+    const char pair[2] = {digits[byte >> 4], digits[byte & 15]};
+
+    text_put(out, pair, sizeof pair);
+}
+
+/* RFC 3986, section 2.3. */
+static inline bool text_is_unreserved(uint8_t byte)
+{
+    const uint8_t letter = byte | 0x20;
+
+    return (letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte == '-' ||
+           byte == '.' || byte == '_' || byte == '~';
+}
+
+static inline void text_put_escaped(struct text_out *out, uint8_t byte)
+{
+    if (text_is_unreserved(byte)) {
+        text_put(out, (const char *)&byte, 1);
+    } else {
+        text_put(out, "%", 1);
+        text_put_hex(out, byte, "0123456789ABCDEF");
+    }
+}
+
+/* The digit's value, or -1. */
+static inline int text_hex(char digit)
+{
+    const uint32_t letter = ((uint32_t)(uint8_t)digit | 0x20) - 'a';
+
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    return letter < 6 ? (int)letter + 10 : -1;
+}
+
+/* Writers of one syntax each; name_write_host is also what URLs begin with. */
+void name_write_ndn(struct text_out *out, const struct sl_name *name);
+void name_write_host(struct text_out *out, const struct sl_name *name);
+
+#endif

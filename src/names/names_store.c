@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables in files. PATH holds rules, values, lists and the names themselves, PATH.fib what the
+ * engine looks names up in; both are mapped. Behind the head of PATH, each at a multiple of 8:
+ * rules, values, lists, their texts, and the names, each behind its node and length. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/diag.h"
+#include "names_internal.h"
+
+enum {
+    VERSION = 1,
+    TRIES = 100, /* of names for a new file */
+    FIB_CHECK_LEN =
+        1 << 16 /* bytes of PATH.fib that tell it from others: its head has a checksum */
+};
+
+static const char magic[8] = "SLNAMES";
+
+struct head {
+    char magic[8];
+    uint32_t version;
+    uint32_t order;    /* 0x01020304 in the order of whoever wrote it */
+    uint64_t checksum; /* XXH3 of all behind it */
+    uint64_t len;      /* bytes of the file */
+    uint64_t fib_check, fib_len;
+    uint64_t n_rules, n_values, n_lists, n_names;
+    uint64_t text_len, names_len; /* bytes */
+    uint64_t n_lines, n_understood, n_ignored, n_repeated;
+    uint64_t n_ranks[SL_N_NAMES_RANKS];
+    char plane[16];
+};
+
+struct stored_values {
+    uint64_t text;
+    uint32_t len, action;
+};
+
+struct stored_list {
+    uint64_t label;
+    uint32_t len;
+    char format[20];
+};
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+struct writer {
+    FILE *file;
+    XXH3_state_t *hash;
+    uint64_t len; /* bytes so far */
+    bool failed;
+};
+
+static void put(struct writer *writer, const void *bytes, size_t len)
+{
+    if (len == 0)
+        return;
+    writer->failed |= fwrite(bytes, 1, len, writer->file) != len ||
+                      XXH3_64bits_update(writer->hash, bytes, len) == XXH_ERROR;
+    writer->len += len;
+}
+
+static void align(struct writer *writer)
+{
+    static const char zeros[8];
+
+    put(writer, zeros, -writer->len & 7);
+}
+
+static void put_rules(struct writer *writer, struct sl_names *names, uint64_t *n)
+{
+    const struct names_rule end = {.last = 1}; /* so that no walk leaves the file */
+
+    for (uint64_t i = 0; i < names->rules.n; i += POOL_CHUNK) {
+        const uint64_t left = names->rules.n - i;
+        put(writer, pool_at(&names->rules, (uint32_t)i),
+            (left < POOL_CHUNK ? left : POOL_CHUNK) * sizeof end);
+    }
+    put(writer, &end, sizeof end);
+    *n = names->rules.n + 1;
+    align(writer);
+}
+
+static uint64_t put_values(struct writer *writer, struct sl_names *names)
+{
+    uint64_t text = 0;
+
+    for (uint64_t i = 0; i < names->values.n; i++) {
+        const struct names_values *values = pool_at(&names->values, (uint32_t)i);
+        const struct stored_values stored = {text, values->len, values->action};
+        put(writer, &stored, sizeof stored);
+        text += values->len;
+    }
+    for (uint32_t i = 0; i < names->n_lists; i++) {
+        const struct names_list *list = pool_at(&names->lists, i);
+        struct stored_list stored = {.label = text, .len = (uint32_t)strlen(list->label)};
+        snprintf(stored.format, sizeof stored.format, "%s", list->format);
+        put(writer, &stored, sizeof stored);
+        text += stored.len;
+    }
+    for (uint64_t i = 0; i < names->values.n; i++) {
+        const struct names_values *values = pool_at(&names->values, (uint32_t)i);
+        put(writer, values->text, values->len);
+    }
+    for (uint32_t i = 0; i < names->n_lists; i++) {
+        const struct names_list *list = pool_at(&names->lists, i);
+        put(writer, list->label, strlen(list->label));
+    }
+    align(writer);
+    return text;
+}
+
+static bool put_name(void *user, const struct sl_fib_entry *entry, uint32_t n_holders)
+{
+    struct writer *writer = user;
+    const uint32_t lead[2] = {entry->next_hop, entry->name_len};
+
+    (void)n_holders;
+    put(writer, lead, sizeof lead);
+    put(writer, entry->name, entry->name_len);
+    return !writer->failed;
+}
+
+/* The file's first bytes and its length tell whether it is the one that belongs here. */
+static enum sl_status check_fib(const char *path, uint64_t *check, uint64_t *len,
+                                struct sl_diag *diag)
+{
+    char *bytes = malloc(FIB_CHECK_LEN);
+    FILE *file = fopen(path, "re");
+    struct stat stat;
+
+    if (bytes == NULL || file == NULL || fstat(fileno(file), &stat) != 0) {
+        const int error = errno;
+        free(bytes);
+        if (file != NULL)
+            fclose(file);
+        return diag_set(diag, SL_EIO, path, 0, "%s", strerror(error));
+    }
+    *len = (uint64_t)stat.st_size;
+    *check = XXH3_64bits(bytes, fread(bytes, 1, FIB_CHECK_LEN, file));
+    fclose(file);
+    free(bytes);
+    return SL_OK;
+}
+
+static int create_beside(const char *path, char beside[PATH_MAX])
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (snprintf(beside, PATH_MAX, "%s.%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static enum sl_status write_body(struct writer *writer, struct sl_names *names, struct head *head)
+{
+    const struct head room = {0};
+
+    /* The head is written last, when all of it is known; the body's hash seeds its own. */
+    writer->failed = fwrite(&room, sizeof room, 1, writer->file) != 1 ||
+                     XXH3_64bits_reset(writer->hash) == XXH_ERROR;
+    writer->len = sizeof room;
+    put_rules(writer, names, &head->n_rules);
+    head->text_len = put_values(writer, names);
+    const uint64_t begin = writer->len;
+    const enum sl_status status = names_fib_each(names, put_name, writer);
+    head->names_len = writer->len - begin;
+    head->len = writer->len;
+    return status;
+}
+
+/* The body's hash and the head's fields behind its own. */
+static uint64_t head_checksum(const struct head *head, uint64_t body)
+{
+    const size_t begin = offsetof(struct head, checksum) + sizeof head->checksum;
+
+    return XXH3_64bits_withSeed((const char *)head + begin, sizeof *head - begin, body);
+}
+
+static void fill_head(struct head *head, const struct sl_names *names)
+{
+    struct sl_names_count count;
+
+    sl_names_count(names, &count);
+    memcpy(head->magic, magic, sizeof magic);
+    head->version = VERSION;
+    head->order = 0x01020304;
+    head->n_values = names->values.n;
+    head->n_lists = names->n_lists;
+    head->n_names = count.names;
+    head->n_lines = count.lines;
+    head->n_understood = count.rules;
+    head->n_ignored = count.ignored;
+    head->n_repeated = count.repeated;
+    for (uint32_t i = 0; i < SL_N_NAMES_RANKS; i++)
+        head->n_ranks[i] = atomic_load(&names->n_ranks[i]);
+    snprintf(head->plane, sizeof head->plane, "%s", count.plane);
+}
+
+static enum sl_status write_file(FILE *file, struct sl_names *names, struct head *head)
+{
+    struct writer writer = {.file = file, .hash = XXH3_createState()};
+
+    if (writer.hash == NULL)
+        return SL_ENOMEM;
+    enum sl_status status = write_body(&writer, names, head);
+    head->checksum = head_checksum(head, XXH3_64bits_digest(writer.hash));
+    XXH3_freeState(writer.hash);
+    if (status == SL_OK &&
+        (writer.failed || fseeko(file, 0, SEEK_SET) != 0 ||
+         fwrite(head, sizeof *head, 1, file) != 1 || fflush(file) != 0 || fsync(fileno(file)) != 0))
+        status = SL_EIO;
+    return status;
+}
+
+static enum sl_status write_names(struct sl_names *names, const char *path, struct head *head,
+                                  struct sl_diag *diag)
+{
+    char beside[PATH_MAX];
+    struct stat there;
+
+    /* A rename would take a device's place. */
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
+    const int fd = create_beside(path, beside);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file == NULL) {
+        const int error = errno;
+        if (fd >= 0) {
+            close(fd);
+            (void)unlink(beside);
+        }
+        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(error));
+    }
+    enum sl_status status = write_file(file, names, head);
+    int error = errno;
+    if (fclose(file) != 0 && status == SL_OK) {
+        status = SL_EIO;
+        error = errno;
+    }
+    if (status == SL_OK && rename(beside, path) != 0) {
+        status = SL_EIO;
+        error = errno;
+    }
+    if (status == SL_OK)
+        return SL_OK;
+    (void)unlink(beside);
+    return diag_set(diag, status, path, 0, "cannot be written: %s",
+                    status == SL_EIO ? strerror(error) : sl_status_text(status));
+}
+
+enum sl_status sl_names_save(struct sl_names *names, const char *path, struct sl_diag *diag)
+{
+    struct head head = {0};
+    char fib_path[PATH_MAX];
+
+    if (names->fib == NULL)
+        return diag_set(diag, SL_EINVAL, path, 0, "a table that takes no updates cannot be saved");
+    if (snprintf(fib_path, sizeof fib_path, "%s.fib", path) >= (int)sizeof fib_path)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(ENAMETOOLONG));
+    enum sl_status status = names_fib_save(names, fib_path, diag);
+    if (status == SL_OK)
+        status = check_fib(fib_path, &head.fib_check, &head.fib_len, diag);
+    if (status != SL_OK)
+        return status;
+    fill_head(&head, names);
+    return write_names(names, path, &head, diag);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+bool sl_names_is_saved(const char *path)
+{
+    char bytes[sizeof magic];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat stat;
+    bool saved = false;
+
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
+        saved = read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+                memcmp(bytes, magic, sizeof magic) == 0;
+    close(fd);
+    return saved;
+}
+
+static uint64_t aligned(uint64_t len)
+{
+    return (len + 7) & ~UINT64_C(7);
+}
+
+struct parts {
+    char *rules, *values, *lists, *text, *names;
+};
+
+/* Where the parts lie; false: they do not fill the file exactly. */
+static bool find_parts(const struct head *head, char *file, struct parts *parts)
+{
+    uint64_t at = sizeof *head;
+
+    if (head->n_rules == 0 || head->n_rules > UINT32_MAX || head->n_values > UINT32_MAX ||
+        head->n_lists > LISTS_MAX || head->text_len > head->len || head->names_len > head->len)
+        return false;
+    parts->rules = file + at;
+    at = aligned(at + head->n_rules * sizeof(struct names_rule));
+    parts->values = file + at;
+    at += head->n_values * sizeof(struct stored_values);
+    parts->lists = file + at;
+    at += head->n_lists * sizeof(struct stored_list);
+    parts->text = file + at;
+    at = aligned(at + head->text_len);
+    parts->names = file + at;
+    return at + head->names_len == head->len;
+}
+
+static const char *check_head(const struct head *head, uint64_t len)
+{
+    if (len < sizeof *head || memcmp(head->magic, magic, sizeof magic) != 0)
+        return "is no table of names";
+    if (head->order != 0x01020304)
+        return "was written on a machine of another byte order";
+    if (head->version != VERSION)
+        return "is of another version (make it anew with --build)";
+    if (head->len != len)
+        return "is cut or longer than it should be";
+    if (head->checksum != head_checksum(head, XXH3_64bits(head + 1, len - sizeof *head)))
+        return "is damaged (wrong checksum)";
+    return NULL;
+}
+
+/* Every rule leads to values and a list that there are, and every walk over a node ends. */
+static bool check_rules(const struct head *head, const struct parts *parts)
+{
+    const struct names_rule *rules = (const struct names_rule *)parts->rules;
+
+    for (uint64_t i = 0; i < head->n_rules; i++)
+        if ((rules[i].values >= head->n_values || rules[i].list >= head->n_lists) &&
+            head->n_values != 0)
+            return false;
+    return rules[head->n_rules - 1].last;
+}
+
+static bool take_values(struct sl_names *names, const struct head *head, const struct parts *parts)
+{
+    const struct stored_values *stored = (const struct stored_values *)parts->values;
+
+    for (uint64_t i = 0; i < head->n_values; i++) {
+        if (stored[i].text > head->text_len || stored[i].len > head->text_len - stored[i].text ||
+            stored[i].action >= SL_N_NAMES_ACTIONS ||
+            (stored[i].len > 0 && parts->text[stored[i].text + stored[i].len - 1] != '\n'))
+            return false;
+        if (names_intern(names, (enum sl_names_action)stored[i].action,
+                         parts->text + stored[i].text, stored[i].len) != i)
+            return false;
+    }
+    return true;
+}
+
+static bool take_lists(struct sl_names *names, const struct head *head, const struct parts *parts)
+{
+    for (uint64_t i = 0; i < head->n_lists; i++) {
+        struct stored_list list;
+        uint32_t index;
+
+        memcpy(&list, parts->lists + i * sizeof list, sizeof list);
+        list.format[sizeof list.format - 1] = '\0';
+        const struct list_format *format = list_format_find(list.format, NULL);
+        if (format == NULL || list.label > head->text_len || list.len > head->text_len - list.label)
+            return false;
+        char *label = strndup(parts->text + list.label, list.len);
+        const bool added =
+            label != NULL && names_list_add(names, label, format->name, &index) != NULL;
+        free(label);
+        if (!added)
+            return false;
+    }
+    return true;
+}
+
+/* The names as entries for the engine, which copies them. */
+static enum sl_status make_fib(struct sl_names *names, const struct head *head,
+                               const struct parts *parts, const char *path, struct sl_diag *diag)
+{
+    struct sl_fib_entry *entries = NULL;
+    uint64_t at = 0;
+
+    if (head->n_names > head->names_len / 8)
+        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged (names)");
+    entries = malloc((head->n_names + 1) * sizeof *entries);
+    if (entries == NULL)
+        return diag_set(diag, SL_ENOMEM, path, 0, "no memory for %zu names", (size_t)head->n_names);
+    for (uint64_t i = 0; i < head->n_names; i++) {
+        uint32_t lead[2];
+
+        if (head->names_len - at < sizeof lead)
+            goto damaged;
+        memcpy(lead, parts->names + at, sizeof lead);
+        at += sizeof lead;
+        if (lead[0] >= head->n_rules || lead[1] > head->names_len - at)
+            goto damaged;
+        entries[i] = (struct sl_fib_entry){
+            .name = (const uint8_t *)parts->names + at, .name_len = lead[1], .next_hop = lead[0]};
+        at += lead[1];
+    }
+    const enum sl_status status = names_fib_make(names, head->plane, entries, head->n_names, diag);
+    free(entries);
+    return status;
+
+damaged:
+    free(entries);
+    return diag_set(diag, SL_EFORMAT, path, 0, "is damaged (names)");
+}
+
+static enum sl_status open_fib(struct sl_names *names, const struct head *head, const char *path,
+                               struct sl_diag *diag)
+{
+    uint64_t check = 0, len = 0;
+    char fib_path[PATH_MAX];
+
+    if (snprintf(fib_path, sizeof fib_path, "%s.fib", path) >= (int)sizeof fib_path)
+        return diag_set(diag, SL_EIO, path, 0, "%s", strerror(ENAMETOOLONG));
+    enum sl_status status = names_fib_load(names, fib_path, diag);
+    if (status == SL_OK)
+        status = check_fib(fib_path, &check, &len, diag);
+    if (status == SL_OK && (check != head->fib_check || len != head->fib_len))
+        status = diag_set(diag, SL_EFORMAT, fib_path, 0, "does not belong to %s", path);
+    return status;
+}
+
+static enum sl_status map_names(struct sl_names *names, const char *path, struct sl_diag *diag)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat stat;
+
+    if (fd < 0 || fstat(fd, &stat) != 0) {
+        const int error = errno;
+        if (fd >= 0)
+            close(fd);
+        return diag_set(diag, SL_EIO, path, 0, "%s", strerror(error));
+    }
+    if (!S_ISREG(stat.st_mode) || stat.st_size < (off_t)sizeof(struct head)) {
+        close(fd);
+        return diag_set(diag, SL_EFORMAT, path, 0, "is no table of names");
+    }
+    /* Written to where rules are freed: a copy of the page, not the file. */
+    void *file = mmap(NULL, (size_t)stat.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    const int error = errno;
+    close(fd);
+    if (file == MAP_FAILED)
+        return diag_set(diag, error == ENOMEM ? SL_ENOMEM : SL_EIO, path, 0, "%s", strerror(error));
+    names->file = file;
+    names->file_len = (size_t)stat.st_size;
+    return SL_OK;
+}
+
+static enum sl_status open_parts(struct sl_names *names, const char *path, bool updates,
+                                 struct sl_diag *diag)
+{
+    const struct head *head = names->file;
+    struct parts parts;
+
+    const char *why = check_head(head, names->file_len);
+    if (why != NULL)
+        return diag_set(diag, SL_EFORMAT, path, 0, "%s", why);
+    if (!find_parts(head, names->file, &parts) || !check_rules(head, &parts) ||
+        head->plane[sizeof head->plane - 1] != '\0')
+        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged (parts)");
+    if (!take_values(names, head, &parts) || !take_lists(names, head, &parts))
+        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged (values), or there is no memory");
+    pool_lend(&names->rules, parts.rules, head->n_rules);
+    names->n_lines = head->n_lines;
+    names->n_rules = head->n_understood;
+    names->n_ignored_all = head->n_ignored;
+    names->n_repeated = head->n_repeated;
+    for (uint32_t i = 0; i < SL_N_NAMES_RANKS; i++)
+        atomic_store(&names->n_ranks[i], head->n_ranks[i]);
+    names_map_free(names->map);
+    names->map = NULL;
+    return updates ? make_fib(names, head, &parts, path, diag) : open_fib(names, head, path, diag);
+}
+
+enum sl_status sl_names_open(struct sl_names **out, const char *path, bool updates,
+                             struct sl_diag *diag)
+{
+    struct sl_names *names;
+    enum sl_status status = sl_names_create(&names, diag);
+
+    *out = NULL;
+    if (status != SL_OK)
+        return status;
+    status = map_names(names, path, diag);
+    if (status == SL_OK)
+        status = open_parts(names, path, updates, diag);
+    if (status != SL_OK) {
+        sl_names_free(names);
+        return status;
+    }
+    *out = names;
+    return SL_OK;
+}

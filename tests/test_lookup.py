@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""sluice lookup as a person starts it: answers, options, bad input, pipes, updates, signals.
+
+usage: test_lookup.py SLUICE
+"""
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SLUICE = sys.argv[1]
+
+
+def lookup(*arguments, **options):
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([SLUICE, "lookup", *arguments], capture_output=True, timeout=120, **options)
+
+
+class Lookup(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.routes = self.path("routes", b"/com/parc\t1\n/com/parc/www/a\t2,3\n")
+        self.hosts = self.path("hosts", b"0.0.0.0 ads.test\nnonsense\n192.0.2.1 v.test\n")
+
+    def path(self, name, content=None):
+        path = os.path.join(self.folder.name, name)
+        if content is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        return path
+
+    def assert_refused(self, result, *words):
+        """Exit 2, exactly one line on stderr, which holds these words; nothing on stdout."""
+        text = result.stderr.decode()
+        self.assertEqual(result.returncode, 2, text)
+        self.assertEqual(len(text.splitlines()), 1, text)
+        self.assertTrue(text.startswith("sluice: "), text)
+        self.assertFalse(result.stdout)
+        for word in words:
+            self.assertIn(word, text)
+
+    # ---- answers
+
+    def test_tsv(self):
+        result = lookup("--table", self.routes, "/com/parc/x", "www.parc.com", "http://www.parc.com/a/b",
+                        "/com/par", "a..b")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stdout.decode().splitlines(),
+                         ["/com/parc/x\t/com/parc\tforward\t1",
+                          "www.parc.com\tparc.com\tforward\t1",
+                          "http://www.parc.com/a/b\twww.parc.com/a\tforward\t2,3",
+                          "/com/par\t-\tnone\t-",
+                          "a..b\t-\tinvalid\tan empty label"])
+
+    def test_explain(self):
+        result = lookup("--table", self.routes, "--table", self.hosts, "--explain", "v.test", "x.test")
+        self.assertEqual(result.stdout.decode().splitlines(),
+                         [f"v.test\tv.test\taddress\t192.0.2.1\t{self.hosts}\t3",
+                          "x.test\t-\tnone\t-\t-\t-"])
+
+    def test_json(self):
+        routes = self.path("nfdc", b"prefix=/a nexthop=262 cost=10\nprefix=/a nexthop=9 cost=0\n")
+        result = lookup("--table", routes, "--table", self.hosts, "--json", "--explain", "/a/b", "v.test",
+                        "x.test", b"\xff\"\x01")
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(lines[0], {"name": "/a/b", "action": "forward", "prefix": "/a",
+                                    "next_hops": [{"hop": "262", "cost": 10}, {"hop": "9", "cost": 0}],
+                                    "list": routes, "format": "nfdc", "line": 1})
+        self.assertEqual(lines[1]["values"], ["192.0.2.1"])
+        self.assertEqual(lines[2], {"name": "x.test", "action": "none"})
+        self.assertEqual(lines[3]["name"], "\\xff\"\x01")
+        self.assertEqual(lines[3]["action"], "invalid")
+
+    def test_names_from_a_pipe(self):
+        names = b"".join(b"/com/parc/%d\n" % i for i in range(20000)) + b"\n  /com/parc \r\n/none"
+        result = lookup("--table", self.routes, "-", input=names)
+        lines = result.stdout.splitlines()
+        self.assertEqual(len(lines), 20002)
+        self.assertEqual(lines[19999], b"/com/parc/19999\t/com/parc\tforward\t1")
+        self.assertEqual(lines[20000], b"/com/parc\t/com/parc\tforward\t1")
+        self.assertEqual(lines[20001], b"/none\t-\tnone\t-")
+
+    def test_answers_come_at_once_and_ctrl_c_is_clean(self):
+        with subprocess.Popen([SLUICE, "lookup", "--table", self.routes, "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdin.write(b"/com/parc\n")
+            process.stdin.flush()
+            self.assertEqual(process.stdout.readline(), b"/com/parc\t/com/parc\tforward\t1\n")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=20), 0)
+            self.assertFalse(process.stderr.read())
+
+    def test_a_closed_pipe_and_a_full_disk(self):
+        command = f"yes /com/parc | head -1000000 | {SLUICE} lookup --table {self.routes} - | head -1"
+        result = subprocess.run(["sh", "-c", command], capture_output=True, timeout=120)
+        self.assertEqual(result.stdout, b"/com/parc\t/com/parc\tforward\t1\n")
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([SLUICE, "lookup", "--table", self.routes, "/a"], stdout=full,
+                                    stderr=subprocess.PIPE, timeout=120)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"No space left", result.stderr)
+
+    def test_bench(self):
+        result = json.loads(lookup("--table", self.routes, "--bench", "--json", "-",
+                                   input=b"/com/parc/a\n/x\n").stdout)
+        self.assertEqual((result["names"], result["found"]), (2, 1))
+        self.assertGreater(result["lookups_per_second"], 0)
+
+    # ---- what is told of tables
+
+    def test_ignored_lines(self):
+        told = json.loads(lookup("--table", self.hosts, "--json").stdout)
+        self.assertEqual((told["lines"], told["understood"], told["ignored"]), (3, 2, 1))
+        self.assertEqual(told["ignored_by_reason"], {"no IP address at the beginning": 1})
+        self.assertEqual(told["lists"], [{"file": self.hosts, "format": "hosts"}])
+        result = lookup("--table", self.hosts, "--ignored", "ads.test")
+        self.assertIn(f"{self.hosts}:2: no IP address".encode(), result.stderr)
+        self.assertEqual(result.stdout, b"ads.test\tads.test\tblock\t-\n")
+
+    # ---- bad input
+
+    def test_bad_options(self):
+        self.assertEqual(lookup("--help").returncode, 0)
+        self.assertIn(b"dnsmasq", lookup("--format", "help").stdout)
+        self.assert_refused(lookup(), "--table")
+        self.assert_refused(lookup("--what"), "--what")
+        self.assert_refused(lookup("--table"), "--table")
+        self.assert_refused(lookup("--format", "fancy", "--table", self.hosts), "fancy", "dnsmasq")
+        self.assert_refused(lookup("--table", self.hosts, "--syntax", "x"), "'x'", "domain")
+        self.assert_refused(lookup("--table", self.hosts, "-", "a"), "-")
+        self.assert_refused(lookup("--table", self.hosts, "--update", "-", "-"), "standard input")
+        self.assert_refused(lookup("--table", self.hosts, "--bench"), "--bench")
+
+    def test_bad_tables(self):
+        self.assert_refused(lookup("--table", self.path("none")), "none", "No such file")
+        self.assert_refused(lookup("--table", self.folder.name), "directory")
+        self.assert_refused(lookup("--table", self.path("junk", b"{\n?\n}\n")), "junk", "adblock")
+        self.assert_refused(lookup("--table", self.path("empty", b"")), "empty", "format")
+        good = self.path("good", b"/a\t1\n")
+        result = lookup("--table", good, "--plane", "tree")
+        self.assert_refused(result, "tree", "hash")
+
+    def test_too_little_memory_is_said_before(self):
+        names = self.path("many", b"".join(b"/a/%d\t1\n" % i for i in range(400000)))
+
+        def run(size, *arguments):
+            def limit():
+                resource.setrlimit(resource.RLIMIT_AS, (size, size))
+            return subprocess.run([SLUICE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=120, preexec_fn=limit)
+
+        if run(400 << 20, "--version").returncode != 0:
+            self.skipTest("a sanitizer needs more address space")
+        said = 0
+        for megabytes in range(60, 400, 20):
+            result = run(megabytes << 20, "lookup", "--table", names, "/a")
+            self.assertIn(result.returncode, (0, 2), megabytes)
+            if result.returncode == 2:
+                self.assertEqual(len(result.stderr.splitlines()), 1)
+            said += b"400000 names needs about" in result.stderr
+        self.assertGreater(said, 0)
+
+    # ---- built tables
+
+    def test_a_built_table(self):
+        table = self.path("table")
+        result = lookup("--table", self.hosts, "--build", table)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        result = lookup("--table", table, "--explain", "ads.test")
+        self.assertEqual(result.stdout.decode(), f"ads.test\tads.test\tblock\t-\t{self.hosts}\t1\n")
+        self.assert_refused(lookup("--table", table, "--table", self.hosts), table)
+        with open(table, "r+b") as file:
+            file.seek(200)
+            file.write(b"\xa5\x5a")
+        self.assert_refused(lookup("--table", table, "ads.test"), table, "damaged")
+        with open(table, "r+b") as file:
+            file.truncate(100)
+        self.assert_refused(lookup("--table", table, "ads.test"), table)
+        self.assert_refused(lookup("--table", self.routes, "--build", "/nonexistent/t"), "/nonexistent/t")
+
+    # ---- updates
+
+    def test_updates(self):
+        update = self.path("update", b"+0.0.0.0 new.test\n-0.0.0.0 ads.test\n-0.0.0.0 no.test\nx\n")
+        table = self.path("table")
+        result = lookup("--table", self.hosts, "--update", update, "--build", table, "ads.test", "new.test")
+        self.assertEqual(result.stdout, b"ads.test\t-\tnone\t-\nnew.test\tnew.test\tblock\t-\n")
+        result = lookup("--table", table, "--update", "-", "--json", input=b"+0.0.0.0 more.test")
+        self.assertEqual(json.loads(result.stdout)["updated"],
+                         {"added": 1, "removed": 0, "absent": 0, "ignored": 0})
+        result = lookup("--table", table, "--explain", "new.test")
+        self.assertEqual(result.stdout.decode(), f"new.test\tnew.test\tblock\t-\t{update}\t1\n")
+        result = lookup("--table", self.hosts, "--table", self.routes, "--update", update)
+        self.assert_refused(result, "--format")
+
+    def test_updates_while_look_ups_go_on(self):
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        with subprocess.Popen([SLUICE, "lookup", "--table", self.routes, "--update", fifo, "-"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as process:
+
+            def ask(name):
+                process.stdin.write(name + b"\n")
+                process.stdin.flush()
+                return process.stdout.readline()
+
+            with open(fifo, "wb", buffering=0) as updates:
+                self.assertIn(b"none", ask(b"/new"))
+                updates.write(b"+/new\t8\n")
+                end = time.monotonic() + 20
+                while b"forward\t8" not in ask(b"/new") and time.monotonic() < end:
+                    time.sleep(0.01)
+                self.assertIn(b"forward\t8", ask(b"/new/x"))
+            process.stdin.close()
+            process.stdout.read()
+            self.assertEqual(process.wait(timeout=20), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
