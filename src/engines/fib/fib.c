@@ -239,33 +239,41 @@ static struct fib_secret secret_of(const uint8_t key[SL_FIB_KEY_LEN])
                                .b = XXH3_64bits_withSeed(key, SL_FIB_KEY_LEN, 3) | 1};
 }
 
-static enum sl_status create(struct sl_fib **fib, const struct sl_fib_config *config,
-                             size_t n_entries, struct sl_diag *diag)
+/* NULL: *status says why. */
+static struct sl_fib *create(const struct sl_fib_config *config, size_t n_entries,
+                             enum sl_status *status, struct sl_diag *diag)
 {
     const bool is_auto = strcmp(config->plane, "auto") == 0;
     const struct fib_plane *plane = fib_find_plane(is_auto ? "hash" : config->plane);
     uint8_t key[SL_FIB_KEY_LEN];
 
-    if (plane == NULL)
-        return diag_set(diag, SL_EINVAL, NULL, 0,
-                        "no plane '%s' (expected auto, hash, mata, ata or stt)", config->plane);
+    if (plane == NULL) {
+        *status = diag_set(diag, SL_EINVAL, NULL, 0,
+                           "no plane '%s' (expected auto, hash, mata, ata or stt)", config->plane);
+        return NULL;
+    }
     if (config->key != NULL)
         memcpy(key, config->key, sizeof key);
-    else if (getrandom(key, sizeof key, 0) != (ssize_t)sizeof key)
-        return diag_set(diag, SL_EIO, NULL, 0, "the system gives no random bytes");
+    else if (getrandom(key, sizeof key, 0) != (ssize_t)sizeof key) {
+        *status = diag_set(diag, SL_EIO, NULL, 0, "the system gives no random bytes");
+        return NULL;
+    }
 
     const struct fib_secret secret = secret_of(key);
     struct sl_fib *made = (struct sl_fib *)calloc(1, sizeof *made);
     if (made == NULL || !fib_tree_init(&made->tree, &secret, n_entries)) {
         free(made);
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %zu names", n_entries);
+        {
+            *status =
+                diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %zu names", n_entries);
+            return NULL;
+        }
     }
     made->aggregate = config->aggregate;
     pthread_mutex_init(&made->lock, NULL);
     fib_table_init(&made->table, plane);
     made->table.fib = made;
-    *fib = made;
-    return SL_OK;
+    return made;
 }
 
 /* One entry into the tree alone. */
@@ -337,14 +345,14 @@ enum sl_status sl_fib_build(struct sl_fib **fib, const struct sl_fib_config *con
                             const struct sl_fib_entry *entries, size_t n_entries,
                             struct sl_diag *diag)
 {
-    struct sl_fib *made = NULL;
+    enum sl_status status = SL_OK;
 
     if (n_entries > UINT32_MAX / 2)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "%zu names (expected at most %u)",
                         n_entries, UINT32_MAX / 2);
 
-    enum sl_status status = create(&made, config, n_entries, diag);
-    if (status != SL_OK)
+    struct sl_fib *made = create(config, n_entries, &status, diag);
+    if (made == NULL)
         return status;
     status = plant_all(made, entries, n_entries, diag);
     if (status == SL_OK && config->aggregate && !fold_all(made))

@@ -187,7 +187,7 @@ static bool take_memory(struct ata *ata, uint64_t n_slots)
 /* States come with children before them placed: from the last to the first, which is the root. */
 static bool place_states(struct ata *ata, const struct fib_states *states)
 {
-    uint32_t *place = (uint32_t *)malloc(((size_t)states->n + 1) * sizeof *place);
+    uint32_t *place = (uint32_t *)calloc(((size_t)states->n + 1), sizeof *place);
     uint64_t slots[ATA_ROW + 1];
 
     if (place == NULL)

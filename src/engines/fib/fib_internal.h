@@ -129,12 +129,12 @@ bool fib_cpu_usable_avx2(char why[SL_WHY_LEN]);
     static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch, \
                                           const struct sl_fib_answers *answers)        \
     {                                                                                  \
-        return fib_cpu_submit(context, batch, answers, look);                          \
+        return fib_cpu_submit(context, batch, answers, (look));                        \
     }                                                                                  \
     extern const struct sl_fib_backend symbol;                                         \
-    const struct sl_fib_backend symbol = {.name = label,                               \
+    const struct sl_fib_backend symbol = {.name = (label),                             \
                                           .device = SL_DEVICE_CPU,                     \
-                                          .usable = is_usable,                         \
+                                          .usable = (is_usable),                       \
                                           .open = fib_cpu_open,                        \
                                           .submit = symbol##_submit,                   \
                                           .wait = fib_cpu_wait,                        \

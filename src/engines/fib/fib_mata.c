@@ -378,7 +378,7 @@ static bool place_states(struct placing *placing)
             max = states->first[s + 1] - states->first[s];
 
     uint32_t *at = (uint32_t *)calloc((size_t)max + 2, sizeof *at);
-    uint32_t *order = (uint32_t *)malloc(((size_t)states->n + 1) * sizeof *order);
+    uint32_t *order = (uint32_t *)calloc(((size_t)states->n + 1), sizeof *order);
     const bool good = at != NULL && order != NULL;
     for (uint32_t s = 0; s < states->n && good; s++)
         at[max - (states->first[s + 1] - states->first[s]) + 1]++;
@@ -447,7 +447,7 @@ static bool make_arrays(struct placing *placing)
     mata->given = (uint64_t *)calloc(words, sizeof *mata->given);
     mata->n_out = (uint32_t *)calloc(mata->view->n_places[0], sizeof *mata->n_out);
     placing->taken = (uint64_t *)calloc(words, sizeof *placing->taken);
-    placing->number = (uint32_t *)malloc((placing->states->n + (size_t)1) * sizeof(uint32_t));
+    placing->number = (uint32_t *)calloc((placing->states->n + (size_t)1), sizeof(uint32_t));
     placing->spilled = (uint32_t *)malloc((n_edges + 1) * sizeof(uint32_t));
     mata->view->part[MATA_HOPS] = mata->hops = (uint32_t *)fib_memory_take(HOPS_LEN);
     return mata->given != NULL && mata->n_out != NULL && placing->taken != NULL &&

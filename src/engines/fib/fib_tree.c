@@ -234,52 +234,52 @@ bool fib_tree_find(const struct fib_tree *tree, const uint8_t *name, size_t len,
     return loose || before == len;
 }
 
-static bool make_child(struct fib_tree *tree, const struct fib_path *path, uint32_t depth,
-                       uint8_t *far)
+/* Returns the node, 0: no memory. */
+static uint32_t make_child(struct fib_tree *tree, const struct fib_path *path, uint32_t depth)
 {
     const uint32_t begin = path->end[depth - 1], len = path->end[depth] - begin;
     const uint32_t parent = path->node[depth - 1];
+    const uint32_t next = tree->nodes[parent].child;
+    uint8_t *far = NULL;
+
+    if (len > FIB_LABEL_INLINE && (far = (uint8_t *)malloc(len)) == NULL)
+        return 0;
+
     const uint32_t at = take_node(tree);
     struct fib_node *node = &tree->nodes[at];
-    const uint32_t next = tree->nodes[parent].child;
-
     memset(node, 0, sizeof *node);
     node->hash = path->hash[depth];
     node->parent = parent;
     node->next_hop = SL_FIB_NONE;
     node->depth = (uint16_t)depth;
     node->label_len = (uint16_t)len;
-    if (len > FIB_LABEL_INLINE) {
+    if (far != NULL) {
+        memcpy(far, path->name + begin, len);
         node->label.far = far;
         tree->far_len += len;
+    } else {
+        memcpy(node->label.bytes, path->name + begin, len);
     }
-    memcpy(len > FIB_LABEL_INLINE ? far : node->label.bytes, path->name + begin, len);
     node->next = next;
     if (next != 0)
         tree->nodes[next].prev = at;
     tree->nodes[parent].child = at;
     index_put(tree, entry_of(node->hash, at));
-    return at != 0;
+    return at;
 }
 
 bool fib_tree_make(struct fib_tree *tree, struct fib_path *path)
 {
-    const uint32_t found = path->n_found;
-
-    if (!reserve(tree, path->depth - found))
+    if (!reserve(tree, path->depth - path->n_found))
         return false;
-    for (uint32_t d = found + 1; d <= path->depth; d++) {
-        const uint32_t len = path->end[d] - path->end[d - 1];
-        uint8_t *far = NULL;
+    while (path->n_found < path->depth) {
+        const uint32_t at = make_child(tree, path, path->n_found + 1);
 
-        if (len > FIB_LABEL_INLINE && (far = (uint8_t *)malloc(len)) == NULL) {
+        if (at == 0) {
             fib_tree_trim(tree, path);
             return false;
         }
-        const uint32_t at = tree->unused != 0 ? tree->unused : tree->n;
-        (void)make_child(tree, path, d, far);
-        path->node[d] = at;
-        path->n_found = d;
+        path->node[++path->n_found] = at;
     }
     return true;
 }
