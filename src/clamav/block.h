@@ -96,8 +96,10 @@ struct clam_pattern {
                            separate parts, and a match is counted by where its last part begins */
     uint32_t groups;    /* number of groups */
     uint32_t offset_kind, section, offset, shift;
-    uint32_t targets;      /* bits of its signatures' targets */
+    uint32_t targets;      /* bits of the targets of the signatures that it anchors */
     uint32_t sigs, n_sigs; /* in the list of signatures that it anchors */
+    uint32_t looked_for;   /* 1: the matcher looks for a literal of it */
+    uint32_t count_max;    /* the highest count that an expression asks about */
 };
 
 enum { CLAM_SUB_BODY, CLAM_SUB_PCRE, CLAM_SUB_KINDS };

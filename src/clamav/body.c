@@ -407,6 +407,7 @@ static enum clam_taken put_variable(struct body *body, struct clam_elem elem, ui
     if (room == NULL)
         return CLAM_NO_MEMORY;
     elem.kind = CLAM_VARIABLE;
+    elem.at = 0;
     *room = elem;
     return append_seg(body, &seg);
 }
@@ -558,8 +559,9 @@ static enum clam_taken read_range(struct body *body)
     if (memchr(range.at, '-', range.len) == NULL) {
         if (!read_u32(range, 0, &min))
             return clam_bad(body->set, "a range is no number");
-        if (min > INLINE_MAX || body->part_begins || part_ends(body))
+        if (min == 0 || min > INLINE_MAX)
             return end_part(body, min, min);
+        body->part_begins = false;
         for (; min > 0 && taken == CLAM_TAKEN; min--)
             taken = add_cell(body, (struct cell){0, 0});
         return taken;

@@ -10,16 +10,15 @@
 #include "clamav/set.h"
 
 enum {
-    ANCHOR_LEN_MIN = 3,  /* bytes; shorter literals would be met all the time */
+    ANCHOR_LEN_MIN = 4,  /* bytes; the matcher is slower with shorter ones */
     FIXED_SHIFT_MAX = 64 /* places that a body at a fixed position is tried at */
 };
 
 static const double anchor_bits_min = 13; /* rarer than once in 8 KiB, or no anchor */
-static const double fixed_bits_min = 20;
 
-/* What a signature that shares its body with many others costs: such bodies are what programs have
- * in common. */
-static const double shared_cost = 0x1p-40;
+/* Costs are verifications a file of 2^17 bytes. What many signatures have in common is common in
+ * what they are looked for in. */
+static const double places = 0x1p17, shared_cost = 0x1p-23, shared_fixed_cost = 0x1p-20;
 
 struct compile {
     const struct sl_clamav_set *set;
@@ -35,6 +34,7 @@ struct compile {
     const char **ignored; /* names, sorted */
     size_t n_ignored;
     uint32_t *users;      /* by pattern: signatures that have it */
+    uint32_t *count_max;  /* by pattern */
     uint32_t *best;       /* by pattern: the segment with the rarest literal */
     uint8_t *fixed;       /* by pattern: it is tried at its position */
     uint32_t *first, *n;  /* by pattern: signatures that it anchors */
@@ -62,21 +62,21 @@ static uint32_t best_seg(const struct compile *c, const struct clam_pattern *pat
     return best;
 }
 
-static bool is_fixed(const struct clam_pattern *pattern, const struct clam_seg *best)
+static bool is_fixed(const struct clam_pattern *pattern)
 {
     return pattern->offset_kind != CLAM_ANYWHERE && pattern->offset_kind != CLAM_SECTION_WHOLE &&
-           pattern->shift <= FIXED_SHIFT_MAX && pattern->groups == 1 &&
-           best->key_bits >= fixed_bits_min;
+           pattern->shift <= FIXED_SHIFT_MAX && pattern->groups == 1;
 }
 
 static double pattern_cost(const struct compile *c, uint32_t number)
 {
     const struct clam_seg *best = &c->segs[c->patterns[number].segs + c->best[number]];
 
-    if (!c->fixed[number] &&
-        (best->key_len < ANCHOR_LEN_MIN || best->key_bits < anchor_bits_min))
+    if (c->fixed[number])
+        return exp2(-(double)best->key_bits) + c->users[number] * shared_fixed_cost;
+    if (best->key_len < ANCHOR_LEN_MIN || best->key_bits < anchor_bits_min)
         return INFINITY;
-    return exp2(-(double)best->key_bits) + c->users[number] * shared_cost;
+    return places * exp2(-(double)best->key_bits) + c->users[number] * shared_cost;
 }
 
 static double node_cost(const struct compile *c, const struct clam_sig *sig, uint32_t node);
@@ -99,16 +99,82 @@ static bool holds_of_nothing(const struct clam_node *node)
     return node->modifier == '<' || (node->modifier == '=' && node->value == 0);
 }
 
-static double node_cost(const struct compile *c, const struct clam_sig *sig, uint32_t number)
+struct leaf {
+    double cost;
+    uint32_t sub;
+};
+
+static int compare_leaves(const void *a, const void *b)
+{
+    const struct leaf *x = a, *y = b;
+
+    if (x->cost != y->cost)
+        return x->cost < y->cost ? -1 : 1;
+    return x->sub < y->sub ? -1 : x->sub > y->sub;
+}
+
+/* The different subsignatures below a node, cheapest first. 0: some have counts of their own. */
+static uint32_t leaves_of(const struct compile *c, const struct clam_sig *sig, uint32_t number,
+                          struct leaf leaves[CLAM_SUBS_MAX])
+{
+    uint64_t seen = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = c->nodes[number].first; i < number; i++) {
+        const struct clam_node *node = &c->nodes[i];
+
+        if (node->modifier != 0)
+            return 0;
+        if (node->kind == CLAM_LEAF && (seen >> node->left & 1) == 0) {
+            seen |= UINT64_C(1) << node->left;
+            leaves[n++] = (struct leaf){sub_cost(c, sig, node->left), node->left};
+        }
+    }
+    qsort(leaves, n, sizeof *leaves, compare_leaves);
+    return n;
+}
+
+/* Of n subsignatures d different ones must match: then one of any n - d + 1 does. How many there
+ * are to look for, the cheapest, and what they cost. */
+static uint32_t cheapest_leaves(const struct compile *c, const struct clam_sig *sig,
+                                uint32_t number, struct leaf leaves[CLAM_SUBS_MAX], double *cost)
+{
+    const struct clam_node *node = &c->nodes[number];
+    uint32_t n = 0;
+
+    *cost = INFINITY;
+    if (node->kind == CLAM_LEAF || node->distinct < 2 || node->modifier == 0)
+        return 0;
+    n = leaves_of(c, sig, number, leaves);
+    if (n < node->distinct)
+        return 0;
+    n -= node->distinct - 1;
+    *cost = 0;
+    for (uint32_t i = 0; i < n; i++)
+        *cost += leaves[i].cost;
+    return n;
+}
+
+/* Of looking for one of the operands, as the operator has it. */
+static double operands_cost(const struct compile *c, const struct clam_sig *sig, uint32_t number)
 {
     const struct clam_node *node = &c->nodes[number];
 
-    if (holds_of_nothing(node))
-        return INFINITY;
     if (node->kind == CLAM_LEAF)
         return sub_cost(c, sig, node->left);
     const double left = node_cost(c, sig, node->left), right = node_cost(c, sig, node->right);
     return node->kind == CLAM_OR ? left + right : fmin(left, right);
+}
+
+static double node_cost(const struct compile *c, const struct clam_sig *sig, uint32_t number)
+{
+    struct leaf leaves[CLAM_SUBS_MAX];
+    double cost;
+
+    if (holds_of_nothing(&c->nodes[number]))
+        return INFINITY;
+    (void)cheapest_leaves(c, sig, number, leaves, &cost);
+    return fmin(cost, operands_cost(c, sig, number));
 }
 
 /* ---- anchors --------------------------------------------------------------------------------- */
@@ -122,11 +188,34 @@ static bool add_pair(struct compile *c, uint32_t pattern, uint32_t sig)
     return pair != NULL;
 }
 
+static bool anchor_node(struct compile *c, uint32_t sig, uint32_t number);
+
+static bool anchor_sub(struct compile *c, uint32_t sig, uint32_t number)
+{
+    const struct clam_sub *sub = &c->subs[c->sigs[sig].subs + number];
+
+    if (sub->kind == CLAM_SUB_PCRE)
+        return anchor_node(c, sig, c->pcres[sub->first].node);
+    for (uint32_t i = 0; i < sub->n; i++)
+        if (!add_pair(c, c->variants[sub->first + i], sig))
+            return false;
+    return true;
+}
+
 /* Adds the bodies of which one must match. */
 static bool anchor_node(struct compile *c, uint32_t sig, uint32_t number)
 {
     const struct clam_node *node = &c->nodes[number];
-    const struct clam_sub *sub;
+    struct leaf leaves[CLAM_SUBS_MAX];
+    double cost;
+    const uint32_t n = cheapest_leaves(c, &c->sigs[sig], number, leaves, &cost);
+
+    if (cost < operands_cost(c, &c->sigs[sig], number)) {
+        for (uint32_t i = 0; i < n; i++)
+            if (!anchor_sub(c, sig, leaves[i].sub))
+                return false;
+        return true;
+    }
 
     if (node->kind == CLAM_OR)
         return anchor_node(c, sig, node->left) && anchor_node(c, sig, node->right);
@@ -137,13 +226,7 @@ static bool anchor_node(struct compile *c, uint32_t sig, uint32_t number)
                            left <= node_cost(c, &c->sigs[sig], node->right) ? node->left
                                                                            : node->right);
     }
-    sub = &c->subs[c->sigs[sig].subs + node->left];
-    if (sub->kind == CLAM_SUB_PCRE)
-        return anchor_node(c, sig, c->pcres[sub->first].node);
-    for (uint32_t i = 0; i < sub->n; i++)
-        if (!add_pair(c, c->variants[sub->first + i], sig))
-            return false;
-    return true;
+    return anchor_sub(c, sig, node->left);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -173,24 +256,38 @@ static bool take_ignored(struct compile *c)
     return true;
 }
 
+static void measure_sig(struct compile *c, const struct clam_sig *sig)
+{
+    for (uint32_t i = sig->subs; i < sig->subs + sig->n_subs; i++) {
+        const struct clam_sub *sub = &c->subs[i];
+
+        for (uint32_t v = sub->first; sub->kind == CLAM_SUB_BODY && v < sub->first + sub->n; v++) {
+            const uint32_t pattern = c->variants[v];
+
+            c->users[pattern]++;
+            if (sig->count_max > c->count_max[pattern])
+                c->count_max[pattern] = sig->count_max;
+        }
+    }
+}
+
 static bool measure_patterns(struct compile *c)
 {
     c->users = calloc(c->n_patterns + 1, sizeof *c->users);
+    c->count_max = calloc(c->n_patterns + 1, sizeof *c->count_max);
     c->best = calloc(c->n_patterns + 1, sizeof *c->best);
     c->fixed = calloc(c->n_patterns + 1, sizeof *c->fixed);
     c->first = calloc(c->n_patterns + 1, sizeof *c->first);
     c->n = calloc(c->n_patterns + 1, sizeof *c->n);
     c->targets = calloc(c->n_patterns + 1, sizeof *c->targets);
-    if (c->users == NULL || c->best == NULL || c->fixed == NULL || c->first == NULL ||
+    if (c->users == NULL || c->count_max == NULL || c->best == NULL || c->fixed == NULL || c->first == NULL ||
         c->n == NULL || c->targets == NULL)
         return false;
-    for (size_t v = 0; v < c->set->records[CLAM_A_VARIANTS].n; v++)
-        c->users[c->variants[v]]++;
+    for (size_t s = 0; s < c->n_sigs; s++)
+        measure_sig(c, &c->sigs[s]);
     for (size_t p = 0; p < c->n_patterns; p++) {
-        const struct clam_pattern *pattern = &c->patterns[p];
-
-        c->best[p] = best_seg(c, pattern);
-        c->fixed[p] = is_fixed(pattern, &c->segs[pattern->segs + c->best[p]]);
+        c->best[p] = best_seg(c, &c->patterns[p]);
+        c->fixed[p] = is_fixed(&c->patterns[p]);
     }
     return true;
 }
@@ -484,6 +581,8 @@ static void fill_block(const struct compile *c, struct clam_block *block)
         patterns[p].sigs = c->first[p];
         patterns[p].n_sigs = c->n[p];
         patterns[p].targets = c->targets[p];
+        patterns[p].looked_for = c->n[p] > 0 && !c->fixed[p];
+        patterns[p].count_max = c->count_max[p];
     }
     sl_mpm_store(c->mpm, (uint8_t *)block + block->at[CLAM_A_MPM]);
     block->n_hashes = c->n_hashes;
@@ -522,6 +621,7 @@ static void compile_free(struct compile *c)
 {
     free(c->ignored);
     free(c->users);
+    free(c->count_max);
     free(c->best);
     free(c->fixed);
     free(c->first);

@@ -44,20 +44,24 @@ static struct clam_node *node_at(struct logic *logic, uint32_t node)
 
 static enum clam_taken read_modifier(struct logic *logic, uint32_t node)
 {
-    const char modifier = next_char(logic);
+    char modifier = '\0';
     uint32_t value, distinct = 0;
 
-    if (modifier != '=' && modifier != '<' && modifier != '>')
+    /* Real databases have `==`, and `=2,` without a second number. */
+    for (char c = next_char(logic); c == '=' || c == '<' || c == '>'; c = next_char(logic)) {
+        modifier = c;
+        skip_char(logic);
+    }
+    if (modifier == '\0')
         return CLAM_TAKEN;
     if (node_at(logic, node)->modifier != 0)
         return clam_bad(logic->set, "the expression has two counts for one operand");
-    skip_char(logic);
     if (!read_number(logic, &value))
         return clam_bad(logic->set, "the expression lacks a number behind '%c'", modifier);
     if (next_char(logic) == ',') {
         skip_char(logic);
-        if (!read_number(logic, &distinct))
-            return clam_bad(logic->set, "the expression lacks a number behind ','");
+        if (next_char(logic) >= '0' && next_char(logic) <= '9' && !read_number(logic, &distinct))
+            return clam_bad(logic->set, "the expression has too large a number");
     }
     node_at(logic, node)->modifier = (uint8_t)modifier;
     node_at(logic, node)->value = value;

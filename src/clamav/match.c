@@ -29,7 +29,8 @@ bool clam_match_open(struct clam_match *match, const struct clam_block *block)
     match->nodes = clam_at(block, CLAM_A_NODES);
     match->sigs = clam_at(block, CLAM_A_SIGS);
     match->known = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->known);
-    return match->known != NULL;
+    match->found = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->found);
+    return match->known != NULL && match->found != NULL;
 }
 
 void clam_match_close(struct clam_match *match)
@@ -38,6 +39,7 @@ void clam_match_close(struct clam_match *match)
         return;
     clam_pcres_free(match->expressions, match->block->n[CLAM_A_PCRES]);
     free(match->known);
+    free(match->found);
     free(match->now.at);
     free(match->next.at);
     free(match->tested.at);
@@ -48,6 +50,7 @@ void clam_match_begin(struct clam_match *match, struct clam_object *object)
 {
     match->object = object;
     match->whole_len = 0;
+    match->complete = false;
     match->epoch++;
     if (match->epoch == UINT32_MAX / 4) {
         memset(match->known, 0, match->block->n[CLAM_A_PATTERNS] * sizeof *match->known);
@@ -55,11 +58,22 @@ void clam_match_begin(struct clam_match *match, struct clam_object *object)
     }
 }
 
-enum clam_known clam_match_known(const struct clam_match *match, uint32_t pattern)
+/* Whether all its places have been tried. */
+static bool is_looked_for(const struct clam_match *match, const struct clam_pattern *pattern)
 {
-    const uint32_t known = match->known[pattern];
+    return match->complete && pattern->looked_for != 0 &&
+           (pattern->targets & clam_targets(match->object)) != 0;
+}
 
-    return known / 4 == match->epoch ? (enum clam_known)(known % 4) : CLAM_NOT_KNOWN;
+enum clam_known clam_match_known(const struct clam_match *match, uint32_t number)
+{
+    const struct clam_pattern *pattern = &match->patterns[number];
+    const uint32_t known = match->known[number];
+
+    if (known / 4 == match->epoch)
+        return (enum clam_known)(known % 4);
+    /* What the matcher looked for, and no place of it led to a match, is not there. */
+    return is_looked_for(match, pattern) ? CLAM_ABSENT : CLAM_NOT_KNOWN;
 }
 
 static bool note(struct clam_match *match, uint32_t pattern, bool present)
@@ -548,6 +562,24 @@ static bool pattern_range(const struct clam_match *match, const struct clam_patt
                             pattern->shift, from, to);
 }
 
+bool clam_match_wanted(const struct clam_match *match, uint32_t number)
+{
+    const struct clam_pattern *pattern = &match->patterns[number];
+    const enum clam_known known = clam_match_known(match, number);
+
+    return known == CLAM_NOT_KNOWN || (known == CLAM_PRESENT && pattern->n_segs == 1 &&
+                                       match->found[number] < pattern->count_max);
+}
+
+/* Of one segment: a place where it matches, each given once, is a match to be counted. */
+static bool note_place(struct clam_match *match, uint32_t number)
+{
+    if (clam_match_known(match, number) != CLAM_PRESENT)
+        match->found[number] = 0;
+    match->found[number]++;
+    return note(match, number, true);
+}
+
 bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint64_t at)
 {
     const struct clam_pattern *pattern = &match->patterns[number];
@@ -568,7 +600,7 @@ bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint
     if (!backward(match, segs, seg, a, at, from, to) ||
         forward(match, segs, seg, group_end(match, pattern, a), at, 0, NULL) == NOWHERE)
         return false;
-    return pattern->groups == 1 ? note(match, number, true) : clam_match_exists(match, number);
+    return pattern->groups == 1 ? note_place(match, number) : clam_match_exists(match, number);
 }
 
 /* The earliest end of all groups before the last one; false: they do not follow one another. For
@@ -633,8 +665,12 @@ uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t ma
     uint32_t a, n = 0;
     size_t done = 0;
 
-    if (max == 1 || clam_match_known(match, number) == CLAM_ABSENT)
+    const enum clam_known known = clam_match_known(match, number);
+
+    if (max <= 1 || known == CLAM_ABSENT)
         return max > 0 && clam_match_exists(match, number);
+    if (known == CLAM_PRESENT && pattern->n_segs == 1 && is_looked_for(match, pattern))
+        return match->found[number] < max ? match->found[number] : max;
     if (!before_last(match, pattern, &a, &from, &to))
         return note(match, number, false);
     match->tested.n = 0;

@@ -31,6 +31,8 @@ struct clam_match {
     struct clam_object *object;
     uint32_t epoch;  /* counts objects: what was noted of another one is not known */
     uint32_t *known; /* by pattern: 4 * epoch + what */
+    uint32_t *found; /* by pattern of one segment: places where it matched, once it is known */
+    bool complete;   /* all places where the matcher's literals lie have been tried */
     struct clam_positions now, next, tested;
     struct clam_pcres *expressions;
     uint8_t *whole; /* of a file, for PCREs, which want it in one piece */
@@ -46,7 +48,16 @@ enum clam_known { CLAM_NOT_KNOWN, CLAM_ABSENT, CLAM_PRESENT };
 
 enum clam_known clam_match_known(const struct clam_match *match, uint32_t pattern);
 
-/* Whether the body matches with the segment lying at `at`. */
+/* Targets of the signatures that an object may match, as bits. */
+static inline uint32_t clam_targets(const struct clam_object *object)
+{
+    return UINT32_C(1) << CLAM_GENERIC | UINT32_C(1) << object->target;
+}
+
+/* Whether it is of use to try the body at another place. */
+bool clam_match_wanted(const struct clam_match *match, uint32_t pattern);
+
+/* Whether the body matches with the segment lying at `at`, a place not tried before. */
 bool clam_match_at(struct clam_match *match, uint32_t pattern, uint32_t seg, uint64_t at);
 
 /* Whether it matches anywhere. */

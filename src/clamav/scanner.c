@@ -249,25 +249,19 @@ static void add_candidates(struct sl_clamav_scanner *scanner, uint32_t number)
         add_candidate(scanner, sigs[pattern->sigs + i]);
 }
 
-/* Targets of the signatures that this object may match. */
-static uint32_t targets_of(const struct clam_object *object)
-{
-    return UINT32_C(1) << CLAM_GENERIC | UINT32_C(1) << object->target;
-}
-
 /* An anchor ends before byte `end` of the object. */
 static void take_hit(struct sl_clamav_scanner *scanner, uint64_t literal, uint64_t end)
 {
     const struct clam_block *block = scanner->db->block;
     const uint32_t *literals = clam_at(block, CLAM_A_LITERALS);
     const struct clam_use *uses = clam_at(block, CLAM_A_USES);
-    const uint32_t targets = targets_of(&scanner->object);
+    const uint32_t targets = clam_targets(&scanner->object);
 
     for (uint32_t i = literals[literal]; i < literals[literal + 1]; i++) {
         const struct clam_use *use = &uses[i];
 
         if ((scanner->match.patterns[use->pattern].targets & targets) == 0 || end < use->back ||
-            clam_match_known(&scanner->match, use->pattern) != CLAM_NOT_KNOWN)
+            !clam_match_wanted(&scanner->match, use->pattern))
             continue;
         if (clam_match_at(&scanner->match, use->pattern, use->seg, end - use->back))
             add_candidates(scanner, use->pattern);
@@ -450,7 +444,7 @@ static void collect_unanchored(struct sl_clamav_scanner *scanner)
     const struct clam_block *block = scanner->db->block;
     const uint32_t *fixed = clam_at(block, CLAM_A_FIXED), *searched = clam_at(block,
                                                                               CLAM_A_SEARCHED);
-    const uint32_t targets = targets_of(&scanner->object);
+    const uint32_t targets = clam_targets(&scanner->object);
 
     for (uint64_t i = 0; i < block->n[CLAM_A_FIXED]; i++)
         if ((scanner->match.patterns[fixed[i]].targets & targets) != 0 &&
@@ -465,6 +459,7 @@ static enum sl_status end_object(struct sl_clamav_scanner *scanner, const struct
 {
     struct sl_clamav_result *result = &scanner->result;
 
+    scanner->match.complete = !result->suspect;
     collect_unanchored(scanner);
     qsort(scanner->candidates, scanner->n_candidates, sizeof *scanner->candidates, compare_numbers);
     match_candidates(scanner, 0, false);
