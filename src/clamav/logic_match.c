@@ -67,33 +67,6 @@ static const pcre2_code *pcre_code(struct clam_match *match, uint32_t number)
     return *code;
 }
 
-/* The whole object in memory, or NULL where it is too large. */
-static const uint8_t *whole(struct clam_match *match)
-{
-    struct clam_object *object = match->object;
-
-    if (object->bytes != NULL || object->len > PCRE_FILE_MAX)
-        return object->bytes;
-    if (match->whole_len == object->len)
-        return match->whole;
-
-    uint8_t *memory = realloc(match->whole, object->len + 1);
-    if (memory == NULL) {
-        match->no_memory = true;
-        return NULL;
-    }
-    match->whole = memory;
-    for (uint64_t at = 0; at < object->len;) {
-        const uint64_t rest = object->len - at;
-        const size_t n = rest < CLAM_WINDOW_LEN / 2 ? (size_t)rest : CLAM_WINDOW_LEN / 2;
-
-        memcpy(memory + at, clam_object_at(object, at, n), n);
-        at += n;
-    }
-    match->whole_len = object->len;
-    return memory;
-}
-
 /* Runs it over text; `reach`: matches must begin no further on. */
 static uint32_t run(struct clam_match *match, const pcre2_code *code, uint32_t options,
                     const uint8_t *text, size_t len, uint64_t reach, uint32_t max)
@@ -116,19 +89,23 @@ static uint32_t run(struct clam_match *match, const pcre2_code *code, uint32_t o
 uint32_t clam_pcre_count(struct clam_match *match, uint32_t number, uint32_t max)
 {
     const struct clam_pcre *pcre = &match->pcres[number];
-    const uint8_t *text = whole(match);
+    struct clam_object *object = match->object;
     const pcre2_code *code = pcre_code(match, number);
     const bool encompass = (pcre->flags & CLAM_PCRE_ENCOMPASS) != 0;
     uint64_t from, to, len, reach = UINT64_MAX;
 
-    if (text == NULL || code == NULL || match->object->len == 0 ||
+    if (code == NULL || object->len > PCRE_FILE_MAX ||
         !clam_match_range(match, pcre->offset_kind, pcre->section, pcre->offset, pcre->shift,
                           &from, &to) ||
-        from >= match->object->len)
+        from >= object->len)
         return 0;
+    if (!clam_object_load(object)) {
+        match->no_memory = true;
+        return 0;
+    }
     const bool anchored = pcre->offset_kind != CLAM_ANYWHERE && to == from &&
                           (pcre->flags & CLAM_PCRE_ROLLING) == 0;
-    len = match->object->len - from;
+    len = object->len - from;
     if (pcre->offset_kind != CLAM_ANYWHERE && to > from) {
         if (encompass)
             len = to - from < len ? to - from : len;
@@ -137,7 +114,7 @@ uint32_t clam_pcre_count(struct clam_match *match, uint32_t number, uint32_t max
     }
     if ((pcre->flags & CLAM_PCRE_GLOBAL) == 0 && max > 1)
         max = 1;
-    return run(match, code, anchored ? PCRE2_ANCHORED : 0, text + from, (size_t)len, reach, max);
+    return run(match, code, anchored ? PCRE2_ANCHORED : 0, object->bytes + from, (size_t)len, reach, max);
 }
 
 /* ---- expressions ----------------------------------------------------------------------------- */
@@ -196,6 +173,45 @@ static bool evaluate_leaf(struct clam_match *match, const struct clam_sig *sig,
     return true;
 }
 
+/* Whether a subsignature may match: without searching, or exactly. PCREs may. */
+static bool sub_may_match(struct clam_match *match, const struct clam_sig *sig, uint32_t number,
+                          bool search)
+{
+    const struct clam_sub *sub = &match->subs[sig->subs + number];
+    const uint32_t *variants = match->variants + sub->first;
+
+    if (sub->kind == CLAM_SUB_PCRE)
+        return true;
+    for (uint32_t i = 0; i < sub->n; i++)
+        if (search ? clam_match_exists(match, variants[i])
+                   : clam_match_known(match, variants[i]) != CLAM_ABSENT)
+            return true;
+    return false;
+}
+
+/* A block that asks for several different subsignatures is most often decided by few of them: what
+ * is known first, then one search after another until too many are missing. */
+static bool may_have_distinct(struct clam_match *match, const struct clam_sig *sig, uint32_t number)
+{
+    const struct clam_node *node = &match->nodes[number];
+    uint64_t subs = 0;
+
+    for (uint32_t i = node->first; i < number; i++) {
+        if (match->nodes[i].modifier != 0)
+            return true; /* it may count without a match */
+        if (match->nodes[i].kind == CLAM_LEAF)
+            subs |= UINT64_C(1) << match->nodes[i].left;
+    }
+    uint32_t left = (uint32_t)__builtin_popcountll(subs);
+    for (int search = 0; search < 2; search++)
+        for (uint32_t i = 0; i < CLAM_SUBS_MAX && left >= node->distinct; i++)
+            if ((subs >> i & 1) != 0 && !sub_may_match(match, sig, i, search != 0)) {
+                subs &= ~(UINT64_C(1) << i);
+                left--;
+            }
+    return left >= node->distinct;
+}
+
 /* As libclamav counts: a block that does not hold has no matches, and one with a count of its own
  * adds its matches, but no subsignatures, to the block around it. */
 static bool evaluate(struct clam_match *match, const struct clam_sig *sig, uint32_t number,
@@ -206,6 +222,8 @@ static bool evaluate(struct clam_match *match, const struct clam_sig *sig, uint3
 
     if (node->kind == CLAM_LEAF)
         return evaluate_leaf(match, sig, node, max, tally);
+    if (node->distinct > 1 && !may_have_distinct(match, sig, number))
+        return false;
     /* Only counts need both sides where one decides. */
     const bool both = sig->count_max > 1;
     const bool left = evaluate(match, sig, node->left, max, &own);

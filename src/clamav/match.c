@@ -43,13 +43,11 @@ void clam_match_close(struct clam_match *match)
     free(match->now.at);
     free(match->next.at);
     free(match->tested.at);
-    free(match->whole);
 }
 
 void clam_match_begin(struct clam_match *match, struct clam_object *object)
 {
     match->object = object;
-    match->whole_len = 0;
     match->complete = false;
     match->epoch++;
     if (match->epoch == UINT32_MAX / 4) {

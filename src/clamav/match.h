@@ -35,8 +35,6 @@ struct clam_match {
     bool complete;   /* all places where the matcher's literals lie have been tried */
     struct clam_positions now, next, tested;
     struct clam_pcres *expressions;
-    uint8_t *whole; /* of a file, for PCREs, which want it in one piece */
-    uint64_t whole_len;
     bool no_memory;
 };
 

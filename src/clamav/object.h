@@ -14,6 +14,9 @@ enum {
     CLAM_WINDOW_LEN = 1 << 18 /* bytes of a file in memory at a time */
 };
 
+/* Bytes of a file that is read as a whole where it is searched again and again. */
+#define CLAM_WHOLE_MAX (UINT64_C(512) << 20)
+
 struct clam_section {
     uint32_t raw, len; /* bytes in the file */
     uint32_t rva;
@@ -38,6 +41,9 @@ struct clam_object {
     uint8_t *window;     /* window_cap bytes of the file from window_at */
     size_t window_cap, window_len;
     uint64_t window_at;
+    uint64_t looked_len; /* bytes read into the window */
+    uint8_t *memory;     /* malloc'ed, of memory_cap bytes, for files as a whole */
+    size_t memory_cap;
     bool short_read; /* the file ended before its length, or could not be read */
     int error;       /* errno of the last failed read */
 };
@@ -45,6 +51,10 @@ struct clam_object {
 /* len bytes at `at`, valid until the next call; NULL where the object ends before. Files: len is at
  * most the window's capacity. */
 const uint8_t *clam_object_at(struct clam_object *object, uint64_t at, size_t len);
+
+/* Reads the whole file into memory. False: it is too large, or there is no memory; nothing is lost,
+ * but it stays on disk. */
+bool clam_object_load(struct clam_object *object);
 
 /* Reads headers: target by content, and the executable's sections. */
 uint8_t clam_target_of(const uint8_t *head, size_t head_len);

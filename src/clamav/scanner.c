@@ -151,6 +151,7 @@ void sl_clamav_close(struct sl_clamav_scanner *scanner)
     sl_stage_close(scanner->stage);
     sl_batch_free(scanner->batch);
     clam_match_close(&scanner->match);
+    free(scanner->object.memory);
     free(scanner->hits.hit);
     free(scanner->queue);
     free(scanner->seen);
@@ -220,6 +221,7 @@ static void begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_
     object->window_cap = sizeof scanner->window;
     object->window_len = 0;
     object->window_at = 0;
+    object->looked_len = 0;
     object->short_read = false;
     object->error = 0;
     object->target = clam_target_of(clam_object_at(object, 0, head_len), head_len);
@@ -609,7 +611,12 @@ static enum sl_status scan_large(struct sl_clamav_scanner *scanner, struct sourc
             take_hits(scanner, 0, base, &next);
     }
     sl_batch_reset(scanner->batch);
-    return status == SL_OK ? end_object(scanner, &source->queued) : status;
+    if (status == SL_OK)
+        status = end_object(scanner, &source->queued);
+    free(scanner->object.memory);
+    scanner->object.memory = NULL;
+    scanner->object.memory_cap = 0;
+    return status;
 }
 
 static enum sl_status scan_source(struct sl_clamav_scanner *scanner, struct source *source)
