@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bodies: offsets, and hexadecimal text with wildcards (ClamAV: BodySignatureFormat). */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -499,7 +500,7 @@ static enum clam_taken read_class(struct body *body, char class, bool negated)
         elem.kind = (uint8_t)(left + (CLAM_RIGHT_B - CLAM_LEFT_B));
         return add_extra(body, elem);
     }
-    if (body->part_begins) {
+    if (body->part_begins && !negated) { /* negated it takes a byte: libclamav's way */
         elem.kind = (uint8_t)left;
         return add_extra(body, elem);
     }
@@ -642,11 +643,8 @@ static enum clam_taken read_step(struct body *body)
     default:
         break;
     }
-
-    const bool class = body->rest.len > 1 && body->rest.at[1] == ')' &&
-                       strchr("BLW", body->rest.at[0]) != NULL;
     taken = read_block(body, c == '!');
-    body->part_begins = body->part_begins && class;
+    body->part_begins = false;
     return taken;
 }
 
@@ -656,14 +654,10 @@ static enum clam_taken read_parts(struct body *body, struct clam_text hex)
 
     body->rest = hex;
     body->part_begins = body->seg_begins_part = true;
-    if ((body->options & CLAM_FULLWORD) != 0)
-        taken = read_class(body, 'W', false);
     while (body->rest.len > 0 && taken == CLAM_TAKEN)
         taken = read_step(body);
     if (taken == CLAM_TAKEN && body->part_begins)
         return clam_bad(body->set, "the body is empty, or ends in a range");
-    if (taken == CLAM_TAKEN && (body->options & CLAM_FULLWORD) != 0)
-        taken = read_class(body, 'W', false);
     if (taken == CLAM_TAKEN)
         taken = end_segment(body);
     if (taken == CLAM_TAKEN && body->n_segs == 0)
@@ -721,16 +715,26 @@ enum clam_taken clam_body_read(struct sl_clamav_set *set, struct clam_text hex, 
     struct body body = {.set = set, .options = options};
     uint64_t key[2];
 
+    char *framed = NULL;
+
     key_of(hex, options, offset, key);
     *pattern = clam_chain_find(set, key);
     if (*pattern != CLAM_NONE)
         return CLAM_TAKEN;
+    if ((options & CLAM_FULLWORD) != 0) {
+        const int len = asprintf(&framed, "(W)%.*s(W)", (int)hex.len, hex.at);
+
+        if (len < 0)
+            return CLAM_NO_MEMORY;
+        hex = (struct clam_text){framed, (size_t)len};
+    }
     body.segs = clam_count(set, CLAM_A_SEGS);
     enum clam_taken taken = read_parts(&body, hex);
     if (taken == CLAM_TAKEN)
         taken = put_pattern(&body, offset, pattern);
     if (taken == CLAM_TAKEN && !clam_chain_add(set, key))
         taken = CLAM_NO_MEMORY;
+    free(framed);
     free(body.cells.at);
     free(body.extra.at);
     return taken;

@@ -76,9 +76,9 @@ static void go_class(struct ref *ref, char class, bool negated, const char *rest
             go(ref, rest, at, part, false);
         return;
     }
-    if (fresh) {
-        if (left_border(ref, class, at) != negated)
-            go(ref, rest, at, part, true);
+    if (fresh && !negated) { /* negated it takes a byte: libclamav's way */
+        if (left_border(ref, class, at))
+            go(ref, rest, at, part, false);
         return;
     }
     if (at >= ref->len)
