@@ -154,7 +154,7 @@ def part_random(rng, sluice, folder):
         data, at = plant(rng, side + sample + side, size, border)
         offset = rng.choice(["*", "*", "*", str(at), f"{at - 20},40",
                              f"EOF-{size - at}", f"EOF-{size - at + 9},20"])
-        if side:
+        if side or kind == 0:  # libclamav counts the offset of aa[x-y]HEX from HEX
             offset = "*"
         if kind in (2, 3):
             modifier = rng.choice(["i", "w", "f", "wa", "iw", "fi"])
@@ -294,23 +294,23 @@ def part_real(rng, sluice, folder, data):
         with open(path, encoding="latin-1") as text:
             lines += [line for line in text if line.strip() and line[0] != "#"]
     files = []
-    for i, made in enumerate(samples_of(rng, lines, 600)):
+    for i, made in enumerate(samples_of(rng, lines, 300)):
         name = f"s{i}"
         files.append(name)
         with open(os.path.join(folder, name), "wb") as out:
             out.write(made)
     with open(os.path.join(folder, "list2"), "w", encoding="ascii") as out:
         out.write("\n".join(files) + "\n")
-    return compare("real signatures", sluice, data, "list2", folder, 100)
+    return compare("real signatures", sluice, data, "list2", folder, 50)
 
 
 def part_system(rng, sluice, folder, data):
     files = [path for path in glob.glob("/usr/bin/*") + glob.glob("/usr/lib/**/*", recursive=True)
              if os.path.isfile(path) and not os.path.islink(path) and "\n" not in path
-             and 0 < os.path.getsize(path) < 4 << 20]
+             and 0 < os.path.getsize(path) < 1 << 19]
     rng.shuffle(files)
     with open(os.path.join(folder, "list3"), "w", encoding="utf-8") as out:
-        out.write("\n".join(sorted(files[:300])) + "\n")
+        out.write("\n".join(sorted(files[:150])) + "\n")
     return compare("system files", sluice, data, "list3", folder, 0)
 
 
