@@ -175,13 +175,13 @@ static void print_text_summary(FILE *out, const struct sl_clamav_info *info,
 static void print_json_summary(const struct sl_clamav_info *info, const struct scan_totals *totals,
                                double seconds)
 {
-    json_t *root = json_pack(
-        "{s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}}", "summary", "signatures",
-        (json_int_t)info->signatures, "directories", (json_int_t)totals->directories, "files",
-        (json_int_t)totals->files, "infected", (json_int_t)totals->infected, "suspect",
-        (json_int_t)totals->suspect, "errors", (json_int_t)totals->errors, "bytes",
-        (json_int_t)totals->bytes, "scanned_bytes", (json_int_t)totals->scanned_bytes, "seconds",
-        seconds);
+    json_t *root =
+        json_pack("{s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}}", "summary", "signatures",
+                  (json_int_t)info->signatures, "directories", (json_int_t)totals->directories,
+                  "files", (json_int_t)totals->files, "infected", (json_int_t)totals->infected,
+                  "suspect", (json_int_t)totals->suspect, "errors", (json_int_t)totals->errors,
+                  "bytes", (json_int_t)totals->bytes, "scanned_bytes",
+                  (json_int_t)totals->scanned_bytes, "seconds", seconds);
 
     json_dumpf(root, stdout, JSON_COMPACT);
     putchar('\n');
@@ -243,8 +243,10 @@ static bool read_size(const char *text, const char *option, uint64_t *size)
     errno = 0;
     *size = strtoull(text, &end, 10);
     if (*end != '\0' && end[1] == '\0')
-        shift = tolower(*end) == 'k' ? 10 : tolower(*end) == 'm' ? 20 : tolower(*end) == 'g' ? 30
-                                                                                             : 0;
+        shift = tolower(*end) == 'k'   ? 10
+                : tolower(*end) == 'm' ? 20
+                : tolower(*end) == 'g' ? 30
+                                       : 0;
     if (!isdigit((unsigned char)text[0]) || errno != 0 || (shift == 0 && *end != '\0') ||
         *size > (uint64_t)INT64_MAX >> shift) {
         cli_error("--%s '%s' is no size (expected bytes, or a number with K, M or G)", option,

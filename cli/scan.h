@@ -12,7 +12,10 @@
 
 #include "sluice/clamav.h"
 
-enum { SCAN_PATTERNS_MAX = 64, SCAN_DEPTH_MAX = 15 /* directories below a named one: clamscan's */ };
+enum {
+    SCAN_PATTERNS_MAX = 64,
+    SCAN_DEPTH_MAX = 15 /* directories below a named one: clamscan's */
+};
 
 struct scan_patterns {
     regex_t regex[SCAN_PATTERNS_MAX];
@@ -22,7 +25,7 @@ struct scan_patterns {
 struct scan_options {
     const char **databases;
     size_t n_databases;
-    const char *compile;   /* write the compiled database here and end */
+    const char *compile; /* write the compiled database here and end */
     const char *device;
     const char *file_list;
     const char *log;
@@ -50,8 +53,8 @@ struct scan_walk {
     const struct scan_options *options;
     struct scan_totals *totals;
     void *user;
-    void (*file)(void *user, const char *path);                     /* to be scanned */
-    void (*note)(void *user, const char *path, const char *note);   /* "Excluded", ... */
+    void (*file)(void *user, const char *path);                   /* to be scanned */
+    void (*note)(void *user, const char *path, const char *note); /* "Excluded", ... */
     void (*error)(void *user, const char *path, const char *reason);
     bool (*stopped)(void *user);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scan itself: a walk that fills a queue, threads with a scanner each, and lines in the order of
- * the walk, whichever thread was done first. */
+/* The scan itself: a walk that fills a queue, threads with a scanner each, and lines in the order
+ * of the walk, whichever thread was done first. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -145,11 +145,10 @@ static void show_progress(struct job *job)
 
     if (!job->progress || now - job->last_ns < PROGRESS_NS)
         return;
-    fprintf(stderr, "\r%s files, %s, %s/s, %" PRIu64 " waiting \033[K",
-            cli_count(job->totals->files, files),
-            cli_bytes((double)job->totals->scanned_bytes, bytes),
-            cli_bytes((double)job->totals->scanned_bytes / seconds, rate),
-            job->filled - job->printed);
+    fprintf(
+        stderr, "\r%s files, %s, %s/s, %" PRIu64 " waiting \033[K",
+        cli_count(job->totals->files, files), cli_bytes((double)job->totals->scanned_bytes, bytes),
+        cli_bytes((double)job->totals->scanned_bytes / seconds, rate), job->filled - job->printed);
     job->shown = true;
     job->last_ns = now;
 }
@@ -225,8 +224,8 @@ static void on_match(void *user, void *token, const struct sl_clamav_match *matc
     (void)user;
     if (more != NULL)
         entry->names = more;
-    if (more == NULL || asprintf(&name, "%s%s", match->name,
-                                 match->official ? "" : ".UNOFFICIAL") < 0) {
+    if (more == NULL ||
+        asprintf(&name, "%s%s", match->name, match->official ? "" : ".UNOFFICIAL") < 0) {
         set_error(entry, "out of memory");
         return;
     }
@@ -453,8 +452,7 @@ static bool run_threads(struct job *job, char **paths, int n_paths)
 }
 
 bool scan_run(const struct scan_options *options, const struct sl_clamav_db *db,
-              const struct sl_device *device, char **paths, int n_paths,
-              struct scan_totals *totals)
+              const struct sl_device *device, char **paths, int n_paths, struct scan_totals *totals)
 {
     struct job *job = calloc(1, sizeof *job);
     bool good = false;

@@ -31,15 +31,15 @@ enum clam_target {
 enum { CLAM_NONE = 0xFFFFFFFFu, CLAM_UNBOUNDED = 0xFFFFFFFFu, CLAM_SUBS_MAX = 64 };
 
 enum clam_elem_kind {
-    CLAM_EXACT,      /* bytes */
-    CLAM_MASKED,     /* (byte & mask) == value */
-    CLAM_ALTS,       /* one of n alternates of equal length, or none of them where negated */
-    CLAM_VARIABLE,   /* one of n alternates of any lengths: the only element of its segment */
-    CLAM_LEFT_B,     /* word boundary, no width, before the segment */
-    CLAM_LEFT_L,     /* line boundary */
-    CLAM_LEFT_W,     /* non-alphanumeric */
-    CLAM_LEFT_WIDE,  /* non-alphanumeric in two bytes */
-    CLAM_RIGHT_B,    /* the same behind the segment */
+    CLAM_EXACT,     /* bytes */
+    CLAM_MASKED,    /* (byte & mask) == value */
+    CLAM_ALTS,      /* one of n alternates of equal length, or none of them where negated */
+    CLAM_VARIABLE,  /* one of n alternates of any lengths: the only element of its segment */
+    CLAM_LEFT_B,    /* word boundary, no width, before the segment */
+    CLAM_LEFT_L,    /* line boundary */
+    CLAM_LEFT_W,    /* non-alphanumeric */
+    CLAM_LEFT_WIDE, /* non-alphanumeric in two bytes */
+    CLAM_RIGHT_B,   /* the same behind the segment */
     CLAM_RIGHT_L,
     CLAM_RIGHT_W,
     CLAM_RIGHT_WIDE,
@@ -143,8 +143,8 @@ struct clam_sig {
     uint8_t flags;
     uint16_t n_subs;
     uint32_t subs;
-    uint32_t node;       /* root of the expression */
-    uint32_t count_max;  /* the highest count that an expression asks about */
+    uint32_t node;             /* root of the expression */
+    uint32_t count_max;        /* the highest count that an expression asks about */
     uint32_t nos_min, nos_max; /* sections */
     uint32_t ep_min, ep_max;
     uint64_t size_min, size_max; /* bytes of the file */
@@ -213,7 +213,7 @@ struct clam_block {
     uint64_t at[CLAM_ARRAYS];
     uint64_t n[CLAM_ARRAYS];
     uint64_t hashes[CLAM_HASHED][CLAM_HASHES][2]; /* first and end in CLAM_A_HASHES */
-    uint64_t n_hashes;   /* file and section hashes */
+    uint64_t n_hashes;                            /* file and section hashes */
     uint64_t anchored, fixed, searched;
 };
 

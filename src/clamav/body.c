@@ -9,12 +9,12 @@
 #include "clamav/set.h"
 
 enum {
-    INLINE_MAX = 127,     /* `{n}` up to here is n wildcards and no border of parts */
-    BRACKET_MAX = 32,     /* `[x-y]` */
-    SEG_MAX = 1 << 16,    /* bytes of a segment */
-    ALTS_MAX = 4096,      /* alternates in one block */
-    KEY_MAX = 24,         /* bytes of a literal that is looked for */
-    SEGS_MAX = 1024       /* of a body */
+    INLINE_MAX = 127,  /* `{n}` up to here is n wildcards and no border of parts */
+    BRACKET_MAX = 32,  /* `[x-y]` */
+    SEG_MAX = 1 << 16, /* bytes of a segment */
+    ALTS_MAX = 4096,   /* alternates in one block */
+    KEY_MAX = 24,      /* bytes of a literal that is looked for */
+    SEGS_MAX = 1024    /* of a body */
 };
 
 /* ---- offsets --------------------------------------------------------------------------------- */
@@ -250,8 +250,8 @@ static void choose_key(const struct cell *cells, uint32_t begin, uint32_t end, s
             bits -= bits_of(cells[from].value, -1);
             from++;
             /* What the new first byte tells no longer depends on the one before it. */
-            bits += bits_of(cells[from].value, -1) -
-                    bits_of(cells[from].value, cells[from - 1].value);
+            bits +=
+                bits_of(cells[from].value, -1) - bits_of(cells[from].value, cells[from - 1].value);
         }
         bits += bits_of(cells[i].value, i > from ? cells[i - 1].value : -1);
         if (bits > seg->key_bits) {

@@ -96,7 +96,8 @@ static void go_class(struct ref *ref, char class, bool negated, const char *rest
     }
 }
 
-/* The bytes that an alternate takes at a place, or -1 where it is not there. `total`: its length. */
+/* The bytes that an alternate takes at a place, or -1 where it is not there. `total`: its length.
+ */
 static long alternate_at(const struct ref *ref, const char *hex, size_t n, size_t at, size_t *total)
 {
     const size_t step = ref->wide ? 2 : 1, len = n / 2 * step;
@@ -235,8 +236,13 @@ unsigned ref_count(const char *hex, const char *options, const char *offset, con
 {
     char framed[REF_MAX];
     static uint8_t begins[REF_MAX];
-    struct ref ref = {bytes, len, strchr(options, 'i') != NULL, strchr(options, 'w') != NULL,
-                      strchr(options, 'f') != NULL, begins, false};
+    struct ref ref = {bytes,
+                      len,
+                      strchr(options, 'i') != NULL,
+                      strchr(options, 'w') != NULL,
+                      strchr(options, 'f') != NULL,
+                      begins,
+                      false};
     long from, to;
     unsigned n = 0;
 
@@ -359,8 +365,7 @@ bool ref_ldb(const char *line, const uint8_t *bytes, size_t len, const struct re
             offset = fields[i];
             hex = colon + 1;
         }
-        counts[i - 3] =
-            ref_count(hex, options != NULL ? options : "", offset, bytes, len, layout);
+        counts[i - 3] = ref_count(hex, options != NULL ? options : "", offset, bytes, len, layout);
     }
     const char *at = fields[2];
     const bool holds = expression(&at, counts).holds;

@@ -33,11 +33,11 @@ struct compile {
 
     const char **ignored; /* names, sorted */
     size_t n_ignored;
-    uint32_t *users;      /* by pattern: signatures that have it */
-    uint32_t *count_max;  /* by pattern */
-    uint32_t *best;       /* by pattern: the segment with the rarest literal */
-    uint8_t *fixed;       /* by pattern: it is tried at its position */
-    uint32_t *first, *n;  /* by pattern: signatures that it anchors */
+    uint32_t *users;     /* by pattern: signatures that have it */
+    uint32_t *count_max; /* by pattern */
+    uint32_t *best;      /* by pattern: the segment with the rarest literal */
+    uint8_t *fixed;      /* by pattern: it is tried at its position */
+    uint32_t *first, *n; /* by pattern: signatures that it anchors */
     uint32_t *targets;
     struct clam_records pairs; /* struct pair: pattern and signature */
     struct clam_records anchored, literals, uses, fixeds, searched, hashes, sizes;
@@ -222,9 +222,8 @@ static bool anchor_node(struct compile *c, uint32_t sig, uint32_t number)
     if (node->kind == CLAM_AND) {
         const double left = node_cost(c, &c->sigs[sig], node->left);
 
-        return anchor_node(c, sig,
-                           left <= node_cost(c, &c->sigs[sig], node->right) ? node->left
-                                                                           : node->right);
+        return anchor_node(
+            c, sig, left <= node_cost(c, &c->sigs[sig], node->right) ? node->left : node->right);
     }
     return anchor_sub(c, sig, node->left);
 }
@@ -238,8 +237,8 @@ static bool is_ignored(const struct compile *c, uint32_t name)
 {
     const char *text = (const char *)c->set->records[CLAM_A_TEXT].at + name;
 
-    return c->n_ignored > 0 && bsearch(&text, c->ignored, c->n_ignored, sizeof *c->ignored,
-                                       compare_names) != NULL;
+    return c->n_ignored > 0 &&
+           bsearch(&text, c->ignored, c->n_ignored, sizeof *c->ignored, compare_names) != NULL;
 }
 
 static bool take_ignored(struct compile *c)
@@ -280,8 +279,8 @@ static bool measure_patterns(struct compile *c)
     c->first = calloc(c->n_patterns + 1, sizeof *c->first);
     c->n = calloc(c->n_patterns + 1, sizeof *c->n);
     c->targets = calloc(c->n_patterns + 1, sizeof *c->targets);
-    if (c->users == NULL || c->count_max == NULL || c->best == NULL || c->fixed == NULL || c->first == NULL ||
-        c->n == NULL || c->targets == NULL)
+    if (c->users == NULL || c->count_max == NULL || c->best == NULL || c->fixed == NULL ||
+        c->first == NULL || c->n == NULL || c->targets == NULL)
         return false;
     for (size_t s = 0; s < c->n_sigs; s++)
         measure_sig(c, &c->sigs[s]);
@@ -401,7 +400,8 @@ static bool collect_anchors(struct compile *c, struct clam_records *anchors)
         anchor = clam_grow(anchors, sizeof *anchor, 1);
         if (anchor == NULL)
             return false;
-        *anchor = (struct anchor){bytes + seg->key, seg->key_len,
+        *anchor = (struct anchor){bytes + seg->key,
+                                  seg->key_len,
                                   seg->key_case != 0 ? SL_LITERAL_NOCASE : 0,
                                   {p, c->best[p], seg->key_at + seg->key_len}};
     }
@@ -595,9 +595,8 @@ static void fill_block(const struct compile *c, struct clam_block *block)
 
 static struct clam_block *make_block(const struct compile *c)
 {
-    struct clam_block head = {.magic = CLAM_MAGIC,
-                              .version = CLAM_VERSION,
-                              .pointer_len = sizeof(void *)};
+    struct clam_block head = {
+        .magic = CLAM_MAGIC, .version = CLAM_VERSION, .pointer_len = sizeof(void *)};
     struct sl_mpm_info info;
     struct clam_block *block;
 

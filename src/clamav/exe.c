@@ -38,8 +38,8 @@ static bool get(struct clam_object *object, uint64_t at, void *copy, size_t len)
 /* ---- PE -------------------------------------------------------------------------------------- */
 
 enum {
-    PE_FILE_HEADER = 24,   /* "PE\0\0" and the COFF header */
-    PE_OPTIONAL_32 = 96,   /* without data directories */
+    PE_FILE_HEADER = 24, /* "PE\0\0" and the COFF header */
+    PE_OPTIONAL_32 = 96, /* without data directories */
     PE_OPTIONAL_64 = 112,
     PE_SECTION = 40,
     PE_DIRECTORIES_MAX = 16
@@ -133,7 +133,8 @@ static bool read_pe(struct clam_object *object)
     exe->n_sections = get16(file + 6, LITTLE);
     const uint32_t optional_len = get16(file + 20, LITTLE);
     if (exe->n_sections == 0 || exe->n_sections > CLAM_SECTIONS_MAX ||
-        optional_len < PE_OPTIONAL_32 || !get(object, at + PE_FILE_HEADER, optional, PE_OPTIONAL_32))
+        optional_len < PE_OPTIONAL_32 ||
+        !get(object, at + PE_FILE_HEADER, optional, PE_OPTIONAL_32))
         return false;
     exe->plus = get16(optional, LITTLE) == 0x20B;
     const uint32_t fixed_len = exe->plus ? PE_OPTIONAL_64 : PE_OPTIONAL_32;

@@ -13,7 +13,10 @@ struct magic {
     uint8_t target;
 };
 
-#define MAGIC(at, text, target) {at, sizeof(text) - 1, text, target}
+#define MAGIC(at, text, target)            \
+    {                                      \
+        at, sizeof(text) - 1, text, target \
+    }
 
 static const struct magic magics[] = {
     MAGIC(0, "MZ", CLAM_PE),
@@ -79,8 +82,8 @@ static bool is_text(const uint8_t *head, size_t len)
 /* The tags that ClamAV takes for HTML in texts and in what it does not know. */
 static bool has_tag(const uint8_t *head, size_t len)
 {
-    static const char *const tags[] = {"head>",  "html>",  "iframe", "img",  "object",
-                                       "script", "table", "a "};
+    static const char *const tags[] = {"head>",  "html>",  "iframe", "img",
+                                       "object", "script", "table",  "a "};
 
     for (size_t i = 0; i + 1 < len; i++) {
         if (head[i] != '<')

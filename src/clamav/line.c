@@ -15,16 +15,20 @@ enum clam_format clam_format_of(const char *name)
         const char *ending;
         enum clam_format format;
     } formats[] = {
-        {".ndb", CLAM_NDB},   {".db", CLAM_DB},     {".ldb", CLAM_LDB},
-        {".hdb", CLAM_HDB},   {".hsb", CLAM_HSB},   {".mdb", CLAM_MDB},
-        {".msb", CLAM_MSB},   {".fp", CLAM_FP},     {".sfp", CLAM_SFP},
-        {".ign2", CLAM_IGN2}, {".ign", CLAM_IGN2},  {".cvd", CLAM_CVD},
-        {".cld", CLAM_CVD},   {".cud", CLAM_CVD},   {".cdb", CLAM_OTHER_FORMAT},
-        {".crb", CLAM_OTHER_FORMAT}, {".pdb", CLAM_OTHER_FORMAT}, {".gdb", CLAM_OTHER_FORMAT},
-        {".wdb", CLAM_OTHER_FORMAT}, {".idb", CLAM_OTHER_FORMAT}, {".ftm", CLAM_OTHER_FORMAT},
-        {".imp", CLAM_OTHER_FORMAT}, {".cbc", CLAM_OTHER_FORMAT}, {".yar", CLAM_OTHER_FORMAT},
-        {".yara", CLAM_OTHER_FORMAT}, {".pwdb", CLAM_OTHER_FORMAT}, {".zmd", CLAM_OTHER_FORMAT},
-        {".rmd", CLAM_OTHER_FORMAT},
+        {".ndb", CLAM_NDB},           {".db", CLAM_DB},
+        {".ldb", CLAM_LDB},           {".hdb", CLAM_HDB},
+        {".hsb", CLAM_HSB},           {".mdb", CLAM_MDB},
+        {".msb", CLAM_MSB},           {".fp", CLAM_FP},
+        {".sfp", CLAM_SFP},           {".ign2", CLAM_IGN2},
+        {".ign", CLAM_IGN2},          {".cvd", CLAM_CVD},
+        {".cld", CLAM_CVD},           {".cud", CLAM_CVD},
+        {".cdb", CLAM_OTHER_FORMAT},  {".crb", CLAM_OTHER_FORMAT},
+        {".pdb", CLAM_OTHER_FORMAT},  {".gdb", CLAM_OTHER_FORMAT},
+        {".wdb", CLAM_OTHER_FORMAT},  {".idb", CLAM_OTHER_FORMAT},
+        {".ftm", CLAM_OTHER_FORMAT},  {".imp", CLAM_OTHER_FORMAT},
+        {".cbc", CLAM_OTHER_FORMAT},  {".yar", CLAM_OTHER_FORMAT},
+        {".yara", CLAM_OTHER_FORMAT}, {".pwdb", CLAM_OTHER_FORMAT},
+        {".zmd", CLAM_OTHER_FORMAT},  {".rmd", CLAM_OTHER_FORMAT},
     };
     const char *ending = strrchr(name, '.');
 
@@ -234,9 +238,9 @@ static enum clam_taken read_hash(struct sl_clamav_set *set, enum clam_format for
     if (hash == NULL)
         return CLAM_NO_MEMORY;
     hash->kind = kind;
-    hash->purpose = of_section                              ? CLAM_OF_SECTION
+    hash->purpose = of_section                                ? CLAM_OF_SECTION
                     : format == CLAM_FP || format == CLAM_SFP ? CLAM_OF_ALLOWED
-                                                            : CLAM_OF_FILE;
+                                                              : CLAM_OF_FILE;
     set->n_allowed += hash->purpose == CLAM_OF_ALLOWED;
     hash->hash.size = size;
     hash->hash.name = text;
@@ -355,8 +359,8 @@ static enum clam_taken read_description(struct sl_clamav_set *set, struct clam_t
         return clam_bad(set, "the target description has no Target");
     const bool wants_header = sig->ep_min > 0 || sig->ep_max != UINT32_MAX || sig->nos_min > 0 ||
                               sig->nos_max != UINT32_MAX;
-    if (taken == CLAM_TAKEN && wants_header && sig->target != CLAM_PE &&
-        sig->target != CLAM_ELF && sig->target != CLAM_MACHO)
+    if (taken == CLAM_TAKEN && wants_header && sig->target != CLAM_PE && sig->target != CLAM_ELF &&
+        sig->target != CLAM_MACHO)
         return clam_bad(set, "EntryPoint and NumberOfSections need target 1, 6 or 9");
     return taken;
 }
@@ -613,8 +617,8 @@ static bool is_ignored_line(const struct sl_clamav_set *set, struct clam_text li
     uint8_t digest[16];
 
     for (size_t i = 0; i < set->ignores.n; i++) {
-        if (!ignores[i].has_digest || memmem(line.at, line.len, ignores[i].name,
-                                             strlen(ignores[i].name)) == NULL)
+        if (!ignores[i].has_digest ||
+            memmem(line.at, line.len, ignores[i].name, strlen(ignores[i].name)) == NULL)
             continue;
         clam_md5(line.at, line.len, digest);
         if (memcmp(digest, ignores[i].digest, sizeof digest) == 0)

@@ -75,8 +75,8 @@ static enum sl_status read_file(const char *path, uint8_t **bytes, size_t *len,
 /* ---- containers ------------------------------------------------------------------------------ */
 
 /* Inflates a whole gzip stream into memory that is malloc'ed. */
-static enum sl_status inflate_all(const char *path, const uint8_t *bytes, size_t len,
-                                  uint8_t **out, size_t *out_len, struct sl_diag *diag)
+static enum sl_status inflate_all(const char *path, const uint8_t *bytes, size_t len, uint8_t **out,
+                                  size_t *out_len, struct sl_diag *diag)
 {
     z_stream stream = {.next_in = (Bytef *)bytes};
     size_t cap = len * 4 + TAR_BLOCK, have = 0, given = 0;
@@ -264,8 +264,7 @@ static enum sl_status read_directory(struct sl_clamav_set *set, const char *path
     return status;
 }
 
-enum sl_status sl_clamav_set_read(struct sl_clamav_set *set, const char *path,
-                                  struct sl_diag *diag)
+enum sl_status sl_clamav_set_read(struct sl_clamav_set *set, const char *path, struct sl_diag *diag)
 {
     struct stat file;
 

@@ -95,16 +95,16 @@ uint32_t clam_pcre_count(struct clam_match *match, uint32_t number, uint32_t max
     uint64_t from, to, len, reach = UINT64_MAX;
 
     if (code == NULL || object->len > PCRE_FILE_MAX ||
-        !clam_match_range(match, pcre->offset_kind, pcre->section, pcre->offset, pcre->shift,
-                          &from, &to) ||
+        !clam_match_range(match, pcre->offset_kind, pcre->section, pcre->offset, pcre->shift, &from,
+                          &to) ||
         from >= object->len)
         return 0;
     if (!clam_object_load(object)) {
         match->no_memory = true;
         return 0;
     }
-    const bool anchored = pcre->offset_kind != CLAM_ANYWHERE && to == from &&
-                          (pcre->flags & CLAM_PCRE_ROLLING) == 0;
+    const bool anchored =
+        pcre->offset_kind != CLAM_ANYWHERE && to == from && (pcre->flags & CLAM_PCRE_ROLLING) == 0;
     len = object->len - from;
     if (pcre->offset_kind != CLAM_ANYWHERE && to > from) {
         if (encompass)
@@ -114,7 +114,8 @@ uint32_t clam_pcre_count(struct clam_match *match, uint32_t number, uint32_t max
     }
     if ((pcre->flags & CLAM_PCRE_GLOBAL) == 0 && max > 1)
         max = 1;
-    return run(match, code, anchored ? PCRE2_ANCHORED : 0, object->bytes + from, (size_t)len, reach, max);
+    return run(match, code, anchored ? PCRE2_ANCHORED : 0, object->bytes + from, (size_t)len, reach,
+               max);
 }
 
 /* ---- expressions ----------------------------------------------------------------------------- */
@@ -242,8 +243,7 @@ static bool evaluate(struct clam_match *match, const struct clam_sig *sig, uint3
     }
     if (!holds)
         own = (struct tally){0, 0};
-    if (!modifier_holds(node, own.n) ||
-        (uint32_t)__builtin_popcountll(own.subs) < node->distinct)
+    if (!modifier_holds(node, own.n) || (uint32_t)__builtin_popcountll(own.subs) < node->distinct)
         return false;
     tally->n += own.n;
     return true;

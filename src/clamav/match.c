@@ -300,9 +300,8 @@ static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, u
         if (object->bytes == NULL && len > CLAM_WINDOW_LEN / 2)
             len = CLAM_WINDOW_LEN / 2;
         const uint8_t *text = clam_object_at(object, from, (size_t)len);
-        const uint8_t *found = seg->key_case
-                                   ? find_folded(text, (size_t)len, key, seg->key_len)
-                                   : memmem(text, (size_t)len, key, seg->key_len);
+        const uint8_t *found = seg->key_case ? find_folded(text, (size_t)len, key, seg->key_len)
+                                             : memmem(text, (size_t)len, key, seg->key_len);
         if (found != NULL)
             return from + (uint64_t)(found - text);
         from += len - seg->key_len + 1;
@@ -406,8 +405,7 @@ static void step_back(struct clam_match *match, const struct clam_seg *seg,
                 if (alternate_at(match, alt, from))
                     (void)add(match, &match->next, from);
         } else {
-            while (from <= at - near &&
-                   (from = seg_from(match, seg, from, at - near)) != NOWHERE)
+            while (from <= at - near && (from = seg_from(match, seg, from, at - near)) != NOWHERE)
                 (void)add(match, &match->next, from++);
         }
         tested = at - near + 1;

@@ -36,9 +36,9 @@ struct clam_object {
     const uint8_t *bytes; /* all of it in memory; NULL: read from fd */
     uint64_t len;
     int fd;
-    uint8_t target;      /* enum clam_target beside GENERIC, or GENERIC */
+    uint8_t target;       /* enum clam_target beside GENERIC, or GENERIC */
     struct clam_exe *exe; /* where target is an executable's */
-    uint8_t *window;     /* window_cap bytes of the file from window_at */
+    uint8_t *window;      /* window_cap bytes of the file from window_at */
     size_t window_cap, window_len;
     uint64_t window_at;
     uint64_t looked_len; /* bytes read into the window */

@@ -95,8 +95,8 @@ static enum sl_status open_device(struct sl_clamav_scanner *scanner, struct sl_d
     if (kind == SL_DEVICE_CUDA)
         status = sl_stage_open(&scanner->stage, &scanner->limits, diag);
     if (status == SL_OK)
-        status = scanner->backend->open(&scanner->context, scanner->db->mpm, &scanner->limits,
-                                        diag);
+        status =
+            scanner->backend->open(&scanner->context, scanner->db->mpm, &scanner->limits, diag);
     return status;
 }
 
@@ -188,8 +188,8 @@ static enum sl_status run_matcher(struct sl_clamav_scanner *scanner)
 
     while (status == SL_EOVERFLOW) {
         const size_t cap = scanner->hits.n + scanner->hits.n / 4;
-        struct sl_hit *more = cap <= UINT32_MAX ? realloc(scanner->hits.hit, cap * sizeof *more)
-                                                : NULL;
+        struct sl_hit *more =
+            cap <= UINT32_MAX ? realloc(scanner->hits.hit, cap * sizeof *more) : NULL;
 
         if (more == NULL)
             return SL_ENOMEM;
@@ -198,8 +198,8 @@ static enum sl_status run_matcher(struct sl_clamav_scanner *scanner)
         scanner->limits.max_hits = (uint32_t)cap;
         scanner->backend->close(scanner->context);
         scanner->context = NULL;
-        status = scanner->backend->open(&scanner->context, scanner->db->mpm, &scanner->limits,
-                                        NULL);
+        status =
+            scanner->backend->open(&scanner->context, scanner->db->mpm, &scanner->limits, NULL);
         if (status == SL_OK)
             status = run_once(scanner);
     }
@@ -318,8 +318,8 @@ static bool hash_part(struct clam_object *object, uint64_t at, uint64_t len, int
     bool good = context != NULL && EVP_DigestInit_ex(context, digest_of(kind), NULL) == 1;
 
     while (good && len > 0) {
-        const size_t n = object->bytes != NULL || len < CLAM_WINDOW_LEN / 2 ? (size_t)len
-                                                                            : CLAM_WINDOW_LEN / 2;
+        const size_t n =
+            object->bytes != NULL || len < CLAM_WINDOW_LEN / 2 ? (size_t)len : CLAM_WINDOW_LEN / 2;
         const uint8_t *bytes = clam_object_at(object, at, n);
 
         good = bytes != NULL && EVP_DigestUpdate(context, bytes, n) == 1;
@@ -334,7 +334,8 @@ static bool hash_part(struct clam_object *object, uint64_t at, uint64_t len, int
 
 static void report(struct sl_clamav_scanner *scanner, uint32_t name, bool official);
 
-/* Whether a part of the object has a hash of that purpose; each is reported, but for allowed ones. */
+/* Whether a part of the object has a hash of that purpose; each is reported, but for allowed ones.
+ */
 static bool match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64_t at, uint64_t len)
 {
     const struct clam_block *block = scanner->db->block;
@@ -444,8 +445,8 @@ static void match_candidates(struct sl_clamav_scanner *scanner, unsigned logical
 static void collect_unanchored(struct sl_clamav_scanner *scanner)
 {
     const struct clam_block *block = scanner->db->block;
-    const uint32_t *fixed = clam_at(block, CLAM_A_FIXED), *searched = clam_at(block,
-                                                                              CLAM_A_SEARCHED);
+    const uint32_t *fixed = clam_at(block, CLAM_A_FIXED),
+                   *searched = clam_at(block, CLAM_A_SEARCHED);
     const uint32_t targets = clam_targets(&scanner->object);
 
     for (uint64_t i = 0; i < block->n[CLAM_A_FIXED]; i++)
@@ -496,9 +497,8 @@ enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner)
     for (uint32_t item = 0; item < batch->n_items && status == SL_OK; item++) {
         const struct queued *queued = &scanner->queue[item];
 
-        scanner->object.bytes = queued->bytes != NULL
-                                    ? queued->bytes
-                                    : batch->bytes + batch->payload[item].offset;
+        scanner->object.bytes =
+            queued->bytes != NULL ? queued->bytes : batch->bytes + batch->payload[item].offset;
         begin_object(scanner, queued->token, queued->len);
         take_hits(scanner, item, 0, &next);
         status = end_object(scanner, queued);

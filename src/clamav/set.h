@@ -59,7 +59,7 @@ struct sl_clamav_set {
     size_t n_allowed;
 
     /* Equal bodies are one pattern: chains by a hash of their text. */
-    uint32_t *chain_head; /* CHAIN_HEADS of them */
+    uint32_t *chain_head;       /* CHAIN_HEADS of them */
     struct clam_records chains; /* struct clam_chain, one a pattern */
 
     struct sl_diag *shown; /* what sl_clamav_skipped and _bad_line hand out */

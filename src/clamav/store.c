@@ -44,8 +44,8 @@ enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block 
     if (made == NULL)
         status = diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
     else
-        status = sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM), block->n[CLAM_A_MPM], path,
-                               diag);
+        status =
+            sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM), block->n[CLAM_A_MPM], path, diag);
     if (status != SL_OK) {
         free_block(block, mapped);
         free(made);
@@ -364,8 +364,7 @@ static enum sl_status check_head(const struct clam_block *block, uint64_t len, c
                                  struct sl_diag *diag)
 {
     if (len < sizeof *block || block->magic != CLAM_MAGIC)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "is no compiled database (of this byte order)");
+        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database (of this byte order)");
     if (block->version != CLAM_VERSION)
         return diag_set(diag, SL_EFORMAT, path, 0,
                         "is a compiled database of version %" PRIu32 " (expected %d)",
@@ -390,8 +389,8 @@ static enum sl_status check_block(const struct clam_block *block, uint64_t len, 
 
     if (status != SL_OK)
         return status;
-    if (!check_segs(block) || !check_patterns(block) || !check_nodes(block) ||
-        !check_sigs(block) || !check_anchors(block) || !check_hashes(block))
+    if (!check_segs(block) || !check_patterns(block) || !check_nodes(block) || !check_sigs(block) ||
+        !check_anchors(block) || !check_hashes(block))
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its parts contradict another");
     return SL_OK;
 }

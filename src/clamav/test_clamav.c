@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Signatures against the definition: constructs, random ones, borders of pieces, hashes, formats. */
+/* Signatures against the definition: constructs, random ones, borders of pieces, hashes, formats.
+ */
 #include "test.h"
 
 #include <ctype.h>
@@ -89,8 +90,7 @@ static struct sl_clamav_db *compile_text(const char *name, const char *text)
     const struct sl_diag *diag;
 
     read_text(set, name, text);
-    if ((diag = sl_clamav_bad_line(set, 0)) != NULL ||
-        (diag = sl_clamav_skipped(set, 0)) != NULL)
+    if ((diag = sl_clamav_bad_line(set, 0)) != NULL || (diag = sl_clamav_skipped(set, 0)) != NULL)
         fail_msg("line %u: %s in %s", diag->line, diag->text, text);
     struct sl_clamav_db *db = compile(set);
     sl_clamav_set_free(set);
@@ -263,8 +263,8 @@ static void test_constructs(void **state)
         const struct construct *c = &ndb_constructs[i];
 
         check_construct("t.ndb", c);
-        assert_int_equal(
-            ref_ndb(c->line, (const uint8_t *)c->text, strlen(c->text), NULL), c->matches);
+        assert_int_equal(ref_ndb(c->line, (const uint8_t *)c->text, strlen(c->text), NULL),
+                         c->matches);
     }
     for (size_t i = 0; i < sizeof ldb_constructs / sizeof *ldb_constructs; i++)
         check_construct("t.ldb", &ldb_constructs[i]);
@@ -564,8 +564,9 @@ static void test_pieces(void **state)
     uint64_t seed = 5;
 
     (void)state;
-    for (size_t border = BATCH_LEN - 300; border < BATCH_LEN + 20;
-         border += border > BATCH_LEN - 14 && border < BATCH_LEN + 2 ? 1 : 37) {
+    for (size_t border = BATCH_LEN - 300;
+         border<BATCH_LEN + 20; border += border> BATCH_LEN - 14 && border < BATCH_LEN + 2 ? 1
+                                                                                           : 37) {
         memset(bytes, '.', len);
         memcpy(bytes + border, "abcdefghijkl", 12);
         scan_all_ways(db, bytes, len, "A", true, &seed);
@@ -605,9 +606,8 @@ static void test_batch(void **state)
 
     (void)state;
     for (int i = 0; i < N; i++)
-        assert_int_equal(sl_clamav_scan_buffer(scanner, texts[i % 6], strlen(texts[i % 6]),
-                                               &found[i]),
-                         SL_OK);
+        assert_int_equal(
+            sl_clamav_scan_buffer(scanner, texts[i % 6], strlen(texts[i % 6]), &found[i]), SL_OK);
     assert_int_equal(sl_clamav_flush(scanner), SL_OK);
     for (int i = 0; i < N; i++) {
         assert_int_equal(found[i].done, 1);
@@ -761,8 +761,8 @@ static void make_pe(uint8_t *pe)
     put32(pe + 60, 0x80);
     memcpy(pe + 0x80, "PE\0\0", 4);
     put16(pe + 0x84, 0x14C);
-    put16(pe + 0x86, 2);    /* sections */
-    put16(pe + 0x94, 224);  /* optional header */
+    put16(pe + 0x86, 2);   /* sections */
+    put16(pe + 0x94, 224); /* optional header */
     put16(pe + 0x98, 0x10B);
     put32(pe + 0x98 + 16, 0x1050); /* entry point */
     put32(pe + 0x98 + 32, 0x1000); /* alignments */
@@ -791,8 +791,8 @@ static void test_pe(void **state)
         size_t at;
         const char *name;
         uint8_t last;
-    } places[] = {{PE_ENTRY, "EP", 1},      {PE_ENTRY - 16, "EPM", 2}, {0x404, "S0", 3},
-                  {0x80C, "S1", 4},         {0xA00, "SE", 5},          {0x820, "SL", 6}};
+    } places[] = {{PE_ENTRY, "EP", 1}, {PE_ENTRY - 16, "EPM", 2}, {0x404, "S0", 3},
+                  {0x80C, "S1", 4},    {0xA00, "SE", 5},          {0x820, "SL", 6}};
     struct sl_clamav_set *set = new_set();
     uint8_t pe[PE_LEN];
     char line[256];
@@ -800,9 +800,10 @@ static void test_pe(void **state)
 
     (void)state;
     read_text(set, "e.ndb", lines);
-    read_text(set, "e.ldb", "Two;NumberOfSections:2-2,Target:1;0;deadbeef01\n"
-                            "Three;NumberOfSections:3-9,Target:1;0;deadbeef01\n"
-                            "At;EntryPoint:1104-1104,Target:1;0;deadbeef01\n");
+    read_text(set, "e.ldb",
+              "Two;NumberOfSections:2-2,Target:1;0;deadbeef01\n"
+              "Three;NumberOfSections:3-9,Target:1;0;deadbeef01\n"
+              "At;EntryPoint:1104-1104,Target:1;0;deadbeef01\n");
     make_pe(pe);
     sprintf(line, "1024:%s:Section\n", hex_digest(EVP_md5(), pe + 0x800, 0x400));
     read_text(set, "e.mdb", line);
@@ -1009,8 +1010,8 @@ static enum sl_status read_container(const uint8_t *bytes, size_t len, struct sl
 static void test_container(void **state)
 {
     static uint8_t bytes[16384];
-    const size_t len = make_container(bytes, sizeof bytes, "A:0:*:61626364\nB:0:*:62636465\n",
-                                      "B\n");
+    const size_t len =
+        make_container(bytes, sizeof bytes, "A:0:*:61626364\nB:0:*:62636465\n", "B\n");
     struct sl_clamav_set *set = new_set();
     struct sl_clamav_count count;
 
@@ -1155,15 +1156,15 @@ static void test_real(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constructs),   cmocka_unit_test(test_old_format),
-        cmocka_unit_test(test_wide),         cmocka_unit_test(test_random_sets),
-        cmocka_unit_test(test_pieces),       cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_thresholds),   cmocka_unit_test(test_first_match),
-        cmocka_unit_test(test_hashes),       cmocka_unit_test(test_ignored_line),
-        cmocka_unit_test(test_pe),           cmocka_unit_test(test_elf),
-        cmocka_unit_test(test_macho),        cmocka_unit_test(test_report),
-        cmocka_unit_test(test_container),    cmocka_unit_test(test_store),
-        cmocka_unit_test(test_eicar),        cmocka_unit_test(test_real),
+        cmocka_unit_test(test_constructs), cmocka_unit_test(test_old_format),
+        cmocka_unit_test(test_wide),       cmocka_unit_test(test_random_sets),
+        cmocka_unit_test(test_pieces),     cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_thresholds), cmocka_unit_test(test_first_match),
+        cmocka_unit_test(test_hashes),     cmocka_unit_test(test_ignored_line),
+        cmocka_unit_test(test_pe),         cmocka_unit_test(test_elf),
+        cmocka_unit_test(test_macho),      cmocka_unit_test(test_report),
+        cmocka_unit_test(test_container),  cmocka_unit_test(test_store),
+        cmocka_unit_test(test_eicar),      cmocka_unit_test(test_real),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
