@@ -130,7 +130,7 @@ static enum clam_taken put_body_sig(struct sl_clamav_set *set, struct clam_text 
     struct clam_sig *sig;
     struct clam_sub *sub;
     struct clam_node *node;
-    uint32_t pattern, text, *variant, at_variant, at_sub, at_node;
+    uint32_t pattern = 0, text = 0, *variant, at_variant, at_sub, at_node;
 
     enum clam_taken taken = put_name(set, name, &text);
     if (taken == CLAM_TAKEN)
@@ -158,7 +158,7 @@ static enum clam_taken read_ndb(struct sl_clamav_set *set, struct clam_text line
 {
     struct clam_text name, target, offset, hex;
     struct clam_offset place;
-    uint64_t number, least;
+    uint64_t number = 0, least;
 
     if (!clam_text_cut(&line, ':', &name) || !clam_text_cut(&line, ':', &target) ||
         !clam_text_cut(&line, ':', &offset))
@@ -213,8 +213,8 @@ static enum clam_taken read_hash(struct sl_clamav_set *set, enum clam_format for
     struct clam_text fields[2], name;
     struct clam_read_hash *hash;
     uint8_t digest[32] = {0}, kind;
-    uint64_t size = CLAM_ANY_SIZE, least;
-    uint32_t text;
+    uint64_t size = CLAM_ANY_SIZE, least = 0;
+    uint32_t text = 0;
 
     if (!clam_text_cut(&line, ':', &fields[0]) || !clam_text_cut(&line, ':', &fields[1]))
         return clam_bad(set, "has less than three fields");
@@ -302,7 +302,7 @@ static enum clam_taken read_argument(struct sl_clamav_set *set, struct clam_text
                                      struct clam_sig *sig)
 {
     struct clam_text name;
-    uint64_t from, to;
+    uint64_t from = 0, to = 0;
 
     if (!clam_text_cut(&argument, ':', &name))
         return clam_bad(set, "the target description has no value for '%.*s'",

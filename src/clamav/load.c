@@ -17,7 +17,8 @@
 
 enum {
     CVD_HEADER_LEN = 512, /* bytes, then tar.gz, or tar where the builder chose so */
-    TAR_BLOCK = 512
+    TAR_BLOCK = 512,
+    INFLATE_FIRST = 1 << 20 /* bytes of room */
 };
 
 #define FILE_LEN_MAX (UINT64_C(2) << 30)
@@ -74,27 +75,36 @@ static enum sl_status read_file(const char *path, uint8_t **bytes, size_t *len,
 
 /* ---- containers ------------------------------------------------------------------------------ */
 
+/* Room behind the first `have` bytes. */
+static bool make_room(uint8_t **out, size_t *cap, size_t have)
+{
+    const size_t wanted = *cap > 0 ? *cap * 2 : INFLATE_FIRST;
+    uint8_t *more;
+
+    if (have < *cap)
+        return true;
+    if (wanted > UNPACKED_LEN_MAX || (more = realloc(*out, wanted)) == NULL)
+        return false;
+    *out = more;
+    *cap = wanted;
+    return true;
+}
+
 /* Inflates a whole gzip stream into memory that is malloc'ed. */
 static enum sl_status inflate_all(const char *path, const uint8_t *bytes, size_t len, uint8_t **out,
                                   size_t *out_len, struct sl_diag *diag)
 {
-    z_stream stream = {.next_in = (Bytef *)bytes};
-    size_t cap = len * 4 + TAR_BLOCK, have = 0, given = 0;
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes};
+    size_t cap = 0, have = 0, given = 0;
     int result = Z_OK;
 
     *out = NULL;
     if (inflateInit2(&stream, 15 + 16) != Z_OK)
         return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
-    while (result == Z_OK) {
-        uint8_t *more = have < cap && *out != NULL ? *out : realloc(*out, cap *= 2);
-
-        if (more == NULL || cap > UNPACKED_LEN_MAX) {
-            (void)inflateEnd(&stream);
-            return diag_set(diag, SL_ENOMEM, path, 0, "does not fit into memory unpacked");
-        }
-        *out = more;
+    while (result == Z_OK && make_room(out, &cap, have)) {
         const size_t room = cap - have < UINT_MAX ? cap - have : UINT_MAX;
         const size_t rest = len - given < UINT_MAX ? len - given : UINT_MAX;
+
         stream.avail_in = (uInt)rest;
         stream.next_out = *out + have;
         stream.avail_out = (uInt)room;
@@ -106,6 +116,8 @@ static enum sl_status inflate_all(const char *path, const uint8_t *bytes, size_t
     }
     (void)inflateEnd(&stream);
     *out_len = have;
+    if (result == Z_OK)
+        return diag_set(diag, SL_ENOMEM, path, 0, "does not fit into memory unpacked");
     if (result != Z_STREAM_END)
         return diag_set(diag, SL_EFORMAT, path, 0, "is cut or damaged: it cannot be unpacked");
     return SL_OK;
@@ -215,7 +227,7 @@ static enum sl_status read_database(struct sl_clamav_set *set, const char *path,
 {
     const enum clam_format format = clam_format_of(path);
     enum sl_status status;
-    uint8_t *bytes;
+    uint8_t *bytes = NULL;
     size_t len = 0;
 
     if (format != CLAM_CVD && (passes & (format == CLAM_IGN2 ? IGNORES : OTHERS)) == 0)

@@ -45,7 +45,7 @@ static struct clam_node *node_at(struct logic *logic, uint32_t node)
 static enum clam_taken read_modifier(struct logic *logic, uint32_t node)
 {
     char modifier = '\0';
-    uint32_t value, distinct = 0;
+    uint32_t value = 0, distinct = 0;
 
     /* Real databases have `==`, and `=2,` without a second number. */
     for (char c = next_char(logic); c == '=' || c == '<' || c == '>'; c = next_char(logic)) {
@@ -74,7 +74,7 @@ static enum clam_taken read_modifier(struct logic *logic, uint32_t node)
 static enum clam_taken read_leaf(struct logic *logic, uint32_t *node)
 {
     struct clam_node *leaf;
-    uint32_t sub;
+    uint32_t sub = 0;
 
     if (!read_number(logic, &sub))
         return clam_bad(logic->set, "the expression is wrong at '%.*s'",
@@ -113,7 +113,7 @@ static enum clam_taken read_operand(struct logic *logic, unsigned depth, uint32_
 
 static enum clam_taken read_expression(struct logic *logic, unsigned depth, uint32_t *node)
 {
-    uint32_t left, right;
+    uint32_t left = 0, right = 0;
 
     if (depth > CLAM_DEPTH_MAX)
         return clam_bad(logic->set, "the expression is nested too deeply");

@@ -126,7 +126,7 @@ struct tally {
     uint64_t subs;
 };
 
-static bool evaluate(struct clam_match *match, const struct clam_sig *sig, uint32_t node,
+static bool evaluate(struct clam_match *match, const struct clam_sig *sig, uint32_t number,
                      uint32_t max, struct tally *tally);
 
 static uint32_t count_sub(struct clam_match *match, const struct clam_sig *sig, uint32_t number,

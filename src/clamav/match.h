@@ -44,7 +44,7 @@ void clam_match_begin(struct clam_match *match, struct clam_object *object);
 
 enum clam_known { CLAM_NOT_KNOWN, CLAM_ABSENT, CLAM_PRESENT };
 
-enum clam_known clam_match_known(const struct clam_match *match, uint32_t pattern);
+enum clam_known clam_match_known(const struct clam_match *match, uint32_t number);
 
 /* Targets of the signatures that an object may match, as bits. */
 static inline uint32_t clam_targets(const struct clam_object *object)
@@ -53,29 +53,29 @@ static inline uint32_t clam_targets(const struct clam_object *object)
 }
 
 /* Whether it is of use to try the body at another place. */
-bool clam_match_wanted(const struct clam_match *match, uint32_t pattern);
+bool clam_match_wanted(const struct clam_match *match, uint32_t number);
 
 /* Whether the body matches with the segment lying at `at`, a place not tried before. */
-bool clam_match_at(struct clam_match *match, uint32_t pattern, uint32_t seg, uint64_t at);
+bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint64_t at);
 
 /* Whether it matches anywhere. */
-bool clam_match_exists(struct clam_match *match, uint32_t pattern);
+bool clam_match_exists(struct clam_match *match, uint32_t number);
 
 /* How often, counted up to max. */
-uint32_t clam_match_count(struct clam_match *match, uint32_t pattern, uint32_t max);
+uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t max);
 
 /* Whether a signature matches: its target, sizes and expression. */
-bool clam_match_sig(struct clam_match *match, uint32_t sig);
+bool clam_match_sig(struct clam_match *match, uint32_t number);
 
 /* Whether its target and sizes allow it to. */
-bool clam_match_applies(const struct clam_match *match, uint32_t sig);
+bool clam_match_applies(const struct clam_match *match, uint32_t number);
 
 /* The places where a body with such an offset may begin. False: nowhere. */
 bool clam_match_range(const struct clam_match *match, uint32_t kind, uint32_t section,
                       uint32_t offset, uint32_t shift, uint64_t *from, uint64_t *to);
 
 /* How often a PCRE matches, up to max. */
-uint32_t clam_pcre_count(struct clam_match *match, uint32_t pcre, uint32_t max);
+uint32_t clam_pcre_count(struct clam_match *match, uint32_t number, uint32_t max);
 void clam_pcres_free(struct clam_pcres *pcres, size_t n);
 
 #endif

@@ -387,6 +387,7 @@ bool clam_text_number(struct clam_text text, uint64_t max, uint64_t *value)
 {
     uint64_t number = 0;
 
+    *value = 0;
     if (text.len == 0 || text.len > 19)
         return false;
     for (size_t i = 0; i < text.len; i++) {
