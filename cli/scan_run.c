@@ -294,6 +294,9 @@ static struct entry *take_entry(struct job *job, bool wait)
 
     pthread_mutex_lock(&job->lock);
     for (;;) {
+        /* What was done without a scan may have been printed already. */
+        if (job->taken < job->printed)
+            job->taken = job->printed;
         while (job->taken < job->filled && job->entries[job->taken % ENTRIES].done)
             job->taken++;
         if (job->taken < job->filled && !job->failed)

@@ -79,7 +79,7 @@ static double pattern_cost(const struct compile *c, uint32_t number)
     return places * exp2(-(double)best->key_bits) + c->users[number] * shared_cost;
 }
 
-static double node_cost(const struct compile *c, const struct clam_sig *sig, uint32_t node);
+static double node_cost(const struct compile *c, const struct clam_sig *sig, uint32_t number);
 
 static double sub_cost(const struct compile *c, const struct clam_sig *sig, uint32_t number)
 {

@@ -8,14 +8,14 @@
 #include "clamav/object.h"
 
 struct magic {
-    uint8_t at, len;
     const char *bytes;
+    uint8_t at, len;
     uint8_t target;
 };
 
 #define MAGIC(at, text, target)            \
     {                                      \
-        at, sizeof(text) - 1, text, target \
+        text, at, sizeof(text) - 1, target \
     }
 
 static const struct magic magics[] = {

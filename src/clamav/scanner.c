@@ -187,7 +187,7 @@ static enum sl_status run_matcher(struct sl_clamav_scanner *scanner)
     enum sl_status status = run_once(scanner);
 
     while (status == SL_EOVERFLOW) {
-        const size_t cap = scanner->hits.n + scanner->hits.n / 4;
+        const size_t cap = scanner->hits.n + scanner->hits.n / 4 + 1;
         struct sl_hit *more =
             cap <= UINT32_MAX ? realloc(scanner->hits.hit, cap * sizeof *more) : NULL;
 

@@ -39,13 +39,13 @@ enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block 
                               const char *path, struct sl_diag *diag)
 {
     struct sl_clamav_db *made = calloc(1, sizeof *made);
-    enum sl_status status;
 
-    if (made == NULL)
-        status = diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
-    else
-        status =
-            sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM), block->n[CLAM_A_MPM], path, diag);
+    if (made == NULL) {
+        free_block(block, mapped);
+        return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
+    }
+    const enum sl_status status =
+        sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM), block->n[CLAM_A_MPM], path, diag);
     if (status != SL_OK) {
         free_block(block, mapped);
         free(made);
