@@ -194,7 +194,7 @@ static enum sl_status read_container(struct sl_clamav_set *set, const char *path
     uint8_t *unpacked = NULL;
     enum sl_status status = check_header(path, bytes, len, diag);
 
-    if (status != SL_OK)
+    if (status != SL_OK || len < CVD_HEADER_LEN)
         return status;
     const uint8_t *tar = bytes + CVD_HEADER_LEN;
     len -= CVD_HEADER_LEN;
@@ -202,7 +202,7 @@ static enum sl_status read_container(struct sl_clamav_set *set, const char *path
         status = inflate_all(path, tar, len, &unpacked, &len, diag);
         tar = unpacked;
     }
-    if (status == SL_OK)
+    if (status == SL_OK && tar != NULL)
         status = read_members(set, path, tar, len, ignores, diag);
     free(unpacked);
     set->n_unchecked += status == SL_OK && !ignores;
