@@ -118,7 +118,7 @@ struct sl_clamav_result {
     uint32_t matches;     /* reported for it */
     bool allowed;         /* it matched, but its hash is in a list of allowed files */
     bool suspect;         /* a threshold (below) left candidates unverified */
-    bool changed;         /* it grew, shrank or could not be read to its end while scanned */
+    bool changed;         /* it shrank, or could not be read to its end, while scanned */
     int error;            /* errno of a failed read, or 0 */
 };
 
