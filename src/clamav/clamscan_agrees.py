@@ -294,7 +294,7 @@ def part_real(rng, sluice, folder, data):
         with open(path, encoding="latin-1") as text:
             lines += [line for line in text if line.strip() and line[0] != "#"]
     files = []
-    for i, made in enumerate(samples_of(rng, lines, 300)):
+    for i, made in enumerate(samples_of(rng, lines, 600)):
         name = f"s{i}"
         files.append(name)
         with open(os.path.join(folder, name), "wb") as out:
@@ -305,12 +305,13 @@ def part_real(rng, sluice, folder, data):
 
 
 def part_system(rng, sluice, folder, data):
-    files = [path for path in glob.glob("/usr/bin/*") + glob.glob("/usr/lib/**/*", recursive=True)
-             if os.path.isfile(path) and not os.path.islink(path) and "\n" not in path
-             and 0 < os.path.getsize(path) < 1 << 18]
+    paths = [os.path.join(folder_path, name) for top in ("/usr/bin", "/usr/lib")
+             for folder_path, _, names in os.walk(top) for name in names]
+    files = [path for path in sorted(paths) if os.path.isfile(path) and not os.path.islink(path)
+             and "\n" not in path and 0 < os.path.getsize(path) < 1 << 20]
     rng.shuffle(files)
     with open(os.path.join(folder, "list3"), "w", encoding="utf-8") as out:
-        out.write("\n".join(sorted(files[:60])) + "\n")
+        out.write("\n".join(sorted(files[:1000])) + "\n")
     return compare("system files", sluice, data, "list3", folder, 0)
 
 
