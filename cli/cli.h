@@ -19,6 +19,7 @@ int command_rules(int argc, char **argv);
 int command_lookup(int argc, char **argv);
 int command_devices(int argc, char **argv);
 int command_bench(int argc, char **argv);
+int command_scan(int argc, char **argv);
 
 /* Prints "sluice: ..." to stderr. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -14,6 +14,7 @@ static const struct {
     {"run", command_run, "read captures or an interface: header checks, signatures, alerts"},
     {"encode", command_encode, "write a capture without what it repeats"},
     {"decode", command_decode, "give back what encode was given, bit for bit"},
+    {"scan", command_scan, "scan files for the signatures of ClamAV's databases"},
     {"rules", command_rules, "what of rule files is understood, what is skipped, and why"},
     {"lookup", command_lookup, "names in tables of routes and block lists"},
     {"bench", command_bench, "rates of this machine, beside its ceilings"},
@@ -28,7 +29,7 @@ static void print_usage(FILE *out)
     for (int i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].text);
     fprintf(out, "\n  sluice COMMAND --help tells its options; sluice --version the version.\n"
-                 "  Exit status: 0 done, 2 an error.\n");
+                 "  Exit status: 0 done, 1 scan found something, 2 an error.\n");
 }
 
 int main(int argc, char **argv)

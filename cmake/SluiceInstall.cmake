@@ -7,7 +7,8 @@ foreach(module IN LISTS modules)
 endforeach()
 # What the modules need, and not the modules themselves: their objects are in already.
 target_link_libraries(libsluice PRIVATE PkgConfig::PCAP PkgConfig::ZLIB PkgConfig::ZSTD
-                      PkgConfig::JANSSON PkgConfig::SQLITE3 PkgConfig::XXHASH Threads::Threads)
+                      PkgConfig::JANSSON PkgConfig::SQLITE3 PkgConfig::XXHASH
+                      PkgConfig::PCRE2 PkgConfig::CRYPTO Threads::Threads m)
 if(HYPERSCAN_FOUND)
   target_link_libraries(libsluice PRIVATE PkgConfig::HYPERSCAN)
 endif()

@@ -54,6 +54,9 @@ class Command(unittest.TestCase):
         for arguments in (["--help"], ["run", "--help"], ["rules", "--help"], ["bench", "--help"],
                           ["devices", "--help"], ["encode", "--help"], ["decode", "--help"],
                           ["--version"]):
+
+        for arguments in (["--help"], ["run", "--help"], ["rules", "--help"], ["scan", "--help"], ["bench", "--help"],
+                          ["devices", "--help"], ["--version"]):
             result = sluice(*arguments)
             self.assertEqual(result.returncode, 0)
             self.assertTrue(result.stdout)
@@ -233,6 +236,72 @@ class Command(unittest.TestCase):
                             "no regular file")
 
     # ---- the benchmark of matching
+
+    # ---- scan
+
+    def scan(self, *arguments, **options):
+        signatures = b"Hello:0:*:68656c6c6f2c20776f726c64\nWorld:0:*:776f726c64\n"
+        return sluice("scan", "-d", self.path("scan.ndb", signatures), "--no-summary", *arguments,
+                      **options)
+
+    def test_scan_prints_clamscans_lines(self):
+        found, clean = self.path("found", b"say hello, world"), self.path("clean", b"nothing")
+        empty, link = self.path("empty", b""), self.path("link")
+        os.symlink(found, link)
+        result = self.scan(found, clean, empty)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout.decode(), f"^{found}: (Hello|World).UNOFFICIAL FOUND\n"
+                                                 f"{clean}: OK\n{empty}: Empty file\n$")
+        names = self.scan("-z", "-i", found, clean).stdout.decode().splitlines()
+        self.assertEqual(sorted(names), [f"{found}: Hello.UNOFFICIAL FOUND",
+                                         f"{found}: World.UNOFFICIAL FOUND"])
+        self.assertEqual(self.scan(clean).returncode, 0)
+        result = self.scan("-", stdin=None, input=b"hello, world")
+        self.assertEqual(result.returncode, 1)
+        self.assertTrue(result.stdout.startswith(b"stdin: "))
+
+    def test_scan_goes_on_behind_what_it_cannot_read(self):
+        found = self.path("found", b"world")
+        result = self.scan(self.path("none"), found)
+        self.assertIn(b"none: No such file or directory\n", result.stdout)
+        self.assertIn(b"World.UNOFFICIAL FOUND", result.stdout)
+        self.assertEqual(self.scan(self.path("none")).returncode, 2)
+
+    def test_scan_ends_in_loops_of_links(self):
+        os.mkdir(self.path("tree"))
+        self.path("tree/found", b"world")
+        os.symlink("..", self.path("tree/up"))
+        result = self.scan("-r", "--follow-dir-symlinks=2", "--follow-file-symlinks=2", "-i",
+                           self.path("tree"))
+        self.assertEqual(result.returncode, 1)
+        lines = result.stdout.decode().splitlines()
+        self.assertIn(f"{self.path('tree/found')}: World.UNOFFICIAL FOUND", lines)
+
+    def test_scan_in_threads_keeps_the_order(self):
+        os.mkdir(self.path("many"))
+        for i in range(300):
+            self.path(f"many/{i:03}", b"world" if i % 7 == 0 else b"x" * (i + 1))
+        one = self.scan("-r", self.path("many"))
+        four = self.scan("-r", "--threads", "4", self.path("many"))
+        self.assertEqual(one.stdout, four.stdout)
+        self.assertEqual(one.stdout.count(b"FOUND"), 43)
+        rows = [json.loads(line) for line in self.scan("-r", "--json", self.path("many"))
+                .stdout.splitlines()]
+        self.assertEqual(sum(row["result"] == "found" for row in rows), 43)
+
+    def test_scan_with_a_compiled_database(self):
+        text = self.path("scan2.ndb", b"World:0:*:776f726c64\nbad line\n")
+        compiled, found = self.path("scan.cdb"), self.path("found", b"world")
+        result = sluice("scan", "-d", text, "--debug", "--compile", compiled)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b"scan2.ndb:2: ", result.stderr)
+        self.assertEqual(sluice("scan", "-d", compiled, found).returncode, 1)
+        with open(compiled, "r+b") as file:
+            file.seek(5000)
+            file.write(b"\xff\x00\xff")
+        self.assert_refused(sluice("scan", "-d", compiled, found), compiled, "damaged")
+        self.assert_refused(sluice("scan", "-d", self.path("no.ndb"), found), "no.ndb")
+        self.assert_refused(sluice("scan", found), "database")
 
     def test_bad_literals_are_quoted(self):
         for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"), (b"a\\x", "backslash"),

@@ -5,6 +5,7 @@
 
 #include "sluice/batch.h"
 #include "sluice/capture.h"
+#include "sluice/clamav.h"
 #include "sluice/detect.h"
 #include "sluice/device.h"
 #include "sluice/dissect.h"

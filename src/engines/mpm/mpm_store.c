@@ -281,6 +281,25 @@ enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path, struct
     return status;
 }
 
+void sl_mpm_store(const struct sl_mpm_table *table, void *memory)
+{
+    struct sl_mpm_table *copy = (struct sl_mpm_table *)memory;
+
+    memcpy(memory, table, table->len);
+    copy->checksum = mpm_table_checksum(table);
+}
+
+enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memory, size_t len,
+                             const char *path, struct sl_diag *diag)
+{
+    const struct sl_mpm_table *there = (const struct sl_mpm_table *)memory;
+    const enum sl_status status = mpm_table_check(there, len, path, diag);
+
+    if (status == SL_OK)
+        *table = there;
+    return status;
+}
+
 void sl_mpm_free(struct sl_mpm_table *table)
 {
     if (table != NULL && table->checksum != 0)

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/* The scan itself: a walk that fills a queue, threads with a scanner each, and lines in the order
+ * of the walk, whichever thread was done first. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli.h"
+#include "scan.h"
+
+enum { ENTRIES = 8192, PROGRESS_NS = 250000000, FEED_LEN = 1 << 16 };
+
+/* A file on its way, or a line of the walk. */
+struct entry {
+    char *path;
+    const char *note; /* "Excluded", "Empty file", ...: nothing to scan */
+    char *error;
+    char **names; /* of matches, as printed */
+    size_t n_names;
+    struct sl_clamav_result result;
+    bool done;
+};
+
+struct job {
+    const struct scan_options *options;
+    const struct sl_clamav_db *db;
+    struct sl_clamav_scan_config config;
+    struct scan_totals *totals;
+    FILE *log;
+
+    pthread_mutex_t lock;
+    pthread_cond_t work, room;
+    /* A ring: printed up to `printed`, taken by threads up to `taken`, filled up to `filled`. */
+    struct entry entries[ENTRIES];
+    uint64_t printed, taken, filled;
+    bool walked; /* no more will be filled */
+    bool failed;
+    struct sl_diag diag;
+
+    bool progress, shown;
+    uint64_t begin_ns, last_ns;
+};
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void put_line(struct job *job, const char *path, const char *text)
+{
+    char safe[PATH_MAX + 16];
+
+    printf("%s: %s\n", cli_printable(path, safe, sizeof safe), text);
+    if (job->log != NULL)
+        fprintf(job->log, "%s: %s\n", safe, text);
+}
+
+/* Paths may be any bytes; JSON is UTF-8. */
+static json_t *json_path(const char *path)
+{
+    json_t *value = json_string(path);
+    char safe[PATH_MAX + 16];
+
+    if (value != NULL)
+        return value;
+    cli_printable(path, safe, sizeof safe);
+    for (char *at = safe; *at != '\0'; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    return json_string(safe);
+}
+
+static const char *state_of(const struct entry *entry)
+{
+    if (entry->error != NULL)
+        return "error";
+    if (entry->note != NULL)
+        return "skipped";
+    if (entry->n_names > 0)
+        return "found";
+    return entry->result.suspect ? "suspect" : "ok";
+}
+
+static void put_json(const struct entry *entry)
+{
+    json_t *names = json_array();
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < entry->n_names; i++)
+        json_array_append_new(names, json_path(entry->names[i]));
+    json_object_set_new(object, "path", json_path(entry->path));
+    json_object_set_new(object, "result", json_string(state_of(entry)));
+    if (entry->error != NULL || entry->note != NULL)
+        json_object_set_new(object, "reason",
+                            json_path(entry->error != NULL ? entry->error : entry->note));
+    if (entry->n_names > 0)
+        json_object_set(object, "names", names);
+    if (entry->result.suspect)
+        json_object_set_new(object, "unverified", json_true());
+    if (entry->result.allowed)
+        json_object_set_new(object, "allowed", json_true());
+    if (entry->error == NULL && entry->note == NULL)
+        json_object_set_new(object, "bytes", json_integer((json_int_t)entry->result.len));
+    json_dumpf(object, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(names);
+    json_decref(object);
+}
+
+static void put_text(struct job *job, const struct entry *entry)
+{
+    const struct scan_options *options = job->options;
+    const bool quiet = options->infected_only || options->quiet;
+    char line[1200];
+
+    for (size_t i = 0; i < entry->n_names && !options->quiet; i++) {
+        snprintf(line, sizeof line, "%s FOUND", entry->names[i]);
+        put_line(job, entry->path, line);
+    }
+    if (entry->error != NULL) {
+        if (!quiet)
+            put_line(job, entry->path, entry->error);
+    } else if (entry->note != NULL) {
+        const bool ok = strcmp(entry->note, "OK") == 0;
+
+        if (!quiet && !(ok && options->suppress_ok))
+            put_line(job, entry->path, entry->note);
+    } else if (entry->n_names == 0 && entry->result.suspect) {
+        if (!options->quiet)
+            put_line(job, entry->path, "SUSPECT (not all candidates were verified)");
+    } else if (entry->n_names == 0 && !quiet && !options->suppress_ok) {
+        put_line(job, entry->path, "OK");
+    }
+}
+
+static void show_progress(struct job *job)
+{
+    const uint64_t now = clock_ns();
+    const double seconds = (double)(now - job->begin_ns) / 1e9;
+    char files[32], bytes[32], rate[32];
+
+    if (!job->progress || now - job->last_ns < PROGRESS_NS)
+        return;
+    fprintf(
+        stderr, "\r%s files, %s, %s/s, %" PRIu64 " waiting \033[K",
+        cli_count(job->totals->files, files), cli_bytes((double)job->totals->scanned_bytes, bytes),
+        cli_bytes((double)job->totals->scanned_bytes / seconds, rate), job->filled - job->printed);
+    job->shown = true;
+    job->last_ns = now;
+}
+
+static void count_entry(struct job *job, const struct entry *entry)
+{
+    struct scan_totals *totals = job->totals;
+
+    if (entry->error != NULL) {
+        totals->errors++;
+    } else if (entry->note == NULL) {
+        totals->files++;
+        totals->infected += entry->n_names > 0;
+        totals->suspect += entry->result.suspect && entry->n_names == 0;
+        totals->bytes += entry->result.len;
+        totals->scanned_bytes += entry->result.scanned_len;
+    }
+}
+
+static void free_entry(struct entry *entry)
+{
+    for (size_t i = 0; i < entry->n_names; i++)
+        free(entry->names[i]);
+    free(entry->names);
+    free(entry->error);
+    free(entry->path);
+    memset(entry, 0, sizeof *entry);
+}
+
+/* Prints what is done, in order. The lock is held. */
+static void print_done(struct job *job)
+{
+    while (job->printed < job->filled && job->entries[job->printed % ENTRIES].done) {
+        struct entry *entry = &job->entries[job->printed % ENTRIES];
+
+        count_entry(job, entry);
+        if (job->options->json)
+            put_json(entry);
+        else
+            put_text(job, entry);
+        free_entry(entry);
+        job->printed++;
+    }
+    show_progress(job);
+    pthread_cond_signal(&job->room);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void fail(struct job *job, const struct sl_diag *diag)
+{
+    pthread_mutex_lock(&job->lock);
+    if (!job->failed)
+        job->diag = *diag;
+    job->failed = true;
+    pthread_cond_broadcast(&job->work);
+    pthread_cond_broadcast(&job->room);
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void set_error(struct entry *entry, const char *reason)
+{
+    free(entry->error);
+    entry->error = strdup(reason);
+}
+
+static void on_match(void *user, void *token, const struct sl_clamav_match *match)
+{
+    struct entry *entry = token;
+    char **more = realloc(entry->names, (entry->n_names + 1) * sizeof *more);
+    char *name = NULL;
+
+    (void)user;
+    if (more != NULL)
+        entry->names = more;
+    if (more == NULL ||
+        asprintf(&name, "%s%s", match->name, match->official ? "" : ".UNOFFICIAL") < 0) {
+        set_error(entry, "out of memory");
+        return;
+    }
+    entry->names[entry->n_names++] = name;
+}
+
+static void on_done(void *user, void *token, const struct sl_clamav_result *result)
+{
+    struct job *job = user;
+    struct entry *entry = token;
+
+    entry->result = *result;
+    if (result->error != 0)
+        set_error(entry, strerror(result->error));
+    else if (result->changed)
+        set_error(entry, "changed while it was scanned");
+    pthread_mutex_lock(&job->lock);
+    entry->done = true;
+    print_done(job);
+    pthread_mutex_unlock(&job->lock);
+}
+
+static enum sl_status scan_stdin(struct sl_clamav_scanner *scanner, struct entry *entry)
+{
+    static uint8_t bytes[FEED_LEN]; /* one entry of a run at most is standard input */
+    enum sl_status status = SL_OK;
+    ssize_t n = 1;
+
+    while (n != 0 && status == SL_OK) {
+        n = read(STDIN_FILENO, bytes, sizeof bytes);
+        if (n > 0)
+            status = sl_clamav_feed(scanner, bytes, (size_t)n);
+        else if (n < 0 && errno != EINTR) {
+            set_error(entry, strerror(errno));
+            n = 0;
+        }
+    }
+    return status == SL_OK ? sl_clamav_feed_end(scanner, entry) : status;
+}
+
+static enum sl_status scan_entry(struct job *job, struct sl_clamav_scanner *scanner,
+                                 struct entry *entry)
+{
+    const struct sl_clamav_result nothing = {0};
+    enum sl_status status;
+
+    if (strcmp(entry->path, "stdin") == 0 && entry->note != NULL) {
+        entry->note = NULL;
+        return scan_stdin(scanner, entry);
+    }
+    const int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        set_error(entry, errno == EACCES ? "Access denied" : strerror(errno));
+        on_done(job, entry, &nothing);
+        return SL_OK;
+    }
+    status = sl_clamav_scan_fd(scanner, fd, entry);
+    (void)close(fd);
+    return status;
+}
+
+/* The next entry to scan; NULL: none is there now, or `wait` and none will come. */
+static struct entry *take_entry(struct job *job, bool wait)
+{
+    struct entry *entry = NULL;
+
+    pthread_mutex_lock(&job->lock);
+    for (;;) {
+        /* What was done without a scan may have been printed already. */
+        if (job->taken < job->printed)
+            job->taken = job->printed;
+        while (job->taken < job->filled && job->entries[job->taken % ENTRIES].done)
+            job->taken++;
+        if (job->taken < job->filled && !job->failed)
+            entry = &job->entries[job->taken++ % ENTRIES];
+        if (entry != NULL || !wait || job->walked || job->failed)
+            break;
+        pthread_cond_wait(&job->work, &job->lock);
+    }
+    pthread_mutex_unlock(&job->lock);
+    return entry;
+}
+
+static void *scan_thread(void *user)
+{
+    struct job *job = user;
+    struct sl_clamav_scanner *scanner;
+    struct sl_diag diag = {0};
+    enum sl_status status = sl_clamav_open(&scanner, job->db, &job->config, &diag);
+    struct entry *entry;
+
+    if (status != SL_OK) {
+        fail(job, &diag);
+        return NULL;
+    }
+    while (status == SL_OK) {
+        entry = take_entry(job, false);
+        if (entry == NULL) { /* nothing waits: what was given is ended before waiting */
+            status = sl_clamav_flush(scanner);
+            entry = status == SL_OK ? take_entry(job, true) : NULL;
+        }
+        if (entry == NULL)
+            break;
+        status = scan_entry(job, scanner, entry);
+    }
+    if (status == SL_OK)
+        status = sl_clamav_flush(scanner);
+    if (status != SL_OK) {
+        snprintf(diag.text, sizeof diag.text, "the scan cannot go on: %s", sl_status_text(status));
+        fail(job, &diag);
+    }
+    sl_clamav_close(scanner);
+    return NULL;
+}
+
+/* ---- the walk's side ------------------------------------------------------------------------- */
+
+static void put_entry(struct job *job, const char *path, const char *note, const char *error,
+                      bool done)
+{
+    struct entry *entry;
+
+    pthread_mutex_lock(&job->lock);
+    while (job->filled - job->printed == ENTRIES && !job->failed)
+        pthread_cond_wait(&job->room, &job->lock);
+    if (!job->failed) {
+        entry = &job->entries[job->filled++ % ENTRIES];
+        entry->path = strdup(path);
+        entry->note = note;
+        entry->error = error != NULL ? strdup(error) : NULL;
+        entry->done = done;
+        if (entry->path == NULL) {
+            job->failed = true;
+            entry->done = true;
+            snprintf(job->diag.text, sizeof job->diag.text, "out of memory");
+        }
+        if (done)
+            print_done(job);
+        pthread_cond_signal(&job->work);
+    }
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void on_file(void *user, const char *path)
+{
+    put_entry(user, path, NULL, NULL, false);
+}
+
+static void on_note(void *user, const char *path, const char *note)
+{
+    put_entry(user, path, note, NULL, true);
+}
+
+static void on_error(void *user, const char *path, const char *reason)
+{
+    put_entry(user, path, NULL, reason, true);
+}
+
+static bool is_stopped(void *user)
+{
+    struct job *job = user;
+    bool stopped;
+
+    pthread_mutex_lock(&job->lock);
+    stopped = job->failed;
+    pthread_mutex_unlock(&job->lock);
+    return stopped;
+}
+
+static void walk_list(struct scan_walk *walk, const char *list)
+{
+    FILE *file = strcmp(list, "-") == 0 ? stdin : fopen(list, "re");
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+
+    if (file == NULL) {
+        walk->error(walk->user, list, strerror(errno));
+        return;
+    }
+    while ((n = getline(&line, &cap, file)) > 0) {
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            line[--n] = '\0';
+        if (n > 0)
+            scan_walk_path(walk, line);
+    }
+    free(line);
+    if (file != stdin)
+        (void)fclose(file);
+}
+
+static void walk_all(struct job *job, char **paths, int n_paths)
+{
+    struct scan_walk walk = {job->options, job->totals, job,       on_file,
+                             on_note,      on_error,    is_stopped};
+
+    for (int i = 0; i < n_paths; i++) {
+        if (strcmp(paths[i], "-") == 0)
+            put_entry(job, "stdin", "from standard input", NULL, false);
+        else
+            scan_walk_path(&walk, paths[i]);
+    }
+    if (job->options->file_list != NULL)
+        walk_list(&walk, job->options->file_list);
+    pthread_mutex_lock(&job->lock);
+    job->walked = true;
+    pthread_cond_broadcast(&job->work);
+    pthread_mutex_unlock(&job->lock);
+}
+
+static bool run_threads(struct job *job, char **paths, int n_paths)
+{
+    pthread_t *threads = calloc(job->options->n_threads, sizeof *threads);
+    unsigned n = 0;
+
+    while (threads != NULL && n < job->options->n_threads &&
+           pthread_create(&threads[n], NULL, scan_thread, job) == 0)
+        n++;
+    if (n > 0)
+        walk_all(job, paths, n_paths);
+    else
+        snprintf(job->diag.text, sizeof job->diag.text, "no thread could be started");
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+    return n > 0 && !job->failed;
+}
+
+bool scan_run(const struct scan_options *options, const struct sl_clamav_db *db,
+              const struct sl_device *device, char **paths, int n_paths, struct scan_totals *totals)
+{
+    struct job *job = calloc(1, sizeof *job);
+    bool good = false;
+
+    if (job == NULL) {
+        cli_error("out of memory");
+        return false;
+    }
+    job->options = options;
+    job->db = db;
+    job->totals = totals;
+    sl_clamav_scan_config_init(&job->config);
+    job->config.device = *device;
+    job->config.all_matches = options->all_matches;
+    job->config.max_scan_len = options->max_scan_len;
+    job->config.max_batch_hits = options->max_batch_hits;
+    job->config.max_object_hits = options->max_object_hits;
+    job->config.match = on_match;
+    job->config.done = on_done;
+    job->config.user = job;
+    job->progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !options->quiet;
+    job->begin_ns = job->last_ns = clock_ns();
+    pthread_mutex_init(&job->lock, NULL);
+    pthread_cond_init(&job->work, NULL);
+    pthread_cond_init(&job->room, NULL);
+    if (options->log != NULL && (job->log = fopen(options->log, "ae")) == NULL) {
+        cli_error("%s: cannot be opened: %s", options->log, strerror(errno));
+    } else {
+        good = run_threads(job, paths, n_paths);
+        if (job->shown)
+            fputs("\r\033[K", stderr);
+        if (!good)
+            cli_diag(&job->diag);
+    }
+    if (job->log != NULL && fclose(job->log) != 0) {
+        cli_error("%s: cannot be written: %s", options->log, strerror(errno));
+        good = false;
+    }
+    for (int i = 0; i < ENTRIES; i++)
+        free_entry(&job->entries[i]);
+    pthread_cond_destroy(&job->room);
+    pthread_cond_destroy(&job->work);
+    pthread_mutex_destroy(&job->lock);
+    free(job);
+    return good;
+}

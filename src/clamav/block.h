@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* The compiled block: arrays of fixed records that name one another by index. No pointers. The set
+ * of signatures as read consists of the same records, so compiling is choosing anchors and laying
+ * the arrays behind one another. */
+#ifndef CLAMAV_BLOCK_H
+#define CLAMAV_BLOCK_H
+
+#include <stdint.h>
+
+/* Target types (ClamAV: FileTypes). A signature's target is one of them, an object has GENERIC and
+ * at most one other. */
+enum clam_target {
+    CLAM_GENERIC,
+    CLAM_PE,
+    CLAM_OLE2,
+    CLAM_HTML,
+    CLAM_MAIL,
+    CLAM_GRAPHICS,
+    CLAM_ELF,
+    CLAM_ASCII,
+    CLAM_UNUSED,
+    CLAM_MACHO,
+    CLAM_PDF,
+    CLAM_FLASH,
+    CLAM_JAVA,
+    CLAM_INTERNAL,
+    CLAM_OTHER,
+    CLAM_TARGETS
+};
+
+enum { CLAM_NONE = 0xFFFFFFFFu, CLAM_UNBOUNDED = 0xFFFFFFFFu, CLAM_SUBS_MAX = 64 };
+
+enum clam_elem_kind {
+    CLAM_EXACT,     /* bytes */
+    CLAM_MASKED,    /* (byte & mask) == value */
+    CLAM_ALTS,      /* one of n alternates of equal length, or none of them where negated */
+    CLAM_VARIABLE,  /* one of n alternates of any lengths: the only element of its segment */
+    CLAM_LEFT_B,    /* word boundary, no width, before the segment */
+    CLAM_LEFT_L,    /* line boundary */
+    CLAM_LEFT_W,    /* non-alphanumeric */
+    CLAM_LEFT_WIDE, /* non-alphanumeric in two bytes */
+    CLAM_RIGHT_B,   /* the same behind the segment */
+    CLAM_RIGHT_L,
+    CLAM_RIGHT_W,
+    CLAM_RIGHT_WIDE,
+    CLAM_ELEM_KINDS
+};
+
+/* A check at `at` bytes from the segment's first. */
+struct clam_elem {
+    uint8_t kind;
+    uint8_t negated;
+    uint16_t n_alts;
+    uint32_t at;
+    uint32_t len;   /* bytes */
+    uint32_t bytes; /* in the pool; alternates: index of the first */
+    uint32_t masks; /* in the pool, where CLAM_MASKED */
+};
+
+/* An alternate: value and mask for each byte. */
+struct clam_alt {
+    uint32_t len;
+    uint32_t bytes, masks;
+};
+
+/* Bytes at fixed distances from one another. */
+struct clam_seg {
+    uint32_t gap_min, gap_max; /* bytes between the segment before and this one; gap_max may be
+                                  CLAM_UNBOUNDED */
+    uint32_t elems, n_elems;
+    uint32_t len;      /* bytes; of a variable one the shortest alternate */
+    uint32_t len_max;  /* of a variable one the longest */
+    uint32_t key;      /* its rarest literal: bytes in the pool, */
+    uint16_t key_len;  /* 0: it has none */
+    uint16_t key_case; /* 1: ASCII case is ignored */
+    uint32_t key_at;   /* bytes from the segment's first */
+    float key_bits;    /* how rare: -log2 of the chance to meet it at a place */
+};
+
+enum clam_offset_kind {
+    CLAM_ANYWHERE,
+    CLAM_ABSOLUTE,
+    CLAM_EOF_MINUS,
+    CLAM_EP_PLUS,
+    CLAM_EP_MINUS,
+    CLAM_SECTION_PLUS,
+    CLAM_SECTION_WHOLE,
+    CLAM_LAST_PLUS,
+    CLAM_OFFSET_KINDS
+};
+
+/* A body: segments in order. Segments with bounded gaps between them are a group. */
+struct clam_pattern {
+    uint32_t segs, n_segs;
+    uint32_t last_part; /* index, from segs, of the segment that begins the last part: `{}` and `*`
+                           separate parts, and a match is counted by where its last part begins */
+    uint32_t groups;    /* number of groups */
+    uint32_t offset_kind, section, offset, shift;
+    uint32_t targets;      /* bits of the targets of the signatures that it anchors */
+    uint32_t sigs, n_sigs; /* in the list of signatures that it anchors */
+    uint32_t looked_for;   /* 1: the matcher looks for a literal of it */
+    uint32_t count_max;    /* the highest count that an expression asks about */
+};
+
+enum { CLAM_SUB_BODY, CLAM_SUB_PCRE, CLAM_SUB_KINDS };
+
+/* A subsignature: a body in one or two variants (ascii, wide), or a PCRE. */
+struct clam_sub {
+    uint32_t kind;
+    uint32_t first, n; /* body: in the list of variants; PCRE: its index, 1 */
+};
+
+struct clam_pcre {
+    uint32_t text, text_len; /* in the text pool, NUL behind */
+    uint32_t options;        /* PCRE2_* */
+    uint32_t flags;          /* CLAM_PCRE_* */
+    uint32_t offset_kind, section, offset, shift;
+    uint32_t node; /* root of its trigger */
+};
+
+enum { CLAM_PCRE_GLOBAL = 1, CLAM_PCRE_ROLLING = 2, CLAM_PCRE_ENCOMPASS = 4 };
+
+enum { CLAM_LEAF, CLAM_AND, CLAM_OR, CLAM_NODE_KINDS };
+
+/* Of a logical expression; operands come before operators. */
+struct clam_node {
+    uint8_t kind;
+    uint8_t modifier; /* '=', '<', '>' or 0 */
+    uint16_t depth;   /* of the tree below, from 1: bounds recursion */
+    uint32_t left;    /* leaf: the number of the subsignature */
+    uint32_t right;
+    uint32_t value, distinct; /* of the modifier */
+    uint32_t first;           /* the first node of the tree below */
+};
+
+enum { CLAM_DEPTH_MAX = 200 };
+
+enum { CLAM_OFFICIAL = 1, CLAM_LOGICAL = 2 };
+
+struct clam_sig {
+    uint32_t name; /* in the text pool */
+    uint8_t target;
+    uint8_t flags;
+    uint16_t n_subs;
+    uint32_t subs;
+    uint32_t node;             /* root of the expression */
+    uint32_t count_max;        /* the highest count that an expression asks about */
+    uint32_t nos_min, nos_max; /* sections */
+    uint32_t ep_min, ep_max;
+    uint64_t size_min, size_max; /* bytes of the file */
+};
+
+/* Where a literal of the matcher lies in a pattern. */
+struct clam_use {
+    uint32_t pattern;
+    uint32_t seg;  /* from the pattern's first */
+    uint32_t back; /* bytes from the segment's first to the literal's end */
+};
+
+enum { CLAM_MD5, CLAM_SHA1, CLAM_SHA256, CLAM_HASHES };
+enum { CLAM_OF_FILE, CLAM_OF_SECTION, CLAM_OF_ALLOWED, CLAM_HASHED };
+
+static const uint32_t clam_hash_len[CLAM_HASHES] = {16, 20, 32};
+
+#define CLAM_ANY_SIZE UINT64_MAX
+
+/* A hash signature; sorted by kind, purpose, size and digest. */
+struct clam_hash {
+    uint64_t size; /* bytes, or CLAM_ANY_SIZE */
+    uint8_t digest[32];
+    uint32_t name;
+    uint8_t official;
+    uint8_t pad[3];
+};
+
+/* The arrays of the block. */
+enum clam_array {
+    CLAM_A_TEXT,     /* char: names and PCREs, each ended by NUL */
+    CLAM_A_BYTES,    /* uint8_t: values, masks, literals */
+    CLAM_A_ALTS,     /* struct clam_alt */
+    CLAM_A_ELEMS,    /* struct clam_elem */
+    CLAM_A_SEGS,     /* struct clam_seg */
+    CLAM_A_PATTERNS, /* struct clam_pattern */
+    CLAM_A_VARIANTS, /* uint32_t: patterns */
+    CLAM_A_SUBS,     /* struct clam_sub */
+    CLAM_A_PCRES,    /* struct clam_pcre */
+    CLAM_A_NODES,    /* struct clam_node */
+    CLAM_A_SIGS,     /* struct clam_sig */
+    CLAM_A_READ,     /* as many as a set has; the others are the compiler's */
+
+    CLAM_A_ANCHORED = CLAM_A_READ, /* uint32_t: signatures, by pattern */
+    CLAM_A_LITERALS,               /* uint32_t: first use of each literal, and the end */
+    CLAM_A_USES,                   /* struct clam_use, by literal */
+    CLAM_A_FIXED,                  /* uint32_t: patterns at fixed positions */
+    CLAM_A_SEARCHED,               /* uint32_t: signatures without an anchor */
+    CLAM_A_HASHES,                 /* struct clam_hash */
+    CLAM_A_SIZES,                  /* uint64_t: sizes of files that have hash signatures, sorted */
+    CLAM_A_MPM,                    /* uint8_t: the matcher's table */
+    CLAM_ARRAYS
+};
+
+extern const uint32_t clam_record_len[CLAM_ARRAYS];
+
+#define CLAM_MAGIC UINT64_C(0x31304D414C434C53) /* "SLCLAM01" */
+enum { CLAM_VERSION = 1, CLAM_ALIGN = 64 };
+
+struct clam_block {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t pointer_len;
+    uint64_t len;
+    uint64_t checksum; /* of all behind it */
+    uint64_t at[CLAM_ARRAYS];
+    uint64_t n[CLAM_ARRAYS];
+    uint64_t hashes[CLAM_HASHED][CLAM_HASHES][2]; /* first and end in CLAM_A_HASHES */
+    uint64_t n_hashes;                            /* file and section hashes */
+    uint64_t anchored, fixed, searched;
+};
+
+static inline const void *clam_at(const struct clam_block *block, enum clam_array array)
+{
+    return (const uint8_t *)block + block->at[array];
+}
+
+#endif

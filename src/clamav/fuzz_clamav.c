@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Databases: the first byte picks the format; what is taken is compiled and scans the rest of the
+ * input. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clamav/set.h"
+#include "sluice/clamav.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void scan(struct sl_clamav_db *db, const uint8_t *data, size_t len)
+{
+    struct sl_clamav_scan_config config;
+    struct sl_clamav_scanner *scanner;
+
+    sl_clamav_scan_config_init(&config);
+    config.all_matches = true;
+    config.batch_len = 1 << 16;
+    if (sl_clamav_open(&scanner, db, &config, NULL) != SL_OK)
+        return;
+    if (sl_clamav_scan_buffer(scanner, data, len, NULL) != SL_OK ||
+        sl_clamav_flush(scanner) != SL_OK)
+        abort();
+    sl_clamav_close(scanner);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    static const char *const names[] = {"f.ndb", "f.ldb", "f.hdb", "f.mdb", "f.ign2", "f.db"};
+    struct sl_clamav_set *set;
+    struct sl_clamav_db *db;
+    struct sl_diag diag;
+
+    if (len == 0 || len > 4096 || sl_clamav_set_create(&set, &diag) != SL_OK)
+        return 0;
+    if (data[0] % 7 == 6) {
+        (void)clam_container_read(set, "f.cvd", data + 1, len - 1, &diag);
+    } else if (sl_clamav_set_read_text(set, names[data[0] % 7], (const char *)data + 1, len - 1,
+                                       &diag) == SL_OK &&
+               sl_clamav_compile(&db, set, SL_DEVICE_CPU, &diag) == SL_OK) {
+        scan(db, data, len);
+        sl_clamav_free(db);
+    }
+    sl_clamav_set_free(set);
+    return 0;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Signatures: targets, sizes, and expressions over how often bodies and PCREs match. */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clamav/match.h"
+
+/* ---- PCREs ----------------------------------------------------------------------------------- */
+
+/* As clamscan's defaults: steps of a match, depth of its recursion, bytes of a file. */
+enum { PCRE_STEPS = 100000, PCRE_DEPTH = 2000, PCRE_FILE_MAX = 100 << 20 };
+
+struct clam_pcres {
+    pcre2_code **code; /* NULL: not needed yet */
+    pcre2_match_data *data;
+    pcre2_match_context *limits;
+};
+
+void clam_pcres_free(struct clam_pcres *pcres, size_t n)
+{
+    if (pcres == NULL)
+        return;
+    for (size_t i = 0; pcres->code != NULL && i < n; i++)
+        pcre2_code_free(pcres->code[i]);
+    pcre2_match_data_free(pcres->data);
+    pcre2_match_context_free(pcres->limits);
+    free(pcres->code);
+    free(pcres);
+}
+
+static struct clam_pcres *pcres_create(size_t n)
+{
+    struct clam_pcres *pcres = calloc(1, sizeof *pcres);
+
+    if (pcres == NULL)
+        return NULL;
+    pcres->code = calloc(n, sizeof(pcre2_code *));
+    pcres->data = pcre2_match_data_create(64, NULL);
+    pcres->limits = pcre2_match_context_create(NULL);
+    if (pcres->code == NULL || pcres->data == NULL || pcres->limits == NULL) {
+        clam_pcres_free(pcres, n);
+        return NULL;
+    }
+    pcre2_set_match_limit(pcres->limits, PCRE_STEPS);
+    pcre2_set_depth_limit(pcres->limits, PCRE_DEPTH);
+    return pcres;
+}
+
+static const pcre2_code *pcre_code(struct clam_match *match, uint32_t number)
+{
+    const struct clam_pcre *pcre = &match->pcres[number];
+    int error;
+    PCRE2_SIZE at;
+
+    if (match->expressions == NULL)
+        match->expressions = pcres_create(match->block->n[CLAM_A_PCRES]);
+    if (match->expressions == NULL) {
+        match->no_memory = true;
+        return NULL;
+    }
+    pcre2_code **code = &match->expressions->code[number];
+    if (*code == NULL)
+        *code = pcre2_compile((PCRE2_SPTR)match->text + pcre->text, pcre->text_len, pcre->options,
+                              &error, &at, NULL);
+    return *code;
+}
+
+/* Runs it over text; `reach`: matches must begin no further on. */
+static uint32_t run(struct clam_match *match, const pcre2_code *code, uint32_t options,
+                    const uint8_t *text, size_t len, uint64_t reach, uint32_t max)
+{
+    const struct clam_pcres *pcres = match->expressions;
+    uint32_t n = 0;
+
+    for (size_t at = 0; n < max && at < len;) {
+        if (pcre2_match(code, text, len, at, options, pcres->data, pcres->limits) < 0)
+            break;
+        const PCRE2_SIZE *found = pcre2_get_ovector_pointer(pcres->data);
+        if (found[0] > reach)
+            break;
+        n++;
+        at = found[1] > at ? found[1] : at + 1;
+    }
+    return n;
+}
+
+uint32_t clam_pcre_count(struct clam_match *match, uint32_t number, uint32_t max)
+{
+    const struct clam_pcre *pcre = &match->pcres[number];
+    struct clam_object *object = match->object;
+    const pcre2_code *code = pcre_code(match, number);
+    const bool encompass = (pcre->flags & CLAM_PCRE_ENCOMPASS) != 0;
+    uint64_t from, to, len, reach = UINT64_MAX;
+
+    if (code == NULL || object->len > PCRE_FILE_MAX ||
+        !clam_match_range(match, pcre->offset_kind, pcre->section, pcre->offset, pcre->shift, &from,
+                          &to) ||
+        from >= object->len)
+        return 0;
+    if (!clam_object_load(object)) {
+        match->no_memory = true;
+        return 0;
+    }
+    const bool anchored =
+        pcre->offset_kind != CLAM_ANYWHERE && to == from && (pcre->flags & CLAM_PCRE_ROLLING) == 0;
+    len = object->len - from;
+    if (pcre->offset_kind != CLAM_ANYWHERE && to > from) {
+        if (encompass)
+            len = to - from < len ? to - from : len;
+        else
+            reach = to - from;
+    }
+    if ((pcre->flags & CLAM_PCRE_GLOBAL) == 0 && max > 1)
+        max = 1;
+    return run(match, code, anchored ? PCRE2_ANCHORED : 0, object->bytes + from, (size_t)len, reach,
+               max);
+}
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+/* What an operand amounts to: how many matches, of which subsignatures. */
+struct tally {
+    uint64_t n;
+    uint64_t subs;
+};
+
+static bool evaluate(struct clam_match *match, const struct clam_sig *sig, uint32_t number,
+                     uint32_t max, struct tally *tally);
+
+static uint32_t count_sub(struct clam_match *match, const struct clam_sig *sig, uint32_t number,
+                          uint32_t max)
+{
+    const struct clam_sub *sub = &match->subs[sig->subs + number];
+    uint32_t n = 0;
+
+    if (sub->kind == CLAM_SUB_PCRE) {
+        struct tally tally = {0, 0};
+
+        /* The expression may ask for counts, and so may the trigger. */
+        return evaluate(match, sig, match->pcres[sub->first].node, sig->count_max, &tally)
+                   ? clam_pcre_count(match, sub->first, max)
+                   : 0;
+    }
+    for (uint32_t i = 0; i < sub->n && n < max; i++)
+        n += clam_match_count(match, match->variants[sub->first + i], max - n);
+    return n;
+}
+
+static bool modifier_holds(const struct clam_node *node, uint64_t n)
+{
+    switch (node->modifier) {
+    case '=':
+        return n == node->value;
+    case '<':
+        return n < node->value;
+    case '>':
+        return n > node->value;
+    default:
+        return n > 0;
+    }
+}
+
+static bool evaluate_leaf(struct clam_match *match, const struct clam_sig *sig,
+                          const struct clam_node *node, uint32_t max, struct tally *tally)
+{
+    const uint32_t n = count_sub(match, sig, node->left, max);
+
+    if (!modifier_holds(node, n))
+        return false;
+    tally->n += n;
+    tally->subs |= UINT64_C(1) << node->left;
+    return true;
+}
+
+/* Whether a subsignature may match: without searching, or exactly. PCREs may. */
+static bool sub_may_match(struct clam_match *match, const struct clam_sig *sig, uint32_t number,
+                          bool search)
+{
+    const struct clam_sub *sub = &match->subs[sig->subs + number];
+    const uint32_t *variants = match->variants + sub->first;
+
+    if (sub->kind == CLAM_SUB_PCRE)
+        return true;
+    for (uint32_t i = 0; i < sub->n; i++)
+        if (search ? clam_match_exists(match, variants[i])
+                   : clam_match_known(match, variants[i]) != CLAM_ABSENT)
+            return true;
+    return false;
+}
+
+/* A block that asks for several different subsignatures is most often decided by few of them: what
+ * is known first, then one search after another until too many are missing. */
+static bool may_have_distinct(struct clam_match *match, const struct clam_sig *sig, uint32_t number)
+{
+    const struct clam_node *node = &match->nodes[number];
+    uint64_t subs = 0;
+
+    for (uint32_t i = node->first; i < number; i++) {
+        if (match->nodes[i].modifier != 0)
+            return true; /* it may count without a match */
+        if (match->nodes[i].kind == CLAM_LEAF)
+            subs |= UINT64_C(1) << match->nodes[i].left;
+    }
+    uint32_t left = (uint32_t)__builtin_popcountll(subs);
+    for (int search = 0; search < 2; search++)
+        for (uint32_t i = 0; i < CLAM_SUBS_MAX && left >= node->distinct; i++)
+            if ((subs >> i & 1) != 0 && !sub_may_match(match, sig, i, search != 0)) {
+                subs &= ~(UINT64_C(1) << i);
+                left--;
+            }
+    return left >= node->distinct;
+}
+
+/* As libclamav counts: a block that does not hold has no matches, and one with a count of its own
+ * adds its matches, but no subsignatures, to the block around it. */
+static bool evaluate(struct clam_match *match, const struct clam_sig *sig, uint32_t number,
+                     uint32_t max, struct tally *tally)
+{
+    const struct clam_node *node = &match->nodes[number];
+    struct tally own = {0, 0};
+
+    if (node->kind == CLAM_LEAF)
+        return evaluate_leaf(match, sig, node, max, tally);
+    if (node->distinct > 1 && !may_have_distinct(match, sig, number))
+        return false;
+    /* Only counts need both sides where one decides. */
+    const bool both = sig->count_max > 1;
+    const bool left = evaluate(match, sig, node->left, max, &own);
+    bool holds = left;
+    if (both || left == (node->kind == CLAM_AND)) {
+        const bool right = evaluate(match, sig, node->right, max, &own);
+
+        holds = node->kind == CLAM_AND ? left && right : left || right;
+    }
+    if (node->modifier == 0) {
+        if (holds) {
+            tally->n += own.n;
+            tally->subs |= own.subs;
+        }
+        return holds;
+    }
+    if (!holds)
+        own = (struct tally){0, 0};
+    if (!modifier_holds(node, own.n) || (uint32_t)__builtin_popcountll(own.subs) < node->distinct)
+        return false;
+    tally->n += own.n;
+    return true;
+}
+
+bool clam_match_applies(const struct clam_match *match, uint32_t number)
+{
+    const struct clam_sig *sig = &match->sigs[number];
+    const struct clam_object *object = match->object;
+
+    if ((sig->target != CLAM_GENERIC && sig->target != object->target) ||
+        object->len < sig->size_min || object->len > sig->size_max)
+        return false;
+    if (sig->ep_min == 0 && sig->ep_max == UINT32_MAX && sig->nos_min == 0 &&
+        sig->nos_max == UINT32_MAX)
+        return true;
+    const struct clam_exe *exe = object->exe;
+    return exe->good && exe->entry >= sig->ep_min && exe->entry <= sig->ep_max &&
+           exe->n_sections >= sig->nos_min && exe->n_sections <= sig->nos_max;
+}
+
+bool clam_match_sig(struct clam_match *match, uint32_t number)
+{
+    const struct clam_sig *sig = &match->sigs[number];
+    struct tally tally = {0, 0};
+
+    return clam_match_applies(match, number) &&
+           evaluate(match, sig, sig->node, sig->count_max, &tally);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Bodies and expressions evaluated exactly, on one object at a time. What is found out about a body
+ * is kept until the next object. */
+#ifndef CLAMAV_MATCH_H
+#define CLAMAV_MATCH_H
+
+#include "clamav/block.h"
+#include "clamav/object.h"
+
+struct clam_positions {
+    uint64_t *at;
+    size_t n, cap;
+};
+
+struct clam_pcres; /* compiled where first needed */
+
+struct clam_match {
+    const struct clam_block *block;
+    const char *text;
+    const uint8_t *bytes;
+    const struct clam_alt *alts;
+    const struct clam_elem *elems;
+    const struct clam_seg *segs;
+    const struct clam_pattern *patterns;
+    const uint32_t *variants;
+    const struct clam_sub *subs;
+    const struct clam_pcre *pcres;
+    const struct clam_node *nodes;
+    const struct clam_sig *sigs;
+
+    struct clam_object *object;
+    uint32_t epoch;  /* counts objects: what was noted of another one is not known */
+    uint32_t *known; /* by pattern: 4 * epoch + what */
+    uint32_t *found; /* by pattern of one segment: places where it matched, once it is known */
+    bool complete;   /* all places where the matcher's literals lie have been tried */
+    struct clam_positions now, next, tested;
+    struct clam_pcres *expressions;
+    bool no_memory;
+};
+
+bool clam_match_open(struct clam_match *match, const struct clam_block *block);
+void clam_match_close(struct clam_match *match);
+void clam_match_begin(struct clam_match *match, struct clam_object *object);
+
+enum clam_known { CLAM_NOT_KNOWN, CLAM_ABSENT, CLAM_PRESENT };
+
+enum clam_known clam_match_known(const struct clam_match *match, uint32_t number);
+
+/* Targets of the signatures that an object may match, as bits. */
+static inline uint32_t clam_targets(const struct clam_object *object)
+{
+    return UINT32_C(1) << CLAM_GENERIC | UINT32_C(1) << object->target;
+}
+
+/* Whether it is of use to try the body at another place. */
+bool clam_match_wanted(const struct clam_match *match, uint32_t number);
+
+/* Whether the body matches with the segment lying at `at`, a place not tried before. */
+bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint64_t at);
+
+/* Whether it matches anywhere. */
+bool clam_match_exists(struct clam_match *match, uint32_t number);
+
+/* How often, counted up to max. */
+uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t max);
+
+/* Whether a signature matches: its target, sizes and expression. */
+bool clam_match_sig(struct clam_match *match, uint32_t number);
+
+/* Whether its target and sizes allow it to. */
+bool clam_match_applies(const struct clam_match *match, uint32_t number);
+
+/* The places where a body with such an offset may begin. False: nowhere. */
+bool clam_match_range(const struct clam_match *match, uint32_t kind, uint32_t section,
+                      uint32_t offset, uint32_t shift, uint64_t *from, uint64_t *to);
+
+/* How often a PCRE matches, up to max. */
+uint32_t clam_pcre_count(struct clam_match *match, uint32_t number, uint32_t max);
+void clam_pcres_free(struct clam_pcres *pcres, size_t n);
+
+#endif

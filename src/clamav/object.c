@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "clamav/object.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads len bytes; what is gone reads as zeros: the object's length stays what it is. */
+static void read_bytes(struct clam_object *object, uint64_t at, uint8_t *to, size_t len)
+{
+    size_t have = 0;
+
+    while (have < len) {
+        const ssize_t n = pread(object->fd, to + have, len - have, (off_t)(at + have));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            object->short_read = true;
+            object->error = n < 0 ? errno : object->error;
+            memset(to + have, 0, len - have);
+            return;
+        }
+        have += (size_t)n;
+    }
+}
+
+bool clam_object_load(struct clam_object *object)
+{
+    if (object->bytes != NULL)
+        return true;
+    if (object->len > CLAM_WHOLE_MAX)
+        return false;
+    if (object->len > object->memory_cap) {
+        uint8_t *memory = malloc((size_t)object->len);
+
+        if (memory == NULL)
+            return false;
+        free(object->memory);
+        object->memory = memory;
+        object->memory_cap = (size_t)object->len;
+    }
+    read_bytes(object, 0, object->memory, (size_t)object->len);
+    object->bytes = object->memory;
+    return true;
+}
+
+/* Fills the window from `at` on. */
+static void read_window(struct clam_object *object, uint64_t at)
+{
+    uint64_t rest = object->len - at;
+
+    if (rest > object->window_cap)
+        rest = object->window_cap;
+    read_bytes(object, at, object->window, (size_t)rest);
+    object->window_at = at;
+    object->window_len = (size_t)rest;
+    object->looked_len += rest;
+}
+
+const uint8_t *clam_object_at(struct clam_object *object, uint64_t at, size_t len)
+{
+    if (len > object->len || at > object->len - len)
+        return NULL;
+    if (object->bytes != NULL)
+        return object->bytes + at;
+    if (at < object->window_at || at + len > object->window_at + object->window_len) {
+        /* Looks are mostly forward, and a little back. */
+        const uint64_t back = object->window_cap / 8;
+
+        if (len > object->window_cap)
+            return NULL;
+        if (object->looked_len > object->len && clam_object_load(object))
+            return object->bytes + at;
+        read_window(object, len + back <= object->window_cap && at > back ? at - back : at);
+    }
+    return object->window + (at - object->window_at);
+}

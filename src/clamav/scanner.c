@@ -1,0 +1,715 @@
+/* SPDX-License-Identifier: MIT */
+/* The scanner: objects are laid into a batch, whole or in pieces; the matcher finds anchors; what
+ * they belong to is verified on the object, and at its end expressions and hashes are evaluated. */
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "clamav/db.h"
+#include "clamav/match.h"
+
+enum {
+    BATCH_LEN_CPU = 4 << 20,
+    BATCH_LEN_CUDA = 16 << 20,
+    BATCH_LEN_MIN = 1 << 16,
+    ITEMS_MAX = 4096,
+    HITS_FIRST = 1 << 16,      /* room for hits, more where a batch has more */
+    FEED_IN_MEMORY = 16 << 20, /* bytes; above, a temporary file */
+    OVERLAP = 256              /* bytes that pieces share; anchors are shorter */
+};
+
+/* An object in the batch. */
+struct queued {
+    void *token;
+    const uint8_t *bytes; /* the caller's, or NULL: in the arena */
+    uint64_t len;         /* bytes that are scanned */
+    uint64_t full_len;    /* bytes it has */
+    bool changed;
+    int error;
+};
+
+struct sl_clamav_scanner {
+    const struct sl_clamav_db *db;
+    struct sl_clamav_scan_config config;
+    const struct sl_backend *backend;
+    void *context;
+    struct sl_limits limits;
+    struct sl_stage *stage; /* on a GPU */
+    struct sl_batch *batch;
+    struct sl_hits hits;
+    struct queued *queue; /* by item */
+    struct clam_match match;
+    struct clam_object object;
+    struct clam_exe exe;
+    uint8_t window[CLAM_WINDOW_LEN];
+
+    /* Of the object that is evaluated. */
+    uint32_t *seen; /* by signature: the epoch in which it became a candidate */
+    uint32_t *candidates;
+    size_t n_candidates;
+    uint32_t object_hits;
+    struct sl_clamav_result result;
+    void *token;
+    bool over; /* no more matches are wanted */
+
+    uint8_t *fed; /* sl_clamav_feed's bytes */
+    size_t fed_len, fed_cap;
+    FILE *fed_file;
+    uint64_t fed_total;
+};
+
+void sl_clamav_scan_config_init(struct sl_clamav_scan_config *config)
+{
+    memset(config, 0, sizeof *config);
+    config->device.kind = SL_DEVICE_CPU;
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static enum sl_status open_device(struct sl_clamav_scanner *scanner, struct sl_diag *diag)
+{
+    const enum sl_device_kind kind = scanner->config.device.kind;
+    char why[SL_WHY_LEN];
+    enum sl_status status;
+
+    scanner->backend = sl_engine_choose(sl_mpm_engine(scanner->db->mpm), kind, why);
+    if (scanner->backend == NULL)
+        return diag_set(diag, SL_EDEVICE, NULL, 0, "%s", why);
+    status = sl_batch_create(&scanner->batch, scanner->config.batch_len, ITEMS_MAX,
+                             kind == SL_DEVICE_CUDA, diag);
+    if (status != SL_OK)
+        return status;
+    scanner->limits = (struct sl_limits){.max_items = ITEMS_MAX,
+                                         .max_bytes = scanner->batch->bytes_cap,
+                                         .max_hits = HITS_FIRST,
+                                         .device = scanner->config.device.index};
+    scanner->hits.hit = malloc(HITS_FIRST * sizeof *scanner->hits.hit);
+    scanner->hits.cap = HITS_FIRST;
+    if (scanner->hits.hit == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
+    if (kind == SL_DEVICE_CUDA)
+        status = sl_stage_open(&scanner->stage, &scanner->limits, diag);
+    if (status == SL_OK)
+        status =
+            scanner->backend->open(&scanner->context, scanner->db->mpm, &scanner->limits, diag);
+    return status;
+}
+
+enum sl_status sl_clamav_open(struct sl_clamav_scanner **scanner, const struct sl_clamav_db *db,
+                              const struct sl_clamav_scan_config *config, struct sl_diag *diag)
+{
+    struct sl_clamav_scanner *made = calloc(1, sizeof *made);
+    const uint64_t n_sigs = db->block->n[CLAM_A_SIGS];
+    enum sl_status status;
+
+    if (made == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
+    made->db = db;
+    made->config = *config;
+    if (made->config.batch_len == 0)
+        made->config.batch_len =
+            config->device.kind == SL_DEVICE_CUDA ? BATCH_LEN_CUDA : BATCH_LEN_CPU;
+    if (made->config.batch_len < BATCH_LEN_MIN)
+        made->config.batch_len = BATCH_LEN_MIN;
+    made->seen = calloc(n_sigs + 1, sizeof *made->seen);
+    made->candidates = calloc(n_sigs + 1, sizeof *made->candidates);
+    made->queue = calloc(ITEMS_MAX, sizeof *made->queue);
+    if (!clam_match_open(&made->match, db->block) || made->seen == NULL ||
+        made->candidates == NULL || made->queue == NULL)
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
+    else
+        status = open_device(made, diag);
+    if (status != SL_OK) {
+        sl_clamav_close(made);
+        return status;
+    }
+    *scanner = made;
+    return SL_OK;
+}
+
+static void drop_fed(struct sl_clamav_scanner *scanner)
+{
+    if (scanner->fed_file != NULL)
+        (void)fclose(scanner->fed_file);
+    scanner->fed_file = NULL;
+    scanner->fed_len = 0;
+    scanner->fed_total = 0;
+}
+
+void sl_clamav_close(struct sl_clamav_scanner *scanner)
+{
+    if (scanner == NULL)
+        return;
+    drop_fed(scanner);
+    if (scanner->context != NULL)
+        scanner->backend->close(scanner->context);
+    sl_stage_close(scanner->stage);
+    sl_batch_free(scanner->batch);
+    clam_match_close(&scanner->match);
+    free(scanner->object.memory);
+    free(scanner->hits.hit);
+    free(scanner->queue);
+    free(scanner->seen);
+    free(scanner->candidates);
+    free(scanner->fed);
+    free(scanner);
+}
+
+/* ---- the matcher ----------------------------------------------------------------------------- */
+
+static enum sl_status run_once(struct sl_clamav_scanner *scanner)
+{
+    const struct sl_batch *batch = scanner->batch;
+    struct sl_batch view;
+    enum sl_status status = SL_OK;
+
+    scanner->hits.n = 0;
+    if (scanner->stage != NULL) {
+        struct sl_batch content = *scanner->batch;
+
+        content.packet = NULL; /* items are no packets: the column need not cross */
+        status = sl_stage_upload(scanner->stage, &content, &view);
+        batch = &view;
+    }
+    if (status == SL_OK)
+        status = scanner->backend->submit(scanner->context, batch, &scanner->hits);
+    return status == SL_OK ? scanner->backend->wait(scanner->context) : status;
+}
+
+/* Runs the matcher over the batch; makes room where there are more hits than room. */
+static enum sl_status run_matcher(struct sl_clamav_scanner *scanner)
+{
+    enum sl_status status = run_once(scanner);
+
+    while (status == SL_EOVERFLOW) {
+        const size_t cap = scanner->hits.n + scanner->hits.n / 4 + 1;
+        struct sl_hit *more =
+            cap <= UINT32_MAX ? realloc(scanner->hits.hit, cap * sizeof *more) : NULL;
+
+        if (more == NULL)
+            return SL_ENOMEM;
+        scanner->hits.hit = more;
+        scanner->hits.cap = cap;
+        scanner->limits.max_hits = (uint32_t)cap;
+        scanner->backend->close(scanner->context);
+        scanner->context = NULL;
+        status =
+            scanner->backend->open(&scanner->context, scanner->db->mpm, &scanner->limits, NULL);
+        if (status == SL_OK)
+            status = run_once(scanner);
+    }
+    if (status == SL_OK)
+        sl_hits_sort(&scanner->hits);
+    return status;
+}
+
+/* ---- one object ------------------------------------------------------------------------------ */
+
+static void begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_t len)
+{
+    struct clam_object *object = &scanner->object;
+    const size_t head_len = len < CLAM_HEAD_LEN ? (size_t)len : CLAM_HEAD_LEN;
+
+    object->len = len;
+    object->exe = &scanner->exe;
+    object->window = scanner->window;
+    object->window_cap = sizeof scanner->window;
+    object->window_len = 0;
+    object->window_at = 0;
+    object->looked_len = 0;
+    object->short_read = false;
+    object->error = 0;
+    object->target = clam_target_of(clam_object_at(object, 0, head_len), head_len);
+    clam_exe_read(object);
+    clam_match_begin(&scanner->match, object);
+    scanner->n_candidates = 0;
+    scanner->object_hits = 0;
+    scanner->over = false;
+    scanner->token = token;
+    memset(&scanner->result, 0, sizeof scanner->result);
+}
+
+static void add_candidate(struct sl_clamav_scanner *scanner, uint32_t sig)
+{
+    if (scanner->seen[sig] == scanner->match.epoch)
+        return;
+    scanner->seen[sig] = scanner->match.epoch;
+    scanner->candidates[scanner->n_candidates++] = sig;
+}
+
+static void add_candidates(struct sl_clamav_scanner *scanner, uint32_t number)
+{
+    const struct clam_pattern *pattern = &scanner->match.patterns[number];
+    const uint32_t *sigs = clam_at(scanner->db->block, CLAM_A_ANCHORED);
+
+    for (uint32_t i = 0; i < pattern->n_sigs; i++)
+        add_candidate(scanner, sigs[pattern->sigs + i]);
+}
+
+/* An anchor ends before byte `end` of the object. */
+static void take_hit(struct sl_clamav_scanner *scanner, uint64_t literal, uint64_t end)
+{
+    const struct clam_block *block = scanner->db->block;
+    const uint32_t *literals = clam_at(block, CLAM_A_LITERALS);
+    const struct clam_use *uses = clam_at(block, CLAM_A_USES);
+    const uint32_t targets = clam_targets(&scanner->object);
+
+    for (uint32_t i = literals[literal]; i < literals[literal + 1]; i++) {
+        const struct clam_use *use = &uses[i];
+
+        if ((scanner->match.patterns[use->pattern].targets & targets) == 0 || end < use->back ||
+            !clam_match_wanted(&scanner->match, use->pattern))
+            continue;
+        if (clam_match_at(&scanner->match, use->pattern, use->seg, end - use->back))
+            add_candidates(scanner, use->pattern);
+    }
+}
+
+/* The hits from *next on that belong to `item`, which begins at `base` of the object. */
+static void take_hits(struct sl_clamav_scanner *scanner, uint32_t item, uint64_t base, size_t *next)
+{
+    const struct sl_hits *hits = &scanner->hits;
+    const uint32_t max_object = scanner->config.max_object_hits;
+    const uint32_t max_batch = scanner->config.max_batch_hits;
+
+    for (; *next < hits->n && hits->hit[*next].item == item; ++*next) {
+        if ((max_batch > 0 && hits->n > max_batch) ||
+            (max_object > 0 && scanner->object_hits >= max_object)) {
+            scanner->result.suspect = true;
+            continue;
+        }
+        scanner->object_hits++;
+        take_hit(scanner, hits->hit[*next].id, base + hits->hit[*next].offset);
+    }
+}
+
+/* ---- hashes ---------------------------------------------------------------------------------- */
+
+static const EVP_MD *digest_of(int kind)
+{
+    return kind == CLAM_MD5 ? EVP_md5() : kind == CLAM_SHA1 ? EVP_sha1() : EVP_sha256();
+}
+
+/* The first hash of this size in a range, or its end. */
+static uint64_t find_size(const struct clam_hash *hashes, const uint64_t range[2], uint64_t size)
+{
+    uint64_t from = range[0], to = range[1];
+
+    while (from < to) {
+        const uint64_t middle = from + (to - from) / 2;
+
+        if (hashes[middle].size < size)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < range[1] && hashes[from].size == size ? from : range[1];
+}
+
+static bool hash_part(struct clam_object *object, uint64_t at, uint64_t len, int kind,
+                      uint8_t digest[32])
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool good = context != NULL && EVP_DigestInit_ex(context, digest_of(kind), NULL) == 1;
+
+    while (good && len > 0) {
+        const size_t n =
+            object->bytes != NULL || len < CLAM_WINDOW_LEN / 2 ? (size_t)len : CLAM_WINDOW_LEN / 2;
+        const uint8_t *bytes = clam_object_at(object, at, n);
+
+        good = bytes != NULL && EVP_DigestUpdate(context, bytes, n) == 1;
+        at += n;
+        len -= n;
+    }
+    memset(digest, 0, 32);
+    good = good && EVP_DigestFinal_ex(context, digest, NULL) == 1;
+    EVP_MD_CTX_free(context);
+    return good;
+}
+
+static void report(struct sl_clamav_scanner *scanner, uint32_t name, bool official);
+
+/* Whether a part of the object has a hash of that purpose; each is reported, but for allowed ones.
+ */
+static bool match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64_t at, uint64_t len)
+{
+    const struct clam_block *block = scanner->db->block;
+    const struct clam_hash *hashes = clam_at(block, CLAM_A_HASHES);
+    const uint64_t sizes[] = {len, CLAM_ANY_SIZE};
+    bool found = false;
+
+    for (int kind = 0; kind < CLAM_HASHES && !scanner->over; kind++) {
+        const uint64_t *range = block->hashes[purpose][kind];
+        uint8_t digest[32];
+        bool made = false;
+
+        for (int s = 0; s < 2; s++) {
+            uint64_t i = find_size(hashes, range, sizes[s]);
+
+            if (i < range[1] && !made && !hash_part(&scanner->object, at, len, kind, digest))
+                return found;
+            made |= i < range[1];
+            for (; i < range[1] && hashes[i].size == sizes[s]; i++) {
+                if (memcmp(hashes[i].digest, digest, clam_hash_len[kind]) != 0)
+                    continue;
+                found = true;
+                if (purpose != CLAM_OF_ALLOWED)
+                    report(scanner, hashes[i].name, hashes[i].official);
+            }
+        }
+    }
+    return found;
+}
+
+static bool has_size(const struct clam_block *block, uint64_t size)
+{
+    const uint64_t *sizes = clam_at(block, CLAM_A_SIZES);
+    uint64_t from = 0, to = block->n[CLAM_A_SIZES];
+
+    if (to > 0 && sizes[to - 1] == CLAM_ANY_SIZE)
+        return true;
+    while (from < to) {
+        const uint64_t middle = from + (to - from) / 2;
+
+        if (sizes[middle] < size)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < block->n[CLAM_A_SIZES] && sizes[from] == size;
+}
+
+/* clamscan compares sections of 32-bit PE files alone. */
+static void match_sections(struct sl_clamav_scanner *scanner)
+{
+    const struct clam_exe *exe = &scanner->exe;
+    const struct clam_block *block = scanner->db->block;
+    bool any = false;
+
+    for (int kind = 0; kind < CLAM_HASHES; kind++)
+        any |= block->hashes[CLAM_OF_SECTION][kind][1] > block->hashes[CLAM_OF_SECTION][kind][0];
+    if (!any || scanner->object.target != CLAM_PE || !exe->good || exe->plus)
+        return;
+    for (uint32_t i = 0; i < exe->n_sections && !scanner->over; i++)
+        if (exe->sections[i].len > 0)
+            (void)match_hashes(scanner, CLAM_OF_SECTION, exe->sections[i].raw,
+                               exe->sections[i].len);
+}
+
+/* ---- the end of an object -------------------------------------------------------------------- */
+
+static void report(struct sl_clamav_scanner *scanner, uint32_t name, bool official)
+{
+    const struct sl_clamav_match match = {scanner->match.text + name, official};
+
+    if (scanner->over)
+        return;
+    if (scanner->result.matches == 0 && has_size(scanner->db->block, scanner->object.len) &&
+        match_hashes(scanner, CLAM_OF_ALLOWED, 0, scanner->object.len)) {
+        scanner->result.allowed = true;
+        scanner->over = true;
+        return;
+    }
+    scanner->result.matches++;
+    if (scanner->config.match != NULL)
+        scanner->config.match(scanner->config.user, scanner->token, &match);
+    scanner->over = !scanner->config.all_matches;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Signatures of bodies first, then hashes, then logical ones, each for the object's own type before
+ * those for all: clamscan's order, as far as it has one. */
+static void match_candidates(struct sl_clamav_scanner *scanner, unsigned logical, bool generic)
+{
+    for (size_t i = 0; i < scanner->n_candidates && !scanner->over; i++) {
+        const uint32_t number = scanner->candidates[i];
+        const struct clam_sig *sig = &scanner->match.sigs[number];
+
+        if ((sig->flags & CLAM_LOGICAL) == logical && (sig->target == CLAM_GENERIC) == generic &&
+            clam_match_sig(&scanner->match, number))
+            report(scanner, sig->name, (sig->flags & CLAM_OFFICIAL) != 0);
+    }
+}
+
+static void collect_unanchored(struct sl_clamav_scanner *scanner)
+{
+    const struct clam_block *block = scanner->db->block;
+    const uint32_t *fixed = clam_at(block, CLAM_A_FIXED),
+                   *searched = clam_at(block, CLAM_A_SEARCHED);
+    const uint32_t targets = clam_targets(&scanner->object);
+
+    for (uint64_t i = 0; i < block->n[CLAM_A_FIXED]; i++)
+        if ((scanner->match.patterns[fixed[i]].targets & targets) != 0 &&
+            clam_match_exists(&scanner->match, fixed[i]))
+            add_candidates(scanner, fixed[i]);
+    for (uint64_t i = 0; i < block->n[CLAM_A_SEARCHED]; i++)
+        if (clam_match_applies(&scanner->match, searched[i]))
+            add_candidate(scanner, searched[i]);
+}
+
+static enum sl_status end_object(struct sl_clamav_scanner *scanner, const struct queued *queued)
+{
+    struct sl_clamav_result *result = &scanner->result;
+
+    scanner->match.complete = !result->suspect;
+    collect_unanchored(scanner);
+    qsort(scanner->candidates, scanner->n_candidates, sizeof *scanner->candidates, compare_numbers);
+    match_candidates(scanner, 0, false);
+    match_candidates(scanner, 0, true);
+    if (!scanner->over && queued->len == queued->full_len &&
+        has_size(scanner->db->block, scanner->object.len))
+        (void)match_hashes(scanner, CLAM_OF_FILE, 0, scanner->object.len);
+    match_candidates(scanner, CLAM_LOGICAL, false);
+    match_candidates(scanner, CLAM_LOGICAL, true);
+    match_sections(scanner);
+    result->len = queued->full_len;
+    result->scanned_len = queued->len;
+    result->changed = queued->changed || scanner->object.short_read;
+    result->error = queued->error != 0 ? queued->error : scanner->object.error;
+    if (scanner->match.no_memory)
+        return SL_ENOMEM;
+    if (scanner->config.done != NULL)
+        scanner->config.done(scanner->config.user, scanner->token, result);
+    return SL_OK;
+}
+
+/* ---- the batch ------------------------------------------------------------------------------- */
+
+enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner)
+{
+    struct sl_batch *batch = scanner->batch;
+    size_t next = 0;
+    enum sl_status status = SL_OK;
+
+    if (batch->n_items > 0)
+        status = run_matcher(scanner);
+    for (uint32_t item = 0; item < batch->n_items && status == SL_OK; item++) {
+        const struct queued *queued = &scanner->queue[item];
+
+        scanner->object.bytes =
+            queued->bytes != NULL ? queued->bytes : batch->bytes + batch->payload[item].offset;
+        begin_object(scanner, queued->token, queued->len);
+        take_hits(scanner, item, 0, &next);
+        status = end_object(scanner, queued);
+    }
+    sl_batch_reset(batch);
+    return status;
+}
+
+/* An item of `len` bytes that the caller has laid, or lays, at the arena's end. */
+static uint8_t *arena_end(const struct sl_clamav_scanner *scanner)
+{
+    return scanner->batch->bytes + scanner->batch->bytes_len;
+}
+
+static uint32_t add_item(struct sl_clamav_scanner *scanner, uint32_t len, uint16_t overlap)
+{
+    struct sl_batch *batch = scanner->batch;
+    const uint32_t item = batch->n_items++;
+    const uint32_t end = batch->bytes_len + len;
+    const uint32_t aligned = (end + SL_BATCH_ALIGN - 1) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
+
+    memset(batch->bytes + end, 0, aligned - end);
+    batch->payload[item] = (struct sl_span){batch->bytes_len, len};
+    batch->overlap[item] = overlap;
+    batch->has_overlap |= overlap != 0;
+    batch->bytes_len = aligned;
+    return item;
+}
+
+/* Where an object comes from: memory, or a descriptor. */
+struct source {
+    const uint8_t *bytes;
+    int fd;
+    struct queued queued;
+};
+
+/* Reads up to len bytes; what cannot be read is noted. Returns the bytes read. */
+static size_t read_source(struct source *source, uint64_t at, uint8_t *to, size_t len)
+{
+    size_t have = 0;
+
+    if (source->bytes != NULL) {
+        memcpy(to, source->bytes + at, len);
+        return len;
+    }
+    while (have < len) {
+        const ssize_t n = pread(source->fd, to + have, len - have, (off_t)(at + have));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            source->queued.changed = true;
+            source->queued.error = n < 0 ? errno : source->queued.error;
+            break;
+        }
+        have += (size_t)n;
+    }
+    return have;
+}
+
+static enum sl_status add_small(struct sl_clamav_scanner *scanner, struct source *source)
+{
+    enum sl_status status = SL_OK;
+
+    if (!sl_batch_fits(scanner->batch, (uint32_t)source->queued.len))
+        status = sl_clamav_flush(scanner);
+    if (status != SL_OK)
+        return status;
+    const size_t n = read_source(source, 0, arena_end(scanner), (size_t)source->queued.len);
+    if (n < source->queued.len) /* it shrank: what is there is scanned */
+        source->queued.len = source->queued.full_len = n;
+    scanner->queue[add_item(scanner, (uint32_t)n, 0)] = source->queued;
+    return SL_OK;
+}
+
+/* Fills the batch with one piece behind another, from *at on; base[item] is where each begins. */
+static void fill_pieces(struct sl_clamav_scanner *scanner, struct source *source, uint64_t *at,
+                        uint64_t *base)
+{
+    const uint64_t end = source->queued.len;
+    const uint16_t overlap = *at > 0 ? OVERLAP : 0;
+    const uint64_t begin = *at - overlap;
+    uint64_t len = end - begin;
+
+    if (len > scanner->batch->bytes_cap)
+        len = scanner->batch->bytes_cap;
+    const size_t n = read_source(source, begin, arena_end(scanner), (size_t)len);
+    (void)add_item(scanner, (uint32_t)n, n >= overlap ? overlap : (uint16_t)n);
+    *base = begin;
+    *at = n < len ? end : begin + len; /* a file that shrank ends here */
+}
+
+static enum sl_status scan_large(struct sl_clamav_scanner *scanner, struct source *source)
+{
+    enum sl_status status = sl_clamav_flush(scanner);
+    uint64_t at = 0, base;
+
+    if (status != SL_OK)
+        return status;
+    scanner->object.bytes = source->bytes;
+    scanner->object.fd = source->fd;
+    begin_object(scanner, source->queued.token, source->queued.len);
+    while (at < source->queued.len && status == SL_OK) {
+        size_t next = 0;
+
+        sl_batch_reset(scanner->batch);
+        fill_pieces(scanner, source, &at, &base);
+        status = run_matcher(scanner);
+        if (status == SL_OK)
+            take_hits(scanner, 0, base, &next);
+    }
+    sl_batch_reset(scanner->batch);
+    if (status == SL_OK)
+        status = end_object(scanner, &source->queued);
+    free(scanner->object.memory);
+    scanner->object.memory = NULL;
+    scanner->object.memory_cap = 0;
+    return status;
+}
+
+static enum sl_status scan_source(struct sl_clamav_scanner *scanner, struct source *source)
+{
+    const uint64_t max = scanner->config.max_scan_len;
+
+    if (max > 0 && source->queued.len > max)
+        source->queued.len = max;
+    return source->queued.len <= scanner->batch->bytes_cap ? add_small(scanner, source)
+                                                           : scan_large(scanner, source);
+}
+
+enum sl_status sl_clamav_scan_buffer(struct sl_clamav_scanner *scanner, const void *bytes,
+                                     uint64_t len, void *token)
+{
+    static const uint8_t nothing[1];
+    struct source source = {.bytes = bytes != NULL ? (const uint8_t *)bytes : nothing,
+                            .queued = {.token = token, .len = len, .full_len = len}};
+
+    source.queued.bytes = source.bytes;
+    return scan_source(scanner, &source);
+}
+
+enum sl_status sl_clamav_scan_fd(struct sl_clamav_scanner *scanner, int fd, void *token)
+{
+    struct source source = {.fd = fd, .queued = {.token = token}};
+    struct stat file;
+
+    if (fstat(fd, &file) != 0)
+        source.queued.error = errno;
+    else if (!S_ISREG(file.st_mode))
+        source.queued.error = S_ISDIR(file.st_mode) ? EISDIR : EINVAL;
+    else
+        source.queued.len = source.queued.full_len = (uint64_t)file.st_size;
+    return scan_source(scanner, &source);
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static bool keep_in_memory(struct sl_clamav_scanner *scanner, const void *bytes, size_t len)
+{
+    if (scanner->fed_len + len > scanner->fed_cap) {
+        const size_t cap = 2 * (scanner->fed_len + len);
+        uint8_t *more = realloc(scanner->fed, cap);
+
+        if (more == NULL)
+            return false;
+        scanner->fed = more;
+        scanner->fed_cap = cap;
+    }
+    memcpy(scanner->fed + scanner->fed_len, bytes, len);
+    scanner->fed_len += len;
+    return true;
+}
+
+enum sl_status sl_clamav_feed(struct sl_clamav_scanner *scanner, const void *bytes, size_t len)
+{
+    if (len == 0)
+        return SL_OK;
+    scanner->fed_total += len;
+    if (scanner->fed_file == NULL && scanner->fed_total <= FEED_IN_MEMORY) {
+        if (keep_in_memory(scanner, bytes, len))
+            return SL_OK;
+        drop_fed(scanner);
+        return SL_ENOMEM;
+    }
+    if (scanner->fed_file == NULL) {
+        scanner->fed_file = tmpfile();
+        if (scanner->fed_file == NULL ||
+            fwrite(scanner->fed, 1, scanner->fed_len, scanner->fed_file) != scanner->fed_len) {
+            drop_fed(scanner);
+            return SL_EIO;
+        }
+    }
+    if (fwrite(bytes, 1, len, scanner->fed_file) != len) {
+        drop_fed(scanner);
+        return SL_EIO;
+    }
+    return SL_OK;
+}
+
+enum sl_status sl_clamav_feed_end(struct sl_clamav_scanner *scanner, void *token)
+{
+    enum sl_status status;
+
+    if (scanner->fed_file == NULL)
+        status = sl_clamav_scan_buffer(scanner, scanner->fed, scanner->fed_len, token);
+    else if (fflush(scanner->fed_file) != 0)
+        status = SL_EIO;
+    else
+        status = sl_clamav_scan_fd(scanner, fileno(scanner->fed_file), token);
+    if (status == SL_OK) /* what was fed is lent until then */
+        status = sl_clamav_flush(scanner);
+    drop_fed(scanner);
+    return status;
+}

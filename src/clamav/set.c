@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+#include "clamav/set.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+enum { CHAIN_HEADS = 1 << 16 };
+
+const uint32_t clam_record_len[CLAM_ARRAYS] = {
+    [CLAM_A_TEXT] = 1,
+    [CLAM_A_BYTES] = 1,
+    [CLAM_A_ALTS] = sizeof(struct clam_alt),
+    [CLAM_A_ELEMS] = sizeof(struct clam_elem),
+    [CLAM_A_SEGS] = sizeof(struct clam_seg),
+    [CLAM_A_PATTERNS] = sizeof(struct clam_pattern),
+    [CLAM_A_VARIANTS] = sizeof(uint32_t),
+    [CLAM_A_SUBS] = sizeof(struct clam_sub),
+    [CLAM_A_PCRES] = sizeof(struct clam_pcre),
+    [CLAM_A_NODES] = sizeof(struct clam_node),
+    [CLAM_A_SIGS] = sizeof(struct clam_sig),
+    [CLAM_A_ANCHORED] = sizeof(uint32_t),
+    [CLAM_A_LITERALS] = sizeof(uint32_t),
+    [CLAM_A_USES] = sizeof(struct clam_use),
+    [CLAM_A_FIXED] = sizeof(uint32_t),
+    [CLAM_A_SEARCHED] = sizeof(uint32_t),
+    [CLAM_A_HASHES] = sizeof(struct clam_hash),
+    [CLAM_A_SIZES] = sizeof(uint64_t),
+    [CLAM_A_MPM] = 1,
+};
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+void *clam_grow(struct clam_records *records, size_t record_len, size_t n)
+{
+    if (n > UINT32_MAX - 1 - records->n) /* indices are 32 bits */
+        return NULL;
+    if (records->n + n > records->cap) {
+        size_t cap = records->cap < 64 ? 64 : records->cap * 2;
+
+        if (cap < records->n + n)
+            cap = records->n + n;
+        void *at = realloc(records->at, cap * record_len);
+        if (at == NULL)
+            return NULL;
+        records->at = at;
+        records->cap = cap;
+    }
+
+    uint8_t *room = (uint8_t *)records->at + records->n * record_len;
+    memset(room, 0, n * record_len);
+    records->n += n;
+    return room;
+}
+
+void *clam_push(struct sl_clamav_set *set, enum clam_array array, size_t n, uint32_t *index)
+{
+    *index = clam_count(set, array);
+    return clam_grow(&set->records[array], clam_record_len[array], n);
+}
+
+enum sl_status sl_clamav_set_create(struct sl_clamav_set **set, struct sl_diag *diag)
+{
+    struct sl_clamav_set *made = calloc(1, sizeof *made);
+
+    if (made == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
+    made->chain_head = malloc(CHAIN_HEADS * sizeof *made->chain_head);
+    made->shown = calloc(1, sizeof *made->shown);
+    if (made->chain_head == NULL || made->shown == NULL) {
+        sl_clamav_set_free(made);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
+    }
+    memset(made->chain_head, 0xFF, CHAIN_HEADS * sizeof *made->chain_head);
+    *set = made;
+    return SL_OK;
+}
+
+static void free_notes(struct clam_notes *notes)
+{
+    for (size_t i = 0; i < notes->n; i++)
+        free(notes->at[i].text);
+    free(notes->at);
+}
+
+void sl_clamav_set_free(struct sl_clamav_set *set)
+{
+    if (set == NULL)
+        return;
+    for (int i = 0; i < CLAM_A_READ; i++)
+        free(set->records[i].at);
+    for (size_t i = 0; i < set->ignores.n; i++)
+        free(((struct clam_ignore *)set->ignores.at)[i].name);
+    for (size_t i = 0; i < set->n_reasons; i++)
+        free(set->reasons[i].text);
+    for (size_t i = 0; i < set->n_files; i++)
+        free(set->files[i]);
+    free_notes(&set->bad);
+    free_notes(&set->skipped);
+    free(set->reasons);
+    free(set->files);
+    free(set->ignores.at);
+    free(set->hashes.at);
+    free(set->chains.at);
+    free(set->chain_head);
+    free(set->shown);
+    free(set);
+}
+
+/* ---- what was not taken ---------------------------------------------------------------------- */
+
+enum clam_taken clam_bad(struct sl_clamav_set *set, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(set->why, sizeof set->why, format, args);
+    va_end(args);
+    return CLAM_BAD;
+}
+
+enum clam_taken clam_skip(struct sl_clamav_set *set, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(set->why, sizeof set->why, format, args);
+    va_end(args);
+    return CLAM_SKIPPED;
+}
+
+static bool note(struct sl_clamav_set *set, struct clam_notes *notes, const char *text)
+{
+    if (notes->n == notes->cap) {
+        const size_t cap = notes->cap < 64 ? 64 : notes->cap * 2;
+        struct clam_note *at = realloc(notes->at, cap * sizeof *at);
+
+        if (at == NULL)
+            return false;
+        notes->at = at;
+        notes->cap = cap;
+    }
+
+    char *copy = strdup(text);
+    if (copy == NULL)
+        return false;
+    notes->at[notes->n++] = (struct clam_note){(uint32_t)set->n_files - 1, set->line, copy};
+    return true;
+}
+
+static bool count_reason(struct sl_clamav_set *set)
+{
+    for (size_t i = 0; i < set->n_reasons; i++)
+        if (strcmp(set->reasons[i].text, set->why) == 0) {
+            set->reasons[i].n++;
+            return true;
+        }
+
+    struct clam_reason *more = realloc(set->reasons, (set->n_reasons + 1) * sizeof *more);
+    if (more == NULL)
+        return false;
+    set->reasons = more;
+    more[set->n_reasons].text = strdup(set->why);
+    more[set->n_reasons].n = 1;
+    if (more[set->n_reasons].text == NULL)
+        return false;
+    set->n_reasons++;
+    return true;
+}
+
+/* The name of a signature, to be listed with the reason. */
+static struct clam_text name_in(enum clam_format format, struct clam_text line)
+{
+    struct clam_text rest = line, name = {NULL, 0};
+
+    switch (format) {
+    case CLAM_LDB:
+        clam_text_cut(&rest, ';', &name);
+        break;
+    case CLAM_DB:
+        clam_text_cut(&rest, '=', &name);
+        break;
+    case CLAM_NDB:
+        clam_text_cut(&rest, ':', &name);
+        break;
+    default:
+        for (int i = 0; i < 3; i++)
+            clam_text_cut(&rest, ':', &name);
+    }
+    if (name.len > 200)
+        name.len = 200;
+    return name;
+}
+
+static bool keep_note(struct sl_clamav_set *set, enum clam_taken taken, enum clam_format format,
+                      struct clam_text line)
+{
+    const struct clam_text name = name_in(format, line);
+    char text[512];
+
+    if (taken == CLAM_BAD)
+        return note(set, &set->bad, set->why);
+    snprintf(text, sizeof text, "%.*s: %s", (int)name.len, name.at, set->why);
+    return count_reason(set) && note(set, &set->skipped, text);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* What a line that fails gives back. */
+struct mark {
+    size_t n[CLAM_A_READ];
+    size_t hashes;
+};
+
+static void mark_take(const struct sl_clamav_set *set, struct mark *mark)
+{
+    for (int i = 0; i < CLAM_A_READ; i++)
+        mark->n[i] = set->records[i].n;
+    mark->hashes = set->hashes.n;
+}
+
+struct clam_chain {
+    uint64_t key[2];
+    uint32_t next;
+};
+
+static void mark_restore(struct sl_clamav_set *set, const struct mark *mark)
+{
+    const struct clam_chain *chains = (const struct clam_chain *)set->chains.at;
+
+    /* The last one of a chain is its head. */
+    while (set->chains.n > mark->n[CLAM_A_PATTERNS]) {
+        const struct clam_chain *last = &chains[--set->chains.n];
+
+        set->chain_head[last->key[0] % CHAIN_HEADS] = last->next;
+    }
+    for (int i = 0; i < CLAM_A_READ; i++)
+        set->records[i].n = mark->n[i];
+    set->hashes.n = mark->hashes;
+}
+
+uint32_t clam_chain_find(const struct sl_clamav_set *set, const uint64_t key[2])
+{
+    const struct clam_chain *chains = (const struct clam_chain *)set->chains.at;
+    uint32_t i = set->chain_head[key[0] % CHAIN_HEADS];
+
+    while (i != CLAM_NONE && (chains[i].key[0] != key[0] || chains[i].key[1] != key[1]))
+        i = chains[i].next;
+    return i;
+}
+
+bool clam_chain_add(struct sl_clamav_set *set, const uint64_t key[2])
+{
+    struct clam_chain *chain = clam_grow(&set->chains, sizeof *chain, 1);
+    uint32_t *head = &set->chain_head[key[0] % CHAIN_HEADS];
+
+    if (chain == NULL)
+        return false;
+    *chain = (struct clam_chain){{key[0], key[1]}, *head};
+    *head = (uint32_t)set->chains.n - 1;
+    return true;
+}
+
+static bool add_file(struct sl_clamav_set *set, const char *name)
+{
+    char **more = realloc(set->files, (set->n_files + 1) * sizeof *more);
+
+    if (more == NULL)
+        return false;
+    set->files = more;
+    more[set->n_files] = strdup(name);
+    if (more[set->n_files] == NULL)
+        return false;
+    set->n_files++;
+    return true;
+}
+
+/* Without the line's end and, as clamscan has it, carriage returns before it. */
+static struct clam_text next_line(const char **at, const char *end)
+{
+    const char *begin = *at;
+    const char *newline = memchr(begin, '\n', (size_t)(end - begin));
+    struct clam_text line = {begin, (size_t)((newline != NULL ? newline : end) - begin)};
+
+    *at = newline != NULL ? newline + 1 : end;
+    while (line.len > 0 && line.at[line.len - 1] == '\r')
+        line.len--;
+    return line;
+}
+
+enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const char *text,
+                              size_t len, bool official, struct sl_diag *diag)
+{
+    const enum clam_format format = clam_format_of(name);
+    const char *at = text, *end = text + len;
+    struct mark mark;
+
+    if (!add_file(set, name))
+        return diag_set(diag, SL_ENOMEM, name, 0, "out of memory");
+    set->official = official;
+    for (set->line = 1; at < end; set->line++) {
+        const struct clam_text line = next_line(&at, end);
+
+        if (line.len == 0 || line.at[0] == '#')
+            continue;
+        mark_take(set, &mark);
+        const enum clam_taken taken =
+            format == CLAM_OTHER_FORMAT
+                ? clam_skip(set, "format %s is not supported", strrchr(name, '.'))
+                : clam_line_read(set, format, line);
+        if (taken == CLAM_TAKEN)
+            continue;
+        mark_restore(set, &mark);
+        if (taken == CLAM_NO_MEMORY || !keep_note(set, taken, format, line))
+            return diag_set(diag, SL_ENOMEM, name, set->line, "out of memory");
+    }
+    return SL_OK;
+}
+
+enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set, const char *name,
+                                       const char *text, size_t text_len, struct sl_diag *diag)
+{
+    const enum clam_format format = clam_format_of(name);
+
+    if (format == CLAM_UNKNOWN || format == CLAM_CVD)
+        return diag_set(diag, SL_EINVAL, name, 0,
+                        "its name says no text format of ClamAV's (.ndb, .ldb, .hdb, ...)");
+    return clam_text_read(set, name, text, text_len, false, diag);
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+void sl_clamav_set_count(const struct sl_clamav_set *set, struct sl_clamav_count *count)
+{
+    memset(count, 0, sizeof *count);
+    count->allowed = set->n_allowed;
+    count->hashes = set->hashes.n - set->n_allowed;
+    count->signatures = clam_count(set, CLAM_A_SIGS) + count->hashes;
+    count->bad = set->bad.n;
+    count->skipped = set->skipped.n;
+    count->files = set->n_files;
+    count->unchecked = set->n_unchecked;
+}
+
+bool sl_clamav_skip_reason(const struct sl_clamav_set *set, size_t i, const char **reason,
+                           size_t *n)
+{
+    if (i >= set->n_reasons)
+        return false;
+    *reason = set->reasons[i].text;
+    *n = set->reasons[i].n;
+    return true;
+}
+
+static const struct sl_diag *show(const struct sl_clamav_set *set, const struct clam_notes *notes,
+                                  size_t i)
+{
+    if (i >= notes->n)
+        return NULL;
+    diag_set(set->shown, SL_EFORMAT, set->files[notes->at[i].file], notes->at[i].line, "%s",
+             notes->at[i].text);
+    return set->shown;
+}
+
+const struct sl_diag *sl_clamav_skipped(const struct sl_clamav_set *set, size_t i)
+{
+    return show(set, &set->skipped, i);
+}
+
+const struct sl_diag *sl_clamav_bad_line(const struct sl_clamav_set *set, size_t i)
+{
+    return show(set, &set->bad, i);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+bool clam_text_is(struct clam_text text, const char *word)
+{
+    return strlen(word) == text.len && memcmp(text.at, word, text.len) == 0;
+}
+
+bool clam_text_number(struct clam_text text, uint64_t max, uint64_t *value)
+{
+    uint64_t number = 0;
+
+    *value = 0;
+    if (text.len == 0 || text.len > 19)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return false;
+        number = number * 10 + (uint64_t)(text.at[i] - '0');
+    }
+    *value = number;
+    return number <= max;
+}
+
+bool clam_text_cut(struct clam_text *rest, char end, struct clam_text *before)
+{
+    const char *found = rest->len > 0 ? memchr(rest->at, end, rest->len) : NULL;
+    const struct clam_text all = *rest;
+
+    if (found == NULL) {
+        *before = all;
+        rest->at += all.len;
+        rest->len = 0;
+        return false;
+    }
+    before->at = all.at;
+    before->len = (size_t)(found - all.at);
+    rest->at = found + 1;
+    rest->len = all.len - before->len - 1;
+    return true;
+}
+
+int clam_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* A set of signatures as read: the block's records in growing arrays, and what was not taken. */
+#ifndef CLAMAV_SET_H
+#define CLAMAV_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "clamav/block.h"
+#include "sluice/clamav.h"
+
+/* The engine level that Engine: and flevel fields are compared with: that of ClamAV 1.4. */
+enum { CLAM_LEVEL = 216 };
+
+struct clam_records {
+    void *at;
+    size_t n, cap;
+};
+
+/* Something not taken. */
+struct clam_note {
+    uint32_t file; /* index in set->files */
+    uint32_t line;
+    char *text;
+};
+
+struct clam_notes {
+    struct clam_note *at;
+    size_t n, cap;
+};
+
+struct clam_reason {
+    char *text;
+    size_t n;
+};
+
+/* A name of an .ign2 file; with a digest it holds only for the line that has it. */
+struct clam_ignore {
+    char *name;
+    bool has_digest;
+    uint8_t digest[16];
+};
+
+struct clam_read_hash {
+    struct clam_hash hash;
+    uint8_t kind, purpose;
+};
+
+struct sl_clamav_set {
+    struct clam_records records[CLAM_A_READ];
+    struct clam_records hashes;  /* struct clam_read_hash */
+    struct clam_records ignores; /* struct clam_ignore */
+    struct clam_notes bad, skipped;
+    struct clam_reason *reasons;
+    size_t n_reasons;
+    char **files;
+    size_t n_files;
+    size_t n_unchecked;
+    size_t n_allowed;
+
+    /* Equal bodies are one pattern: chains by a hash of their text. */
+    uint32_t *chain_head;       /* CHAIN_HEADS of them */
+    struct clam_records chains; /* struct clam_chain, one a pattern */
+
+    struct sl_diag *shown; /* what sl_clamav_skipped and _bad_line hand out */
+
+    /* The line being read. */
+    uint32_t line;
+    bool official;
+    char why[256];
+};
+
+/* What became of a line or a part of it; set->why says why. */
+enum clam_taken { CLAM_TAKEN, CLAM_BAD, CLAM_SKIPPED, CLAM_NO_MEMORY };
+
+/* Room for n more records; NULL: no memory. */
+void *clam_grow(struct clam_records *records, size_t record_len, size_t n);
+
+/* The same in one of the block's arrays; *index becomes that of the first. */
+void *clam_push(struct sl_clamav_set *set, enum clam_array array, size_t n, uint32_t *index);
+
+static inline uint32_t clam_count(const struct sl_clamav_set *set, enum clam_array array)
+{
+    return (uint32_t)set->records[array].n;
+}
+
+enum clam_taken clam_bad(struct sl_clamav_set *set, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+enum clam_taken clam_skip(struct sl_clamav_set *set, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Part of a line. */
+struct clam_text {
+    const char *at;
+    size_t len;
+};
+
+bool clam_text_is(struct clam_text text, const char *word);
+
+/* Takes decimal digits, all of the text. False: it is no number or above max. */
+bool clam_text_number(struct clam_text text, uint64_t max, uint64_t *value);
+
+/* Cuts off what lies before the first `end`; all, where there is none. True: there was one. */
+bool clam_text_cut(struct clam_text *rest, char end, struct clam_text *before);
+
+enum { CLAM_NOCASE = 1, CLAM_WIDE = 2, CLAM_FULLWORD = 4, CLAM_ASCII_TOO = 8 };
+
+/* Where a body may lie: "*", "EP+0", "10,5", ... */
+struct clam_offset {
+    uint32_t kind, section, offset, shift;
+};
+
+enum clam_taken clam_offset_read(struct sl_clamav_set *set, struct clam_text text, uint8_t target,
+                                 struct clam_offset *offset);
+
+/* Reads a body; *pattern is its index, that of an equal one where there was one. */
+enum clam_taken clam_body_read(struct sl_clamav_set *set, struct clam_text hex, unsigned options,
+                               const struct clam_offset *offset, uint32_t *pattern);
+
+/* Reads a logical expression; *node is its root, *n_subs one above the highest subsignature named,
+ * *count_max the highest count asked about. */
+enum clam_taken clam_logic_read(struct sl_clamav_set *set, struct clam_text text, uint32_t *node,
+                                uint32_t *n_subs, uint32_t *count_max);
+
+/* One line of a database. */
+enum clam_format {
+    CLAM_NDB,
+    CLAM_DB,
+    CLAM_LDB,
+    CLAM_HDB,
+    CLAM_HSB,
+    CLAM_MDB,
+    CLAM_MSB,
+    CLAM_FP,
+    CLAM_SFP,
+    CLAM_IGN2,
+    CLAM_CVD,
+    CLAM_OTHER_FORMAT, /* ClamAV's, not read here */
+    CLAM_UNKNOWN
+};
+
+enum clam_format clam_format_of(const char *name);
+enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format format,
+                               struct clam_text line);
+
+/* A whole database from memory. */
+enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const char *text,
+                              size_t len, bool official, struct sl_diag *diag);
+
+/* A container: header, MD5, and each member given to clam_text_read. */
+enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path,
+                                   const uint8_t *bytes, size_t len, struct sl_diag *diag);
+
+/* Chains of patterns whose text has this hash. CLAM_NONE: none. */
+uint32_t clam_chain_find(const struct sl_clamav_set *set, const uint64_t key[2]);
+bool clam_chain_add(struct sl_clamav_set *set, const uint64_t key[2]);
+
+void clam_md5(const void *bytes, size_t len, uint8_t digest[16]);
+
+int clam_hex_digit(char c); /* -1: it is none */
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks in files: as tables of literals are (engines/mpm/mpm_store.c). */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/diag.h"
+#include "clamav/db.h"
+
+enum { TRIES = 100 }; /* of names for a new file */
+
+/* Of all behind the checksum but the matcher's table, which has its own. */
+uint64_t clam_block_checksum(const struct clam_block *block)
+{
+    const size_t begin = offsetof(struct clam_block, at);
+
+    return XXH3_64bits((const uint8_t *)block + begin, block->at[CLAM_A_MPM] - begin);
+}
+
+/* ---- databases ------------------------------------------------------------------------------- */
+
+static void free_block(const struct clam_block *block, bool mapped)
+{
+    if (mapped)
+        (void)munmap((void *)(uintptr_t)block, block->len);
+    else
+        free((void *)(uintptr_t)block);
+}
+
+enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block *block, bool mapped,
+                              const char *path, struct sl_diag *diag)
+{
+    struct sl_clamav_db *made = calloc(1, sizeof *made);
+
+    if (made == NULL) {
+        free_block(block, mapped);
+        return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
+    }
+    const enum sl_status status =
+        sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM), block->n[CLAM_A_MPM], path, diag);
+    if (status != SL_OK) {
+        free_block(block, mapped);
+        free(made);
+        return status;
+    }
+    made->block = block;
+    made->mapped = mapped;
+    *db = made;
+    return SL_OK;
+}
+
+void sl_clamav_free(struct sl_clamav_db *db)
+{
+    if (db != NULL)
+        free_block(db->block, db->mapped);
+    free(db);
+}
+
+void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info)
+{
+    const struct clam_block *block = db->block;
+    struct sl_mpm_info mpm;
+
+    sl_mpm_info(db->mpm, &mpm);
+    info->hashes = block->n_hashes;
+    info->signatures = block->n_hashes + block->anchored + block->fixed + block->searched;
+    info->patterns = block->n[CLAM_A_PATTERNS];
+    info->literals = mpm.n_literals;
+    info->anchored = block->anchored;
+    info->fixed = block->fixed;
+    info->searched = block->searched;
+    info->block_len = block->len;
+    info->algorithm = mpm.algorithm;
+}
+
+/* ---- save ------------------------------------------------------------------------------------ */
+
+/* A new file beside `path`; `beside` becomes its name. -1: errno says why not. */
+static int create_beside(const char *path, char beside[PATH_MAX])
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (snprintf(beside, PATH_MAX, "%s.%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+
+        const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+/* 0, or errno's value. */
+static int write_block(int fd, const struct clam_block *block)
+{
+    const uint8_t *at = (const uint8_t *)block;
+    int error = 0;
+
+    for (uint64_t rest = block->len; rest > 0 && error == 0;) {
+        const ssize_t n = write(fd, at, rest);
+
+        if (n < 0 && errno != EINTR)
+            error = errno;
+        if (n > 0) {
+            at += n;
+            rest -= (uint64_t)n;
+        }
+    }
+    if (error == 0 && fsync(fd) != 0)
+        error = errno;
+    if (close(fd) != 0 && error == 0)
+        error = errno;
+    return error;
+}
+
+enum sl_status sl_clamav_save(const struct sl_clamav_db *db, const char *path, struct sl_diag *diag)
+{
+    char beside[PATH_MAX];
+    struct stat there;
+
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
+
+    const int fd = create_beside(path, beside);
+    if (fd < 0)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(errno));
+    int error = write_block(fd, db->block);
+    if (error == 0 && rename(beside, path) != 0)
+        error = errno;
+    if (error == 0)
+        return SL_OK;
+    (void)unlink(beside);
+    return diag_set(diag, SL_EIO, path, 0, "cannot be written: %s", strerror(error));
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+/* Whether n entries from `first` on lie in an array. */
+static bool within(const struct clam_block *block, enum clam_array array, uint64_t first,
+                   uint64_t n)
+{
+    return first <= block->n[array] && n <= block->n[array] - first;
+}
+
+static bool check_arrays(const struct clam_block *block)
+{
+    uint64_t end = sizeof *block;
+
+    for (int i = 0; i < CLAM_ARRAYS; i++) {
+        if (block->at[i] % CLAM_ALIGN != 0 || block->at[i] < end || block->at[i] > block->len ||
+            block->n[i] > (block->len - block->at[i]) / clam_record_len[i])
+            return false;
+        end = block->at[i] + block->n[i] * clam_record_len[i];
+    }
+    /* The last text ends. */
+    const char *text = clam_at(block, CLAM_A_TEXT);
+    return block->n[CLAM_A_TEXT] == 0 || text[block->n[CLAM_A_TEXT] - 1] == '\0';
+}
+
+static bool check_elem(const struct clam_block *block, const struct clam_seg *seg,
+                       const struct clam_elem *elem)
+{
+    const struct clam_alt *alts = clam_at(block, CLAM_A_ALTS);
+
+    if (elem->kind >= CLAM_ELEM_KINDS || elem->at > seg->len ||
+        (elem->kind != CLAM_VARIABLE && elem->len > seg->len - elem->at))
+        return false;
+    switch (elem->kind) {
+    case CLAM_EXACT:
+        return within(block, CLAM_A_BYTES, elem->bytes, elem->len);
+    case CLAM_MASKED:
+        return within(block, CLAM_A_BYTES, elem->bytes, elem->len) &&
+               within(block, CLAM_A_BYTES, elem->masks, elem->len);
+    case CLAM_ALTS:
+    case CLAM_VARIABLE:
+        if (!within(block, CLAM_A_ALTS, elem->bytes, elem->n_alts))
+            return false;
+        for (uint32_t i = elem->bytes; i < elem->bytes + elem->n_alts; i++)
+            if ((elem->kind == CLAM_ALTS && alts[i].len != elem->len) ||
+                (elem->kind == CLAM_VARIABLE &&
+                 (alts[i].len < seg->len || alts[i].len > seg->len_max)))
+                return false;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static bool check_segs(const struct clam_block *block)
+{
+    const struct clam_seg *segs = clam_at(block, CLAM_A_SEGS);
+    const struct clam_elem *elems = clam_at(block, CLAM_A_ELEMS);
+    const struct clam_alt *alts = clam_at(block, CLAM_A_ALTS);
+
+    for (uint64_t i = 0; i < block->n[CLAM_A_ALTS]; i++)
+        if (alts[i].len == 0 || alts[i].len > 1 << 16 ||
+            !within(block, CLAM_A_BYTES, alts[i].bytes, alts[i].len) ||
+            !within(block, CLAM_A_BYTES, alts[i].masks, alts[i].len))
+            return false;
+    for (uint64_t s = 0; s < block->n[CLAM_A_SEGS]; s++) {
+        const struct clam_seg *seg = &segs[s];
+
+        if (!within(block, CLAM_A_ELEMS, seg->elems, seg->n_elems) || seg->len > 1 << 16 ||
+            seg->len_max < seg->len || seg->gap_max < seg->gap_min ||
+            !within(block, CLAM_A_BYTES, seg->key, seg->key_len) || seg->key_at > seg->len ||
+            seg->key_len > seg->len - seg->key_at)
+            return false;
+        for (uint32_t e = 0; e < seg->n_elems; e++)
+            if (!check_elem(block, seg, &elems[seg->elems + e]) ||
+                (elems[seg->elems + e].kind == CLAM_VARIABLE && seg->n_elems != 1))
+                return false;
+    }
+    return true;
+}
+
+static bool check_patterns(const struct clam_block *block)
+{
+    const struct clam_pattern *patterns = clam_at(block, CLAM_A_PATTERNS);
+    const uint32_t *variants = clam_at(block, CLAM_A_VARIANTS);
+
+    for (uint64_t p = 0; p < block->n[CLAM_A_PATTERNS]; p++)
+        if (patterns[p].n_segs == 0 || patterns[p].last_part >= patterns[p].n_segs ||
+            patterns[p].offset_kind >= CLAM_OFFSET_KINDS ||
+            !within(block, CLAM_A_SEGS, patterns[p].segs, patterns[p].n_segs) ||
+            !within(block, CLAM_A_ANCHORED, patterns[p].sigs, patterns[p].n_sigs))
+            return false;
+    for (uint64_t v = 0; v < block->n[CLAM_A_VARIANTS]; v++)
+        if (variants[v] >= block->n[CLAM_A_PATTERNS])
+            return false;
+    return true;
+}
+
+/* Operands lie right before their operator, so no node has two parents; PCREs' triggers name only
+ * subsignatures before them. So what is evaluated ends. */
+static bool check_nodes(const struct clam_block *block)
+{
+    const struct clam_node *nodes = clam_at(block, CLAM_A_NODES);
+
+    for (uint64_t n = 0; n < block->n[CLAM_A_NODES]; n++) {
+        const struct clam_node *node = &nodes[n];
+
+        if (node->kind >= CLAM_NODE_KINDS)
+            return false;
+        if (node->kind == CLAM_LEAF) {
+            if (node->left >= CLAM_SUBS_MAX || node->depth != 1 || node->first != n)
+                return false;
+            continue;
+        }
+        if (n < 2 || node->right != n - 1 || nodes[n - 1].first == 0 ||
+            node->left != nodes[n - 1].first - 1 || node->first != nodes[node->left].first ||
+            node->depth > CLAM_DEPTH_MAX + 2 || node->depth <= nodes[node->left].depth ||
+            node->depth <= nodes[n - 1].depth)
+            return false;
+    }
+    return true;
+}
+
+/* Whether all subsignatures that a tree names are below n. */
+static bool names_below(const struct clam_node *nodes, uint32_t node, uint32_t n)
+{
+    if (nodes[node].kind == CLAM_LEAF)
+        return nodes[node].left < n;
+    return names_below(nodes, nodes[node].left, n) && names_below(nodes, nodes[node].right, n);
+}
+
+static bool check_sig(const struct clam_block *block, const struct clam_sig *sig)
+{
+    const struct clam_sub *subs = clam_at(block, CLAM_A_SUBS);
+    const struct clam_node *nodes = clam_at(block, CLAM_A_NODES);
+    const struct clam_pcre *pcres = clam_at(block, CLAM_A_PCRES);
+
+    if (sig->name >= block->n[CLAM_A_TEXT] || sig->target >= CLAM_TARGETS ||
+        sig->n_subs > CLAM_SUBS_MAX || !within(block, CLAM_A_SUBS, sig->subs, sig->n_subs) ||
+        sig->node >= block->n[CLAM_A_NODES] || !names_below(nodes, sig->node, sig->n_subs))
+        return false;
+    for (uint32_t i = 0; i < sig->n_subs; i++) {
+        const struct clam_sub *sub = &subs[sig->subs + i];
+
+        if (sub->kind == CLAM_SUB_PCRE) {
+            if (sub->first >= block->n[CLAM_A_PCRES] ||
+                !names_below(nodes, pcres[sub->first].node, i))
+                return false;
+        } else if (sub->kind != CLAM_SUB_BODY ||
+                   !within(block, CLAM_A_VARIANTS, sub->first, sub->n)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_sigs(const struct clam_block *block)
+{
+    const struct clam_sig *sigs = clam_at(block, CLAM_A_SIGS);
+    const struct clam_pcre *pcres = clam_at(block, CLAM_A_PCRES);
+
+    for (uint64_t i = 0; i < block->n[CLAM_A_PCRES]; i++)
+        if (pcres[i].node >= block->n[CLAM_A_NODES] || pcres[i].offset_kind >= CLAM_OFFSET_KINDS ||
+            !within(block, CLAM_A_TEXT, pcres[i].text, (uint64_t)pcres[i].text_len + 1))
+            return false;
+    for (uint64_t i = 0; i < block->n[CLAM_A_SIGS]; i++)
+        if (!check_sig(block, &sigs[i]))
+            return false;
+    return true;
+}
+
+static bool all_below(const struct clam_block *block, enum clam_array array, uint64_t limit)
+{
+    const uint32_t *numbers = clam_at(block, array);
+
+    for (uint64_t i = 0; i < block->n[array]; i++)
+        if (numbers[i] >= limit)
+            return false;
+    return true;
+}
+
+static bool check_anchors(const struct clam_block *block)
+{
+    const uint32_t *literals = clam_at(block, CLAM_A_LITERALS);
+    const struct clam_use *uses = clam_at(block, CLAM_A_USES);
+    const struct clam_pattern *patterns = clam_at(block, CLAM_A_PATTERNS);
+    const uint64_t n = block->n[CLAM_A_LITERALS];
+
+    if (n == 0 || literals[n - 1] != block->n[CLAM_A_USES])
+        return false;
+    for (uint64_t i = 1; i < n; i++)
+        if (literals[i] < literals[i - 1])
+            return false;
+    for (uint64_t i = 0; i < block->n[CLAM_A_USES]; i++)
+        if (uses[i].pattern >= block->n[CLAM_A_PATTERNS] ||
+            uses[i].seg >= patterns[uses[i].pattern].n_segs)
+            return false;
+    return all_below(block, CLAM_A_ANCHORED, block->n[CLAM_A_SIGS]) &&
+           all_below(block, CLAM_A_SEARCHED, block->n[CLAM_A_SIGS]) &&
+           all_below(block, CLAM_A_FIXED, block->n[CLAM_A_PATTERNS]);
+}
+
+static bool check_hashes(const struct clam_block *block)
+{
+    const struct clam_hash *hashes = clam_at(block, CLAM_A_HASHES);
+
+    for (int purpose = 0; purpose < CLAM_HASHED; purpose++)
+        for (int kind = 0; kind < CLAM_HASHES; kind++) {
+            const uint64_t *range = block->hashes[purpose][kind];
+
+            if (range[0] > range[1] || range[1] > block->n[CLAM_A_HASHES])
+                return false;
+        }
+    for (uint64_t i = 0; i < block->n[CLAM_A_HASHES]; i++)
+        if (hashes[i].name >= block->n[CLAM_A_TEXT])
+            return false;
+    return true;
+}
+
+static enum sl_status check_head(const struct clam_block *block, uint64_t len, const char *path,
+                                 struct sl_diag *diag)
+{
+    if (len < sizeof *block || block->magic != CLAM_MAGIC)
+        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database (of this byte order)");
+    if (block->version != CLAM_VERSION)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "is a compiled database of version %" PRIu32 " (expected %d)",
+                        block->version, CLAM_VERSION);
+    if (block->pointer_len != sizeof(void *))
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "was compiled for pointers of %" PRIu32 " bytes (expected %zu)",
+                        block->pointer_len, sizeof(void *));
+    if (block->len != len)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "has %" PRIu64 " bytes (expected %" PRIu64 "): it was cut or damaged", len,
+                        block->len);
+    if (!check_arrays(block) || block->checksum != clam_block_checksum(block))
+        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
+    return SL_OK;
+}
+
+static enum sl_status check_block(const struct clam_block *block, uint64_t len, const char *path,
+                                  struct sl_diag *diag)
+{
+    const enum sl_status status = check_head(block, len, path, diag);
+
+    if (status != SL_OK)
+        return status;
+    if (!check_segs(block) || !check_patterns(block) || !check_nodes(block) || !check_sigs(block) ||
+        !check_anchors(block) || !check_hashes(block))
+        return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its parts contradict another");
+    return SL_OK;
+}
+
+/* ---- load ------------------------------------------------------------------------------------ */
+
+enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path, struct sl_diag *diag)
+{
+    struct stat file;
+    void *memory = MAP_FAILED;
+    int error = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
+    if (fstat(fd, &file) != 0)
+        error = errno;
+    else if (!S_ISREG(file.st_mode))
+        error = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
+    else if ((size_t)file.st_size >= sizeof(struct clam_block))
+        memory = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (error == 0 && memory == MAP_FAILED && (size_t)file.st_size >= sizeof(struct clam_block))
+        error = errno;
+    (void)close(fd);
+    if (error != 0)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(error));
+    if (memory == MAP_FAILED)
+        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database: it is too short");
+
+    const enum sl_status status = check_block(memory, (uint64_t)file.st_size, path, diag);
+    if (status != SL_OK) {
+        (void)munmap(memory, (size_t)file.st_size);
+        return status;
+    }
+    return clam_db_create(db, memory, true, path, diag);
+}
