@@ -51,12 +51,9 @@ class Command(unittest.TestCase):
 
     def test_usage(self):
         self.assertEqual(sluice().returncode, 2)
-        for arguments in (["--help"], ["run", "--help"], ["rules", "--help"], ["bench", "--help"],
-                          ["devices", "--help"], ["encode", "--help"], ["decode", "--help"],
-                          ["--version"]):
-
-        for arguments in (["--help"], ["run", "--help"], ["rules", "--help"], ["scan", "--help"], ["bench", "--help"],
-                          ["devices", "--help"], ["--version"]):
+        for arguments in (["--help"], ["run", "--help"], ["rules", "--help"], ["scan", "--help"],
+                          ["bench", "--help"], ["devices", "--help"], ["encode", "--help"],
+                          ["decode", "--help"], ["--version"]):
             result = sluice(*arguments)
             self.assertEqual(result.returncode, 0)
             self.assertTrue(result.stdout)

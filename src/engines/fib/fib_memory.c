@@ -125,6 +125,20 @@ static uint32_t class_of(uint32_t n_words)
     return n_words <= FIB_LINE ? n_words : FIB_LINE - 1 + lines_of(n_words);
 }
 
+/* Makes at least the first `len` bytes readable. */
+static bool make_ready(struct fib_arena *arena, size_t len)
+{
+    const size_t ready = (len + STEP - 1) / STEP * STEP;
+
+    if (len <= arena->ready_len)
+        return true;
+    if (mprotect(arena->words, ready, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    (void)madvise(arena->words, ready, MADV_HUGEPAGE);
+    arena->ready_len = ready;
+    return true;
+}
+
 bool fib_arena_init(struct fib_arena *arena, uint32_t max_words)
 {
     memset(arena, 0, sizeof *arena);
@@ -136,9 +150,10 @@ bool fib_arena_init(struct fib_arena *arena, uint32_t max_words)
         return false;
     arena->words = (uint32_t *)mmap(NULL, arena->reserved_len, PROT_NONE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (arena->words != MAP_FAILED)
+    if (arena->words == MAP_FAILED)
+        arena->words = NULL;
+    else if (make_ready(arena, 2 * FIB_LINE * sizeof(uint32_t)))
         return true;
-    arena->words = NULL;
     fib_arena_free(arena);
     return false;
 }
@@ -176,14 +191,8 @@ static uint32_t take_lines(struct fib_arena *arena, uint32_t n_lines)
 
     if (len > arena->reserved_len)
         return 0;
-    if (len > arena->ready_len) {
-        const size_t ready = (len + STEP - 1) / STEP * STEP;
-
-        if (mprotect(arena->words, ready, PROT_READ | PROT_WRITE) != 0)
-            return 0;
-        (void)madvise(arena->words, ready, MADV_HUGEPAGE);
-        arena->ready_len = ready;
-    }
+    if (!make_ready(arena, len))
+        return 0;
     arena->n_words = end;
     return (uint32_t)at;
 }
