@@ -572,7 +572,7 @@ static void random_updates(void **state)
     (void)state;
     for (size_t p = 0; sl_fib_planes[p] != NULL; p++)
         random_operations(sl_fib_planes[p], true, 20000, 11 + p);
-    random_operations("hash", true, n != NULL ? (uint32_t)strtoul(n, NULL, 10) : 1000000, 5);
+    random_operations("hash", true, n != NULL ? (uint32_t)strtoul(n, NULL, 10) : 100000, 5);
 }
 
 static void bad_calls(void **state)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/diag.h"
 
@@ -223,6 +224,21 @@ static void fill_literals(struct sl_mpm_table *table, const struct mpm_set *set)
            (set->n_groups + (size_t)1) * sizeof *set->groups);
 }
 
+/* Zeroed. A scan meets a large table at random places: in pages of 2 MiB, where the system gives
+ * them, it misses the cache and not the TLB beside it. */
+static void *take_table(size_t len)
+{
+    enum { HUGE = 2 << 20 };
+    void *memory;
+
+    if (posix_memalign(&memory, len < HUGE ? MPM_ALIGN : HUGE, len) != 0)
+        return NULL;
+    if (len >= HUGE)
+        (void)madvise(memory, len / HUGE * HUGE, MADV_HUGEPAGE);
+    memset(memory, 0, len);
+    return memory;
+}
+
 struct sl_mpm_table *mpm_table_create(const struct mpm_set *set, const char *algorithm,
                                       uint32_t n_states, uint64_t body_len)
 {
@@ -244,10 +260,9 @@ struct sl_mpm_table *mpm_table_create(const struct mpm_set *set, const char *alg
     head.len = mpm_place(&end, 0);
     strncpy(head.algorithm, algorithm, MPM_NAME_LEN - 1);
 
-    void *memory;
-    if (posix_memalign(&memory, MPM_ALIGN, head.len) != 0)
+    void *memory = take_table(head.len);
+    if (memory == NULL)
         return NULL;
-    memset(memory, 0, head.len);
     memcpy(memory, &head, sizeof head);
     fill_literals((struct sl_mpm_table *)memory, set);
     return (struct sl_mpm_table *)memory;
