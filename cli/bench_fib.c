@@ -121,9 +121,9 @@ static bool open_lane(const struct fib_bench *fib, const struct run *run, struct
         if (run->data->batches[i].bytes_len > limits.max_bytes)
             limits.max_bytes = run->data->batches[i].bytes_len;
     }
-    lane->answers.cap = limits.max_items;
-    lane->answers.next_hop = cuda ? device_pinned_alloc(limits.max_items * sizeof(uint32_t))
-                                  : malloc(limits.max_items * sizeof(uint32_t));
+    lane->answers.cap = (size_t)limits.max_items + 1; /* one where all batches are empty */
+    const size_t len = lane->answers.cap * sizeof(uint32_t);
+    lane->answers.next_hop = cuda ? device_pinned_alloc(len) : malloc(len);
     return lane->answers.next_hop != NULL &&
            run->backend->open(&lane->context, sl_fib_table(fib->fib), &limits, diag) == SL_OK &&
            (!cuda || batch->memory == SL_MEMORY_DEVICE ||

@@ -137,7 +137,8 @@ static bool recombine_one(struct bench_names *names, size_t n_from, uint64_t *se
     at = 0;
     for (size_t next = 0; sl_name_next(a->name, a->name_len, &next, &component); at = next)
         before = at;
-    memcpy(name, a->name, before);
+    if (before != 0)
+        memcpy(name, a->name, before);
     len = before;
     return sl_name_append(name, sizeof name, &len, SL_NAME_GENERIC, last.bytes, last.len) &&
            add_name(names, name, len);
@@ -217,6 +218,8 @@ static bool fill_trace(struct bench_data *data, struct trace *trace)
     for (size_t b = 0; b < data->n_batches; b++) {
         struct sl_batch *batch = data->owned[b];
 
+        if (batch == NULL)
+            return false;
         while (batch->n_items < batch->max_items) {
             const uint32_t which = trace->from[bench_random(&trace->seed) % trace->n_from];
             const struct sl_fib_entry *entry = &trace->entries[which];

@@ -42,7 +42,7 @@ static inline void cpu_hits_append(struct sl_hits *hits, uint32_t item, uint32_t
         return cpu_backend_submit((struct cpu_context *)context, batch, hits, (scan)); \
     }                                                                                  \
     extern const struct sl_backend symbol;                                             \
-    const struct sl_backend symbol = {.name = label,                                   \
+    const struct sl_backend symbol = {.name = (label),                                 \
                                       .device = SL_DEVICE_CPU,                         \
                                       .usable = cpu_backend_usable,                    \
                                       .open = cpu_backend_open,                        \

@@ -350,6 +350,10 @@ bool ref_ldb(const char *line, const uint8_t *bytes, size_t len, const struct re
 
     while (n < 70 && (fields[n] = strsep(&next, ";")) != NULL)
         n++;
+    if (n < 3) {
+        free(copy);
+        return false;
+    }
     for (int i = 3; i < n; i++) {
         char *options = strstr(fields[i], "::");
         char *colon;

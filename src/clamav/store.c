@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,9 +11,8 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/new_file.h"
 #include "clamav/db.h"
-
-enum { TRIES = 100 }; /* of names for a new file */
 
 /* Of all behind the checksum but the matcher's table, which has its own. */
 uint64_t clam_block_checksum(const struct clam_block *block)
@@ -83,63 +80,15 @@ void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info)
 
 /* ---- save ------------------------------------------------------------------------------------ */
 
-/* A new file beside `path`; `beside` becomes its name. -1: errno says why not. */
-static int create_beside(const char *path, char beside[PATH_MAX])
-{
-    for (int i = 0; i < TRIES; i++) {
-        if (snprintf(beside, PATH_MAX, "%s.%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-
-        const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
-/* 0, or errno's value. */
-static int write_block(int fd, const struct clam_block *block)
-{
-    const uint8_t *at = (const uint8_t *)block;
-    int error = 0;
-
-    for (uint64_t rest = block->len; rest > 0 && error == 0;) {
-        const ssize_t n = write(fd, at, rest);
-
-        if (n < 0 && errno != EINTR)
-            error = errno;
-        if (n > 0) {
-            at += n;
-            rest -= (uint64_t)n;
-        }
-    }
-    if (error == 0 && fsync(fd) != 0)
-        error = errno;
-    if (close(fd) != 0 && error == 0)
-        error = errno;
-    return error;
-}
-
 enum sl_status sl_clamav_save(const struct sl_clamav_db *db, const char *path, struct sl_diag *diag)
 {
-    char beside[PATH_MAX];
-    struct stat there;
+    struct new_file file;
+    const enum sl_status status = new_file_create(&file, path, diag);
 
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
-
-    const int fd = create_beside(path, beside);
-    if (fd < 0)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(errno));
-    int error = write_block(fd, db->block);
-    if (error == 0 && rename(beside, path) != 0)
-        error = errno;
-    if (error == 0)
-        return SL_OK;
-    (void)unlink(beside);
-    return diag_set(diag, SL_EIO, path, 0, "cannot be written: %s", strerror(error));
+    if (status != SL_OK)
+        return status;
+    new_file_write(&file, db->block, db->block->len);
+    return new_file_end(&file, diag);
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/new_file.h"
 #include "fib_internal.h"
 
 #define MAGIC UINT64_C(0x00006269665F6C73) /* "sl_fib" */
@@ -19,8 +19,7 @@
 enum {
     VERSION = 1, /* of the block, the parts of all planes included */
     ALIGN = 64,
-    NAME_LEN = 16,
-    TRIES = 100 /* of names for a new file */
+    NAME_LEN = 16
 };
 
 /* Parts follow, each at a multiple of ALIGN from the block's first byte on. */
@@ -113,84 +112,31 @@ static uint64_t block_checksum(const struct fib_block *block)
 
 /* ---- save ------------------------------------------------------------------------------------ */
 
-/* A new file beside `path`; `beside` becomes its name. -1: errno says why not. */
-static int create_beside(const char *path, char beside[PATH_MAX])
-{
-    for (int i = 0; i < TRIES; i++) {
-        if (snprintf(beside, PATH_MAX, "%s.%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-
-        const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
-static bool write_all(int fd, const void *bytes, uint64_t len)
-{
-    const uint8_t *at = (const uint8_t *)bytes;
-
-    while (len > 0) {
-        const ssize_t n = write(fd, at, len);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            at += n;
-            len -= (uint64_t)n;
-        }
-    }
-    return true;
-}
-
-static bool write_aligned(int fd, const void *bytes, uint64_t len)
+static void write_aligned(struct new_file *file, const void *bytes, uint64_t len)
 {
     static const uint8_t zeros[ALIGN];
 
-    return write_all(fd, bytes, len) && write_all(fd, zeros, aligned(len) - len);
-}
-
-/* 0, or errno's value. */
-static int write_view(int fd, const struct fib_view *view, const char *plane)
-{
-    struct fib_block head;
-    int error = 0;
-
-    make_head(&head, view, plane);
-    bool good = write_aligned(fd, &head, sizeof head);
-    for (int i = 0; i < FIB_PARTS && good; i++)
-        good = write_aligned(fd, view->part[i], view->part_len[i]);
-    if (!good || fsync(fd) != 0)
-        error = errno;
-    if (close(fd) != 0 && error == 0)
-        error = errno;
-    return error;
+    new_file_write(file, bytes, len);
+    new_file_write(file, zeros, aligned(len) - len);
 }
 
 enum sl_status sl_fib_save(struct sl_fib *fib, const char *path, struct sl_diag *diag)
 {
-    char beside[PATH_MAX];
-    struct stat there;
+    struct fib_block head;
+    struct new_file file;
+    const enum sl_status status = new_file_create(&file, path, diag);
 
-    /* A rename would take a device's place. */
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
-
-    const int fd = create_beside(path, beside);
-    if (fd < 0)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(errno));
+    if (status != SL_OK)
+        return status;
     pthread_mutex_lock(&fib->lock);
-    int error = write_view(fd, fib_view_of(fib), fib->table.plane->name);
+
+    const struct fib_view *view = fib_view_of(fib);
+    make_head(&head, view, fib->table.plane->name);
+    write_aligned(&file, &head, sizeof head);
+    for (int i = 0; i < FIB_PARTS; i++)
+        write_aligned(&file, view->part[i], view->part_len[i]);
     pthread_mutex_unlock(&fib->lock);
-    if (error == 0 && rename(beside, path) != 0)
-        error = errno;
-    if (error == 0)
-        return SL_OK;
-    (void)unlink(beside);
-    return diag_set(diag, SL_EIO, path, 0, "cannot be written: %s", strerror(error));
+    return new_file_end(&file, diag);
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,9 +10,8 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/new_file.h"
 #include "mpm_internal.h"
-
-enum { TRIES = 100 }; /* of names for a new file */
 
 uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_literals)
 {
@@ -39,73 +36,18 @@ uint64_t mpm_table_checksum(const struct sl_mpm_table *table)
 
 /* ---- save ------------------------------------------------------------------------------------ */
 
-/* A new file beside `path`; `beside` becomes its name. -1: errno says why not. */
-static int create_beside(const char *path, char beside[PATH_MAX])
-{
-    for (int i = 0; i < TRIES; i++) {
-        if (snprintf(beside, PATH_MAX, "%s.%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-
-        const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
-static bool write_all(int fd, const void *bytes, uint64_t len)
-{
-    const uint8_t *at = (const uint8_t *)bytes;
-
-    while (len > 0) {
-        const ssize_t n = write(fd, at, len);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            at += n;
-            len -= (uint64_t)n;
-        }
-    }
-    return true;
-}
-
-/* 0, or errno's value. */
-static int write_table(int fd, const struct sl_mpm_table *table)
-{
-    struct sl_mpm_table head = *table;
-    int error = 0;
-
-    head.checksum = mpm_table_checksum(table);
-    if (!write_all(fd, &head, sizeof head) || !write_all(fd, table + 1, table->len - sizeof head) ||
-        fsync(fd) != 0)
-        error = errno;
-    if (close(fd) != 0 && error == 0)
-        error = errno;
-    return error;
-}
-
 enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path, struct sl_diag *diag)
 {
-    char beside[PATH_MAX];
-    struct stat there;
+    struct sl_mpm_table head = *table;
+    struct new_file file;
+    const enum sl_status status = new_file_create(&file, path, diag);
 
-    /* A rename would take a device's place. */
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
-
-    const int fd = create_beside(path, beside);
-    if (fd < 0)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(errno));
-    int error = write_table(fd, table);
-    if (error == 0 && rename(beside, path) != 0)
-        error = errno;
-    if (error == 0)
-        return SL_OK;
-    (void)unlink(beside);
-    return diag_set(diag, SL_EIO, path, 0, "cannot be written: %s", strerror(error));
+    if (status != SL_OK)
+        return status;
+    head.checksum = mpm_table_checksum(table);
+    new_file_write(&file, &head, sizeof head);
+    new_file_write(&file, table + 1, table->len - sizeof head);
+    return new_file_end(&file, diag);
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
