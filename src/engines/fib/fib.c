@@ -263,11 +263,9 @@ static struct sl_fib *create(const struct sl_fib_config *config, size_t n_entrie
     struct sl_fib *made = (struct sl_fib *)calloc(1, sizeof *made);
     if (made == NULL || !fib_tree_init(&made->tree, &secret, n_entries)) {
         free(made);
-        {
-            *status =
-                diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %zu names", n_entries);
-            return NULL;
-        }
+        *status =
+            diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %zu names", n_entries);
+        return NULL;
     }
     made->aggregate = config->aggregate;
     pthread_mutex_init(&made->lock, NULL);
