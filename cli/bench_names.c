@@ -137,7 +137,7 @@ static bool recombine_one(struct bench_names *names, size_t n_from, uint64_t *se
     at = 0;
     for (size_t next = 0; sl_name_next(a->name, a->name_len, &next, &component); at = next)
         before = at;
-    if (before != 0)
+    if (a->name != NULL)
         memcpy(name, a->name, before);
     len = before;
     return sl_name_append(name, sizeof name, &len, SL_NAME_GENERIC, last.bytes, last.len) &&

@@ -149,20 +149,21 @@ static void attribute(struct sl_savings *savings, const struct sl_batch *batch, 
     }
 }
 
+static bool interval_goes_on(const struct sl_savings_config *config,
+                             const struct sl_savings_row *interval, int64_t time_ns)
+{
+    if (config->interval_len != 0)
+        return interval->count.bytes < config->interval_len;
+    return config->interval_ns == 0 || time_ns - interval->time_ns < config->interval_ns;
+}
+
 /* The interval that the batch belongs to; NULL: no memory for one more. */
 static struct sl_savings_row *interval_of(struct sl_savings *savings, const struct sl_batch *batch)
 {
-    const struct sl_savings_config *config = &savings->config;
-    const struct sl_savings_row *last =
-        savings->n_intervals == 0 ? NULL : &savings->intervals[savings->n_intervals - 1];
     const int64_t time_ns = batch->origin[0].time_ns;
+    const size_t n = savings->n_intervals;
 
-    if (last != NULL &&
-        (config->interval_len != 0
-             ? last->count.bytes < config->interval_len
-             : config->interval_ns == 0 || time_ns - last->time_ns < config->interval_ns))
-        return &savings->intervals[savings->n_intervals - 1];
-    if (savings->n_intervals == savings->max_intervals) {
+    if (n == savings->max_intervals) {
         const size_t max = 2 * savings->max_intervals + 64;
         struct sl_savings_row *grown = realloc(savings->intervals, max * sizeof *grown);
 
@@ -171,8 +172,11 @@ static struct sl_savings_row *interval_of(struct sl_savings *savings, const stru
         savings->intervals = grown;
         savings->max_intervals = max;
     }
-    savings->intervals[savings->n_intervals] = (struct sl_savings_row){.time_ns = time_ns};
-    return &savings->intervals[savings->n_intervals++];
+    if (n != 0 && interval_goes_on(&savings->config, &savings->intervals[n - 1], time_ns))
+        return &savings->intervals[n - 1];
+    savings->intervals[n] = (struct sl_savings_row){.time_ns = time_ns};
+    savings->n_intervals++;
+    return &savings->intervals[n];
 }
 
 static void add_samples(struct sl_savings_row *row, const struct sl_batch *batch, uint32_t window,

@@ -105,7 +105,7 @@ void fib_block_make(struct fib_block *to, const struct fib_view *view, const cha
 void fib_block_seal(struct fib_block *block, uint64_t len);
 
 /* Whether a block of len bytes can be used; `view` becomes what it holds. */
-enum sl_status fib_block_open(const void *block, uint64_t len, const char *path,
+enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path,
                               struct fib_view *view, const struct fib_plane **plane,
                               struct sl_diag *diag);
 

@@ -110,8 +110,6 @@ static bool collect_kids(struct maker *maker, struct task *task)
 
     for (uint32_t at = nodes[task->node].child; at != 0; at = nodes[at].next)
         n += fib_in_plane(&nodes[at]) || has_below(maker, at);
-    task->begin = (uint32_t)maker->n_kids;
-    task->end = (uint32_t)(maker->n_kids + n);
     if (!grow((void **)&maker->kids, &maker->kids_cap, maker->n_kids, n, sizeof *maker->kids))
         return false;
     sorted = (struct kid *)malloc((n + 1) * sizeof *sorted);
@@ -132,8 +130,10 @@ static bool collect_kids(struct maker *maker, struct task *task)
     }
     sorted_nodes = nodes;
     qsort(sorted, n, sizeof *sorted, compare_kids);
+    task->begin = (uint32_t)maker->n_kids;
     for (size_t i = 0; i < n; i++)
         maker->kids[maker->n_kids++] = sorted[i].node;
+    task->end = (uint32_t)maker->n_kids;
     free(sorted);
     return true;
 }

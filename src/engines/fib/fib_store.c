@@ -243,12 +243,15 @@ static enum sl_status make_table(struct sl_fib_table **table, void *memory, size
 {
     struct sl_fib_table *made = (struct sl_fib_table *)malloc(sizeof *made);
     struct fib_view *view = (struct fib_view *)malloc(sizeof *view);
-    const struct fib_plane *plane;
+    const struct fib_plane *plane = NULL;
 
-    const enum sl_status status = made != NULL && view != NULL
-                                      ? fib_block_open(memory, len, path, view, &plane, diag)
-                                      : diag_set(diag, SL_ENOMEM, path, 0, "no memory for a table");
-    if (status != SL_OK) {
+    enum sl_status status;
+
+    if (made == NULL || view == NULL)
+        status = diag_set(diag, SL_ENOMEM, path, 0, "no memory for a table");
+    else
+        status = fib_block_open(memory, len, path, view, &plane, diag);
+    if (status != SL_OK || made == NULL) {
         free(made);
         free(view);
         return status;
