@@ -33,7 +33,9 @@ struct sl_literal {
 
 struct sl_mpm_config {
     const char *algorithm;      /* a name of sl_mpm_algorithms, or "auto" */
-    enum sl_device_kind device; /* where it will run: tables and auto's choice follow it */
+    enum sl_device_kind device; /* where it will run: tables and auto's choice follow it. CPUs run
+                                   either table; opening gram's on a GPU, or in its tiling, is
+                                   SL_EUNSUPPORTED where it was built for CPUs */
 
     /* Payloads like those that will be scanned (a host batch, lent until build returns): what is
      * rare in them is found faster. It changes no result. NULL: text and zeros are assumed to be
