@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks in files: as tables of literals are (engines/mpm/mpm_store.c). */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/mapped_file.h"
 #include "base/new_file.h"
 #include "clamav/db.h"
 
@@ -348,30 +345,17 @@ static enum sl_status check_block(const struct clam_block *block, uint64_t len, 
 
 enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path, struct sl_diag *diag)
 {
-    struct stat file;
-    void *memory = MAP_FAILED;
-    int error = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *memory;
+    size_t len = 0;
+    enum sl_status status = mapped_file_open(&memory, &len, path, sizeof(struct clam_block), diag);
 
-    if (fd < 0)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
-    if (fstat(fd, &file) != 0)
-        error = errno;
-    else if (!S_ISREG(file.st_mode))
-        error = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
-    else if ((size_t)file.st_size >= sizeof(struct clam_block))
-        memory = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-    if (error == 0 && memory == MAP_FAILED && (size_t)file.st_size >= sizeof(struct clam_block))
-        error = errno;
-    (void)close(fd);
-    if (error != 0)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(error));
-    if (memory == MAP_FAILED)
+    if (status != SL_OK)
+        return status;
+    if (memory == NULL)
         return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database: it is too short");
-
-    const enum sl_status status = check_block(memory, (uint64_t)file.st_size, path, diag);
+    status = check_block(memory, len, path, diag);
     if (status != SL_OK) {
-        (void)munmap(memory, (size_t)file.st_size);
+        (void)munmap(memory, len);
         return status;
     }
     return clam_db_create(db, memory, true, path, diag);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables in files: saving is writing the parts of a view one after another, loading is mapping. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/mapped_file.h"
 #include "base/new_file.h"
 #include "fib_internal.h"
 
@@ -220,24 +217,6 @@ void fib_block_seal(struct fib_block *block, uint64_t len)
 
 /* ---- load ------------------------------------------------------------------------------------ */
 
-/* Maps a whole file, or gives NULL where it is too short to be a block. MAP_FAILED: errno says why
- * not. */
-static void *map_file(int fd, size_t *len)
-{
-    struct stat file;
-
-    if (fstat(fd, &file) != 0)
-        return MAP_FAILED;
-    if (!S_ISREG(file.st_mode)) {
-        errno = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
-        return MAP_FAILED;
-    }
-    *len = (size_t)file.st_size;
-    if (*len < sizeof(struct fib_block))
-        return NULL;
-    return mmap(NULL, *len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-}
-
 static enum sl_status make_table(struct sl_fib_table **table, void *memory, size_t len,
                                  const char *path, struct sl_diag *diag)
 {
@@ -266,18 +245,13 @@ static enum sl_status make_table(struct sl_fib_table **table, void *memory, size
 
 enum sl_status sl_fib_load(struct sl_fib_table **table, const char *path, struct sl_diag *diag)
 {
+    void *memory;
     size_t len = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    enum sl_status status = mapped_file_open(&memory, &len, path, sizeof(struct fib_block), diag);
 
-    if (fd < 0)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
-    void *memory = map_file(fd, &len);
-    const int error = errno;
-    (void)close(fd);
-    if (memory == MAP_FAILED)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(error));
-
-    const enum sl_status status = make_table(table, memory, len, path, diag);
+    if (status != SL_OK)
+        return status;
+    status = make_table(table, memory, len, path, diag);
     if (status != SL_OK && memory != NULL)
         (void)munmap(memory, len);
     return status;

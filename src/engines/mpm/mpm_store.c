@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks in files: saving is writing, loading is mapping, and in between lies a checksum. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/mapped_file.h"
 #include "base/new_file.h"
 #include "mpm_internal.h"
 
@@ -183,39 +180,16 @@ enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, c
 
 /* ---- load ------------------------------------------------------------------------------------ */
 
-/* Maps a whole file, or gives NULL where it is too short to be a block. MAP_FAILED: errno says why
- * not. */
-static void *map_file(int fd, size_t *len)
-{
-    struct stat file;
-
-    if (fstat(fd, &file) != 0)
-        return MAP_FAILED;
-    if (!S_ISREG(file.st_mode)) {
-        errno = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
-        return MAP_FAILED;
-    }
-    *len = (size_t)file.st_size;
-    if (*len < sizeof(struct sl_mpm_table))
-        return NULL;
-    return mmap(NULL, *len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-}
-
 enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path, struct sl_diag *diag)
 {
+    void *memory;
     size_t len = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    enum sl_status status =
+        mapped_file_open(&memory, &len, path, sizeof(struct sl_mpm_table), diag);
 
-    if (fd < 0)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
-    void *memory = map_file(fd, &len);
-    const int error = errno;
-    (void)close(fd);
-    if (memory == MAP_FAILED)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(error));
-
-    const enum sl_status status =
-        mpm_table_check((const struct sl_mpm_table *)memory, len, path, diag);
+    if (status != SL_OK)
+        return status;
+    status = mpm_table_check((const struct sl_mpm_table *)memory, len, path, diag);
     if (status == SL_OK)
         *table = (struct sl_mpm_table *)memory;
     else if (memory != NULL)
