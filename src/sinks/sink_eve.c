@@ -36,20 +36,33 @@ struct eve_sink {
     size_t metadata_cap;
 };
 
-static enum sl_status eve_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+/* Of a file; or, path NULL, one that holds. */
+static enum sl_status make(struct sl_sink **sink, const char *path, size_t hold_len,
+                           struct sl_diag *diag)
 {
     struct eve_sink *eve = calloc(1, sizeof *eve);
 
     if (eve == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a sink");
 
-    const enum sl_status status = line_sink_open(&eve->out, path, diag);
+    const enum sl_status status = path == NULL ? line_sink_hold(&eve->out, hold_len, diag)
+                                               : line_sink_open(&eve->out, path, diag);
     if (status != SL_OK) {
         free(eve);
         return status;
     }
     *sink = &eve->out.base;
     return SL_OK;
+}
+
+static enum sl_status eve_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+{
+    return make(sink, path, 0, diag);
+}
+
+static enum sl_status eve_hold(struct sl_sink **held, size_t hold_len, struct sl_diag *diag)
+{
+    return make(held, NULL, hold_len, diag);
 }
 
 static bool is_plain(uint8_t byte)
@@ -412,7 +425,7 @@ static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *eve
     if (!event->live)
         put_text(out, KEY("pcap_filename"), event->source);
     line_text(out, "}\n");
-    return line_sink_status(out, diag);
+    return line_end(out, diag);
 }
 
 static enum sl_status eve_close(struct sl_sink *sink, struct sl_diag *diag)
@@ -426,6 +439,8 @@ const struct sink_kind sink_eve = {
     .usage = "eve:FILE, eve:-",
     .has_path = true,
     .open = eve_open,
+    .hold = eve_hold,
+    .pass = line_sink_pass,
     .write = eve_write,
     .flush = line_sink_flush,
     .written = line_sink_written,
