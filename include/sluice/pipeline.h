@@ -7,6 +7,7 @@
 #ifndef SLUICE_PIPELINE_H
 #define SLUICE_PIPELINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sluice/batch.h"
@@ -19,6 +20,8 @@ extern "C" {
 #endif
 
 enum { SL_PIPELINE_ENGINES_MAX = 8 };
+
+struct sl_pipeline_monitor;
 
 struct sl_pipeline_config {
     struct sl_device device;
@@ -60,13 +63,17 @@ struct sl_pipeline_config {
     enum sl_status (*drain)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag);
     void *user;
+
+    /* Through which other threads look at the run; NULL: nobody does. One run at a time. */
+    struct sl_pipeline_monitor *monitor;
 };
 
 /* CPU, 4 MiB and 16,384 items a batch, no engine. */
 SL_API void sl_pipeline_config_init(struct sl_pipeline_config *config);
 
 struct sl_pipeline_stats {
-    uint64_t batches;
+    uint64_t batches;                            /* drained, */
+    uint64_t items, arena_bytes;                 /* the items in them, and their arenas' bytes */
     uint64_t seconds_ns;                         /* wall time of the run */
     uint64_t fill_ns, drain_ns;                  /* busy time of fill, of drain, */
     uint64_t load_ns, work_ns, digest_ns;        /* of preparing and ordering, of the engines, of
@@ -85,6 +92,45 @@ struct sl_pipeline_stats {
 SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                                struct sl_pipeline_stats *stats,
                                                struct sl_diag *diag);
+
+/* ---- looking at a run ------------------------------------------------------------------------ */
+
+/* The stages that batches go through, in this order. Preparing and ordering are one. */
+enum sl_pipeline_stage {
+    SL_PIPELINE_FILL,
+    SL_PIPELINE_LOAD,
+    SL_PIPELINE_WORK, /* the engines */
+    SL_PIPELINE_DRAIN,
+    SL_PIPELINE_N_STAGES
+};
+
+SL_API const char *sl_pipeline_stage_name(enum sl_pipeline_stage stage); /* "fill", "load", ... */
+
+struct sl_pipeline_snapshot {
+    bool running;
+    uint32_t n_engines;
+    const char *engine[SL_PIPELINE_ENGINES_MAX]; /* their names */
+    struct sl_pipeline_stats stats; /* so far; of each stage, the batches that have left it */
+
+    /* Batches that wait for a stage, and those in it: for `fill` the free ones wait. Together they
+     * are all batches of the run, whose number never changes; 0 where none runs. */
+    struct {
+        uint32_t waiting, busy;
+    } stage[SL_PIPELINE_N_STAGES];
+};
+
+/* SL_ENOMEM. It may serve one run after another. */
+SL_CHECK SL_API enum sl_status sl_pipeline_monitor_create(struct sl_pipeline_monitor **monitor,
+                                                          struct sl_diag *diag);
+
+/* The run's counters as they were at one moment: any thread, any time. Before the first run all is
+ * 0; once a run has ended, what it had counted. A run pays for it with one lock a look, and nothing
+ * between looks: it counts batches, not packets. */
+SL_API void sl_pipeline_snapshot(struct sl_pipeline_monitor *monitor,
+                                 struct sl_pipeline_snapshot *snapshot);
+
+/* No run may use it any more. Accepts NULL. */
+SL_API void sl_pipeline_monitor_free(struct sl_pipeline_monitor *monitor);
 
 #ifdef __cplusplus
 }

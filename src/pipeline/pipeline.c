@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "pipeline/monitor.h"
 #include "pipeline/worker.h"
 
 struct slot {
@@ -34,11 +35,14 @@ struct pipeline {
     pthread_mutex_t lock; /* guards all below, and the slots' done */
     pthread_cond_t changed;
     uint64_t filled, loading, ordered, taken, drained;
+    uint32_t n_done;       /* batches whose work is done and that are not drained */
+    bool filling, draining;
     bool ended;            /* no further batch will be filled */
     bool failed;           /* an engine or drain failed: everybody leaves */
     enum sl_status status; /* SL_OK, or the first failure */
     struct sl_diag *diag;
     struct sl_pipeline_stats *stats;
+    uint64_t begin_ns;
 };
 
 void sl_pipeline_config_init(struct sl_pipeline_config *config)
@@ -77,6 +81,7 @@ static struct slot *wait_for_free_slot(struct pipeline *pipeline)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
     if (!pipeline->failed)
         slot = slot_of(pipeline, pipeline->filled);
+    pipeline->filling = slot != NULL;
     pthread_mutex_unlock(&pipeline->lock);
     return slot;
 }
@@ -97,6 +102,7 @@ static void *fill_loop(void *argument)
 
         pthread_mutex_lock(&pipeline->lock);
         pipeline->stats->fill_ns += clock_ns() - begin;
+        pipeline->filling = false;
         /* What is empty now may be filled by preparing it. */
         if (slot->batch->n_items > 0 || config->prepare != NULL) {
             slot->done = false;
@@ -243,7 +249,9 @@ static void *work_loop(void *argument)
             fail_all(pipeline, status, &diag); /* before anybody takes the batch for done */
         pthread_mutex_lock(&pipeline->lock);
         pipeline->stats->digest_ns += digest_ns;
+        worker_move_times(work->worker, pipeline->stats);
         slot->done = true;
+        pipeline->n_done++;
         pthread_cond_broadcast(&pipeline->changed);
         pthread_mutex_unlock(&pipeline->lock);
     }
@@ -263,40 +271,87 @@ static struct slot *wait_for_done(struct pipeline *pipeline)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
     if (pipeline->failed || pipeline->drained == pipeline->filled)
         slot = NULL;
+    pipeline->draining = slot != NULL;
     pthread_mutex_unlock(&pipeline->lock);
     return slot;
 }
 
-static enum sl_status drain(struct pipeline *pipeline, const struct slot *slot,
-                            struct sl_diag *diag)
+static void count_drained(struct pipeline *pipeline, const struct slot *slot, uint64_t busy_ns)
 {
-    const struct sl_pipeline_config *config = pipeline->config;
-    const uint64_t begin = clock_ns();
+    struct sl_pipeline_stats *stats = pipeline->stats;
 
-    for (uint32_t e = 0; e < config->n_engines; e++)
-        pipeline->stats->engine_hits[e] += slot->hits[e].n;
-    pipeline->stats->batches++;
-    const enum sl_status status = config->drain(config->user, slot->batch, slot->hits, diag);
-    pipeline->stats->drain_ns += clock_ns() - begin;
-    return status;
+    for (uint32_t e = 0; e < pipeline->config->n_engines; e++)
+        stats->engine_hits[e] += slot->hits[e].n;
+    stats->batches++;
+    stats->items += slot->batch->n_items;
+    stats->arena_bytes += slot->batch->bytes_len;
+    stats->drain_ns += busy_ns;
 }
 
 static void drain_loop(struct pipeline *pipeline)
 {
+    const struct sl_pipeline_config *config = pipeline->config;
     struct slot *slot;
 
     while ((slot = wait_for_done(pipeline)) != NULL) {
         struct sl_diag diag = {0};
+        const bool empty = slot->batch->n_items == 0;
+        const uint64_t begin = clock_ns();
         const enum sl_status status =
-            slot->batch->n_items == 0 ? SL_OK : drain(pipeline, slot, &diag);
+            empty ? SL_OK : config->drain(config->user, slot->batch, slot->hits, &diag);
 
         if (status != SL_OK)
             fail_all(pipeline, status, &diag);
         pthread_mutex_lock(&pipeline->lock);
+        if (!empty)
+            count_drained(pipeline, slot, clock_ns() - begin);
         pipeline->drained++;
+        pipeline->n_done--;
+        pipeline->draining = false;
         pthread_cond_broadcast(&pipeline->changed);
         pthread_mutex_unlock(&pipeline->lock);
     }
+}
+
+/* ---- looking at it --------------------------------------------------------------------------- */
+
+static void look_at_stages(const struct pipeline *pipeline, struct sl_pipeline_snapshot *snapshot)
+{
+    /* Where workers load what they take, what is ordered is in work. */
+    const bool loads = pipeline->n_loaders == 0;
+    const uint64_t loading = loads ? pipeline->taken : pipeline->loading;
+    const uint64_t working = loads ? pipeline->ordered : pipeline->taken;
+    const uint64_t flying = pipeline->filled - pipeline->drained;
+    uint32_t waiting[SL_PIPELINE_N_STAGES], busy[SL_PIPELINE_N_STAGES];
+
+    busy[SL_PIPELINE_FILL] = pipeline->filling;
+    waiting[SL_PIPELINE_FILL] = pipeline->n_slots - (uint32_t)flying - pipeline->filling;
+    busy[SL_PIPELINE_LOAD] = (uint32_t)(loading - pipeline->ordered);
+    waiting[SL_PIPELINE_LOAD] = (uint32_t)(pipeline->filled - loading);
+    busy[SL_PIPELINE_WORK] = (uint32_t)(working - pipeline->drained) - pipeline->n_done;
+    waiting[SL_PIPELINE_WORK] = (uint32_t)(pipeline->ordered - working);
+    busy[SL_PIPELINE_DRAIN] = pipeline->draining;
+    waiting[SL_PIPELINE_DRAIN] = pipeline->n_done - pipeline->draining;
+    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++) {
+        snapshot->stage[s].waiting = waiting[s];
+        snapshot->stage[s].busy = busy[s];
+    }
+}
+
+/* The monitor's. */
+static void look(void *opaque, struct sl_pipeline_snapshot *snapshot)
+{
+    struct pipeline *pipeline = opaque;
+    const struct sl_pipeline_config *config = pipeline->config;
+
+    snapshot->n_engines = config->n_engines;
+    for (uint32_t e = 0; e < config->n_engines; e++)
+        snapshot->engine[e] = config->engines[e].engine->name;
+    pthread_mutex_lock(&pipeline->lock);
+    snapshot->stats = *pipeline->stats;
+    look_at_stages(pipeline, snapshot);
+    pthread_mutex_unlock(&pipeline->lock);
+    snapshot->stats.seconds_ns = clock_ns() - pipeline->begin_ns;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -397,8 +452,8 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                 .lock = PTHREAD_MUTEX_INITIALIZER,
                                 .changed = PTHREAD_COND_INITIALIZER,
                                 .diag = diag,
-                                .stats = stats};
-    const uint64_t begin = clock_ns();
+                                .stats = stats,
+                                .begin_ns = clock_ns()};
 
     memset(stats, 0, sizeof *stats);
     pipeline.n_workers = config->n_workers;
@@ -416,11 +471,12 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     enum sl_status status = open_workers(&pipeline, diag);
     if (status == SL_OK)
         status = open_slots(&pipeline, diag);
-    if (status == SL_OK)
+    if (status == SL_OK) {
+        monitor_begin(config->monitor, look, &pipeline);
         status = run_threads(&pipeline);
-    for (uint32_t i = 0; pipeline.workers != NULL && i < pipeline.n_workers; i++)
-        worker_add_times(&pipeline.workers[i], stats);
+        monitor_end(config->monitor);
+    }
     close_all(&pipeline);
-    stats->seconds_ns = clock_ns() - begin;
+    stats->seconds_ns = clock_ns() - pipeline.begin_ns;
     return status;
 }

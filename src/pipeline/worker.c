@@ -164,11 +164,14 @@ enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, s
     return status;
 }
 
-void worker_add_times(const struct worker *worker, struct sl_pipeline_stats *stats)
+void worker_move_times(struct worker *worker, struct sl_pipeline_stats *stats)
 {
     stats->work_ns += worker->busy_ns;
-    for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
+    worker->busy_ns = 0;
+    for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++) {
         stats->engine_ns[e] += worker->engines[e].busy_ns;
+        worker->engines[e].busy_ns = 0;
+    }
 }
 
 void worker_close(struct worker *worker)

@@ -29,7 +29,8 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
                           struct sl_diag *diag);
 
-void worker_add_times(const struct worker *worker, struct sl_pipeline_stats *stats);
+/* Adds to the stats what the worker has measured since the last time. */
+void worker_move_times(struct worker *worker, struct sl_pipeline_stats *stats);
 void worker_close(struct worker *worker); /* zeroed, half open or open */
 
 void worker_free_hits(struct sl_hits *hits);
