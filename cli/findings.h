@@ -3,12 +3,16 @@
 #ifndef CLI_FINDINGS_H
 #define CLI_FINDINGS_H
 
+#include <pthread.h>
+
 #include "sluice/detect.h"
 #include "sluice/header.h"
 #include "sluice/sink.h"
 #include "source.h"
 
 enum { MAX_SINKS = 8 };
+
+struct digest;
 
 struct findings {
     const struct source *source;
@@ -25,9 +29,10 @@ struct findings {
     uint32_t n_sinks;
     bool flush_each_batch; /* live: who watches wants to see */
 
-    struct sl_alert *alerts; /* of one batch; grows */
-    size_t max_alerts;
-    uint64_t n_alerts;
+    pthread_mutex_t lock;   /* guards what follows */
+    struct digest *digests; /* one a batch in flight */
+
+    uint64_t n_alerts; /* all below is of drain's thread */
     uint64_t n_anomalies;
     uint64_t *by_signature; /* rules' loaded entries */
     uint64_t by_check[SL_N_HEADER_CHECKS];
@@ -36,7 +41,9 @@ struct findings {
 /* Opens the sinks (spec is set in sinks[0 .. n_sinks)). False: said on stderr. */
 bool findings_open(struct findings *findings);
 
-/* Takes a batch and the hits of each engine. */
+/* Take a batch and the hits of each engine, as sl_pipeline_config's digest and drain. */
+enum sl_status findings_digest(struct findings *findings, const struct sl_batch *batch,
+                               const struct sl_hits *hits, struct sl_diag *diag);
 enum sl_status findings_drain(struct findings *findings, const struct sl_batch *batch,
                               const struct sl_hits *hits, struct sl_diag *diag);
 

@@ -46,6 +46,7 @@ struct source_batch {
     struct source_open *open; /* whose part the batch is; NULL: it was filled in order */
     struct sl_capture_part part;
     struct sl_dissect_stats dissected;
+    void *room; /* source_room */
 };
 
 static void add_stats(struct source *source, const struct sl_capture_stats *stats)
@@ -266,6 +267,11 @@ enum sl_status source_order(struct source *source, struct sl_batch *batch)
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
+
+void **source_room(const struct sl_batch *batch)
+{
+    return &((struct source_batch *)batch->filler)->room;
+}
 
 const char *source_name(const struct source *source, uint16_t index)
 {

@@ -47,6 +47,9 @@ enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct
 enum sl_status source_prepare(struct source *source, struct sl_batch *batch);
 enum sl_status source_order(struct source *source, struct sl_batch *batch);
 
+/* Room for a pointer of whoever digests the batch; NULL at first. */
+void **source_room(const struct sl_batch *batch);
+
 /* The name of a packet's source (origin.source). */
 const char *source_name(const struct source *source, uint16_t index);
 
