@@ -9,6 +9,7 @@
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
 #include "sluice/header.h"
+#include "sluice/stats.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus
@@ -46,6 +47,16 @@ SL_CHECK SL_API enum sl_status sl_sink_open(struct sl_sink **sink, const char *s
  * holds the system's reason; write nothing further and close. One thread at a time. */
 SL_CHECK SL_API enum sl_status sl_sink_write(struct sl_sink *sink, const struct sl_event *event,
                                              struct sl_diag *diag);
+
+/* Whether the kind takes counters: "console" (one line) and "eve" (an event of type stats; totals,
+ * named as Suricata's where it has them, and sluice's own in an object of that name) do. */
+SL_API bool sl_sink_takes_stats(const struct sl_sink *sink);
+
+/* Writes the counters of a run, as sl_sink_write does an event. SL_EUNSUPPORTED, and the sink is as
+ * it was: it takes none. */
+SL_CHECK SL_API enum sl_status sl_sink_write_stats(struct sl_sink *sink,
+                                                   const struct sl_stats *stats,
+                                                   struct sl_diag *diag);
 
 /* Hands what is buffered to the system; SQLite commits. */
 SL_CHECK SL_API enum sl_status sl_sink_flush(struct sl_sink *sink, struct sl_diag *diag);

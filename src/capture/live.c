@@ -94,13 +94,19 @@ static enum sl_status live_read(struct sl_capture *capture, struct sl_batch *bat
     }
 }
 
-static uint64_t live_drops(const struct sl_capture *capture)
+static void live_kernel(struct sl_capture *capture, struct sl_capture_stats *stats)
 {
-    struct pcap_stat stat;
+    struct live *const live = &capture->live;
+    struct pcap_stat now;
 
-    if (pcap_stats(capture->live.handle, &stat) != 0)
-        return 0;
-    return (uint64_t)stat.ps_drop + stat.ps_ifdrop;
+    if (pcap_stats(live->handle, &now) == 0) {
+        live->n_kernel_packets += now.ps_recv - live->last.ps_recv;
+        live->n_kernel_drops += now.ps_drop - live->last.ps_drop;
+        live->n_kernel_drops += now.ps_ifdrop - live->last.ps_ifdrop;
+        live->last = now;
+    }
+    stats->kernel_packets = live->n_kernel_packets;
+    stats->kernel_drops = live->n_kernel_drops;
 }
 
 static void live_close(struct sl_capture *capture)
@@ -110,7 +116,7 @@ static void live_close(struct sl_capture *capture)
     free(capture->live.held_bytes);
 }
 
-static const struct capture_kind live_kind = {live_read, live_drops, live_close};
+static const struct capture_kind live_kind = {live_read, live_kernel, live_close};
 
 static enum sl_status set_filter(const struct sl_capture *capture, const char *filter,
                                  struct sl_diag *diag)
