@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "findings.h"
+#include "observe.h"
 #include "progress.h"
 #include "redundancy.h"
 #include "report.h"
@@ -36,7 +37,11 @@ static const char usage[] =
     "  --plot FILE.svg        with --redundancy: savings and sampling over the traffic (gnuplot)\n"
     "  --train FILE           with samplebyte: learn its markers from this capture\n"
     "  --device D             auto, cpu, cuda or cuda:N\n"
-    "  --stats                where the time went, and every signature that alerted\n"
+    "  --stats[=SECONDS]      where the time went, and every signature that alerted; with SECONDS\n"
+    "                         also the counters so far, each so often and at the end, to EVE and\n"
+    "                         console sinks\n"
+    "  --metrics ADDR:PORT    the counters so far for Prometheus, at http://ADDR:PORT/metrics;\n"
+    "                         [ADDR]:PORT for IPv6, PORT alone for 127.0.0.1\n"
     "  --json                 the summary as one JSON object; alerts only where --alerts says\n";
 
 enum { MAX_HOME = 64 };
@@ -46,6 +51,7 @@ struct options {
     struct rule_files rule_files;
     struct findings findings;
     struct redundancy redundancy;
+    struct observe observe;
     const char *device;
     const char *compiled;    /* NULL: the rules' literals are compiled */
     const char *header_list; /* NULL: no header checks */
@@ -108,7 +114,8 @@ enum {
     OPTION_TRAIN,
     OPTION_DEVICE,
     OPTION_JSON,
-    OPTION_STATS
+    OPTION_STATS,
+    OPTION_METRICS
 };
 
 static const struct option long_options[] = {
@@ -124,9 +131,25 @@ static const struct option long_options[] = {
     {"train", required_argument, NULL, OPTION_TRAIN},
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"json", no_argument, NULL, OPTION_JSON},
-    {"stats", no_argument, NULL, OPTION_STATS},
+    {"stats", optional_argument, NULL, OPTION_STATS},
+    {"metrics", required_argument, NULL, OPTION_METRICS},
     {"help", no_argument, NULL, 'h'},
     {0}};
+
+/* --stats, --stats=SECONDS or --stats SECONDS: a number behind it is its value, no capture's name.
+ */
+static bool parse_stats(struct options *options, char **argv)
+{
+    const char *next = argv[optind];
+
+    options->stats = true;
+    if (optarg == NULL && next != NULL && *next != '\0' &&
+        next[strspn(next, "0123456789")] == '\0') {
+        optarg = argv[optind];
+        optind++;
+    }
+    return optarg == NULL || observe_parse(&options->observe, optarg);
+}
 
 /* One option; `list` is the one that bare arguments continue ('r' or OPTION_RULES). */
 static int parse_option(struct options *options, int option, int *list, char **argv)
@@ -192,7 +215,9 @@ static int parse_option(struct options *options, int option, int *list, char **a
         options->json = true;
         return 0;
     case OPTION_STATS:
-        options->stats = true;
+        return parse_stats(options, argv) ? 0 : EXIT_FAILED;
+    case OPTION_METRICS:
+        options->observe.address = optarg;
         return 0;
     default:
         return cli_bad_option(argv, "run");
@@ -476,13 +501,16 @@ static int run(struct options *options, struct tables *tables)
         return EXIT_FAILED;
     }
     source_take_signals();
-    if (!source_open(&options->source) || !build_header_checks(options, tables, &config) ||
+    options->observe.source = &options->source;
+    options->observe.findings = &options->findings;
+    if (!observe_open(&options->observe) || !source_open(&options->source) ||
+        !build_header_checks(options, tables, &config) ||
         !redundancy_open(&options->redundancy, &config) ||
         !build_signatures(options, tables, &config))
         return EXIT_FAILED;
     options->findings.source = &options->source;
     options->findings.flush_each_batch = options->source.interface != NULL;
-    if (!findings_open(&options->findings))
+    if (!findings_open(&options->findings) || !observe_begin(&options->observe, &config))
         return EXIT_FAILED;
 
     progress_begin(&options->progress, writes_terminal(&options->findings));
@@ -493,8 +521,9 @@ static int run(struct options *options, struct tables *tables)
     config.user = options;
     const enum sl_status status = run_pipeline(options, tables, &config, why, &stats);
     progress_end(&options->progress);
-    const bool complete = findings_close(&options->findings);
     source_end(&options->source);
+    observe_end(&options->observe);
+    const bool complete = findings_close(&options->findings);
 
     struct report report = {.source = &options->source,
                             .findings = &options->findings,
@@ -527,6 +556,7 @@ int command_run(int argc, char **argv)
     if (exit_status == -1)
         exit_status = run(&options, &tables);
 
+    observe_end(&options.observe);
     findings_free(&options.findings);
     redundancy_close(&options.redundancy);
     sl_mpm_free(tables.matcher);

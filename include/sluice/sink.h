@@ -54,9 +54,8 @@ SL_API bool sl_sink_takes_stats(const struct sl_sink *sink);
 
 /* Writes the counters of a run, as sl_sink_write does an event. SL_EUNSUPPORTED, and the sink is as
  * it was: it takes none. */
-SL_CHECK SL_API enum sl_status sl_sink_write_stats(struct sl_sink *sink,
-                                                   const struct sl_stats *stats,
-                                                   struct sl_diag *diag);
+SL_CHECK SL_API enum sl_status
+sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats *stats, struct sl_diag *diag);
 
 /* Hands what is buffered to the system; SQLite commits. */
 SL_CHECK SL_API enum sl_status sl_sink_flush(struct sl_sink *sink, struct sl_diag *diag);

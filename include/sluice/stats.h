@@ -24,12 +24,11 @@ struct sl_stats {
     int64_t start_ns, time_ns; /* the run's begin, and now: since 1970-01-01 UTC */
     uint64_t uptime_ns;        /* between them, by a clock that never steps */
     const char *version;       /* of sluice */
-    const char *device;        /* that runs it, such as a GPU's name */
 
-    uint64_t packets, bytes;  /* taken from the source, dissected; bytes captured */
-    uint64_t failed_sources;  /* files that could not be read to their end */
-    bool live;                /* the source is an interface; otherwise the next two are 0 */
-    uint64_t kernel_packets;  /* see sl_capture_stats */
+    uint64_t packets, bytes; /* taken from the source, dissected; bytes captured */
+    uint64_t failed_sources; /* files that could not be read to their end */
+    bool live;               /* the source is an interface; otherwise the next two are 0 */
+    uint64_t kernel_packets; /* see sl_capture_stats */
     uint64_t kernel_drops;
     struct sl_dissect_stats dissected; /* of those packets */
     struct sl_flow_stats flows;

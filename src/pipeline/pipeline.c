@@ -35,7 +35,7 @@ struct pipeline {
     pthread_mutex_t lock; /* guards all below, and the slots' done */
     pthread_cond_t changed;
     uint64_t filled, loading, ordered, taken, drained;
-    uint32_t n_done;       /* batches whose work is done and that are not drained */
+    uint32_t n_done; /* batches whose work is done and that are not drained */
     bool filling, draining;
     bool ended;            /* no further batch will be filled */
     bool failed;           /* an engine or drain failed: everybody leaves */

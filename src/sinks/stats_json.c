@@ -145,8 +145,7 @@ static void put_engines(struct tree *tree, const struct sl_pipeline_snapshot *pi
             json_object_set_new(engines, stats_engine(pipeline, e, name),
                                 json_pack("{s:s, s:I, s:I}", "backend", pipeline->stats.backend[e],
                                           "busy_ns", (json_int_t)pipeline->stats.engine_ns[e],
-                                          "hits",
-                                          (json_int_t)pipeline->stats.engine_hits[e])) != 0;
+                                          "hits", (json_int_t)pipeline->stats.engine_hits[e])) != 0;
     put(tree, "sluice.engines", engines);
 }
 
@@ -155,7 +154,6 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
     const struct sl_flow_stats *flows = &stats->flows;
 
     put(tree, "sluice.version", json_string(stats->version));
-    put(tree, "sluice.device", json_string(stats->device));
     put_count(tree, "sluice.failed_sources", stats->failed_sources);
     put_count(tree, "sluice.batches", stats->pipeline.stats.batches);
     put_count(tree, "sluice.workers", stats->pipeline.stats.n_workers);

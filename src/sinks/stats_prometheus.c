@@ -53,8 +53,7 @@ static void put_count(struct exposition *to, uint64_t value)
     fprintf(to->out, "%s %" PRIu64 "\n", to->metric, value);
 }
 
-static void put_count_of(struct exposition *to, const char *label, const char *name,
-                         uint64_t value)
+static void put_count_of(struct exposition *to, const char *label, const char *name, uint64_t value)
 {
     fprintf(to->out, "%s{", to->metric);
     put_label(to->out, label, name);
@@ -84,12 +83,8 @@ static void put_run(struct exposition *to, const struct sl_stats *stats)
 {
     const uint64_t start_ns = stats->start_ns < 0 ? 0 : (uint64_t)stats->start_ns;
 
-    begin(to, "sluice_info", "gauge", "1; labels tell version and device.");
-    fputs("sluice_info{", to->out);
-    put_label(to->out, "version", stats->version);
-    fputc(',', to->out);
-    put_label(to->out, "device", stats->device);
-    fputs("} 1\n", to->out);
+    begin(to, "sluice_info", "gauge", "1; a label tells the version.");
+    put_count_of(to, "version", stats->version, 1);
     begin(to, "sluice_start_time_seconds", "gauge", "When the run began, since 1970-01-01 UTC.");
     fprintf(to->out, "%s %" PRIu64 ".%09" PRIu64 "\n", to->metric, start_ns / 1000000000,
             start_ns % 1000000000);
@@ -173,12 +168,10 @@ static void put_engines(struct exposition *to, const struct sl_pipeline_snapshot
     }
     begin(to, "sluice_engine_hits_total", "counter", "Hits of the engine.");
     for (uint32_t e = 0; e < pipeline->n_engines; e++)
-        put_count_of(to, "engine", stats_engine(pipeline, e, name),
-                     pipeline->stats.engine_hits[e]);
+        put_count_of(to, "engine", stats_engine(pipeline, e, name), pipeline->stats.engine_hits[e]);
     begin(to, "sluice_engine_seconds_total", "counter", "Busy time of the engine, all workers.");
     for (uint32_t e = 0; e < pipeline->n_engines; e++)
-        put_seconds_of(to, "engine", stats_engine(pipeline, e, name),
-                       pipeline->stats.engine_ns[e]);
+        put_seconds_of(to, "engine", stats_engine(pipeline, e, name), pipeline->stats.engine_ns[e]);
 }
 
 static void put_stages(struct exposition *to, const struct sl_pipeline_snapshot *pipeline)
