@@ -28,6 +28,7 @@ struct sl_capture_stats {
     uint64_t packets;        /* delivered to batches */
     uint64_t bytes;          /* captured bytes of those packets */
     uint64_t file_bytes;     /* files: bytes of the (decompressed) file that were consumed */
+    uint64_t kernel_packets; /* live: that the filter let pass, also those dropped by the kernel */
     uint64_t kernel_drops;   /* live: dropped by kernel or interface for want of room */
     uint64_t skipped_blocks; /* pcapng: blocks of unknown type */
 };
@@ -103,6 +104,8 @@ SL_CHECK SL_API enum sl_status sl_capture_join(struct sl_capture_part *part, str
  * be called from a signal handler and from any thread. */
 SL_API void sl_capture_stop(struct sl_capture *capture);
 
+/* On the thread that reads. Live, this asks the kernel, whose counters have 32 bits: to be called
+ * before another 2^32 packets have come, or they are short of that many. */
 SL_API void sl_capture_stats(struct sl_capture *capture, struct sl_capture_stats *stats);
 
 /* The path or interface it was opened with. */

@@ -196,9 +196,10 @@ void sl_capture_stats(struct sl_capture *capture, struct sl_capture_stats *stats
         .packets = capture->n_packets,
         .bytes = capture->n_bytes,
         .file_bytes = input_offset(&capture->input),
-        .kernel_drops = kind->drops != NULL ? kind->drops(capture) : 0,
         .skipped_blocks = capture->n_skipped_blocks,
     };
+    if (kind->kernel != NULL)
+        kind->kernel(capture, stats);
 }
 
 const char *sl_capture_name(const struct sl_capture *capture)

@@ -102,13 +102,19 @@ static enum sl_status live_read(struct sl_capture *capture, struct sl_batch *bat
     }
 }
 
-static uint64_t live_drops(const struct sl_capture *capture)
+static void live_kernel(struct sl_capture *capture, struct sl_capture_stats *stats)
 {
-    struct pcap_stat stat;
+    struct live *const live = &capture->live;
+    struct pcap_stat now;
 
-    if (capture->live.handle == NULL || pcap_stats(capture->live.handle, &stat) != 0)
-        return 0;
-    return (uint64_t)stat.ps_drop + stat.ps_ifdrop;
+    if (live->handle != NULL && pcap_stats(live->handle, &now) == 0) {
+        live->n_kernel_packets += now.ps_recv - live->last.ps_recv;
+        live->n_kernel_drops += now.ps_drop - live->last.ps_drop;
+        live->n_kernel_drops += now.ps_ifdrop - live->last.ps_ifdrop;
+        live->last = now;
+    }
+    stats->kernel_packets = live->n_kernel_packets;
+    stats->kernel_drops = live->n_kernel_drops;
 }
 
 static void live_close(struct sl_capture *capture)
@@ -119,7 +125,7 @@ static void live_close(struct sl_capture *capture)
     free(capture->live.filter);
 }
 
-static const struct capture_kind live_kind = {live_read, live_drops, live_close};
+static const struct capture_kind live_kind = {live_read, live_kernel, live_close};
 
 bool live_is(const struct sl_capture *capture)
 {
@@ -210,6 +216,7 @@ enum sl_status live_open(struct sl_capture *capture, const char *filter, struct 
 enum sl_status live_reopen(struct sl_capture *capture, struct sl_diag *diag)
 {
     pcap_close(capture->live.handle);
+    capture->live.last = (struct pcap_stat){0};
 
     const enum sl_status status = open_handle(capture, &capture->why);
     if (status == SL_OK)

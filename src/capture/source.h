@@ -21,8 +21,9 @@ struct record {
 struct capture_kind {
     enum sl_status (*read)(struct sl_capture *capture, struct sl_batch *batch,
                            struct sl_diag *diag);
-    uint64_t (*drops)(const struct sl_capture *capture); /* NULL: it drops nothing */
-    void (*close)(struct sl_capture *capture);           /* NULL: nothing to free */
+    /* Fills what the kernel counts; NULL: no kernel does. */
+    void (*kernel)(struct sl_capture *capture, struct sl_capture_stats *stats);
+    void (*close)(struct sl_capture *capture); /* NULL: nothing to free */
 };
 
 /* Whose records have a header of a fixed length: what parts need. */
@@ -61,6 +62,8 @@ struct live {
     struct record held;     /* the packet that did not fit; bytes NULL where there is none */
     uint64_t drain_end_ns;  /* set once the stop was seen */
     uint64_t drained_len;   /* bytes that came since */
+    struct pcap_stat last;  /* libpcap's counters at the last look, */
+    uint64_t n_kernel_packets, n_kernel_drops; /* and what they have come to without wrapping */
 };
 
 struct sl_capture {
