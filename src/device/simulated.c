@@ -85,11 +85,12 @@ static enum sl_status take_step(int device, enum simulated_step step)
     pthread_mutex_lock(&lock);
     struct fault *fault = &faults[device][step];
     fault->calls++;
-    if (dead[device])
-        status = SL_EDEVICE;
-    else if (fault->at == fault->calls)
+    if (fault->at == fault->calls)
         status = fault->status;
-    dead[device] = dead[device] || status == SL_EDEVICE;
+    if (step != SIMULATED_PINNED) { /* which is the host's */
+        status = dead[device] ? SL_EDEVICE : status;
+        dead[device] = status == SL_EDEVICE;
+    }
     pthread_mutex_unlock(&lock);
     return status;
 }
