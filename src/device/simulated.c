@@ -236,15 +236,14 @@ enum sl_status __wrap_sl_stage_open(struct sl_stage **stage, const struct sl_lim
         return status;
 
     struct sl_stage *made = (struct sl_stage *)calloc(1, sizeof *made);
-    void *block;
-    if (made == NULL ||
-        posix_memalign(&block, 64, columns_room(limits->max_bytes, limits->max_items)) != 0) {
+    uint8_t *block = (uint8_t *)calloc(1, columns_room(limits->max_bytes, limits->max_items));
+    if (made == NULL || block == NULL) {
         free(made);
+        free(block);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a stage");
     }
     made->limits = *limits;
-    made->block = (uint8_t *)block;
-    memset(made->block, 0, columns_room(limits->max_bytes, limits->max_items));
+    made->block = block;
     atomic_fetch_add(&n_open, 1);
     *stage = made;
     return SL_OK;
