@@ -80,8 +80,8 @@ struct sl_pipeline_config {
                             struct sl_diag *diag);
 
     /* A GPU was dropped, and its last worker has left: `device` says why and how many batches
-     * others do again. NULL: nobody wants to know. Called on a worker's thread, or, before the
-     * first fill, on the caller's. */
+     * others do again. NULL: nobody wants to know. Called on a worker's thread, one at a time, or,
+     * before the first fill, on the caller's. */
     void (*dropped)(void *user, const struct sl_pipeline_device *device);
     void *user;
 

@@ -33,6 +33,7 @@ struct pipeline {
     uint32_t n_slots, n_loaders;
     struct slot *slots;
     struct histogram latency; /* the draining thread's */
+    pthread_mutex_t telling;  /* held while config->dropped is called */
 
     pthread_mutex_t lock; /* guards all below, the slots' done and redo, and what lanes count */
     pthread_cond_t changed;
@@ -392,8 +393,10 @@ static void leave(struct pipeline *pipeline, struct lane *lane)
 
     if (!leave_dropped(pipeline, lane, &last))
         return;
+    pthread_mutex_lock(&pipeline->telling);
     if (config->dropped != NULL)
         config->dropped(config->user, lane->device);
+    pthread_mutex_unlock(&pipeline->telling);
     if (last)
         take_over(pipeline, lane->device);
 }
@@ -669,6 +672,7 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
     struct pipeline pipeline = {.config = config,
+                                .telling = PTHREAD_MUTEX_INITIALIZER,
                                 .lock = PTHREAD_MUTEX_INITIALIZER,
                                 .changed = PTHREAD_COND_INITIALIZER,
                                 .diag = diag,
