@@ -105,12 +105,17 @@ static enum sl_status open_step(int device, enum simulated_step step, const char
                                       sl_status_text(status));
 }
 
+static uint64_t next_random(uint64_t state)
+{
+    return state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+}
+
 static void take_a_while(void)
 {
     uint32_t us = 0;
 
     pthread_mutex_lock(&lock);
-    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    random_state = next_random(random_state);
     if (delay_max_us != 0)
         us = (uint32_t)(random_state >> 33) % delay_max_us;
     pthread_mutex_unlock(&lock);
@@ -204,6 +209,22 @@ static void copy_batch(struct sl_stage *stage)
         columns_put(block + stage->at.packet, host->packet, n * sizeof *host->packet);
 }
 
+/* On a GPU hits come in any order. */
+static void shuffle(struct sl_hits *hits)
+{
+    size_t n = hits->n < hits->cap ? hits->n : hits->cap;
+    uint64_t state = n;
+
+    for (; n > 1; n--) {
+        state = next_random(state);
+
+        const size_t other = (size_t)((state >> 32) * n >> 32);
+        const struct sl_hit moved = hits->hit[other];
+        hits->hit[other] = hits->hit[n - 1];
+        hits->hit[n - 1] = moved;
+    }
+}
+
 static void run_context(struct context *context)
 {
     struct sl_batch host = context->view;
@@ -212,6 +233,7 @@ static void run_context(struct context *context)
     context->status = context->real->submit(context->real_context, &host, &context->found);
     if (context->status == SL_OK)
         context->status = context->real->wait(context->real_context);
+    shuffle(&context->found);
     context->stream = NULL;
 }
 
