@@ -7,9 +7,13 @@ usage: test_devices.py SLUICE_SIMULATED SAMPLES
 import json
 import os
 import re
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 SLUICE, SAMPLES = sys.argv[1:3]
@@ -21,6 +25,12 @@ def sluice(*arguments, gpus=0, faults=""):
     environment = dict(os.environ, SIMULATED_GPUS=str(gpus), SIMULATED_FAULTS=faults)
     return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120, env=environment,
                           stdin=subprocess.DEVNULL)
+
+
+def start(*arguments, gpus=0, faults=""):
+    environment = dict(os.environ, SIMULATED_GPUS=str(gpus), SIMULATED_FAULTS=faults)
+    return subprocess.Popen([SLUICE, *arguments], env=environment, stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 class Devices(unittest.TestCase):
@@ -116,6 +126,66 @@ class Devices(unittest.TestCase):
             result = sluice(*self.arguments("cuda", *more), gpus=1, faults=faults)
             self.assertEqual(result.returncode, 2)
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+    def interrupt(self, number, device, **how):
+        """A pipe that goes on, and a signal in between. Returns the summary."""
+        with open(CAPTURES[0], "rb") as file:
+            capture = file.read()
+        process = start("run", "-r", "-", "--rules", RULES, "--header-checks", "--json", "--alerts",
+                        "eve:" + self.eve, "--device", device, **how)
+        stop = threading.Event()
+
+        def write():
+            try:
+                process.stdin.write(capture)
+                while not stop.is_set():
+                    process.stdin.write(capture[24:])
+            except BrokenPipeError:
+                pass
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        time.sleep(0.7)
+        process.send_signal(number)
+        text = process.stdout.read()
+        stop.set()
+        self.assertEqual(process.wait(timeout=60), 0, process.stderr.read())
+        writer.join()
+        for stream in (process.stdout, process.stderr):
+            stream.close()
+        try:
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        return json.loads(text)
+
+    def test_signals_lose_no_finished_alert(self):
+        """The events are those of a capture of as many packets as were read."""
+        with open(CAPTURES[0], "rb") as file:
+            capture = file.read()
+        lens, at = [], 24
+        while at < len(capture):
+            lens.append(16 + struct.unpack_from("<I", capture, at + 8)[0])
+            at += lens[-1]
+        for number, device, how in ((signal.SIGINT, "cpu", {}), (signal.SIGTERM, "cpu", {}),
+                                    (signal.SIGINT, "cuda", {"gpus": 2, "faults": "1:wait:3"}),
+                                    (signal.SIGTERM, "cuda", {"gpus": 1})):
+            packets = self.interrupt(number, device, **how)["packets"]
+            self.assertGreater(packets, 0)
+            with open(self.eve, encoding="utf-8") as file:
+                found = [json.loads(line) for line in file]
+            prefix = os.path.join(self.folder.name, "prefix.pcap")
+            with open(prefix, "wb") as file:
+                file.write(capture[:24] + capture[24:] * (packets // len(lens)) +
+                           capture[24:24 + sum(lens[:packets % len(lens)])])
+            result = sluice("run", "-r", prefix, "--rules", RULES, "--header-checks", "--alerts", "eve:" + self.eve)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(self.eve, encoding="utf-8") as file:
+                expected = [json.loads(line) for line in file]
+            for event in found + expected:
+                event.pop("pcap_filename", None)
+            self.assertEqual(len(found), len(expected))
+            self.assertTrue(found == expected, f"signal {number} on {device}: other events")
 
     def test_devices_lists_them(self):
         names = sluice("devices", gpus=2).stdout.decode()
