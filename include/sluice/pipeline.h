@@ -123,13 +123,16 @@ struct sl_pipeline_stats {
  * ended with SL_END; otherwise the first failure of a step or an engine. When an engine, digest or
  * drain fails, what was filled later is not drained.
  *
- * A device on which contexts cannot be opened (SL_ENOMEM: tables, hits or batches do not fit its
- * memory; SL_EDEVICE: it failed, or an engine has no usable backend for it) is dropped where there
- * are others; where it is the last, and where a table was not built for it (SL_EUNSUPPORTED), that
- * is the run's status, before the first fill: a run on another device may follow. SL_ENOMEM before
- * the first fill may also be the machine's memory, or its pinned part. Once batches are filled
- * GPUs are dropped as they fail, one that has no memory for a batch's hits among them, and the CPU
- * takes over from the last with the same tables. SL_EINVAL: no device, or too many. */
+ * A device on which contexts cannot be opened is dropped where there are others; where it is the
+ * last, that is the run's status, before the first fill, and a run on another device may follow:
+ * SL_ENOMEM: tables or hits do not fit its memory; SL_EDEVICE: it failed, or an engine has no
+ * usable backend for it; SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM before the first
+ * fill may also be the machine's memory, or what of it can be pinned. SL_EINVAL: no device, or too
+ * many.
+ *
+ * Once batches are filled GPUs are dropped as they fail, one that has no memory for a batch's hits
+ * among them, and the CPU takes over from the last, with the same tables; where it cannot use one
+ * of them, that is the run's status. */
 SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                                struct sl_pipeline_stats *stats,
                                                struct sl_diag *diag);

@@ -56,8 +56,8 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value, ui
 static inline uint64_t histogram_quantile(const struct histogram *histogram, uint32_t per_mille)
 {
     /* Rounded up, and without overflow for any n. */
-    const uint64_t rank = histogram->n / 1000 * per_mille +
-                          (histogram->n % 1000 * per_mille + 999) / 1000;
+    const uint64_t rank =
+        histogram->n / 1000 * per_mille + (histogram->n % 1000 * per_mille + 999) / 1000;
     uint64_t seen = 0;
 
     for (uint32_t place = 0; place < HISTOGRAM_LEN; place++) {

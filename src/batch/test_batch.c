@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "device/columns.h"
 #include "batch/hits_sort.h"
+#include "device/columns.h"
 #include "sluice/engine.h"
 
 static struct sl_batch *make_batch(uint32_t arena_len, uint32_t max_items)

@@ -120,8 +120,8 @@ enum sl_status sl_capture_open_file(struct sl_capture **capture, const char *pat
         return diag_set(diag, SL_ENOMEM, path, 0, "no memory to read it");
 
     const char *const label = strcmp(path, "-") == 0 ? "standard input" : opened->name;
-    enum sl_status status = input_open(&opened->input, path, label, &opened->stopped,
-                                       &opened->close_ns, diag);
+    enum sl_status status =
+        input_open(&opened->input, path, label, &opened->stopped, &opened->close_ns, diag);
     if (status == SL_OK)
         status = file_begin(opened, diag);
     if (status == SL_OK)

@@ -43,8 +43,8 @@ struct input {
     const atomic_bool *stopped;
     const uint64_t *close_ns; /* when a read is to return what it has; 0: whenever */
     uint64_t read_ns;         /* when what is at hand had been read */
-    bool opening;         /* no read yet: wait as long as it takes, and nobody can stop us */
-    uint64_t deadline_ns; /* of this read; 0 while it did not wait */
+    bool opening;             /* no read yet: wait as long as it takes, and nobody can stop us */
+    uint64_t deadline_ns;     /* of this read; 0 while it did not wait */
     int fd;
 
     uint8_t *map; /* mapped form */

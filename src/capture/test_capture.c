@@ -1008,8 +1008,8 @@ static void test_latency_closes_batches(void **state)
     pthread_t thread;
 
     (void)state;
-    assert_int_equal(
-        sl_capture_limit_latency(opened.capture, LATENCY_MS * UINT64_C(1000000), NULL), SL_OK);
+    assert_int_equal(sl_capture_limit_latency(opened.capture, LATENCY_MS * UINT64_C(1000000), NULL),
+                     SL_OK);
     sl_batch_free(opened.batch);
     assert_int_equal(sl_batch_create(&opened.batch, 1 << 20, 1000, false, NULL), SL_OK);
     pthread_create(&thread, NULL, write_slowly, &writer);

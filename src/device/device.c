@@ -135,8 +135,8 @@ static enum sl_status choose_some(struct sl_device *devices, uint32_t max, uint3
             memcpy(number, at, len);
         const int index = parse_index(number);
         if (index < 0 || is_chosen(devices, *n, index) || *n == max)
-            return diag_set(diag, SL_EINVAL, NULL, 0,
-                            "device 'cuda:%.100s': '%.*s' %s", list, (int)(len < 20 ? len : 20), at,
+            return diag_set(diag, SL_EINVAL, NULL, 0, "device 'cuda:%.100s': '%.*s' %s", list,
+                            (int)(len < 20 ? len : 20), at,
                             index < 0   ? "is no number of a GPU (expected cuda:N,M,...)"
                             : *n == max ? "is one device too many"
                                         : "is named twice");

@@ -100,9 +100,9 @@ static enum sl_status open_step(int device, enum simulated_step step, const char
 {
     const enum sl_status status = take_step(device, step);
 
-    return status == SL_OK ? SL_OK
-                           : diag_set(diag, status, NULL, 0, "simulated: %s: %s", what,
-                                      sl_status_text(status));
+    return status == SL_OK
+               ? SL_OK
+               : diag_set(diag, status, NULL, 0, "simulated: %s: %s", what, sl_status_text(status));
 }
 
 static uint64_t next_random(uint64_t state)
@@ -357,11 +357,9 @@ static enum sl_status open_context(const struct sl_backend *real, void **opaque,
     context->real = real;
     context->limits = *limits;
     context->found.cap = limits->max_hits;
-    context->found.hit =
-        (struct sl_hit *)malloc(context->found.cap * sizeof *context->found.hit);
-    status = context->found.hit == NULL
-                 ? diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits")
-                 : real->open(&context->real_context, table, limits, diag);
+    context->found.hit = (struct sl_hit *)malloc(context->found.cap * sizeof *context->found.hit);
+    status = context->found.hit == NULL ? diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits")
+                                        : real->open(&context->real_context, table, limits, diag);
     if (status != SL_OK) {
         free(context->found.hit);
         free(context);
@@ -441,13 +439,13 @@ static struct simulated_engine {
     }
 ENGINES(OPEN)
 
-#define ENGINE(i)                            \
-    {.backend = {.name = "simulated",        \
-                 .device = SL_DEVICE_CUDA,   \
-                 .usable = usable,           \
-                 .open = open_##i,           \
-                 .submit = submit,           \
-                 .wait = wait,               \
+#define ENGINE(i)                          \
+    {.backend = {.name = "simulated",      \
+                 .device = SL_DEVICE_CUDA, \
+                 .usable = usable,         \
+                 .open = open_##i,         \
+                 .submit = submit,         \
+                 .wait = wait,             \
                  .close = close_context}},
 static struct simulated_engine engines[N_ENGINES] = {ENGINES(ENGINE)};
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/diag.h"
 
 enum sl_status lane_open(struct lane *lane, const struct sl_pipeline_config *config,
@@ -40,4 +41,46 @@ void lane_drop(struct lane *lane, const struct sl_diag *why)
         return;
     device->dropped = true;
     snprintf(device->why, sizeof device->why, "%.*s", (int)sizeof device->why - 1, why->text);
+}
+
+static uint32_t n_workers_of(const struct sl_pipeline_config *config,
+                             const struct sl_device *device)
+{
+    if (config->n_workers != 0)
+        return config->n_workers;
+    return device->kind == SL_DEVICE_CUDA ? 2 : cpu_cores();
+}
+
+static void name_backends(struct sl_pipeline_stats *stats, const struct worker *worker)
+{
+    for (uint32_t e = 0; e < worker->config->n_engines; e++)
+        stats->backend[e] = worker->engines[e].backend->name;
+}
+
+enum sl_status lanes_open(struct lane *lanes, const struct sl_pipeline_config *config,
+                          struct sl_pipeline_stats *stats, struct sl_diag *diag)
+{
+    enum sl_status failure = SL_OK;
+
+    for (uint32_t i = 0; i < config->n_devices; i++) {
+        const uint32_t n_workers = n_workers_of(config, &config->devices[i]);
+        struct sl_diag why = {0};
+        const enum sl_status status = lane_open(&lanes[i], config, n_workers, &why);
+
+        if (status == SL_OK && stats->n_workers == 0)
+            name_backends(stats, &lanes[i].workers[0].worker);
+        stats->n_workers += lanes[i].n_workers;
+        if (status == SL_OK)
+            continue;
+        lane_drop(&lanes[i], &why);
+        if (failure == SL_OK && diag != NULL)
+            *diag = why;
+        failure = failure == SL_OK ? status : failure;
+    }
+    if (stats->n_workers == 0)
+        return failure;
+    for (uint32_t i = 0; i < config->n_devices; i++)
+        if (stats->devices[i].dropped && config->dropped != NULL)
+            config->dropped(config->user, &stats->devices[i]);
+    return SL_OK;
 }

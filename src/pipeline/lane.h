@@ -17,6 +17,7 @@ struct lane_worker {
     pthread_t thread;
 };
 
+/* What is not the workers' own is guarded by the pipeline's lock, the device's counters too. */
 struct lane {
     struct sl_pipeline_device *device; /* in the run's stats */
     struct lane_worker *workers;       /* NULL where it is closed */
@@ -25,9 +26,14 @@ struct lane {
     uint32_t n_running; /* that have not left */
 };
 
-/* Opens the workers of a zeroed lane whose device is set; if one cannot be opened, none is. */
+/* Opens the workers of a lane whose device is set and nothing else; all, or none. */
 enum sl_status lane_open(struct lane *lane, const struct sl_pipeline_config *config,
                          uint32_t n_workers, struct sl_diag *diag);
+
+/* Opens the lanes of a run's devices. Those that cannot be opened are dropped; where no other is
+ * left, the first failure is the status. */
+enum sl_status lanes_open(struct lane *lanes, const struct sl_pipeline_config *config,
+                          struct sl_pipeline_stats *stats, struct sl_diag *diag);
 
 /* No thread may be left. */
 void lane_close(struct lane *lane);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches in flight: a filler thread, for GPUs loaders, the workers of each device, and the caller's
- * thread that drains.
+/* Batches in flight: a filler thread, for GPUs loaders, the workers of each device, and the
+ * caller's thread that drains.
  *
  * A batch has a sequence number; number s lives in slot s modulo the slots. Counters say all of the
  * order: drained <= ordered <= loading <= filled <= drained + n_slots, and drained <= taken. Where
@@ -38,8 +38,8 @@ struct pipeline {
     pthread_mutex_t lock; /* guards all below, the slots' done and redo, and what lanes count */
     pthread_cond_t changed;
     uint64_t filled, loading, ordered, taken, drained;
-    uint32_t n_done;       /* batches whose work is done and that are not drained */
-    uint32_t n_redo;       /* batches whose work is to be done again and that nobody has taken */
+    uint32_t n_done; /* batches whose work is done and that are not drained */
+    uint32_t n_redo; /* batches whose work is to be done again and that nobody has taken */
     bool filling, draining;
     bool ended;            /* no further batch will be filled */
     bool failed;           /* an engine or drain failed: everybody leaves */
@@ -216,12 +216,18 @@ static struct slot *take_redo(struct pipeline *pipeline)
     return slot_of(pipeline, sequence);
 }
 
+/* Whether there is no work left, nor will be. */
+static bool all_is_done(const struct pipeline *pipeline)
+{
+    return pipeline->failed ||
+           (pipeline->ended && pipeline->drained + pipeline->n_done == pipeline->filled);
+}
+
 /* Whether this lane's workers have nothing more to expect. Batches of others may come back to them,
  * so they stay until all work is done. */
 static bool is_over(const struct pipeline *pipeline, const struct lane *lane)
 {
-    return pipeline->failed || lane->device->dropped ||
-           (pipeline->ended && pipeline->drained + pipeline->n_done == pipeline->filled);
+    return lane->device->dropped || all_is_done(pipeline);
 }
 
 /* The next batch for the engines. NULL: there will be none. */
@@ -230,23 +236,20 @@ static struct slot *take_work(struct pipeline *pipeline, const struct lane *lane
     const bool loads = pipeline->n_loaders == 0;
     const uint64_t *const ready = loads ? &pipeline->filled : &pipeline->ordered;
     struct slot *slot = NULL;
-    bool loaded = !loads;
     uint64_t sequence = 0;
+    bool fresh = false;
 
     pthread_mutex_lock(&pipeline->lock);
     while (!is_over(pipeline, lane) && pipeline->n_redo == 0 && pipeline->taken == *ready)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-    if (is_over(pipeline, lane)) {
-        loaded = true;
-    } else if (pipeline->n_redo != 0) {
-        slot = take_redo(pipeline);
-        loaded = true;
-    } else {
-        sequence = pipeline->taken++;
-        slot = slot_of(pipeline, sequence);
+    if (!is_over(pipeline, lane)) {
+        fresh = pipeline->n_redo == 0;
+        if (fresh)
+            sequence = pipeline->taken++;
+        slot = fresh ? slot_of(pipeline, sequence) : take_redo(pipeline);
     }
     pthread_mutex_unlock(&pipeline->lock);
-    return loaded || load(pipeline, sequence) ? slot : NULL;
+    return fresh && loads && !load(pipeline, sequence) ? NULL : slot;
 }
 
 /* What is made of the hits. */
@@ -350,8 +353,7 @@ static bool leave_dropped(struct pipeline *pipeline, struct lane *lane, bool *la
 
     pthread_mutex_lock(&pipeline->lock);
     dropped = --lane->n_running == 0 && lane->device->dropped;
-    *last = dropped && !pipeline->failed &&
-            !(pipeline->ended && pipeline->drained + pipeline->n_done == pipeline->filled);
+    *last = dropped && !all_is_done(pipeline);
     for (uint32_t i = 0; i < pipeline->n_lanes; i++)
         *last = *last && pipeline->lanes[i].device->dropped;
     if (*last) {
@@ -377,8 +379,8 @@ static void take_over(struct pipeline *pipeline, const struct sl_pipeline_device
 
         if (error == 0)
             return;
-        status = diag_set(&reason, SL_ENOMEM, NULL, 0, "cannot start a thread: %s",
-                          strerror(error));
+        status =
+            diag_set(&reason, SL_ENOMEM, NULL, 0, "cannot start a thread: %s", strerror(error));
     }
     fail_all(pipeline,
              diag_set(&diag, status, NULL, 0, "%s; the CPU cannot take over: %.200s", lost->why,
@@ -535,56 +537,6 @@ static enum sl_status open_slots(struct pipeline *pipeline, struct sl_diag *diag
     return SL_OK;
 }
 
-static uint32_t n_workers_of(const struct sl_pipeline_config *config,
-                             const struct sl_device *device)
-{
-    if (config->n_workers != 0)
-        return config->n_workers;
-    return device->kind == SL_DEVICE_CUDA ? 2 : cpu_cores();
-}
-
-static void name_backends(struct sl_pipeline_stats *stats, const struct worker *worker)
-{
-    for (uint32_t e = 0; e < worker->config->n_engines; e++)
-        stats->backend[e] = worker->engines[e].backend->name;
-}
-
-/* Those that cannot be opened are dropped, if there are others. */
-static enum sl_status open_lanes(struct pipeline *pipeline, struct sl_diag *diag)
-{
-    const struct sl_pipeline_config *config = pipeline->config;
-    struct sl_pipeline_stats *stats = pipeline->stats;
-    enum sl_status first = SL_OK;
-    struct sl_diag why = {0};
-
-    for (uint32_t i = 0; i < config->n_devices; i++) {
-        struct lane *lane = &pipeline->lanes[i];
-        const uint32_t n_workers = n_workers_of(config, &config->devices[i]);
-        const enum sl_status status = lane_open(lane, config, n_workers, &why);
-
-        if (status == SL_OK && stats->n_workers == 0)
-            name_backends(stats, &lane->workers[0].worker);
-        stats->n_workers += lane->n_workers;
-        if (status == SL_OK)
-            continue;
-        lane_drop(lane, &why);
-        if (first == SL_OK && diag != NULL)
-            *diag = why;
-        first = first == SL_OK ? status : first;
-        if (status != SL_ENOMEM && status != SL_EDEVICE) {
-            if (diag != NULL)
-                *diag = why;
-            return status;
-        }
-    }
-    if (stats->n_workers == 0)
-        return first;
-    for (uint32_t i = 0; i < config->n_devices; i++)
-        if (stats->devices[i].dropped && config->dropped != NULL)
-            config->dropped(config->user, &stats->devices[i]);
-    return SL_OK;
-}
-
 /* Workers before the batches that a failed one may still be working on. */
 static void close_all(struct pipeline *pipeline)
 {
@@ -686,7 +638,7 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     begin(&pipeline);
 
     /* Workers first: tables are what a GPU has no room for. */
-    enum sl_status status = open_lanes(&pipeline, diag);
+    enum sl_status status = lanes_open(pipeline.lanes, config, stats, diag);
     /* One batch being filled, one being drained, and one waiting, beside those being worked on. */
     pipeline.n_slots = config->n_batches;
     if (pipeline.n_slots == 0)

@@ -216,8 +216,8 @@ static void test_results_do_not_depend_on_devices_sizes_and_flight(void **state)
 {
     static const struct {
         uint32_t batch_len, items_a_batch, n_items;
-    } sizes[] = {{64, 1, 300}, {64, 0, 300}, {4096, 0, 2000}, {1u << 20, 0, 50000},
-                 {64u << 20, 0, 100000}};
+    } sizes[] = {
+        {64, 1, 300}, {64, 0, 300}, {4096, 0, 2000}, {1u << 20, 0, 50000}, {64u << 20, 0, 100000}};
 
     (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)

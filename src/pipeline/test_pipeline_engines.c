@@ -35,9 +35,10 @@ static struct sl_sampling_table *samplers[2];
 static void build_matcher(int at, const char *algorithm)
 {
     static const char *const words[] = {
-        "GET",  "POST", "HTTP/1", "Host:", "www.", ".com", "SSH-", "USER",      "SIP/2.0", "\r\n\r\n",
-        "MZ",   "PK",   "text/",  "login", "0000", "aaaa", "http", "\xFF\xFFSMB", "admin",   "Content",
-        "tcp",  "the ", "server", "name",  "get",  "data", "key=", "value",     "dns",     "mail"};
+        "GET",     "POST",        "HTTP/1", "Host:",   "www.",  ".com",  "SSH-",   "USER",
+        "SIP/2.0", "\r\n\r\n",    "MZ",     "PK",      "text/", "login", "0000",   "aaaa",
+        "http",    "\xFF\xFFSMB", "admin",  "Content", "tcp",   "the ",  "server", "name",
+        "get",     "data",        "key=",   "value",   "dns",   "mail"};
     struct sl_literal literals[sizeof words / sizeof *words + 1];
     struct sl_mpm_config config;
     struct sl_diag diag = {0};
@@ -279,8 +280,11 @@ static void check_way(const char *path, const struct findings *alone, const stru
 
 static const struct {
     uint32_t len, items;
-} sizes[] = {{SL_CAPTURE_PACKET_MAX, 1}, {SL_CAPTURE_PACKET_MAX, 7}, {SL_CAPTURE_PACKET_MAX, 4096},
-             {4u << 20, 16384},          {64u << 20, 65536}};
+} sizes[] = {{SL_CAPTURE_PACKET_MAX, 1},
+             {SL_CAPTURE_PACKET_MAX, 7},
+             {SL_CAPTURE_PACKET_MAX, 4096},
+             {4u << 20, 16384},
+             {64u << 20, 65536}};
 
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 

@@ -23,10 +23,10 @@ struct run {
 /* Ethernet, IPv4 and TCP with SYN and FIN, around bytes in which words occur. */
 static void make_packets(struct run *run)
 {
-    static const uint8_t headers[] = {2,    0,    0, 0, 0, 1,    2,  0, 0,    0, 0, 2, 8, 0, 0x45,
-                                      0,    0x02, 0x4A, 0, 0, 0, 0,  64, 6,  0, 0, 10, 0, 0, 1,
-                                      10,   0,    0, 2, 0x30, 0x39, 0, 80, 0, 0, 0, 1, 0, 0, 0,
-                                      1,    0x50, 0x03, 0xFF, 0xFF, 0, 0, 0, 0};
+    static const uint8_t headers[] = {
+        2, 0,  0, 0, 0,  1, 2, 0, 0,  0, 0,    2,    8,    0,    0x45, 0, 0x02, 0x4A,
+        0, 0,  0, 0, 64, 6, 0, 0, 10, 0, 0,    1,    10,   0,    0,    2, 0x30, 0x39,
+        0, 80, 0, 0, 0,  1, 0, 0, 0,  1, 0x50, 0x03, 0xFF, 0xFF, 0,    0, 0,    0};
     uint64_t seed = 1;
 
     for (size_t p = 0; p < sizeof run->packets / sizeof *run->packets; p++) {
@@ -84,8 +84,8 @@ struct tables {
 
 static void build(struct tables *tables)
 {
-    static const struct sl_literal literals[] = {{(const uint8_t *)"needle", 6, 0},
-                                                 {(const uint8_t *)"HAYSTACK", 8, SL_LITERAL_NOCASE}};
+    static const struct sl_literal literals[] = {
+        {(const uint8_t *)"needle", 6, 0}, {(const uint8_t *)"HAYSTACK", 8, SL_LITERAL_NOCASE}};
     struct sl_header_config header;
     struct sl_mpm_config mpm;
     struct sl_sampling_config sampling;

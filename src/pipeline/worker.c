@@ -18,8 +18,7 @@ static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_d
 
     opened->table = worker->config->engines[e].table;
     opened->max_hits = FIRST_MAX_HITS;
-    opened->backend =
-        sl_engine_choose(engine, worker->cuda ? SL_DEVICE_CUDA : SL_DEVICE_CPU, why);
+    opened->backend = sl_engine_choose(engine, worker->cuda ? SL_DEVICE_CUDA : SL_DEVICE_CPU, why);
     if (opened->backend == NULL)
         return diag_set(diag, SL_EDEVICE, NULL, 0, "%s cannot run: %s", engine->name, why);
     worker->limits.max_hits = opened->max_hits;
@@ -96,8 +95,8 @@ static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_h
     engine->context = NULL;
     engine->max_hits = (uint32_t)hits->cap;
     worker->limits.max_hits = engine->max_hits;
-    return gpu_status(worker, engine->backend->open(&engine->context, engine->table,
-                                                    &worker->limits, diag));
+    return gpu_status(
+        worker, engine->backend->open(&engine->context, engine->table, &worker->limits, diag));
 }
 
 static enum sl_status submit(struct worker *worker, uint32_t e, const struct sl_batch *batch,
@@ -147,10 +146,10 @@ static enum sl_status upload(struct worker *worker, const struct sl_batch *batch
 {
     const enum sl_status status = sl_stage_upload(worker->stage, batch, view);
 
-    return status == SL_OK ? SL_OK
-                           : diag_set(diag, gpu_status(worker, status), NULL, 0,
-                                      "copying a batch to the GPU failed: %s",
-                                      sl_status_text(status));
+    return status == SL_OK
+               ? SL_OK
+               : diag_set(diag, gpu_status(worker, status), NULL, 0,
+                          "copying a batch to the GPU failed: %s", sl_status_text(status));
 }
 
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
