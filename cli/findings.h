@@ -13,6 +13,8 @@
 
 enum { MAX_SINKS = 8 };
 
+struct digest;
+
 struct findings {
     const struct source *source;
     const struct sl_rules *rules; /* NULL: none */
@@ -26,12 +28,13 @@ struct findings {
         uint64_t written;     /* valid once closed */
     } sinks[MAX_SINKS];
     uint32_t n_sinks;
-    bool flush_each_batch; /* live: who watches wants to see */
-    pthread_mutex_t lock;  /* held while the sinks are written to, once they are open */
+    bool flush_each_batch;      /* live: who watches wants to see */
+    pthread_mutex_t sinks_lock; /* held while the sinks are written to, once they are open */
 
-    struct sl_alert *alerts; /* of one batch; grows */
-    size_t max_alerts;
-    uint64_t n_alerts;
+    pthread_mutex_t lock;   /* guards what follows */
+    struct digest *digests; /* one a batch in flight */
+
+    uint64_t n_alerts; /* all below is of drain's thread */
     uint64_t n_anomalies;
     uint64_t *by_signature; /* rules' loaded entries */
     uint64_t by_check[SL_N_HEADER_CHECKS];
@@ -43,7 +46,9 @@ struct findings {
 /* Opens the sinks (spec is set in sinks[0 .. n_sinks)). False: said on stderr. */
 bool findings_open(struct findings *findings);
 
-/* Takes a batch and the hits of each engine. */
+/* Take a batch and the hits of each engine, as sl_pipeline_config's digest and drain. */
+enum sl_status findings_digest(struct findings *findings, const struct sl_batch *batch,
+                               const struct sl_hits *hits, struct sl_diag *diag);
 enum sl_status findings_drain(struct findings *findings, const struct sl_batch *batch,
                               const struct sl_hits *hits, struct sl_diag *diag);
 

@@ -166,7 +166,9 @@ static void print_details(const struct report *report, FILE *out)
         fprintf(out, "    %-10s %-14s %8.3f s, %s hits\n", report->config->engines[e].engine->name,
                 stats->backend[e], (double)stats->engine_ns[e] / 1e9,
                 cli_count(stats->engine_hits[e], text));
-    fprintf(out, "  evaluate, write             %8.3f s\n", (double)stats->drain_ns / 1e9);
+    fprintf(out, "  evaluate, make events       %8.3f s, all workers\n",
+            (double)stats->digest_ns / 1e9);
+    fprintf(out, "  write in order              %8.3f s\n", (double)stats->drain_ns / 1e9);
     if (report->matcher.algorithm != NULL)
         fprintf(out, "matcher    %s: %s literals, table of %s\n", report->matcher.algorithm,
                 cli_count(report->matcher.n_literals, text),

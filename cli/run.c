@@ -419,6 +419,12 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     return source_order(&((struct options *)user)->source, batch);
 }
 
+static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    return findings_digest(&((struct options *)user)->findings, batch, hits, diag);
+}
+
 static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag)
 {
@@ -517,6 +523,7 @@ static int run(struct options *options, struct tables *tables)
     config.fill = fill;
     config.prepare = prepare;
     config.order = order;
+    config.digest = digest;
     config.drain = drain;
     config.user = options;
     const enum sl_status status = run_pipeline(options, tables, &config, why, &stats);

@@ -49,6 +49,7 @@ struct source_batch {
     struct source_open *open; /* whose part the batch is; NULL: it was filled in order */
     struct sl_capture_part part;
     struct sl_dissect_stats dissected;
+    void *room; /* source_room */
     uint64_t bytes; /* captured, of its packets */
 };
 
@@ -309,6 +310,11 @@ void source_look(struct source *source, struct sl_stats *stats)
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
+
+void **source_room(const struct sl_batch *batch)
+{
+    return &((struct source_batch *)batch->filler)->room;
+}
 
 const char *source_name(const struct source *source, uint16_t index)
 {

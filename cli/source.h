@@ -52,6 +52,9 @@ enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct
 enum sl_status source_prepare(struct source *source, struct sl_batch *batch);
 enum sl_status source_order(struct source *source, struct sl_batch *batch);
 
+/* Room for a pointer of whoever digests the batch; NULL at first. */
+void **source_room(const struct sl_batch *batch);
+
 /* What was counted so far, also while it is being read. The caller has zeroed *stats. */
 void source_look(struct source *source, struct sl_stats *stats);
 

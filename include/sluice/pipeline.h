@@ -2,8 +2,8 @@
 /* The pipeline: batches in flight between a source, the engines and whoever takes the results.
  *
  * fill (sequential) -> prepare (any order, many at once) -> order (sequential) -> engines (workers,
- * any order, one upload a batch on a GPU) -> drain (sequential). What is sequential goes in the
- * order of filling. Memory is bounded by the batches in flight. */
+ * any order, one upload a batch on a GPU) -> digest (workers, any order) -> drain (sequential).
+ * What is sequential goes in the order of filling. Memory is bounded by the batches in flight. */
 #ifndef SLUICE_PIPELINE_H
 #define SLUICE_PIPELINE_H
 
@@ -49,9 +49,17 @@ struct sl_pipeline_config {
     enum sl_status (*prepare)(void *user, struct sl_batch *batch, struct sl_diag *diag);
     enum sl_status (*order)(void *user, struct sl_batch *batch, struct sl_diag *diag);
 
-    /* Takes a batch and its hits, hits[e] of engine e, sorted. Batches come in the order of
-     * filling, on one thread, while others are being filled. Any status but SL_OK ends the run with
-     * it. */
+    /* Does what needs no knowledge of the batches before: takes a batch and its hits, hits[e] of
+     * engine e, sorted; NULL: there is nothing to do. Called on the workers, after the engines of
+     * that batch, for several batches at once and in any order. What it makes it leaves where
+     * batch->filler leads, which is this batch's alone until it is filled again: drain finds it
+     * there. It may point into batch and hits, which stay as they are until drain returns. Any
+     * status but SL_OK ends the run with it. */
+    enum sl_status (*digest)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag);
+
+    /* Takes a batch and its hits, as digest does. Batches come in the order of filling, on one
+     * thread, while others are being filled. Any status but SL_OK ends the run with it. */
     enum sl_status (*drain)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag);
     void *user;
@@ -68,8 +76,8 @@ struct sl_pipeline_stats {
     uint64_t items, arena_bytes;                 /* the items in them, and their arenas' bytes */
     uint64_t seconds_ns;                         /* wall time of the run */
     uint64_t fill_ns, drain_ns;                  /* busy time of fill, of drain, */
-    uint64_t load_ns, work_ns;                   /* of preparing and ordering, of the engines; all
-                                                    threads added */
+    uint64_t load_ns, work_ns, digest_ns;        /* of preparing and ordering, of the engines, of
+                                                    digest; all threads added */
     uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of work: each engine, all workers added */
     uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX];
     const char *backend[SL_PIPELINE_ENGINES_MAX]; /* which ran */
@@ -77,7 +85,7 @@ struct sl_pipeline_stats {
 };
 
 /* Runs until fill ends and all is drained. On return no thread of the pipeline is left. SL_OK: fill
- * ended with SL_END; otherwise the first failure of fill, an engine or drain. When an engine or
+ * ended with SL_END; otherwise the first failure of a step or an engine. When an engine, digest or
  * drain fails, what was filled later is not drained. SL_EDEVICE: no backend of an engine is usable
  * on the device. SL_ENOMEM before the first fill: tables, hits or batches do not fit the device's
  * or the machine's memory; a run on another device may follow. */
@@ -91,7 +99,7 @@ SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *
 enum sl_pipeline_stage {
     SL_PIPELINE_FILL,
     SL_PIPELINE_LOAD,
-    SL_PIPELINE_WORK, /* the engines */
+    SL_PIPELINE_WORK, /* the engines, and digest */
     SL_PIPELINE_DRAIN,
     SL_PIPELINE_N_STAGES
 };

@@ -218,6 +218,20 @@ static struct slot *take_work(struct pipeline *pipeline)
     return slot_of(pipeline, sequence);
 }
 
+/* The engines, and then what is made of their hits. */
+static enum sl_status work_on(struct pipeline *pipeline, struct worker *worker, struct slot *slot,
+                              uint64_t *digest_ns, struct sl_diag *diag)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    enum sl_status status = worker_run(worker, slot->batch, slot->hits, diag);
+    const uint64_t begin = clock_ns();
+
+    if (status == SL_OK && config->digest != NULL)
+        status = config->digest(config->user, slot->batch, slot->hits, diag);
+    *digest_ns = clock_ns() - begin;
+    return status;
+}
+
 static void *work_loop(void *argument)
 {
     const struct work_argument *work = argument;
@@ -226,14 +240,16 @@ static void *work_loop(void *argument)
 
     while ((slot = take_work(pipeline)) != NULL) {
         struct sl_diag diag = {0};
+        uint64_t digest_ns = 0;
         const enum sl_status status =
             slot->batch->n_items == 0 ? SL_OK
-                                      : worker_run(work->worker, slot->batch, slot->hits, &diag);
+                                      : work_on(pipeline, work->worker, slot, &digest_ns, &diag);
 
         if (status != SL_OK)
             fail_all(pipeline, status, &diag); /* before anybody takes the batch for done */
         pthread_mutex_lock(&pipeline->lock);
         worker_move_times(work->worker, pipeline->stats);
+        pipeline->stats->digest_ns += digest_ns;
         slot->done = true;
         pipeline->n_done++;
         pthread_cond_broadcast(&pipeline->changed);

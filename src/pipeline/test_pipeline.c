@@ -177,8 +177,13 @@ static void test_order_and_hits_do_not_depend_on_workers_and_batches(void **stat
  * where n is a multiple of seven. */
 struct prepared {
     uint32_t n_batches, filled, ordered, drained;
-    atomic_uint prepared;
-    uint32_t fail_prepare_at, fail_order_at;
+    atomic_uint prepared, digested;
+    uint32_t fail_prepare_at, fail_order_at, fail_digest_at;
+    bool digest;
+    struct mark {
+        uint32_t number;
+        size_t n_hits; /* what digest leaves for drain */
+    } mark[1000];
 };
 
 static enum sl_status fill_later(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -186,14 +191,20 @@ static enum sl_status fill_later(void *user, struct sl_batch *batch, struct sl_d
     struct prepared *run = user;
 
     (void)diag;
-    batch->filler = (void *)(uintptr_t)run->filled++;
+    run->mark[run->filled].number = run->filled;
+    batch->filler = &run->mark[run->filled++];
     return run->filled < run->n_batches ? SL_OK : SL_END;
+}
+
+static uint32_t number_of(const struct sl_batch *batch)
+{
+    return ((const struct mark *)batch->filler)->number;
 }
 
 static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct prepared *run = user;
-    const uint32_t number = (uint32_t)(uintptr_t)batch->filler;
+    const uint32_t number = number_of(batch);
     uint64_t seed = number + 1;
     uint8_t bytes[50];
 
@@ -210,9 +221,24 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
 {
     struct prepared *run = user;
 
-    assert_int_equal((uintptr_t)batch->filler, run->ordered); /* no lock: one at a time */
+    assert_int_equal(number_of(batch), run->ordered); /* no lock: one at a time */
     strcpy(diag->text, "not ordered");
     return run->ordered++ == run->fail_order_at ? SL_EFORMAT : SL_OK;
+}
+
+static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    struct prepared *run = user;
+    struct mark *mark = batch->filler;
+    uint64_t seed = mark->number + 7;
+
+    assert_int_equal(mark->n_hits, 0);
+    usleep(test_below(&seed, 500));
+    mark->n_hits = hits[0].n;
+    atomic_fetch_add(&run->digested, 1);
+    strcpy(diag->text, "not digested");
+    return mark->number == run->fail_digest_at ? SL_ENOMEM : SL_OK;
 }
 
 static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
@@ -222,8 +248,9 @@ static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
 
     (void)diag;
     run->drained += run->drained % 7 == 0; /* an empty batch is not drained */
-    assert_int_equal((uintptr_t)batch->filler, run->drained);
+    assert_int_equal(number_of(batch), run->drained);
     assert_int_equal(hits[0].n, run->drained % 50);
+    assert_int_equal(run->mark[run->drained].n_hits, run->digest ? run->drained % 50 : 0);
     run->drained++;
     return SL_OK;
 }
@@ -246,6 +273,7 @@ static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint
     config.fill = fill_later;
     config.prepare = prepare;
     config.order = order;
+    config.digest = run->digest ? digest : NULL;
     config.drain = drain_prepared;
     config.user = run;
     config.monitor = monitor;
@@ -275,6 +303,38 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
             assert_int_equal(stats.batches, 200 - 29);
             assert_int_equal(stats.n_loaders, n_loaders);
         }
+}
+
+static void test_batches_are_digested_at_once_before_they_are_drained(void **state)
+{
+    (void)state;
+    for (uint32_t n_workers = 1; n_workers <= 8; n_workers++) {
+        struct prepared run = {.n_batches = 200,
+                               .fail_prepare_at = UINT32_MAX,
+                               .fail_order_at = UINT32_MAX,
+                               .fail_digest_at = UINT32_MAX,
+                               .digest = true};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_prepared(&run, n_workers, 2 * (n_workers % 2), &stats, &diag), SL_OK);
+        assert_int_equal(run.drained, 200);
+        assert_int_equal(run.digested, 200 - 29); /* an empty batch is not digested */
+        assert_true(stats.digest_ns > 0);
+    }
+    for (uint32_t n_workers = 1; n_workers <= 4; n_workers++) {
+        struct prepared run = {.n_batches = 200,
+                               .fail_prepare_at = UINT32_MAX,
+                               .fail_order_at = UINT32_MAX,
+                               .fail_digest_at = 40,
+                               .digest = true};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_prepared(&run, n_workers, 0, &stats, &diag), SL_ENOMEM);
+        assert_string_equal(diag.text, "not digested");
+        assert_true(run.drained <= 40);
+    }
 }
 
 static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
@@ -540,6 +600,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_and_hits_do_not_depend_on_workers_and_batches),
         cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
+        cmocka_unit_test(test_batches_are_digested_at_once_before_they_are_drained),
         cmocka_unit_test(test_batches_that_cannot_be_prepared_end_the_run),
         cmocka_unit_test(test_a_run_can_be_watched),
         cmocka_unit_test(test_more_hits_than_expected_all_arrive),

@@ -15,21 +15,28 @@
 #include "sinks/line_sink.h"
 #include "sinks/stats_text.h"
 
-static enum sl_status console_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+/* Of standard output; or, hold_len not 0, one that holds. */
+static enum sl_status make(struct sl_sink **sink, size_t hold_len, struct sl_diag *diag)
 {
     struct line_sink *out = malloc(sizeof *out);
 
-    (void)path;
     if (out == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a sink");
 
-    const enum sl_status status = line_sink_open(out, "-", diag);
+    const enum sl_status status =
+        hold_len != 0 ? line_sink_hold(out, hold_len, diag) : line_sink_open(out, "-", diag);
     if (status != SL_OK) {
         free(out);
         return status;
     }
     *sink = &out->base;
     return SL_OK;
+}
+
+static enum sl_status console_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+{
+    (void)path;
+    return make(sink, 0, diag);
 }
 
 static void put_printable(struct line_sink *out, const char *text)
@@ -122,7 +129,7 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
     if (event->has_tuple)
         put_tuple(out, event);
     line_text(out, "\n");
-    return line_sink_status(out, diag);
+    return line_end(out, diag);
 }
 
 static void put_count(struct line_sink *out, uint64_t n, const char *what)
@@ -153,7 +160,7 @@ static enum sl_status console_write_stats(struct sl_sink *sink, const struct sl_
     if (stats->has_rules)
         put_count(out, stats->alerts, " alerts");
     line_text(out, "\n");
-    return line_sink_status(out, diag);
+    return line_end(out, diag);
 }
 
 const struct sink_kind sink_console = {
@@ -161,6 +168,8 @@ const struct sink_kind sink_console = {
     .usage = "console",
     .has_path = false,
     .open = console_open,
+    .hold = make,
+    .pass = line_sink_pass,
     .write = console_write,
     .write_stats = console_write_stats,
     .flush = line_sink_flush,

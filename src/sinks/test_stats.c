@@ -48,6 +48,7 @@ static void make_stats(struct sl_stats *stats)
     pipeline->stats.fill_ns = 1;
     pipeline->stats.load_ns = UINT64_C(1000000000);
     pipeline->stats.work_ns = UINT64_C(2000000345);
+    pipeline->stats.digest_ns = UINT64_C(3000000000);
     pipeline->stats.drain_ns = UINT64_C(123456789012345678);
     pipeline->stats.n_workers = 602;
     pipeline->stats.n_loaders = 603;
@@ -137,6 +138,7 @@ static const struct {
     {"sluice_stage_seconds_total{stage=\"fill\"}", "0.000000001"},
     {"sluice_stage_seconds_total{stage=\"load\"}", "1.000000000"},
     {"sluice_stage_seconds_total{stage=\"work\"}", "2.000000345"},
+    {"sluice_stage_seconds_total{stage=\"digest\"}", "3.000000000"},
     {"sluice_stage_seconds_total{stage=\"drain\"}", "123456789.012345678"},
     {"sluice_queue_depth{stage=\"fill\"}", "700"},
     {"sluice_queue_depth{stage=\"load\"}", "701"},
@@ -312,6 +314,7 @@ static const struct {
     {"sluice/busy_ns/fill", 1},
     {"sluice/busy_ns/load", 1000000000},
     {"sluice/busy_ns/work", 2000000345},
+    {"sluice/busy_ns/digest", UINT64_C(3000000000)},
     {"sluice/busy_ns/drain", UINT64_C(123456789012345678)},
     {"sluice/queues/fill/waiting", 700},
     {"sluice/queues/drain/waiting", 703},
