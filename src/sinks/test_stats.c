@@ -436,6 +436,26 @@ static void test_sqlite_takes_none(void **state)
     free(made);
 }
 
+static void test_counters_are_held(void **state)
+{
+    struct sl_sink *sink = open_sink(scratch_spec("eve", "held.eve")), *held;
+    struct sl_stats stats;
+
+    (void)state;
+    make_stats(&stats);
+    assert_int_equal(sl_sink_hold(&held, sink, 1 << 16, NULL), SL_OK);
+    assert_int_equal(sl_sink_write_stats(held, &stats, NULL), SL_OK);
+    assert_int_equal(sl_sink_written(held), 1);
+    assert_int_equal(sl_sink_pass(held, sink, NULL), SL_OK);
+    assert_int_equal(sl_sink_close(held, NULL, NULL), SL_OK);
+    assert_int_equal(sl_sink_hold(&held, sink, 100, NULL), SL_OK);
+    assert_int_equal(sl_sink_write_stats(held, &stats, NULL), SL_EOVERFLOW);
+    assert_int_equal(sl_sink_written(held), 0);
+    assert_int_equal(sl_sink_pass(held, sink, NULL), SL_OK);
+    assert_int_equal(sl_sink_close(held, NULL, NULL), SL_OK);
+    close_sink(sink, 1);
+}
+
 static void test_a_full_disk_is_said(void **state)
 {
     struct sl_sink *sink = open_sink("eve:/dev/full");
@@ -463,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_eve_of_nothing),
         cmocka_unit_test(test_console_has_a_line),
         cmocka_unit_test(test_sqlite_takes_none),
+        cmocka_unit_test(test_counters_are_held),
         cmocka_unit_test(test_a_full_disk_is_said),
     };
 
