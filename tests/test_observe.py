@@ -399,10 +399,14 @@ class Observed(unittest.TestCase):
 
     def test_the_last_event_has_the_summarys_totals(self):
         eve = self.path("eve.json")
-        cut = self.path("cut.pcap")
-        with open(CAPTURE, "rb") as file, open(cut, "wb") as out:
-            out.write(file.read()[:-3])
-        for files in ([CAPTURE], [CAPTURE] * 50, [CAPTURE, cut, self.path("none")]):
+        cut, large = self.path("cut.pcap"), self.path("large.pcap")
+        with open(CAPTURE, "rb") as file:
+            whole = file.read()
+        with open(cut, "wb") as out:
+            out.write(whole[:-3])
+        with open(large, "wb") as out:  # read in parts
+            out.write(whole + whole[24:] * 99)
+        for files in ([CAPTURE], [CAPTURE] * 50, [large, CAPTURE], [CAPTURE, cut, self.path("none")]):
             result = sluice("run", "-r", *files, *SWITCHED_ON, "--stats=3600", "--json", "--alerts", "eve:" + eve)
             summary = json.loads(result.stdout)
             stats, lines = self.events(eve)
