@@ -199,11 +199,13 @@ bool metrics_serve(struct metrics *metrics, void (*look)(void *user, struct sl_s
 {
     metrics->look = look;
     metrics->user = user;
+    /* By poll: with epoll, edge-triggered, libmicrohttpd (0.9.75) does not see the end of a client
+     * that sends and leaves at once, and keeps it until it times out. */
     metrics->server = MHD_start_daemon(
-        MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET,
+        MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET,
         metrics->socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)REQUEST_BYTES, MHD_OPTION_END);
+        (size_t)REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     if (metrics->server == NULL)
         cli_error("--metrics: no server: %s", strerror(errno));
     return metrics->server != NULL;

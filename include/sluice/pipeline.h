@@ -143,7 +143,7 @@ SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *
 enum sl_pipeline_stage {
     SL_PIPELINE_FILL,
     SL_PIPELINE_LOAD,
-    SL_PIPELINE_WORK, /* the engines */
+    SL_PIPELINE_WORK, /* the engines, and digest */
     SL_PIPELINE_DRAIN,
     SL_PIPELINE_N_STAGES
 };

@@ -59,10 +59,8 @@ static size_t write_some(struct line_sink *out, const char *at, size_t len)
 {
     const ssize_t n = write(out->fd, at, len);
 
-    if (n > 0) {
-        out->lines += count_lines(at, (size_t)n);
+    if (n > 0)
         return (size_t)n;
-    }
     if (n == 0) {
         out->error = EIO; /* not in POSIX for len > 0; asking again could take forever */
     } else if (errno == EAGAIN) {
@@ -77,17 +75,19 @@ static size_t write_some(struct line_sink *out, const char *at, size_t len)
     return 0;
 }
 
-static void hand_over(struct line_sink *out, const char *bytes, size_t len)
+/* Returns the bytes that the system took. */
+static size_t write_all(struct line_sink *out, const char *bytes, size_t len)
 {
     size_t done = 0;
 
     while (done < len && out->error == 0)
         done += write_some(out, bytes + done, len - done);
+    return done;
 }
 
 void line_sink_drain(struct line_sink *out)
 {
-    hand_over(out, out->bytes, out->len);
+    out->lines += count_lines(out->bytes, write_all(out, out->bytes, out->len));
     out->len = 0;
 }
 
@@ -137,7 +137,8 @@ enum sl_status line_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct
 
     if (from->len > LINE_SINK_CAP / 2) {
         line_sink_drain(out);
-        hand_over(out, from->bytes, from->len);
+        const size_t done = write_all(out, from->bytes, from->len);
+        out->lines += done == from->len ? from->lines : count_lines(from->bytes, done);
     } else {
         line_begin(out);
         line_bytes(out, from->bytes, from->len);

@@ -160,7 +160,7 @@ static enum sl_status console_write_stats(struct sl_sink *sink, const struct sl_
     if (stats->has_rules)
         put_count(out, stats->alerts, " alerts");
     line_text(out, "\n");
-    return line_sink_status(out, diag);
+    return line_end(out, diag);
 }
 
 const struct sink_kind sink_console = {

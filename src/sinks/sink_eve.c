@@ -21,6 +21,7 @@
 #include "base/diag.h"
 #include "sinks/event_text.h"
 #include "sinks/line_sink.h"
+#include "sinks/payload_text.h"
 #include "sinks/stats_text.h"
 
 #define KEY(name) ",\"" name "\":"
@@ -172,43 +173,15 @@ static void put_uint(struct line_sink *out, const char *key, uint64_t value)
     line_uint(out, value);
 }
 
-static void put_base64(struct line_sink *out, const uint8_t *bytes, uint32_t len)
-{
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *at = line_room(out, ((size_t)len + 2) / 3 * 4);
-    const char *const begin = at;
-
-    for (; len >= 3; bytes += 3, len -= 3) {
-        *at++ = digit[bytes[0] >> 2];
-        *at++ = digit[(bytes[0] & 3) << 4 | bytes[1] >> 4];
-        *at++ = digit[(bytes[1] & 15) << 2 | bytes[2] >> 6];
-        *at++ = digit[bytes[2] & 63];
-    }
-    if (len != 0) {
-        const uint8_t second = len == 2 ? bytes[1] : 0;
-
-        *at++ = digit[bytes[0] >> 2];
-        *at++ = digit[(bytes[0] & 3) << 4 | second >> 4];
-        *at++ = len == 2 ? digit[(second & 15) << 2] : '=';
-        *at++ = '=';
-    }
-    out->len += (size_t)(at - begin);
-}
-
 static void put_payload(struct line_sink *out, const struct sl_event *event)
 {
     const uint32_t len = event_payload_len(event);
-    uint8_t printable[EVENT_PAYLOAD_MAX];
 
-    for (uint32_t i = 0; i < len; i++) {
-        const uint8_t byte = event->payload[i];
-
-        printable[i] = (byte >= 0x20 && byte < 0x7F) || byte == '\n' || byte == '\r' ? byte : '.';
-    }
     line_text(out, KEY("payload") "\"");
-    put_base64(out, event->payload, len);
-    line_text(out, "\"" KEY("payload_printable"));
-    put_string(out, printable, len);
+    out->len += payload_base64(line_room(out, payload_text_room(len)), event->payload, len);
+    line_text(out, "\"" KEY("payload_printable") "\"");
+    out->len += payload_printable(line_room(out, payload_text_room(len)), event->payload, len);
+    line_text(out, "\"");
 }
 
 static void put_addresses(struct line_sink *out, const struct sl_event *event)
@@ -447,7 +420,7 @@ static enum sl_status eve_write_stats(struct sl_sink *sink, const struct sl_stat
     line_text(out, object);
     line_text(out, "}\n");
     free(object);
-    return line_sink_status(out, diag);
+    return line_end(out, diag);
 }
 
 static enum sl_status eve_close(struct sl_sink *sink, struct sl_diag *diag)
