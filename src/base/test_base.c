@@ -81,6 +81,13 @@ static void test_addresses_print_as_they_are_written(void **state)
         assert_int_equal(sl_net_parse(&net, texts[i], strlen(texts[i])), SL_OK);
         assert_string_equal(sl_addr_format(&net.addr, out), texts[i]);
     }
+    for (uint32_t i = 0; i < 256; i++) {
+        char expected[32];
+
+        snprintf(expected, sizeof expected, "%u.%u.%u.%u", i, 255 - i, i ^ 0x55, i);
+        assert_int_equal(sl_net_parse(&net, expected, strlen(expected)), SL_OK);
+        assert_string_equal(sl_addr_format(&net.addr, out), expected);
+    }
 }
 
 static void test_private_ranges_end_where_the_rfcs_say(void **state)
