@@ -27,9 +27,10 @@ static bool is_sorted(const struct sl_hit *hit, size_t n)
     return true;
 }
 
-/* Makes room for n hits and for counters of the items up to max_item. False: no memory for it. */
-static bool make_room(struct hits_scratch *scratch, size_t n, size_t n_places)
+bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n, size_t n_items)
 {
+    const size_t n_places = n_items + 1;
+
     if (scratch->n_hits < n) {
         free(scratch->hit);
         scratch->n_hits = n + n / 2;
@@ -143,7 +144,7 @@ void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)
 
     /* Fewer hits than items would pay for the counters. */
     const bool count = max_item / 8 < n;
-    if (!make_room(scratch, n, count ? (size_t)max_item + 2 : 0)) {
+    if (!hits_scratch_reserve(scratch, n, count ? (size_t)max_item + 1 : 0)) {
         qsort(hits->hit, n, sizeof *hits->hit, compare_hits);
     } else if (count) {
         order_by_item(hits->hit, n, max_item, scratch);

@@ -521,20 +521,27 @@ static void look(void *opaque, struct sl_pipeline_snapshot *snapshot)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static enum sl_status open_slots(struct pipeline *pipeline, struct sl_diag *diag)
+static enum sl_status open_slot(struct pipeline *pipeline, struct slot *slot, struct sl_diag *diag)
 {
     const struct sl_pipeline_config *config = pipeline->config;
+    enum sl_status status =
+        sl_batch_create(&slot->batch, config->batch_len, config->batch_items, pipeline->cuda, diag);
+
+    for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
+        status = worker_take_hits(&slot->hits[e], diag);
+    return status;
+}
+
+static enum sl_status open_slots(struct pipeline *pipeline, struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
 
     pipeline->slots = calloc(pipeline->n_slots, sizeof *pipeline->slots);
     if (pipeline->slots == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u batches", pipeline->n_slots);
-    for (uint32_t i = 0; i < pipeline->n_slots; i++) {
-        const enum sl_status status = sl_batch_create(&pipeline->slots[i].batch, config->batch_len,
-                                                      config->batch_items, pipeline->cuda, diag);
-        if (status != SL_OK)
-            return status;
-    }
-    return SL_OK;
+    for (uint32_t i = 0; i < pipeline->n_slots && status == SL_OK; i++)
+        status = open_slot(pipeline, &pipeline->slots[i], diag);
+    return status;
 }
 
 /* Workers before the batches that a failed one may still be working on. */

@@ -305,7 +305,7 @@ static void check_fault(uint32_t n_devices, enum simulated_step step, uint32_t n
                         enum sl_status status, bool loads)
 {
     const uint32_t n_opened = step == SIMULATED_STAGE ? 2 : step == SIMULATED_OPEN ? 4 : 0;
-    struct run run = {.n_items = 1500, .burst = 700};
+    struct run run = {.n_items = 1500, .burst = step == SIMULATED_OPEN || nth % 4 == 0 ? 700 : 0};
     struct sl_pipeline_config config;
     struct sl_pipeline_stats stats;
     struct sl_diag diag = {0};

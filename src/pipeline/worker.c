@@ -38,10 +38,21 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
         if (status != SL_OK)
             return status;
     }
+    if (!hits_scratch_reserve(&worker->scratch, FIRST_MAX_HITS, config->batch_items))
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to sort hits");
     return worker->cuda ? sl_stage_open(&worker->stage, &worker->limits, diag) : SL_OK;
 }
 
 /* ---- hits ------------------------------------------------------------------------------------ */
+
+enum sl_status worker_take_hits(struct sl_hits *hits, struct sl_diag *diag)
+{
+    hits->hit = malloc(FIRST_MAX_HITS * sizeof *hits->hit);
+    if (hits->hit == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits");
+    hits->cap = FIRST_MAX_HITS;
+    return SL_OK;
+}
 
 void worker_free_hits(struct sl_hits *hits)
 {
@@ -165,11 +176,8 @@ enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, s
         batch = &view;
     }
     /* All are started before the first is waited for: on a GPU they queue on one stream. */
-    for (uint32_t e = 0; e < n_engines && status == SL_OK; e++) {
-        status = grow_hits(&hits[e], FIRST_MAX_HITS, diag);
-        if (status == SL_OK)
-            status = submit(worker, e, batch, &hits[e], diag);
-    }
+    for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
+        status = submit(worker, e, batch, &hits[e], diag);
     for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
         status = finish(worker, e, batch, &hits[e], diag);
     worker->busy_ns += clock_ns() - begin;

@@ -28,9 +28,9 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
                            const struct sl_device *device, struct sl_diag *diag);
 
 /* Runs every engine over a host batch: one upload on a GPU, then all engines on its stream. The
- * arrays in hits, one for each engine, grow as needed and are sorted. SL_EDEVICE of a GPU's worker:
- * the GPU is of no more use, be it for want of memory; once the worker is closed the batch and hits
- * may be given to another. */
+ * arrays in hits, one for each engine, grow where they must and are sorted. SL_EDEVICE of a GPU's
+ * worker: the GPU is of no more use, be it for want of memory; once the worker is closed the batch
+ * and hits may be given to another. */
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
                           struct sl_diag *diag);
 
@@ -40,6 +40,8 @@ void worker_move_times(struct worker *worker, struct sl_pipeline_stats *stats);
 /* Waits for what a failure left under way. Zeroed, half open, open or closed; the times stay. */
 void worker_close(struct worker *worker);
 
+/* Room for as many hits as a batch is expected to have at most. */
+enum sl_status worker_take_hits(struct sl_hits *hits, struct sl_diag *diag);
 void worker_free_hits(struct sl_hits *hits);
 
 #endif
