@@ -85,7 +85,7 @@ static bool any_port(const struct addrinfo *at)
 /* Which port was picked. */
 static void say_port(int socket)
 {
-    struct sockaddr_storage bound;
+    struct sockaddr_storage bound = {0};
     socklen_t len = sizeof bound;
     char host[64], port[6];
 

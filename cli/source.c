@@ -49,7 +49,7 @@ struct source_batch {
     struct source_open *open; /* whose part the batch is; NULL: it was filled in order */
     struct sl_capture_part part;
     struct sl_dissect_stats dissected;
-    void *room; /* source_room */
+    void *room;     /* source_room */
     uint64_t bytes; /* captured, of its packets */
 };
 
