@@ -36,7 +36,10 @@ static const char usage[] =
     "  --compare              with --redundancy: all samplers, every position among them\n"
     "  --plot FILE.svg        with --redundancy: savings and sampling over the traffic (gnuplot)\n"
     "  --train FILE           with samplebyte: learn its markers from this capture\n"
-    "  --device D             auto, cpu, cuda or cuda:N\n"
+    "  --device D             auto, cpu, cuda (all GPUs), cuda:N or cuda:N,M,...\n"
+    "  --max-latency US       packets of an interface or a pipe wait so many microseconds for\n"
+    "                         others, not for a full batch; the summary says how long results "
+    "took\n"
     "  --stats[=SECONDS]      where the time went, and every signature that alerted; with SECONDS\n"
     "                         also the counters so far, each so often and at the end, to EVE and\n"
     "                         console sinks\n"
@@ -83,6 +86,20 @@ static bool parse_home(struct options *options, const char *list)
     return true;
 }
 
+static bool parse_latency(struct options *options, const char *us)
+{
+    enum { MAX_US = 60000000 };
+    char *end;
+    const unsigned long value = strtoul(us, &end, 10);
+
+    if (us[0] < '0' || us[0] > '9' || *end != '\0' || value < 1 || value > MAX_US) {
+        cli_error("--max-latency '%s' (expected 1 to %d microseconds)", us, MAX_US);
+        return false;
+    }
+    options->source.max_latency_ns = value * 1000;
+    return true;
+}
+
 static void print_checks(void)
 {
     puts("header checks (sets: all, none, checksums; -NAME takes away):");
@@ -115,7 +132,8 @@ enum {
     OPTION_DEVICE,
     OPTION_JSON,
     OPTION_STATS,
-    OPTION_METRICS
+    OPTION_METRICS,
+    OPTION_MAX_LATENCY
 };
 
 static const struct option long_options[] = {
@@ -133,6 +151,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"stats", optional_argument, NULL, OPTION_STATS},
     {"metrics", required_argument, NULL, OPTION_METRICS},
+    {"max-latency", required_argument, NULL, OPTION_MAX_LATENCY},
     {"help", no_argument, NULL, 'h'},
     {0}};
 
@@ -216,6 +235,8 @@ static int parse_option(struct options *options, int option, int *list, char **a
         return 0;
     case OPTION_STATS:
         return parse_stats(options, argv) ? 0 : EXIT_FAILED;
+    case OPTION_MAX_LATENCY:
+        return parse_latency(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_METRICS:
         options->observe.address = optarg;
         return 0;
@@ -353,7 +374,7 @@ static bool load_matcher(struct tables *tables, const char *path)
     return false;
 }
 
-/* For the device that is chosen. */
+/* For the devices that are chosen: what a GPU can use CPUs can use as well. */
 static bool compile_matcher(struct tables *tables, enum sl_device_kind device)
 {
     struct sl_mpm_config mpm;
@@ -371,7 +392,7 @@ static bool build_matcher(struct options *options, struct tables *tables,
                           struct sl_pipeline_config *config)
 {
     const bool made = options->compiled != NULL ? load_matcher(tables, options->compiled)
-                                                : compile_matcher(tables, config->device.kind);
+                                                : compile_matcher(tables, config->devices[0].kind);
 
     if (made && tables->n_literals > 0)
         options->findings.matcher_engine =
@@ -453,8 +474,18 @@ static bool writes_terminal(const struct findings *findings)
     return false;
 }
 
-/* Where --device left the choice: the CPU, with its own matcher, the last engine. `reason` is of
- * the GPU. */
+/* A GPU failed while the run went on: others do again what it had not finished. */
+static void say_dropped(void *user, const struct sl_pipeline_device *device)
+{
+    char n[32];
+
+    (void)user;
+    cli_error("cuda:%d is dropped: %s; batches to be done again elsewhere: %s",
+              device->device.index, device->why, cli_count(device->redone, n));
+}
+
+/* Where --device left the choice: the CPU, with its own matcher, the last engine, unless the user
+ * has compiled one. `reason` is of the GPU. */
 static bool fall_to_cpu(struct options *options, struct tables *tables,
                         struct sl_pipeline_config *config, char why[SL_WHY_LEN],
                         const struct sl_diag *reason)
@@ -462,11 +493,13 @@ static bool fall_to_cpu(struct options *options, struct tables *tables,
     struct sl_diag diag = {0};
 
     cli_error("%s; the CPU takes over", reason->text);
-    if (sl_device_choose(&config->device, "cpu", why, &diag) != SL_OK) {
+    if (sl_device_choose(&config->devices[0], "cpu", why, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
     snprintf(why, SL_WHY_LEN, "%.150s", reason->text);
+    if (options->compiled != NULL)
+        return true;
     if (options->findings.matcher_engine >= 0)
         config->n_engines--;
     sl_mpm_free(tables->matcher);
@@ -474,7 +507,7 @@ static bool fall_to_cpu(struct options *options, struct tables *tables,
     return tables->rules == NULL || build_matcher(options, tables, config);
 }
 
-/* A GPU that was only preferred is given up if tables and batches do not fit its memory. */
+/* A GPU that was only preferred is given up if it cannot be used for these tables and batches. */
 static enum sl_status run_pipeline(struct options *options, struct tables *tables,
                                    struct sl_pipeline_config *config, char why[SL_WHY_LEN],
                                    struct sl_pipeline_stats *stats)
@@ -482,7 +515,8 @@ static enum sl_status run_pipeline(struct options *options, struct tables *table
     struct sl_diag diag = {0};
     enum sl_status status = sl_pipeline_run(config, stats, &diag);
 
-    if (status == SL_ENOMEM && !options->started && config->device.kind == SL_DEVICE_CUDA &&
+    if ((status == SL_ENOMEM || status == SL_EUNSUPPORTED || status == SL_EDEVICE) &&
+        !options->started && config->devices[0].kind == SL_DEVICE_CUDA &&
         strcmp(options->device, "auto") == 0) {
         if (!fall_to_cpu(options, tables, config, why, &diag))
             return status;
@@ -502,7 +536,8 @@ static int run(struct options *options, struct tables *tables)
 
     sl_pipeline_config_init(&config);
     source_batches(&config);
-    if (sl_device_choose(&config.device, options->device, why, &diag) != SL_OK) {
+    if (sl_device_choose_list(config.devices, SL_PIPELINE_DEVICES_MAX, &config.n_devices,
+                              options->device, why, &diag) != SL_OK) {
         cli_diag(&diag);
         return EXIT_FAILED;
     }
@@ -515,7 +550,8 @@ static int run(struct options *options, struct tables *tables)
         !build_signatures(options, tables, &config))
         return EXIT_FAILED;
     options->findings.source = &options->source;
-    options->findings.flush_each_batch = options->source.interface != NULL;
+    options->findings.flush_each_batch =
+        options->source.interface != NULL || options->source.max_latency_ns != 0;
     if (!findings_open(&options->findings) || !observe_begin(&options->observe, &config))
         return EXIT_FAILED;
 
@@ -525,7 +561,9 @@ static int run(struct options *options, struct tables *tables)
     config.order = order;
     config.digest = digest;
     config.drain = drain;
+    config.dropped = say_dropped;
     config.user = options;
+    config.latency = options->source.max_latency_ns != 0;
     const enum sl_status status = run_pipeline(options, tables, &config, why, &stats);
     progress_end(&options->progress);
     source_end(&options->source);
@@ -536,7 +574,6 @@ static int run(struct options *options, struct tables *tables)
                             .findings = &options->findings,
                             .rules = tables->rules,
                             .redundancy = &options->redundancy,
-                            .device = &config.device,
                             .why = why,
                             .config = &config,
                             .stats = &stats,

@@ -49,6 +49,7 @@ struct source_batch {
     struct source_open *open; /* whose part the batch is; NULL: it was filled in order */
     struct sl_capture_part part;
     struct sl_dissect_stats dissected;
+    struct sl_flow_keys *keys;
     void *room;     /* source_room */
     uint64_t bytes; /* captured, of its packets */
 };
@@ -99,9 +100,17 @@ static void fail_file(struct source *source, const struct sl_diag *diag)
     pthread_mutex_unlock(&source->lock);
 }
 
-/* Takes over the capture; false: no memory, and it is closed. */
+/* Takes over the capture; false: no memory, or it cannot be read in time, and it is closed. */
 static bool hold(struct source *source, struct sl_capture *capture)
 {
+    struct sl_diag diag = {0};
+
+    if (source->max_latency_ns != 0 &&
+        sl_capture_limit_latency(capture, source->max_latency_ns, &diag) != SL_OK) {
+        fail_file(source, &diag);
+        sl_capture_close(capture);
+        return false;
+    }
     source->open = malloc(sizeof *source->open);
     if (source->open == NULL) {
         cli_error("no memory to read %s", sl_capture_name(capture));
@@ -167,6 +176,10 @@ static struct source_batch *own(struct source *source, struct sl_batch *batch)
     struct source_batch *mine = batch->filler;
 
     if (mine == NULL && (mine = calloc(1, sizeof *mine)) != NULL) {
+        if (sl_flow_keys_create(&mine->keys, batch->max_items, NULL) != SL_OK) {
+            free(mine);
+            return NULL;
+        }
         mine->next = source->batches;
         source->batches = mine;
         batch->filler = mine;
@@ -228,15 +241,18 @@ enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct
         if (status != SL_END)
             fail_file(source, diag);
         leave_capture(source);
+        if (source->max_latency_ns != 0 && batch->n_items != 0)
+            return SL_OK; /* opening the next may take as long as its writer likes */
     }
 }
 
 /* ---- prepare and order ----------------------------------------------------------------------- */
 
-static void dissect(struct source_batch *mine, struct sl_batch *batch)
+static void dissect(const struct source *source, struct source_batch *mine, struct sl_batch *batch)
 {
     memset(&mine->dissected, 0, sizeof mine->dissected);
     sl_dissect(batch, &mine->dissected);
+    sl_flow_keys_read(mine->keys, source->flows, batch);
     mine->bytes = 0;
     for (uint32_t i = 0; i < batch->n_items; i++)
         mine->bytes += batch->packet[i].len;
@@ -246,10 +262,9 @@ enum sl_status source_prepare(struct source *source, struct sl_batch *batch)
 {
     struct source_batch *mine = batch->filler;
 
-    (void)source;
     if (mine->open != NULL)
         sl_capture_load(&mine->part, batch);
-    dissect(mine, batch);
+    dissect(source, mine, batch);
     return SL_OK;
 }
 
@@ -260,7 +275,7 @@ static void join(struct source *source, struct source_batch *mine, struct sl_bat
     const enum sl_status status = sl_capture_join(&mine->part, batch, &changed, &diag);
 
     if (changed)
-        dissect(mine, batch);
+        dissect(source, mine, batch);
     if (status != SL_OK && status != SL_END)
         fail_file(source, &diag);
     let_go(source, mine->open);
@@ -285,7 +300,7 @@ enum sl_status source_order(struct source *source, struct sl_batch *batch)
 
     if (mine->open != NULL)
         join(source, mine, batch);
-    sl_flow_track(source->flows, batch);
+    sl_flow_track_keys(source->flows, batch, mine->keys);
     pthread_mutex_lock(&source->lock);
     source->packets += batch->n_items;
     source->bytes += mine->bytes;
@@ -337,6 +352,7 @@ void source_close(struct source *source)
     while (source->batches != NULL) {
         struct source_batch *next = source->batches->next;
 
+        sl_flow_keys_free(source->batches->keys);
         free(source->batches);
         source->batches = next;
     }

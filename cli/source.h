@@ -17,8 +17,9 @@ struct source_batch;
 struct source {
     const char **paths; /* capture files; or, with an interface, none */
     size_t n_paths;
-    const char *interface; /* NULL: files */
-    const char *filter;    /* NULL: all packets */
+    const char *interface;   /* NULL: files */
+    const char *filter;      /* NULL: all packets */
+    uint64_t max_latency_ns; /* what packets of interfaces and pipes wait for others; 0: no bound */
 
     struct source_open *open;     /* the capture being read; NULL between two */
     struct source_batch *batches; /* what is known of each batch in flight */

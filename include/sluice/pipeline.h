@@ -3,7 +3,11 @@
  *
  * fill (sequential) -> prepare (any order, many at once) -> order (sequential) -> engines (workers,
  * any order, one upload a batch on a GPU) -> digest (workers, any order) -> drain (sequential).
- * What is sequential goes in the order of filling. Memory is bounded by the batches in flight. */
+ * What is sequential goes in the order of filling. Memory is bounded by the batches in flight.
+ *
+ * Several devices have workers of their own, and whichever is free takes the next batch. A GPU that
+ * fails is dropped: what was in flight on it is done again by the others or, where none is left, by
+ * the CPU. Results do not depend on any of it. */
 #ifndef SLUICE_PIPELINE_H
 #define SLUICE_PIPELINE_H
 
@@ -19,17 +23,29 @@
 extern "C" {
 #endif
 
-enum { SL_PIPELINE_ENGINES_MAX = 8 };
+enum { SL_PIPELINE_ENGINES_MAX = 8, SL_PIPELINE_DEVICES_MAX = 16 };
 
 struct sl_pipeline_monitor;
 
-struct sl_pipeline_config {
+/* What a device of a run did. */
+struct sl_pipeline_device {
     struct sl_device device;
+    uint64_t batches; /* whose engines ran there */
+    uint64_t redone;  /* that it failed on, and that were done elsewhere or are to be */
+    bool dropped;
+    char why[256]; /* where dropped: at what it failed, and how */
+};
+
+struct sl_pipeline_config {
+    struct sl_device devices[SL_PIPELINE_DEVICES_MAX]; /* usable ones, each once */
+    uint32_t n_devices;
     uint32_t batch_len;   /* arena bytes a batch; at least SL_CAPTURE_PACKET_MAX for captures */
     uint32_t batch_items; /* items a batch */
-    uint32_t n_workers;   /* threads that run engines; 0: the machine's cores, or 2 for a GPU */
-    uint32_t n_loaders;   /* threads that prepare and order batches; 0: the machine's cores for a
-                             GPU, on a CPU none: the workers do */
+    uint32_t n_batches;   /* in flight; 0: one for each thread, and three */
+    uint32_t n_workers;   /* threads that run engines, of each device; 0: the machine's cores for
+                             the CPU, 2 for a GPU */
+    uint32_t n_loaders;   /* threads that prepare and order batches; 0: the machine's cores where
+                             there is a GPU, on the CPU alone none: the workers do */
 
     /* The engines that are switched on; tables outlive the run. */
     struct {
@@ -62,13 +78,21 @@ struct sl_pipeline_config {
      * thread, while others are being filled. Any status but SL_OK ends the run with it. */
     enum sl_status (*drain)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag);
+
+    /* A GPU was dropped, and its last worker has left: `device` says why and how many batches
+     * others do again. NULL: nobody wants to know. Called on a worker's thread, one at a time, or,
+     * before the first fill, on the caller's. */
+    void (*dropped)(void *user, const struct sl_pipeline_device *device);
     void *user;
+
+    /* Measures how long packets take from origin.arrival_ns until drain has returned. */
+    bool latency;
 
     /* Through which other threads look at the run; NULL: nobody does. One run at a time. */
     struct sl_pipeline_monitor *monitor;
 };
 
-/* CPU, 4 MiB and 16,384 items a batch, no engine. */
+/* The CPU, 4 MiB and 16,384 items a batch, no engine. */
 SL_API void sl_pipeline_config_init(struct sl_pipeline_config *config);
 
 struct sl_pipeline_stats {
@@ -80,15 +104,35 @@ struct sl_pipeline_stats {
                                                     digest; all threads added */
     uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of work: each engine, all workers added */
     uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX];
-    const char *backend[SL_PIPELINE_ENGINES_MAX]; /* which ran */
-    uint32_t n_workers, n_loaders;
+    const char *backend[SL_PIPELINE_ENGINES_MAX]; /* which ran, on the first device that could */
+    uint32_t n_workers, n_loaders;                /* at the start */
+
+    /* Those of the config in its order, then the CPU where it took over. */
+    struct sl_pipeline_device devices[SL_PIPELINE_DEVICES_MAX + 1];
+    uint32_t n_devices;
+
+    /* From arrival to result, of all packets whose arrival is known; at the end of the run, and
+     * only where it was asked for. Quantiles are at most 1/32 too high, never too low. */
+    struct {
+        uint64_t packets;
+        uint64_t p50_ns, p99_ns, p999_ns, max_ns;
+    } latency;
 };
 
 /* Runs until fill ends and all is drained. On return no thread of the pipeline is left. SL_OK: fill
  * ended with SL_END; otherwise the first failure of a step or an engine. When an engine, digest or
- * drain fails, what was filled later is not drained. SL_EDEVICE: no backend of an engine is usable
- * on the device. SL_ENOMEM before the first fill: tables, hits or batches do not fit the device's
- * or the machine's memory; a run on another device may follow. */
+ * drain fails, what was filled later is not drained.
+ *
+ * A device on which contexts cannot be opened is dropped where there are others; where it is the
+ * last, that is the run's status, before the first fill, and a run on another device may follow:
+ * SL_ENOMEM: tables or hits do not fit its memory; SL_EDEVICE: it failed, or an engine has no
+ * usable backend for it; SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM before the first
+ * fill may also be the machine's memory, or what of it can be pinned. SL_EINVAL: no device, or too
+ * many.
+ *
+ * Once batches are filled GPUs are dropped as they fail, one that has no memory for a batch's hits
+ * among them, and the CPU takes over from the last, with the same tables; where it cannot use one
+ * of them, that is the run's status. */
 SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                                struct sl_pipeline_stats *stats,
                                                struct sl_diag *diag);

@@ -533,7 +533,7 @@ static void test_a_missing_gpu_is_said(void **state)
 
     (void)state;
     sl_pipeline_config_init(&config);
-    config.device.kind = SL_DEVICE_CUDA;
+    config.devices[0].kind = SL_DEVICE_CUDA;
     config.engines[0].engine = &engine; /* it has no CUDA backend */
     config.engines[0].table = &table;
     config.n_engines = 1;
@@ -577,7 +577,7 @@ static void test_tables_too_large_for_a_gpu_fail_before_the_first_fill(void **st
 
     (void)state;
     sl_pipeline_config_init(&config);
-    config.device.kind = SL_DEVICE_CUDA;
+    config.devices[0].kind = SL_DEVICE_CUDA;
     config.engines[0].engine = &small;
     config.engines[0].table = &table;
     config.n_engines = 1;
@@ -588,7 +588,7 @@ static void test_tables_too_large_for_a_gpu_fail_before_the_first_fill(void **st
     assert_string_equal(diag.text, "too large a table");
     assert_int_equal(stats.batches, 0);
 
-    config.device.kind = SL_DEVICE_CPU;
+    config.devices[0].kind = SL_DEVICE_CPU;
     config.fill = fill_x;
     assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
     assert_string_equal(stats.backend[0], "test");
