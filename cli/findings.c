@@ -28,6 +28,7 @@ bool findings_open(struct findings *findings)
     pthread_mutex_init(&findings->lock, NULL);
     if (findings->rules != NULL)
         sl_rules_count(findings->rules, &count);
+    pthread_mutex_init(&findings->sinks_lock, NULL);
     findings->by_signature = calloc(count.loaded + 1, sizeof *findings->by_signature);
     if (findings->by_signature == NULL) {
         cli_error("no memory for %zu signatures", count.loaded);
@@ -230,6 +231,14 @@ static enum sl_status drain_to(struct sl_sink *sink, struct sl_sink *held,
     return status;
 }
 
+static void show_counts(struct findings *findings)
+{
+    atomic_store_explicit(&findings->seen_alerts, findings->n_alerts, memory_order_relaxed);
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        atomic_store_explicit(&findings->seen_by_check[c], findings->by_check[c],
+                              memory_order_relaxed);
+}
+
 enum sl_status findings_drain(struct findings *findings, const struct sl_batch *batch,
                               const struct sl_hits *hits, struct sl_diag *diag)
 {
@@ -238,12 +247,48 @@ enum sl_status findings_drain(struct findings *findings, const struct sl_batch *
     enum sl_status status = SL_OK;
 
     count(findings, &events);
+    pthread_mutex_lock(&findings->sinks_lock);
     for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
         status = drain_to(findings->sinks[i].sink, digest->held[i], &events,
                           findings->flush_each_batch, diag);
         findings->sinks[i].failed = status != SL_OK;
     }
+    pthread_mutex_unlock(&findings->sinks_lock);
+    show_counts(findings);
     return status;
+}
+
+void findings_look(struct findings *findings, struct sl_stats *stats)
+{
+    stats->has_header_checks = findings->header_engine >= 0;
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        stats->anomalies[c] =
+            atomic_load_explicit(&findings->seen_by_check[c], memory_order_relaxed);
+    stats->has_rules = findings->rules != NULL;
+    if (stats->has_rules)
+        sl_rules_count(findings->rules, &stats->rules);
+    stats->alerts = atomic_load_explicit(&findings->seen_alerts, memory_order_relaxed);
+}
+
+bool findings_take_stats(const struct findings *findings)
+{
+    for (uint32_t i = 0; i < findings->n_sinks; i++)
+        if (sl_sink_takes_stats(findings->sinks[i].sink))
+            return true;
+    return false;
+}
+
+void findings_write_stats(struct findings *findings, const struct sl_stats *stats)
+{
+    pthread_mutex_lock(&findings->sinks_lock);
+    for (uint32_t i = 0; i < findings->n_sinks; i++) {
+        struct sl_sink *sink = findings->sinks[i].sink;
+
+        if (sl_sink_takes_stats(sink) &&
+            (sl_sink_write_stats(sink, stats, NULL) != SL_OK || sl_sink_flush(sink, NULL) != SL_OK))
+            continue; /* it will say so again */
+    }
+    pthread_mutex_unlock(&findings->sinks_lock);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

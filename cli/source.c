@@ -7,7 +7,10 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "cli.h"
+
+enum { LIVE_LOOK_NS = 100000000 }; /* asking the kernel opens files */
 
 /* What the signal handler knows. It may run on any thread while the filling thread closes the
  * capture: who closes takes the pointer away first, and waits until no handler holds it. */
@@ -47,7 +50,8 @@ struct source_batch {
     struct sl_capture_part part;
     struct sl_dissect_stats dissected;
     struct sl_flow_keys *keys;
-    void *room; /* source_room */
+    void *room;     /* source_room */
+    uint64_t bytes; /* captured, of its packets */
 };
 
 static void add_stats(struct source *source, const struct sl_capture_stats *stats)
@@ -55,6 +59,7 @@ static void add_stats(struct source *source, const struct sl_capture_stats *stat
     source->captured.packets += stats->packets;
     source->captured.bytes += stats->bytes;
     source->captured.file_bytes += stats->file_bytes;
+    source->captured.kernel_packets += stats->kernel_packets;
     source->captured.kernel_drops += stats->kernel_drops;
     source->captured.skipped_blocks += stats->skipped_blocks;
 }
@@ -69,6 +74,7 @@ static void let_go(struct source *source, struct source_open *open)
     sl_capture_stats(open->capture, &stats);
     pthread_mutex_lock(&source->lock);
     add_stats(source, &stats);
+    memset(&source->live, 0, sizeof source->live); /* it is among them now */
     pthread_mutex_unlock(&source->lock);
     sl_capture_close(open->capture);
     free(open);
@@ -94,9 +100,17 @@ static void fail_file(struct source *source, const struct sl_diag *diag)
     pthread_mutex_unlock(&source->lock);
 }
 
-/* Takes over the capture; false: no memory, and it is closed. */
+/* Takes over the capture; false: no memory, or it cannot be read in time, and it is closed. */
 static bool hold(struct source *source, struct sl_capture *capture)
 {
+    struct sl_diag diag = {0};
+
+    if (source->max_latency_ns != 0 &&
+        sl_capture_limit_latency(capture, source->max_latency_ns, &diag) != SL_OK) {
+        fail_file(source, &diag);
+        sl_capture_close(capture);
+        return false;
+    }
     source->open = malloc(sizeof *source->open);
     if (source->open == NULL) {
         cli_error("no memory to read %s", sl_capture_name(capture));
@@ -189,6 +203,20 @@ static enum sl_status fill_some(struct source *source, struct sl_batch *batch,
     return status;
 }
 
+static void look_at_kernel(struct source *source)
+{
+    const uint64_t now = clock_ns();
+    struct sl_capture_stats stats;
+
+    if (source->interface == NULL || now - source->looked_ns < LIVE_LOOK_NS)
+        return;
+    sl_capture_stats(source->open->capture, &stats);
+    pthread_mutex_lock(&source->lock);
+    source->live = stats;
+    source->looked_ns = now;
+    pthread_mutex_unlock(&source->lock);
+}
+
 enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct source_batch *mine = own(source, batch);
@@ -207,11 +235,14 @@ enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct
             status = fill_some(source, batch, mine, diag);
         else
             return status;
+        look_at_kernel(source);
         if (status == SL_OK || status == SL_EINVAL)
             return status;
         if (status != SL_END)
             fail_file(source, diag);
         leave_capture(source);
+        if (source->max_latency_ns != 0 && batch->n_items != 0)
+            return SL_OK; /* opening the next may take as long as its writer likes */
     }
 }
 
@@ -222,6 +253,9 @@ static void dissect(const struct source *source, struct source_batch *mine, stru
     memset(&mine->dissected, 0, sizeof mine->dissected);
     sl_dissect(batch, &mine->dissected);
     sl_flow_keys_read(mine->keys, source->flows, batch);
+    mine->bytes = 0;
+    for (uint32_t i = 0; i < batch->n_items; i++)
+        mine->bytes += batch->packet[i].len;
 }
 
 enum sl_status source_prepare(struct source *source, struct sl_batch *batch)
@@ -266,9 +300,28 @@ enum sl_status source_order(struct source *source, struct sl_batch *batch)
 
     if (mine->open != NULL)
         join(source, mine, batch);
-    add_dissected(&source->dissected, &mine->dissected);
     sl_flow_track_keys(source->flows, batch, mine->keys);
+    pthread_mutex_lock(&source->lock);
+    source->packets += batch->n_items;
+    source->bytes += mine->bytes;
+    add_dissected(&source->dissected, &mine->dissected);
+    sl_flow_stats(source->flows, &source->flow_stats);
+    pthread_mutex_unlock(&source->lock);
     return SL_OK;
+}
+
+void source_look(struct source *source, struct sl_stats *stats)
+{
+    stats->live = source->interface != NULL;
+    pthread_mutex_lock(&source->lock);
+    stats->packets = source->packets;
+    stats->bytes = source->bytes;
+    stats->failed_sources = source->n_failed;
+    stats->kernel_packets = source->captured.kernel_packets + source->live.kernel_packets;
+    stats->kernel_drops = source->captured.kernel_drops + source->live.kernel_drops;
+    stats->dissected = source->dissected;
+    stats->flows = source->flow_stats;
+    pthread_mutex_unlock(&source->lock);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

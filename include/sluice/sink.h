@@ -10,6 +10,7 @@
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
 #include "sluice/header.h"
+#include "sluice/stats.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus
@@ -61,6 +62,15 @@ SL_CHECK SL_API enum sl_status sl_sink_hold(struct sl_sink **held, const struct 
  * `held` is empty then. As sl_sink_write. */
 SL_CHECK SL_API enum sl_status sl_sink_pass(struct sl_sink *held, struct sl_sink *sink,
                                             struct sl_diag *diag);
+
+/* Whether the kind takes counters: "console" (one line) and "eve" (an event of type stats; totals,
+ * named as Suricata's where it has them, and sluice's own in an object of that name) do. */
+SL_API bool sl_sink_takes_stats(const struct sl_sink *sink);
+
+/* Writes the counters of a run, as sl_sink_write does an event. SL_EUNSUPPORTED, and the sink is as
+ * it was: it takes none. */
+SL_CHECK SL_API enum sl_status
+sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats *stats, struct sl_diag *diag);
 
 /* Hands what is buffered to the system; SQLite commits. */
 SL_CHECK SL_API enum sl_status sl_sink_flush(struct sl_sink *sink, struct sl_diag *diag);

@@ -3,6 +3,7 @@
  * 'x', and can be told to fail. */
 #include "test.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -182,7 +183,7 @@ struct prepared {
     struct mark {
         uint32_t number;
         size_t n_hits; /* what digest leaves for drain */
-    } mark[200];
+    } mark[1000];
 };
 
 static enum sl_status fill_later(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -254,8 +255,9 @@ static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
     return SL_OK;
 }
 
-static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
-                                   struct sl_pipeline_stats *stats, struct sl_diag *diag)
+static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
+                                  struct sl_pipeline_monitor *monitor,
+                                  struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
     struct table table = {-1, -1};
     struct sl_pipeline_config config;
@@ -274,7 +276,14 @@ static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers, uin
     config.digest = run->digest ? digest : NULL;
     config.drain = drain_prepared;
     config.user = run;
+    config.monitor = monitor;
     return sl_pipeline_run(&config, stats, diag);
+}
+
+static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
+                                   struct sl_pipeline_stats *stats, struct sl_diag *diag)
+{
+    return run_watched(run, n_workers, n_loaders, NULL, stats, diag);
 }
 
 static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **state)
@@ -346,6 +355,94 @@ static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
         assert_string_equal(diag.text, "not ordered");
         assert_true(run.ordered == 31 && run.drained <= 30);
     }
+}
+
+/* Looks at runs as often as it can. cmocka asserts on its main thread alone, so this one counts. */
+struct watcher {
+    struct sl_pipeline_monitor *monitor;
+    atomic_bool stop;
+    uint32_t n_running, n_wrong;
+    uint32_t n_seen[SL_PIPELINE_N_STAGES]; /* looks that found a batch in the stage */
+};
+
+static uint32_t batches_in(const struct sl_pipeline_snapshot *snapshot)
+{
+    uint32_t n = 0;
+
+    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+        n += snapshot->stage[s].waiting + snapshot->stage[s].busy;
+    return n;
+}
+
+/* Two looks, one after the other, at one run. */
+static bool goes_on(const struct sl_pipeline_stats *a, const struct sl_pipeline_stats *b)
+{
+    return a->batches <= b->batches && a->items <= b->items && a->arena_bytes <= b->arena_bytes &&
+           a->engine_hits[0] <= b->engine_hits[0] && a->engine_ns[0] <= b->engine_ns[0] &&
+           a->fill_ns <= b->fill_ns && a->load_ns <= b->load_ns && a->work_ns <= b->work_ns &&
+           a->drain_ns <= b->drain_ns && a->seconds_ns <= b->seconds_ns &&
+           a->n_workers == b->n_workers && a->n_loaders == b->n_loaders;
+}
+
+static void *watch(void *argument)
+{
+    struct watcher *watcher = argument;
+    struct sl_pipeline_snapshot before = {0}, now;
+
+    while (!atomic_load(&watcher->stop)) {
+        sl_pipeline_snapshot(watcher->monitor, &now);
+        if (now.running) {
+            const uint32_t n = batches_in(&now);
+
+            watcher->n_running++;
+            /* Each item of drain_prepared is one batch, with a hit a byte. */
+            watcher->n_wrong += now.stats.items != now.stats.batches || n < 4 ||
+                                now.n_engines != 1 || strcmp(now.engine[0], "test engine") != 0 ||
+                                now.stats.engine_hits[0] > now.stats.arena_bytes;
+            if (before.running)
+                watcher->n_wrong += !goes_on(&before.stats, &now.stats) || n != batches_in(&before);
+            for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+                watcher->n_seen[s] += now.stage[s].waiting + now.stage[s].busy != 0;
+        }
+        before = now;
+    }
+    return NULL;
+}
+
+static void test_a_run_can_be_watched(void **state)
+{
+    (void)state;
+    for (uint32_t n_loaders = 0; n_loaders <= 3; n_loaders += 3) {
+        struct prepared run = {
+            .n_batches = 1000, .fail_prepare_at = UINT32_MAX, .fail_order_at = UINT32_MAX};
+        struct watcher watcher = {0};
+        struct sl_pipeline_snapshot snapshot;
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+        pthread_t thread;
+
+        assert_int_equal(sl_pipeline_monitor_create(&watcher.monitor, &diag), SL_OK);
+        sl_pipeline_snapshot(watcher.monitor, &snapshot);
+        assert_true(!snapshot.running && snapshot.stats.batches == 0 && batches_in(&snapshot) == 0);
+        assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
+        assert_int_equal(run_watched(&run, 3, n_loaders, watcher.monitor, &stats, &diag), SL_OK);
+        atomic_store(&watcher.stop, true);
+        pthread_join(thread, NULL);
+        assert_int_equal(watcher.n_wrong, 0);
+        assert_true(watcher.n_running > 0);
+        for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+            assert_true(watcher.n_seen[s] > 0);
+
+        sl_pipeline_snapshot(watcher.monitor, &snapshot);
+        assert_true(!snapshot.running && batches_in(&snapshot) == 0);
+        assert_true(snapshot.stats.seconds_ns > 0 && snapshot.stats.seconds_ns <= stats.seconds_ns);
+        snapshot.stats.seconds_ns = stats.seconds_ns;
+        assert_memory_equal(&snapshot.stats, &stats, sizeof stats);
+        assert_int_equal(stats.items, 1000 - 143);
+        assert_true(stats.work_ns >= stats.engine_ns[0] && stats.engine_ns[0] > 0);
+        sl_pipeline_monitor_free(watcher.monitor);
+    }
+    sl_pipeline_monitor_free(NULL);
 }
 
 static enum sl_status fill_x(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -436,7 +533,7 @@ static void test_a_missing_gpu_is_said(void **state)
 
     (void)state;
     sl_pipeline_config_init(&config);
-    config.device.kind = SL_DEVICE_CUDA;
+    config.devices[0].kind = SL_DEVICE_CUDA;
     config.engines[0].engine = &engine; /* it has no CUDA backend */
     config.engines[0].table = &table;
     config.n_engines = 1;
@@ -480,7 +577,7 @@ static void test_tables_too_large_for_a_gpu_fail_before_the_first_fill(void **st
 
     (void)state;
     sl_pipeline_config_init(&config);
-    config.device.kind = SL_DEVICE_CUDA;
+    config.devices[0].kind = SL_DEVICE_CUDA;
     config.engines[0].engine = &small;
     config.engines[0].table = &table;
     config.n_engines = 1;
@@ -491,7 +588,7 @@ static void test_tables_too_large_for_a_gpu_fail_before_the_first_fill(void **st
     assert_string_equal(diag.text, "too large a table");
     assert_int_equal(stats.batches, 0);
 
-    config.device.kind = SL_DEVICE_CPU;
+    config.devices[0].kind = SL_DEVICE_CPU;
     config.fill = fill_x;
     assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
     assert_string_equal(stats.backend[0], "test");
@@ -505,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
         cmocka_unit_test(test_batches_are_digested_at_once_before_they_are_drained),
         cmocka_unit_test(test_batches_that_cannot_be_prepared_end_the_run),
+        cmocka_unit_test(test_a_run_can_be_watched),
         cmocka_unit_test(test_more_hits_than_expected_all_arrive),
         cmocka_unit_test(test_what_was_filled_before_a_cut_is_drained),
         cmocka_unit_test(test_failures_end_the_run),

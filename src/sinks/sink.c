@@ -113,6 +113,22 @@ enum sl_status sl_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct s
     return outcome(held, diag);
 }
 
+bool sl_sink_takes_stats(const struct sl_sink *sink)
+{
+    return sink->kind->write_stats != NULL;
+}
+
+enum sl_status sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats *stats,
+                                   struct sl_diag *diag)
+{
+    if (!sl_sink_takes_stats(sink))
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "a sink of the kind %s takes no counters",
+                        sink->kind->name);
+    if (sink->failure == SL_OK)
+        sink->failure = sink->kind->write_stats(sink, stats, &sink->reason);
+    return outcome(sink, diag);
+}
+
 enum sl_status sl_sink_flush(struct sl_sink *sink, struct sl_diag *diag)
 {
     if (sink->failure == SL_OK)

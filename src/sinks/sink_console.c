@@ -4,6 +4,8 @@
  * 2026-01-02 10:11:12.123456  ALERT  [1:2000001:3] message  (class, priority 1)  TCP 10.0.0.1:1
  * -> 10.0.0.2:2
  *
+ * and one for the counters, those that a person follows.
+ *
  * Lines are printable ASCII whatever the events hold: a terminal in an 8-bit encoding takes bytes
  * of well-formed UTF-8 for control sequences. */
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 #include "base/diag.h"
 #include "sinks/event_text.h"
 #include "sinks/line_sink.h"
+#include "sinks/stats_text.h"
 
 /* Of standard output; or, hold_len not 0, one that holds. */
 static enum sl_status make(struct sl_sink **sink, size_t hold_len, struct sl_diag *diag)
@@ -129,6 +132,37 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
     return line_end(out, diag);
 }
 
+static void put_count(struct line_sink *out, uint64_t n, const char *what)
+{
+    line_text(out, "  ");
+    line_uint(out, n);
+    line_text(out, what);
+}
+
+static enum sl_status console_write_stats(struct sl_sink *sink, const struct sl_stats *stats,
+                                          struct sl_diag *diag)
+{
+    struct line_sink *out = (struct line_sink *)sink;
+    char time[EVENT_TIME_LEN];
+
+    line_begin(out);
+    event_time(time, stats->time_ns, ' ');
+    line_bytes(out, time, sizeof time);
+    line_text(out, "  STATS");
+    put_count(out, stats->uptime_ns / 1000000000, " s");
+    put_count(out, stats->packets, " packets");
+    put_count(out, stats->bytes, " bytes");
+    if (stats->live)
+        put_count(out, stats->kernel_drops, " dropped");
+    put_count(out, stats->flows.active, " active flows");
+    if (stats->has_header_checks)
+        put_count(out, stats_anomalies(stats), " anomalies");
+    if (stats->has_rules)
+        put_count(out, stats->alerts, " alerts");
+    line_text(out, "\n");
+    return line_end(out, diag);
+}
+
 const struct sink_kind sink_console = {
     .name = "console",
     .usage = "console",
@@ -137,6 +171,7 @@ const struct sink_kind sink_console = {
     .hold = make,
     .pass = line_sink_pass,
     .write = console_write,
+    .write_stats = console_write_stats,
     .flush = line_sink_flush,
     .written = line_sink_written,
     .close = line_sink_close,

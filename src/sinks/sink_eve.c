@@ -10,6 +10,7 @@
  * - proto is the protocol's name where Suricata has one in use, else its number as a string.
  * - IPv6 addresses are in the short form of RFC 5952.
  * - Alerts carry a payload and anomalies none.
+ * - Stats are totals; stats_json.c says what they hold.
  *
  * All strings that are not constants of this file pass put_characters or put_key. The writer is
  * sluice's own because building and dumping a tree of values an alert costs five times as much. */
@@ -21,6 +22,7 @@
 #include "sinks/event_text.h"
 #include "sinks/line_sink.h"
 #include "sinks/payload_text.h"
+#include "sinks/stats_text.h"
 
 #define KEY(name) ",\"" name "\":"
 
@@ -401,6 +403,26 @@ static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *eve
     return line_end(out, diag);
 }
 
+static enum sl_status eve_write_stats(struct sl_sink *sink, const struct sl_stats *stats,
+                                      struct sl_diag *diag)
+{
+    struct line_sink *out = &((struct eve_sink *)sink)->out;
+    char time[EVENT_TIME_LEN];
+    char *object = stats_json(stats);
+
+    if (object == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a stats event");
+    line_begin(out);
+    event_time(time, stats->time_ns, 'T');
+    line_text(out, "{\"timestamp\":\"");
+    line_bytes(out, time, sizeof time);
+    line_text(out, "+0000\"" KEY("event_type") "\"stats\"" KEY("stats"));
+    line_text(out, object);
+    line_text(out, "}\n");
+    free(object);
+    return line_end(out, diag);
+}
+
 static enum sl_status eve_close(struct sl_sink *sink, struct sl_diag *diag)
 {
     free(((struct eve_sink *)sink)->metadata);
@@ -415,6 +437,7 @@ const struct sink_kind sink_eve = {
     .hold = eve_hold,
     .pass = line_sink_pass,
     .write = eve_write,
+    .write_stats = eve_write_stats,
     .flush = line_sink_flush,
     .written = line_sink_written,
     .close = eve_close,
