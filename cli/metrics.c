@@ -28,7 +28,7 @@ static bool parse_port(const char *text, char port[6])
 {
     const size_t len = strlen(text);
 
-    if (len == 0 || len > 5 || strspn(text, "0123456789") != len || atoi(text) > 65535)
+    if (len == 0 || len > 5 || strspn(text, "0123456789") != len || strtoul(text, NULL, 10) > 65535)
         return false;
     memcpy(port, text, len + 1);
     return true;
@@ -75,7 +75,7 @@ static struct addrinfo *resolve(const char *text)
 
 static bool any_port(const struct addrinfo *at)
 {
-    char port[6];
+    char port[6] = "";
 
     return getnameinfo(at->ai_addr, at->ai_addrlen, NULL, 0, port, sizeof port, NI_NUMERICSERV) ==
                0 &&
@@ -85,7 +85,7 @@ static bool any_port(const struct addrinfo *at)
 /* Which port was picked. */
 static void say_port(int socket)
 {
-    struct sockaddr_storage bound;
+    struct sockaddr_storage bound = {0};
     socklen_t len = sizeof bound;
     char host[64], port[6];
 

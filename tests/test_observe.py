@@ -47,7 +47,8 @@ def parse_labels(text):
 
 def parse_exposition(body):
     """The text format 0.0.4, as strict as this writer is to be: each metric once, HELP, TYPE and at
-    least one sample in a row, no series twice, counters named _total, no timestamps."""
+    least one sample in a row, no series twice, counters named _total, no timestamps. Of a summary
+    _count is a metric of its own here."""
     text = body.decode("utf-8")
     assert text.endswith("\n") and "\n\n" not in text and "\r" not in text
     metrics, lines = {}, iter(text.split("\n")[:-1])
@@ -61,14 +62,18 @@ def parse_exposition(body):
             assert metric not in metrics, line
             typed = TYPE.fullmatch(next(lines))
             assert typed and typed[1] == metric, line
-            assert typed[2] == ("counter" if metric.endswith("_total") else "gauge"), line
+            kind = typed[2]
+            assert (kind == "counter") == metric.endswith("_total"), line
+            assert kind in ("counter", "gauge", "summary"), line
             metrics[metric] = {}
             continue
         sample = SAMPLE.fullmatch(line)
-        assert sample and sample[1] == metric, line
-        labels = parse_labels(sample[2]) if sample[2] is not None else ()
-        assert labels not in metrics[metric], line
-        metrics[metric][labels] = float(sample[3]) if "." in sample[3] else int(sample[3])
+        assert sample, line
+        name, labels = sample[1], parse_labels(sample[2]) if sample[2] is not None else ()
+        assert name == metric or (kind == "summary" and name == metric + "_count"), line
+        assert (kind == "summary" and name == metric) == ("quantile" in dict(labels)), line
+        assert labels not in metrics.setdefault(name, {}), line
+        metrics[name][labels] = float(sample[3]) if "." in sample[3] else int(sample[3])
     assert metrics[metric]
     return metrics
 
@@ -206,9 +211,42 @@ class Observed(unittest.TestCase):
     def test_what_is_not_switched_on_is_not_there(self):
         run = self.start("--device", "cpu")
         metrics = run.wait_for("sluice_batches_total", 1)
-        for absent in ("sluice_alerts_total", "sluice_anomalies_total", "sluice_engine_hits_total"):
+        for absent in ("sluice_alerts_total", "sluice_anomalies_total", "sluice_engine_hits_total",
+                       "sluice_latency_seconds"):
             self.assertNotIn(absent, metrics)
         self.assertEqual(run.end()[0], 0)
+
+    def test_latency(self):
+        eve = self.path("eve.json")
+        run = self.start("--max-latency", "1000", "--stats=1", "--alerts", "eve:" + eve)
+        packets = json.loads(sluice("run", "-r", CAPTURE, "--json").stdout)["packets"]
+        metrics = run.wait_for("sluice_packets_total", packets)
+        for _ in range(100):
+            if metrics.get("sluice_latency_seconds_count") == {(): packets}:
+                break
+            time.sleep(0.05)
+            metrics = run.metrics()
+        values = [metrics["sluice_latency_seconds"][("quantile", quantile),]
+                  for quantile in ("0.5", "0.99", "0.999", "1")]
+        self.assertGreater(values[0], 0)
+        self.assertEqual(values, sorted(values))
+        status, summary, _ = run.end()
+        self.assertEqual(status, 0)
+        latency = self.events(eve)[0][-1]["sluice"]["latency"]
+        self.assertEqual(latency["packets"], packets)
+        for name in ("p50", "p99", "p99.9", "max"):
+            self.assertAlmostEqual(latency[name.replace(".", "") + "_ns"] / 1e3, summary["latency"][name + "_us"], 2)
+
+    def test_devices(self):
+        run = self.start("--device", "cpu")
+        metrics = run.wait_for("sluice_batches_total", 1)
+        device = ("device", "cpu")
+        self.assertEqual(metrics["sluice_device_batches_total"], {(device,): 1})
+        self.assertEqual(metrics["sluice_device_redone_total"], {(device,): 0})
+        self.assertEqual(metrics["sluice_device_dropped"], {(device,): 0})
+        (labels,) = metrics["sluice_device_info"]
+        _, summary, _ = run.end()
+        self.assertEqual(labels, (device, ("name", summary["devices"][0]["name"])))
 
     def test_requests(self):
         run = self.start()

@@ -111,8 +111,8 @@ struct sl_pipeline_stats {
     struct sl_pipeline_device devices[SL_PIPELINE_DEVICES_MAX + 1];
     uint32_t n_devices;
 
-    /* From arrival to result, of all packets whose arrival is known; at the end of the run, and
-     * only where it was asked for. Quantiles are at most 1/32 too high, never too low. */
+    /* From arrival to result, of all packets whose arrival is known, and only where it was asked
+     * for. Quantiles are at most 1/32 too high, never too low. */
     struct {
         uint64_t packets;
         uint64_t p50_ns, p99_ns, p999_ns, max_ns;

@@ -32,7 +32,8 @@ struct pipeline {
     bool cuda; /* some device is a GPU */
     uint32_t n_slots, n_loaders;
     struct slot *slots;
-    struct histogram latency; /* the draining thread's */
+    pthread_mutex_t latency_lock;
+    struct histogram latency; /* guarded by that lock */
     pthread_mutex_t telling;  /* held while config->dropped is called */
 
     pthread_mutex_t lock; /* guards all below, the slots' done and redo, and what lanes count */
@@ -434,19 +435,21 @@ static void count_drained(struct pipeline *pipeline, const struct slot *slot, ui
 }
 
 /* Neighbours have often arrived together. */
-static void note_latency(struct histogram *latency, const struct sl_batch *batch, uint64_t now)
+static void note_latency(struct pipeline *pipeline, const struct sl_batch *batch, uint64_t now)
 {
     const struct sl_origin *origin = batch->origin;
     uint32_t n = origin != NULL ? batch->n_items : 0;
 
+    pthread_mutex_lock(&pipeline->latency_lock);
     for (uint32_t begin = 0, end; begin < n; begin = end) {
         const uint64_t arrival = origin[begin].arrival_ns;
 
         for (end = begin + 1; end < n && origin[end].arrival_ns == arrival; end++)
             ;
         if (arrival != 0)
-            histogram_add(latency, now - arrival, end - begin);
+            histogram_add(&pipeline->latency, now - arrival, end - begin);
     }
+    pthread_mutex_unlock(&pipeline->latency_lock);
 }
 
 static void drain_loop(struct pipeline *pipeline)
@@ -465,7 +468,7 @@ static void drain_loop(struct pipeline *pipeline)
         if (status != SL_OK)
             fail_all(pipeline, status, &diag);
         else if (config->latency)
-            note_latency(&pipeline->latency, slot->batch, end);
+            note_latency(pipeline, slot->batch, end);
         pthread_mutex_lock(&pipeline->lock);
         if (!empty)
             count_drained(pipeline, slot, end - begin);
@@ -503,6 +506,19 @@ static void look_at_stages(const struct pipeline *pipeline, struct sl_pipeline_s
     }
 }
 
+static void tell_latency(struct pipeline *pipeline, struct sl_pipeline_stats *stats)
+{
+    const struct histogram *latency = &pipeline->latency;
+
+    pthread_mutex_lock(&pipeline->latency_lock);
+    stats->latency.packets = latency->n;
+    stats->latency.p50_ns = histogram_quantile(latency, 500);
+    stats->latency.p99_ns = histogram_quantile(latency, 990);
+    stats->latency.p999_ns = histogram_quantile(latency, 999);
+    stats->latency.max_ns = latency->max;
+    pthread_mutex_unlock(&pipeline->latency_lock);
+}
+
 /* The monitor's. */
 static void look(void *opaque, struct sl_pipeline_snapshot *snapshot)
 {
@@ -516,6 +532,7 @@ static void look(void *opaque, struct sl_pipeline_snapshot *snapshot)
     snapshot->stats = *pipeline->stats;
     look_at_stages(pipeline, snapshot);
     pthread_mutex_unlock(&pipeline->lock);
+    tell_latency(pipeline, &snapshot->stats);
     snapshot->stats.seconds_ns = clock_ns() - pipeline->begin_ns;
 }
 
@@ -618,15 +635,6 @@ static void begin(struct pipeline *pipeline)
     pipeline->stats->n_loaders = pipeline->n_loaders;
 }
 
-static void tell_latency(const struct histogram *latency, struct sl_pipeline_stats *stats)
-{
-    stats->latency.packets = latency->n;
-    stats->latency.p50_ns = histogram_quantile(latency, 500);
-    stats->latency.p99_ns = histogram_quantile(latency, 990);
-    stats->latency.p999_ns = histogram_quantile(latency, 999);
-    stats->latency.max_ns = latency->max;
-}
-
 enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
@@ -634,6 +642,7 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                 .telling = PTHREAD_MUTEX_INITIALIZER,
                                 .lock = PTHREAD_MUTEX_INITIALIZER,
                                 .changed = PTHREAD_COND_INITIALIZER,
+                                .latency_lock = PTHREAD_MUTEX_INITIALIZER,
                                 .diag = diag,
                                 .stats = stats,
                                 .begin_ns = clock_ns()};
@@ -658,7 +667,7 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
         monitor_end(config->monitor);
     }
     close_all(&pipeline);
-    tell_latency(&pipeline.latency, stats);
+    tell_latency(&pipeline, stats);
     stats->seconds_ns = clock_ns() - pipeline.begin_ns;
     return status;
 }

@@ -496,6 +496,7 @@ static void test_no_batch_is_lost_from_sight(void **state)
         config.prepare = nth % 2 != 0 ? prepare : NULL;
         config.n_batches = 9;
         config.monitor = watcher.monitor;
+        config.latency = true;
         assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
         check_complete(&run, &stats);
     }

@@ -150,6 +150,34 @@ static void put_engines(struct tree *tree, const struct sl_pipeline_snapshot *pi
     put(tree, "sluice.engines", engines);
 }
 
+static void put_devices(struct tree *tree, const struct sl_pipeline_stats *stats)
+{
+    json_t *devices = json_object();
+    char name[STATS_NAME_LEN];
+
+    for (uint32_t d = 0; d < stats->n_devices; d++) {
+        const struct sl_pipeline_device *device = &stats->devices[d];
+
+        tree->failed |= json_object_set_new(
+                            devices, stats_device(&device->device, name),
+                            json_pack("{s:s, s:I, s:I, s:b}", "name", device->device.name,
+                                      "batches", (json_int_t)device->batches, "redone",
+                                      (json_int_t)device->redone, "dropped", device->dropped)) != 0;
+    }
+    put(tree, "sluice.devices", devices);
+}
+
+static void put_latency(struct tree *tree, const struct sl_pipeline_stats *stats)
+{
+    if (stats->latency.packets == 0)
+        return;
+    put_count(tree, "sluice.latency.packets", stats->latency.packets);
+    put_count(tree, "sluice.latency.p50_ns", stats->latency.p50_ns);
+    put_count(tree, "sluice.latency.p99_ns", stats->latency.p99_ns);
+    put_count(tree, "sluice.latency.p999_ns", stats->latency.p999_ns);
+    put_count(tree, "sluice.latency.max_ns", stats->latency.max_ns);
+}
+
 static void put_own(struct tree *tree, const struct sl_stats *stats)
 {
     const struct sl_flow_stats *flows = &stats->flows;
@@ -161,6 +189,8 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
     put_count(tree, "sluice.loaders", stats->pipeline.stats.n_loaders);
     put_stages(tree, &stats->pipeline);
     put_engines(tree, &stats->pipeline);
+    put_devices(tree, &stats->pipeline.stats);
+    put_latency(tree, &stats->pipeline.stats);
     put_count(tree, "sluice.flow.other", flows->other);
     put_count(tree, "sluice.flow.evicted", flows->evicted);
     put_count(tree, "sluice.flow.timed_out", flows->timed_out);

@@ -174,6 +174,48 @@ static void put_engines(struct exposition *to, const struct sl_pipeline_snapshot
         put_seconds_of(to, "engine", stats_engine(pipeline, e, name), pipeline->stats.engine_ns[e]);
 }
 
+static void put_devices(struct exposition *to, const struct sl_pipeline_stats *stats)
+{
+    char name[STATS_NAME_LEN];
+
+    if (stats->n_devices == 0)
+        return;
+    begin(to, "sluice_device_info", "gauge", "1; a label tells the device's name.");
+    for (uint32_t d = 0; d < stats->n_devices; d++) {
+        fputs("sluice_device_info{", to->out);
+        put_label(to->out, "device", stats_device(&stats->devices[d].device, name));
+        fputc(',', to->out);
+        put_label(to->out, "name", stats->devices[d].device.name);
+        fputs("} 1\n", to->out);
+    }
+    begin(to, "sluice_device_batches_total", "counter", "Batches whose engines ran on the device.");
+    for (uint32_t d = 0; d < stats->n_devices; d++)
+        put_count_of(to, "device", stats_device(&stats->devices[d].device, name),
+                     stats->devices[d].batches);
+    begin(to, "sluice_device_redone_total", "counter",
+          "Batches that the device failed on, done again elsewhere.");
+    for (uint32_t d = 0; d < stats->n_devices; d++)
+        put_count_of(to, "device", stats_device(&stats->devices[d].device, name),
+                     stats->devices[d].redone);
+    begin(to, "sluice_device_dropped", "gauge", "1 where the device failed and was dropped.");
+    for (uint32_t d = 0; d < stats->n_devices; d++)
+        put_count_of(to, "device", stats_device(&stats->devices[d].device, name),
+                     stats->devices[d].dropped);
+}
+
+static void put_latency(struct exposition *to, const struct sl_pipeline_stats *stats)
+{
+    if (stats->latency.packets == 0)
+        return;
+    begin(to, "sluice_latency_seconds", "summary",
+          "From a packet's arrival to its result, since the run began.");
+    put_seconds_of(to, "quantile", "0.5", stats->latency.p50_ns);
+    put_seconds_of(to, "quantile", "0.99", stats->latency.p99_ns);
+    put_seconds_of(to, "quantile", "0.999", stats->latency.p999_ns);
+    put_seconds_of(to, "quantile", "1", stats->latency.max_ns);
+    fprintf(to->out, "sluice_latency_seconds_count %" PRIu64 "\n", stats->latency.packets);
+}
+
 static void put_stages(struct exposition *to, const struct sl_pipeline_snapshot *pipeline)
 {
     const struct sl_pipeline_stats *stats = &pipeline->stats;
@@ -210,7 +252,9 @@ enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text, si
     put_flows(&to, &stats->flows);
     put_findings(&to, stats);
     put_engines(&to, &stats->pipeline);
+    put_devices(&to, &stats->pipeline.stats);
     put_stages(&to, &stats->pipeline);
+    put_latency(&to, &stats->pipeline.stats);
 
     const bool failed = ferror(to.out) != 0;
     if (fclose(to.out) == 0 && !failed)

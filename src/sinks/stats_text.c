@@ -34,3 +34,11 @@ const char *stats_engine(const struct sl_pipeline_snapshot *pipeline, uint32_t e
     snprintf(numbered, STATS_NAME_LEN, "%.50s-%u", pipeline->engine[e], nth);
     return numbered;
 }
+
+const char *stats_device(const struct sl_device *device, char numbered[STATS_NAME_LEN])
+{
+    if (device->kind == SL_DEVICE_CPU)
+        return "cpu";
+    snprintf(numbered, STATS_NAME_LEN, "cuda:%d", device->index);
+    return numbered;
+}

@@ -18,4 +18,7 @@ enum { STATS_NAME_LEN = 64 };
 const char *stats_engine(const struct sl_pipeline_snapshot *pipeline, uint32_t e,
                          char numbered[STATS_NAME_LEN]);
 
+/* "cpu", or "cuda:N" written to `numbered`: what --device calls it. */
+const char *stats_device(const struct sl_device *device, char numbered[STATS_NAME_LEN]);
+
 #endif

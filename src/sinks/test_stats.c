@@ -50,6 +50,19 @@ static void make_stats(struct sl_stats *stats)
     pipeline->stats.work_ns = UINT64_C(2000000345);
     pipeline->stats.digest_ns = UINT64_C(3000000000);
     pipeline->stats.drain_ns = UINT64_C(123456789012345678);
+    pipeline->stats.n_devices = 2;
+    for (uint32_t d = 0; d < 2; d++)
+        pipeline->stats.devices[d] = (struct sl_pipeline_device){
+            .device = {.kind = d == 0 ? SL_DEVICE_CUDA : SL_DEVICE_CPU, .index = 3 - 3 * (int)d},
+            .batches = 900 + d,
+            .redone = 910 + d,
+            .dropped = d == 0};
+    strcpy(pipeline->stats.devices[0].device.name, "a \"GPU\"");
+    pipeline->stats.latency.packets = 920;
+    pipeline->stats.latency.p50_ns = 921;
+    pipeline->stats.latency.p99_ns = 922;
+    pipeline->stats.latency.p999_ns = 923;
+    pipeline->stats.latency.max_ns = UINT64_C(9240000000);
     pipeline->stats.n_workers = 602;
     pipeline->stats.n_loaders = 603;
     for (uint32_t s = 0; s < SL_PIPELINE_N_STAGES; s++) {
@@ -134,6 +147,19 @@ static const struct {
     {"sluice_engine_seconds_total{engine=\"mpm.gram\"}", "6.000000001"},
     {"sluice_engine_seconds_total{engine=\"header\"}", "6.000000002"},
     {"sluice_engine_seconds_total{engine=\"mpm.gram-2\"}", "6.000000003"},
+    {"sluice_device_info{device=\"cuda:3\",name=\"a \\\"GPU\\\"\"}", "1"},
+    {"sluice_device_info{device=\"cpu\",name=\"\"}", "1"},
+    {"sluice_device_batches_total{device=\"cuda:3\"}", "900"},
+    {"sluice_device_batches_total{device=\"cpu\"}", "901"},
+    {"sluice_device_redone_total{device=\"cuda:3\"}", "910"},
+    {"sluice_device_redone_total{device=\"cpu\"}", "911"},
+    {"sluice_device_dropped{device=\"cuda:3\"}", "1"},
+    {"sluice_device_dropped{device=\"cpu\"}", "0"},
+    {"sluice_latency_seconds{quantile=\"0.5\"}", "0.000000921"},
+    {"sluice_latency_seconds{quantile=\"0.99\"}", "0.000000922"},
+    {"sluice_latency_seconds{quantile=\"0.999\"}", "0.000000923"},
+    {"sluice_latency_seconds{quantile=\"1\"}", "9.240000000"},
+    {"sluice_latency_seconds_count", "920"},
     {"sluice_batches_total", "601"},
     {"sluice_stage_seconds_total{stage=\"fill\"}", "0.000000001"},
     {"sluice_stage_seconds_total{stage=\"load\"}", "1.000000000"},
@@ -203,8 +229,9 @@ static void test_prometheus_escapes_labels(void **state)
 
 static void test_prometheus_leaves_out_what_is_not_switched_on(void **state)
 {
-    static const char *const absent[] = {"sluice_kernel_", "sluice_alerts", "sluice_rules",
-                                         "sluice_anomalies", "sluice_engine_"};
+    static const char *const absent[] = {"sluice_kernel_",   "sluice_alerts",  "sluice_rules",
+                                         "sluice_anomalies", "sluice_engine_", "sluice_device_",
+                                         "sluice_latency"};
     struct sl_stats stats;
 
     (void)state;
@@ -215,7 +242,8 @@ static void test_prometheus_leaves_out_what_is_not_switched_on(void **state)
         free(text);
     }
     stats.live = stats.has_rules = stats.has_header_checks = false;
-    stats.pipeline.n_engines = 0;
+    stats.pipeline.n_engines = stats.pipeline.stats.n_devices = 0;
+    stats.pipeline.stats.latency.packets = 0;
     stats.start_ns = -1; /* a clock that nobody set */
     char *text = exposition(&stats);
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
@@ -324,6 +352,14 @@ static const struct {
     {"sluice/engines/header/hits", 501},
     {"sluice/engines/mpm.gram-2/hits", 502},
     {"sluice/engines/mpm.gram-2/busy_ns", UINT64_C(6000000003)},
+    {"sluice/devices/cuda:3/batches", 900},
+    {"sluice/devices/cpu/batches", 901},
+    {"sluice/devices/cuda:3/redone", 910},
+    {"sluice/latency/packets", 920},
+    {"sluice/latency/p50_ns", 921},
+    {"sluice/latency/p99_ns", 922},
+    {"sluice/latency/p999_ns", 923},
+    {"sluice/latency/max_ns", UINT64_C(9240000000)},
     {"sluice/flow/other", 14},
     {"sluice/flow/evicted", 16},
     {"sluice/flow/timed_out", 17},
@@ -372,6 +408,10 @@ static void test_eve_has_each_counter(void **state)
     check_integer(json_array_get(engines, 0), "rules_failed", 22);
     assert_string_equal(json_string_value(at_path(counters, "sluice/engines/header/backend")),
                         "avx2");
+    assert_string_equal(json_string_value(at_path(counters, "sluice/devices/cuda:3/name")),
+                        "a \"GPU\"");
+    assert_true(json_is_true(at_path(counters, "sluice/devices/cuda:3/dropped")));
+    assert_true(json_is_false(at_path(counters, "sluice/devices/cpu/dropped")));
     json_decref(event);
 }
 
@@ -389,6 +429,7 @@ static void test_eve_of_nothing(void **state)
     assert_null(at_path(counters, "capture"));
     assert_null(at_path(counters, "detect/engines"));
     assert_null(at_path(counters, "sluice/anomalies"));
+    assert_null(at_path(counters, "sluice/latency"));
     assert_int_equal(json_object_size(at_path(counters, "sluice/engines")), 0);
     assert_int_equal(json_object_size(at_path(counters, "sluice/undecodable")), 0);
     json_decref(event);
