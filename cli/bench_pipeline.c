@@ -296,10 +296,10 @@ static json_t *moment_json(const struct passing *passing, size_t number)
     json_t *engines = json_array();
 
     for (unsigned e = 0; e < passing->together->n_engines; e++)
-        json_array_append_new(engines,
-                              json_pack("{s:s, s:o, s:o}", "engine", passing->noted[e].engine.name,
-                                        "begin", since(passing, moment->begin[e]), "end",
-                                        since(passing, moment->end[e])));
+        json_array_append_new(engines, json_pack("{s:s, s:o, s:o}", "engine",
+                                                 passing->together->engines[e].name, "begin",
+                                                 since(passing, moment->begin[e]), "end",
+                                                 since(passing, moment->end[e])));
     json_t *object =
         json_pack("{s:I, s:o, s:o, s:o, s:o}", "batch", (json_int_t)number, "fill_begin",
                   since(passing, moment->fill_begin), "filled", since(passing, moment->fill_end),
