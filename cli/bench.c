@@ -180,9 +180,42 @@ static bool add_path(struct bench *bench, int option, const char *path)
     }
 }
 
+/* Where an option's text goes as it is, or NULL. */
+static const char **text_for(struct bench *bench, int option)
+{
+    switch (option) {
+    case OPTION_NAMES:
+        return &bench->names_path;
+    case OPTION_ALGORITHMS:
+        return &bench->algorithms;
+    case OPTION_VARIANTS:
+        return &bench->variants;
+    case OPTION_STUDY:
+        return &bench->study;
+    case OPTION_DEVICE:
+        return &bench->device_name;
+    case OPTION_SAVE:
+        return &bench->save;
+    case OPTION_AGAINST:
+        return &bench->against;
+    case OPTION_FROM:
+        return &bench->from;
+    case OPTION_PLOT:
+        return &bench->plot;
+    default:
+        return NULL;
+    }
+}
+
 /* Options with one value or none. -1: go on; otherwise the exit status. */
 static int take_option(struct bench *bench, int option, char **argv)
 {
+    const char **text = text_for(bench, option);
+
+    if (text != NULL) {
+        *text = optarg;
+        return -1;
+    }
     switch (option) {
     case OPTION_COUNTS:
         return parse_counts("--counts", bench->counts, &bench->n_counts, SL_LITERAL_COUNT_MAX,
@@ -193,37 +226,10 @@ static int take_option(struct bench *bench, int option, char **argv)
         return parse_counts("--entries", bench->entries, &bench->n_entries, ENTRIES_MAX, optarg)
                    ? -1
                    : EXIT_FAILED;
-    case OPTION_NAMES:
-        bench->names_path = optarg;
-        return -1;
     case OPTION_DEVICE_BYTES:
         return parse_device_bytes(bench, optarg) ? -1 : EXIT_FAILED;
     case OPTION_RUNS:
         return parse_runs(bench, optarg) ? -1 : EXIT_FAILED;
-    case OPTION_ALGORITHMS:
-        bench->algorithms = optarg;
-        return -1;
-    case OPTION_STUDY:
-        bench->study = optarg;
-        return -1;
-    case OPTION_DEVICE:
-        bench->device_name = optarg;
-        return -1;
-    case OPTION_SAVE:
-        bench->save = optarg;
-        return -1;
-    case OPTION_AGAINST:
-        bench->against = optarg;
-        return -1;
-    case OPTION_FROM:
-        bench->from = optarg;
-        return -1;
-    case OPTION_PLOT:
-        bench->plot = optarg;
-        return -1;
-    case OPTION_VARIANTS:
-        bench->variants = optarg;
-        return -1;
     case OPTION_SAMPLE:
         bench->sample = true;
         return -1;

@@ -206,14 +206,15 @@ static bool measure_random(const struct bench_ceilings *ceilings, const struct b
 static void measure_link(struct bench_ceilings *ceilings, const struct bench *bench)
 {
     ceilings->link = device_link_rate(bench->device.index, LINK_BLOCK);
-    const struct bench_row row = {.what = "ceiling",
-                                  .variant = "link to the GPU",
-                                  .data = "pinned blocks of 16 MiB",
-                                  .rate = {ceilings->link, ceilings->link, ceilings->link},
-                                  .unit = 1e9,
-                                  .unit_name = "GB/s",
-                                  .role = BENCH_CEILING,
-                                  .series = "link to the GPU"};
+    const struct bench_row row = {
+        .what = "ceiling",
+        .variant = "link to the GPU",
+        .data = "pinned blocks of 16 MiB",
+        .rate = {.median = ceilings->link, .min = ceilings->link, .max = ceilings->link},
+        .unit = 1e9,
+        .unit_name = "GB/s",
+        .role = BENCH_CEILING,
+        .series = "link to the GPU"};
 
     if (ceilings->link > 0)
         bench_print(bench, &row);

@@ -22,7 +22,8 @@ extern char **environ;
 enum {
     ZSTD_LEVEL = 1,         /* its fastest regular one */
     SCANNED_LEN = 16 << 20, /* bytes of the file that is scanned: clamscan takes seconds for it */
-    LINE_LEN = 96           /* of a signature */
+    SCANNERS_MAX = 1024,
+    LINE_LEN = 96 /* of a signature */
 };
 
 /* ---- zstd ------------------------------------------------------------------------------------ */
@@ -58,7 +59,7 @@ struct scan {
     uint8_t *bytes; /* of the file */
     size_t len;
     struct sl_clamav_db *db;
-    struct sl_clamav_scanner *scanners[BENCH_CORES_MAX * 64];
+    struct sl_clamav_scanner *scanners[SCANNERS_MAX];
     unsigned n_scanners;
     struct bench_team *team;
     unsigned cores;
@@ -228,20 +229,26 @@ static void print_scan(const struct bench *bench, const struct bench_row *like,
 static bool rows_of_scanner(const struct bench_whole *whole, struct scan *scan)
 {
     const unsigned most = whole->ceilings.cores[whole->ceilings.n - 1];
-    const unsigned room = sizeof scan->scanners / sizeof *scan->scanners;
+    double one_core = 0;
 
-    if (!open_scanners(scan, most < room ? most : room))
+    if (!open_scanners(scan, most < SCANNERS_MAX ? most : SCANNERS_MAX))
         return false;
     for (unsigned i = 0; i < whole->ceilings.n; i++) {
-        scan->cores = whole->ceilings.cores[i] < room ? whole->ceilings.cores[i] : room;
+        scan->cores = whole->ceilings.cores[i];
+        if (scan->cores > scan->n_scanners)
+            break;
         scan->team = bench_team_start(scan->cores, scan_one, scan);
         if (scan->team == NULL)
             return false;
-        const struct bench_row row = {.what = "scan",
-                                      .variant = "sluice",
-                                      .rate = bench_measure(whole->bench->runs, scan_once, scan),
-                                      .role = BENCH_ENGINE};
+        struct bench_row row = {.what = "scan",
+                                .variant = "sluice",
+                                .rate = bench_measure(whole->bench->runs, scan_once, scan),
+                                .role = BENCH_ENGINE};
         bench_team_stop(scan->team);
+        if (i == 0)
+            one_core = row.rate.median;
+        else
+            row.scaling = row.rate.median / one_core;
         print_scan(whole->bench, &row, scan, scan->cores, "");
     }
     if (scan->failed)

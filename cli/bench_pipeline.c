@@ -35,7 +35,6 @@ struct noted {
 };
 
 struct passing {
-    const struct bench *bench;
     const struct bench_together *together;
     struct noted *noted;
     unsigned cores;
@@ -363,8 +362,8 @@ bool bench_run_together(const struct bench *bench, const struct bench_together *
     bool good = note_engines(noted, together);
 
     for (unsigned i = 0; i < n && good; i++) {
-        passings[i] = (struct passing){
-            .bench = bench, .together = together, .noted = noted, .cores = cores[i], .rate = rate};
+        passings[i] =
+            (struct passing){.together = together, .noted = noted, .cores = cores[i], .rate = rate};
         good = open_passing(&passings[i], bench->runs);
         if (!good)
             cli_error("no memory for the times of %zu batches", passings[i].n_batches);

@@ -613,6 +613,17 @@ class Command(unittest.TestCase):
         self.assert_refused(sluice("bench", "--study", "literals"), "--study")
         self.assert_refused(sluice("bench", "--files", CAPTURE), "--files")
 
+    def test_named_benches_are_saved_and_compared(self):
+        saved = self.path("header.json")
+        options = ["header", "-r", CAPTURE, "--runs", "1", "--device", "cpu"]
+        self.assertEqual(sluice("bench", *options, "--save", saved).returncode, 0)
+        result = sluice("bench", *options, "--against", saved, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        rows = [(line["bench"], line["variant"]) for line in lines if "median" in line]
+        self.assertEqual(sorted(rows), sorted((line["bench"], line["variant"]) for line in lines if "change" in line))
+        self.assertLessEqual({line["change"] for line in lines if "change" in line}, {"same", "slower", "faster"})
+
     def test_the_whole_machine(self):
         saved = self.path("saved.json")
         result = sluice("bench", "-r", CAPTURE, "--runs", "1", "--entries", "1000", "--counts", "50,100", "--device",
