@@ -43,9 +43,14 @@ void bench_choose_cores(struct bench_ceilings *ceilings)
     ceilings->cores[ceilings->n++] = all;
 }
 
+static size_t part_len(const struct sweep *sweep)
+{
+    return sweep->len / sweep->n_cores / ALIGN * ALIGN;
+}
+
 static void sweep_part(struct sweep *sweep, unsigned member)
 {
-    const size_t part = sweep->len / sweep->n_cores / ALIGN * ALIGN;
+    const size_t part = part_len(sweep);
     const size_t first = part * member;
     volatile uint64_t sum = 0;
 
@@ -91,7 +96,7 @@ static double sweep_once(void *user)
     bench_team_run(sweep->team);
     if (sweep->n_chains != 0)
         return (double)sweep->n_cores * sweep->n_chains * STEPS;
-    return (double)(sweep->len / sweep->n_cores / ALIGN * ALIGN * sweep->n_cores);
+    return (double)part_len(sweep) * sweep->n_cores;
 }
 
 static const struct bench_sweep *choose_sweep(void)

@@ -30,13 +30,13 @@ struct lane {
 struct run {
     const struct bench_work *work;
     struct lane *lanes;
-    unsigned n_lanes;
     struct bench_team *team;    /* on several cores: a thread a lane */
     atomic_size_t next;         /* batch for the next free thread */
     struct device_timer *timer; /* where the GPU's clock is read */
     size_t n_repeats;
     uint64_t hits; /* of one pass, as counted at first */
-    bool differs;  /* some run found other hits */
+    unsigned n_lanes;
+    bool differs; /* some run found other hits */
 };
 
 static bool is_cuda(const struct bench_work *work)

@@ -37,7 +37,6 @@ struct noted {
 struct passing {
     const struct bench_together *together;
     struct noted *noted;
-    unsigned cores;
     double rate;
     size_t n_repeats, n_batches; /* of a run */
     struct moment *moments;
@@ -46,6 +45,7 @@ struct passing {
     double *latencies; /* microseconds, of all counted runs */
     size_t n_latencies, latencies_cap;
     uint64_t hits[SL_PIPELINE_ENGINES_MAX];
+    unsigned cores;
     bool failed;
 };
 

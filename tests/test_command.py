@@ -627,7 +627,7 @@ class Command(unittest.TestCase):
     def test_the_whole_machine(self):
         saved = self.path("saved.json")
         result = sluice("bench", "-r", CAPTURE, "--runs", "1", "--entries", "1000", "--counts", "50,100", "--device",
-                        "cpu", "--variants", "mpm:ac,header:scalar,sampling:maxp,names:mata,virus:none", "--json",
+                        "cpu", "--variants", "mpm:ac,header:scalar,virus:none", "--json",
                         "--save", saved)
         self.assertEqual(result.returncode, 0, result.stderr)
         lines = [json.loads(line) for line in result.stdout.splitlines()]
@@ -645,7 +645,7 @@ class Command(unittest.TestCase):
             if "why" not in row:
                 self.assertTrue(0 < row["min"] <= row["q1"] <= row["median"] <= row["q3"] <= row["max"], row)
                 series.setdefault(row.get("series"), []).append(row["cores"])
-        for name in ("header scalar", "mpm/50 ac scalar", "memory read", "names mata interleaved"):
+        for name in ("header scalar", "mpm/50 ac scalar", "memory read"):
             self.assertIn(name, series)
             self.assertEqual((series[name][0], series[name][-1]), (1, cores), name)
         self.assertIn("none", [row["variant"] for row in rows if "why" in row])
