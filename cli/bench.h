@@ -200,7 +200,7 @@ bool bench_run_on_cores(const struct bench *bench, const struct bench_work *work
 bool bench_usable(const struct bench *bench, const struct sl_backend *backend,
                   char why[SL_WHY_LEN]);
 
-/* bench_team.c: threads that do a job side by side, again and again. */
+/* bench_team.c: threads that do a job side by side, again and again, on a core each. */
 struct bench_team;
 struct bench_team *bench_team_start(unsigned n, void (*job)(void *user, unsigned member),
                                     void *user); /* NULL: said */

@@ -15,6 +15,7 @@ enum {
     ALIGN = 512,         /* of the parts that cores sweep */
     IN_FLIGHT = 16,      /* chains that one core follows side by side: what it has room for */
     STEPS = 200000,      /* of each chain a run */
+    SWEPT_LEN = 1 << 30, /* bytes a run, about */
     RANDOM_LOG_LEN = 29, /* 512 MiB, more than caches hold of it */
     AREA_MIN = 64 << 20, /* to sweep: less would be a cache's rate */
     LINK_BLOCK = 16 << 20
@@ -28,6 +29,7 @@ struct sweep {
     unsigned n_chains; /* 0: sweeping, else that many chains a core of the lines in `from` */
     struct bench_team *team;
     unsigned n_cores;
+    unsigned n_repeats; /* of a sweep: a run lasts long beside what beginning it takes */
 };
 
 void bench_choose_cores(struct bench_ceilings *ceilings)
@@ -54,10 +56,12 @@ static void sweep_part(struct sweep *sweep, unsigned member)
     const size_t first = part * member;
     volatile uint64_t sum = 0;
 
-    if (sweep->to != NULL)
-        sweep->with->copy(sweep->to + first, sweep->from + first, part);
-    else
-        sum = sweep->with->read(sweep->from + first, part);
+    for (unsigned n = 0; n < sweep->n_repeats; n++) {
+        if (sweep->to != NULL)
+            sweep->with->copy(sweep->to + first, sweep->from + first, part);
+        else
+            sum = sweep->with->read(sweep->from + first, part);
+    }
     (void)sum;
 }
 
@@ -96,7 +100,7 @@ static double sweep_once(void *user)
     bench_team_run(sweep->team);
     if (sweep->n_chains != 0)
         return (double)sweep->n_cores * sweep->n_chains * STEPS;
-    return (double)part_len(sweep) * sweep->n_cores;
+    return (double)part_len(sweep) * sweep->n_cores * sweep->n_repeats;
 }
 
 static const struct bench_sweep *choose_sweep(void)
@@ -161,6 +165,7 @@ static bool measure_sweeps(struct bench_ceilings *ceilings, const struct bench *
     }
     for (unsigned i = 0; i < ceilings->n && good; i++) {
         sweep.n_cores = ceilings->cores[i];
+        sweep.n_repeats = (unsigned)(SWEPT_LEN / sweep.len) * sweep.n_cores + 1;
         sweep.to = NULL;
         good = print_sweep(&sweep, bench, "memory read", &ceilings->read[i]);
         sweep.to = to;
