@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "cli.h"
 
-enum { RUN_NS = 200000000, REPEATS_MAX = 10000 };
+enum { RUN_NS = 400000000, REPEATS_MAX = 10000 };
 
 /* When what happened to a batch; 0: not yet. */
 struct moment {
