@@ -246,7 +246,8 @@ static double pass(struct passing *passing)
                        bind_to_cores(passing->cores, &allowed);
 
     sl_pipeline_config_init(&config);
-    config.device = passing->together->device;
+    config.devices[0] = passing->together->device;
+    config.n_devices = 1;
     config.batch_len = data->owned[0]->bytes_cap;
     config.batch_items = data->owned[0]->max_items;
     config.n_workers = passing->cores;

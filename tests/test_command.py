@@ -400,6 +400,71 @@ class Command(unittest.TestCase):
             self.assertEqual(process.wait(timeout=30), 0)
             self.assertGreater(json.loads(text)["packets"], 0)
 
+    def test_latency_is_bounded_and_told(self):
+        for value in ("0", "x", "-1", "1.5", "999999999"):
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--max-latency", value), f"'{value}'")
+        with open(CAPTURE, "rb") as file:
+            capture = file.read()
+        eve = self.path("eve.json")
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--rules", RULES, "--json", "--device", "cpu",
+                                    "--max-latency", "2000", "--alerts", "eve:" + eve],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for at in range(0, len(capture), 4096):
+            process.stdin.write(capture[at:at + 4096])
+            process.stdin.flush()
+            time.sleep(0.003)
+        # What was found is there while the pipe is open.
+        expected = len(sluice("run", "-r", CAPTURE, "--rules", RULES, "--alerts", "eve:-").stdout.splitlines())
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            with open(eve, "rb") as file:
+                if len(file.read().splitlines()) == expected:
+                    break
+            time.sleep(0.05)
+        else:
+            self.fail("alerts wait for the end of the pipe")
+        summary = json.loads(process.communicate(timeout=30)[0])
+        latency = summary["latency"]
+        self.assertEqual(latency["packets"], summary["packets"])
+        # A batch is not closed before, and a full one, or a pause of 100 ms, is not waited for.
+        self.assertTrue(1000 < latency["p50_us"] < 80000, latency)
+        self.assertTrue(latency["p50_us"] <= latency["p99_us"] <= latency["p99.9_us"] <= latency["max_us"])
+        text = sluice("run", "-r", CAPTURE, "--max-latency", "2000").stdout.decode()
+        self.assertRegex(text, r"latency +from arrival to result: p50 [0-9.]+ us, p99 ")
+        self.assertNotIn("latency", json.loads(sluice("run", "-r", CAPTURE, "--json").stdout))
+
+    def test_memory_is_bounded_on_a_long_pipe(self):
+        """2 GB, or as many bytes as SLUICE_TEST_PIPE_BYTES says; not longer than a minute then."""
+        asked = os.environ.get("SLUICE_TEST_PIPE_BYTES")
+        goal, end = int(asked or 2e9), time.monotonic() + 60
+        with open(CAPTURE, "rb") as file:
+            capture = file.read()
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--rules", RULES, "--header-checks", "--json",
+                                    "--device", "cpu"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(capture)
+        records, written, early = capture[24:] * 20, len(capture), 0
+
+        def resident(field):
+            with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+                return next(int(line.split()[1]) for line in file if line.startswith(field)) * 1024
+
+        while written < goal and (asked or time.monotonic() < end):
+            process.stdin.write(records)
+            written += len(records)
+            if not early and written > 2e8:
+                early = resident("VmRSS")
+        peak = resident("VmHWM")
+        summary = json.loads(process.communicate(timeout=60)[0])
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(summary["packets"] % 1139, 0)
+        self.assertGreater(summary["packets"], 1139 * 20)
+        with open(SLUICE, "rb") as file:
+            program = file.read()
+        sanitized = b"__asan_init" in program or b"__tsan_init" in program  # which keep what was freed
+        if early:
+            self.assertLess(peak - early, 500e6 if sanitized else 64e6,
+                            f"{written} bytes: {early} bytes resident, later {peak}")
+
     def test_a_closed_pipe_ends_the_run(self):
         many = [CAPTURE] * 200
         process = subprocess.Popen([SLUICE, "run", "-r", *many, "--rules", RULES, "--header-checks",
