@@ -20,7 +20,7 @@ struct hash {
     struct fib_view *view;
     struct fib_arena *arena;
     size_t n_used; /* slots */
-    size_t n_more; /* buckets with more */
+    size_t n_more; /* slots that say "more" */
     struct fib_waiting pieces;
     struct fib_waiting old; /* `what` is a struct old */
 };
@@ -53,6 +53,7 @@ static uint64_t *bucket_at(const struct fib_view *view, uint32_t place)
 static void swap_slot(struct hash *hash, const struct fib_view *view, uint64_t at, uint64_t before,
                       uint64_t after)
 {
+    const uint32_t filter = hash_filter(at);
     uint32_t place = fib_place(at, view->n_places[0]);
 
     hash->n_used += (after != 0) - (size_t)(before != 0);
@@ -67,9 +68,9 @@ static void swap_slot(struct hash *hash, const struct fib_view *view, uint64_t a
                 return;
             }
         }
-        if ((bucket[0] & HASH_MORE) == 0) {
+        if ((bucket[filter] & HASH_MORE) == 0) {
             hash->n_more++;
-            fib_store64(&bucket[0], bucket[0] | HASH_MORE);
+            fib_store64(&bucket[filter], bucket[filter] | HASH_MORE);
         }
         place = place + 1 != view->n_places[0] ? place + 1 : 0;
     }
@@ -353,7 +354,7 @@ static bool make_room(struct sl_fib *fib)
     const size_t n_buckets = hash->view->n_places[0];
 
     if ((hash->n_used + 2) * 100 <= n_buckets * HASH_SLOTS * FULL_MAX &&
-        hash->n_more * 2 < n_buckets)
+        hash->n_more < n_buckets)
         return true;
 
     struct old *old = (struct old *)malloc(sizeof *old);
@@ -498,7 +499,7 @@ static const char *hash_check(const struct fib_view *view)
 {
     const uint64_t *slots = (const uint64_t *)view->part[0];
     const uint64_t n_slots = (uint64_t)view->n_places[0] * HASH_SLOTS;
-    bool ends = false;
+    uint32_t goes_on = (1u << HASH_SLOTS) - 1; /* filter numbers that no bucket has ended yet */
 
     if (view->split == 0 || view->split > HASH_SPLIT_MAX)
         return "its split is out of range";
@@ -508,9 +509,10 @@ static const char *hash_check(const struct fib_view *view)
         if ((slots[i] & HASH_USED) != 0 && hash_piece(slots[i]) != 0 &&
             !record_fits(view, hash_piece(slots[i])))
             return "a key lies outside it";
-        ends |= i % HASH_SLOTS == 0 && (slots[i] & HASH_MORE) == 0;
+        if ((slots[i] & HASH_MORE) == 0)
+            goes_on &= ~(1u << i % HASH_SLOTS);
     }
-    return ends ? NULL : "its buckets have no end";
+    return goes_on == 0 ? NULL : "its buckets have no end";
 }
 
 /* ---- backends -------------------------------------------------------------------------------- */
