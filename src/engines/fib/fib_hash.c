@@ -456,6 +456,14 @@ static bool hash_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, ui
     return true;
 }
 
+static void hash_fetch(const struct sl_fib *fib, uint64_t at)
+{
+    const struct fib_view *view = fib_view_of(fib);
+
+    if (view != NULL) /* a new table is planted before it is built */
+        __builtin_prefetch(bucket_at(view, fib_place(at, view->n_places[0])), 1);
+}
+
 static size_t hash_control_len(const struct sl_fib *fib)
 {
     const struct hash *hash = (const struct hash *)fib->plane;
@@ -540,6 +548,7 @@ const struct fib_plane fib_hash_plane = {.name = "hash",
                                          .add = hash_add,
                                          .drop = hash_drop,
                                          .change = hash_change,
+                                         .fetch = hash_fetch,
                                          .control_len = hash_control_len,
                                          .free = hash_free,
                                          .check = hash_check};
