@@ -169,8 +169,8 @@ static void fetch(const struct sl_fib *fib, const void *entries, size_t stride, 
         if (node < n) {
             fib_tree_fetch_nodes(&fib->tree, &ahead[node % N_AHEAD]);
             if (fib->table.plane->fetch != NULL && ahead[node % N_AHEAD].n != 0)
-                fib->table.plane->fetch(
-                    fib, ahead[node % N_AHEAD].hash[ahead[node % N_AHEAD].n - 1]);
+                fib->table.plane->fetch(fib,
+                                        ahead[node % N_AHEAD].hash[ahead[node % N_AHEAD].n - 1]);
         }
         if (sibling < n)
             fib_tree_fetch_siblings(&fib->tree, &ahead[sibling % N_AHEAD]);
@@ -310,8 +310,7 @@ static enum sl_status plant(struct sl_fib *fib, const struct sl_fib_entry *entri
                         entries[i].name_len, SL_NAME_LEN_MAX);
     if (entries[i].next_hop == SL_FIB_NONE)
         return diag_set(diag, SL_EINVAL, NULL, line, "a next hop that means none");
-    if (!fib_tree_find(&fib->tree, entries[i].name, entries[i].name_len, false, ahead,
-                       &fib->path))
+    if (!fib_tree_find(&fib->tree, entries[i].name, entries[i].name_len, false, ahead, &fib->path))
         return diag_set(diag, SL_EINVAL, NULL, line, "a name that is not well formed");
     if (!fib_tree_make(&fib->tree, &fib->path))
         return diag_set(diag, SL_ENOMEM, NULL, line, "no memory for more than %zu names",

@@ -8,7 +8,7 @@
 #include "fib_internal.h"
 
 enum {
-    WAY_AHEAD = 16,    /* slots fetched into the cache before they are filled */
+    WAY_AHEAD = 16,    /* nodes whose memory is fetched into the cache before they are dealt with */
     FULL_NEW = 80,     /* per cent of the slots of a new plane, at most */
     FULL_MAX = 88,     /* and of one that grows */
     DEFAULT_SPLIT = 3, /* of an empty table: most names of hosts have three labels */
@@ -119,8 +119,10 @@ static void write_record(uint32_t *record, uint32_t next_hop, const uint8_t *nam
     for (uint32_t i = 1, at = 0; i < n_words; i++, at += 4) { /* at: of head and key */
         uint32_t word = 0;
 
-        if (at >= head) {
-            memcpy(&word, name + (at - head), len - (at - head) < 4 ? len - (at - head) : 4);
+        if (at >= head && len - (at - head) >= 4) {
+            memcpy(&word, name + (at - head), 4);
+        } else if (at >= head) {
+            memcpy(&word, name + (at - head), len - (at - head));
         } else {
             memcpy(bytes + head, name, len < 4 - head ? len : 4 - head);
             memcpy(&word, bytes, 4);
@@ -210,9 +212,14 @@ static size_t count_below(struct fib_tree *tree, uint32_t split)
         tree->nodes[i].n_below = 0;
         tree->nodes[i].height = 0;
     }
-    for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++)
+    for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++) {
+        const uint32_t ahead = tree->n - i > WAY_AHEAD ? i + WAY_AHEAD : i;
+
+        if (tree->nodes[ahead].depth > split)
+            __builtin_prefetch(&tree->nodes[tree->nodes[ahead].parent]);
         if (fib_in_plane(&tree->nodes[i]) && tree->nodes[i].depth > split)
             note_below(at_split(tree, i, split), tree->nodes[i].depth);
+    }
     for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++)
         n_slots += fib_in_plane(&tree->nodes[i]) || tree->nodes[i].n_below != 0;
     return n_slots;
@@ -254,7 +261,10 @@ static bool fill_records(struct sl_fib *fib, const struct sl_fib_entry *entries,
     *n_entries = fib_in_plane(&tree->nodes[FIB_ROOT]);
     for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++) {
         const struct fib_node *node = &tree->nodes[i];
+        const uint32_t ahead = tree->n - i > WAY_AHEAD ? i + WAY_AHEAD : i;
 
+        if (entries != NULL && fib_in_plane(&tree->nodes[ahead]))
+            __builtin_prefetch(entries[tree->nodes[ahead].piece].name);
         if (!fib_in_plane(node))
             continue;
         const uint8_t *name = entries != NULL ? entries[node->piece].name : fib->name;
@@ -353,8 +363,7 @@ static bool make_room(struct sl_fib *fib)
     struct hash *hash = (struct hash *)fib->plane;
     const size_t n_buckets = hash->view->n_places[0];
 
-    if ((hash->n_used + 2) * 100 <= n_buckets * HASH_SLOTS * FULL_MAX &&
-        hash->n_more < n_buckets)
+    if ((hash->n_used + 2) * 100 <= n_buckets * HASH_SLOTS * FULL_MAX && hash->n_more < n_buckets)
         return true;
 
     struct old *old = (struct old *)malloc(sizeof *old);

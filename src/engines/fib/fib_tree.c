@@ -221,8 +221,8 @@ static uint64_t hash_component(const struct fib_secret *secret, uint64_t hash, c
                                size_t len, size_t at, size_t end)
 {
     for (; at < end; at += 16)
-        hash = fib_hash_step(secret, hash, bytes8(name, len, at, end),
-                             bytes8(name, len, at + 8, end));
+        hash =
+            fib_hash_step(secret, hash, bytes8(name, len, at, end), bytes8(name, len, at + 8, end));
     return hash;
 }
 
@@ -251,8 +251,7 @@ static void walk(const struct fib_tree *tree, const uint8_t *name, size_t len,
     while (next_border(name, len, &at) && at <= SL_NAME_LEN_MAX) {
         const uint32_t d = path->depth++;
 
-        path->hash[d + 1] =
-            hash_component(&tree->secret, path->hash[d], name, len, before, at);
+        path->hash[d + 1] = hash_component(&tree->secret, path->hash[d], name, len, before, at);
         path->end[d + 1] = (uint32_t)at;
         before = at;
     }
