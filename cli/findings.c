@@ -186,7 +186,7 @@ enum sl_status findings_digest(struct findings *findings, const struct sl_batch 
 
     if (digest == NULL) {
         status = make_digest(&digest, findings, diag);
-        if (status != SL_OK)
+        if (digest == NULL)
             return status;
         *source_room(batch) = digest;
     }

@@ -432,12 +432,12 @@ enum sl_status sl_rules_evaluate(const struct sl_rules *rules, const struct sl_b
                                  const struct sl_hits *hits, struct sl_alert *alerts, size_t cap,
                                  size_t *n)
 {
+    struct sl_evaluator *evaluator = NULL;
     const struct sl_alert *found;
-    struct sl_evaluator *evaluator;
 
     *n = 0;
     enum sl_status status = sl_evaluator_create(&evaluator, rules, NULL);
-    if (status != SL_OK)
+    if (evaluator == NULL)
         return status;
     status = sl_evaluator_run(evaluator, batch, hits, &found, n);
     if (status == SL_OK && *n != 0 && cap != 0)

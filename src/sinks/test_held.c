@@ -261,7 +261,7 @@ static void test_text_of_payloads(void **state)
 
     (void)state;
     for (uint32_t len = 0; len <= 600; len++) {
-        uint8_t *bytes = malloc(len);
+        uint8_t *const memory = malloc((size_t)len + 1), *const bytes = memory + 1;
 
         for (uint32_t round = 0; round < 4; round++) {
             for (uint32_t i = 0; i < len; i++) {
@@ -274,7 +274,7 @@ static void test_text_of_payloads(void **state)
             check_base64(bytes, len);
             check_printable(bytes, len);
         }
-        free(bytes);
+        free(memory);
     }
 }
 
