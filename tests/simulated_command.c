@@ -8,34 +8,40 @@
 
 #include "device/simulated.h"
 
-static int find(const char *const *names, int n, const char *name)
+/* The name behind a colon; *at goes behind it. */
+static int find(const char *const *names, int n, char **at)
 {
+    char *name = *at + (**at == ':');
+    const size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+
+    *at = name + len;
     for (int i = 0; i < n; i++)
-        if (strcmp(names[i], name) == 0)
+        if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0)
             return i;
     fprintf(stderr, "simulated: '%s' is not known\n", name);
     exit(99);
 }
 
-static void add_fault(const char *fault)
+static void add_fault(char *at)
 {
     static const char *const steps[SIMULATED_STEPS] = {"pinned", "stage", "open", "upload",
                                                        "submit", "wait",  "hits"};
     static const char *const says[] = {"device", "memory", "unsupported"};
     static const enum sl_status statuses[] = {SL_EDEVICE, SL_ENOMEM, SL_EUNSUPPORTED};
-    char step[16] = "", said[16] = "device";
-    unsigned device, nth;
+    const unsigned long device = strtoul(at, &at, 10);
+    const int step = find(steps, SIMULATED_STEPS, &at);
+    const unsigned long nth = strtoul(at + (*at == ':'), &at, 10);
+    const int said = *at == ':' ? find(says, 3, &at) : 0;
 
-    if (sscanf(fault, "%u:%15[a-z]:%u:%15[a-z]", &device, step, &nth, said) < 3 ||
-        device >= SIMULATED_DEVICES_MAX)
+    if (device >= SIMULATED_DEVICES_MAX)
         exit(99);
-    simulated_fail((int)device, (enum simulated_step)find(steps, SIMULATED_STEPS, step), nth,
-                   statuses[find(says, 3, said)]);
+    simulated_fail((int)device, (enum simulated_step)step, (uint32_t)nth, statuses[said]);
 }
 
 __attribute__((constructor)) static void simulate(void)
 {
-    const char *gpus = getenv("SIMULATED_GPUS"), *faults = getenv("SIMULATED_FAULTS");
+    const char *gpus = getenv("SIMULATED_GPUS");
+    char *faults = getenv("SIMULATED_FAULTS");
 
     simulated_reset(gpus != NULL ? (uint32_t)strtoul(gpus, NULL, 10) : 0, 200);
     while (faults != NULL && *faults != '\0') {

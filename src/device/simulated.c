@@ -13,6 +13,7 @@
 #include "device/device.h"
 
 /* The linker turns calls of NAME into calls of __wrap_NAME, and of __real_NAME into NAME. */
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's */
 bool __wrap_device_cuda_usable(char why[SL_WHY_LEN]);
 uint32_t __wrap_device_cuda_list(struct sl_device *devices, uint32_t max);
 void *__wrap_device_pinned_alloc(size_t len);
@@ -27,6 +28,8 @@ const struct sl_backend *__wrap_sl_engine_choose(const struct sl_engine *engine,
                                                  enum sl_device_kind kind, char why[SL_WHY_LEN]);
 const struct sl_backend *__real_sl_engine_choose(const struct sl_engine *engine,
                                                  enum sl_device_kind kind, char why[SL_WHY_LEN]);
+
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 /* ---- devices and faults ---------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@ enum { MAX = 4 };
 
 static void check_list(const char *name, uint32_t n_expected, const int *expected)
 {
-    struct sl_device devices[MAX];
+    struct sl_device devices[MAX] = {0};
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN] = "";
     uint32_t n = 99;
