@@ -758,6 +758,7 @@ class Command(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"no rows", result.stderr)
 
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_the_page_of_a_machine(self):
         rows = [self.row("read, 1 core", 12, role="ceiling", series="read", cores=1),
                 self.row("a, 1 core", 2, role="engine", series="a", cores=1, ceiling=4, share=0.5, ceiling_of="memory read"),
