@@ -139,9 +139,11 @@ static uint32_t count_sub(struct clam_match *match, const struct clam_sig *sig, 
         struct tally tally = {0, 0};
 
         /* The expression may ask for counts, and so may the trigger. */
-        return evaluate(match, sig, match->pcres[sub->first].node, sig->count_max, &tally)
-                   ? clam_pcre_count(match, sub->first, max)
-                   : 0;
+        if (!evaluate(match, sig, match->pcres[sub->first].node, sig->count_max, &tally))
+            return 0;
+        if (match->ahead == NULL)
+            return clam_pcre_count(match, sub->first, max);
+        return 0;
     }
     for (uint32_t i = 0; i < sub->n && n < max; i++)
         n += clam_match_count(match, match->variants[sub->first + i], max - n);

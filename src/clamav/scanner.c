@@ -219,8 +219,8 @@ static void begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_
     object->exe = &scanner->exe;
     object->window = scanner->window;
     object->window_cap = sizeof scanner->window;
-    object->window_len = 0;
-    object->window_at = 0;
+    object->piece_len = object->window_len = 0;
+    object->piece_at = object->window_at = 0;
     object->looked_len = 0;
     object->short_read = false;
     object->error = 0;
@@ -465,6 +465,8 @@ static enum sl_status end_object(struct sl_clamav_scanner *scanner, const struct
     scanner->match.complete = !result->suspect;
     collect_unanchored(scanner);
     qsort(scanner->candidates, scanner->n_candidates, sizeof *scanner->candidates, compare_numbers);
+    if (scanner->object.bytes == NULL)
+        clam_match_search_ahead(&scanner->match, scanner->candidates, scanner->n_candidates);
     match_candidates(scanner, 0, false);
     match_candidates(scanner, 0, true);
     if (!scanner->over && queued->len == queued->full_len &&
@@ -574,7 +576,7 @@ static enum sl_status add_small(struct sl_clamav_scanner *scanner, struct source
     return SL_OK;
 }
 
-/* Fills the batch with one piece behind another, from *at on; base[item] is where each begins. */
+/* Fills the batch with the piece from *at on; *base is where it begins. */
 static void fill_pieces(struct sl_clamav_scanner *scanner, struct source *source, uint64_t *at,
                         uint64_t *base)
 {
@@ -607,8 +609,12 @@ static enum sl_status scan_large(struct sl_clamav_scanner *scanner, struct sourc
         sl_batch_reset(scanner->batch);
         fill_pieces(scanner, source, &at, &base);
         status = run_matcher(scanner);
+        scanner->object.piece = scanner->batch->bytes;
+        scanner->object.piece_at = base;
+        scanner->object.piece_len = scanner->batch->payload[0].len;
         if (status == SL_OK)
             take_hits(scanner, 0, base, &next);
+        scanner->object.piece_len = 0;
     }
     sl_batch_reset(scanner->batch);
     if (status == SL_OK)
