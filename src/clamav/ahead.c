@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are not in memory are searched in one pass for the next few bodies that each expression
- * asks for, then for what is asked for when those are known: reading costs as much as looking for
- * two literals, and most expressions are decided by the first body that is missing. */
+/* Files that are not in memory are searched in one pass for the next few bodies that each
+ * expression asks for, then for what is asked for when those are known: reading costs as much as
+ * looking for two literals, and most expressions are decided by the first body that is missing. */
 #include "clamav/match.h"
 
 /* The segment with the rarest literal. */
@@ -59,9 +59,9 @@ static void seek_in(struct clam_match *match, struct clam_sought *sought, uint64
         if (found == n)
             continue;
         if (sought->next >= sought->back)
-            sought->over = clam_match_at(match, sought->pattern, sought->seg,
-                                         sought->next - sought->back) ||
-                           clam_match_known(match, sought->pattern) != CLAM_NOT_KNOWN;
+            sought->over =
+                clam_match_at(match, sought->pattern, sought->seg, sought->next - sought->back) ||
+                clam_match_known(match, sought->pattern) != CLAM_NOT_KNOWN;
         sought->next++;
     }
 }
