@@ -256,8 +256,10 @@ bool clam_match_applies(const struct clam_match *match, uint32_t number)
     const struct clam_sig *sig = &match->sigs[number];
     const struct clam_object *object = match->object;
 
-    if ((sig->target != CLAM_GENERIC && sig->target != object->target) ||
-        object->len < sig->size_min || object->len > sig->size_max)
+    if (!object->part && ((sig->target != CLAM_GENERIC && sig->target != object->target) ||
+                          object->len < sig->size_min))
+        return false;
+    if (object->len > sig->size_max)
         return false;
     if (sig->ep_min == 0 && sig->ep_max == UINT32_MAX && sig->nos_min == 0 &&
         sig->nos_max == UINT32_MAX)

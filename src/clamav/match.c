@@ -512,7 +512,7 @@ bool clam_match_range(const struct clam_match *match, uint32_t kind, uint32_t se
     *to = object->len;
     if (kind == CLAM_ANYWHERE)
         return true;
-    *from = offset;
+    *from = object->origin + offset;
     if (kind != CLAM_ABSOLUTE) {
         if (is_executable(object->target) && !object->exe->good)
             return false;

@@ -24,8 +24,8 @@ struct clam_sought {
     struct clam_needle needle;
 };
 
-/* While it is set expressions are not decided: the first bodies that would be searched for are put on
- * the list, and taken for present. */
+/* While it is set expressions are not decided: the first bodies that would be searched for are put
+ * on the list, and taken for present. */
 struct clam_ahead {
     struct clam_sought sought[CLAM_AHEAD_MAX];
     size_t n;
@@ -71,7 +71,7 @@ enum clam_known clam_match_known(const struct clam_match *match, uint32_t number
 /* Targets of the signatures that an object may match, as bits. */
 static inline uint32_t clam_targets(const struct clam_object *object)
 {
-    return UINT32_C(1) << CLAM_GENERIC | UINT32_C(1) << object->target;
+    return object->part ? UINT32_MAX : UINT32_C(1) << CLAM_GENERIC | UINT32_C(1) << object->target;
 }
 
 /* It matches nowhere. */
@@ -80,7 +80,8 @@ void clam_match_note_absent(struct clam_match *match, uint32_t number);
 /* Whether to take a body for present without knowing: it is searched for later. */
 bool clam_match_defer(struct clam_match *match, uint32_t number);
 
-/* Finds out what the signatures ask for, as far as that decides them, in few passes over the object.
+/* Finds out what the signatures ask for, as far as that decides them, in few passes over the
+ * object.
  */
 void clam_match_search_ahead(struct clam_match *match, const uint32_t *sigs, size_t n);
 
