@@ -80,6 +80,19 @@ static enum sl_status write_alert(struct findings *findings, const struct sl_bat
     return write_event(findings, &event, diag);
 }
 
+static enum sl_status write_virus(struct findings *findings, const struct sl_batch *batch,
+                                  const struct virus_match *match, struct sl_diag *diag)
+{
+    struct sl_signature signature;
+    struct sl_event event;
+
+    virus_signature(match, &signature);
+    describe_packet(&event, findings, batch, match->item);
+    event.kind = SL_EVENT_ALERT;
+    event.signature = &signature;
+    return write_event(findings, &event, diag);
+}
+
 /* Evaluates the rules; where the alerts do not fit, makes room and evaluates again. */
 static enum sl_status evaluate(struct findings *findings, const struct sl_batch *batch,
                                const struct sl_hits *hits, size_t *n, struct sl_diag *diag)
@@ -110,16 +123,26 @@ enum sl_status findings_drain(struct findings *findings, const struct sl_batch *
         findings->header_engine < 0 ? &none : &hits[findings->header_engine];
     const struct sl_hits *matcher =
         findings->matcher_engine < 0 ? &none : &hits[findings->matcher_engine];
-    size_t n_alerts, h = 0, a = 0;
+    const struct virus *virus = &findings->virus;
+    size_t n_alerts, h = 0, a = 0, v = 0;
 
     enum sl_status status = evaluate(findings, batch, matcher, &n_alerts, diag);
+    if (status == SL_OK)
+        status = virus_drain(&findings->virus, batch, hits, diag);
 
-    /* Both lists are in item order: merged, so that events come in packet order. */
-    while (status == SL_OK && (h < header->n || a < n_alerts)) {
-        if (a == n_alerts || (h < header->n && header->hit[h].item <= findings->alerts[a].item))
+    /* The lists are in item order: merged, so that events come in packet order. */
+    while (status == SL_OK && (h < header->n || a < n_alerts || v < virus->n_matches)) {
+        const uint32_t end = batch->n_items;
+        const uint32_t of_header = h < header->n ? header->hit[h].item : end;
+        const uint32_t of_alert = a < n_alerts ? findings->alerts[a].item : end;
+        const uint32_t of_virus = v < virus->n_matches ? virus->matches[v].item : end;
+
+        if (of_header <= of_alert && of_header <= of_virus)
             status = write_anomaly(findings, batch, &header->hit[h++], diag);
-        else
+        else if (of_alert <= of_virus)
             status = write_alert(findings, batch, &findings->alerts[a++], diag);
+        else
+            status = write_virus(findings, batch, &virus->matches[v++], diag);
     }
     for (uint32_t i = 0; findings->flush_each_batch && status == SL_OK && i < findings->n_sinks;
          i++) {
@@ -159,4 +182,5 @@ void findings_free(struct findings *findings)
     (void)findings_close(findings);
     free(findings->alerts);
     free(findings->by_signature);
+    virus_close(&findings->virus);
 }

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-enum { SL_PIPELINE_ENGINES_MAX = 8 };
+enum { SL_PIPELINE_ENGINES_MAX = 12 };
 
 struct sl_pipeline_config {
     struct sl_device device;
