@@ -58,7 +58,7 @@ struct scan_walk {
     const struct scan_options *options;
     struct scan_totals *totals;
     void *user;
-    void (*file)(void *user, const char *path);                   /* to be scanned */
+    void (*file)(void *user, const char *path, uint64_t len);     /* to be scanned */
     void (*note)(void *user, const char *path, const char *note); /* "Excluded", ... */
     void (*error)(void *user, const char *path, const char *reason);
     bool (*stopped)(void *user);
