@@ -17,6 +17,7 @@ struct digest {
     struct sl_evaluator *evaluator; /* NULL: there are no rules */
     const struct sl_alert *alerts;
     size_t n_alerts;
+    struct virus_batch *viruses;     /* NULL: payloads are not scanned */
     struct sl_sink *held[MAX_SINKS]; /* the first events of the batch; NULL: the sink holds none */
 };
 
@@ -46,14 +47,17 @@ bool findings_open(struct findings *findings)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The events of a batch: anomalies and alerts, both in item order, merged into packet order. */
+/* The events of a batch: anomalies, alerts and viruses, each in item order, merged into packet
+ * order. */
 struct events {
     const struct findings *findings;
     const struct sl_batch *batch;
     const struct sl_hits *header;
     const struct sl_alert *alerts;
     size_t n_alerts;
-    size_t h, a; /* the next of each */
+    struct virus_batch *viruses;
+    size_t n_viruses;
+    size_t h, a, v; /* the next of each */
 };
 
 static const struct sl_hits no_hits;
@@ -67,6 +71,8 @@ static struct events events_of(const struct findings *findings, const struct sl_
         .header = findings->header_engine < 0 ? &no_hits : &hits[findings->header_engine],
         .alerts = digest->alerts,
         .n_alerts = digest->n_alerts,
+        .viruses = digest->viruses,
+        .n_viruses = virus_batch_count(digest->viruses),
     };
 }
 
@@ -89,23 +95,26 @@ static void describe_packet(struct sl_event *event, const struct events *events,
 static bool next_event(struct events *events, struct sl_event *event)
 {
     const struct sl_hits *header = events->header;
+    const uint32_t end = events->batch->n_items;
+    const uint32_t of_header = events->h < header->n ? header->hit[events->h].item : end;
+    const uint32_t of_alert = events->a < events->n_alerts ? events->alerts[events->a].item : end;
+    const uint32_t of_virus =
+        events->v < events->n_viruses ? virus_batch_item(events->viruses, events->v) : end;
 
-    if (events->h == header->n && events->a == events->n_alerts)
+    if (of_header == end && of_alert == end && of_virus == end)
         return false;
-    if (events->a == events->n_alerts ||
-        (events->h < header->n && header->hit[events->h].item <= events->alerts[events->a].item)) {
-        const struct sl_hit *hit = &header->hit[events->h++];
-
-        describe_packet(event, events, hit->item);
+    if (of_header <= of_alert && of_header <= of_virus) {
+        describe_packet(event, events, of_header);
         event->kind = SL_EVENT_ANOMALY;
-        event->check = (enum sl_header_check)hit->id;
-    } else {
-        const struct sl_alert *alert = &events->alerts[events->a++];
-
-        describe_packet(event, events, alert->item);
-        event->kind = SL_EVENT_ALERT;
-        event->signature = sl_rules_signature(events->findings->rules, alert->signature);
+        event->check = (enum sl_header_check)header->hit[events->h++].id;
+        return true;
     }
+    describe_packet(event, events, of_alert <= of_virus ? of_alert : of_virus);
+    event->kind = SL_EVENT_ALERT;
+    event->signature =
+        of_alert <= of_virus
+            ? sl_rules_signature(events->findings->rules, events->alerts[events->a++].signature)
+            : virus_batch_signature(events->viruses, events->v++);
     return true;
 }
 
@@ -114,6 +123,7 @@ static bool next_event(struct events *events, struct sl_event *event)
 static void free_digest(struct digest *digest)
 {
     sl_evaluator_free(digest->evaluator);
+    virus_batch_free(digest->viruses);
     for (uint32_t i = 0; i < MAX_SINKS; i++)
         if (sl_sink_close(digest->held[i], NULL, NULL) != SL_OK)
             continue; /* it was full when the run ended */
@@ -130,6 +140,8 @@ static enum sl_status make_digest(struct digest **out, struct findings *findings
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the events of a batch");
     if (findings->rules != NULL)
         status = sl_evaluator_create(&made->evaluator, findings->rules, diag);
+    if (status == SL_OK)
+        status = virus_batch_create(&made->viruses, &findings->virus, diag);
     for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
         status = sl_sink_hold(&made->held[i], findings->sinks[i].sink, HOLD_LEN, diag);
         if (status == SL_EUNSUPPORTED)
@@ -191,6 +203,8 @@ enum sl_status findings_digest(struct findings *findings, const struct sl_batch 
         *source_room(batch) = digest;
     }
     status = evaluate(findings, batch, hits, digest, diag);
+    if (status == SL_OK)
+        status = virus_batch_scan(digest->viruses, &findings->virus, batch, hits, diag);
     for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
         if (digest->held[i] == NULL)
             continue;
@@ -224,7 +238,7 @@ static enum sl_status drain_to(struct sl_sink *sink, struct sl_sink *held,
         n_held = sl_sink_written(held);
         status = sl_sink_pass(held, sink, diag);
     }
-    if (status == SL_OK && n_held < events->header->n + events->n_alerts)
+    if (status == SL_OK && n_held < events->header->n + events->n_alerts + events->n_viruses)
         status = write_events(sink, *events, n_held, diag);
     if (status == SL_OK && flush)
         status = sl_sink_flush(sink, diag);
@@ -247,6 +261,8 @@ enum sl_status findings_drain(struct findings *findings, const struct sl_batch *
     enum sl_status status = SL_OK;
 
     count(findings, &events);
+    if (!virus_count(&findings->virus, digest->viruses))
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for names of viruses");
     pthread_mutex_lock(&findings->sinks_lock);
     for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
         status = drain_to(findings->sinks[i].sink, digest->held[i], &events,
@@ -328,4 +344,5 @@ void findings_free(struct findings *findings)
         findings->digests = next;
     }
     free(findings->by_signature);
+    virus_close(&findings->virus);
 }

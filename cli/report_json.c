@@ -181,6 +181,8 @@ void report_json(const struct report *report, FILE *out)
     json_object_set_new(root, "anomalies", anomalies(report));
     json_object_set_new(root, "alerts_total", number(report->findings->n_alerts));
     json_object_set_new(root, "alerts", alerts(report));
+    if (report->findings->virus.n_databases != 0)
+        json_object_set_new(root, "viruses", virus_json(&report->findings->virus));
     if (report->redundancy->n_samplers != 0)
         json_object_set_new(root, "redundancy", redundancy_json(report->redundancy));
     if (report->details)

@@ -134,9 +134,9 @@ static enum sl_status compile_database(const struct scan_options *options,
     return status;
 }
 
-static enum sl_status get_database(const struct scan_options *options,
-                                   const struct sl_device *device, struct sl_clamav_db **db,
-                                   struct sl_diag *diag)
+enum sl_status scan_open_database(const struct scan_options *options,
+                                  const struct sl_device *device, struct sl_clamav_db **db,
+                                  struct sl_diag *diag)
 {
     if (options->n_databases == 1 && options->compile == NULL && is_compiled(options->databases[0]))
         return sl_clamav_load(db, options->databases[0], diag);
@@ -454,7 +454,7 @@ static int scan(const struct scan_options *options, char **paths, int n_paths)
 
     enum sl_status status = sl_device_choose(&device, options->device, why, &diag);
     if (status == SL_OK)
-        status = get_database(options, &device, &db, &diag);
+        status = scan_open_database(options, &device, &db, &diag);
     if (status == SL_OK && options->compile != NULL)
         status = sl_clamav_save(db, options->compile, &diag);
     if (status != SL_OK) {

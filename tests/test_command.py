@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -299,6 +300,44 @@ class Command(unittest.TestCase):
         self.assert_refused(sluice("scan", "-d", compiled, found), compiled, "damaged")
         self.assert_refused(sluice("scan", "-d", self.path("no.ndb"), found), "no.ndb")
         self.assert_refused(sluice("scan", found), "database")
+
+    def http_capture(self, *contents):
+        """A capture of TCP packets that hold an HTTP answer with these contents."""
+        capture = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+        for content in contents:
+            payload = b"HTTP/1.1 200 OK\r\nServer: test\r\n\r\n" + content
+            head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40 + len(payload), 1, 0, 64, 6, 0,
+                               bytes([192, 0, 2, 1]), bytes([192, 0, 2, 2]))
+            head += struct.pack(">HHIIHHHH", 80, 40000, 1, 1, 0x5018, 1000, 0, 0)
+            capture += struct.pack("<IIII", 1, 0, len(head + payload), len(head + payload))
+            capture += head + payload
+        return self.path("http.pcap", capture)
+
+    def test_run_scans_payloads(self):
+        eicar = b"X5O!P%@AP[4\\PZX54(P^)7CC)7}$" + b"EICAR-STANDARD-ANTIVIRUS" + b"-TEST-FILE!$H+H*"
+        lines = f"Eicar-Test-Signature:0:0:{eicar.hex()}\nLater:1:*:6c61746572206f6e\n"
+        database = self.path("run.ndb", lines.encode())
+        capture = self.http_capture(eicar, b"nothing", b"later on, later on")
+        result = sluice("run", "-r", capture, "--scan", database, "--alerts", "eve:-", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        events = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([(event["pcap_cnt"], event["event_type"], event["alert"]["signature"])
+                          for event in events],
+                         [(1, "alert", "Eicar-Test-Signature.UNOFFICIAL"), (3, "alert", "Later.UNOFFICIAL")])
+        self.assertEqual({(event["alert"]["category"], event["alert"]["gid"]) for event in events},
+                         {("virus", 600)})
+        viruses = json.loads(result.stderr.splitlines()[-1])["viruses"]
+        self.assertEqual((viruses["signatures"], viruses["matches"], viruses["payloads"]), (2, 2, 2))
+        self.assertEqual({name["signature_id"]: name["signature"] for name in viruses["names"]},
+                         {event["alert"]["signature_id"]: event["alert"]["signature"] for event in events})
+        text = sluice("run", "-r", capture, "--scan", database).stdout.decode()
+        self.assertIn("Later.UNOFFICIAL  (virus, priority 1)", text)
+        self.assertIn("viruses    2 in 2 payloads", text)
+        compiled = self.path("run.cdb")
+        self.assertEqual(sluice("scan", "-d", database, "--compile", compiled).returncode, 0)
+        again = sluice("run", "-r", capture, "--scan", compiled, "--alerts", "eve:-", "--json")
+        self.assertEqual(again.stdout, result.stdout)
+        self.assert_refused(sluice("run", "-r", capture, "--scan", self.path("no.ndb")), "no.ndb")
 
     def test_bad_literals_are_quoted(self):
         for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"), (b"a\\x", "backslash"),

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-enum { SL_PIPELINE_ENGINES_MAX = 8, SL_PIPELINE_DEVICES_MAX = 16 };
+enum { SL_PIPELINE_ENGINES_MAX = 12, SL_PIPELINE_DEVICES_MAX = 16 };
 
 struct sl_pipeline_monitor;
 
