@@ -202,8 +202,7 @@ enum sl_status sl_redundancy_encode_file(int in, int out,
     if (status == SL_OK)
         status = write_file_header(&encoder, diag);
     if (status == SL_OK)
-        status =
-            record_writer_create(&encoder.writer, out, config->level, window_log(in), diag);
+        status = record_writer_create(&encoder.writer, out, config->level, window_log(in), diag);
     if (status == SL_OK)
         status = encode_all(&encoder, diag);
 

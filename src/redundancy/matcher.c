@@ -83,7 +83,8 @@ static enum sl_status allocate(struct sl_matcher *m, struct sl_diag *diag)
     if (status != SL_OK)
         return status;
 
-    m->run_min = config->min_match / 2 > SL_REFERENCE_MIN ? config->min_match / 2 : SL_REFERENCE_MIN;
+    m->run_min =
+        config->min_match / 2 > SL_REFERENCE_MIN ? config->min_match / 2 : SL_REFERENCE_MIN;
     m->found = malloc((config->frame_max / config->min_match + 1) * sizeof *m->found);
     m->matches = malloc((config->batch_len / SL_REFERENCE_MIN + 1) * sizeof *m->matches);
     m->positions = malloc(config->max_items * sizeof *m->positions);
@@ -362,11 +363,12 @@ static void give_gap(struct sl_matcher *m, const struct item *item, uint32_t beg
     if (left != NULL && end - begin >= m->run_min) {
         const uint64_t source = left->source + left->len;
         if (source < m->log.end && source != item->position) {
-        const struct extent extent =
-            source_extent(m, item, begin, source, log_at(&m->log, source));
+            const struct extent extent =
+                source_extent(m, item, begin, source, log_at(&m->log, source));
 
-        begin = give_runs(m, item, begin,
-                          extent.ahead < end - begin ? begin + (uint32_t)extent.ahead : end, source);
+            begin = give_runs(m, item, begin,
+                              extent.ahead < end - begin ? begin + (uint32_t)extent.ahead : end,
+                              source);
         }
     }
     if (right != NULL && end - begin >= m->run_min) {

@@ -25,7 +25,7 @@ struct sl_matcher {
     struct packet_log log;
     struct fingerprint_index index;
     uint64_t reach; /* bytes before a packet that it may refer to: the smaller of both caches */
-    uint64_t *positions; /* of each item of the batch in the log */
+    uint64_t *positions;    /* of each item of the batch in the log */
     struct sl_match *found; /* of the item that is being matched, by its samples */
     size_t n_found;
     struct sl_match *matches; /* of all items */

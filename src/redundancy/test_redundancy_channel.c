@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The live API over a model of a bad link: frames and feedback are lost, reordered, repeated, sent
- * again long after, and damaged, and either side starts anew with nothing. No wrong byte is delivered, and when the link
- * is good again all packets come through again. */
+ * again long after, and damaged, and either side starts anew with nothing. No wrong byte is
+ * delivered, and when the link is good again all packets come through again. */
 #include "redundancy_fixture.h"
 
 enum {
@@ -212,7 +212,8 @@ static void send_packet(struct run *run)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* The bound of sluice/redundancy.h: packets encoded after two feedbacks came through are all made. */
+/* The bound of sluice/redundancy.h: packets encoded after two feedbacks came through are all made.
+ */
 enum { GOOD_PACKETS = 150, LOST_MAX = 2 };
 
 static void empty_ways(struct run *run)
