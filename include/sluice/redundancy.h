@@ -48,9 +48,10 @@ struct sl_redundancy_config {
                            below the encoder's, or longer packets never arrive */
     uint32_t window;    /* bytes that a sample's fingerprint covers: the sampler's */
     uint32_t period;    /* bytes: the sampler's, for the index's size */
-    uint32_t min_match; /* bytes: a shorter match is no reference; at least SL_REFERENCE_MIN */
+    uint32_t min_match; /* bytes: a shorter match is no reference, but see sl_match; at least
+                           SL_REFERENCE_MIN */
     bool chunks;        /* refer to the sampled window alone (the papers' mode, DYNABYTE); else
-                           matches are expanded both ways */
+                           matches are expanded both ways, and go on behind bytes that differ */
     bool acknowledged;  /* refer only to what feedback has acknowledged, for links that lose;
                            else a loss may cost the packets of a round trip */
     uint32_t n_in_flight; /* acknowledged: frames awaiting feedback, a power of two; older ones
@@ -73,7 +74,8 @@ struct sl_match {
     uint64_t source;
     uint32_t item;
     uint32_t offset; /* bytes from the payload's first */
-    uint32_t len;    /* bytes, at least min_match */
+    uint32_t len;    /* bytes, at least min_match; at the distance of a match beside it half of
+                        that and SL_REFERENCE_MIN are enough */
 };
 
 struct sl_matcher_stats {

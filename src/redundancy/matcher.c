@@ -204,6 +204,14 @@ struct item {
     uint32_t number, len;
 };
 
+static struct item item_of(const struct sl_matcher *m, const struct sl_batch *batch,
+                           uint32_t number)
+{
+    const struct sl_span *const span = &batch->payload[number];
+
+    return (struct item){batch->bytes + span->offset, m->positions[number], number, span->len};
+}
+
 static struct sl_match *last_match(struct sl_matcher *m)
 {
     return m->n_found > 0 ? &m->found[m->n_found - 1] : NULL;
@@ -355,47 +363,61 @@ static uint32_t give_runs(struct sl_matcher *m, const struct item *item, uint32_
     return begin + done;
 }
 
+/* Behind a match: what follows its source. Returns the end of the last run. */
+static uint32_t give_following(struct sl_matcher *m, const struct item *item, uint32_t end,
+                               const struct sl_match *left)
+{
+    const uint32_t begin = left->offset + left->len;
+    const uint64_t source = left->source + left->len;
+
+    if (source == item->position)
+        return begin;
+    const struct extent extent = source_extent(m, item, begin, source, log_at(&m->log, source));
+    const uint32_t n = extent.ahead < end - begin ? (uint32_t)extent.ahead : end - begin;
+    return give_runs(m, item, begin, begin + n, source);
+}
+
+/* Before a match: what precedes its source. */
+static void give_preceding(struct sl_matcher *m, const struct item *item, uint32_t begin,
+                           const struct sl_match *right)
+{
+    const struct extent extent =
+        source_extent(m, item, right->offset, right->source, log_at(&m->log, right->source));
+    const uint32_t end = right->offset;
+    const uint32_t n = extent.before < end - begin ? (uint32_t)extent.before : end - begin;
+
+    give_runs(m, item, end - n, end, right->source - n);
+}
+
 /* Content that was changed at places goes on at the distance where it was: what lies between two
  * matches is compared with what follows the one's source, and with what precedes the other's. */
 static void give_gap(struct sl_matcher *m, const struct item *item, uint32_t begin, uint32_t end,
                      const struct sl_match *left, const struct sl_match *right)
 {
-    if (left != NULL && end - begin >= m->run_min) {
-        const uint64_t source = left->source + left->len;
-        if (source < m->log.end && source != item->position) {
-            const struct extent extent =
-                source_extent(m, item, begin, source, log_at(&m->log, source));
-
-            begin = give_runs(m, item, begin,
-                              extent.ahead < end - begin ? begin + (uint32_t)extent.ahead : end,
-                              source);
-        }
-    }
-    if (right != NULL && end - begin >= m->run_min) {
-        const struct extent extent =
-            source_extent(m, item, right->offset, right->source, log_at(&m->log, right->source));
-        const uint32_t n = extent.before < end - begin ? (uint32_t)extent.before : end - begin;
-
-        give_runs(m, item, end - n, end, right->source - n);
-    }
+    if (left != NULL && end - begin >= m->run_min)
+        begin = give_following(m, item, end, left);
+    if (right != NULL && end - begin >= m->run_min)
+        give_preceding(m, item, begin, right);
 }
 
-/* The item's matches are all found. */
-static void end_item(struct sl_matcher *m, const struct item *item)
+/* The matches of an item are all found. */
+static void end_item(struct sl_matcher *m, const struct sl_batch *batch)
 {
+    const struct item item = item_of(m, batch, m->found[0].item);
     const struct sl_match *left = NULL;
+    uint32_t begin = 0;
 
     for (size_t i = 0; i < m->n_found; i++) {
         const struct sl_match *const match = &m->found[i];
 
         if (!m->config.chunks)
-            give_gap(m, item, left != NULL ? left->offset + left->len : 0, match->offset, left,
-                     match);
+            give_gap(m, &item, begin, match->offset, left, match);
         give_match(m, match);
+        begin = match->offset + match->len;
         left = match;
     }
-    if (left != NULL && !m->config.chunks)
-        give_gap(m, item, left->offset + left->len, item->len, left, NULL);
+    if (!m->config.chunks)
+        give_gap(m, &item, begin, item.len, left, NULL);
     m->n_found = 0;
 }
 
@@ -463,14 +485,6 @@ static void stage_look_up(struct sl_matcher *m, struct stages *stages, size_t i)
     }
 }
 
-static struct item item_of(const struct sl_matcher *m, const struct sl_batch *batch,
-                           uint32_t number)
-{
-    const struct sl_span *const span = &batch->payload[number];
-
-    return (struct item){batch->bytes + span->offset, m->positions[number], number, span->len};
-}
-
 static void stage_compare(struct sl_matcher *m, const struct stages *stages, size_t i)
 {
     const struct sl_hit *const hit = &stages->hits[i];
@@ -479,10 +493,8 @@ static void stage_compare(struct sl_matcher *m, const struct stages *stages, siz
     if (source == NOWHERE)
         return;
     m->stats.found++;
-    if (m->n_found > 0 && m->found[0].item != hit->item) {
-        const struct item last = item_of(m, stages->batch, m->found[0].item);
-        end_item(m, &last);
-    }
+    if (m->n_found > 0 && m->found[0].item != hit->item)
+        end_item(m, stages->batch);
     const struct item item = item_of(m, stages->batch, hit->item);
     consider(m, &item, hit->offset, source);
 }
@@ -503,10 +515,8 @@ static void match_batch(struct sl_matcher *m, const struct sl_batch *batch,
             stage_compare(m, &stages, i - 2 * AHEAD);
     }
     append_items(m, &stages, batch->n_items);
-    if (m->n_found > 0) {
-        const struct item last = item_of(m, batch, m->found[0].item);
-        end_item(m, &last);
-    }
+    if (m->n_found > 0)
+        end_item(m, batch);
     m->stats.samples += n;
 }
 

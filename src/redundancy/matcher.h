@@ -30,7 +30,7 @@ struct sl_matcher {
     size_t n_found;
     struct sl_match *matches; /* of all items */
     size_t n_matches;
-    uint32_t run_min; /* bytes */
+    uint32_t run_min; /* bytes of the shortest match beside another */
 
     /* The end of the last match, so that samples in it are not looked up. */
     uint32_t covered_item, covered_end;
