@@ -217,6 +217,12 @@ static struct sl_match *last_match(struct sl_matcher *m)
     return m->n_found > 0 ? &m->found[m->n_found - 1] : NULL;
 }
 
+/* The end of what the item's matches give. */
+static uint32_t taken_until(const struct sl_matcher *m)
+{
+    return m->n_found > 0 ? m->found[m->n_found - 1].offset + m->found[m->n_found - 1].len : 0;
+}
+
 /* The lowest log offset that the item may refer to. */
 static uint64_t lowest_source(const struct sl_matcher *m, const struct item *item)
 {
@@ -257,8 +263,7 @@ static struct extent source_extent(const struct sl_matcher *m, const struct item
 static void take_match(struct sl_matcher *m, const struct item *item, uint32_t begin, uint32_t end,
                        uint64_t source)
 {
-    const struct sl_match *const last = last_match(m);
-    const uint32_t taken = last != NULL ? last->offset + last->len : 0;
+    const uint32_t taken = taken_until(m);
 
     if (begin < taken) {
         source += taken - begin;
@@ -278,9 +283,9 @@ static void take_match(struct sl_matcher *m, const struct item *item, uint32_t b
 static uint32_t expand_back(struct sl_matcher *m, const struct item *item, uint32_t offset,
                             uint32_t end, const uint8_t *there, uint64_t most)
 {
-    const struct sl_match *last = last_match(m);
+    const struct sl_match *const last = last_match(m);
     const uint8_t *const here = item->bytes + offset;
-    const uint32_t taken = last != NULL ? last->offset + last->len : 0;
+    const uint32_t taken = taken_until(m);
     const uint64_t look = LOOK_BACK + 2 * (uint64_t)(end - taken);
     const uint32_t into = last == NULL ? 0 : last->len < look ? last->len : (uint32_t)look;
     const uint32_t lowest = taken - into;
@@ -290,8 +295,7 @@ static uint32_t expand_back(struct sl_matcher *m, const struct item *item, uint3
     if (last == NULL || offset - n > last->offset)
         return n;
     m->n_found--;
-    last = last_match(m);
-    limit = offset - n - (last != NULL ? last->offset + last->len : 0);
+    limit = offset - n - taken_until(m);
     most -= n;
     return n + (uint32_t)extent_before(here - n, there - n, most < limit ? most : limit);
 }
@@ -301,8 +305,7 @@ static void consider(struct sl_matcher *m, const struct item *item, uint32_t off
                      uint64_t source)
 {
     const uint32_t window = m->config.window;
-    const struct sl_match *const last = last_match(m);
-    const uint32_t taken = last != NULL ? last->offset + last->len : 0;
+    const uint32_t taken = taken_until(m);
 
     if (offset + window <= taken || (m->config.chunks && offset < taken))
         return;

@@ -478,8 +478,8 @@ static void test_captures(void **state)
             const double error = error_of(run.late[0], run.late[1], config.period);
             const bool counts = run.n_intervals >= 20;
 
-            printf("%4u intervals, off by %5.2f %%%s  %s\n", (unsigned)run.n_intervals,
-                   100 * error, counts || error <= tolerance ? "" : " (too few)", entry->d_name);
+            printf("%4u intervals, off by %5.2f %%%s  %s\n", (unsigned)run.n_intervals, 100 * error,
+                   counts || error <= tolerance ? "" : " (too few)", entry->d_name);
             n_captures += counts;
             n_off += counts && error > tolerance;
         }
