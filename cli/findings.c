@@ -7,13 +7,28 @@
 #include "base/diag.h"
 #include "cli.h"
 
+/* Text of events that a batch may hold for each sink. What is beyond, drain makes itself: memory
+ * stays bounded whatever the traffic. */
+enum { HOLD_LEN = 16 << 20 };
+
+/* What digest makes of a batch, for drain. */
+struct digest {
+    struct digest *next;
+    struct sl_evaluator *evaluator; /* NULL: there are no rules */
+    const struct sl_alert *alerts;
+    size_t n_alerts;
+    struct sl_sink *held[MAX_SINKS]; /* the first events of the batch; NULL: the sink holds none */
+};
+
 bool findings_open(struct findings *findings)
 {
     struct sl_diag diag = {0};
     struct sl_rules_count count = {0};
 
+    pthread_mutex_init(&findings->lock, NULL);
     if (findings->rules != NULL)
         sl_rules_count(findings->rules, &count);
+    pthread_mutex_init(&findings->sinks_lock, NULL);
     findings->by_signature = calloc(count.loaded + 1, sizeof *findings->by_signature);
     if (findings->by_signature == NULL) {
         cli_error("no memory for %zu signatures", count.loaded);
@@ -29,105 +44,254 @@ bool findings_open(struct findings *findings)
     return true;
 }
 
-static void describe_packet(struct sl_event *event, const struct findings *findings,
-                            const struct sl_batch *batch, uint32_t item)
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* The events of a batch: anomalies and alerts, both in item order, merged into packet order. */
+struct events {
+    const struct findings *findings;
+    const struct sl_batch *batch;
+    const struct sl_hits *header;
+    const struct sl_alert *alerts;
+    size_t n_alerts;
+    size_t h, a; /* the next of each */
+};
+
+static const struct sl_hits no_hits;
+
+static struct events events_of(const struct findings *findings, const struct sl_batch *batch,
+                               const struct sl_hits *hits, const struct digest *digest)
 {
+    return (struct events){
+        .findings = findings,
+        .batch = batch,
+        .header = findings->header_engine < 0 ? &no_hits : &hits[findings->header_engine],
+        .alerts = digest->alerts,
+        .n_alerts = digest->n_alerts,
+    };
+}
+
+static void describe_packet(struct sl_event *event, const struct events *events, uint32_t item)
+{
+    const struct sl_batch *batch = events->batch;
+    const struct source *source = events->findings->source;
+
     memset(event, 0, sizeof *event);
     event->origin = batch->origin[item];
-    event->source = source_name(findings->source, event->origin.source);
-    event->live = findings->source->interface != NULL;
+    event->source = source_name(source, event->origin.source);
+    event->live = source->interface != NULL;
     event->has_tuple = sl_packet_tuple(batch, item, &event->tuple);
     event->payload_len = batch->payload[item].len;
     if (event->payload_len != 0)
         event->payload = batch->bytes + batch->payload[item].offset;
 }
 
-static enum sl_status write_event(struct findings *findings, const struct sl_event *event,
+/* False: there are no more. */
+static bool next_event(struct events *events, struct sl_event *event)
+{
+    const struct sl_hits *header = events->header;
+
+    if (events->h == header->n && events->a == events->n_alerts)
+        return false;
+    if (events->a == events->n_alerts ||
+        (events->h < header->n && header->hit[events->h].item <= events->alerts[events->a].item)) {
+        const struct sl_hit *hit = &header->hit[events->h++];
+
+        describe_packet(event, events, hit->item);
+        event->kind = SL_EVENT_ANOMALY;
+        event->check = (enum sl_header_check)hit->id;
+    } else {
+        const struct sl_alert *alert = &events->alerts[events->a++];
+
+        describe_packet(event, events, alert->item);
+        event->kind = SL_EVENT_ALERT;
+        event->signature = sl_rules_signature(events->findings->rules, alert->signature);
+    }
+    return true;
+}
+
+/* ---- digest ---------------------------------------------------------------------------------- */
+
+static void free_digest(struct digest *digest)
+{
+    sl_evaluator_free(digest->evaluator);
+    for (uint32_t i = 0; i < MAX_SINKS; i++)
+        if (sl_sink_close(digest->held[i], NULL, NULL) != SL_OK)
+            continue; /* it was full when the run ended */
+    free(digest);
+}
+
+static enum sl_status make_digest(struct digest **out, struct findings *findings,
                                   struct sl_diag *diag)
 {
-    for (uint32_t i = 0; i < findings->n_sinks; i++) {
-        const enum sl_status status = sl_sink_write(findings->sinks[i].sink, event, diag);
-        findings->sinks[i].failed = status != SL_OK;
-        if (status != SL_OK)
-            return status;
+    struct digest *made = calloc(1, sizeof *made);
+    enum sl_status status = SL_OK;
+
+    if (made == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the events of a batch");
+    if (findings->rules != NULL)
+        status = sl_evaluator_create(&made->evaluator, findings->rules, diag);
+    for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
+        status = sl_sink_hold(&made->held[i], findings->sinks[i].sink, HOLD_LEN, diag);
+        if (status == SL_EUNSUPPORTED)
+            status = SL_OK;
     }
+    if (status != SL_OK) {
+        free_digest(made);
+        return status;
+    }
+    pthread_mutex_lock(&findings->lock);
+    made->next = findings->digests;
+    findings->digests = made;
+    pthread_mutex_unlock(&findings->lock);
+    *out = made;
     return SL_OK;
 }
 
-static enum sl_status write_anomaly(struct findings *findings, const struct sl_batch *batch,
-                                    const struct sl_hit *hit, struct sl_diag *diag)
+static enum sl_status evaluate(const struct findings *findings, const struct sl_batch *batch,
+                               const struct sl_hits *hits, struct digest *digest,
+                               struct sl_diag *diag)
 {
-    struct sl_event event;
+    const struct sl_hits *matcher =
+        findings->matcher_engine < 0 ? &no_hits : &hits[findings->matcher_engine];
 
-    describe_packet(&event, findings, batch, hit->item);
-    event.kind = SL_EVENT_ANOMALY;
-    event.check = (enum sl_header_check)hit->id;
-    findings->by_check[hit->id]++;
-    findings->n_anomalies++;
-    return write_event(findings, &event, diag);
-}
-
-static enum sl_status write_alert(struct findings *findings, const struct sl_batch *batch,
-                                  const struct sl_alert *alert, struct sl_diag *diag)
-{
-    struct sl_event event;
-
-    describe_packet(&event, findings, batch, alert->item);
-    event.kind = SL_EVENT_ALERT;
-    event.signature = sl_rules_signature(findings->rules, alert->signature);
-    findings->by_signature[alert->signature]++;
-    findings->n_alerts++;
-    return write_event(findings, &event, diag);
-}
-
-/* Evaluates the rules; where the alerts do not fit, makes room and evaluates again. */
-static enum sl_status evaluate(struct findings *findings, const struct sl_batch *batch,
-                               const struct sl_hits *hits, size_t *n, struct sl_diag *diag)
-{
-    *n = 0;
-    if (findings->rules == NULL)
+    if (digest->evaluator == NULL)
         return SL_OK;
-    for (;;) {
-        const enum sl_status status = sl_rules_evaluate(findings->rules, batch, hits,
-                                                        findings->alerts, findings->max_alerts, n);
-        if (status != SL_EOVERFLOW)
-            return status == SL_OK ? SL_OK
-                                   : diag_set(diag, status, NULL, 0, "evaluating rules: %s",
-                                              sl_status_text(status));
-        free(findings->alerts);
-        findings->max_alerts = *n + *n / 2;
-        findings->alerts = malloc(findings->max_alerts * sizeof *findings->alerts);
-        if (findings->alerts == NULL)
-            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu alerts", *n);
+    const enum sl_status status =
+        sl_evaluator_run(digest->evaluator, batch, matcher, &digest->alerts, &digest->n_alerts);
+    return status == SL_OK
+               ? SL_OK
+               : diag_set(diag, status, NULL, 0, "evaluating rules: %s", sl_status_text(status));
+}
+
+/* Writes a batch's events behind the first `skip`. */
+static enum sl_status write_events(struct sl_sink *sink, struct events events, uint64_t skip,
+                                   struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+    struct sl_event event;
+
+    while (status == SL_OK && next_event(&events, &event))
+        if (skip != 0)
+            skip--;
+        else
+            status = sl_sink_write(sink, &event, diag);
+    return status;
+}
+
+enum sl_status findings_digest(struct findings *findings, const struct sl_batch *batch,
+                               const struct sl_hits *hits, struct sl_diag *diag)
+{
+    struct digest *digest = *source_room(batch);
+    enum sl_status status = SL_OK;
+
+    if (digest == NULL) {
+        status = make_digest(&digest, findings, diag);
+        if (digest == NULL)
+            return status;
+        *source_room(batch) = digest;
     }
+    status = evaluate(findings, batch, hits, digest, diag);
+    for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
+        if (digest->held[i] == NULL)
+            continue;
+        status = write_events(digest->held[i], events_of(findings, batch, hits, digest), 0, diag);
+        if (status == SL_EOVERFLOW)
+            status = SL_OK;
+    }
+    return status;
+}
+
+/* ---- drain ----------------------------------------------------------------------------------- */
+
+static void count(struct findings *findings, const struct events *events)
+{
+    for (size_t i = 0; i < events->header->n; i++)
+        findings->by_check[events->header->hit[i].id]++;
+    for (size_t i = 0; i < events->n_alerts; i++)
+        findings->by_signature[events->alerts[i].signature]++;
+    findings->n_anomalies += events->header->n;
+    findings->n_alerts += events->n_alerts;
+}
+
+/* The events that were made ahead, and then those that were not. */
+static enum sl_status drain_to(struct sl_sink *sink, struct sl_sink *held,
+                               const struct events *events, bool flush, struct sl_diag *diag)
+{
+    uint64_t n_held = 0;
+    enum sl_status status = SL_OK;
+
+    if (held != NULL) {
+        n_held = sl_sink_written(held);
+        status = sl_sink_pass(held, sink, diag);
+    }
+    if (status == SL_OK && n_held < events->header->n + events->n_alerts)
+        status = write_events(sink, *events, n_held, diag);
+    if (status == SL_OK && flush)
+        status = sl_sink_flush(sink, diag);
+    return status;
+}
+
+static void show_counts(struct findings *findings)
+{
+    atomic_store_explicit(&findings->seen_alerts, findings->n_alerts, memory_order_relaxed);
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        atomic_store_explicit(&findings->seen_by_check[c], findings->by_check[c],
+                              memory_order_relaxed);
 }
 
 enum sl_status findings_drain(struct findings *findings, const struct sl_batch *batch,
                               const struct sl_hits *hits, struct sl_diag *diag)
 {
-    const struct sl_hits none = {0};
-    const struct sl_hits *header =
-        findings->header_engine < 0 ? &none : &hits[findings->header_engine];
-    const struct sl_hits *matcher =
-        findings->matcher_engine < 0 ? &none : &hits[findings->matcher_engine];
-    size_t n_alerts, h = 0, a = 0;
+    const struct digest *digest = *source_room(batch);
+    const struct events events = events_of(findings, batch, hits, digest);
+    enum sl_status status = SL_OK;
 
-    enum sl_status status = evaluate(findings, batch, matcher, &n_alerts, diag);
-
-    /* Both lists are in item order: merged, so that events come in packet order. */
-    while (status == SL_OK && (h < header->n || a < n_alerts)) {
-        if (a == n_alerts || (h < header->n && header->hit[h].item <= findings->alerts[a].item))
-            status = write_anomaly(findings, batch, &header->hit[h++], diag);
-        else
-            status = write_alert(findings, batch, &findings->alerts[a++], diag);
-    }
-    for (uint32_t i = 0; findings->flush_each_batch && status == SL_OK && i < findings->n_sinks;
-         i++) {
-        status = sl_sink_flush(findings->sinks[i].sink, diag);
+    count(findings, &events);
+    pthread_mutex_lock(&findings->sinks_lock);
+    for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
+        status = drain_to(findings->sinks[i].sink, digest->held[i], &events,
+                          findings->flush_each_batch, diag);
         findings->sinks[i].failed = status != SL_OK;
     }
+    pthread_mutex_unlock(&findings->sinks_lock);
+    show_counts(findings);
     return status;
 }
+
+void findings_look(struct findings *findings, struct sl_stats *stats)
+{
+    stats->has_header_checks = findings->header_engine >= 0;
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        stats->anomalies[c] =
+            atomic_load_explicit(&findings->seen_by_check[c], memory_order_relaxed);
+    stats->has_rules = findings->rules != NULL;
+    if (stats->has_rules)
+        sl_rules_count(findings->rules, &stats->rules);
+    stats->alerts = atomic_load_explicit(&findings->seen_alerts, memory_order_relaxed);
+}
+
+bool findings_take_stats(const struct findings *findings)
+{
+    for (uint32_t i = 0; i < findings->n_sinks; i++)
+        if (sl_sink_takes_stats(findings->sinks[i].sink))
+            return true;
+    return false;
+}
+
+void findings_write_stats(struct findings *findings, const struct sl_stats *stats)
+{
+    pthread_mutex_lock(&findings->sinks_lock);
+    for (uint32_t i = 0; i < findings->n_sinks; i++) {
+        struct sl_sink *sink = findings->sinks[i].sink;
+
+        if (sl_sink_takes_stats(sink) &&
+            (sl_sink_write_stats(sink, stats, NULL) != SL_OK || sl_sink_flush(sink, NULL) != SL_OK))
+            continue; /* it will say so again */
+    }
+    pthread_mutex_unlock(&findings->sinks_lock);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 bool findings_close(struct findings *findings)
 {
@@ -157,6 +321,11 @@ bool findings_close(struct findings *findings)
 void findings_free(struct findings *findings)
 {
     (void)findings_close(findings);
-    free(findings->alerts);
+    while (findings->digests != NULL) {
+        struct digest *next = findings->digests->next;
+
+        free_digest(findings->digests);
+        findings->digests = next;
+    }
     free(findings->by_signature);
 }
