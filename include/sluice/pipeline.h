@@ -28,7 +28,8 @@ struct sl_pipeline_config {
     uint32_t n_loaders;   /* threads that prepare and order batches; 0: the machine's cores for a
                              GPU, on a CPU none: the workers do */
 
-    /* The engines that are switched on; tables outlive the run. */
+    /* The engines that are switched on; tables outlive the run. On a GPU, engines that have no
+     * backend for GPUs at all run on the CPU, over the host's copy of each batch. */
     struct {
         const struct sl_engine *engine;
         const void *table;
@@ -71,8 +72,8 @@ struct sl_pipeline_stats {
 
 /* Runs until fill ends and all is drained. On return no thread of the pipeline is left. SL_OK: fill
  * ended with SL_END; otherwise the first failure of fill, an engine or drain. When an engine or
- * drain fails, what was filled later is not drained. SL_EDEVICE: no backend of an engine is usable
- * on the device. SL_ENOMEM before the first fill: tables, hits or batches do not fit the device's
+ * drain fails, what was filled later is not drained. SL_EDEVICE: an engine has backends for the
+ * device, and none is usable. SL_ENOMEM before the first fill: tables, hits or batches do not fit the device's
  * or the machine's memory; a run on another device may follow. */
 SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                                struct sl_pipeline_stats *stats,

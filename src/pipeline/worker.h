@@ -17,15 +17,16 @@ struct worker {
     const struct sl_pipeline_config *config;
     struct sl_limits limits;
     struct worker_engine engines[SL_PIPELINE_ENGINES_MAX];
-    struct sl_stage *stage; /* NULL on the CPU */
+    struct sl_stage *stage; /* NULL where no engine works on a GPU */
     uint64_t busy_ns;
 };
 
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
                            struct sl_diag *diag);
 
-/* Runs every engine over a host batch: one upload on a GPU, then all engines on its stream. The
- * arrays in hits, one for each engine, grow as needed and are sorted. */
+/* Runs every engine over a host batch: one upload on a GPU, then all engines on its stream, those
+ * that have no backend for GPUs meanwhile over the host batch. The arrays in hits, one for each
+ * engine, grow as needed and are sorted. */
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
                           struct sl_diag *diag);
 
