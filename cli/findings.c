@@ -80,6 +80,19 @@ static enum sl_status write_alert(struct findings *findings, const struct sl_bat
     return write_event(findings, &event, diag);
 }
 
+/* Without a sink it is only counted. */
+static enum sl_status write_name(struct findings *findings, const struct sl_batch *batch,
+                                 const struct sl_hit *hit, struct sl_diag *diag)
+{
+    struct sl_event event;
+
+    if (findings->n_sinks == 0)
+        return run_names_take(findings->names, hit, NULL, diag);
+    describe_packet(&event, findings, batch, hit->item);
+    const enum sl_status status = run_names_take(findings->names, hit, &event, diag);
+    return status == SL_OK ? write_event(findings, &event, diag) : status;
+}
+
 /* Evaluates the rules; where the alerts do not fit, makes room and evaluates again. */
 static enum sl_status evaluate(struct findings *findings, const struct sl_batch *batch,
                                const struct sl_hits *hits, size_t *n, struct sl_diag *diag)
@@ -110,16 +123,27 @@ enum sl_status findings_drain(struct findings *findings, const struct sl_batch *
         findings->header_engine < 0 ? &none : &hits[findings->header_engine];
     const struct sl_hits *matcher =
         findings->matcher_engine < 0 ? &none : &hits[findings->matcher_engine];
-    size_t n_alerts, h = 0, a = 0;
+    const struct sl_hits *names =
+        findings->names->engine < 0 ? &none : &hits[findings->names->engine];
+    size_t n_alerts, h = 0, a = 0, n = 0;
 
     enum sl_status status = evaluate(findings, batch, matcher, &n_alerts, diag);
 
-    /* Both lists are in item order: merged, so that events come in packet order. */
-    while (status == SL_OK && (h < header->n || a < n_alerts)) {
-        if (a == n_alerts || (h < header->n && header->hit[h].item <= findings->alerts[a].item))
+    /* All lists are in item order: merged, so that events come in packet order. */
+    run_names_batch(findings->names, batch);
+    while (status == SL_OK) {
+        const uint32_t of_header = h < header->n ? header->hit[h].item : UINT32_MAX;
+        const uint32_t of_alert = a < n_alerts ? findings->alerts[a].item : UINT32_MAX;
+        const uint32_t of_name = n < names->n ? names->hit[n].item : UINT32_MAX;
+
+        if (h < header->n && of_header <= of_alert && of_header <= of_name)
             status = write_anomaly(findings, batch, &header->hit[h++], diag);
-        else
+        else if (a < n_alerts && of_alert <= of_name)
             status = write_alert(findings, batch, &findings->alerts[a++], diag);
+        else if (n < names->n)
+            status = write_name(findings, batch, &names->hit[n++], diag);
+        else
+            break;
     }
     for (uint32_t i = 0; findings->flush_each_batch && status == SL_OK && i < findings->n_sinks;
          i++) {

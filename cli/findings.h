@@ -3,6 +3,7 @@
 #ifndef CLI_FINDINGS_H
 #define CLI_FINDINGS_H
 
+#include "run_names.h"
 #include "sluice/detect.h"
 #include "sluice/header.h"
 #include "sluice/sink.h"
@@ -15,6 +16,7 @@ struct findings {
     const struct sl_rules *rules; /* NULL: none */
     int header_engine;            /* index of its hits, -1: not switched on */
     int matcher_engine;
+    struct run_names *names; /* its engine -1: not switched on */
 
     struct {
         const char *spec;
