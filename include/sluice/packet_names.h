@@ -7,7 +7,9 @@
  * - HTTP/1.x (RFC 9112): host and URL of requests, on any TCP port. The segment must begin with a
  *   request line; requests that follow it in the segment without a body between them are found too.
  * - TLS (RFC 8446, 6066): the server name of a ClientHello, on any TCP port. The segment must begin
- *   with its first record; the message may be spread over records of the segment.
+ *   with its first record, or with a ChangeCipherSpec before it; the message may be spread over
+ *   records of the segment. Of one that goes on in the next segment the name is found where it
+ *   stands in the first.
  * - NDN (packet format 0.3): the names of Interests and Data, bare or in unfragmented NDNLPv2
  *   packets; UDP ports 6363 and 56363, TCP port 6363, and Ethernet type 0x8624 behind Ethernet,
  *   VLAN and Linux cooked headers.
@@ -41,7 +43,8 @@ SL_API const char *sl_names_protocol_text(enum sl_names_protocol protocol); /* "
  * the end of the segment, of the fragment, or of what was captured. */
 enum sl_names_miss {
     SL_NAMES_MISS_MORE, /* more than SL_PACKET_NAMES_MAX names in the packet */
-    SL_NAMES_MISS_LONG, /* longer than SL_NAME_LEN_MAX */
+    SL_NAMES_MISS_LONG, /* longer than SL_NAME_LEN_MAX, or than what is left of
+                           SL_PACKET_NAMES_LEN */
     SL_NAMES_MISS_DNS_CUT,
     SL_NAMES_MISS_DNS_HEADER,  /* on a port of DNS, and no header of DNS */
     SL_NAMES_MISS_DNS_LABEL,   /* a label of a type that there is not */
@@ -71,11 +74,12 @@ SL_API const char *sl_names_miss_name(enum sl_names_miss miss); /* "dns-cut" */
 SL_API const char *sl_names_miss_text(enum sl_names_miss miss); /* in a few words */
 
 enum {
-    SL_PACKET_NAMES_MAX = 16,                                         /* names a packet */
-    SL_PACKET_NAMES_LEN = SL_PACKET_NAMES_MAX * (SL_NAME_LEN_MAX + 8) /* bytes of them, at most */
+    SL_PACKET_NAMES_MAX = 64,        /* names a packet */
+    SL_PACKET_NAMES_LEN = 128 * 1024 /* bytes of them, NDN's not counted: they stay where they are */
 };
 
-/* A name in a packet. Spans count from the first byte of the item's payload span. */
+/* A name in a packet. Spans count from the first byte of the item's payload span. Of the structs
+ * the one of its protocol is valid. */
 struct sl_packet_name {
     struct sl_name name; /* domains: labels as they are, in lower case; any byte may stand in one */
     enum sl_names_protocol protocol;

@@ -80,7 +80,8 @@ static const char *why_no_packet(enum sl_names_miss miss)
     case SL_NAMES_MISS_NDN_COMPONENT:
         return "a component's type is not 1 to 65535, or a digest component is not 32 bytes";
     case SL_NAMES_MISS_NDN_BAD:
-        return "a number is not in its shortest form, or a field runs over the end of what it is in";
+        return "a number is not in its shortest form, or a field runs over the end of what it is "
+               "in";
     default:
         return "not a whole NDN packet";
     }

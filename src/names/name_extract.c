@@ -6,6 +6,8 @@
 
 #include "sluice/dissect.h"
 
+_Static_assert(SL_PACKET_NAMES_MAX *NAME_DNS_ROOM <= SL_PACKET_NAMES_LEN, "room for all of DNS");
+
 const char *sl_names_protocol_text(enum sl_names_protocol protocol)
 {
     static const char *const texts[SL_N_NAMES_PROTOCOLS] = {
@@ -75,10 +77,10 @@ static bool is_vlan(uint16_t type)
  * otherwise where it begins. */
 static uint32_t link_ndn(const uint8_t *bytes, uint32_t len, uint16_t link_type)
 {
-    const uint32_t header_len = link_type == LINK_ETHERNET      ? 14
-                                : link_type == LINK_LINUX_SLL   ? 16
-                                : link_type == LINK_LINUX_SLL2  ? 20
-                                                                : 0;
+    const uint32_t header_len = link_type == LINK_ETHERNET     ? 14
+                                : link_type == LINK_LINUX_SLL  ? 16
+                                : link_type == LINK_LINUX_SLL2 ? 20
+                                                               : 0;
     uint32_t at = header_len;
 
     if (header_len == 0 || len < header_len)

@@ -40,11 +40,13 @@ BYTES_INLINE void name_miss(struct name_out *out, enum sl_names_miss miss)
     out->misses |= 1u << miss;
 }
 
-/* Where the next name's bytes go: there is room for SL_PACKET_NAMES_MAX names. */
+/* Where the next name's bytes go. */
 BYTES_INLINE void name_begin(const struct name_out *out, struct name_build *build)
 {
+    const uint32_t left = SL_PACKET_NAMES_LEN - out->len;
+
     build->bytes = out->bytes + out->len;
-    build->cap = SL_NAME_LEN_MAX;
+    build->cap = left < SL_NAME_LEN_MAX ? left : SL_NAME_LEN_MAX;
     build->len = 0;
 }
 
@@ -307,8 +309,10 @@ BYTES_INLINE void name_http_field(struct name_http *http, const char *line, cons
             http->host = line;
             http->host_end = end;
         }
-    } else if (name_is_field(line, end, "content-length:", 15) ||
-               name_is_field(line, end, "transfer-encoding:", 18)) {
+    } else if (name_is_field(line, end, "content-length:", 15)) {
+        for (line += 15; line < end; line++)
+            http->body |= *line != '0' && *line != ' ' && *line != '\t';
+    } else if (name_is_field(line, end, "transfer-encoding:", 18)) {
         http->body = true;
     }
 }
@@ -358,6 +362,14 @@ BYTES_INLINE const char *name_http_request(struct name_http *http, const char *t
     return newline + 1;
 }
 
+/* Whether the field would be the authority of a URL, as a whole. */
+BYTES_INLINE bool name_http_is_authority(const char *text, const char *end)
+{
+    while (text < end && *text != '/' && *text != '?' && *text != '#' && *text != '\0')
+        text++;
+    return text == end;
+}
+
 /* The name of a request, into build. SL_N_NAMES_MISSES: done. */
 BYTES_INLINE enum sl_names_miss name_http_name(const struct name_http *http,
                                                struct name_build *build, uint32_t *host_len,
@@ -379,6 +391,8 @@ BYTES_INLINE enum sl_names_miss name_http_name(const struct name_http *http,
         if (http->host == NULL || http->host == http->host_end)
             return http->whole || http->host != NULL ? SL_NAMES_MISS_HTTP_NO_HOST
                                                      : SL_NAMES_MISS_HTTP_CUT;
+        if (!name_http_is_authority(http->host, http->host_end))
+            return SL_NAMES_MISS_HTTP_HOST;
         why = name_read_authority(build, port, http->host, http->host_end);
         *host_len = build->len;
         if (why == NAME_GOOD && !asterisk)
@@ -435,6 +449,7 @@ BYTES_INLINE void name_extract_http(struct name_out *out, const uint8_t *bytes, 
 /* ---- TLS (RFC 8446) -------------------------------------------------------------------------- */
 
 enum {
+    NAME_TLS_CHANGE_CIPHER = 20,
     NAME_TLS_HANDSHAKE = 22,
     NAME_TLS_CLIENT_HELLO = 1,
     NAME_TLS_SERVER_NAME = 0,
@@ -645,6 +660,14 @@ BYTES_INLINE bool name_tls_read(struct name_tls *tls, struct name_tls_hello *hel
     return true;
 }
 
+/* A client that is asked to try again sends a record of its own before its second ClientHello, for
+ * middleboxes that know no better (appendix D.4). */
+BYTES_INLINE bool name_tls_is_change_cipher(const uint8_t *bytes, uint32_t len)
+{
+    return len >= 6 && bytes[0] == NAME_TLS_CHANGE_CIPHER && bytes[1] == 3 &&
+           load_be16(bytes + 3) == 1;
+}
+
 BYTES_INLINE void name_extract_tls(struct name_out *out, const uint8_t *bytes, uint32_t len)
 {
     struct name_tls tls = {.bytes = bytes, .len = len};
@@ -652,7 +675,9 @@ BYTES_INLINE void name_extract_tls(struct name_out *out, const uint8_t *bytes, u
     struct name_tls_hello hello;
     struct name_build build;
 
-    if (len < 2 || bytes[1] != 3)
+    if (name_tls_is_change_cipher(bytes, len))
+        tls.at = 6;
+    if (len - tls.at < 2 || bytes[tls.at] != NAME_TLS_HANDSHAKE || bytes[tls.at + 1] != 3)
         return;
     hello.host_len = hello.offset = hello.version = 0;
     if (!name_tls_read(&tls, &hello)) {
@@ -869,7 +894,7 @@ BYTES_INLINE void name_extract(struct name_out *out, const struct name_packet *p
             name_extract_dns_tcp(out, bytes, packet->len);
         else if (name_has_port(packet, NAME_PORT_NDN))
             name_extract_ndn(out, packet);
-        else if (bytes[0] == NAME_TLS_HANDSHAKE)
+        else if (bytes[0] == NAME_TLS_HANDSHAKE || bytes[0] == NAME_TLS_CHANGE_CIPHER)
             name_extract_tls(out, bytes, packet->len);
         else if (bytes[0] >= 'A' && bytes[0] <= 'Z')
             name_extract_http(out, bytes, packet->len);

@@ -13,8 +13,8 @@
 #include "names_internal.h"
 
 enum {
-    AHEAD = 8,                                                    /* packets fetched ahead */
-    NAMES_LEN = SL_PACKET_NAMES_LEN + SL_NAMES_BATCH_MAX * 64     /* bytes */
+    AHEAD = 8,                                                /* packets fetched ahead */
+    NAMES_LEN = SL_PACKET_NAMES_LEN + SL_NAMES_BATCH_MAX * 64 /* bytes */
 };
 
 #define WATCH_MAGIC UINT64_C(0x68637461772d6c73)
@@ -31,7 +31,7 @@ struct context {
     struct cpu_context cpu;
     struct sl_names_watch *watch;
     struct sl_names_reader *reader;
-    uint32_t at_once; /* names a look-up call */
+    uint32_t at_once;                  /* names a look-up call */
     struct sl_names_watch_count count; /* of the batch at hand */
 
     struct sl_name name[SL_NAMES_BATCH_MAX];
@@ -114,9 +114,9 @@ static enum sl_status look_up(struct context *context, struct sl_hits *hits)
     for (uint32_t i = 0; i < context->n && status == SL_OK; i += context->at_once) {
         const uint32_t left = context->n - i;
 
-        status = sl_names_lookup(context->reader, context->name + i,
-                                 left < context->at_once ? left : context->at_once,
-                                 context->answer + i);
+        status =
+            sl_names_lookup(context->reader, context->name + i,
+                            left < context->at_once ? left : context->at_once, context->answer + i);
     }
     for (uint32_t i = 0; i < context->n && status == SL_OK; i++) {
         if (context->answer[i].action == SL_NAMES_NONE)
