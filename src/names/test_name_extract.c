@@ -312,6 +312,8 @@ static void test_client_hellos(void **state)
 
 /* ---- against the oracle ---------------------------------------------------------------------- */
 
+static uint32_t n_compared[SL_N_NAMES_PROTOCOLS], n_missed[SL_N_NAMES_MISSES];
+
 static void compare(const struct made_message *made, uint32_t len, uint32_t sent_len, uint64_t seed)
 {
     struct ref_name *expected;
@@ -333,7 +335,10 @@ static void compare(const struct made_message *made, uint32_t len, uint32_t sent
             memcmp(name->bytes, expected[i].bytes, name->len) != 0)
             fail_msg("seed %llx, %u bytes: name %u differs", (unsigned long long)seed, len, i);
         assert_int_equal(sl_name_well_formed(name->bytes, name->len), name->len);
+        n_compared[out.found[i].protocol]++;
     }
+    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+        n_missed[m] += out.misses >> m & 1;
     free(expected);
     free(alone);
 }
@@ -352,6 +357,12 @@ static void test_random_messages(void **state)
             damage_message(made, &random);
         compare(made, made->len, made->len + (i % 8 == 0 ? 100 : 0), seed);
     }
+    /* Enough of everything was there. */
+    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
+        assert_true(n_compared[p] > N_RANDOM / 16);
+    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+        if (n_missed[m] < 10 && m != SL_NAMES_MISS_DNS_LONG)
+            fail_msg("%s: %u times", sl_names_miss_name((enum sl_names_miss)m), n_missed[m]);
     free(made);
 }
 
