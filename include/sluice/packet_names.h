@@ -5,7 +5,8 @@
  * - DNS (RFC 1035, 6762): the names of all questions of queries and responses; UDP and TCP port 53,
  *   UDP port 5353. Over TCP the messages that begin in the segment, the first at its first byte.
  * - HTTP/1.x (RFC 9112): host and URL of requests, on any TCP port. The segment must begin with a
- *   request line; requests that follow it in the segment without a body between them are found too.
+ *   request line; requests that follow it in the segment are found too, where the body between them
+ *   has a length.
  * - TLS (RFC 8446, 6066): the server name of a ClientHello, on any TCP port. The segment must begin
  *   with its first record, or with a ChangeCipherSpec before it; the message may be spread over
  *   records of the segment. Of one that goes on in the next segment the name is found where it
@@ -46,7 +47,7 @@ enum sl_names_miss {
     SL_NAMES_MISS_LONG, /* longer than SL_NAME_LEN_MAX, or than what is left of
                            SL_PACKET_NAMES_LEN */
     SL_NAMES_MISS_DNS_CUT,
-    SL_NAMES_MISS_DNS_HEADER,  /* on a port of DNS, and no header of DNS */
+    SL_NAMES_MISS_DNS_HEADER,  /* on a port of DNS, and no message: more questions than fit */
     SL_NAMES_MISS_DNS_LABEL,   /* a label of a type that there is not */
     SL_NAMES_MISS_DNS_POINTER, /* a compression pointer that does not point backwards */
     SL_NAMES_MISS_DNS_LONG,    /* longer than 255 bytes */
@@ -74,8 +75,9 @@ SL_API const char *sl_names_miss_name(enum sl_names_miss miss); /* "dns-cut" */
 SL_API const char *sl_names_miss_text(enum sl_names_miss miss); /* in a few words */
 
 enum {
-    SL_PACKET_NAMES_MAX = 64,        /* names a packet */
-    SL_PACKET_NAMES_LEN = 128 * 1024 /* bytes of them, NDN's not counted: they stay where they are */
+    SL_PACKET_NAMES_MAX = 64, /* names a packet */
+    SL_PACKET_NAMES_LEN =
+        128 * 1024 /* bytes of them, NDN's not counted: they stay where they are */
 };
 
 /* A name in a packet. Spans count from the first byte of the item's payload span. Of the structs

@@ -190,17 +190,6 @@ BYTES_INLINE void name_dns_keep(struct name_out *out, struct sl_packet_name *fou
     name_keep(out, found, SL_NAMES_DNS, offset, SL_NAME_DOMAIN, build.bytes, build.len, build.len);
 }
 
-/* What nobody takes for a message is not read as one: segments that begin inside of a message are
- * any bytes. Operation codes are those of IANA's registry. */
-BYTES_INLINE bool name_dns_is_header(const uint8_t *message, uint64_t message_len)
-{
-    const uint32_t flags = load_be16(message + 2), opcode = flags >> 11 & 15;
-
-    return opcode <= 6 && opcode != 3 && (flags & 0x40) == 0 &&
-           (uint64_t)load_be16(message + 4) * NAME_DNS_QUESTION_LEN <=
-               message_len - NAME_DNS_HEADER_LEN;
-}
-
 /* A message of message_len bytes, of which len are here. */
 BYTES_INLINE void name_extract_dns(struct name_out *out, const uint8_t *message, uint32_t len,
                                    uint32_t message_len, uint32_t base)
@@ -212,11 +201,13 @@ BYTES_INLINE void name_extract_dns(struct name_out *out, const uint8_t *message,
         name_miss(out, len < message_len ? SL_NAMES_MISS_DNS_CUT : SL_NAMES_MISS_DNS_HEADER);
         return;
     }
-    if (!name_dns_is_header(message, message_len)) {
+    uint32_t left = load_be16(message + 4);
+    /* More questions than fit: no message, or a segment that begins inside of one. */
+    if (left * NAME_DNS_QUESTION_LEN > message_len - NAME_DNS_HEADER_LEN) {
         name_miss(out, SL_NAMES_MISS_DNS_HEADER);
         return;
     }
-    for (uint32_t left = load_be16(message + 4); left > 0; left--) {
+    for (; left > 0; left--) {
         struct sl_packet_name *found = name_next_found(out);
         const uint32_t begin = at;
 
@@ -265,7 +256,8 @@ enum { NAME_METHOD_MAX = 20 /* bytes; the longest registered has 17 */ };
 struct name_http {
     const char *method, *method_end, *target, *target_end;
     const char *host, *host_end; /* host NULL: none */
-    bool hosts, body, whole;     /* a second Host; a body follows; the head ends in the segment */
+    bool hosts, whole;           /* a second Host; the head ends in the segment */
+    uint32_t body_len;           /* bytes; UINT32_MAX: not known */
 };
 
 BYTES_INLINE bool name_is_field(const char *line, const char *end, const char *name, uint32_t len)
@@ -296,6 +288,25 @@ BYTES_INLINE const char *name_http_line(const char *line, const char *newline)
     return newline > line && newline[-1] == '\r' ? newline - 1 : newline;
 }
 
+/* A length that a segment may hold; UINT32_MAX: another one, or no number. */
+BYTES_INLINE uint32_t name_http_number(const char *text, const char *end)
+{
+    uint32_t value = 0;
+
+    while (text < end && (*text == ' ' || *text == '\t'))
+        text++;
+    while (end > text && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    if (text == end)
+        return UINT32_MAX;
+    for (; text < end; text++) {
+        if (!name_is_digit(*text) || value > 1000000)
+            return UINT32_MAX;
+        value = value * 10 + (uint32_t)(*text - '0');
+    }
+    return value;
+}
+
 BYTES_INLINE void name_http_field(struct name_http *http, const char *line, const char *end)
 {
     if (name_is_field(line, end, "host:", 5)) {
@@ -310,10 +321,9 @@ BYTES_INLINE void name_http_field(struct name_http *http, const char *line, cons
             http->host_end = end;
         }
     } else if (name_is_field(line, end, "content-length:", 15)) {
-        for (line += 15; line < end; line++)
-            http->body |= *line != '0' && *line != ' ' && *line != '\t';
+        http->body_len = http->body_len == 0 ? name_http_number(line + 15, end) : UINT32_MAX;
     } else if (name_is_field(line, end, "transfer-encoding:", 18)) {
-        http->body = true;
+        http->body_len = UINT32_MAX;
     }
 }
 
@@ -414,6 +424,9 @@ BYTES_INLINE void name_extract_http(struct name_out *out, const uint8_t *bytes, 
         uint16_t port = 0;
         bool cut;
 
+        /* Empty lines before a request mean nothing: section 2.2. */
+        while (text < end && (*text == '\r' || *text == '\n'))
+            text++;
         const char *fields = name_http_request(&http, text, end, &cut);
         if (fields == NULL) {
             if (cut)
@@ -441,8 +454,9 @@ BYTES_INLINE void name_extract_http(struct name_out *out, const uint8_t *bytes, 
         } else {
             name_miss(out, miss);
         }
-        if (http.body)
+        if (http.body_len > (uint32_t)(end - text))
             return;
+        text += http.body_len;
     }
 }
 
@@ -896,7 +910,7 @@ BYTES_INLINE void name_extract(struct name_out *out, const struct name_packet *p
             name_extract_ndn(out, packet);
         else if (bytes[0] == NAME_TLS_HANDSHAKE || bytes[0] == NAME_TLS_CHANGE_CIPHER)
             name_extract_tls(out, bytes, packet->len);
-        else if (bytes[0] >= 'A' && bytes[0] <= 'Z')
+        else if ((bytes[0] >= 'A' && bytes[0] <= 'Z') || bytes[0] == '\r' || bytes[0] == '\n')
             name_extract_http(out, bytes, packet->len);
         break;
     case NAME_CARRIER_LINK:

@@ -143,8 +143,8 @@ static bool dns(struct list *list, const uint8_t *message, int len, int sent_len
 
     if (len < 12)
         return false;
-    const int opcode = message[2] >> 3 & 15, n = (int)number(message + 4, 2);
-    if (opcode == 3 || opcode > 6 || (message[3] & 64) || n * 5 > sent_len - 12)
+    const int n = (int)number(message + 4, 2);
+    if (n * 5 > sent_len - 12)
         return false;
     for (int i = 0; i < n; i++) {
         struct labels labels = {.n = 0};
@@ -258,10 +258,13 @@ static void add_request(struct list *list, size_t offset, const char *method, co
 /* One request at *at. False: there is none, or nothing that could be told follows it. */
 static bool request(struct list *list, const char *text, size_t len, size_t *at)
 {
+    while (*at < len && strchr("\r\n", text[*at]) != NULL && text[*at] != '\0')
+        ++*at;
     const size_t begin = *at;
     size_t line_len, host_len = 0, value_len;
     char *line = take_line(text, len, at, &line_len), *host = NULL, *value;
-    bool body = false, whole = false, found = false;
+    bool body = false, whole = false, found = false; /* a body of a length that is not known */
+    size_t body_len = 0;
 
     if (line == NULL)
         return false;
@@ -286,8 +289,11 @@ static bool request(struct list *list, const char *text, size_t len, size_t *at)
                 free(value);
             }
         } else if ((value = field_value(field, field_len, "content-length:", &value_len)) != NULL) {
-            for (size_t i = 0; i < value_len; i++)
-                body |= strchr("0 \t", value[i]) == NULL || value[i] == '\0';
+            const bool plain = value_len > 0 && strspn(value, "0123456789") == value_len;
+            const double n = plain ? strtod(value, NULL) : 1e9;
+
+            body = body || body_len > 0 || n > 1e6;
+            body_len = body ? 0 : (size_t)n;
             free(value);
         } else if ((value = field_value(field, field_len, "transfer-encoding:", &value_len)) !=
                    NULL) {
@@ -303,7 +309,8 @@ static bool request(struct list *list, const char *text, size_t len, size_t *at)
     }
     free(host);
     free(line);
-    return found && whole && !body;
+    *at += body_len;
+    return found && whole && !body && *at <= len;
 }
 
 /* ---- TLS ------------------------------------------------------------------------------------- */
@@ -563,7 +570,8 @@ uint32_t ref_names(struct ref_name **names, enum ref_carrier carrier, uint16_t s
         while (carrier == REF_TCP && next != 0 && next < len);
     } else if (carrier == REF_TCP && (payload[0] == 22 || payload[0] == 20)) {
         tls(&list, payload, len);
-    } else if (carrier == REF_TCP && isupper(payload[0])) {
+    } else if (carrier == REF_TCP &&
+               (isupper(payload[0]) || payload[0] == '\r' || payload[0] == '\n')) {
         while (at < len && request(&list, (const char *)payload, len, &at))
             ;
     }

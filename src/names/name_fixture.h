@@ -169,6 +169,8 @@ static inline void make_http(struct made_message *made, uint64_t *random)
             made_text(made, end);
         }
         made_text(made, end);
+        made_text(made, test_below(random, 6) == 0 ? "\r\n" : "");
+        made_text(made, test_below(random, 4) == 0 ? "1234567" : "");
     }
 }
 
