@@ -43,9 +43,14 @@ def run(command):
                           check=False)
 
 
+CONTROLS = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r"}
+
+
 def readable(data):
-    """Bytes as tshark prints them: UTF-8, and a replacement for what is none."""
-    return data.decode("utf-8", "replace").lower()
+    """Bytes as tshark prints them, with one sign for all that is beyond ASCII: UTF-8 or not."""
+    text = "".join(CONTROLS.get(byte, "\\%03o" % byte) if byte < 0x20 or byte == 0x7F else
+                   chr(byte) if byte < 0x80 else "\xff" for byte in data.lower())
+    return re.sub("\xff+", "?", text)
 
 
 def unescaped(text):
@@ -101,8 +106,7 @@ def requests(row):
 
 def theirs(row):
     names = [Name("dns", "." if name == "<Root>" else
-                  readable(name.encode("utf-8", "surrogateescape")), "")
-             for name in row["dns.qry.name"]]
+                  re.sub("[^\x00-\x7f]+", "?", name.lower()), "") for name in row["dns.qry.name"]]
     return names + requests(row) + [Name("tls", host(name), "") for name in
                                     row["tls.handshake.extensions_server_name"]]
 
@@ -144,7 +148,7 @@ def missing(name, row, reasons, mine):
     if name.protocol == "http" and any(other.protocol == "http" for other in mine):
         return "behind a body whose length is not said"
     said = "".join(row["_ws.expert.message"])
-    if re.search(r"length exceeds|[Bb]ogus|less than header", said):
+    if re.search(r"length exceeds|[Bb]ogus|less than header|Bad length value", said):
         return "behind a header that lies"
     return None
 
@@ -154,6 +158,8 @@ def extra(name, row):
     layers = row["layers"]
     if name.protocol not in layers and not (name.protocol == "dns" and "mdns" in layers):
         return "tshark does not look into the segment"
+    if name.protocol == "http" and "\\x20" in name.detail:
+        return "tshark takes no target with a blank"
     if name.protocol == "tls" and "1" not in row["tls.handshake.type"]:
         return "tshark does not look into a ClientHello that is cut off"
     if name.protocol == "dns" and row["_ws.malformed"]:
