@@ -7,12 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cpu.h"
+#include "bench_machine.h"
+#include "bench_results.h"
 #include "cli.h"
 #include "sluice/mpm.h"
 
 static const char usage[] =
     "usage: sluice bench [BENCH...] [OPTION...]\n\n"
+    "Without a name: this machine's ceilings, every engine alone on one core up to all and on the\n"
+    "GPU, all of them on one transfer, and peers that are installed. Or, in detail:\n\n"
     "  capture  capture files to dissected batches with flows, on one core and as a run does it\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
@@ -23,7 +26,14 @@ static const char usage[] =
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
-    "  --json           one JSON object a row\n\n"
+    "  --json           one JSON object a row, and the timeline of batches\n"
+    "  --save FILE      the rows, the machine and the timelines as one JSON file\n"
+    "  --against FILE   what became slower or faster since that was saved, beyond the noise\n"
+    "  --from FILE      the rows of a saved file, instead of measuring\n"
+    "  --plot FILE.svg  rates on one core up to all and on the GPU beside the ceilings (gnuplot)\n"
+    "  --variants LIST  of the bench without a name: variants beside the defaults, as mpm:ac,\n"
+    "                   header:scalar, sampling:maxp, virus:ac, names:mata; --counts are its\n"
+    "                   literals and virus signatures (18000,86000), --entries its names\n\n"
     "Of mpm, whose rates are those of payload alone, every occurrence found and counted:\n"
     "  --files FILE...      scan these files in pieces, not captures; of sampling too\n"
     "  --literals FILE...   files of literals: one a line, as contents in rules, with ;nocase\n"
@@ -74,6 +84,11 @@ enum {
     OPTION_ENTRIES,
     OPTION_RUNS,
     OPTION_DEVICE,
+    OPTION_SAVE,
+    OPTION_AGAINST,
+    OPTION_FROM,
+    OPTION_PLOT,
+    OPTION_VARIANTS,
     OPTION_JSON
 };
 
@@ -168,9 +183,42 @@ static bool add_path(struct bench *bench, int option, const char *path)
     }
 }
 
+/* Where an option's text goes as it is, or NULL. */
+static const char **text_for(struct bench *bench, int option)
+{
+    switch (option) {
+    case OPTION_NAMES:
+        return &bench->names_path;
+    case OPTION_ALGORITHMS:
+        return &bench->algorithms;
+    case OPTION_VARIANTS:
+        return &bench->variants;
+    case OPTION_STUDY:
+        return &bench->study;
+    case OPTION_DEVICE:
+        return &bench->device_name;
+    case OPTION_SAVE:
+        return &bench->save;
+    case OPTION_AGAINST:
+        return &bench->against;
+    case OPTION_FROM:
+        return &bench->from;
+    case OPTION_PLOT:
+        return &bench->plot;
+    default:
+        return NULL;
+    }
+}
+
 /* Options with one value or none. -1: go on; otherwise the exit status. */
 static int take_option(struct bench *bench, int option, char **argv)
 {
+    const char **text = text_for(bench, option);
+
+    if (text != NULL) {
+        *text = optarg;
+        return -1;
+    }
     switch (option) {
     case OPTION_COUNTS:
         return parse_counts("--counts", bench->counts, &bench->n_counts, SL_LITERAL_COUNT_MAX,
@@ -181,22 +229,10 @@ static int take_option(struct bench *bench, int option, char **argv)
         return parse_counts("--entries", bench->entries, &bench->n_entries, ENTRIES_MAX, optarg)
                    ? -1
                    : EXIT_FAILED;
-    case OPTION_NAMES:
-        bench->names_path = optarg;
-        return -1;
     case OPTION_DEVICE_BYTES:
         return parse_device_bytes(bench, optarg) ? -1 : EXIT_FAILED;
     case OPTION_RUNS:
         return parse_runs(bench, optarg) ? -1 : EXIT_FAILED;
-    case OPTION_ALGORITHMS:
-        bench->algorithms = optarg;
-        return -1;
-    case OPTION_STUDY:
-        bench->study = optarg;
-        return -1;
-    case OPTION_DEVICE:
-        bench->device_name = optarg;
-        return -1;
     case OPTION_SAMPLE:
         bench->sample = true;
         return -1;
@@ -231,6 +267,11 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
         {"entries", required_argument, NULL, OPTION_ENTRIES},
         {"runs", required_argument, NULL, OPTION_RUNS},
         {"device", required_argument, NULL, OPTION_DEVICE},
+        {"save", required_argument, NULL, OPTION_SAVE},
+        {"against", required_argument, NULL, OPTION_AGAINST},
+        {"from", required_argument, NULL, OPTION_FROM},
+        {"plot", required_argument, NULL, OPTION_PLOT},
+        {"variants", required_argument, NULL, OPTION_VARIANTS},
         {"json", no_argument, NULL, OPTION_JSON},
         {"help", no_argument, NULL, 'h'},
         {0}};
@@ -253,9 +294,34 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
     return exit_status;
 }
 
+static bool check_named(const struct bench *bench)
+{
+    const char *const option = bench->from != NULL       ? "--from"
+                               : bench->variants != NULL ? "--variants"
+                               : bench->plot != NULL     ? "--plot"
+                                                         : NULL;
+
+    if (option != NULL)
+        cli_error("%s goes with no name of a benchmark", option);
+    return option == NULL;
+}
+
+static bool check_unnamed(const struct bench *bench)
+{
+    const char *const option = bench->n_file_paths != 0 ? "--files"
+                               : bench->study != NULL   ? "--study"
+                                                        : NULL;
+
+    if (option != NULL)
+        cli_error("%s needs the name of a benchmark (sluice bench --help lists them)", option);
+    return option == NULL && bench_whole_check(bench);
+}
+
 /* --files and --study are of some benchmarks alone: no other may be selected beside them. */
 static bool check_selection(const struct bench *bench, const bool *selected)
 {
+    bool any = false;
+
     for (int i = 0; i < N_BENCHES; i++) {
         if (selected[i] && bench->n_file_paths != 0 && !benches[i].files) {
             cli_error("--files is no option of %s", benches[i].name);
@@ -265,38 +331,124 @@ static bool check_selection(const struct bench *bench, const bool *selected)
             cli_error("--study is no option of %s", benches[i].name);
             return false;
         }
+        any |= selected[i];
     }
-    return true;
+    return any ? check_named(bench) : check_unnamed(bench);
 }
 
-static bool run_benches(struct bench *bench, bool *selected)
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static bool run_named(const struct bench *bench, const bool *selected)
+{
+    bool good = true;
+
+    for (int i = 0; i < N_BENCHES && good; i++)
+        if (selected[i])
+            good = benches[i].run(bench);
+    return good;
+}
+
+static void print_heading(const struct bench *bench)
+{
+    const json_t *machine = json_object_get(bench->results, "machine");
+    char text[512];
+
+    bench_machine_text(machine, text, sizeof text);
+    if (bench->from != NULL)
+        printf("sluice bench: %s, as saved\n", text);
+    else
+        printf("sluice bench: %s; median (minimum to maximum) of %u runs\n", text, bench->runs);
+}
+
+static void default_counts(struct bench *bench, bool named)
+{
+    static const size_t sets[] = {1000, 5000, 18000, 30000}, whole[] = {18000, 86000};
+
+    bench->n_counts = named ? 4 : 2;
+    memcpy(bench->counts, named ? sets : whole, bench->n_counts * sizeof *bench->counts);
+}
+
+/* On a machine that others use too, rates are what was left. */
+static void note_others(const struct bench *bench, double percent)
+{
+    json_object_set_new(bench->results, "others_percent", json_real(percent));
+    if (bench->json) {
+        json_t *line = json_pack("{s:f}", "others_percent", percent);
+
+        bench_print_line(bench, line);
+        json_decref(line);
+    } else if (percent >= BENCH_OTHERS_SAID) {
+        printf("NOT ALONE: other work took %.0f %% of all cores meanwhile, and rates are lower for "
+               "it\n",
+               percent);
+    }
+}
+
+static bool measure(struct bench *bench, const bool *selected)
 {
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
-    bool good = true, any = false, traffic = false;
+    bool any = false, traffic = false;
 
-    for (int i = 0; i < N_BENCHES; i++)
+    for (int i = 0; i < N_BENCHES; i++) {
         any |= selected[i];
-    for (int i = 0; i < N_BENCHES && !any; i++)
-        selected[i] = true;
-    for (int i = 0; i < N_BENCHES; i++)
         traffic |= selected[i] && benches[i].traffic;
-    if (!check_selection(bench, selected))
-        return false;
+    }
     if (sl_device_choose(&bench->device, bench->device_name, why, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
-    if (traffic && bench->n_paths == 0 && bench->n_file_paths == 0 && !bench_generate(bench))
+    if ((traffic || !any) && bench->n_paths == 0 && bench->n_file_paths == 0 &&
+        !bench_generate(bench))
         return false;
-    if (!bench->json)
-        printf("sluice bench: %s, %u cores%s%s; median (minimum to maximum) of %u runs\n",
-               cpu_level_name(cpu_level()), cpu_cores(),
-               bench->device.kind == SL_DEVICE_CUDA ? ", " : "",
-               bench->device.kind == SL_DEVICE_CUDA ? bench->device.name : "", bench->runs);
-    for (int i = 0; i < N_BENCHES && good; i++)
-        if (selected[i])
-            good = benches[i].run(bench);
+    bench->results = bench_results_new(bench_machine(bench));
+    if (bench->json)
+        bench_print_machine(bench);
+    else
+        print_heading(bench);
+    if (bench->n_counts == 0)
+        default_counts(bench, any);
+    const struct bench_load begin = bench_load_now();
+    const bool good = any ? run_named(bench, selected) : bench_whole(bench);
+    note_others(bench, bench_load_of_others(&begin));
+    return good;
+}
+
+/* The rows of a file as if they had been measured. */
+static bool replay(struct bench *bench)
+{
+    bench->results = bench_results_load(bench->from);
+    if (bench->results == NULL)
+        return false;
+    if (bench->json)
+        bench_print_machine(bench);
+    else
+        print_heading(bench);
+    const json_t *rows = json_object_get(bench->results, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        bench_print_line(bench, json_array_get(rows, i));
+    return true;
+}
+
+static bool run_benches(struct bench *bench, const bool *selected)
+{
+    json_t *before = NULL;
+    bool good = check_selection(bench, selected);
+
+    /* What cannot be used is said before minutes are spent. */
+    if (good && bench->against != NULL)
+        good = (before = bench_results_load(bench->against)) != NULL;
+    if (good && bench->save != NULL)
+        good = bench_results_writable(bench->save);
+    good = good && (bench->from != NULL ? replay(bench) : measure(bench, selected));
+    if (good && bench->save != NULL)
+        good = bench_results_save(bench->results, bench->save);
+    if (good && bench->plot != NULL)
+        good = bench_draw(bench->results, bench->plot);
+    if (good && before != NULL)
+        bench_results_compare(before, bench->results, bench->against, bench->json);
+    json_decref(before);
+    json_decref(bench->results);
     return good;
 }
 
@@ -317,8 +469,6 @@ int command_bench(int argc, char **argv)
 {
     struct bench bench = {.device_name = "auto",
                           .runs = 11,
-                          .counts = {1000, 5000, 18000, 30000},
-                          .n_counts = 4,
                           .entries = {1000000},
                           .n_entries = 1,
                           .device_bytes = 640000000};

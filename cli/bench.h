@@ -13,7 +13,9 @@
 #include "sluice/device.h"
 #include "sluice/engine.h"
 
-enum { BENCH_COUNTS_MAX = 16, BENCH_RUNS_MAX = 101 };
+enum { BENCH_COUNTS_MAX = 16, BENCH_RUNS_MAX = 101, BENCH_CORES_MAX = 16 };
+
+struct json_t;
 
 struct bench {
     const char **paths; /* captures; the generated one where neither they nor files were named */
@@ -39,6 +41,10 @@ struct bench {
     struct sl_device device;
     uint32_t runs; /* counted runs of each row, after one warm-up */
     bool json;
+    const char
+        *variants; /* further variants of engines, ENGINE:NAME with commas between, or NULL */
+    const char *save, *against, *from, *plot; /* files, or NULL */
+    struct json_t *results;                   /* what all rows go into: bench_results.h */
     char generated[64]; /* the generated capture, "" where none; removed at the end */
 };
 
@@ -95,16 +101,29 @@ void bench_unload(struct bench_data *data);
 
 /* ---- timing and rows ------------------------------------------------------------------------- */
 
-/* A rate measured over several runs. */
+/* A rate measured over several runs, units a second. */
 struct bench_rate {
-    double median, min, max; /* units a second */
+    double median, min, max;
+    double q1, q3;   /* between them lies the middle half of the runs */
+    uint32_t n_runs; /* 0: one, of which there is but the median */
 };
+
+/* The spread of these rates, which get sorted; at least one. */
+struct bench_rate bench_spread(double *rates, uint32_t n);
 
 /* Runs `rate` (returns units a second) 1 + runs times. */
 struct bench_rate bench_rates(uint32_t runs, double (*rate)(void *user), void *user);
 
+/* The same for each of n, in turn within each run, so that a machine that drifts does not favour
+ * one of them. */
+void bench_rates_in_turn(uint32_t runs, unsigned n, double (*rate)(void *user, unsigned which),
+                         void *user, struct bench_rate *rates);
+
 /* The same for `once`, which returns the units it did, by the host's clock. */
 struct bench_rate bench_measure(uint32_t runs, double (*once)(void *user), void *user);
+
+/* What a row of the whole machine is, which says how it is drawn. */
+enum bench_role { BENCH_ALONE, BENCH_CEILING, BENCH_ENGINE, BENCH_TOGETHER, BENCH_PEER };
 
 struct bench_row {
     const char *what, *variant, *data;
@@ -113,6 +132,15 @@ struct bench_row {
     const char *unit_name;
     double ceiling, best_ceiling; /* 0: none; the link with such blocks, and with its best ones */
     const uint64_t *hits;         /* NULL: not counted */
+
+    /* Of a bench of the whole machine; all may be 0 or NULL. */
+    enum bench_role role;
+    const char *ceiling_of; /* what the ceiling is */
+    const char *series;     /* rows that differ in cores alone have the same */
+    unsigned cores;         /* that it ran on; 0: another device, or as variant says */
+    double scaling;         /* times the rate of one core; 0: not said */
+    double items;           /* a second, beside bytes */
+    double p50_us, p99_us;  /* from a batch's arrival to its results */
 };
 
 void bench_print(const struct bench *bench, const struct bench_row *row);
@@ -120,6 +148,10 @@ void bench_print(const struct bench *bench, const struct bench_row *row);
 /* Instead of a row: why it was not run. */
 void bench_print_why(const struct bench *bench, const char *what, const char *variant,
                      const char *why);
+
+/* A row as it is in JSON; the machine of the results. */
+void bench_print_line(const struct bench *bench, struct json_t *line);
+void bench_print_machine(const struct bench *bench);
 
 /* ---- engines --------------------------------------------------------------------------------- */
 
@@ -152,12 +184,23 @@ struct bench_result {
 bool bench_run(const struct bench *bench, const struct bench_work *work,
                struct bench_result *result);
 
+/* Runs it and prints the row, or why there is none (result->why). `like` has the row's names, unit
+ * and the link's rates, of which the ceilings are what it carries of the data beside alignment and
+ * columns. False: failed, said. */
+bool bench_run_row(const struct bench *bench, const struct bench_work *work,
+                   const struct bench_row *like, struct bench_result *result);
+
+/* The same on each of n numbers of cores, in turn within each run. results[0].why, if not "", is
+ * why none of them was run. */
+bool bench_run_on_cores(const struct bench *bench, const struct bench_work *work,
+                        const unsigned *cores, unsigned n, struct bench_result *results);
+
 /* Whether a backend is to be measured; if not, `why` says why, or is "" where nobody needs to know.
  */
 bool bench_usable(const struct bench *bench, const struct sl_backend *backend,
                   char why[SL_WHY_LEN]);
 
-/* bench_team.c: threads that do a job side by side, again and again. */
+/* bench_team.c: threads that do a job side by side, again and again, on a core each. */
 struct bench_team;
 struct bench_team *bench_team_start(unsigned n, void (*job)(void *user, unsigned member),
                                     void *user); /* NULL: said */
@@ -182,7 +225,16 @@ bool bench_literals_load(struct bench_literals *literals, const struct bench *be
                          size_t n_generated);
 void bench_literals_free(struct bench_literals *literals);
 
+/* n signatures of viruses that there are not: 8 to 32 random bytes each. False: said. In any case
+ * to be freed. */
+bool bench_viruses_make(struct bench_literals *viruses, size_t n);
+
 /* ---- the benchmarks; false: failed, said on stderr ------------------------------------------- */
+
+/* bench_whole.c: of a command line that names no benchmark. check: whether it knows the variants
+ * asked for; false: said. */
+bool bench_whole(const struct bench *bench);
+bool bench_whole_check(const struct bench *bench);
 
 bool bench_capture(const struct bench *bench);
 bool bench_header(const struct bench *bench);

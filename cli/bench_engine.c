@@ -30,13 +30,13 @@ struct lane {
 struct run {
     const struct bench_work *work;
     struct lane *lanes;
-    unsigned n_lanes;
     struct bench_team *team;    /* on several cores: a thread a lane */
     atomic_size_t next;         /* batch for the next free thread */
     struct device_timer *timer; /* where the GPU's clock is read */
     size_t n_repeats;
     uint64_t hits; /* of one pass, as counted at first */
-    bool differs;  /* some run found other hits */
+    unsigned n_lanes;
+    bool differs; /* some run found other hits */
 };
 
 static bool is_cuda(const struct bench_work *work)
@@ -306,21 +306,34 @@ static void close_run(struct run *run)
     free(run->lanes);
 }
 
-static void time_run(const struct bench *bench, struct run *run, struct bench_result *result)
+static double once(struct run *run)
 {
-    double (*const once)(void *) = run->team != NULL ? run_side_by_side : run_in_turn;
+    return run->team != NULL ? run_side_by_side(run) : run_in_turn(run);
+}
 
+static double rate_of(void *user, unsigned which)
+{
+    struct run *run = &((struct run *)user)[which];
+
+    if (run->timer != NULL)
+        return run_by_gpu_clock(run);
+    const uint64_t begin = clock_ns();
+    const double units = once(run);
+    return units / ((double)(clock_ns() - begin) / 1e9);
+}
+
+/* How often a run goes over the data; the first pass also touches all memory for the first time. */
+static void set_repeats(struct run *run)
+{
     run->n_repeats = 1;
     const uint64_t begin = clock_ns();
-    once(run); /* also touches all memory for the first time */
+    once(run);
     const uint64_t took = clock_ns() - begin;
     if (run->timer == NULL && took < RUN_NS) {
         const uint64_t n = RUN_NS / (took + 1) + 1;
 
         run->n_repeats = n < MAX_REPEATS ? n : MAX_REPEATS;
     }
-    result->rate = run->timer != NULL ? bench_rates(bench->runs, run_by_gpu_clock, run)
-                                      : bench_measure(bench->runs, once, run);
 }
 
 /* False: said. */
@@ -339,29 +352,83 @@ static bool judge_run(const struct run *run, const struct bench_result *result)
     return failed == SL_OK && !run->differs;
 }
 
+/* False: failed, said; what could not be opened is in result->why. */
+static bool prepare_run(struct run *run, const struct bench_work *work, uint64_t most,
+                        struct bench_result *result)
+{
+    run->work = work;
+    run->hits = result->hits;
+    if (!room_for_hits(most, lanes_for(work), result))
+        return true;
+    if (!open_run(run, most > 0 ? (uint32_t)most : 1, result))
+        return result->why[0] != '\0';
+    set_repeats(run);
+    return true;
+}
+
+bool bench_run_on_cores(const struct bench *bench, const struct bench_work *work,
+                        const unsigned *cores, unsigned n, struct bench_result *results)
+{
+    struct bench_rate rates[BENCH_CORES_MAX];
+    struct bench_work works[BENCH_CORES_MAX];
+    struct run runs[BENCH_CORES_MAX] = {0};
+    uint64_t most;
+    bool good = true, opened;
+
+    memset(results, 0, n * sizeof *results);
+    if (!count_hits(work, &most, &results[0]))
+        return false;
+    opened = results[0].why[0] == '\0';
+    if (work->max_hits != 0)
+        most = work->max_hits;
+    for (unsigned i = 0; i < n && good && opened; i++) {
+        works[i] = *work;
+        works[i].n_threads = cores[i];
+        results[i].hits = results[0].hits;
+        good = prepare_run(&runs[i], &works[i], most, &results[i]);
+        opened = results[i].why[0] == '\0';
+        if (!opened)
+            memcpy(results[0].why, results[i].why, sizeof results[0].why);
+    }
+    if (good && opened)
+        bench_rates_in_turn(bench->runs, n, rate_of, runs, rates);
+    for (unsigned i = 0; i < n; i++) {
+        if (good && opened) {
+            results[i].rate = rates[i];
+            good = judge_run(&runs[i], &results[i]);
+        }
+        if (runs[i].work != NULL)
+            close_run(&runs[i]);
+    }
+    return good;
+}
+
 bool bench_run(const struct bench *bench, const struct bench_work *work,
                struct bench_result *result)
 {
-    struct run run = {.work = work};
-    uint64_t most;
-    bool good = true;
+    return bench_run_on_cores(bench, work, &work->n_threads, 1, result);
+}
 
-    memset(result, 0, sizeof *result);
-    if (!count_hits(work, &most, result))
+bool bench_run_row(const struct bench *bench, const struct bench_work *work,
+                   const struct bench_row *like, struct bench_result *result)
+{
+    const struct bench_data *data = work->data;
+    const double carried = data->crossing > 0 ? (double)data->bytes / (double)data->crossing : 0;
+    struct bench_row row = *like;
+
+    if (!bench_run(bench, work, result))
         return false;
-    if (work->max_hits != 0)
-        most = work->max_hits;
-    if (result->why[0] != '\0' || !room_for_hits(most, lanes_for(work), result))
+    if (result->why[0] != '\0') {
+        bench_print_why(bench, like->what, like->variant, result->why);
         return true;
-    run.hits = result->hits;
-    if (open_run(&run, most > 0 ? (uint32_t)most : 1, result)) {
-        time_run(bench, &run, result);
-        good = judge_run(&run, result);
-    } else {
-        good = result->why[0] != '\0';
     }
-    close_run(&run);
-    return good;
+    row.data = data->text;
+    row.rate = result->rate;
+    row.ceiling = like->ceiling * carried;
+    row.best_ceiling = like->best_ceiling * carried;
+    row.hits = &result->hits;
+    bench_print(bench, &row);
+    return true;
 }
 
 bool bench_usable(const struct bench *bench, const struct sl_backend *backend, char why[SL_WHY_LEN])

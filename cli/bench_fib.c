@@ -273,7 +273,7 @@ static void print_updates(const struct fib_bench *fib, const char *variant, doub
     const struct bench_row row = {.what = fib->plane,
                                   .variant = variant,
                                   .data = fib->names.text,
-                                  .rate = {rate, rate, rate},
+                                  .rate = {.median = rate, .min = rate, .max = rate},
                                   .unit = 1e6,
                                   .unit_name = unit};
 

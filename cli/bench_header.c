@@ -15,24 +15,11 @@ struct packets {
 static bool print_run(const struct bench *bench, const char *what, const char *variant,
                       const struct bench_work *work)
 {
+    const struct bench_row row = {
+        .what = what, .variant = variant, .unit = 1e6, .unit_name = "M packets/s"};
     struct bench_result result;
 
-    if (!bench_run(bench, work, &result))
-        return false;
-    if (result.why[0] != '\0') {
-        bench_print_why(bench, what, variant, result.why);
-        return true;
-    }
-    const struct bench_row row = {.what = what,
-                                  .variant = variant,
-                                  .data = work->data->text,
-                                  .rate = result.rate,
-                                  .unit = 1e6,
-                                  .unit_name = "M packets/s",
-                                  .hits = &result.hits};
-
-    bench_print(bench, &row);
-    return true;
+    return bench_run_row(bench, work, &row, &result);
 }
 
 static bool bench_backend(const struct bench *bench, const struct packets *packets,

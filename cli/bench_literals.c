@@ -6,7 +6,20 @@
 #include "bench.h"
 #include "cli.h"
 
-enum { GENERATED_LEN = 16 };
+enum { GENERATED_LEN = 16, VIRUS_MIN_LEN = 8, VIRUS_LEN = 32 };
+
+static bool take_memory(struct bench_literals *literals, size_t n, size_t literal_len)
+{
+    literals->generated = calloc(n, sizeof *literals->generated);
+    literals->bytes = malloc(n * literal_len);
+    if (literals->generated == NULL || literals->bytes == NULL) {
+        cli_error("no memory for %zu literals", n);
+        return false;
+    }
+    literals->literal = literals->generated;
+    literals->n = n;
+    return true;
+}
 
 /* Words of 5 to 16 letters and digits that the generated capture does not hold, as signatures
  * mostly do not occur. */
@@ -14,12 +27,8 @@ static bool generate(struct bench_literals *literals, size_t n)
 {
     uint64_t state = 7;
 
-    literals->generated = calloc(n, sizeof *literals->generated);
-    literals->bytes = malloc(n * GENERATED_LEN);
-    if (literals->generated == NULL || literals->bytes == NULL) {
-        cli_error("no memory for %zu literals", n);
+    if (!take_memory(literals, n, GENERATED_LEN))
         return false;
-    }
     for (size_t i = 0; i < n; i++) {
         struct sl_literal *literal = &literals->generated[i];
         uint8_t *bytes = literals->bytes + i * GENERATED_LEN;
@@ -30,8 +39,24 @@ static bool generate(struct bench_literals *literals, size_t n)
         literal->bytes = bytes;
         literal->flags = i % 2 == 0 ? SL_LITERAL_NOCASE : 0;
     }
-    literals->literal = literals->generated;
-    literals->n = n;
+    return true;
+}
+
+bool bench_viruses_make(struct bench_literals *viruses, size_t n)
+{
+    uint64_t state = 86;
+
+    memset(viruses, 0, sizeof *viruses);
+    if (!take_memory(viruses, n, VIRUS_LEN))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *bytes = viruses->bytes + i * VIRUS_LEN;
+        const uint32_t len = VIRUS_MIN_LEN + bench_random(&state) % (VIRUS_LEN - VIRUS_MIN_LEN + 1);
+
+        for (uint32_t at = 0; at < len; at++)
+            bytes[at] = (uint8_t)bench_random(&state);
+        viruses->generated[i] = (struct sl_literal){.bytes = bytes, .len = len};
+    }
     return true;
 }
 

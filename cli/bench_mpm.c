@@ -216,29 +216,16 @@ bool mpm_judge(struct mpm_judge *judge, const struct bench_result *result, uint3
 static bool print_work(struct mpm *mpm, const char *what, const char *variant,
                        const struct bench_work *work, double link, uint32_t n_times)
 {
-    /* Alignment and columns cross too: what the link carries of payload is the ceiling. */
-    const double payload =
-        work->data->crossing > 0 ? (double)work->data->bytes / (double)work->data->crossing : 0;
-    struct bench_result result;
-
-    if (!bench_run(mpm->bench, work, &result))
-        return false;
-    if (result.why[0] != '\0') {
-        bench_print_why(mpm->bench, what, variant, result.why);
-        return true;
-    }
     const struct bench_row row = {.what = what,
                                   .variant = variant,
-                                  .data = work->data->text,
-                                  .rate = result.rate,
                                   .unit = 1e9,
                                   .unit_name = "GB/s",
-                                  .ceiling = link * payload,
-                                  .best_ceiling = link > 0 ? mpm->best_link * payload : 0,
-                                  .hits = &result.hits};
+                                  .ceiling = link,
+                                  .best_ceiling = link > 0 ? mpm->best_link : 0};
+    struct bench_result result;
 
-    bench_print(mpm->bench, &row);
-    return mpm_judge(&mpm->judge, &result, n_times, what, variant);
+    return bench_run_row(mpm->bench, work, &row, &result) &&
+           (result.why[0] != '\0' || mpm_judge(&mpm->judge, &result, n_times, what, variant));
 }
 
 static struct bench_work work_on(const struct mpm *mpm, const struct sl_backend *backend,

@@ -144,8 +144,15 @@ static bool recombine_one(struct bench_names *names, size_t n_from, uint64_t *se
            add_name(names, name, len);
 }
 
-static void shuffle(struct bench_names *names, uint64_t *seed)
+/* A list in no order: entries, and their bytes as they would lie after reading it. False: said. */
+static bool shuffle(struct bench_names *names, uint64_t *seed)
 {
+    uint8_t *bytes = malloc(names->bytes_cap), *to = bytes;
+
+    if (bytes == NULL) {
+        cli_error("bench: no memory for %zu names", names->n);
+        return false;
+    }
     for (size_t i = names->n; i > 1; i--) {
         const size_t j = bench_random(seed) % i;
         const struct sl_fib_entry entry = names->entries[j];
@@ -153,6 +160,14 @@ static void shuffle(struct bench_names *names, uint64_t *seed)
         names->entries[j] = names->entries[i - 1];
         names->entries[i - 1] = entry;
     }
+    for (size_t i = 0; i < names->n; i++) {
+        memcpy(to, names->entries[i].name, names->entries[i].name_len);
+        names->entries[i].name = to;
+        to += names->entries[i].name_len;
+    }
+    free(names->bytes);
+    names->bytes = bytes;
+    return true;
 }
 
 bool bench_names_load(struct bench_names *names, const struct bench *bench, size_t n)
@@ -176,7 +191,7 @@ bool bench_names_load(struct bench_names *names, const struct bench *bench, size
         while (good && names->n < n)
             good = generate_one(names, &seed);
     }
-    shuffle(names, &seed);
+    good = good && shuffle(names, &seed);
     snprintf(names->text, sizeof names->text, "%s names%s", cli_count(n, count),
              bench->names_path == NULL ? ", generated"
              : names->n_read < n       ? ", recombined"

@@ -98,28 +98,11 @@ static bool agree(const struct sampling *sampling, const struct bench_work *work
 static bool print_work(const struct sampling *sampling, const char *what, const char *variant,
                        const struct bench_work *work, double link)
 {
-    /* Alignment and columns cross too: what the link carries of payload is the ceiling. */
-    const double payload =
-        work->data->crossing > 0 ? (double)work->data->bytes / (double)work->data->crossing : 0;
+    const struct bench_row row = {
+        .what = what, .variant = variant, .unit = 1e9, .unit_name = "GB/s", .ceiling = link};
     struct bench_result result;
 
-    if (!bench_run(sampling->bench, work, &result))
-        return false;
-    if (result.why[0] != '\0') {
-        bench_print_why(sampling->bench, what, variant, result.why);
-        return true;
-    }
-    const struct bench_row row = {.what = what,
-                                  .variant = variant,
-                                  .data = work->data->text,
-                                  .rate = result.rate,
-                                  .unit = 1e9,
-                                  .unit_name = "GB/s",
-                                  .ceiling = link * payload,
-                                  .hits = &result.hits};
-
-    bench_print(sampling->bench, &row);
-    return true;
+    return bench_run_row(sampling->bench, work, &row, &result);
 }
 
 static struct bench_work work_on(const struct sampling *sampling, const struct sl_backend *backend,

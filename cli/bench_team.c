@@ -2,6 +2,7 @@
 /* Threads that do a job side by side, begun together by a barrier, so that only the job is timed.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "bench.h"
@@ -39,11 +40,33 @@ static void *work(void *argument)
     }
 }
 
+/* A core for each, as long as there are so many: what wakes at once is otherwise put on one core at
+ * times, and stays there for a whole short run. Where it cannot be, it is left as it is. */
+static void bind_to_core(pthread_t thread, unsigned number, const cpu_set_t *allowed)
+{
+    cpu_set_t one;
+
+    if (CPU_COUNT(allowed) == 0)
+        return;
+    number %= (unsigned)CPU_COUNT(allowed);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, allowed) && number-- == 0) {
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            (void)pthread_setaffinity_np(thread, sizeof one, &one);
+            return;
+        }
+    }
+}
+
 struct bench_team *bench_team_start(unsigned n, void (*job)(void *user, unsigned member),
                                     void *user)
 {
     struct bench_team *team = calloc(1, sizeof *team + n * sizeof *team->members);
+    cpu_set_t allowed;
 
+    CPU_ZERO(&allowed);
+    (void)sched_getaffinity(0, sizeof allowed, &allowed);
     if (team == NULL) {
         cli_error("no memory for %u threads", n);
         return NULL;
@@ -58,6 +81,7 @@ struct bench_team *bench_team_start(unsigned n, void (*job)(void *user, unsigned
         *member = (struct member){.team = team, .number = team->n};
         if (pthread_create(&member->thread, NULL, work, member) != 0)
             break;
+        bind_to_core(member->thread, team->n, &allowed);
         team->n++;
     }
     pthread_barrier_init(&team->barrier, NULL, team->n + 1);

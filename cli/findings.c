@@ -7,13 +7,29 @@
 #include "base/diag.h"
 #include "cli.h"
 
+/* Text of events that a batch may hold for each sink. What is beyond, drain makes itself: memory
+ * stays bounded whatever the traffic. */
+enum { HOLD_LEN = 16 << 20 };
+
+/* What digest makes of a batch, for drain. */
+struct digest {
+    struct digest *next;
+    struct sl_evaluator *evaluator; /* NULL: there are no rules */
+    const struct sl_alert *alerts;
+    size_t n_alerts;
+    struct name_teller *teller;      /* NULL: names are not looked up */
+    struct sl_sink *held[MAX_SINKS]; /* the first events of the batch; NULL: the sink holds none */
+};
+
 bool findings_open(struct findings *findings)
 {
     struct sl_diag diag = {0};
     struct sl_rules_count count = {0};
 
+    pthread_mutex_init(&findings->lock, NULL);
     if (findings->rules != NULL)
         sl_rules_count(findings->rules, &count);
+    pthread_mutex_init(&findings->sinks_lock, NULL);
     findings->by_signature = calloc(count.loaded + 1, sizeof *findings->by_signature);
     if (findings->by_signature == NULL) {
         cli_error("no memory for %zu signatures", count.loaded);
@@ -29,129 +45,283 @@ bool findings_open(struct findings *findings)
     return true;
 }
 
-static void describe_packet(struct sl_event *event, const struct findings *findings,
-                            const struct sl_batch *batch, uint32_t item)
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* The events of a batch: anomalies, alerts and names, all in item order, merged into packet order.
+ */
+struct events {
+    const struct findings *findings;
+    const struct sl_batch *batch;
+    const struct sl_hits *header;
+    const struct sl_alert *alerts;
+    size_t n_alerts;
+    const struct sl_hits *names;
+    struct name_teller *teller;
+    size_t h, a, n; /* the next of each */
+    bool no_memory; /* the next one could not be told */
+};
+
+static const struct sl_hits no_hits;
+
+static bool looks_names_up(const struct findings *findings)
 {
+    return findings->names != NULL && findings->names->engine >= 0;
+}
+
+static struct events events_of(const struct findings *findings, const struct sl_batch *batch,
+                               const struct sl_hits *hits, const struct digest *digest)
+{
+    return (struct events){
+        .findings = findings,
+        .batch = batch,
+        .header = findings->header_engine < 0 ? &no_hits : &hits[findings->header_engine],
+        .alerts = digest->alerts,
+        .n_alerts = digest->n_alerts,
+        .names = looks_names_up(findings) ? &hits[findings->names->engine] : &no_hits,
+        .teller = digest->teller,
+    };
+}
+
+static void describe_packet(struct sl_event *event, const struct events *events, uint32_t item)
+{
+    const struct sl_batch *batch = events->batch;
+    const struct source *source = events->findings->source;
+
     memset(event, 0, sizeof *event);
     event->origin = batch->origin[item];
-    event->source = source_name(findings->source, event->origin.source);
-    event->live = findings->source->interface != NULL;
+    event->source = source_name(source, event->origin.source);
+    event->live = source->interface != NULL;
     event->has_tuple = sl_packet_tuple(batch, item, &event->tuple);
     event->payload_len = batch->payload[item].len;
     if (event->payload_len != 0)
         event->payload = batch->bytes + batch->payload[item].offset;
 }
 
-static enum sl_status write_event(struct findings *findings, const struct sl_event *event,
+/* False: there are no more, or no_memory. */
+static bool next_event(struct events *events, struct sl_event *event)
+{
+    const uint64_t none = UINT64_MAX;
+    const uint64_t header =
+        events->h < events->header->n ? events->header->hit[events->h].item : none;
+    const uint64_t alert = events->a < events->n_alerts ? events->alerts[events->a].item : none;
+    const uint64_t name = events->n < events->names->n ? events->names->hit[events->n].item : none;
+
+    if (header == none && alert == none && name == none)
+        return false;
+    if (header <= alert && header <= name) {
+        describe_packet(event, events, (uint32_t)header);
+        event->kind = SL_EVENT_ANOMALY;
+        event->check = (enum sl_header_check)events->header->hit[events->h++].id;
+    } else if (alert <= name) {
+        const struct sl_alert *of = &events->alerts[events->a++];
+
+        describe_packet(event, events, of->item);
+        event->kind = SL_EVENT_ALERT;
+        event->signature = sl_rules_signature(events->findings->rules, of->signature);
+    } else {
+        const struct sl_hit *hit = &events->names->hit[events->n++];
+
+        describe_packet(event, events, hit->item);
+        events->no_memory = !name_teller_tell(events->teller, events->batch, hit, event);
+    }
+    return !events->no_memory;
+}
+
+/* ---- digest ---------------------------------------------------------------------------------- */
+
+static void free_digest(struct digest *digest)
+{
+    sl_evaluator_free(digest->evaluator);
+    name_teller_free(digest->teller);
+    for (uint32_t i = 0; i < MAX_SINKS; i++)
+        if (sl_sink_close(digest->held[i], NULL, NULL) != SL_OK)
+            continue; /* it was full when the run ended */
+    free(digest);
+}
+
+static enum sl_status make_digest(struct digest **out, struct findings *findings,
                                   struct sl_diag *diag)
 {
-    for (uint32_t i = 0; i < findings->n_sinks; i++) {
-        const enum sl_status status = sl_sink_write(findings->sinks[i].sink, event, diag);
-        findings->sinks[i].failed = status != SL_OK;
-        if (status != SL_OK)
-            return status;
+    struct digest *made = calloc(1, sizeof *made);
+    enum sl_status status = SL_OK;
+
+    if (made == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the events of a batch");
+    if (findings->rules != NULL)
+        status = sl_evaluator_create(&made->evaluator, findings->rules, diag);
+    if (status == SL_OK && looks_names_up(findings)) {
+        made->teller = name_teller_create(findings->names->names);
+        if (made->teller == NULL)
+            status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
     }
+    for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
+        status = sl_sink_hold(&made->held[i], findings->sinks[i].sink, HOLD_LEN, diag);
+        if (status == SL_EUNSUPPORTED)
+            status = SL_OK;
+    }
+    if (status != SL_OK) {
+        free_digest(made);
+        return status;
+    }
+    pthread_mutex_lock(&findings->lock);
+    made->next = findings->digests;
+    findings->digests = made;
+    pthread_mutex_unlock(&findings->lock);
+    *out = made;
     return SL_OK;
 }
 
-static enum sl_status write_anomaly(struct findings *findings, const struct sl_batch *batch,
-                                    const struct sl_hit *hit, struct sl_diag *diag)
+static enum sl_status evaluate(const struct findings *findings, const struct sl_batch *batch,
+                               const struct sl_hits *hits, struct digest *digest,
+                               struct sl_diag *diag)
 {
-    struct sl_event event;
+    const struct sl_hits *matcher =
+        findings->matcher_engine < 0 ? &no_hits : &hits[findings->matcher_engine];
 
-    describe_packet(&event, findings, batch, hit->item);
-    event.kind = SL_EVENT_ANOMALY;
-    event.check = (enum sl_header_check)hit->id;
-    findings->by_check[hit->id]++;
-    findings->n_anomalies++;
-    return write_event(findings, &event, diag);
-}
-
-static enum sl_status write_alert(struct findings *findings, const struct sl_batch *batch,
-                                  const struct sl_alert *alert, struct sl_diag *diag)
-{
-    struct sl_event event;
-
-    describe_packet(&event, findings, batch, alert->item);
-    event.kind = SL_EVENT_ALERT;
-    event.signature = sl_rules_signature(findings->rules, alert->signature);
-    findings->by_signature[alert->signature]++;
-    findings->n_alerts++;
-    return write_event(findings, &event, diag);
-}
-
-/* Without a sink it is only counted. */
-static enum sl_status write_name(struct findings *findings, const struct sl_batch *batch,
-                                 const struct sl_hit *hit, struct sl_diag *diag)
-{
-    struct sl_event event;
-
-    if (findings->n_sinks == 0)
-        return run_names_take(findings->names, hit, NULL, diag);
-    describe_packet(&event, findings, batch, hit->item);
-    const enum sl_status status = run_names_take(findings->names, hit, &event, diag);
-    return status == SL_OK ? write_event(findings, &event, diag) : status;
-}
-
-/* Evaluates the rules; where the alerts do not fit, makes room and evaluates again. */
-static enum sl_status evaluate(struct findings *findings, const struct sl_batch *batch,
-                               const struct sl_hits *hits, size_t *n, struct sl_diag *diag)
-{
-    *n = 0;
-    if (findings->rules == NULL)
+    if (digest->evaluator == NULL)
         return SL_OK;
-    for (;;) {
-        const enum sl_status status = sl_rules_evaluate(findings->rules, batch, hits,
-                                                        findings->alerts, findings->max_alerts, n);
-        if (status != SL_EOVERFLOW)
-            return status == SL_OK ? SL_OK
-                                   : diag_set(diag, status, NULL, 0, "evaluating rules: %s",
-                                              sl_status_text(status));
-        free(findings->alerts);
-        findings->max_alerts = *n + *n / 2;
-        findings->alerts = malloc(findings->max_alerts * sizeof *findings->alerts);
-        if (findings->alerts == NULL)
-            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu alerts", *n);
+    const enum sl_status status =
+        sl_evaluator_run(digest->evaluator, batch, matcher, &digest->alerts, &digest->n_alerts);
+    return status == SL_OK
+               ? SL_OK
+               : diag_set(diag, status, NULL, 0, "evaluating rules: %s", sl_status_text(status));
+}
+
+/* Writes a batch's events behind the first `skip`. */
+static enum sl_status write_events(struct sl_sink *sink, struct events events, uint64_t skip,
+                                   struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+    struct sl_event event;
+
+    if (events.teller != NULL)
+        name_teller_begin(events.teller);
+    while (status == SL_OK && next_event(&events, &event))
+        if (skip != 0)
+            skip--;
+        else
+            status = sl_sink_write(sink, &event, diag);
+    if (status == SL_OK && events.no_memory)
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
+    return status;
+}
+
+enum sl_status findings_digest(struct findings *findings, const struct sl_batch *batch,
+                               const struct sl_hits *hits, struct sl_diag *diag)
+{
+    struct digest *digest = *source_room(batch);
+    enum sl_status status = SL_OK;
+
+    if (digest == NULL) {
+        status = make_digest(&digest, findings, diag);
+        if (digest == NULL)
+            return status;
+        *source_room(batch) = digest;
     }
+    status = evaluate(findings, batch, hits, digest, diag);
+    for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
+        if (digest->held[i] == NULL)
+            continue;
+        status = write_events(digest->held[i], events_of(findings, batch, hits, digest), 0, diag);
+        if (status == SL_EOVERFLOW)
+            status = SL_OK;
+    }
+    return status;
+}
+
+/* ---- drain ----------------------------------------------------------------------------------- */
+
+static void count(struct findings *findings, const struct events *events)
+{
+    for (size_t i = 0; i < events->header->n; i++)
+        findings->by_check[events->header->hit[i].id]++;
+    for (size_t i = 0; i < events->n_alerts; i++)
+        findings->by_signature[events->alerts[i].signature]++;
+    findings->n_anomalies += events->header->n;
+    findings->n_alerts += events->n_alerts;
+}
+
+/* The events that were made ahead, and then those that were not. */
+static enum sl_status drain_to(struct sl_sink *sink, struct sl_sink *held,
+                               const struct events *events, bool flush, struct sl_diag *diag)
+{
+    uint64_t n_held = 0;
+    enum sl_status status = SL_OK;
+
+    if (held != NULL) {
+        n_held = sl_sink_written(held);
+        status = sl_sink_pass(held, sink, diag);
+    }
+    if (status == SL_OK && n_held < events->header->n + events->n_alerts + events->names->n)
+        status = write_events(sink, *events, n_held, diag);
+    if (status == SL_OK && flush)
+        status = sl_sink_flush(sink, diag);
+    return status;
+}
+
+static void show_counts(struct findings *findings)
+{
+    atomic_store_explicit(&findings->seen_alerts, findings->n_alerts, memory_order_relaxed);
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        atomic_store_explicit(&findings->seen_by_check[c], findings->by_check[c],
+                              memory_order_relaxed);
 }
 
 enum sl_status findings_drain(struct findings *findings, const struct sl_batch *batch,
                               const struct sl_hits *hits, struct sl_diag *diag)
 {
-    const struct sl_hits none = {0};
-    const struct sl_hits *header =
-        findings->header_engine < 0 ? &none : &hits[findings->header_engine];
-    const struct sl_hits *matcher =
-        findings->matcher_engine < 0 ? &none : &hits[findings->matcher_engine];
-    const struct sl_hits *names =
-        findings->names->engine < 0 ? &none : &hits[findings->names->engine];
-    size_t n_alerts, h = 0, a = 0, n = 0;
+    const struct digest *digest = *source_room(batch);
+    const struct events events = events_of(findings, batch, hits, digest);
+    enum sl_status status = SL_OK;
 
-    enum sl_status status = evaluate(findings, batch, matcher, &n_alerts, diag);
-
-    /* All lists are in item order: merged, so that events come in packet order. */
-    run_names_batch(findings->names, batch);
-    while (status == SL_OK) {
-        const uint32_t of_header = h < header->n ? header->hit[h].item : UINT32_MAX;
-        const uint32_t of_alert = a < n_alerts ? findings->alerts[a].item : UINT32_MAX;
-        const uint32_t of_name = n < names->n ? names->hit[n].item : UINT32_MAX;
-
-        if (h < header->n && of_header <= of_alert && of_header <= of_name)
-            status = write_anomaly(findings, batch, &header->hit[h++], diag);
-        else if (a < n_alerts && of_alert <= of_name)
-            status = write_alert(findings, batch, &findings->alerts[a++], diag);
-        else if (n < names->n)
-            status = write_name(findings, batch, &names->hit[n++], diag);
-        else
-            break;
-    }
-    for (uint32_t i = 0; findings->flush_each_batch && status == SL_OK && i < findings->n_sinks;
-         i++) {
-        status = sl_sink_flush(findings->sinks[i].sink, diag);
+    count(findings, &events);
+    if (looks_names_up(findings))
+        status = run_names_count(findings->names, batch, events.names, diag);
+    pthread_mutex_lock(&findings->sinks_lock);
+    for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
+        status = drain_to(findings->sinks[i].sink, digest->held[i], &events,
+                          findings->flush_each_batch, diag);
         findings->sinks[i].failed = status != SL_OK;
     }
+    pthread_mutex_unlock(&findings->sinks_lock);
+    show_counts(findings);
     return status;
 }
+
+void findings_look(struct findings *findings, struct sl_stats *stats)
+{
+    stats->has_header_checks = findings->header_engine >= 0;
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        stats->anomalies[c] =
+            atomic_load_explicit(&findings->seen_by_check[c], memory_order_relaxed);
+    stats->has_rules = findings->rules != NULL;
+    if (stats->has_rules)
+        sl_rules_count(findings->rules, &stats->rules);
+    stats->alerts = atomic_load_explicit(&findings->seen_alerts, memory_order_relaxed);
+}
+
+bool findings_take_stats(const struct findings *findings)
+{
+    for (uint32_t i = 0; i < findings->n_sinks; i++)
+        if (sl_sink_takes_stats(findings->sinks[i].sink))
+            return true;
+    return false;
+}
+
+void findings_write_stats(struct findings *findings, const struct sl_stats *stats)
+{
+    pthread_mutex_lock(&findings->sinks_lock);
+    for (uint32_t i = 0; i < findings->n_sinks; i++) {
+        struct sl_sink *sink = findings->sinks[i].sink;
+
+        if (sl_sink_takes_stats(sink) &&
+            (sl_sink_write_stats(sink, stats, NULL) != SL_OK || sl_sink_flush(sink, NULL) != SL_OK))
+            continue; /* it will say so again */
+    }
+    pthread_mutex_unlock(&findings->sinks_lock);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 bool findings_close(struct findings *findings)
 {
@@ -181,6 +351,11 @@ bool findings_close(struct findings *findings)
 void findings_free(struct findings *findings)
 {
     (void)findings_close(findings);
-    free(findings->alerts);
+    while (findings->digests != NULL) {
+        struct digest *next = findings->digests->next;
+
+        free_digest(findings->digests);
+        findings->digests = next;
+    }
     free(findings->by_signature);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Savings as text, as JSON and as a picture. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "plot.h"
 #include "redundancy.h"
 #include "sluice/dissect.h"
 
@@ -188,18 +188,6 @@ json_t *redundancy_json(const struct redundancy *redundancy)
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
-/* A string of gnuplot's: in single quotes, with those in it doubled. */
-static void put_quoted(FILE *to, const char *text)
-{
-    fputc('\'', to);
-    for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            fputc('\'', to);
-        fputc(*text, to);
-    }
-    fputc('\'', to);
-}
-
 /* One line an interval: payload so far in MB, net savings in percent, bytes a sample. */
 static void put_data(FILE *to, const struct redundancy *redundancy)
 {
@@ -229,7 +217,7 @@ static void put_panel(FILE *to, const struct redundancy *redundancy, int column)
             continue; /* one in one, by definition */
         fprintf(to, "%s$data%u using 1:%d with linespoints lw 2 pt 7 ps 0.4 title ", separator, i,
                 column);
-        put_quoted(to, redundancy->samplers[i].name);
+        plot_quoted(to, redundancy->samplers[i].name);
         separator = ", ";
     }
     if (column == 3)
@@ -238,37 +226,21 @@ static void put_panel(FILE *to, const struct redundancy *redundancy, int column)
     fputc('\n', to);
 }
 
-static void put_script(FILE *to, const struct redundancy *redundancy)
-{
-    put_data(to, redundancy);
-    fputs(
-        "set terminal svg size 900,700 dynamic background rgb 'white' font 'sans,13'\nset output ",
-        to);
-    put_quoted(to, redundancy->plot);
-    fputs("\nset multiplot layout 2,1\nset lmargin 8\nset grid lc rgb 'gray85'\nset key outside "
-          "right\n"
-          "set xlabel 'payload (MB)'\nset ylabel 'net savings (%)'\nset yrange [0:*]\n",
-          to);
-    put_panel(to, redundancy, 2);
-    fputs("set ylabel 'bytes a sample'\n", to);
-    put_panel(to, redundancy, 3);
-    fputs("unset multiplot\nset output\n", to);
-}
-
 bool redundancy_plot(const struct redundancy *redundancy)
 {
-    FILE *gnuplot;
-
     if (redundancy->plot == NULL)
         return true;
-    gnuplot = popen("gnuplot", "w");
-    if (gnuplot == NULL) {
-        cli_error("--plot '%s': gnuplot cannot be started: %s", redundancy->plot, strerror(errno));
+    FILE *script = plot_begin(redundancy->plot, 900, 700);
+    if (script == NULL)
         return false;
-    }
-    put_script(gnuplot, redundancy);
-    const int status = pclose(gnuplot);
-    if (status != 0)
-        cli_error("--plot '%s': gnuplot failed (is it installed?)", redundancy->plot);
-    return status == 0;
+    put_data(script, redundancy);
+    fputs("set multiplot layout 2,1\nset lmargin 8\nset grid lc rgb 'gray85'\nset key outside "
+          "right\n"
+          "set xlabel 'payload (MB)'\nset ylabel 'net savings (%)'\nset yrange [0:*]\n",
+          script);
+    put_panel(script, redundancy, 2);
+    fputs("set ylabel 'bytes a sample'\n", script);
+    put_panel(script, redundancy, 3);
+    fputs("unset multiplot\n", script);
+    return plot_end(script, redundancy->plot);
 }

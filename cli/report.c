@@ -15,10 +15,52 @@ static double seconds(const struct report *report)
 
 static void print_device(const struct report *report, FILE *out)
 {
-    const bool cuda = report->device->kind == SL_DEVICE_CUDA;
+    const struct sl_pipeline_config *config = report->config;
+    const bool cuda = config->devices[0].kind == SL_DEVICE_CUDA;
 
-    fprintf(out, "sluice " SLUICE_VERSION " on %s (%s: %s)\n", report->device->name,
-            cuda ? "cuda" : "cpu", report->why);
+    fputs("sluice " SLUICE_VERSION " on ", out);
+    if (config->n_devices > 1)
+        fprintf(out, "%u GPUs", config->n_devices);
+    else
+        fputs(config->devices[0].name, out);
+    fprintf(out, " (%s: %s)\n", cuda ? "cuda" : "cpu", report->why);
+}
+
+/* Where there is more to say than the first line says. */
+static void print_devices(const struct report *report, FILE *out)
+{
+    const struct sl_pipeline_stats *stats = report->stats;
+    char batches[32], redone[32], name[16];
+
+    for (uint32_t i = 0; stats->n_devices > 1 && i < stats->n_devices; i++) {
+        const struct sl_pipeline_device *device = &stats->devices[i];
+        const bool cuda = device->device.kind == SL_DEVICE_CUDA;
+
+        snprintf(name, sizeof name, cuda ? "cuda:%d" : "cpu", device->device.index);
+        fprintf(out, "  %-9s %s, %s batches%s\n", name, device->device.name,
+                cli_count(device->batches, batches),
+                i >= report->config->n_devices ? ", took over" : "");
+        if (device->dropped)
+            fprintf(out, "            dropped: %s; %s batches were done again elsewhere\n",
+                    device->why, cli_count(device->redone, redone));
+    }
+}
+
+static double us(uint64_t ns)
+{
+    return (double)ns / 1e3;
+}
+
+static void print_latency(const struct report *report, FILE *out)
+{
+    const struct sl_pipeline_stats *stats = report->stats;
+
+    if (report->config->latency)
+        fprintf(out,
+                "latency    from arrival to result: p50 %.1f us, p99 %.1f us, p99.9 %.1f us, "
+                "at most %.1f us\n",
+                us(stats->latency.p50_ns), us(stats->latency.p99_ns), us(stats->latency.p999_ns),
+                us(stats->latency.max_ns));
 }
 
 static void print_totals(const struct report *report, FILE *out)
@@ -166,7 +208,9 @@ static void print_details(const struct report *report, FILE *out)
         fprintf(out, "    %-10s %-14s %8.3f s, %s hits\n", report->config->engines[e].engine->name,
                 stats->backend[e], (double)stats->engine_ns[e] / 1e9,
                 cli_count(stats->engine_hits[e], text));
-    fprintf(out, "  evaluate, write             %8.3f s\n", (double)stats->drain_ns / 1e9);
+    fprintf(out, "  evaluate, make events       %8.3f s, all workers\n",
+            (double)stats->digest_ns / 1e9);
+    fprintf(out, "  write in order              %8.3f s\n", (double)stats->drain_ns / 1e9);
     if (report->matcher.algorithm != NULL)
         fprintf(out, "matcher    %s: %s literals, table of %s\n", report->matcher.algorithm,
                 cli_count(report->matcher.n_literals, text),
@@ -176,7 +220,9 @@ static void print_details(const struct report *report, FILE *out)
 void report_text(const struct report *report, FILE *out)
 {
     print_device(report, out);
+    print_devices(report, out);
     print_totals(report, out);
+    print_latency(report, out);
     print_protocols(report, out);
     print_flows(report, out);
     print_rules(report, out);

@@ -17,8 +17,7 @@ struct report {
     const struct sl_rules *rules; /* NULL: none */
     const struct redundancy *redundancy;
     const struct run_names *names;
-    const struct sl_device *device;
-    const char *why; /* this device */
+    const char *why; /* these devices */
     const struct sl_pipeline_config *config;
     const struct sl_pipeline_stats *stats;
     struct sl_mpm_info matcher; /* algorithm NULL: not switched on */

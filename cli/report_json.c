@@ -118,24 +118,60 @@ static json_t *pipeline(const struct report *report)
                                                  stats->backend[e], "seconds",
                                                  (double)stats->engine_ns[e] / 1e9, "hits",
                                                  number(stats->engine_hits[e])));
-    return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:f, s:o}", "batches", number(stats->batches),
-                     "workers", (int)stats->n_workers, "loaders", (int)stats->n_loaders,
-                     "fill_seconds", (double)stats->fill_ns / 1e9, "load_seconds",
-                     (double)stats->load_ns / 1e9, "work_seconds", (double)stats->work_ns / 1e9,
+    return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:o}", "batches",
+                     number(stats->batches), "workers", (int)stats->n_workers, "loaders",
+                     (int)stats->n_loaders, "fill_seconds", (double)stats->fill_ns / 1e9,
+                     "load_seconds", (double)stats->load_ns / 1e9, "work_seconds",
+                     (double)stats->work_ns / 1e9, "digest_seconds", (double)stats->digest_ns / 1e9,
                      "drain_seconds", (double)stats->drain_ns / 1e9, "engines", engines);
+}
+
+static json_t *devices(const struct report *report)
+{
+    const struct sl_pipeline_stats *stats = report->stats;
+    json_t *array = json_array();
+
+    for (uint32_t i = 0; i < stats->n_devices; i++) {
+        const struct sl_pipeline_device *device = &stats->devices[i];
+        const bool cuda = device->device.kind == SL_DEVICE_CUDA;
+        json_t *entry = json_pack("{s:s, s:i, s:s, s:o, s:b, s:o}", "kind", cuda ? "cuda" : "cpu",
+                                  "index", device->device.index, "name", device->device.name,
+                                  "batches", number(device->batches), "dropped", device->dropped,
+                                  "redone", number(device->redone));
+
+        if (device->dropped)
+            json_object_set_new(entry, "why", json_string(device->why));
+        json_array_append_new(array, entry);
+    }
+    return array;
+}
+
+static json_t *latency(const struct report *report)
+{
+    const struct sl_pipeline_stats *stats = report->stats;
+
+    return json_pack("{s:o, s:f, s:f, s:f, s:f}", "packets", number(stats->latency.packets),
+                     "p50_us", (double)stats->latency.p50_ns / 1e3, "p99_us",
+                     (double)stats->latency.p99_ns / 1e3, "p99.9_us",
+                     (double)stats->latency.p999_ns / 1e3, "max_us",
+                     (double)stats->latency.max_ns / 1e3);
 }
 
 void report_json(const struct report *report, FILE *out)
 {
+    const struct sl_device *device = &report->config->devices[0];
     const struct sl_capture_stats *captured = &report->source->captured;
-    const bool cuda = report->device->kind == SL_DEVICE_CUDA;
+    const bool cuda = device->kind == SL_DEVICE_CUDA;
     json_t *root = json_pack(
         "{s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:f, s:o, s:o}", "version", SLUICE_VERSION, "device",
-        "kind", cuda ? "cuda" : "cpu", "name", report->device->name, "why", report->why, "packets",
+        "kind", cuda ? "cuda" : "cpu", "name", device->name, "why", report->why, "packets",
         number(captured->packets), "bytes", number(captured->bytes), "seconds",
         (double)report->stats->seconds_ns / 1e9, "kernel_drops", number(captured->kernel_drops),
         "failed_sources", number(report->source->n_failed));
 
+    json_object_set_new(root, "devices", devices(report));
+    if (report->config->latency)
+        json_object_set_new(root, "latency", latency(report));
     json_object_set_new(root, "protocols", protocols(report));
     json_object_set_new(root, "unknown_link_types", unknown_links(report));
     json_object_set_new(root, "defects", defects(report));

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "findings.h"
+#include "observe.h"
 #include "progress.h"
 #include "redundancy.h"
 #include "report.h"
@@ -41,8 +42,15 @@ static const char usage[] =
     "  --compare              with --redundancy: all samplers, every position among them\n"
     "  --plot FILE.svg        with --redundancy: savings and sampling over the traffic (gnuplot)\n"
     "  --train FILE           with samplebyte: learn its markers from this capture\n"
-    "  --device D             auto, cpu, cuda or cuda:N\n"
-    "  --stats                where the time went, and every signature that alerted\n"
+    "  --device D             auto, cpu, cuda (all GPUs), cuda:N or cuda:N,M,...\n"
+    "  --max-latency US       packets of an interface or a pipe wait so many microseconds for\n"
+    "                         others, not for a full batch; the summary says how long results "
+    "took\n"
+    "  --stats[=SECONDS]      where the time went, and every signature that alerted; with SECONDS\n"
+    "                         also the counters so far, each so often and at the end, to EVE and\n"
+    "                         console sinks\n"
+    "  --metrics ADDR:PORT    the counters so far for Prometheus, at http://ADDR:PORT/metrics;\n"
+    "                         [ADDR]:PORT for IPv6, PORT alone for 127.0.0.1\n"
     "  --json                 the summary as one JSON object; alerts only where --alerts says\n";
 
 enum { MAX_HOME = 64 };
@@ -53,6 +61,7 @@ struct options {
     struct findings findings;
     struct redundancy redundancy;
     struct run_names names;
+    struct observe observe;
     const char *device;
     const char *compiled;    /* NULL: the rules' literals are compiled */
     const char *header_list; /* NULL: no header checks */
@@ -81,6 +90,20 @@ static bool parse_home(struct options *options, const char *list)
         options->n_home++;
         list += len + (list[len] == ',');
     }
+    return true;
+}
+
+static bool parse_latency(struct options *options, const char *us)
+{
+    enum { MAX_US = 60000000 };
+    char *end;
+    const unsigned long value = strtoul(us, &end, 10);
+
+    if (us[0] < '0' || us[0] > '9' || *end != '\0' || value < 1 || value > MAX_US) {
+        cli_error("--max-latency '%s' (expected 1 to %d microseconds)", us, MAX_US);
+        return false;
+    }
+    options->source.max_latency_ns = value * 1000;
     return true;
 }
 
@@ -117,7 +140,9 @@ enum {
     OPTION_TRAIN,
     OPTION_DEVICE,
     OPTION_JSON,
-    OPTION_STATS
+    OPTION_STATS,
+    OPTION_METRICS,
+    OPTION_MAX_LATENCY
 };
 
 static const struct option long_options[] = {
@@ -135,9 +160,26 @@ static const struct option long_options[] = {
     {"train", required_argument, NULL, OPTION_TRAIN},
     {"device", required_argument, NULL, OPTION_DEVICE},
     {"json", no_argument, NULL, OPTION_JSON},
-    {"stats", no_argument, NULL, OPTION_STATS},
+    {"stats", optional_argument, NULL, OPTION_STATS},
+    {"metrics", required_argument, NULL, OPTION_METRICS},
+    {"max-latency", required_argument, NULL, OPTION_MAX_LATENCY},
     {"help", no_argument, NULL, 'h'},
     {0}};
+
+/* --stats, --stats=SECONDS or --stats SECONDS: a number behind it is its value, no capture's name.
+ */
+static bool parse_stats(struct options *options, char **argv)
+{
+    const char *next = argv[optind];
+
+    options->stats = true;
+    if (optarg == NULL && next != NULL && *next != '\0' &&
+        next[strspn(next, "0123456789")] == '\0') {
+        optarg = argv[optind];
+        optind++;
+    }
+    return optarg == NULL || observe_parse(&options->observe, optarg);
+}
 
 /* One option; `list` is the one that bare arguments continue ('r', OPTION_RULES or OPTION_NAMES).
  */
@@ -213,7 +255,11 @@ static int parse_option(struct options *options, int option, int *list, char **a
         options->json = true;
         return 0;
     case OPTION_STATS:
-        options->stats = true;
+        return parse_stats(options, argv) ? 0 : EXIT_FAILED;
+    case OPTION_MAX_LATENCY:
+        return parse_latency(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_METRICS:
+        options->observe.address = optarg;
         return 0;
     default:
         return cli_bad_option(argv, "run");
@@ -349,7 +395,7 @@ static bool load_matcher(struct tables *tables, const char *path)
     return false;
 }
 
-/* For the device that is chosen. */
+/* For the devices that are chosen: what a GPU can use CPUs can use as well. */
 static bool compile_matcher(struct tables *tables, enum sl_device_kind device)
 {
     struct sl_mpm_config mpm;
@@ -367,7 +413,7 @@ static bool build_matcher(struct options *options, struct tables *tables,
                           struct sl_pipeline_config *config)
 {
     const bool made = options->compiled != NULL ? load_matcher(tables, options->compiled)
-                                                : compile_matcher(tables, config->device.kind);
+                                                : compile_matcher(tables, config->devices[0].kind);
 
     if (made && tables->n_literals > 0)
         options->findings.matcher_engine =
@@ -415,6 +461,12 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     return source_order(&((struct options *)user)->source, batch);
 }
 
+static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    return findings_digest(&((struct options *)user)->findings, batch, hits, diag);
+}
+
 static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag)
 {
@@ -443,8 +495,18 @@ static bool writes_terminal(const struct findings *findings)
     return false;
 }
 
-/* Where --device left the choice: the CPU, with its own matcher, the last engine. `reason` is of
- * the GPU. */
+/* A GPU failed while the run went on: others do again what it had not finished. */
+static void say_dropped(void *user, const struct sl_pipeline_device *device)
+{
+    char n[32];
+
+    (void)user;
+    cli_error("cuda:%d is dropped: %s; batches to be done again elsewhere: %s",
+              device->device.index, device->why, cli_count(device->redone, n));
+}
+
+/* Where --device left the choice: the CPU, with its own matcher, the last engine, unless the user
+ * has compiled one. `reason` is of the GPU. */
 static bool fall_to_cpu(struct options *options, struct tables *tables,
                         struct sl_pipeline_config *config, char why[SL_WHY_LEN],
                         const struct sl_diag *reason)
@@ -452,11 +514,13 @@ static bool fall_to_cpu(struct options *options, struct tables *tables,
     struct sl_diag diag = {0};
 
     cli_error("%s; the CPU takes over", reason->text);
-    if (sl_device_choose(&config->device, "cpu", why, &diag) != SL_OK) {
+    if (sl_device_choose(&config->devices[0], "cpu", why, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
     snprintf(why, SL_WHY_LEN, "%.150s", reason->text);
+    if (options->compiled != NULL)
+        return true;
     if (options->findings.matcher_engine >= 0)
         config->n_engines--;
     sl_mpm_free(tables->matcher);
@@ -464,7 +528,7 @@ static bool fall_to_cpu(struct options *options, struct tables *tables,
     return tables->rules == NULL || build_matcher(options, tables, config);
 }
 
-/* A GPU that was only preferred is given up if tables and batches do not fit its memory. */
+/* A GPU that was only preferred is given up if it cannot be used for these tables and batches. */
 static enum sl_status run_pipeline(struct options *options, struct tables *tables,
                                    struct sl_pipeline_config *config, char why[SL_WHY_LEN],
                                    struct sl_pipeline_stats *stats)
@@ -472,7 +536,8 @@ static enum sl_status run_pipeline(struct options *options, struct tables *table
     struct sl_diag diag = {0};
     enum sl_status status = sl_pipeline_run(config, stats, &diag);
 
-    if (status == SL_ENOMEM && !options->started && config->device.kind == SL_DEVICE_CUDA &&
+    if ((status == SL_ENOMEM || status == SL_EUNSUPPORTED || status == SL_EDEVICE) &&
+        !options->started && config->devices[0].kind == SL_DEVICE_CUDA &&
         strcmp(options->device, "auto") == 0) {
         if (!fall_to_cpu(options, tables, config, why, &diag))
             return status;
@@ -492,38 +557,46 @@ static int run(struct options *options, struct tables *tables)
 
     sl_pipeline_config_init(&config);
     source_batches(&config);
-    if (sl_device_choose(&config.device, options->device, why, &diag) != SL_OK) {
+    if (sl_device_choose_list(config.devices, SL_PIPELINE_DEVICES_MAX, &config.n_devices,
+                              options->device, why, &diag) != SL_OK) {
         cli_diag(&diag);
         return EXIT_FAILED;
     }
     source_take_signals();
-    if (!source_open(&options->source) || !build_header_checks(options, tables, &config) ||
+    options->observe.source = &options->source;
+    options->observe.findings = &options->findings;
+    if (!observe_open(&options->observe) || !source_open(&options->source) ||
+        !build_header_checks(options, tables, &config) ||
         !redundancy_open(&options->redundancy, &config) ||
         !run_names_open(&options->names, &config) || !build_signatures(options, tables, &config))
         return EXIT_FAILED;
     options->findings.source = &options->source;
     options->findings.names = &options->names;
-    options->findings.flush_each_batch = options->source.interface != NULL;
-    if (!findings_open(&options->findings))
+    options->findings.flush_each_batch =
+        options->source.interface != NULL || options->source.max_latency_ns != 0;
+    if (!findings_open(&options->findings) || !observe_begin(&options->observe, &config))
         return EXIT_FAILED;
 
     progress_begin(&options->progress, writes_terminal(&options->findings));
     config.fill = fill;
     config.prepare = prepare;
     config.order = order;
+    config.digest = digest;
     config.drain = drain;
+    config.dropped = say_dropped;
     config.user = options;
+    config.latency = options->source.max_latency_ns != 0;
     const enum sl_status status = run_pipeline(options, tables, &config, why, &stats);
     progress_end(&options->progress);
-    const bool complete = findings_close(&options->findings);
     source_end(&options->source);
+    observe_end(&options->observe);
+    const bool complete = findings_close(&options->findings);
 
     struct report report = {.source = &options->source,
                             .findings = &options->findings,
                             .rules = tables->rules,
                             .redundancy = &options->redundancy,
                             .names = &options->names,
-                            .device = &config.device,
                             .why = why,
                             .config = &config,
                             .stats = &stats,
@@ -550,6 +623,7 @@ int command_run(int argc, char **argv)
     if (exit_status == -1)
         exit_status = run(&options, &tables);
 
+    observe_end(&options.observe);
     findings_free(&options.findings);
     redundancy_close(&options.redundancy);
     run_names_close(&options.names);

@@ -7,10 +7,7 @@
 #include "base/diag.h"
 #include "cli.h"
 
-enum {
-    TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64, /* a written name: four characters a byte at most */
-    FIRST_SLOTS = 1024
-};
+enum { FIRST_SLOTS = 1024 };
 
 bool run_names_open(struct run_names *names, struct sl_pipeline_config *config)
 {
@@ -22,12 +19,8 @@ bool run_names_open(struct run_names *names, struct sl_pipeline_config *config)
     if (!name_tables_load(&names->tables, &names->names))
         return false;
     name_tables_report_ignored(names->names, false);
-    names->bytes = malloc(SL_PACKET_NAMES_LEN);
-    names->name = malloc(TEXT_MAX);
-    names->host = malloc(TEXT_MAX);
-    names->prefix = malloc(TEXT_MAX);
-    if (names->bytes == NULL || names->name == NULL || names->host == NULL ||
-        names->prefix == NULL) {
+    names->teller = name_teller_create(names->names);
+    if (names->teller == NULL) {
         cli_error("no memory for names");
         return false;
     }
@@ -46,107 +39,9 @@ void run_names_close(struct run_names *names)
     for (uint32_t i = 0; i < names->n_slots; i++)
         free(names->rules[i].prefix);
     free(names->rules);
-    free(names->bytes);
-    free(names->name);
-    free(names->host);
-    free(names->prefix);
-    free(names->values_text);
-    free(names->values);
+    name_teller_free(names->teller);
     sl_names_watch_free(names->watch);
     sl_names_free(names->names);
-}
-
-/* ---- matches --------------------------------------------------------------------------------- */
-
-void run_names_batch(struct run_names *names, const struct sl_batch *batch)
-{
-    names->batch = batch;
-    names->item = UINT32_MAX;
-}
-
-/* The name at this offset of this item, found again. */
-static const struct sl_packet_name *find(struct run_names *names, const struct sl_hit *hit)
-{
-    uint32_t misses;
-
-    if (names->item != hit->item)
-        names->n_found =
-            sl_packet_names(names->batch, hit->item, names->found, names->bytes, &misses);
-    names->item = hit->item;
-    for (uint32_t i = 0; i < names->n_found; i++)
-        if (names->found[i].offset == hit->offset)
-            return &names->found[i];
-    return NULL;
-}
-
-/* The rule's values as strings. False: no memory. */
-static bool copy_values(struct run_names *names, const struct sl_names_answer *answer)
-{
-    size_t n = 0, text_len = 0, len;
-
-    while (sl_names_value(names->names, answer, (uint32_t)n, &len) != NULL) {
-        text_len += len + 1;
-        n++;
-    }
-    if (n + 1 > names->max_values) {
-        const char **grown = reallocarray(names->values, n + 1, sizeof *grown);
-
-        if (grown == NULL)
-            return false;
-        names->values = grown;
-        names->max_values = n + 1;
-    }
-    if (text_len > names->max_values_text) {
-        char *grown = realloc(names->values_text, text_len);
-
-        if (grown == NULL)
-            return false;
-        names->values_text = grown;
-        names->max_values_text = text_len;
-    }
-    char *to = names->values_text;
-    for (size_t i = 0; i < n; i++) {
-        const char *value = sl_names_value(names->names, answer, (uint32_t)i, &len);
-
-        names->values[i] = to;
-        memcpy(to, value, len);
-        to[len] = '\0';
-        to += len + 1;
-    }
-    names->values[n] = NULL;
-    return true;
-}
-
-/* The first len bytes of a name, in its syntax. */
-static void write_part(const struct sl_name *name, uint32_t len, char *text)
-{
-    struct sl_name part = *name;
-
-    part.len = len;
-    if (part.host_len > len)
-        part.host_len = len;
-    (void)sl_name_write(&part, text, TEXT_MAX);
-}
-
-static bool describe(struct run_names *names, const struct sl_packet_name *found,
-                     const struct sl_names_answer *answer)
-{
-    struct sl_name_match *match = &names->match;
-
-    if (!copy_values(names, answer))
-        return false;
-    write_part(&found->name, found->name.len, names->name);
-    write_part(&found->name, found->name.host_len, names->host);
-    write_part(&found->name, answer->prefix_len, names->prefix);
-    *match = (struct sl_name_match){.found = found,
-                                    .name = names->name,
-                                    .host = names->host,
-                                    .prefix = names->prefix,
-                                    .action = answer->action,
-                                    .values = names->values,
-                                    .line = answer->line};
-    match->list = sl_names_list(names->names, answer->list, &match->format);
-    return true;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -184,34 +79,34 @@ static bool grow_rules(struct run_names *names)
 }
 
 /* A rule that matches for the first time is kept with its name, which tables do not tell. */
-static bool add_rule(struct run_names *names, const struct sl_packet_name *found,
-                     const struct sl_names_answer *answer, struct run_names_rule *slot)
-{
-    write_part(&found->name, answer->prefix_len, names->prefix);
-    slot->prefix = strdup(names->prefix);
-    slot->rule = answer->rule;
-    names->n_rules++;
-    return slot->prefix != NULL;
-}
-
-enum sl_status run_names_take(struct run_names *names, const struct sl_hit *hit,
-                              struct sl_event *event, struct sl_diag *diag)
+static enum sl_status count_one(struct run_names *names, const struct sl_batch *batch,
+                                const struct sl_hit *hit, struct sl_diag *diag)
 {
     struct sl_names_answer answer;
-    bool good = true;
 
     if (names->n_rules >= names->n_slots / 4 * 3 && !grow_rules(names))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the counts of rules");
     sl_names_hit(names->names, hit->id, &answer);
     struct run_names_rule *slot = slot_of(names, answer.rule);
-    if (slot->rule == UINT32_MAX)
-        good = add_rule(names, find(names, hit), &answer, slot);
+    if (slot->rule == UINT32_MAX) {
+        slot->prefix = strdup(name_teller_prefix(names->teller, batch, hit));
+        if (slot->prefix == NULL)
+            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the counts of rules");
+        slot->rule = answer.rule;
+        names->n_rules++;
+    }
     slot->n++;
     names->n_matched++;
-    if (good && event != NULL) {
-        good = describe(names, find(names, hit), &answer);
-        event->kind = SL_EVENT_NAME;
-        event->match = &names->match;
-    }
-    return good ? SL_OK : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a match of names");
+    return SL_OK;
+}
+
+enum sl_status run_names_count(struct run_names *names, const struct sl_batch *batch,
+                               const struct sl_hits *hits, struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+
+    name_teller_begin(names->teller);
+    for (size_t i = 0; i < hits->n && status == SL_OK; i++)
+        status = count_one(names, batch, &hits->hit[i], diag);
+    return status;
 }

@@ -7,7 +7,10 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "cli.h"
+
+enum { LIVE_LOOK_NS = 100000000 }; /* asking the kernel opens files */
 
 /* What the signal handler knows. It may run on any thread while the filling thread closes the
  * capture: who closes takes the pointer away first, and waits until no handler holds it. */
@@ -46,6 +49,9 @@ struct source_batch {
     struct source_open *open; /* whose part the batch is; NULL: it was filled in order */
     struct sl_capture_part part;
     struct sl_dissect_stats dissected;
+    struct sl_flow_keys *keys;
+    void *room;     /* source_room */
+    uint64_t bytes; /* captured, of its packets */
 };
 
 static void add_stats(struct source *source, const struct sl_capture_stats *stats)
@@ -53,6 +59,7 @@ static void add_stats(struct source *source, const struct sl_capture_stats *stat
     source->captured.packets += stats->packets;
     source->captured.bytes += stats->bytes;
     source->captured.file_bytes += stats->file_bytes;
+    source->captured.kernel_packets += stats->kernel_packets;
     source->captured.kernel_drops += stats->kernel_drops;
     source->captured.skipped_blocks += stats->skipped_blocks;
 }
@@ -67,6 +74,7 @@ static void let_go(struct source *source, struct source_open *open)
     sl_capture_stats(open->capture, &stats);
     pthread_mutex_lock(&source->lock);
     add_stats(source, &stats);
+    memset(&source->live, 0, sizeof source->live); /* it is among them now */
     pthread_mutex_unlock(&source->lock);
     sl_capture_close(open->capture);
     free(open);
@@ -92,9 +100,17 @@ static void fail_file(struct source *source, const struct sl_diag *diag)
     pthread_mutex_unlock(&source->lock);
 }
 
-/* Takes over the capture; false: no memory, and it is closed. */
+/* Takes over the capture; false: no memory, or it cannot be read in time, and it is closed. */
 static bool hold(struct source *source, struct sl_capture *capture)
 {
+    struct sl_diag diag = {0};
+
+    if (source->max_latency_ns != 0 &&
+        sl_capture_limit_latency(capture, source->max_latency_ns, &diag) != SL_OK) {
+        fail_file(source, &diag);
+        sl_capture_close(capture);
+        return false;
+    }
     source->open = malloc(sizeof *source->open);
     if (source->open == NULL) {
         cli_error("no memory to read %s", sl_capture_name(capture));
@@ -160,6 +176,10 @@ static struct source_batch *own(struct source *source, struct sl_batch *batch)
     struct source_batch *mine = batch->filler;
 
     if (mine == NULL && (mine = calloc(1, sizeof *mine)) != NULL) {
+        if (sl_flow_keys_create(&mine->keys, batch->max_items, NULL) != SL_OK) {
+            free(mine);
+            return NULL;
+        }
         mine->next = source->batches;
         source->batches = mine;
         batch->filler = mine;
@@ -183,6 +203,20 @@ static enum sl_status fill_some(struct source *source, struct sl_batch *batch,
     return status;
 }
 
+static void look_at_kernel(struct source *source)
+{
+    const uint64_t now = clock_ns();
+    struct sl_capture_stats stats;
+
+    if (source->interface == NULL || now - source->looked_ns < LIVE_LOOK_NS)
+        return;
+    sl_capture_stats(source->open->capture, &stats);
+    pthread_mutex_lock(&source->lock);
+    source->live = stats;
+    source->looked_ns = now;
+    pthread_mutex_unlock(&source->lock);
+}
+
 enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct source_batch *mine = own(source, batch);
@@ -201,30 +235,36 @@ enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct
             status = fill_some(source, batch, mine, diag);
         else
             return status;
+        look_at_kernel(source);
         if (status == SL_OK || status == SL_EINVAL)
             return status;
         if (status != SL_END)
             fail_file(source, diag);
         leave_capture(source);
+        if (source->max_latency_ns != 0 && batch->n_items != 0)
+            return SL_OK; /* opening the next may take as long as its writer likes */
     }
 }
 
 /* ---- prepare and order ----------------------------------------------------------------------- */
 
-static void dissect(struct source_batch *mine, struct sl_batch *batch)
+static void dissect(const struct source *source, struct source_batch *mine, struct sl_batch *batch)
 {
     memset(&mine->dissected, 0, sizeof mine->dissected);
     sl_dissect(batch, &mine->dissected);
+    sl_flow_keys_read(mine->keys, source->flows, batch);
+    mine->bytes = 0;
+    for (uint32_t i = 0; i < batch->n_items; i++)
+        mine->bytes += batch->packet[i].len;
 }
 
 enum sl_status source_prepare(struct source *source, struct sl_batch *batch)
 {
     struct source_batch *mine = batch->filler;
 
-    (void)source;
     if (mine->open != NULL)
         sl_capture_load(&mine->part, batch);
-    dissect(mine, batch);
+    dissect(source, mine, batch);
     return SL_OK;
 }
 
@@ -235,7 +275,7 @@ static void join(struct source *source, struct source_batch *mine, struct sl_bat
     const enum sl_status status = sl_capture_join(&mine->part, batch, &changed, &diag);
 
     if (changed)
-        dissect(mine, batch);
+        dissect(source, mine, batch);
     if (status != SL_OK && status != SL_END)
         fail_file(source, &diag);
     let_go(source, mine->open);
@@ -260,12 +300,36 @@ enum sl_status source_order(struct source *source, struct sl_batch *batch)
 
     if (mine->open != NULL)
         join(source, mine, batch);
+    sl_flow_track_keys(source->flows, batch, mine->keys);
+    pthread_mutex_lock(&source->lock);
+    source->packets += batch->n_items;
+    source->bytes += mine->bytes;
     add_dissected(&source->dissected, &mine->dissected);
-    sl_flow_track(source->flows, batch);
+    sl_flow_stats(source->flows, &source->flow_stats);
+    pthread_mutex_unlock(&source->lock);
     return SL_OK;
 }
 
+void source_look(struct source *source, struct sl_stats *stats)
+{
+    stats->live = source->interface != NULL;
+    pthread_mutex_lock(&source->lock);
+    stats->packets = source->packets;
+    stats->bytes = source->bytes;
+    stats->failed_sources = source->n_failed;
+    stats->kernel_packets = source->captured.kernel_packets + source->live.kernel_packets;
+    stats->kernel_drops = source->captured.kernel_drops + source->live.kernel_drops;
+    stats->dissected = source->dissected;
+    stats->flows = source->flow_stats;
+    pthread_mutex_unlock(&source->lock);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
+
+void **source_room(const struct sl_batch *batch)
+{
+    return &((struct source_batch *)batch->filler)->room;
+}
 
 const char *source_name(const struct source *source, uint16_t index)
 {
@@ -288,6 +352,7 @@ void source_close(struct source *source)
     while (source->batches != NULL) {
         struct source_batch *next = source->batches->next;
 
+        sl_flow_keys_free(source->batches->keys);
         free(source->batches);
         source->batches = next;
     }

@@ -9,6 +9,7 @@
 #include "sluice/dissect.h"
 #include "sluice/flow.h"
 #include "sluice/pipeline.h"
+#include "sluice/stats.h"
 
 struct source_open;
 struct source_batch;
@@ -16,18 +17,23 @@ struct source_batch;
 struct source {
     const char **paths; /* capture files; or, with an interface, none */
     size_t n_paths;
-    const char *interface; /* NULL: files */
-    const char *filter;    /* NULL: all packets */
+    const char *interface;   /* NULL: files */
+    const char *filter;      /* NULL: all packets */
+    uint64_t max_latency_ns; /* what packets of interfaces and pipes wait for others; 0: no bound */
 
     struct source_open *open;     /* the capture being read; NULL between two */
     struct source_batch *batches; /* what is known of each batch in flight */
     size_t next;                  /* index of the next path */
     struct sl_flow_table *flows;
-    struct sl_dissect_stats dissected;
 
     pthread_mutex_t lock;             /* guards what follows: captures end on any thread */
     size_t n_failed;                  /* files that could not be read to their end */
     struct sl_capture_stats captured; /* of the captures that are closed */
+    struct sl_capture_stats live;     /* of the open interface, at most 200 ms old */
+    uint64_t looked_ns;               /* when it was asked */
+    uint64_t packets, bytes;          /* of the batches that were ordered: with */
+    struct sl_dissect_stats dissected;
+    struct sl_flow_stats flow_stats;
 };
 
 /* Opens the first capture, so that a wrong name fails before anything else is done. False: said on
@@ -46,6 +52,12 @@ void source_batches(struct sl_pipeline_config *config);
 enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct sl_diag *diag);
 enum sl_status source_prepare(struct source *source, struct sl_batch *batch);
 enum sl_status source_order(struct source *source, struct sl_batch *batch);
+
+/* Room for a pointer of whoever digests the batch; NULL at first. */
+void **source_room(const struct sl_batch *batch);
+
+/* What was counted so far, also while it is being read. The caller has zeroed *stats. */
+void source_look(struct source *source, struct sl_stats *stats);
 
 /* The name of a packet's source (origin.source). */
 const char *source_name(const struct source *source, uint16_t index);

@@ -400,6 +400,71 @@ class Command(unittest.TestCase):
             self.assertEqual(process.wait(timeout=30), 0)
             self.assertGreater(json.loads(text)["packets"], 0)
 
+    def test_latency_is_bounded_and_told(self):
+        for value in ("0", "x", "-1", "1.5", "999999999"):
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--max-latency", value), f"'{value}'")
+        with open(CAPTURE, "rb") as file:
+            capture = file.read()
+        eve = self.path("eve.json")
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--rules", RULES, "--json", "--device", "cpu",
+                                    "--max-latency", "2000", "--alerts", "eve:" + eve],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for at in range(0, len(capture), 4096):
+            process.stdin.write(capture[at:at + 4096])
+            process.stdin.flush()
+            time.sleep(0.003)
+        # What was found is there while the pipe is open.
+        expected = len(sluice("run", "-r", CAPTURE, "--rules", RULES, "--alerts", "eve:-").stdout.splitlines())
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            with open(eve, "rb") as file:
+                if len(file.read().splitlines()) == expected:
+                    break
+            time.sleep(0.05)
+        else:
+            self.fail("alerts wait for the end of the pipe")
+        summary = json.loads(process.communicate(timeout=30)[0])
+        latency = summary["latency"]
+        self.assertEqual(latency["packets"], summary["packets"])
+        # A batch is not closed before, and a full one, or a pause of 100 ms, is not waited for.
+        self.assertTrue(1000 < latency["p50_us"] < 80000, latency)
+        self.assertTrue(latency["p50_us"] <= latency["p99_us"] <= latency["p99.9_us"] <= latency["max_us"])
+        text = sluice("run", "-r", CAPTURE, "--max-latency", "2000").stdout.decode()
+        self.assertRegex(text, r"latency +from arrival to result: p50 [0-9.]+ us, p99 ")
+        self.assertNotIn("latency", json.loads(sluice("run", "-r", CAPTURE, "--json").stdout))
+
+    def test_memory_is_bounded_on_a_long_pipe(self):
+        """2 GB, or as many bytes as SLUICE_TEST_PIPE_BYTES says; not longer than a minute then."""
+        asked = os.environ.get("SLUICE_TEST_PIPE_BYTES")
+        goal, end = int(asked or 2e9), time.monotonic() + 60
+        with open(CAPTURE, "rb") as file:
+            capture = file.read()
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--rules", RULES, "--header-checks", "--json",
+                                    "--device", "cpu"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(capture)
+        records, written, early = capture[24:] * 20, len(capture), 0
+
+        def resident(field):
+            with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+                return next(int(line.split()[1]) for line in file if line.startswith(field)) * 1024
+
+        while written < goal and (asked or time.monotonic() < end):
+            process.stdin.write(records)
+            written += len(records)
+            if not early and written > 2e8:
+                early = resident("VmRSS")
+        peak = resident("VmHWM")
+        summary = json.loads(process.communicate(timeout=60)[0])
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(summary["packets"] % 1139, 0)
+        self.assertGreater(summary["packets"], 1139 * 20)
+        with open(SLUICE, "rb") as file:
+            program = file.read()
+        sanitized = b"__asan_init" in program or b"__tsan_init" in program  # which keep what was freed
+        if early:
+            self.assertLess(peak - early, 500e6 if sanitized else 64e6,
+                            f"{written} bytes: {early} bytes resident, later {peak}")
+
     def test_a_closed_pipe_ends_the_run(self):
         many = [CAPTURE] * 200
         process = subprocess.Popen([SLUICE, "run", "-r", *many, "--rules", RULES, "--header-checks",
@@ -514,6 +579,184 @@ class Command(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(plot, encoding="utf-8") as file:
             self.assertIn("net savings", file.read())
+
+    # ---- the benchmark of the whole machine
+
+    MACHINE = {"sluice": "0.1.0", "time": "2026-11-21T00:00:00Z", "cpu": "Test CPU", "level": "AVX2", "cores": 2,
+               "memory_bytes": 1000000000}
+
+    @staticmethod
+    def row(variant, median, spread=0.01, **more):
+        """A row whose middle half of runs is `spread` of the median wide."""
+        return {"bench": "header", "variant": variant, "data": "some", "unit": "GB/s", "median": median,
+                "min": median * (1 - spread), "q1": median * (1 - spread / 2), "q3": median * (1 + spread / 2),
+                "max": median * (1 + spread), "runs": 11, **more}
+
+    def results(self, name, rows, **machine):
+        content = {"format": "sluice bench", "version": 1, "machine": {**self.MACHINE, **machine}, "rows": rows,
+                   "timelines": []}
+        return self.path(name, json.dumps(content).encode())
+
+    def compare(self, then, now, **machine):
+        """What --against says of two saved files, by variant, and its heading; as text too."""
+        files = ["--from", self.results("now.json", now), "--against", self.results("then.json", then, **machine)]
+        text = sluice("bench", *files)
+        result = sluice("bench", *files, "--json")
+        self.assertEqual((result.returncode, text.returncode), (0, 0), result.stderr + text.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        heading, = [line for line in lines if "against" in line]
+        return {line["variant"]: line for line in lines if "change" in line}, heading, text.stdout.decode()
+
+    def test_changes_count_above_the_noise(self):
+        then = [self.row("slower", 10), self.row("faster", 10), self.row("same", 10), self.row("little", 10, 0.001),
+                self.row("noisy then", 10, 0.2), self.row("noisy now", 10, 0.01), self.row("beyond", 10, 0.1)]
+        now = [self.row("slower", 9.7), self.row("faster", 10.3), self.row("same", 10), self.row("little", 9.81, 0.001),
+               self.row("noisy then", 8.1), self.row("noisy now", 8.5, 0.2), self.row("beyond", 7.9, 0.1)]
+        changes, heading, text = self.compare(then, now)
+        self.assertEqual({variant: line["change"] for variant, line in changes.items()},
+                         {"slower": "slower", "faster": "faster", "same": "same", "little": "same",
+                          "noisy then": "same", "noisy now": "same", "beyond": "slower"})
+        self.assertTrue(heading["comparable"])
+        self.assertAlmostEqual(changes["slower"]["percent"], -3, 3)
+        self.assertAlmostEqual(changes["slower"]["noise_percent"], 2, 3)  # 1 % of both, and the least
+        self.assertAlmostEqual(changes["noisy now"]["noise_percent"], 18, 3)
+        self.assertAlmostEqual(changes["noisy then"]["noise_percent"], 20.81, 3)
+        self.assertRegex(text, r"slower +header +slower +10\.000 -> 9\.700 GB/s +-3\.0 % \(noise 2\.0 %\)")
+        self.assertIn("4 rows are as they were", text)
+
+    def test_rows_of_one_side_are_listed(self):
+        why = {"bench": "header", "variant": "lost", "why": "no such thing"}
+        then = [self.row("both", 10), self.row("gone", 10), self.row("lost", 10), {**why, "variant": "neither"},
+                self.row("data", 10)]
+        now = [self.row("both", 10), self.row("new", 10), why, {**why, "variant": "neither"},
+               self.row("data", 10, data="other")]
+        changes, _, text = self.compare(then, now)
+        self.assertEqual({variant: line["change"] for variant, line in changes.items()},
+                         {"both": "same", "gone": "gone", "new": "new", "lost": "gone", "data": "other"})
+        self.assertEqual(changes["lost"]["why"], "no such thing")
+        for variant in ("gone", "new", "lost", "data"):
+            self.assertRegex(text, rf"(gone|new|other) +header +{variant} ")
+
+    def test_another_machine_is_not_judged(self):
+        for machine, words in (({"cores": 16}, "cores: 16 then, 2 now"), ({"cpu": "Other CPU"}, "Other CPU then"),
+                               ({"gpu": "Some GPU"}, "gpu: Some GPU then, none now"), ({"level": "scalar"}, "scalar")):
+            changes, heading, text = self.compare([self.row("a", 10)], [self.row("a", 5)], **machine)
+            self.assertFalse(heading["comparable"])
+            self.assertIn(words, heading["why"])
+            self.assertEqual(changes["a"]["change"], "differs")
+            self.assertIn("ANOTHER MACHINE", text)
+            self.assertNotIn("slower", text)
+
+    def test_a_file_that_is_no_result_is_refused(self):
+        with open(self.results("good.json", [self.row("a", 10)]), encoding="utf-8") as file:
+            good = json.load(file)
+
+        def row(**change):
+            return {**good, "rows": [self.row("b", 10), {**self.row("a", 10), **change}]}
+
+        for content, *words in ((b"", ":1: "), (b"{\n\n,}", ":3: "), (b"[]", "no file of"), (b"\xff\x00", ":1: "),
+                                (b'{"a":1,"a":1}', "duplicate"), (b"[" * 5000, ":1: "),
+                                ({**good, "format": "x"}, "no file of"), ({**good, "version": 2}, "version 2", "reads 1"),
+                                ({**good, "machine": 1}, "no machine"), ({**good, "rows": {}}, "no rows"),
+                                ({**good, "machine": {**self.MACHINE, "cpu": "x\u001b[2J"}}, "control"),
+                                (row(bench=3), "row 2", "no bench"), (row(median=-1), "row 2", "ascending"),
+                                (row(q1=20), "row 2", "ascending"), (row(max="x"), "row 2"), (row(unit=None), "row 2"),
+                                (row(min=0, q1=0, median=0, q3=0, max=0), "row 2", "no rate"),
+                                (row(variant="a\nb"), "control")):
+            bad = self.path("bad.json", content if isinstance(content, bytes) else json.dumps(content).encode())
+            for option in ("--from", "--against"):
+                self.assert_refused(sluice("bench", option, bad), "bad.json", *words)
+        self.assert_refused(sluice("bench", "--against", self.path("none.json")), "none.json", "No such file")
+        self.assert_refused(sluice("bench", "--against", self.folder.name), "no regular file")
+        self.assert_refused(sluice("bench", "--save", self.path("none/x.json")), "none/x.json")
+
+    def test_bad_options_of_the_whole_bench(self):
+        for variants in ("foo", "mpm", "mpm:", "header:scalar,x:y", ":ac"):
+            self.assert_refused(sluice("bench", "--variants", variants), "--variants", "mpm:ac")
+        self.assert_refused(sluice("bench", "header", "--variants", "mpm:ac"), "--variants")
+        self.assert_refused(sluice("bench", "header", "--from", "x"), "--from")
+        self.assert_refused(sluice("bench", "--study", "literals"), "--study")
+        self.assert_refused(sluice("bench", "--files", CAPTURE), "--files")
+
+    def test_named_benches_are_saved_and_compared(self):
+        saved = self.path("header.json")
+        options = ["header", "-r", CAPTURE, "--runs", "1", "--device", "cpu"]
+        self.assertEqual(sluice("bench", *options, "--save", saved).returncode, 0)
+        result = sluice("bench", *options, "--against", saved, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        rows = [(line["bench"], line["variant"]) for line in lines if "median" in line]
+        self.assertEqual(sorted(rows), sorted((line["bench"], line["variant"]) for line in lines if "change" in line))
+        self.assertLessEqual({line["change"] for line in lines if "change" in line}, {"same", "slower", "faster"})
+
+    def test_the_whole_machine(self):
+        saved = self.path("saved.json")
+        result = sluice("bench", "-r", CAPTURE, "--runs", "1", "--entries", "1000", "--counts", "50,100", "--device",
+                        "cpu", "--variants", "mpm:ac,header:scalar,virus:none", "--json",
+                        "--save", saved)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        rows = [line for line in lines if "variant" in line and "timeline" not in line]
+        with open(saved, encoding="utf-8") as file:
+            kept = json.load(file)
+        self.assertEqual([(row["bench"], row["variant"]) for row in kept["rows"]],
+                         [(row["bench"], row["variant"]) for row in rows])
+        self.assertEqual(kept["machine"], lines[0]["machine"])
+        self.assertEqual({row["bench"] for row in rows} - {"clamscan"},
+                         {"ceiling", "header", "mpm/50", "sampling", "virus/100", "names", "all", "zstd", "scan"})
+        cores = len(os.sched_getaffinity(0))
+        series = {}
+        for row in rows:
+            if "why" not in row:
+                self.assertTrue(0 < row["min"] <= row["q1"] <= row["median"] <= row["q3"] <= row["max"], row)
+                series.setdefault(row.get("series"), []).append(row["cores"])
+        for name in ("header scalar", "mpm/50 ac scalar", "memory read"):
+            self.assertIn(name, series)
+            self.assertEqual((series[name][0], series[name][-1]), (1, cores), name)
+        self.assertIn("none", [row["variant"] for row in rows if "why" in row])
+        for row in rows:
+            if row["bench"] == "names" and "hits" in row:
+                self.assertEqual(row["hits"], 64 * 16384)  # each name of a trace lies below one of the table
+        self.assertEqual(len({row["hits"] for row in rows if row["bench"] == "header" and "hits" in row}), 1)
+        together = [row for row in rows if row["bench"] == "all"]
+        self.assertTrue(all(0 < row["p50_us"] <= row["p99_us"] for row in together))
+        self.assert_timelines(lines, kept, together)
+
+    def assert_timelines(self, lines, kept, together):
+        timelines = [line for line in lines if "timeline" in line]
+        self.assertEqual(timelines, kept["timelines"])
+        self.assertEqual([line["variant"] for line in timelines], [row["variant"] for row in together])
+        for timeline in timelines:
+            self.assertTrue(0 < len(timeline["batches_ns"]) <= 64)
+            before = 0
+            for number, batch in enumerate(timeline["batches_ns"]):
+                self.assertEqual(batch["batch"], number)
+                moments = [batch["fill_begin"], batch["filled"]]
+                self.assertEqual([engine["engine"] for engine in batch["engines"]],
+                                 ["header", "mpm/50", "sampling", "virus/100"])
+                for engine in batch["engines"]:
+                    moments += [engine["begin"], engine["end"]]
+                moments.append(batch["drained"])
+                self.assertEqual(moments, sorted(moments))
+                self.assertGreaterEqual(batch["drained"], before)  # results come in order
+                before = batch["drained"]
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_rates_drawn(self):
+        plot = self.path("it's.svg")
+        rows = [self.row("a, 1 core", 2, role="engine", series="header it's", cores=1),
+                self.row("a, 2 cores", 4, role="engine", series="header it's", cores=2),
+                self.row("a, GPU", 50, role="engine", series="header cuda"),
+                self.row("read", 12, role="ceiling", series="memory read", cores=1)]
+        result = sluice("bench", "--from", self.results("x.json", rows), "--plot", plot)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(plot, encoding="utf-8") as file:
+            text = file.read()
+        for words in ("header it's", "memory read", "Test CPU", "CPU cores, and the GPU", "GB/s, logarithmic"):
+            self.assertIn(words, text.replace("&#39;", "'"))
+        result = sluice("bench", "--from", self.results("y.json", [self.row("a", 10)]), "--plot", plot)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"no rows", result.stderr)
 
     # ---- the benchmark of sampling
 

@@ -82,7 +82,8 @@ struct sl_origin {
     uint16_t link_type; /* link type of the packet (LINKTYPE_* of pcap) */
     uint16_t source;    /* index of the source in the run */
     uint8_t flow_flags; /* SL_FLOW_* as they were when this packet had been seen */
-    uint8_t pad[11];
+    uint8_t pad[3];
+    uint64_t arrival_ns; /* CLOCK_MONOTONIC when its bytes had been read; 0 where unknown */
 };
 
 #define SL_NO_VLAN 0xFFFFu

@@ -28,6 +28,7 @@ struct sl_capture_stats {
     uint64_t packets;        /* delivered to batches */
     uint64_t bytes;          /* captured bytes of those packets */
     uint64_t file_bytes;     /* files: bytes of the (decompressed) file that were consumed */
+    uint64_t kernel_packets; /* live: that the filter let pass, also those dropped by the kernel */
     uint64_t kernel_drops;   /* live: dropped by kernel or interface for want of room */
     uint64_t skipped_blocks; /* pcapng: blocks of unknown type */
 };
@@ -46,10 +47,19 @@ SL_CHECK SL_API enum sl_status sl_capture_open_live(struct sl_capture **capture,
                                                     const char *interface, const char *filter,
                                                     uint16_t source, struct sl_diag *diag);
 
+/* Bounds what a packet waits for others to fill a batch with it: a read from an interface, a pipe
+ * or a socket then returns when its batch's oldest packet was read max_latency_ns ago, as closely
+ * as one read of the system's (up to 512 KiB, or 4096 packets) takes to be taken apart. Reading
+ * files waits for nothing and is not bounded. Before the first read; 0: no bound. An interface is
+ * opened anew, for the kernel to hand over each packet as it comes, which costs throughput. The
+ * statuses of sl_capture_open_live. */
+SL_CHECK SL_API enum sl_status
+sl_capture_limit_latency(struct sl_capture *capture, uint64_t max_latency_ns, struct sl_diag *diag);
+
 /* Appends packets to the batch, which has a packet column, until it is full or, live or from a pipe
  * that has no more for now, until 100 ms have passed; fills bytes and origin.time_ns, position,
- * wire_len, link_type and source. Packets of link types that nobody knows are delivered too. SL_OK
- * the batch is full, or time passed (it may then be empty); call again SL_END         the last
+ * wire_len, link_type, source and arrival_ns. Packets of link types that nobody knows are delivered
+ * too. SL_OK the batch is full, or time passed (it may then be empty); call again SL_END the last
  * packet was delivered, or sl_capture_stop was called; the batch may hold some SL_ETRUNCATED  as
  * SL_END, and the file ends inside a record (diag: file, and at which byte) SL_EFORMAT     as
  * SL_END, and what follows is no capture record (diag: file, byte, what was expected) SL_EIO as
@@ -93,6 +103,8 @@ SL_CHECK SL_API enum sl_status sl_capture_join(struct sl_capture_part *part, str
  * be called from a signal handler and from any thread. */
 SL_API void sl_capture_stop(struct sl_capture *capture);
 
+/* On the thread that reads. Live, this asks the kernel, whose counters have 32 bits: to be called
+ * before another 2^32 packets have come, or they are short of that many. */
 SL_API void sl_capture_stats(struct sl_capture *capture, struct sl_capture_stats *stats);
 
 /* The path or interface it was opened with. */

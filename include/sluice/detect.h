@@ -103,13 +103,32 @@ struct sl_alert {
     uint32_t signature; /* index for sl_rules_signature */
 };
 
+/* Evaluates compiled rules on one batch after another, in memory that it keeps; one thread at a
+ * time. Compiled rules are immutable and outlive it: any number of evaluators share them. */
+struct sl_evaluator;
+
+/* SL_EINVAL: the rules are not compiled. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator,
+                                                   const struct sl_rules *rules,
+                                                   struct sl_diag *diag);
+
 /* Evaluates the rules on a dissected, flow-tracked host batch: those whose literal is among the
  * hits (sorted by sl_hits_sort, or NULL where no rule has a literal) and those without one. Gives
  * one alert a packet and signature, ordered by item, then priority, then signature index; a packet
- * that a `pass` rule matches gives none. alerts: `cap` entries of the caller; *n is the number
- * found, SL_EOVERFLOW where it is above cap. SL_EINVAL: the rules are not compiled, or the batch is
- * no host batch of packets. SL_ENOMEM (working memory, for the time of the call). Compiled rules
- * are immutable: any number of threads may evaluate. */
+ * that a `pass` rule matches gives none. The *n alerts are the evaluator's, until its next run. No
+ * result depends on the batches before. SL_EINVAL: the batch is no host batch of packets, or hits
+ * are missing. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
+                                                const struct sl_batch *batch,
+                                                const struct sl_hits *hits,
+                                                const struct sl_alert **alerts, size_t *n);
+
+/* Accepts NULL. */
+SL_API void sl_evaluator_free(struct sl_evaluator *evaluator);
+
+/* The same for one batch, in an evaluator of the call's own. alerts: `cap` entries of the caller;
+ * *n is the number found, SL_EOVERFLOW where it is above cap. SL_EINVAL also: the rules are not
+ * compiled. */
 SL_CHECK SL_API enum sl_status sl_rules_evaluate(const struct sl_rules *rules,
                                                  const struct sl_batch *batch,
                                                  const struct sl_hits *hits,

@@ -64,6 +64,25 @@ SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table
  * RST. A SYN to a closed flow begins a new one. */
 SL_API void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch);
 
+/* The same in two steps, of which the first may be done on any thread, for many batches at once:
+ * what tracking reads of the packets' bytes, with the table's hash of it, is put into `keys`. */
+struct sl_flow_keys;
+
+/* For batches of up to max_items items. Memory that no batch needs is not touched. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_flow_keys_create(struct sl_flow_keys **keys, uint32_t max_items,
+                                                   struct sl_diag *diag);
+
+/* Of a dissected batch of at most max_items items. Of the table only what never changes is read. */
+SL_API void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                              const struct sl_batch *batch);
+
+/* As sl_flow_track, for a batch whose keys were read for this table and that is as it was then. */
+SL_API void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
+                               const struct sl_flow_keys *keys);
+
+/* Accepts NULL. */
+SL_API void sl_flow_keys_free(struct sl_flow_keys *keys);
+
 SL_API void sl_flow_stats(const struct sl_flow_table *table, struct sl_flow_stats *stats);
 
 /* Accepts NULL. */

@@ -4,6 +4,7 @@
 #define SLUICE_SINK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sluice/detect.h"
@@ -11,6 +12,7 @@
 #include "sluice/header.h"
 #include "sluice/names.h"
 #include "sluice/packet_names.h"
+#include "sluice/stats.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus
@@ -62,10 +64,34 @@ SL_CHECK SL_API enum sl_status sl_sink_open(struct sl_sink **sink, const char *s
 SL_CHECK SL_API enum sl_status sl_sink_write(struct sl_sink *sink, const struct sl_event *event,
                                              struct sl_diag *diag);
 
+/* Makes a sink of the same kind that has no file but holds what is written to it: up to hold_len
+ * bytes (1 to SIZE_MAX / 2; memory that is not used is not touched), then sl_sink_write says
+ * SL_EOVERFLOW, for that event and all that follow until it is passed. So events are made on one
+ * thread for a sink of another; `sink` is not touched, and lends nothing. The caller closes it.
+ * SL_EUNSUPPORTED: this kind of sink takes events one by one alone (SQLite); SL_EINVAL; SL_ENOMEM.
+ */
+SL_CHECK SL_API enum sl_status sl_sink_hold(struct sl_sink **held, const struct sl_sink *sink,
+                                            size_t hold_len, struct sl_diag *diag);
+
+/* Writes all events that `held` holds to a sink of its kind, as if they were written one by one;
+ * `held` is empty then. As sl_sink_write. */
+SL_CHECK SL_API enum sl_status sl_sink_pass(struct sl_sink *held, struct sl_sink *sink,
+                                            struct sl_diag *diag);
+
+/* Whether the kind takes counters: "console" (one line) and "eve" (an event of type stats; totals,
+ * named as Suricata's where it has them, and sluice's own in an object of that name) do. */
+SL_API bool sl_sink_takes_stats(const struct sl_sink *sink);
+
+/* Writes the counters of a run, as sl_sink_write does an event. SL_EUNSUPPORTED, and the sink is as
+ * it was: it takes none. */
+SL_CHECK SL_API enum sl_status
+sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats *stats, struct sl_diag *diag);
+
 /* Hands what is buffered to the system; SQLite commits. */
 SL_CHECK SL_API enum sl_status sl_sink_flush(struct sl_sink *sink, struct sl_diag *diag);
 
-/* Events that certainly reached the system: all before the last successful flush. */
+/* Events that certainly reached the system: all before the last successful flush. Of a sink that
+ * holds: the events in it. */
 SL_API uint64_t sl_sink_written(const struct sl_sink *sink);
 
 /* Flushes and closes; the sink is gone whatever the status. *written, if not NULL, is the final

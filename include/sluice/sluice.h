@@ -23,6 +23,7 @@
 #include "sluice/sampling.h"
 #include "sluice/savings.h"
 #include "sluice/sink.h"
+#include "sluice/stats.h"
 #include "sluice/status.h"
 
 #endif

@@ -11,10 +11,28 @@ bool sl_addr_is_ipv4(const struct sl_addr *addr)
     return memcmp(addr->byte, mapped_prefix, sizeof mapped_prefix) == 0;
 }
 
+static char *put_octet(char *out, uint8_t value)
+{
+    if (value >= 100)
+        *out++ = (char)('0' + value / 100);
+    if (value >= 10)
+        *out++ = (char)('0' + value / 10 % 10);
+    *out++ = (char)('0' + value % 10);
+    return out;
+}
+
+static void format_ipv4(char *out, const uint8_t byte[4])
+{
+    for (int i = 0; i < 4; i++) {
+        out = put_octet(out, byte[i]);
+        *out++ = i < 3 ? '.' : '\0';
+    }
+}
+
 char *sl_addr_format(const struct sl_addr *addr, char out[SL_ADDR_TEXT_LEN])
 {
     if (sl_addr_is_ipv4(addr))
-        inet_ntop(AF_INET, addr->byte + 12, out, SL_ADDR_TEXT_LEN);
+        format_ipv4(out, addr->byte + 12);
     else
         inet_ntop(AF_INET6, addr->byte, out, SL_ADDR_TEXT_LEN);
     return out;

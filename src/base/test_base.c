@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/histogram.h"
 #include "sluice/net.h"
 #include "sluice/status.h"
 
@@ -80,6 +81,13 @@ static void test_addresses_print_as_they_are_written(void **state)
         assert_int_equal(sl_net_parse(&net, texts[i], strlen(texts[i])), SL_OK);
         assert_string_equal(sl_addr_format(&net.addr, out), texts[i]);
     }
+    for (uint32_t i = 0; i < 256; i++) {
+        char expected[32];
+
+        snprintf(expected, sizeof expected, "%u.%u.%u.%u", i, 255 - i, i ^ 0x55, i);
+        assert_int_equal(sl_net_parse(&net, expected, strlen(expected)), SL_OK);
+        assert_string_equal(sl_addr_format(&net.addr, out), expected);
+    }
 }
 
 static void test_private_ranges_end_where_the_rfcs_say(void **state)
@@ -144,6 +152,51 @@ static void test_cpu_features_are_those_of_the_machine(void **state)
         assert_false(cpu_usable_with(CPU_AVX512, 0, why));
 }
 
+/* Each value lies in its place's range, and the places divide the line. */
+static void test_histogram_places_divide_the_line(void **state)
+{
+    uint64_t begin = 0;
+
+    (void)state;
+    for (uint32_t place = 0; place < HISTOGRAM_LEN; place++) {
+        const uint64_t top = histogram_top(place);
+
+        assert_true(top >= begin);
+        assert_true((top - begin) * 32 <= begin); /* the error that the header states */
+        assert_int_equal(histogram_place(begin), place);
+        assert_int_equal(histogram_place(top), place);
+        begin = top + 1;
+    }
+    assert_int_equal(begin, UINT64_C(1) << HISTOGRAM_MAX_LOG);
+    assert_int_equal(histogram_place(begin), HISTOGRAM_LEN);
+    assert_int_equal(histogram_place(UINT64_MAX), HISTOGRAM_LEN);
+}
+
+static void test_histogram_quantiles_are_near(void **state)
+{
+    static struct histogram histogram;
+    uint64_t seed = 1;
+
+    (void)state;
+    assert_int_equal(histogram_quantile(&histogram, 990), 0);
+    for (uint64_t value = 1; value <= 100000; value++)
+        histogram_add(&histogram, value * 1000, 1);
+    for (uint32_t per_mille = 1; per_mille <= 1000; per_mille++) {
+        const uint64_t exact = UINT64_C(100000) * per_mille;
+
+        assert_in_range(histogram_quantile(&histogram, per_mille), exact, exact + exact / 32);
+    }
+    histogram_add(&histogram, UINT64_MAX, 1000000);
+    assert_int_equal(histogram_quantile(&histogram, 999), UINT64_MAX);
+
+    memset(&histogram, 0, sizeof histogram);
+    for (int i = 0; i < 1000; i++)
+        histogram_add(&histogram, test_below(&seed, 32), 1);
+    histogram_add(&histogram, 31, 1000000000);
+    assert_int_equal(histogram_quantile(&histogram, 500), 31);
+    assert_int_equal(histogram_quantile(&histogram, 999), 31);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +208,8 @@ int main(void)
         cmocka_unit_test(test_private_ranges_end_where_the_rfcs_say),
         cmocka_unit_test(test_cpu_level_is_consistent),
         cmocka_unit_test(test_cpu_features_are_those_of_the_machine),
+        cmocka_unit_test(test_histogram_places_divide_the_line),
+        cmocka_unit_test(test_histogram_quantiles_are_near),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
+#include "batch/hits_sort.h"
 #include "device/columns.h"
 #include "sluice/engine.h"
 
@@ -131,6 +132,37 @@ static void test_hits_sort_by_item_offset_and_id(void **state)
     /* More were found than fit: only what is there is touched. */
     hits.n = 1000;
     sl_hits_sort(&hits);
+}
+
+/* Of every length, items far apart and close together, in memory that is kept from list to list. */
+static void test_kept_memory_sorts_too(void **state)
+{
+    enum { N = 300 };
+    struct hits_scratch scratch = {0};
+    struct sl_hit hit[N];
+    uint64_t seed = 1;
+
+    (void)state;
+    for (uint32_t spread = 1; spread <= 1000000; spread *= 1000)
+        for (size_t n = 0; n <= N; n++) {
+            struct sl_hits hits = {hit, N, n};
+            uint64_t sum = 0;
+
+            for (size_t i = 0; i < n; i++) {
+                hit[i] = (struct sl_hit){test_below(&seed, spread), test_below(&seed, 50), i};
+                sum += hit[i].id * (hit[i].item + 1);
+            }
+            hits_sort(&hits, &scratch);
+            for (size_t i = 0; i < n; i++) {
+                sum -= hit[i].id * (hit[i].item + 1);
+                assert_true(i == 0 || hit[i - 1].item < hit[i].item ||
+                            (hit[i - 1].item == hit[i].item &&
+                             (hit[i - 1].offset < hit[i].offset ||
+                              (hit[i - 1].offset == hit[i].offset && hit[i - 1].id < hit[i].id))));
+            }
+            assert_int_equal(sum, 0);
+        }
+    hits_scratch_free(&scratch);
 }
 
 static void test_long_lists_sort_as_short_ones(void **state)
@@ -328,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_pieces_cover_the_source_once),
         cmocka_unit_test(test_hits_sort_by_item_offset_and_id),
         cmocka_unit_test(test_long_lists_sort_as_short_ones),
+        cmocka_unit_test(test_kept_memory_sorts_too),
         cmocka_unit_test(test_columns_fit_behind_each_full_batch),
         cmocka_unit_test(test_packing_again_changes_nothing),
         cmocka_unit_test(test_columns_stay_out_of_memory_that_is_not_theirs),

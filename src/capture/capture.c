@@ -120,7 +120,8 @@ enum sl_status sl_capture_open_file(struct sl_capture **capture, const char *pat
         return diag_set(diag, SL_ENOMEM, path, 0, "no memory to read it");
 
     const char *const label = strcmp(path, "-") == 0 ? "standard input" : opened->name;
-    enum sl_status status = input_open(&opened->input, path, label, &opened->stopped, diag);
+    enum sl_status status =
+        input_open(&opened->input, path, label, &opened->stopped, &opened->close_ns, diag);
     if (status == SL_OK)
         status = file_begin(opened, diag);
     if (status == SL_OK)
@@ -146,6 +147,13 @@ enum sl_status sl_capture_open_live(struct sl_capture **capture, const char *int
     return status;
 }
 
+enum sl_status sl_capture_limit_latency(struct sl_capture *capture, uint64_t max_latency_ns,
+                                        struct sl_diag *diag)
+{
+    capture->max_latency_ns = max_latency_ns;
+    return live_is(capture) ? live_reopen(capture, diag) : SL_OK;
+}
+
 enum sl_status capture_full(const struct sl_capture *capture, const struct sl_batch *batch,
                             uint32_t len, struct sl_diag *diag)
 {
@@ -162,6 +170,9 @@ enum sl_status sl_capture_read(struct sl_capture *capture, struct sl_batch *batc
 {
     enum sl_status status = capture->ended;
 
+    capture->close_ns = 0;
+    if (capture->max_latency_ns != 0 && batch->n_items != 0 && batch->origin != NULL)
+        capture->close_ns = batch->origin[0].arrival_ns + capture->max_latency_ns;
     if (status == SL_OK) {
         status = capture->kind->read(capture, batch, &capture->why);
         if (status != SL_OK && status != SL_EINVAL)
@@ -185,9 +196,10 @@ void sl_capture_stats(struct sl_capture *capture, struct sl_capture_stats *stats
         .packets = capture->n_packets,
         .bytes = capture->n_bytes,
         .file_bytes = input_offset(&capture->input),
-        .kernel_drops = kind->drops != NULL ? kind->drops(capture) : 0,
         .skipped_blocks = capture->n_skipped_blocks,
     };
+    if (kind->kernel != NULL)
+        kind->kernel(capture, stats);
 }
 
 const char *sl_capture_name(const struct sl_capture *capture)

@@ -427,6 +427,7 @@ static void reading_take(struct reading *reading, const struct sl_batch *batch)
         const struct sl_packet *const packet = &batch->packet[i];
 
         reading->origins[reading->n_packets] = batch->origin[i];
+        reading->origins[reading->n_packets].arrival_ns = 0; /* readings are compared */
         reading->lens[reading->n_packets++] = packet->len;
         memcpy(reading->bytes + reading->bytes_len, batch->bytes + packet->offset, packet->len);
         reading->bytes_len += packet->len;

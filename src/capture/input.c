@@ -97,16 +97,17 @@ static enum input_state fail_errno(struct input *input, struct sl_diag *diag)
                 diag_set(diag, SL_EIO, input->label, 0, "cannot be read: %s", strerror(errno)));
 }
 
-/* The milliseconds that this read may still wait. */
-static int time_left_ms(struct input *input)
+/* How long this read may still wait. */
+static struct timespec time_left(struct input *input, uint64_t now)
 {
-    const uint64_t now = clock_ns();
-
-    if (input->opening)
-        return -1;
     if (input->deadline_ns == 0)
         input->deadline_ns = now + INPUT_WAIT_MS * UINT64_C(1000000);
-    return now >= input->deadline_ns ? 0 : (int)((input->deadline_ns - now + 999999) / 1000000);
+
+    const uint64_t close = *input->close_ns;
+    const uint64_t end = close != 0 && close < input->deadline_ns ? close : input->deadline_ns;
+    const uint64_t left = now < end ? end - now : 0;
+    return (struct timespec){.tv_sec = (time_t)(left / 1000000000),
+                             .tv_nsec = (long)(left % 1000000000)};
 }
 
 static enum input_state wait_readable(struct input *input, struct sl_diag *diag)
@@ -117,7 +118,11 @@ static enum input_state wait_readable(struct input *input, struct sl_diag *diag)
         if (atomic_load(input->stopped))
             return INPUT_STOPPED;
 
-        const int n_ready = poll(&ready, 1, time_left_ms(input));
+        const uint64_t now = clock_ns();
+        if (*input->close_ns != 0 && now >= *input->close_ns)
+            return INPUT_LATER; /* even where more is at hand */
+        const struct timespec left = time_left(input, now);
+        const int n_ready = ppoll(&ready, 1, input->opening ? NULL : &left, NULL);
         if (n_ready > 0)
             return INPUT_READY;
         if (n_ready == 0)
@@ -141,6 +146,7 @@ static enum input_state read_some(struct input *input, uint8_t *to, size_t len, 
             return INPUT_ENDED;
         if (n > 0) {
             *got = (size_t)n;
+            input->read_ns = clock_ns();
             return INPUT_READY;
         }
         if (errno != EINTR && errno != EAGAIN)
@@ -363,6 +369,7 @@ static enum input_state map_fill(struct input *input, size_t need, struct sl_dia
     const enum input_state state = map_populate(input, at > ready ? at : ready, end, diag);
 
     map_drop(input, at);
+    input->read_ns = clock_ns();
     input->at = input->map + at;
     input->end = input->map + (state == INPUT_READY ? end : at);
     if (state != INPUT_READY)
@@ -408,17 +415,22 @@ static enum sl_status stream_open(struct input *input, struct sl_diag *diag)
 }
 
 enum sl_status input_open(struct input *input, const char *path, const char *label,
-                          const atomic_bool *stopped, struct sl_diag *diag)
+                          const atomic_bool *stopped, const uint64_t *close_ns,
+                          struct sl_diag *diag)
 {
+    static const uint64_t whenever = 0;
     struct stat stat;
 
-    *input = (struct input){.label = label, .stopped = stopped, .opening = true, .fd = -1};
+    *input = (struct input){
+        .label = label, .stopped = stopped, .close_ns = close_ns, .opening = true, .fd = -1};
     input->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                                        : open(path, O_RDONLY | O_CLOEXEC);
     if (input->fd < 0 || fstat(input->fd, &stat) != 0)
         return diag_set(diag, SL_EIO, label, 0, "cannot be opened: %s", strerror(errno));
     if (S_ISDIR(stat.st_mode))
         return diag_set(diag, SL_EIO, label, 0, "cannot be read: it is a directory");
+    if (S_ISREG(stat.st_mode))
+        input->close_ns = &whenever;
     return map_open(input, &stat) ? SL_OK : stream_open(input, diag);
 }
 

@@ -41,8 +41,10 @@ struct input {
     enum sl_status failure;
     const char *label; /* for diagnostics */
     const atomic_bool *stopped;
-    bool opening;         /* no read yet: wait as long as it takes, and nobody can stop us */
-    uint64_t deadline_ns; /* of this read; 0 while it did not wait */
+    const uint64_t *close_ns; /* when a read is to return what it has; 0: whenever */
+    uint64_t read_ns;         /* when what is at hand had been read */
+    bool opening;             /* no read yet: wait as long as it takes, and nobody can stop us */
+    uint64_t deadline_ns;     /* of this read; 0 while it did not wait */
     int fd;
 
     uint8_t *map; /* mapped form */
@@ -66,9 +68,10 @@ struct grouped {
 };
 struct grouped grouped(uint64_t n);
 
-/* Opens `path`, "-" being standard input. `label` and `stopped` outlive the input. */
+/* Opens `path`, "-" being standard input. `label`, `stopped` and `close_ns` outlive the input. */
 enum sl_status input_open(struct input *input, const char *path, const char *label,
-                          const atomic_bool *stopped, struct sl_diag *diag);
+                          const atomic_bool *stopped, const uint64_t *close_ns,
+                          struct sl_diag *diag);
 
 /* Takes what lies ahead as compressed; nothing may have been consumed. */
 enum sl_status input_decompress(struct input *input, enum input_form form, struct sl_diag *diag);

@@ -32,6 +32,7 @@ static void take_packet(u_char *user, const struct pcap_pkthdr *header, const u_
         .wire_len = header->len,
         .time_ns = (int64_t)header->ts.tv_sec * 1000000000 +
                    (int64_t)header->ts.tv_usec * live->ns_per_fraction,
+        .arrival_ns = live->now,
         .link_type = live->link_type,
     };
 
@@ -60,9 +61,12 @@ static bool drained(struct live *live, bool ring_empty, uint64_t now)
 static void wait_for_packets(const struct live *live, uint64_t left_ns)
 {
     struct pollfd ready = {.fd = pcap_get_selectable_fd(live->handle), .events = POLLIN};
-    const int left_ms = (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
 
-    (void)poll(&ready, 1, ready.fd < 0 && left_ms > POLL_BLIND_MS ? POLL_BLIND_MS : left_ms);
+    if (ready.fd < 0 && left_ns > POLL_BLIND_MS * NS_PER_MS)
+        left_ns = POLL_BLIND_MS * NS_PER_MS;
+
+    const struct timespec left = {.tv_nsec = (long)left_ns}; /* below a second: READ_MS */
+    (void)ppoll(&ready, 1, &left, NULL);
 }
 
 static enum sl_status live_read(struct sl_capture *capture, struct sl_batch *batch,
@@ -77,6 +81,7 @@ static enum sl_status live_read(struct sl_capture *capture, struct sl_batch *bat
     live->held.bytes = NULL;
     for (;;) {
         const bool stopped = atomic_load(&capture->stopped);
+        live->now = clock_ns();
         const int n = pcap_dispatch(live->handle, DISPATCH_PACKETS, take_packet, (u_char *)capture);
         const uint64_t now = clock_ns();
 
@@ -87,20 +92,29 @@ static enum sl_status live_read(struct sl_capture *capture, struct sl_batch *bat
                             pcap_geterr(live->handle));
         if (stopped && drained(live, n == 0, now))
             return SL_END;
-        if (now >= end_ns)
+
+        const uint64_t close_ns = capture->close_ns;
+        const uint64_t until = close_ns != 0 && close_ns < end_ns ? close_ns : end_ns;
+        if (now >= until)
             return SL_OK;
         if (n == 0)
-            wait_for_packets(live, end_ns - now);
+            wait_for_packets(live, until - now);
     }
 }
 
-static uint64_t live_drops(const struct sl_capture *capture)
+static void live_kernel(struct sl_capture *capture, struct sl_capture_stats *stats)
 {
-    struct pcap_stat stat;
+    struct live *const live = &capture->live;
+    struct pcap_stat now;
 
-    if (pcap_stats(capture->live.handle, &stat) != 0)
-        return 0;
-    return (uint64_t)stat.ps_drop + stat.ps_ifdrop;
+    if (live->handle != NULL && pcap_stats(live->handle, &now) == 0) {
+        live->n_kernel_packets += now.ps_recv - live->last.ps_recv;
+        live->n_kernel_drops += now.ps_drop - live->last.ps_drop;
+        live->n_kernel_drops += now.ps_ifdrop - live->last.ps_ifdrop;
+        live->last = now;
+    }
+    stats->kernel_packets = live->n_kernel_packets;
+    stats->kernel_drops = live->n_kernel_drops;
 }
 
 static void live_close(struct sl_capture *capture)
@@ -108,13 +122,19 @@ static void live_close(struct sl_capture *capture)
     if (capture->live.handle != NULL)
         pcap_close(capture->live.handle);
     free(capture->live.held_bytes);
+    free(capture->live.filter);
 }
 
-static const struct capture_kind live_kind = {live_read, live_drops, live_close};
+static const struct capture_kind live_kind = {live_read, live_kernel, live_close};
 
-static enum sl_status set_filter(const struct sl_capture *capture, const char *filter,
-                                 struct sl_diag *diag)
+bool live_is(const struct sl_capture *capture)
 {
+    return capture->kind == &live_kind;
+}
+
+static enum sl_status set_filter(const struct sl_capture *capture, struct sl_diag *diag)
+{
+    const char *const filter = capture->live.filter;
     pcap_t *const handle = capture->live.handle;
     enum sl_status status = SL_OK;
     struct bpf_program program;
@@ -143,6 +163,7 @@ static enum sl_status activate(const struct sl_capture *capture, struct sl_diag 
     (void)pcap_set_timeout(handle, READ_MS);
     (void)pcap_set_buffer_size(handle, RING_LEN);
     (void)pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO);
+    (void)pcap_set_immediate_mode(handle, capture->max_latency_ns != 0);
 
     const int result = pcap_activate(handle);
     if (result < 0) {
@@ -159,26 +180,49 @@ static enum sl_status activate(const struct sl_capture *capture, struct sl_diag 
     return SL_OK;
 }
 
-enum sl_status live_open(struct sl_capture *capture, const char *filter, struct sl_diag *diag)
+/* All but the memory, which stays. */
+static enum sl_status open_handle(struct sl_capture *capture, struct sl_diag *diag)
 {
     struct live *const live = &capture->live;
     char error[PCAP_ERRBUF_SIZE] = "";
 
-    capture->kind = &live_kind;
-    live->held_bytes = (uint8_t *)malloc(SL_CAPTURE_PACKET_MAX);
-    if (live->held_bytes == NULL)
-        return diag_set(diag, SL_ENOMEM, capture->name, 0, "no memory to capture");
     live->handle = pcap_create(capture->name, error);
     if (live->handle == NULL)
         return diag_set(diag, SL_EIO, capture->name, 0, "cannot capture: %s", error);
 
     enum sl_status status = activate(capture, diag);
     if (status == SL_OK)
-        status = set_filter(capture, filter, diag);
+        status = set_filter(capture, diag);
     if (status != SL_OK)
         return status;
     live->link_type = link_type_of_dlt(pcap_datalink(live->handle));
     live->ns_per_fraction =
         pcap_get_tstamp_precision(live->handle) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
     return SL_OK;
+}
+
+enum sl_status live_open(struct sl_capture *capture, const char *filter, struct sl_diag *diag)
+{
+    struct live *const live = &capture->live;
+
+    capture->kind = &live_kind;
+    live->held_bytes = (uint8_t *)malloc(SL_CAPTURE_PACKET_MAX);
+    live->filter = filter != NULL ? strdup(filter) : NULL;
+    if (live->held_bytes == NULL || (filter != NULL && live->filter == NULL))
+        return diag_set(diag, SL_ENOMEM, capture->name, 0, "no memory to capture");
+    return open_handle(capture, diag);
+}
+
+enum sl_status live_reopen(struct sl_capture *capture, struct sl_diag *diag)
+{
+    pcap_close(capture->live.handle);
+    capture->live.last = (struct pcap_stat){0};
+
+    const enum sl_status status = open_handle(capture, &capture->why);
+    if (status == SL_OK)
+        return SL_OK;
+    capture->ended = status; /* nothing can be read */
+    if (diag != NULL)
+        *diag = capture->why;
+    return status;
 }

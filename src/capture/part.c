@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "capture/source.h"
 
@@ -29,11 +30,12 @@ struct load {
     uint64_t base; /* the file's offset of the arena's first byte */
     uint64_t have; /* behind the bytes of the file that were read */
     uint64_t file_len;
+    uint64_t now; /* when the load began */
 };
 
 static struct load load_of(struct sl_capture_part *part, struct sl_batch *batch, uint64_t base)
 {
-    return (struct load){part, batch, base, base, part->capture->input.map_len};
+    return (struct load){part, batch, base, base, part->capture->input.map_len, clock_ns()};
 }
 
 static const uint8_t *raw(const struct load *load, uint64_t offset)
@@ -121,6 +123,7 @@ static bool load_record(struct load *load)
         !sl_batch_fits(batch, record.len))
         return false;
     memmove(batch->bytes + batch->bytes_len, raw(load, offset + header_len), record.len);
+    record.arrival_ns = load->now;
 
     const uint32_t item = sl_batch_append(batch, record.len, 0);
     capture_describe(capture, batch, item, &record, item + 1);

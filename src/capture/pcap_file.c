@@ -55,6 +55,7 @@ static enum sl_status pcap_read(struct sl_capture *capture, struct sl_batch *bat
         if (state != INPUT_READY)
             return input_short(input, state, "packet record", input_offset(input), diag);
         record.bytes = input->at + pcap->header_len;
+        record.arrival_ns = input->read_ns;
         if (!capture_add(capture, batch, &record))
             return capture_full(capture, batch, record.len, diag);
         input->at = record.bytes + record.len;

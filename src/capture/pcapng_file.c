@@ -390,6 +390,7 @@ static enum sl_status pcapng_read(struct sl_capture *capture, struct sl_batch *b
         case BLOCK_ENHANCED_PACKET:
             if (!parse_packet(capture, &block, &record, &status, diag))
                 return status;
+            record.arrival_ns = input->read_ns;
             if (!capture_add(capture, batch, &record))
                 return capture_full(capture, batch, record.len, diag);
             break;

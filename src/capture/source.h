@@ -14,14 +14,16 @@ struct record {
     uint32_t len;      /* captured, at most SL_CAPTURE_PACKET_MAX */
     uint32_t wire_len; /* as the source says; may be below len */
     int64_t time_ns;
+    uint64_t arrival_ns; /* as in struct sl_origin */
     uint16_t link_type;
 };
 
 struct capture_kind {
     enum sl_status (*read)(struct sl_capture *capture, struct sl_batch *batch,
                            struct sl_diag *diag);
-    uint64_t (*drops)(const struct sl_capture *capture); /* NULL: it drops nothing */
-    void (*close)(struct sl_capture *capture);           /* NULL: nothing to free */
+    /* Fills what the kernel counts; NULL: no kernel does. */
+    void (*kernel)(struct sl_capture *capture, struct sl_capture_stats *stats);
+    void (*close)(struct sl_capture *capture); /* NULL: nothing to free */
 };
 
 /* Whose records have a header of a fixed length: what parts need. */
@@ -53,11 +55,15 @@ struct live {
     pcap_t *handle;
     uint16_t link_type;
     uint32_t ns_per_fraction;
+    char *filter;           /* NULL: all packets */
     struct sl_batch *batch; /* while packets are dispatched */
+    uint64_t now;           /* then: when that began */
     uint8_t *held_bytes;    /* SL_CAPTURE_PACKET_MAX bytes for `held` */
     struct record held;     /* the packet that did not fit; bytes NULL where there is none */
     uint64_t drain_end_ns;  /* set once the stop was seen */
     uint64_t drained_len;   /* bytes that came since */
+    struct pcap_stat last;  /* libpcap's counters at the last look, */
+    uint64_t n_kernel_packets, n_kernel_drops; /* and what they have come to without wrapping */
 };
 
 struct sl_capture {
@@ -68,6 +74,9 @@ struct sl_capture {
     uint64_t n_packets, n_bytes, n_skipped_blocks;
     _Atomic(enum sl_status) ended; /* what the read said after which nothing comes; SL_OK before */
     struct sl_diag why;            /* and its reason, for those who read once more */
+
+    uint64_t max_latency_ns; /* 0: batches are closed when they are full */
+    uint64_t close_ns;       /* of this read: when it is to return what it has; 0: whenever */
 
     uint64_t first_record; /* parts: where the first record begins */
     uint64_t claimed;      /* parts: behind the last that was claimed; 0 where there was none */
@@ -91,6 +100,10 @@ enum sl_status pcapng_file_open(struct sl_capture *capture, struct sl_diag *diag
 
 /* Opens the interface that the capture is named after and sets the kind. */
 enum sl_status live_open(struct sl_capture *capture, const char *filter, struct sl_diag *diag);
+bool live_is(const struct sl_capture *capture);
+
+/* After a change of the capture's latency. */
+enum sl_status live_reopen(struct sl_capture *capture, struct sl_diag *diag);
 
 /* The LINKTYPE_ value, the same on all systems, of libpcap's DLT_ value, which is not. */
 uint16_t link_type_of_dlt(int dlt);
@@ -111,6 +124,7 @@ static inline void capture_describe(const struct sl_capture *capture, struct sl_
     origin->wire_len = record->wire_len > record->len ? record->wire_len : record->len;
     origin->link_type = record->link_type;
     origin->source = capture->source;
+    origin->arrival_ns = record->arrival_ns;
 }
 
 /* Appends a packet. False where it does not fit; capture_full then says what the read returns. */
@@ -123,6 +137,8 @@ static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batc
     const uint32_t item = sl_batch_add(batch, record->bytes, record->len, 0);
     capture->n_packets++;
     capture->n_bytes += record->len;
+    if (capture->max_latency_ns != 0 && capture->close_ns == 0)
+        capture->close_ns = record->arrival_ns + capture->max_latency_ns;
     capture_describe(capture, batch, item, record, capture->n_packets);
     return true;
 }

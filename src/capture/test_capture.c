@@ -974,6 +974,66 @@ static void test_slow_pipe_gives_what_came(void **state)
     image_free(image);
 }
 
+struct writer {
+    const struct image *image;
+    int fd;
+};
+
+/* A packet a millisecond. */
+static void *write_slowly(void *argument)
+{
+    const struct writer *writer = argument;
+    size_t done = writer->image->header_len;
+
+    for (uint32_t i = 0; i < writer->image->n_packets; i++) {
+        const size_t len = writer->image->packets[i].end - done;
+
+        if (write(writer->fd, writer->image->bytes + done, len) != (ssize_t)len)
+            abort();
+        done += len;
+        usleep(1000);
+    }
+    return NULL;
+}
+
+/* Neither a full batch nor a pause of the writer is waited for. */
+static void test_latency_closes_batches(void **state)
+{
+    enum { LATENCY_MS = 5, NS_PER_MS = 1000000 };
+    struct image *const image = image_pcap(IMAGE_PCAP_US, false, 300);
+    struct pipe_capture opened = open_pipe(image);
+    struct writer writer = {image, opened.write_fd};
+    uint64_t shortest = UINT64_MAX;
+    uint32_t n = 0;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(sl_capture_limit_latency(opened.capture, LATENCY_MS * UINT64_C(1000000), NULL),
+                     SL_OK);
+    sl_batch_free(opened.batch);
+    assert_int_equal(sl_batch_create(&opened.batch, 1 << 20, 1000, false, NULL), SL_OK);
+    pthread_create(&thread, NULL, write_slowly, &writer);
+    while (n < image->n_packets) {
+        sl_batch_reset(opened.batch);
+        assert_int_equal(sl_capture_read(opened.capture, opened.batch, NULL), SL_OK);
+
+        const uint64_t now = clock_ns();
+        for (uint32_t i = 0; i < opened.batch->n_items; i++)
+            assert_in_range(opened.batch->origin[i].arrival_ns, now - UINT64_C(2000000000), now);
+        if (opened.batch->n_items != 0) {
+            const uint64_t waited = now - opened.batch->origin[0].arrival_ns;
+
+            assert_true(waited >= LATENCY_MS * NS_PER_MS);
+            shortest = waited < shortest ? waited : shortest;
+        }
+        n += opened.batch->n_items;
+    }
+    assert_true(shortest < 2 * LATENCY_MS * NS_PER_MS); /* the machine may be busy at times */
+    pthread_join(thread, NULL);
+    close_pipe(&opened);
+    image_free(image);
+}
+
 static struct sl_capture *stopped_by_signal;
 
 static void on_alarm(int number)
@@ -1244,6 +1304,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_opened),
         cmocka_unit_test(test_standard_input),
         cmocka_unit_test(test_slow_pipe_gives_what_came),
+        cmocka_unit_test(test_latency_closes_batches),
         cmocka_unit_test(test_stop_from_a_signal_handler),
         cmocka_unit_test(test_stop_from_another_thread),
         cmocka_unit_test(test_signal_ends_opening),

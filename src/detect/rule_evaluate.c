@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/diag.h"
 #include "detect/rule_compile.h"
 #include "detect/rule_payload.h"
 #include "sluice/dissect.h"
@@ -24,17 +25,20 @@ struct view {
     struct rule_scan *scan;
 };
 
-/* Memory for the time of a call. */
-struct work {
+struct sl_evaluator {
     const struct sl_rules *rules;
     const struct sl_batch *batch;
     const struct sl_hits *hits;
     size_t n_hits, at_hit;
-    uint32_t *seen;    /* by literal: the last item it was found in, + 1 */
+    uint64_t *seen;    /* by literal: the last item it was found in, by `items` */
+    uint64_t items;    /* of all runs, the one at hand included: never 0, never twice the same */
     uint64_t *matched; /* of the packet at hand: priority and index of rules */
     size_t n_matched;
     bool passed;
+    uint32_t max_len; /* payload that the scans have room for */
     struct rule_scan scan, empty;
+    struct sl_alert *alerts; /* of the last run; grows */
+    size_t n_alerts, max_alerts;
 };
 
 static unsigned __int128 address6(const uint8_t *bytes)
@@ -75,7 +79,7 @@ static void see_transport(struct view *view)
 }
 
 /* The packet by its (inner) IP header, or without one. */
-static struct view view_packet(struct work *work, uint32_t item)
+static struct view view_packet(struct sl_evaluator *work, uint32_t item)
 {
     const struct sl_packet *packet = &work->batch->packet[item];
     const struct sl_origin *origin =
@@ -111,7 +115,7 @@ static struct view view_packet(struct work *work, uint32_t item)
 }
 
 /* A tunnel by its outer IP header: an IP packet without ports, payload or flow. */
-static bool view_tunnel(struct work *work, uint32_t item, struct view *view)
+static bool view_tunnel(struct sl_evaluator *work, uint32_t item, struct view *view)
 {
     const struct sl_packet *packet = &work->batch->packet[item];
     const bool ipv4 = (packet->flags & SL_PACKET_OUTER_IPV4) != 0;
@@ -217,7 +221,7 @@ static bool meets_endpoints(const struct rule *rule, const struct view *view)
            in_addresses(from->addresses, view, view->dst);
 }
 
-static void try_rule(struct work *work, uint32_t i, const struct view *view)
+static void try_rule(struct sl_evaluator *work, uint32_t i, const struct view *view)
 {
     const struct rule *rule = work->rules->rule[i];
 
@@ -229,7 +233,7 @@ static void try_rule(struct work *work, uint32_t i, const struct view *view)
     work->matched[work->n_matched++] = (uint64_t)rule->signature.priority << 32 | i;
 }
 
-static void try_list(struct work *work, const struct rule_lists *lists, uint32_t key,
+static void try_list(struct sl_evaluator *work, const struct rule_lists *lists, uint32_t key,
                      const struct view *view)
 {
     if (key >= lists->n_keys)
@@ -239,7 +243,7 @@ static void try_list(struct work *work, const struct rule_lists *lists, uint32_t
 }
 
 /* The rules whose literal is in the payload. */
-static void try_hits(struct work *work, uint32_t item, const struct view *view)
+static void try_hits(struct sl_evaluator *work, uint32_t item, const struct view *view)
 {
     const struct rule_index *index = work->rules->index;
 
@@ -247,15 +251,15 @@ static void try_hits(struct work *work, uint32_t item, const struct view *view)
          work->at_hit++) {
         const uint32_t id = work->hits->hit[work->at_hit].id;
 
-        if (id >= index->n_literals || work->seen[id] == item + 1)
+        if (id >= index->n_literals || work->seen[id] == work->items)
             continue;
-        work->seen[id] = item + 1;
+        work->seen[id] = work->items;
         try_list(work, &index->by_literal, id, view);
     }
 }
 
 /* The rules without a literal. */
-static void try_header(struct work *work, const struct view *view)
+static void try_header(struct sl_evaluator *work, const struct view *view)
 {
     const struct rule_index *index = work->rules->index;
     uint32_t type;
@@ -276,7 +280,7 @@ static int compare_matched(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void match_item(struct work *work, uint32_t item)
+static void match_item(struct sl_evaluator *work, uint32_t item)
 {
     const bool any_header = work->rules->index->any_without_literal;
 
@@ -298,69 +302,146 @@ static void match_item(struct work *work, uint32_t item)
         try_header(work, &view);
 }
 
-/* Puts the packet's alerts behind the *n there are. */
-static void report(struct work *work, uint32_t item, struct sl_alert *alerts, size_t cap, size_t *n)
+/* Makes room for n alerts behind those there are. */
+static bool grow_alerts(struct sl_evaluator *work, size_t n)
 {
-    if (work->passed)
-        return;
+    if (n <= work->max_alerts - work->n_alerts)
+        return true;
+
+    const size_t cap = (work->n_alerts + n) * 2;
+    struct sl_alert *grown = reallocarray(work->alerts, cap, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    work->alerts = grown;
+    work->max_alerts = cap;
+    return true;
+}
+
+/* Puts the packet's alerts behind those there are. False: no memory. */
+static bool report(struct sl_evaluator *work, uint32_t item)
+{
+    if (work->passed || work->n_matched == 0)
+        return true;
+    if (!grow_alerts(work, work->n_matched))
+        return false;
     if (work->n_matched > 1)
         qsort(work->matched, work->n_matched, sizeof *work->matched, compare_matched);
     for (size_t i = 0; i < work->n_matched; i++) {
         if (i != 0 && work->matched[i] == work->matched[i - 1])
             continue; /* by both headers of a tunnel */
-        if (*n < cap)
-            alerts[*n] = (struct sl_alert){item, (uint32_t)work->matched[i]};
-        ++*n;
+        work->alerts[work->n_alerts++] = (struct sl_alert){item, (uint32_t)work->matched[i]};
     }
+    return true;
 }
 
-static bool open_work(struct work *work, const struct sl_rules *rules, const struct sl_batch *batch,
-                      const struct sl_hits *hits)
+static void free_scan(struct sl_evaluator *work)
 {
-    size_t max_len = 0;
+    free(work->scan.folded);
+    free(work->scan.cursor[0]);
+    free(work->scan.cursor[1]);
+}
+
+/* Makes room for the batch's longest payload. */
+static bool grow_scan(struct sl_evaluator *work, const struct sl_batch *batch)
+{
+    uint32_t max_len = 0;
 
     for (uint32_t i = 0; i < batch->n_items; i++)
         if (batch->payload[i].len > max_len)
             max_len = batch->payload[i].len;
-    *work = (struct work){.rules = rules, .batch = batch, .hits = hits};
-    if (hits != NULL)
-        work->n_hits = hits->n < hits->cap ? hits->n : hits->cap;
-    work->seen = calloc((size_t)rules->index->n_literals + 1, sizeof *work->seen);
-    work->matched = malloc((2 * rules->n_rules + 1) * sizeof *work->matched);
-    work->scan.folded = malloc(max_len + 1);
-    work->scan.cursor[0] = malloc((max_len + 1) * sizeof *work->scan.cursor[0]);
-    work->scan.cursor[1] = malloc((max_len + 1) * sizeof *work->scan.cursor[1]);
+    if (work->scan.folded != NULL && max_len <= work->max_len)
+        return true;
+
+    const size_t len = (size_t)max_len + 1;
+
+    free_scan(work);
+    work->scan = (struct rule_scan){
+        .folded = malloc(len),
+        .cursor = {malloc(len * sizeof(uint32_t)), malloc(len * sizeof(uint32_t))},
+    };
+    if (work->scan.folded == NULL || work->scan.cursor[0] == NULL || work->scan.cursor[1] == NULL) {
+        free_scan(work);
+        work->scan = (struct rule_scan){0};
+        return false;
+    }
     work->empty = work->scan;
-    return work->seen != NULL && work->matched != NULL && work->scan.folded != NULL &&
-           work->scan.cursor[0] != NULL && work->scan.cursor[1] != NULL;
+    work->max_len = max_len;
+    return true;
 }
 
-static void close_work(struct work *work)
+enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator, const struct sl_rules *rules,
+                                   struct sl_diag *diag)
 {
-    free(work->seen);
-    free(work->matched);
-    free(work->scan.folded);
-    free(work->scan.cursor[0]);
-    free(work->scan.cursor[1]);
+    if (!rules->compiled)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "the rules are not compiled");
+
+    struct sl_evaluator *made = calloc(1, sizeof *made);
+    if (made != NULL) {
+        made->rules = rules;
+        made->seen = calloc((size_t)rules->index->n_literals + 1, sizeof *made->seen);
+        /* Each rule at most once by each of a tunnel's headers. */
+        made->matched = calloc(2 * rules->n_rules + 1, sizeof *made->matched);
+    }
+    if (made == NULL || made->seen == NULL || made->matched == NULL) {
+        sl_evaluator_free(made);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to evaluate %zu rules",
+                        rules->n_rules);
+    }
+    *evaluator = made;
+    return SL_OK;
+}
+
+void sl_evaluator_free(struct sl_evaluator *evaluator)
+{
+    if (evaluator == NULL)
+        return;
+    free(evaluator->seen);
+    free(evaluator->matched);
+    free_scan(evaluator);
+    free(evaluator->alerts);
+    free(evaluator);
+}
+
+enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_batch *batch,
+                                const struct sl_hits *hits, const struct sl_alert **alerts,
+                                size_t *n)
+{
+    *n = evaluator->n_alerts = 0;
+    if (batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
+        (hits == NULL && evaluator->rules->index->n_literals != 0))
+        return SL_EINVAL;
+    if (!grow_scan(evaluator, batch))
+        return SL_ENOMEM;
+    evaluator->batch = batch;
+    evaluator->hits = hits;
+    evaluator->at_hit = evaluator->n_hits = 0;
+    if (hits != NULL)
+        evaluator->n_hits = hits->n < hits->cap ? hits->n : hits->cap;
+    for (uint32_t item = 0; item < batch->n_items; item++) {
+        evaluator->items++;
+        match_item(evaluator, item);
+        if (!report(evaluator, item))
+            return SL_ENOMEM;
+    }
+    *alerts = evaluator->alerts;
+    *n = evaluator->n_alerts;
+    return SL_OK;
 }
 
 enum sl_status sl_rules_evaluate(const struct sl_rules *rules, const struct sl_batch *batch,
                                  const struct sl_hits *hits, struct sl_alert *alerts, size_t cap,
                                  size_t *n)
 {
-    enum sl_status status = SL_OK;
-    struct work work;
+    struct sl_evaluator *evaluator = NULL;
+    const struct sl_alert *found;
 
     *n = 0;
-    if (!rules->compiled || batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
-        (hits == NULL && rules->index->n_literals != 0))
-        return SL_EINVAL;
-    if (!open_work(&work, rules, batch, hits))
-        status = SL_ENOMEM;
-    for (uint32_t item = 0; status == SL_OK && item < batch->n_items; item++) {
-        match_item(&work, item);
-        report(&work, item, alerts, cap, n);
-    }
-    close_work(&work);
+    enum sl_status status = sl_evaluator_create(&evaluator, rules, NULL);
+    if (evaluator == NULL)
+        return status;
+    status = sl_evaluator_run(evaluator, batch, hits, &found, n);
+    if (status == SL_OK && *n != 0 && cap != 0)
+        memcpy(alerts, found, (*n < cap ? *n : cap) * sizeof *alerts);
+    sl_evaluator_free(evaluator);
     return status == SL_OK && *n > cap ? SL_EOVERFLOW : status;
 }

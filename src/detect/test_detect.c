@@ -501,6 +501,49 @@ static void test_order(void **state)
     sl_rules_free(rules);
 }
 
+/* Batches of one evaluator know nothing of one another, whatever their sizes; and claimed hits of
+ * an item do not count for the same item of the next batch. */
+static void test_an_evaluator_takes_batch_after_batch(void **state)
+{
+    static const char *const payloads[] = {"a", "", "bcdefghijklmnopqrstuvwxyza", "A", "bb", "aab"};
+    struct sl_rules *rules =
+        load_rules("alert tcp any any -> any any (content:\"a\"; nocase; sid:1;)\n"
+                   "alert tcp any any -> any any (content:!\"b\"; sid:2;)\n");
+    const struct sl_literal *literals;
+    struct sl_evaluator *evaluator;
+    size_t n_literals;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_EINVAL);
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, &diag), SL_OK);
+    assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_OK);
+    for (size_t round = 0; round < 36; round++) {
+        struct sl_batch *batch = fixture_batch(2);
+        const struct sl_alert *alerts;
+        struct sl_alert expected[8];
+        struct sl_hits hits;
+        size_t n, n_expected;
+
+        add_packet(batch, &(struct packet){.payload = payloads[round % 6]});
+        if (round % 5 != 0)
+            add_packet(batch, &(struct packet){.payload = payloads[round / 6]});
+        dissect_batch(batch);
+        claim_hits(&hits, batch, n_literals);
+        assert_int_equal(sl_evaluator_run(evaluator, batch, NULL, &alerts, &n), SL_EINVAL);
+        assert_int_equal(sl_evaluator_run(evaluator, batch, &hits, &alerts, &n), SL_OK);
+        assert_int_equal(sl_rules_evaluate(rules, batch, &hits, expected, 8, &n_expected), SL_OK);
+        assert_int_equal(n, n_expected);
+        if (n != 0)
+            assert_memory_equal(alerts, expected, n * sizeof *alerts);
+        free(hits.hit);
+        sl_batch_free(batch);
+    }
+    sl_evaluator_free(evaluator);
+    sl_evaluator_free(NULL);
+    sl_rules_free(rules);
+}
+
 static void test_pass(void **state)
 {
     struct sl_rules *rules = load_rules("alert tcp any any -> any any (content:\"a\"; sid:1;)\n"
@@ -615,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_snort3_means_the_same),
         cmocka_unit_test(test_tunnels),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_an_evaluator_takes_batch_after_batch),
         cmocka_unit_test(test_pass),
         cmocka_unit_test(test_what_is_not_there),
         cmocka_unit_test(test_rules_without_literal_are_found),

@@ -33,6 +33,7 @@ struct sensor {
     struct sl_hits hits;
     struct sl_alert *alerts;
     size_t n_alerts;
+    struct sl_evaluator *evaluator; /* of all batches: to give the same */
 };
 
 enum { MAX_ITEMS = 1024, MAX_BYTES = 4 << 20, MAX_HITS = 4 << 20, MAX_ALERTS = 1 << 20 };
@@ -69,6 +70,7 @@ static void open_sensor(struct sensor *sensor, struct sl_rules *rules)
     sensor->alerts = malloc(MAX_ALERTS * sizeof *sensor->alerts);
     assert_non_null(sensor->hits.hit);
     assert_non_null(sensor->alerts);
+    assert_int_equal(sl_evaluator_create(&sensor->evaluator, rules, &diag), SL_OK);
 }
 
 static void close_sensor(struct sensor *sensor)
@@ -79,6 +81,7 @@ static void close_sensor(struct sensor *sensor)
     sl_batch_free(sensor->batch);
     free(sensor->hits.hit);
     free(sensor->alerts);
+    sl_evaluator_free(sensor->evaluator);
     sl_rules_free(sensor->rules);
 }
 
@@ -94,6 +97,14 @@ static void evaluate(struct sensor *sensor)
     assert_int_equal(sl_rules_evaluate(sensor->rules, sensor->batch, &sensor->hits, sensor->alerts,
                                        MAX_ALERTS, &sensor->n_alerts),
                      SL_OK);
+
+    const struct sl_alert *again;
+    size_t n;
+
+    assert_int_equal(sl_evaluator_run(sensor->evaluator, sensor->batch, &sensor->hits, &again, &n),
+                     SL_OK);
+    assert_int_equal(n, sensor->n_alerts);
+    assert_true(n == 0 || memcmp(again, sensor->alerts, n * sizeof *again) == 0);
 }
 
 /* Runs a capture through, `each` on every batch, until `max_packets` have passed. Returns how many

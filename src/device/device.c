@@ -95,3 +95,66 @@ enum sl_status sl_device_choose(struct sl_device *device, const char *name, char
     return diag_set(diag, SL_EINVAL, NULL, 0,
                     "device '%s' is not known (expected auto, cpu, cuda or cuda:N)", name);
 }
+
+/* All usable GPUs. */
+static enum sl_status choose_all(struct sl_device *devices, uint32_t max, uint32_t *n,
+                                 char why[SL_WHY_LEN], struct sl_diag *diag)
+{
+    struct sl_device gpus[MAX_DEVICES];
+    const uint32_t n_gpus = device_cuda_list(gpus, MAX_DEVICES);
+    const enum sl_status status = choose_cuda(&devices[0], -1, false, why, diag);
+
+    if (status != SL_OK)
+        return status;
+    *n = 0;
+    for (uint32_t i = 0; i < n_gpus && i < MAX_DEVICES && *n < max; i++)
+        if (gpus[i].usable)
+            devices[(*n)++] = gpus[i];
+    return SL_OK;
+}
+
+static bool is_chosen(const struct sl_device *devices, uint32_t n, int index)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (devices[i].index == index)
+            return true;
+    return false;
+}
+
+/* The "N,M,..." of "cuda:N,M,...". */
+static enum sl_status choose_some(struct sl_device *devices, uint32_t max, uint32_t *n,
+                                  const char *list, char why[SL_WHY_LEN], struct sl_diag *diag)
+{
+    const char *at = list;
+
+    for (*n = 0; at != NULL; (*n)++) {
+        const size_t len = strcspn(at, ",");
+        char number[4] = "";
+
+        if (len < sizeof number)
+            memcpy(number, at, len);
+        const int index = parse_index(number);
+        if (index < 0 || is_chosen(devices, *n, index) || *n == max)
+            return diag_set(diag, SL_EINVAL, NULL, 0, "device 'cuda:%.100s': '%.*s' %s", list,
+                            (int)(len < 20 ? len : 20), at,
+                            index < 0   ? "is no number of a GPU (expected cuda:N,M,...)"
+                            : *n == max ? "is one device too many"
+                                        : "is named twice");
+        const enum sl_status status = choose_cuda(&devices[*n], index, false, why, diag);
+        if (status != SL_OK)
+            return status;
+        at = at[len] == ',' ? at + len + 1 : NULL;
+    }
+    return SL_OK;
+}
+
+enum sl_status sl_device_choose_list(struct sl_device *devices, uint32_t max, uint32_t *n,
+                                     const char *name, char why[SL_WHY_LEN], struct sl_diag *diag)
+{
+    if (strcmp(name, "cuda") == 0)
+        return choose_all(devices, max, n, why, diag);
+    if (strncmp(name, "cuda:", 5) == 0 && strchr(name, ',') != NULL)
+        return choose_some(devices, max, n, name + 5, why, diag);
+    *n = 1;
+    return sl_device_choose(devices, name, why, diag);
+}

@@ -15,8 +15,7 @@
 
 enum { MAX_FLOWS = 1 << 28 };
 
-/* Packets whose keys are computed, and whose flows are fetched from memory, before they are
- * tracked. */
+/* Packets whose flows are fetched from memory before they are tracked. */
 enum { BLOCK = 16 };
 
 enum flow_list {
@@ -80,13 +79,35 @@ struct sl_flow_table {
     struct sl_flow_stats stats;
 };
 
-/* A packet of a block, ready to be tracked. */
+/* All that tracking needs of a packet's bytes: one cache line. */
 struct flow_packet {
     struct flow_key key;
-    uint32_t bucket;
+    uint32_t hash;
+    uint32_t sequence, acknowledged; /* TCP */
+    uint8_t tcp_flags;               /* 0 where it is no TCP */
+    uint8_t protocol;
     uint8_t sender; /* which end of the key sent it */
     bool has_flow;
 };
+
+_Static_assert(sizeof(struct flow_packet) == 64, "a packet is a cache line");
+
+struct sl_flow_keys {
+    struct flow_packet *packet; /* aligned to a cache line */
+};
+
+/* Items of a batch. */
+struct range {
+    uint32_t first, end;
+};
+
+/* The block that begins with `first`, which may lie behind the last item. */
+static struct range block_at(const struct sl_batch *batch, uint32_t first)
+{
+    const uint32_t rest = first < batch->n_items ? batch->n_items - first : 0;
+
+    return (struct range){first, first + (rest < BLOCK ? rest : BLOCK)};
+}
 
 void sl_flow_config_init(struct sl_flow_config *config)
 {
@@ -198,15 +219,20 @@ static void list_append(struct sl_flow_table *table, struct flow *flow, uint32_t
     end->before = index;
 }
 
-static uint32_t bucket_of(const struct sl_flow_table *table, const struct flow_key *key)
+static uint32_t hash_of(const struct sl_flow_table *table, const struct flow_key *key)
 {
-    return (uint32_t)flow_key_hash(key, table->secret) & table->bucket_mask;
+    return (uint32_t)flow_key_hash(key, table->secret);
+}
+
+static uint32_t *bucket_of(const struct sl_flow_table *table, uint32_t hash)
+{
+    return &table->buckets[hash & table->bucket_mask];
 }
 
 static void end_flow(struct sl_flow_table *table, struct flow *flow)
 {
     const uint32_t index = (uint32_t)(flow - table->flows);
-    uint32_t *link = &table->buckets[bucket_of(table, &flow->key)];
+    uint32_t *link = bucket_of(table, hash_of(table, &flow->key));
 
     while (*link != index)
         link = &table->flows[*link].chain;
@@ -299,7 +325,7 @@ static struct flow *take_flow(struct sl_flow_table *table)
 /* The index of the packet's flow, 0 if it is not in the table. */
 static uint32_t find_flow(const struct sl_flow_table *table, const struct flow_packet *packet)
 {
-    uint32_t index = table->buckets[packet->bucket];
+    uint32_t index = *bucket_of(table, packet->hash);
 
     while (index != 0 && !flow_key_equal(&table->flows[index].key, &packet->key))
         index = table->flows[index].chain;
@@ -318,8 +344,9 @@ static bool is_syn_ack(uint8_t tcp_flags)
 }
 
 /* Who opened the flow that begins with this packet. Servers mostly have ports below 1,024. */
-static uint32_t guess_client(const struct flow_packet *packet, uint8_t tcp_flags)
+static uint32_t guess_client(const struct flow_packet *packet)
 {
+    const uint8_t tcp_flags = packet->tcp_flags;
     const uint32_t sender = packet->sender;
     const bool from_server =
         is_syn_ack(tcp_flags) || (flow_key_port(&packet->key, sender) < 1024 &&
@@ -330,25 +357,24 @@ static uint32_t guess_client(const struct flow_packet *packet, uint8_t tcp_flags
     return from_server ? sender ^ 1 : sender;
 }
 
-static struct flow *begin_flow(struct sl_flow_table *table, const struct flow_packet *packet,
-                               uint8_t protocol, uint8_t tcp_flags)
+static struct flow *begin_flow(struct sl_flow_table *table, const struct flow_packet *packet)
 {
     struct flow *flow = take_flow(table);
-    uint32_t *head = &table->buckets[packet->bucket];
+    uint32_t *head = bucket_of(table, packet->hash);
 
     flow->key = packet->key;
     flow->id = ++table->stats.flows;
-    flow->state = guess_client(packet, tcp_flags) ? STATE_CLIENT : 0;
+    flow->state = guess_client(packet) ? STATE_CLIENT : 0;
     flow->chain = *head;
     *head = (uint32_t)(flow - table->flows);
     table->stats.active++;
-    if (protocol == SL_IP_TCP) {
+    if (packet->protocol == SL_IP_TCP) {
         table->stats.tcp++;
-        if (!is_syn(tcp_flags)) {
+        if (!is_syn(packet->tcp_flags)) {
             flow->state |= STATE_MIDSTREAM | STATE_ESTABLISHED;
             table->stats.midstream++;
         }
-    } else if (protocol == SL_IP_UDP) {
+    } else if (packet->protocol == SL_IP_UDP) {
         table->stats.udp++;
     } else {
         table->stats.other++;
@@ -374,9 +400,10 @@ static void update_handshake(struct flow *flow, uint8_t tcp_flags, uint32_t send
 }
 
 /* Where the capture cut the segment short, its FIN counts as acknowledged somewhat early. */
-static void update_tcp(struct flow *flow, const uint8_t *tcp, uint32_t payload_len, uint32_t sender)
+static void update_tcp(struct flow *flow, const struct flow_packet *packet, uint32_t payload_len)
 {
-    const uint8_t tcp_flags = tcp[13];
+    const uint8_t tcp_flags = packet->tcp_flags;
+    const uint32_t sender = packet->sender;
 
     if (tcp_flags & TCP_RST) {
         flow->state |= STATE_CLOSED;
@@ -392,13 +419,13 @@ static void update_tcp(struct flow *flow, const uint8_t *tcp, uint32_t payload_l
         if ((flow->state & STATE_SYN_ACK) && from_client(flow, sender))
             flow->state |= STATE_ESTABLISHED;
         if ((flow->state & STATE_FIN << peer) &&
-            (int32_t)(load_be32(tcp + 8) - flow->fin_end[peer]) >= 0)
+            (int32_t)(packet->acknowledged - flow->fin_end[peer]) >= 0)
             flow->state |= (uint16_t)(STATE_FIN_ACKED << peer);
         if ((flow->state & STATE_FIN_ACKED_BOTH) == STATE_FIN_ACKED_BOTH)
             flow->state |= STATE_CLOSED;
     }
     if ((tcp_flags & TCP_FIN) && (flow->state & STATE_FIN << sender) == 0) {
-        flow->fin_end[sender] = load_be32(tcp + 4) + payload_len + 1;
+        flow->fin_end[sender] = packet->sequence + payload_len + 1;
         flow->state |= (uint16_t)(STATE_FIN << sender);
     }
 }
@@ -425,9 +452,6 @@ static uint8_t flags_of(const struct flow *flow, uint32_t sender, bool is_new)
 static void track_packet(struct sl_flow_table *table, const struct sl_batch *batch, uint32_t item,
                          const struct flow_packet *packet)
 {
-    const uint8_t protocol = batch->packet[item].protocol;
-    const uint8_t *tcp = batch->bytes + batch->packet[item].offset + batch->packet[item].transport;
-    const uint8_t tcp_flags = protocol == SL_IP_TCP ? tcp[13] : 0;
     struct sl_origin *origin = &batch->origin[item];
 
     advance_clock(table, origin->time_ns);
@@ -436,55 +460,90 @@ static void track_packet(struct sl_flow_table *table, const struct sl_batch *bat
     struct flow *flow = &table->flows[index];
     bool is_new = index == 0;
 
-    if (!is_new && is_syn(tcp_flags) && (flow->state & STATE_CLOSED)) {
+    if (!is_new && is_syn(packet->tcp_flags) && (flow->state & STATE_CLOSED)) {
         end_flow(table, flow);
         is_new = true;
     }
     if (is_new)
-        flow = begin_flow(table, packet, protocol, tcp_flags);
+        flow = begin_flow(table, packet);
     else
         list_remove(table, flow);
     flow->last_time = table->now;
     flow->last_packet = ++table->packets;
     flow->state |= (uint16_t)(STATE_SEEN << packet->sender);
-    if (protocol == SL_IP_TCP)
-        update_tcp(flow, tcp, batch->payload[item].len, packet->sender);
+    if (packet->protocol == SL_IP_TCP)
+        update_tcp(flow, packet, batch->payload[item].len);
     else if ((flow->state & STATE_SEEN_BOTH) == STATE_SEEN_BOTH)
         flow->state |= STATE_ESTABLISHED;
-    list_append(table, flow, list_of(flow, protocol));
+    list_append(table, flow, list_of(flow, packet->protocol));
     origin->flow = flow->id;
     origin->flow_flags = flags_of(flow, packet->sender, is_new);
 }
 
-static void prepare_block(const struct sl_flow_table *table, const struct sl_batch *batch,
-                          uint32_t first, uint32_t n, struct flow_packet block[BLOCK])
+/* Asks for the buckets of packets to come; and, once these are there, for the first flows in them.
+ */
+static void fetch_buckets(const struct sl_flow_table *table, const struct flow_packet *packet,
+                          struct range range)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        struct flow_packet *packet = &block[i];
+    for (uint32_t i = range.first; i < range.end; i++)
+        if (packet[i].has_flow)
+            __builtin_prefetch(bucket_of(table, packet[i].hash));
+}
 
-        packet->has_flow = flow_key_read(&packet->key, &packet->sender, batch, first + i);
-        if (!packet->has_flow)
-            continue;
-        packet->bucket = bucket_of(table, &packet->key);
-        __builtin_prefetch(&table->buckets[packet->bucket]);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (!block[i].has_flow)
+static void fetch_flows(const struct sl_flow_table *table, const struct flow_packet *packet,
+                        struct range range)
+{
+    for (uint32_t i = range.first; i < range.end; i++) {
+        if (!packet[i].has_flow)
             continue;
 
-        const struct flow *flow = &table->flows[table->buckets[block[i].bucket]];
+        const struct flow *flow = &table->flows[*bucket_of(table, packet[i].hash)];
 
         __builtin_prefetch(flow);
         __builtin_prefetch((const uint8_t *)flow + 64);
     }
 }
 
-/* The headers of a block to come: where others dissected the batch they are in another core's
+/* packet[0] is of item range.first. */
+static void track_block(struct sl_flow_table *table, struct sl_batch *batch, struct range range,
+                        const struct flow_packet *packet)
+{
+    for (uint32_t item = range.first; item < range.end; item++, packet++) {
+        batch->origin[item].flow = 0;
+        batch->origin[item].flow_flags = 0;
+        if (packet->has_flow)
+            track_packet(table, batch, item, packet);
+    }
+}
+
+/* ---- what packets tell ----------------------------------------------------------------------- */
+
+static void read_packet(struct flow_packet *packet, const struct sl_flow_table *table,
+                        const struct sl_batch *batch, uint32_t item)
+{
+    const struct sl_packet *headers = &batch->packet[item];
+
+    packet->has_flow = flow_key_read(&packet->key, &packet->sender, batch, item);
+    if (!packet->has_flow)
+        return;
+    packet->hash = hash_of(table, &packet->key);
+    packet->protocol = headers->protocol;
+    packet->tcp_flags = 0;
+    if (headers->protocol == SL_IP_TCP) {
+        const uint8_t *tcp = batch->bytes + headers->offset + headers->transport;
+
+        packet->sequence = load_be32(tcp + 4);
+        packet->acknowledged = load_be32(tcp + 8);
+        packet->tcp_flags = tcp[13];
+    }
+}
+
+/* The headers of a block to come: after a batch was dissected they are no longer in the nearest
  * cache. Inlined by force: gcc drops calls to functions that only prefetch. */
 __attribute__((always_inline)) static inline void fetch_headers(const struct sl_batch *batch,
-                                                                uint32_t first)
+                                                                struct range range)
 {
-    for (uint32_t i = first; i < first + BLOCK && i < batch->n_items; i++) {
+    for (uint32_t i = range.first; i < range.end; i++) {
         const struct sl_packet *packet = &batch->packet[i];
 
         __builtin_prefetch(batch->bytes + packet->offset + packet->network);
@@ -492,21 +551,76 @@ __attribute__((always_inline)) static inline void fetch_headers(const struct sl_
     }
 }
 
+/* packet[0] is of item range.first. */
+static void read_block(struct flow_packet *packet, const struct sl_flow_table *table,
+                       const struct sl_batch *batch, struct range range)
+{
+    fetch_headers(batch, block_at(batch, range.end));
+    for (uint32_t item = range.first; item < range.end; item++)
+        read_packet(packet++, table, batch, item);
+}
+
 void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
 {
     struct flow_packet block[BLOCK];
 
     for (uint32_t first = 0; first < batch->n_items; first += BLOCK) {
-        const uint32_t rest = batch->n_items - first;
-        const uint32_t n = rest < BLOCK ? rest : BLOCK;
+        const struct range range = block_at(batch, first);
+        const struct range all = {0, range.end - range.first};
 
-        fetch_headers(batch, first + BLOCK);
-        prepare_block(table, batch, first, n, block);
-        for (uint32_t i = 0; i < n; i++) {
-            batch->origin[first + i].flow = 0;
-            batch->origin[first + i].flow_flags = 0;
-            if (block[i].has_flow)
-                track_packet(table, batch, first + i, &block[i]);
-        }
+        read_block(block, table, batch, range);
+        fetch_buckets(table, block, all);
+        fetch_flows(table, block, all);
+        track_block(table, batch, range, block);
+    }
+}
+
+/* Not cleared, as the flows. */
+enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items,
+                                   struct sl_diag *diag)
+{
+    struct sl_flow_keys *keys = (struct sl_flow_keys *)malloc(sizeof *keys);
+    void *packet = NULL;
+
+    if (keys == NULL || posix_memalign(&packet, sizeof(struct flow_packet),
+                                       ((size_t)max_items + 1) * sizeof(struct flow_packet)) != 0) {
+        free(keys);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the flow keys of %u packets",
+                        max_items);
+    }
+    keys->packet = (struct flow_packet *)packet;
+    *out = keys;
+    return SL_OK;
+}
+
+void sl_flow_keys_free(struct sl_flow_keys *keys)
+{
+    if (keys == NULL)
+        return;
+    free(keys->packet);
+    free(keys);
+}
+
+void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                       const struct sl_batch *batch)
+{
+    for (uint32_t first = 0; first < batch->n_items; first += BLOCK)
+        read_block(keys->packet + first, table, batch, block_at(batch, first));
+}
+
+/* While a block is tracked the flows of the next are on their way, and the buckets of the one
+ * behind it. */
+void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
+                        const struct sl_flow_keys *keys)
+{
+    const struct flow_packet *packet = keys->packet;
+
+    fetch_buckets(table, packet, block_at(batch, 0));
+    fetch_buckets(table, packet, block_at(batch, BLOCK));
+    fetch_flows(table, packet, block_at(batch, 0));
+    for (uint32_t first = 0; first < batch->n_items; first += BLOCK) {
+        fetch_flows(table, packet, block_at(batch, first + BLOCK));
+        fetch_buckets(table, packet, block_at(batch, first + 2 * BLOCK));
+        track_block(table, batch, block_at(batch, first), packet + first);
     }
 }

@@ -85,7 +85,8 @@ static void build(struct frame *f, const struct flow_event *event)
 
 /* A table and a batch for it. */
 struct tracker {
-    struct sl_flow_table *table;
+    struct sl_flow_table *table, *twin; /* the twin tracks by keys */
+    struct sl_flow_keys *keys;
     struct sl_batch *batch;
     struct sl_dissect_stats stats;
     int64_t time;
@@ -98,11 +99,15 @@ static void start(struct tracker *t, const struct sl_flow_config *config)
     *t = (struct tracker){.time = 1700000000 * SECOND};
     assert_int_equal(sl_flow_table_create(&t->table, config, &diag), SL_OK);
     assert_int_equal(sl_batch_create(&t->batch, 65536, 256, false, &diag), SL_OK);
+    assert_int_equal(sl_flow_table_create(&t->twin, config, &diag), SL_OK);
+    assert_int_equal(sl_flow_keys_create(&t->keys, 256, &diag), SL_OK);
 }
 
 static void stop(struct tracker *t)
 {
     sl_flow_table_free(t->table);
+    sl_flow_table_free(t->twin);
+    sl_flow_keys_free(t->keys);
     sl_batch_free(t->batch);
 }
 
@@ -120,8 +125,14 @@ static void add(struct tracker *t, const struct flow_event *event)
 
 static void track(struct tracker *t)
 {
+    struct sl_origin twins[256];
+
     sl_dissect(t->batch, &t->stats);
+    sl_flow_keys_read(t->keys, t->twin, t->batch);
+    sl_flow_track_keys(t->twin, t->batch, t->keys);
+    memcpy(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
     sl_flow_track(t->table, t->batch);
+    assert_memory_equal(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
 }
 
 /* One packet, one batch. Time goes on by `after`. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches in flight: a filler thread, for a GPU loaders, workers, and the caller's thread that
- * drains.
+/* Batches in flight: a filler thread, for GPUs loaders, the workers of each device, and the
+ * caller's thread that drains.
  *
  * A batch has a sequence number; number s lives in slot s modulo the slots. Counters say all of the
  * order: drained <= ordered <= loading <= filled <= drained + n_slots, and drained <= taken. Where
  * there are loaders, taken <= ordered; otherwise a worker loads what it takes: taken is loading.
- * Workers finish in any order, so a slot also knows whether its work is done. */
+ * Workers finish in any order, so a slot also knows whether its work is done, or is to be done
+ * again because the device failed: then a worker takes it before all that nobody has taken. */
 #include "sluice/pipeline.h"
 
 #include <errno.h>
@@ -16,36 +17,48 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/diag.h"
-#include "pipeline/worker.h"
+#include "base/histogram.h"
+#include "pipeline/lane.h"
+#include "pipeline/monitor.h"
 
 struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
-    bool done;
+    bool done, redo;
 };
 
 struct pipeline {
     const struct sl_pipeline_config *config;
-    bool cuda;
-    uint32_t n_slots, n_workers, n_loaders;
+    bool cuda; /* some device is a GPU */
+    uint32_t n_slots, n_loaders;
     struct slot *slots;
-    struct worker *workers;
+    pthread_mutex_t latency_lock;
+    struct histogram latency; /* guarded by that lock */
+    pthread_mutex_t telling;  /* held while config->dropped is called */
 
-    pthread_mutex_t lock; /* guards all below, and the slots' done */
+    pthread_mutex_t lock; /* guards all below, the slots' done and redo, and what lanes count */
     pthread_cond_t changed;
     uint64_t filled, loading, ordered, taken, drained;
+    uint32_t n_done; /* batches whose work is done and that are not drained */
+    uint32_t n_redo; /* batches whose work is to be done again and that nobody has taken */
+    bool filling, draining;
     bool ended;            /* no further batch will be filled */
     bool failed;           /* an engine or drain failed: everybody leaves */
     enum sl_status status; /* SL_OK, or the first failure */
     struct sl_diag *diag;
     struct sl_pipeline_stats *stats;
+    uint64_t begin_ns;
+
+    struct lane lanes[SL_PIPELINE_DEVICES_MAX + 1]; /* as the stats' devices */
+    uint32_t n_lanes;
 };
 
 void sl_pipeline_config_init(struct sl_pipeline_config *config)
 {
     memset(config, 0, sizeof *config);
-    config->device.kind = SL_DEVICE_CPU;
-    config->device.usable = true;
+    config->devices[0].kind = SL_DEVICE_CPU;
+    config->devices[0].usable = true;
+    config->n_devices = 1;
     config->batch_len = 4u << 20;
     config->batch_items = 16384;
 }
@@ -77,6 +90,7 @@ static struct slot *wait_for_free_slot(struct pipeline *pipeline)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
     if (!pipeline->failed)
         slot = slot_of(pipeline, pipeline->filled);
+    pipeline->filling = slot != NULL;
     pthread_mutex_unlock(&pipeline->lock);
     return slot;
 }
@@ -97,6 +111,7 @@ static void *fill_loop(void *argument)
 
         pthread_mutex_lock(&pipeline->lock);
         pipeline->stats->fill_ns += clock_ns() - begin;
+        pipeline->filling = false;
         /* What is empty now may be filled by preparing it. */
         if (slot->batch->n_items > 0 || config->prepare != NULL) {
             slot->done = false;
@@ -165,18 +180,15 @@ static bool load(struct pipeline *pipeline, uint64_t sequence)
     return true;
 }
 
-/* Takes the next of the batches that *ready counts, *taken of which are taken. False: there will be
- * none. */
-static bool take_next(struct pipeline *pipeline, const uint64_t *ready, uint64_t *taken,
-                      uint64_t *sequence)
+/* The next filled batch that nobody has loaded. False: there will be none. */
+static bool take_load(struct pipeline *pipeline, uint64_t *sequence)
 {
     pthread_mutex_lock(&pipeline->lock);
-    while (!pipeline->failed && *taken == *ready &&
-           !(pipeline->ended && *taken == pipeline->filled))
+    while (!pipeline->failed && pipeline->loading == pipeline->filled && !pipeline->ended)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-    const bool there = !pipeline->failed && *taken < *ready;
+    const bool there = !pipeline->failed && pipeline->loading < pipeline->filled;
     if (there)
-        *sequence = (*taken)++;
+        *sequence = pipeline->loading++;
     pthread_mutex_unlock(&pipeline->lock);
     return there;
 }
@@ -186,52 +198,210 @@ static void *load_loop(void *argument)
     struct pipeline *pipeline = argument;
     uint64_t sequence;
 
-    while (take_next(pipeline, &pipeline->filled, &pipeline->loading, &sequence) &&
-           load(pipeline, sequence))
+    while (take_load(pipeline, &sequence) && load(pipeline, sequence))
         ;
     return NULL;
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
-struct work_argument {
-    struct pipeline *pipeline;
-    struct worker *worker;
-};
-
-/* The next batch that the engines may see. NULL: there will be none. */
-static struct slot *take_work(struct pipeline *pipeline)
+/* The first batch whose work is to be done again; there is one. */
+static struct slot *take_redo(struct pipeline *pipeline)
 {
-    const bool loads = pipeline->n_loaders == 0;
-    uint64_t sequence;
+    uint64_t sequence = pipeline->drained;
 
-    if (!take_next(pipeline, loads ? &pipeline->filled : &pipeline->ordered, &pipeline->taken,
-                   &sequence) ||
-        (loads && !load(pipeline, sequence)))
-        return NULL;
+    while (!slot_of(pipeline, sequence)->redo)
+        sequence++;
+    slot_of(pipeline, sequence)->redo = false;
+    pipeline->n_redo--;
     return slot_of(pipeline, sequence);
 }
 
+/* Whether there is no work left, nor will be. */
+static bool all_is_done(const struct pipeline *pipeline)
+{
+    return pipeline->failed ||
+           (pipeline->ended && pipeline->drained + pipeline->n_done == pipeline->filled);
+}
+
+/* Whether this lane's workers have nothing more to expect. Batches of others may come back to them,
+ * so they stay until all work is done. */
+static bool is_over(const struct pipeline *pipeline, const struct lane *lane)
+{
+    return lane->device->dropped || all_is_done(pipeline);
+}
+
+/* The next batch for the engines. NULL: there will be none. */
+static struct slot *take_work(struct pipeline *pipeline, const struct lane *lane)
+{
+    const bool loads = pipeline->n_loaders == 0;
+    const uint64_t *const ready = loads ? &pipeline->filled : &pipeline->ordered;
+    struct slot *slot = NULL;
+    uint64_t sequence = 0;
+    bool fresh = false;
+
+    pthread_mutex_lock(&pipeline->lock);
+    while (!is_over(pipeline, lane) && pipeline->n_redo == 0 && pipeline->taken == *ready)
+        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    if (!is_over(pipeline, lane)) {
+        fresh = pipeline->n_redo == 0;
+        if (fresh)
+            sequence = pipeline->taken++;
+        slot = fresh ? slot_of(pipeline, sequence) : take_redo(pipeline);
+    }
+    pthread_mutex_unlock(&pipeline->lock);
+    return fresh && loads && !load(pipeline, sequence) ? NULL : slot;
+}
+
+/* What is made of the hits. */
+static enum sl_status digest(struct pipeline *pipeline, const struct slot *slot,
+                             uint64_t *digest_ns, struct sl_diag *diag)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    const uint64_t begin = clock_ns();
+    enum sl_status status = SL_OK;
+
+    if (config->digest != NULL)
+        status = config->digest(config->user, slot->batch, slot->hits, diag);
+    *digest_ns = clock_ns() - begin;
+    return status;
+}
+
+/* The GPU failed on this batch: it is dropped, and the batch is for another. Closed first: nothing
+ * of the device touches the batch any more. */
+static void give_back(struct lane_worker *self, struct slot *slot, const struct sl_diag *why)
+{
+    struct pipeline *pipeline = self->pipeline;
+
+    worker_close(&self->worker);
+    pthread_mutex_lock(&pipeline->lock);
+    lane_drop(self->lane, why);
+    self->lane->device->redone++;
+    worker_move_times(&self->worker, pipeline->stats);
+    slot->redo = true;
+    pipeline->n_redo++;
+    pthread_cond_broadcast(&pipeline->changed);
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
+/* The engines and the digest, for one batch. False: the worker's device failed. */
+static bool work_on(struct lane_worker *self, struct slot *slot)
+{
+    struct pipeline *pipeline = self->pipeline;
+    struct sl_diag diag = {0};
+    enum sl_status status = SL_OK;
+    uint64_t digest_ns = 0;
+
+    if (slot->batch->n_items != 0) {
+        status = worker_run(&self->worker, slot->batch, slot->hits, &diag);
+        if (status == SL_EDEVICE && lane_is_cuda(self->lane)) {
+            give_back(self, slot, &diag);
+            return false;
+        }
+        if (status == SL_OK)
+            status = digest(pipeline, slot, &digest_ns, &diag);
+    }
+    if (status != SL_OK)
+        fail_all(pipeline, status, &diag); /* before anybody takes the batch for done */
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->stats->digest_ns += digest_ns;
+    worker_move_times(&self->worker, pipeline->stats);
+    self->lane->device->batches += slot->batch->n_items != 0;
+    slot->done = true;
+    pipeline->n_done++;
+    pthread_cond_broadcast(&pipeline->changed);
+    pthread_mutex_unlock(&pipeline->lock);
+    return true;
+}
+
+static void leave(struct pipeline *pipeline, struct lane *lane);
+
 static void *work_loop(void *argument)
 {
-    const struct work_argument *work = argument;
-    struct pipeline *pipeline = work->pipeline;
+    struct lane_worker *self = argument;
     struct slot *slot;
 
-    while ((slot = take_work(pipeline)) != NULL) {
-        struct sl_diag diag = {0};
-        const enum sl_status status =
-            slot->batch->n_items == 0 ? SL_OK
-                                      : worker_run(work->worker, slot->batch, slot->hits, &diag);
-
-        if (status != SL_OK)
-            fail_all(pipeline, status, &diag); /* before anybody takes the batch for done */
-        pthread_mutex_lock(&pipeline->lock);
-        slot->done = true;
-        pthread_cond_broadcast(&pipeline->changed);
-        pthread_mutex_unlock(&pipeline->lock);
-    }
+    while ((slot = take_work(self->pipeline, self->lane)) != NULL && work_on(self, slot))
+        ;
+    leave(self->pipeline, self->lane);
     return NULL;
+}
+
+/* Returns an errno. */
+static int start_lane(struct pipeline *pipeline, struct lane *lane)
+{
+    int error = 0;
+
+    lane->n_running = lane->n_workers;
+    for (uint32_t i = 0; i < lane->n_workers && error == 0; i++) {
+        struct lane_worker *worker = &lane->workers[i];
+
+        worker->pipeline = pipeline;
+        worker->lane = lane;
+        error = pthread_create(&worker->thread, NULL, work_loop, worker);
+        lane->n_threads += error == 0;
+    }
+    return error;
+}
+
+/* ---- when a device fails --------------------------------------------------------------------- */
+
+/* Whether the last worker of a dropped lane leaves, and, in *last, whether there is work and nobody
+ * for it: the CPU is to take over then, and its lane is there, not open. */
+static bool leave_dropped(struct pipeline *pipeline, struct lane *lane, bool *last)
+{
+    bool dropped;
+
+    pthread_mutex_lock(&pipeline->lock);
+    dropped = --lane->n_running == 0 && lane->device->dropped;
+    *last = dropped && !all_is_done(pipeline);
+    for (uint32_t i = 0; i < pipeline->n_lanes; i++)
+        *last = *last && pipeline->lanes[i].device->dropped;
+    if (*last) {
+        struct sl_pipeline_device *device = &pipeline->stats->devices[pipeline->n_lanes];
+
+        (void)sl_device_list(&device->device, 1);
+        pipeline->lanes[pipeline->n_lanes++].device = device;
+        pipeline->stats->n_devices = pipeline->n_lanes;
+    }
+    pthread_mutex_unlock(&pipeline->lock);
+    return dropped;
+}
+
+/* With the same tables, which CPUs can use as well. */
+static void take_over(struct pipeline *pipeline, const struct sl_pipeline_device *lost)
+{
+    struct lane *cpu = &pipeline->lanes[pipeline->n_lanes - 1];
+    struct sl_diag reason = {0}, diag = {0};
+    enum sl_status status = lane_open(cpu, pipeline->config, cpu_cores(), &reason);
+
+    if (status == SL_OK) {
+        const int error = start_lane(pipeline, cpu);
+
+        if (error == 0)
+            return;
+        status =
+            diag_set(&reason, SL_ENOMEM, NULL, 0, "cannot start a thread: %s", strerror(error));
+    }
+    fail_all(pipeline,
+             diag_set(&diag, status, NULL, 0, "%s; the CPU cannot take over: %.200s", lost->why,
+                      reason.text),
+             &diag);
+}
+
+static void leave(struct pipeline *pipeline, struct lane *lane)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    bool last;
+
+    if (!leave_dropped(pipeline, lane, &last))
+        return;
+    pthread_mutex_lock(&pipeline->telling);
+    if (config->dropped != NULL)
+        config->dropped(config->user, lane->device);
+    pthread_mutex_unlock(&pipeline->telling);
+    if (last)
+        take_over(pipeline, lane->device);
 }
 
 /* ---- drain ----------------------------------------------------------------------------------- */
@@ -247,92 +417,165 @@ static struct slot *wait_for_done(struct pipeline *pipeline)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
     if (pipeline->failed || pipeline->drained == pipeline->filled)
         slot = NULL;
+    pipeline->draining = slot != NULL;
     pthread_mutex_unlock(&pipeline->lock);
     return slot;
 }
 
-static enum sl_status drain(struct pipeline *pipeline, const struct slot *slot,
-                            struct sl_diag *diag)
+static void count_drained(struct pipeline *pipeline, const struct slot *slot, uint64_t busy_ns)
 {
-    const struct sl_pipeline_config *config = pipeline->config;
-    const uint64_t begin = clock_ns();
+    struct sl_pipeline_stats *stats = pipeline->stats;
 
-    for (uint32_t e = 0; e < config->n_engines; e++)
-        pipeline->stats->engine_hits[e] += slot->hits[e].n;
-    pipeline->stats->batches++;
-    const enum sl_status status = config->drain(config->user, slot->batch, slot->hits, diag);
-    pipeline->stats->drain_ns += clock_ns() - begin;
-    return status;
+    for (uint32_t e = 0; e < pipeline->config->n_engines; e++)
+        stats->engine_hits[e] += slot->hits[e].n;
+    stats->batches++;
+    stats->items += slot->batch->n_items;
+    stats->arena_bytes += slot->batch->bytes_len;
+    stats->drain_ns += busy_ns;
+}
+
+/* Neighbours have often arrived together. */
+static void note_latency(struct pipeline *pipeline, const struct sl_batch *batch, uint64_t now)
+{
+    const struct sl_origin *origin = batch->origin;
+    uint32_t n = origin != NULL ? batch->n_items : 0;
+
+    pthread_mutex_lock(&pipeline->latency_lock);
+    for (uint32_t begin = 0, end; begin < n; begin = end) {
+        const uint64_t arrival = origin[begin].arrival_ns;
+
+        for (end = begin + 1; end < n && origin[end].arrival_ns == arrival; end++)
+            ;
+        if (arrival != 0)
+            histogram_add(&pipeline->latency, now - arrival, end - begin);
+    }
+    pthread_mutex_unlock(&pipeline->latency_lock);
 }
 
 static void drain_loop(struct pipeline *pipeline)
 {
+    const struct sl_pipeline_config *config = pipeline->config;
     struct slot *slot;
 
     while ((slot = wait_for_done(pipeline)) != NULL) {
         struct sl_diag diag = {0};
+        const bool empty = slot->batch->n_items == 0;
+        const uint64_t begin = clock_ns();
         const enum sl_status status =
-            slot->batch->n_items == 0 ? SL_OK : drain(pipeline, slot, &diag);
+            empty ? SL_OK : config->drain(config->user, slot->batch, slot->hits, &diag);
 
+        const uint64_t end = clock_ns();
         if (status != SL_OK)
             fail_all(pipeline, status, &diag);
+        else if (config->latency)
+            note_latency(pipeline, slot->batch, end);
         pthread_mutex_lock(&pipeline->lock);
+        if (!empty)
+            count_drained(pipeline, slot, end - begin);
         pipeline->drained++;
+        pipeline->n_done--;
+        pipeline->draining = false;
         pthread_cond_broadcast(&pipeline->changed);
         pthread_mutex_unlock(&pipeline->lock);
     }
 }
 
+/* ---- looking at it --------------------------------------------------------------------------- */
+
+static void look_at_stages(const struct pipeline *pipeline, struct sl_pipeline_snapshot *snapshot)
+{
+    /* Where workers load what they take, what is ordered is in work. */
+    const bool loads = pipeline->n_loaders == 0;
+    const uint64_t loading = loads ? pipeline->taken : pipeline->loading;
+    const uint64_t working = loads ? pipeline->ordered : pipeline->taken;
+    const uint64_t flying = pipeline->filled - pipeline->drained;
+    uint32_t waiting[SL_PIPELINE_N_STAGES], busy[SL_PIPELINE_N_STAGES];
+
+    busy[SL_PIPELINE_FILL] = pipeline->filling;
+    waiting[SL_PIPELINE_FILL] = pipeline->n_slots - (uint32_t)flying - pipeline->filling;
+    busy[SL_PIPELINE_LOAD] = (uint32_t)(loading - pipeline->ordered);
+    waiting[SL_PIPELINE_LOAD] = (uint32_t)(pipeline->filled - loading);
+    busy[SL_PIPELINE_WORK] =
+        (uint32_t)(working - pipeline->drained) - pipeline->n_done - pipeline->n_redo;
+    waiting[SL_PIPELINE_WORK] = (uint32_t)(pipeline->ordered - working) + pipeline->n_redo;
+    busy[SL_PIPELINE_DRAIN] = pipeline->draining;
+    waiting[SL_PIPELINE_DRAIN] = pipeline->n_done - pipeline->draining;
+    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++) {
+        snapshot->stage[s].waiting = waiting[s];
+        snapshot->stage[s].busy = busy[s];
+    }
+}
+
+static void tell_latency(struct pipeline *pipeline, struct sl_pipeline_stats *stats)
+{
+    const struct histogram *latency = &pipeline->latency;
+
+    pthread_mutex_lock(&pipeline->latency_lock);
+    stats->latency.packets = latency->n;
+    stats->latency.p50_ns = histogram_quantile(latency, 500);
+    stats->latency.p99_ns = histogram_quantile(latency, 990);
+    stats->latency.p999_ns = histogram_quantile(latency, 999);
+    stats->latency.max_ns = latency->max;
+    pthread_mutex_unlock(&pipeline->latency_lock);
+}
+
+/* The monitor's. */
+static void look(void *opaque, struct sl_pipeline_snapshot *snapshot)
+{
+    struct pipeline *pipeline = opaque;
+    const struct sl_pipeline_config *config = pipeline->config;
+
+    snapshot->n_engines = config->n_engines;
+    for (uint32_t e = 0; e < config->n_engines; e++)
+        snapshot->engine[e] = config->engines[e].engine->name;
+    pthread_mutex_lock(&pipeline->lock);
+    snapshot->stats = *pipeline->stats;
+    look_at_stages(pipeline, snapshot);
+    pthread_mutex_unlock(&pipeline->lock);
+    tell_latency(pipeline, &snapshot->stats);
+    snapshot->stats.seconds_ns = clock_ns() - pipeline->begin_ns;
+}
+
 /* ---- the run --------------------------------------------------------------------------------- */
+
+static enum sl_status open_slot(struct pipeline *pipeline, struct slot *slot, struct sl_diag *diag)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    enum sl_status status =
+        sl_batch_create(&slot->batch, config->batch_len, config->batch_items, pipeline->cuda, diag);
+
+    for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
+        status = worker_take_hits(&slot->hits[e], diag);
+    return status;
+}
 
 static enum sl_status open_slots(struct pipeline *pipeline, struct sl_diag *diag)
 {
-    const struct sl_pipeline_config *config = pipeline->config;
+    enum sl_status status = SL_OK;
 
     pipeline->slots = calloc(pipeline->n_slots, sizeof *pipeline->slots);
     if (pipeline->slots == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u batches", pipeline->n_slots);
-    for (uint32_t i = 0; i < pipeline->n_slots; i++) {
-        const enum sl_status status = sl_batch_create(&pipeline->slots[i].batch, config->batch_len,
-                                                      config->batch_items, pipeline->cuda, diag);
-        if (status != SL_OK)
-            return status;
-    }
-    return SL_OK;
-}
-
-static enum sl_status open_workers(struct pipeline *pipeline, struct sl_diag *diag)
-{
-    pipeline->workers = calloc(pipeline->n_workers, sizeof *pipeline->workers);
-    if (pipeline->workers == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u workers", pipeline->n_workers);
-    for (uint32_t i = 0; i < pipeline->n_workers; i++) {
-        const enum sl_status status = worker_open(&pipeline->workers[i], pipeline->config, diag);
-        if (status != SL_OK)
-            return status;
-    }
-    for (uint32_t e = 0; e < pipeline->config->n_engines; e++)
-        pipeline->stats->backend[e] = pipeline->workers[0].engines[e].backend->name;
-    return SL_OK;
+    for (uint32_t i = 0; i < pipeline->n_slots && status == SL_OK; i++)
+        status = open_slot(pipeline, &pipeline->slots[i], diag);
+    return status;
 }
 
 /* Workers before the batches that a failed one may still be working on. */
 static void close_all(struct pipeline *pipeline)
 {
-    for (uint32_t i = 0; pipeline->workers != NULL && i < pipeline->n_workers; i++)
-        worker_close(&pipeline->workers[i]);
+    for (uint32_t i = 0; i < pipeline->n_lanes; i++)
+        lane_close(&pipeline->lanes[i]);
     for (uint32_t i = 0; pipeline->slots != NULL && i < pipeline->n_slots; i++) {
         for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
             worker_free_hits(&pipeline->slots[i].hits[e]);
         sl_batch_free(pipeline->slots[i].batch);
     }
     free(pipeline->slots);
-    free(pipeline->workers);
 }
 
-/* Starts the filler, loaders and workers, and drains. Threads are joined from the first on. */
-static int start(struct pipeline *pipeline, pthread_t *threads, struct work_argument *arguments,
-                 uint32_t *started)
+/* Starts the filler, loaders and workers. Threads are joined from the first on. */
+static int start(struct pipeline *pipeline, pthread_t *threads, uint32_t *started)
 {
     int error = pthread_create(&threads[0], NULL, fill_loop, pipeline);
 
@@ -341,70 +584,90 @@ static int start(struct pipeline *pipeline, pthread_t *threads, struct work_argu
         error = pthread_create(&threads[*started], NULL, load_loop, pipeline);
         *started += error == 0;
     }
-    for (uint32_t i = 0; i < pipeline->n_workers && error == 0; i++) {
-        arguments[i] = (struct work_argument){pipeline, &pipeline->workers[i]};
-        error = pthread_create(&threads[*started], NULL, work_loop, &arguments[i]);
-        *started += error == 0;
-    }
+    for (uint32_t i = 0; i < pipeline->config->n_devices && error == 0; i++)
+        error = start_lane(pipeline, &pipeline->lanes[i]);
     return error;
+}
+
+/* The lane that took over comes last, and was started by a thread of those before. */
+static void join(struct pipeline *pipeline, const pthread_t *threads, uint32_t started)
+{
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    for (uint32_t i = 0; i < sizeof pipeline->lanes / sizeof *pipeline->lanes; i++)
+        for (uint32_t t = 0; t < pipeline->lanes[i].n_threads; t++)
+            pthread_join(pipeline->lanes[i].workers[t].thread, NULL);
 }
 
 static enum sl_status run_threads(struct pipeline *pipeline)
 {
-    pthread_t *threads =
-        calloc((size_t)pipeline->n_workers + pipeline->n_loaders + 1, sizeof *threads);
-    struct work_argument *arguments = calloc(pipeline->n_workers, sizeof *arguments);
+    pthread_t *threads = calloc((size_t)pipeline->n_loaders + 1, sizeof *threads);
     struct sl_diag diag = {0};
     uint32_t started = 0;
     int error = ENOMEM;
 
-    if (threads != NULL && arguments != NULL)
-        error = start(pipeline, threads, arguments, &started);
+    if (threads != NULL)
+        error = start(pipeline, threads, &started);
     if (error == 0)
         drain_loop(pipeline);
     else
         fail_all(pipeline,
                  diag_set(&diag, SL_ENOMEM, NULL, 0, "cannot start a thread: %s", strerror(error)),
                  &diag);
-    for (uint32_t i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
+    join(pipeline, threads, started);
     free(threads);
-    free(arguments);
     return pipeline->status;
+}
+
+static void begin(struct pipeline *pipeline)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+
+    pipeline->n_lanes = pipeline->stats->n_devices = config->n_devices;
+    for (uint32_t i = 0; i < config->n_devices; i++) {
+        pipeline->stats->devices[i].device = config->devices[i];
+        pipeline->lanes[i].device = &pipeline->stats->devices[i];
+        pipeline->cuda = pipeline->cuda || lane_is_cuda(&pipeline->lanes[i]);
+    }
+    pipeline->n_loaders = config->n_loaders;
+    if (pipeline->n_loaders == 0 && pipeline->cuda && config->prepare != NULL)
+        pipeline->n_loaders = cpu_cores();
+    pipeline->stats->n_loaders = pipeline->n_loaders;
 }
 
 enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
     struct pipeline pipeline = {.config = config,
-                                .cuda = config->device.kind == SL_DEVICE_CUDA,
+                                .telling = PTHREAD_MUTEX_INITIALIZER,
                                 .lock = PTHREAD_MUTEX_INITIALIZER,
                                 .changed = PTHREAD_COND_INITIALIZER,
+                                .latency_lock = PTHREAD_MUTEX_INITIALIZER,
                                 .diag = diag,
-                                .stats = stats};
-    const uint64_t begin = clock_ns();
+                                .stats = stats,
+                                .begin_ns = clock_ns()};
 
     memset(stats, 0, sizeof *stats);
-    pipeline.n_workers = config->n_workers;
-    if (pipeline.n_workers == 0)
-        pipeline.n_workers = pipeline.cuda ? 2 : cpu_cores();
-    pipeline.n_loaders = config->n_loaders;
-    if (pipeline.n_loaders == 0 && pipeline.cuda && config->prepare != NULL)
-        pipeline.n_loaders = cpu_cores();
-    /* One batch being filled, one being drained, and one waiting, beside those being worked on. */
-    pipeline.n_slots = pipeline.n_workers + pipeline.n_loaders + 3;
-    stats->n_workers = pipeline.n_workers;
-    stats->n_loaders = pipeline.n_loaders;
+    if (config->n_devices == 0 || config->n_devices > SL_PIPELINE_DEVICES_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a run on %u devices (expected 1 to %d)",
+                        config->n_devices, SL_PIPELINE_DEVICES_MAX);
+    begin(&pipeline);
 
     /* Workers first: tables are what a GPU has no room for. */
-    enum sl_status status = open_workers(&pipeline, diag);
+    enum sl_status status = lanes_open(pipeline.lanes, config, stats, diag);
+    /* One batch being filled, one being drained, and one waiting, beside those being worked on. */
+    pipeline.n_slots = config->n_batches;
+    if (pipeline.n_slots == 0)
+        pipeline.n_slots = stats->n_workers + pipeline.n_loaders + 3;
     if (status == SL_OK)
         status = open_slots(&pipeline, diag);
-    if (status == SL_OK)
+    if (status == SL_OK) {
+        monitor_begin(config->monitor, look, &pipeline);
         status = run_threads(&pipeline);
-    for (uint32_t i = 0; pipeline.workers != NULL && i < pipeline.n_workers; i++)
-        worker_add_times(&pipeline.workers[i], stats);
+        monitor_end(config->monitor);
+    }
     close_all(&pipeline);
-    stats->seconds_ns = clock_ns() - begin;
+    tell_latency(&pipeline, stats);
+    stats->seconds_ns = clock_ns() - pipeline.begin_ns;
     return status;
 }

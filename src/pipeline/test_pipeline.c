@@ -3,6 +3,7 @@
  * 'x', and can be told to fail. */
 #include "test.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -176,8 +177,13 @@ static void test_order_and_hits_do_not_depend_on_workers_and_batches(void **stat
  * where n is a multiple of seven. */
 struct prepared {
     uint32_t n_batches, filled, ordered, drained;
-    atomic_uint prepared;
-    uint32_t fail_prepare_at, fail_order_at;
+    atomic_uint prepared, digested;
+    uint32_t fail_prepare_at, fail_order_at, fail_digest_at;
+    bool digest;
+    struct mark {
+        uint32_t number;
+        size_t n_hits; /* what digest leaves for drain */
+    } mark[1000];
 };
 
 static enum sl_status fill_later(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -185,14 +191,20 @@ static enum sl_status fill_later(void *user, struct sl_batch *batch, struct sl_d
     struct prepared *run = user;
 
     (void)diag;
-    batch->filler = (void *)(uintptr_t)run->filled++;
+    run->mark[run->filled].number = run->filled;
+    batch->filler = &run->mark[run->filled++];
     return run->filled < run->n_batches ? SL_OK : SL_END;
+}
+
+static uint32_t number_of(const struct sl_batch *batch)
+{
+    return ((const struct mark *)batch->filler)->number;
 }
 
 static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct prepared *run = user;
-    const uint32_t number = (uint32_t)(uintptr_t)batch->filler;
+    const uint32_t number = number_of(batch);
     uint64_t seed = number + 1;
     uint8_t bytes[50];
 
@@ -209,9 +221,24 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
 {
     struct prepared *run = user;
 
-    assert_int_equal((uintptr_t)batch->filler, run->ordered); /* no lock: one at a time */
+    assert_int_equal(number_of(batch), run->ordered); /* no lock: one at a time */
     strcpy(diag->text, "not ordered");
     return run->ordered++ == run->fail_order_at ? SL_EFORMAT : SL_OK;
+}
+
+static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    struct prepared *run = user;
+    struct mark *mark = batch->filler;
+    uint64_t seed = mark->number + 7;
+
+    assert_int_equal(mark->n_hits, 0);
+    usleep(test_below(&seed, 500));
+    mark->n_hits = hits[0].n;
+    atomic_fetch_add(&run->digested, 1);
+    strcpy(diag->text, "not digested");
+    return mark->number == run->fail_digest_at ? SL_ENOMEM : SL_OK;
 }
 
 static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
@@ -221,14 +248,16 @@ static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
 
     (void)diag;
     run->drained += run->drained % 7 == 0; /* an empty batch is not drained */
-    assert_int_equal((uintptr_t)batch->filler, run->drained);
+    assert_int_equal(number_of(batch), run->drained);
     assert_int_equal(hits[0].n, run->drained % 50);
+    assert_int_equal(run->mark[run->drained].n_hits, run->digest ? run->drained % 50 : 0);
     run->drained++;
     return SL_OK;
 }
 
-static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
-                                   struct sl_pipeline_stats *stats, struct sl_diag *diag)
+static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
+                                  struct sl_pipeline_monitor *monitor,
+                                  struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
     struct table table = {-1, -1};
     struct sl_pipeline_config config;
@@ -244,9 +273,17 @@ static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers, uin
     config.fill = fill_later;
     config.prepare = prepare;
     config.order = order;
+    config.digest = run->digest ? digest : NULL;
     config.drain = drain_prepared;
     config.user = run;
+    config.monitor = monitor;
     return sl_pipeline_run(&config, stats, diag);
+}
+
+static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
+                                   struct sl_pipeline_stats *stats, struct sl_diag *diag)
+{
+    return run_watched(run, n_workers, n_loaders, NULL, stats, diag);
 }
 
 static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **state)
@@ -268,6 +305,38 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
         }
 }
 
+static void test_batches_are_digested_at_once_before_they_are_drained(void **state)
+{
+    (void)state;
+    for (uint32_t n_workers = 1; n_workers <= 8; n_workers++) {
+        struct prepared run = {.n_batches = 200,
+                               .fail_prepare_at = UINT32_MAX,
+                               .fail_order_at = UINT32_MAX,
+                               .fail_digest_at = UINT32_MAX,
+                               .digest = true};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_prepared(&run, n_workers, 2 * (n_workers % 2), &stats, &diag), SL_OK);
+        assert_int_equal(run.drained, 200);
+        assert_int_equal(run.digested, 200 - 29); /* an empty batch is not digested */
+        assert_true(stats.digest_ns > 0);
+    }
+    for (uint32_t n_workers = 1; n_workers <= 4; n_workers++) {
+        struct prepared run = {.n_batches = 200,
+                               .fail_prepare_at = UINT32_MAX,
+                               .fail_order_at = UINT32_MAX,
+                               .fail_digest_at = 40,
+                               .digest = true};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_prepared(&run, n_workers, 0, &stats, &diag), SL_ENOMEM);
+        assert_string_equal(diag.text, "not digested");
+        assert_true(run.drained <= 40);
+    }
+}
+
 static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
 {
     (void)state;
@@ -286,6 +355,94 @@ static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
         assert_string_equal(diag.text, "not ordered");
         assert_true(run.ordered == 31 && run.drained <= 30);
     }
+}
+
+/* Looks at runs as often as it can. cmocka asserts on its main thread alone, so this one counts. */
+struct watcher {
+    struct sl_pipeline_monitor *monitor;
+    atomic_bool stop;
+    uint32_t n_running, n_wrong;
+    uint32_t n_seen[SL_PIPELINE_N_STAGES]; /* looks that found a batch in the stage */
+};
+
+static uint32_t batches_in(const struct sl_pipeline_snapshot *snapshot)
+{
+    uint32_t n = 0;
+
+    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+        n += snapshot->stage[s].waiting + snapshot->stage[s].busy;
+    return n;
+}
+
+/* Two looks, one after the other, at one run. */
+static bool goes_on(const struct sl_pipeline_stats *a, const struct sl_pipeline_stats *b)
+{
+    return a->batches <= b->batches && a->items <= b->items && a->arena_bytes <= b->arena_bytes &&
+           a->engine_hits[0] <= b->engine_hits[0] && a->engine_ns[0] <= b->engine_ns[0] &&
+           a->fill_ns <= b->fill_ns && a->load_ns <= b->load_ns && a->work_ns <= b->work_ns &&
+           a->drain_ns <= b->drain_ns && a->seconds_ns <= b->seconds_ns &&
+           a->n_workers == b->n_workers && a->n_loaders == b->n_loaders;
+}
+
+static void *watch(void *argument)
+{
+    struct watcher *watcher = argument;
+    struct sl_pipeline_snapshot before = {0}, now;
+
+    while (!atomic_load(&watcher->stop)) {
+        sl_pipeline_snapshot(watcher->monitor, &now);
+        if (now.running) {
+            const uint32_t n = batches_in(&now);
+
+            watcher->n_running++;
+            /* Each item of drain_prepared is one batch, with a hit a byte. */
+            watcher->n_wrong += now.stats.items != now.stats.batches || n < 4 ||
+                                now.n_engines != 1 || strcmp(now.engine[0], "test engine") != 0 ||
+                                now.stats.engine_hits[0] > now.stats.arena_bytes;
+            if (before.running)
+                watcher->n_wrong += !goes_on(&before.stats, &now.stats) || n != batches_in(&before);
+            for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+                watcher->n_seen[s] += now.stage[s].waiting + now.stage[s].busy != 0;
+        }
+        before = now;
+    }
+    return NULL;
+}
+
+static void test_a_run_can_be_watched(void **state)
+{
+    (void)state;
+    for (uint32_t n_loaders = 0; n_loaders <= 3; n_loaders += 3) {
+        struct prepared run = {
+            .n_batches = 1000, .fail_prepare_at = UINT32_MAX, .fail_order_at = UINT32_MAX};
+        struct watcher watcher = {0};
+        struct sl_pipeline_snapshot snapshot;
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+        pthread_t thread;
+
+        assert_int_equal(sl_pipeline_monitor_create(&watcher.monitor, &diag), SL_OK);
+        sl_pipeline_snapshot(watcher.monitor, &snapshot);
+        assert_true(!snapshot.running && snapshot.stats.batches == 0 && batches_in(&snapshot) == 0);
+        assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
+        assert_int_equal(run_watched(&run, 3, n_loaders, watcher.monitor, &stats, &diag), SL_OK);
+        atomic_store(&watcher.stop, true);
+        pthread_join(thread, NULL);
+        assert_int_equal(watcher.n_wrong, 0);
+        assert_true(watcher.n_running > 0);
+        for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+            assert_true(watcher.n_seen[s] > 0);
+
+        sl_pipeline_snapshot(watcher.monitor, &snapshot);
+        assert_true(!snapshot.running && batches_in(&snapshot) == 0);
+        assert_true(snapshot.stats.seconds_ns > 0 && snapshot.stats.seconds_ns <= stats.seconds_ns);
+        snapshot.stats.seconds_ns = stats.seconds_ns;
+        assert_memory_equal(&snapshot.stats, &stats, sizeof stats);
+        assert_int_equal(stats.items, 1000 - 143);
+        assert_true(stats.work_ns >= stats.engine_ns[0] && stats.engine_ns[0] > 0);
+        sl_pipeline_monitor_free(watcher.monitor);
+    }
+    sl_pipeline_monitor_free(NULL);
 }
 
 static enum sl_status fill_x(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -387,7 +544,7 @@ static void test_a_missing_gpu_is_said(void **state)
 
     (void)state;
     sl_pipeline_config_init(&config);
-    config.device.kind = SL_DEVICE_CUDA;
+    config.devices[0].kind = SL_DEVICE_CUDA;
     config.engines[0].engine = &gone;
     config.engines[0].table = &table;
     config.n_engines = 1;
@@ -409,7 +566,7 @@ static void test_engines_of_the_cpu_take_part_in_a_run_on_a_gpu(void **state)
 
     (void)state;
     sl_pipeline_config_init(&config);
-    if (sl_device_choose(&config.device, "cuda", why, &diag) != SL_OK) {
+    if (sl_device_choose(&config.devices[0], "cuda", why, &diag) != SL_OK) {
         print_message("skipped: %s\n", diag.text);
         skip();
     }
@@ -458,7 +615,7 @@ static void test_tables_too_large_for_a_gpu_fail_before_the_first_fill(void **st
 
     (void)state;
     sl_pipeline_config_init(&config);
-    config.device.kind = SL_DEVICE_CUDA;
+    config.devices[0].kind = SL_DEVICE_CUDA;
     config.engines[0].engine = &small;
     config.engines[0].table = &table;
     config.n_engines = 1;
@@ -469,7 +626,7 @@ static void test_tables_too_large_for_a_gpu_fail_before_the_first_fill(void **st
     assert_string_equal(diag.text, "too large a table");
     assert_int_equal(stats.batches, 0);
 
-    config.device.kind = SL_DEVICE_CPU;
+    config.devices[0].kind = SL_DEVICE_CPU;
     config.fill = fill_x;
     assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
     assert_string_equal(stats.backend[0], "test");
@@ -481,7 +638,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_and_hits_do_not_depend_on_workers_and_batches),
         cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
+        cmocka_unit_test(test_batches_are_digested_at_once_before_they_are_drained),
         cmocka_unit_test(test_batches_that_cannot_be_prepared_end_the_run),
+        cmocka_unit_test(test_a_run_can_be_watched),
         cmocka_unit_test(test_more_hits_than_expected_all_arrive),
         cmocka_unit_test(test_what_was_filled_before_a_cut_is_drained),
         cmocka_unit_test(test_failures_end_the_run),

@@ -14,9 +14,9 @@ enum { FIRST_MAX_HITS = 65536 };
  * one work on the GPU's. One that has, and cannot run, is not replaced. */
 static enum sl_device_kind engine_kind(const struct worker *worker, const struct sl_engine *engine)
 {
-    for (size_t i = 0; engine->backends[i] != NULL; i++)
-        if (engine->backends[i]->device == worker->config->device.kind)
-            return worker->config->device.kind;
+    for (size_t i = 0; worker->cuda && engine->backends[i] != NULL; i++)
+        if (engine->backends[i]->device == SL_DEVICE_CUDA)
+            return SL_DEVICE_CUDA;
     return SL_DEVICE_CPU;
 }
 
@@ -36,24 +36,36 @@ static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_d
 }
 
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
-                           struct sl_diag *diag)
+                           const struct sl_device *device, struct sl_diag *diag)
 {
     bool uploads = false;
 
     worker->config = config;
+    worker->cuda = device->kind == SL_DEVICE_CUDA;
     worker->limits.max_items = config->batch_items;
     worker->limits.max_bytes = config->batch_len + SL_BATCH_ALIGN;
-    worker->limits.device = config->device.index;
+    worker->limits.device = device->index;
     for (uint32_t e = 0; e < config->n_engines; e++) {
         const enum sl_status status = open_engine(worker, e, diag);
         if (status != SL_OK)
             return status;
         uploads |= worker->engines[e].backend->device == SL_DEVICE_CUDA;
     }
+    if (!hits_scratch_reserve(&worker->scratch, FIRST_MAX_HITS, config->batch_items))
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to sort hits");
     return uploads ? sl_stage_open(&worker->stage, &worker->limits, diag) : SL_OK;
 }
 
 /* ---- hits ------------------------------------------------------------------------------------ */
+
+enum sl_status worker_take_hits(struct sl_hits *hits, struct sl_diag *diag)
+{
+    hits->hit = malloc(FIRST_MAX_HITS * sizeof *hits->hit);
+    if (hits->hit == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits");
+    hits->cap = FIRST_MAX_HITS;
+    return SL_OK;
+}
 
 void worker_free_hits(struct sl_hits *hits)
 {
@@ -76,12 +88,27 @@ static enum sl_status grow_hits(struct sl_hits *hits, size_t need, struct sl_dia
     return SL_OK;
 }
 
+/* ---- work ------------------------------------------------------------------------------------ */
+
+/* What a GPU says: where it has no memory it is of no more use than where it fails. */
+static enum sl_status gpu_status(const struct worker *worker, enum sl_status status)
+{
+    return worker->cuda && status == SL_ENOMEM ? SL_EDEVICE : status;
+}
+
+static enum sl_status engine_failed(const struct worker *worker, uint32_t e, const char *doing,
+                                    enum sl_status status, struct sl_diag *diag)
+{
+    return diag_set(diag, gpu_status(worker, status), NULL, 0, "%s failed %s a batch: %s",
+                    worker->config->engines[e].engine->name, doing, sl_status_text(status));
+}
+
 /* After an overflow: makes array and context ready for what was found. */
 static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_hits *hits,
                                   struct sl_diag *diag)
 {
     struct worker_engine *engine = &worker->engines[e];
-    enum sl_status status = grow_hits(hits, hits->n, diag);
+    const enum sl_status status = grow_hits(hits, hits->n, diag);
 
     if (status != SL_OK || hits->cap <= engine->max_hits)
         return status;
@@ -92,16 +119,8 @@ static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_h
     engine->context = NULL;
     engine->max_hits = (uint32_t)hits->cap;
     worker->limits.max_hits = engine->max_hits;
-    return engine->backend->open(&engine->context, engine->table, &worker->limits, diag);
-}
-
-/* ---- work ------------------------------------------------------------------------------------ */
-
-static enum sl_status engine_failed(const struct worker *worker, uint32_t e, enum sl_status status,
-                                    struct sl_diag *diag)
-{
-    return diag_set(diag, status, NULL, 0, "%s failed on a batch: %s",
-                    worker->config->engines[e].engine->name, sl_status_text(status));
+    return gpu_status(
+        worker, engine->backend->open(&engine->context, engine->table, &worker->limits, diag));
 }
 
 static enum sl_status submit(struct worker *worker, uint32_t e, const struct sl_batch *batch,
@@ -112,7 +131,7 @@ static enum sl_status submit(struct worker *worker, uint32_t e, const struct sl_
     const enum sl_status status = engine->backend->submit(engine->context, batch, hits);
 
     engine->busy_ns += clock_ns() - begin;
-    return status == SL_OK ? SL_OK : engine_failed(worker, e, status, diag);
+    return status == SL_OK ? SL_OK : engine_failed(worker, e, "to start on", status, diag);
 }
 
 static enum sl_status wait(struct worker *worker, uint32_t e)
@@ -141,9 +160,20 @@ static enum sl_status finish(struct worker *worker, uint32_t e, const struct sl_
         status = wait(worker, e);
     }
     if (status != SL_OK)
-        return engine_failed(worker, e, status, diag);
-    sl_hits_sort(hits);
+        return engine_failed(worker, e, "on", status, diag);
+    hits_sort(hits, &worker->scratch);
     return SL_OK;
+}
+
+static enum sl_status upload(struct worker *worker, const struct sl_batch *batch,
+                             struct sl_batch *view, struct sl_diag *diag)
+{
+    const enum sl_status status = sl_stage_upload(worker->stage, batch, view);
+
+    return status == SL_OK
+               ? SL_OK
+               : diag_set(diag, gpu_status(worker, status), NULL, 0,
+                          "copying a batch to the GPU failed: %s", sl_status_text(status));
 }
 
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
@@ -151,43 +181,42 @@ enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, s
 {
     const uint32_t n_engines = worker->config->n_engines;
     const uint64_t begin = clock_ns();
-    const struct sl_batch *seen[2] = {[SL_DEVICE_CPU] = batch, [SL_DEVICE_CUDA] = NULL};
     struct sl_batch view;
+    const struct sl_batch *seen[] = {[SL_DEVICE_CPU] = batch, [SL_DEVICE_CUDA] = &view};
     enum sl_status status = SL_OK;
 
-    if (worker->stage != NULL) {
-        status = sl_stage_upload(worker->stage, batch, &view);
-        if (status != SL_OK)
-            return diag_set(diag, status, NULL, 0, "copying a batch to the GPU failed");
-        seen[SL_DEVICE_CUDA] = &view;
-    }
+    if (worker->stage != NULL)
+        status = upload(worker, batch, &view, diag);
     /* All are started before the first is waited for: on a GPU they queue on one stream. Those that
      * return when they are done, the CPU's, come last. */
     for (int kind = SL_DEVICE_CUDA; kind >= SL_DEVICE_CPU; kind--)
-        for (uint32_t e = 0; e < n_engines && status == SL_OK; e++) {
-            if ((int)worker->engines[e].backend->device != kind)
-                continue;
-            status = grow_hits(&hits[e], FIRST_MAX_HITS, diag);
-            if (status == SL_OK)
+        for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
+            if ((int)worker->engines[e].backend->device == kind)
                 status = submit(worker, e, seen[kind], &hits[e], diag);
-        }
     for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
         status = finish(worker, e, seen[worker->engines[e].backend->device], &hits[e], diag);
     worker->busy_ns += clock_ns() - begin;
     return status;
 }
 
-void worker_add_times(const struct worker *worker, struct sl_pipeline_stats *stats)
+void worker_move_times(struct worker *worker, struct sl_pipeline_stats *stats)
 {
     stats->work_ns += worker->busy_ns;
-    for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
+    worker->busy_ns = 0;
+    for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++) {
         stats->engine_ns[e] += worker->engines[e].busy_ns;
+        worker->engines[e].busy_ns = 0;
+    }
 }
 
 void worker_close(struct worker *worker)
 {
-    sl_stage_close(worker->stage); /* waits for what a failure left running */
-    for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
+    sl_stage_close(worker->stage);
+    worker->stage = NULL;
+    for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++) {
         if (worker->engines[e].context != NULL)
             worker->engines[e].backend->close(worker->engines[e].context);
+        worker->engines[e].context = NULL;
+    }
+    hits_scratch_free(&worker->scratch);
 }

@@ -3,6 +3,7 @@
 #ifndef PIPELINE_WORKER_H
 #define PIPELINE_WORKER_H
 
+#include "batch/hits_sort.h"
 #include "sluice/pipeline.h"
 
 struct worker_engine {
@@ -15,6 +16,8 @@ struct worker_engine {
 
 struct worker {
     const struct sl_pipeline_config *config;
+    bool cuda;
+    struct hits_scratch scratch; /* for sorting */
     struct sl_limits limits;
     struct worker_engine engines[SL_PIPELINE_ENGINES_MAX];
     struct sl_stage *stage; /* NULL where no engine works on a GPU */
@@ -22,17 +25,24 @@ struct worker {
 };
 
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
-                           struct sl_diag *diag);
+                           const struct sl_device *device, struct sl_diag *diag);
 
 /* Runs every engine over a host batch: one upload on a GPU, then all engines on its stream, those
  * that have no backend for GPUs meanwhile over the host batch. The arrays in hits, one for each
- * engine, grow as needed and are sorted. */
+ * engine, grow where they must and are sorted. SL_EDEVICE of a GPU's
+ * worker: the GPU is of no more use, be it for want of memory; once the worker is closed the batch
+ * and hits may be given to another. */
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
                           struct sl_diag *diag);
 
-void worker_add_times(const struct worker *worker, struct sl_pipeline_stats *stats);
-void worker_close(struct worker *worker); /* zeroed, half open or open */
+/* Adds to the stats what the worker has measured since the last time. */
+void worker_move_times(struct worker *worker, struct sl_pipeline_stats *stats);
 
+/* Waits for what a failure left under way. Zeroed, half open, open or closed; the times stay. */
+void worker_close(struct worker *worker);
+
+/* Room for as many hits as a batch is expected to have at most. */
+enum sl_status worker_take_hits(struct sl_hits *hits, struct sl_diag *diag);
 void worker_free_hits(struct sl_hits *hits);
 
 #endif

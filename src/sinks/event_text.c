@@ -2,7 +2,6 @@
 #include "sinks/event_text.h"
 
 #include <stdio.h>
-#include <time.h>
 
 /* IANA's protocol numbers under the names of Suricata's events; those that are seen in networks. */
 static const char *const protocol_names[256] = {
@@ -28,22 +27,44 @@ static char *put_digits(char *out, uint32_t value, int n_digits, char behind)
     return out + n_digits + 1;
 }
 
+struct date {
+    uint32_t year, month, day;
+};
+
+/* Of days since 1970, in the Gregorian calendar, by Hinnant, "chrono-compatible low-level date
+ * algorithms": in years that begin in March the leap day is the last, and the months before repeat
+ * every five. gmtime_r would take a lock that all threads share. */
+static struct date date_of(int64_t days)
+{
+    const int64_t since_0 = days + 719468; /* since 0000-03-01; above 0 for all times there are */
+    const uint32_t era = (uint32_t)(since_0 / 146097), of_era = (uint32_t)(since_0 % 146097);
+    const uint32_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    const uint32_t of_year = of_era - (365 * year + year / 4 - year / 100);
+    const uint32_t month = (5 * of_year + 2) / 153; /* 0 is March */
+
+    return (struct date){
+        .year = 400 * era + year + (month >= 10),
+        .month = month < 10 ? month + 3 : month - 9,
+        .day = of_year - (153 * month + 2) / 5 + 1,
+    };
+}
+
 void event_time(char out[EVENT_TIME_LEN], int64_t time_ns, char separator)
 {
-    const int64_t second_ns = 1000000000;
+    const int64_t second_ns = 1000000000, day_ns = 86400 * second_ns;
     /* Rounds down before 1970 too. 64 bits of nanoseconds end in the years 1677 and 2262. */
-    const int64_t below = time_ns % second_ns < 0;
-    const time_t seconds = (time_t)(time_ns / second_ns - below);
-    const uint32_t micros = (uint32_t)((time_ns % second_ns + below * second_ns) / 1000);
-    struct tm tm;
+    const int64_t below = time_ns % day_ns < 0;
+    const struct date date = date_of(time_ns / day_ns - below);
+    const uint64_t of_day = (uint64_t)(time_ns % day_ns + below * day_ns);
+    const uint32_t seconds = (uint32_t)(of_day / (uint64_t)second_ns);
+    const uint32_t micros = (uint32_t)(of_day % (uint64_t)second_ns / 1000);
 
-    gmtime_r(&seconds, &tm);
-    out = put_digits(out, (uint32_t)tm.tm_year + 1900, 4, '-');
-    out = put_digits(out, (uint32_t)tm.tm_mon + 1, 2, '-');
-    out = put_digits(out, (uint32_t)tm.tm_mday, 2, separator);
-    out = put_digits(out, (uint32_t)tm.tm_hour, 2, ':');
-    out = put_digits(out, (uint32_t)tm.tm_min, 2, ':');
-    out = put_digits(out, (uint32_t)tm.tm_sec, 2, '.');
+    out = put_digits(out, date.year, 4, '-');
+    out = put_digits(out, date.month, 2, '-');
+    out = put_digits(out, date.day, 2, separator);
+    out = put_digits(out, seconds / 3600, 2, ':');
+    out = put_digits(out, seconds / 60 % 60, 2, ':');
+    out = put_digits(out, seconds % 60, 2, '.');
     put_digits(out, micros / 10, 5, (char)('0' + micros % 10));
 }
 

@@ -11,7 +11,8 @@
 
 enum sl_status line_sink_open(struct line_sink *out, const char *path, struct sl_diag *diag)
 {
-    *out = (struct line_sink){.fd = STDOUT_FILENO, .is_stdout = strcmp(path, "-") == 0};
+    *out = (struct line_sink){
+        .fd = STDOUT_FILENO, .is_stdout = strcmp(path, "-") == 0, .cap = LINE_SINK_CAP};
     out->name = strdup(out->is_stdout ? "standard output" : path);
     out->bytes = malloc(LINE_SINK_CAP);
     if (out->name == NULL || out->bytes == NULL) {
@@ -32,6 +33,16 @@ enum sl_status line_sink_open(struct line_sink *out, const char *path, struct sl
     return diag_set(diag, SL_EIO, path, 0, "cannot be opened for writing: %s", strerror(error));
 }
 
+enum sl_status line_sink_hold(struct line_sink *out, size_t hold_len, struct sl_diag *diag)
+{
+    *out = (struct line_sink){
+        .fd = -1, .holds = true, .hold_len = hold_len, .cap = hold_len + LINE_SINK_CAP};
+    out->bytes = malloc(out->cap);
+    if (out->bytes != NULL)
+        return SL_OK;
+    return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to hold %zu bytes of events", hold_len);
+}
+
 static uint64_t count_lines(const char *at, size_t len)
 {
     const char *const end = at + len;
@@ -48,10 +59,8 @@ static size_t write_some(struct line_sink *out, const char *at, size_t len)
 {
     const ssize_t n = write(out->fd, at, len);
 
-    if (n > 0) {
-        out->lines += count_lines(at, (size_t)n);
+    if (n > 0)
         return (size_t)n;
-    }
     if (n == 0) {
         out->error = EIO; /* not in POSIX for len > 0; asking again could take forever */
     } else if (errno == EAGAIN) {
@@ -66,13 +75,43 @@ static size_t write_some(struct line_sink *out, const char *at, size_t len)
     return 0;
 }
 
-void line_sink_drain(struct line_sink *out)
+/* Returns the bytes that the system took. */
+static size_t write_all(struct line_sink *out, const char *bytes, size_t len)
 {
     size_t done = 0;
 
-    while (done < out->len && out->error == 0)
-        done += write_some(out, out->bytes + done, out->len - done);
+    while (done < len && out->error == 0)
+        done += write_some(out, bytes + done, len - done);
+    return done;
+}
+
+void line_sink_drain(struct line_sink *out)
+{
+    out->lines += count_lines(out->bytes, write_all(out, out->bytes, out->len));
     out->len = 0;
+}
+
+void line_sink_make_room(struct line_sink *out)
+{
+    if (out->holds) {
+        out->full = true;
+        out->len = out->hold_len;
+    } else {
+        line_sink_drain(out);
+    }
+}
+
+enum sl_status line_end(struct line_sink *out, struct sl_diag *diag)
+{
+    if (!out->holds)
+        return line_sink_status(out, diag);
+    if (out->full || out->len > out->hold_len) {
+        out->full = false;
+        out->len = out->begin;
+        return diag_set(diag, SL_EOVERFLOW, NULL, 0, "no room to hold more events");
+    }
+    out->lines++;
+    return SL_OK;
 }
 
 enum sl_status line_sink_status(const struct line_sink *out, struct sl_diag *diag)
@@ -86,7 +125,26 @@ enum sl_status line_sink_flush(struct sl_sink *sink, struct sl_diag *diag)
 {
     struct line_sink *out = (struct line_sink *)sink;
 
-    line_sink_drain(out);
+    if (!out->holds)
+        line_sink_drain(out);
+    return line_sink_status(out, diag);
+}
+
+/* What fills a buffer is written from where it lies. */
+enum sl_status line_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct sl_diag *diag)
+{
+    struct line_sink *from = (struct line_sink *)held, *out = (struct line_sink *)sink;
+
+    if (from->len > LINE_SINK_CAP / 2) {
+        line_sink_drain(out);
+        const size_t done = write_all(out, from->bytes, from->len);
+        out->lines += done == from->len ? from->lines : count_lines(from->bytes, done);
+    } else {
+        line_begin(out);
+        line_bytes(out, from->bytes, from->len);
+    }
+    from->len = 0;
+    from->lines = 0;
     return line_sink_status(out, diag);
 }
 
@@ -101,7 +159,7 @@ enum sl_status line_sink_close(struct sl_sink *sink, struct sl_diag *diag)
     enum sl_status status = SL_OK;
 
     /* Linux has closed the descriptor also where close says EINTR. */
-    if (!out->is_stdout && close(out->fd) != 0 && errno != EINTR)
+    if (!out->is_stdout && !out->holds && close(out->fd) != 0 && errno != EINTR)
         status = diag_set(diag, SL_EIO, out->name, 0, "cannot be closed: %s", strerror(errno));
     free(out->name);
     free(out->bytes);

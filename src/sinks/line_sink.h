@@ -4,7 +4,9 @@
  *
  * The buffer is handed over between lines, so that who follows a file sees whole ones; only a line
  * of more than half the buffer goes out in parts. What fails is kept in `error`, and all that
- * follows is dropped: who writes a line in many parts asks once, at its end. */
+ * follows is dropped: who writes a line in many parts asks once, at its end.
+ *
+ * One that holds has no file but a larger buffer, whose whole lines another takes over. */
 #ifndef SINKS_LINE_SINK_H
 #define SINKS_LINE_SINK_H
 
@@ -27,35 +29,54 @@ struct line_sink {
     uint64_t lines; /* whole lines that the system took */
     size_t len;     /* bytes that wait in the buffer */
     char *bytes;
+    size_t cap; /* bytes of the buffer */
+
+    bool holds;
+    bool full;       /* the line at hand does not fit */
+    size_t hold_len; /* bytes of lines that it may hold; behind them is room to drop one in */
+    size_t begin;    /* where the line at hand begins */
 };
 
 /* Opens a file for writing, emptied; "-" is standard output. On failure nothing is to be undone.
  * SL_EIO, SL_ENOMEM. */
 enum sl_status line_sink_open(struct line_sink *out, const char *path, struct sl_diag *diag);
 
+/* One that holds up to hold_len bytes of lines; they are counted in `lines`. SL_ENOMEM. */
+enum sl_status line_sink_hold(struct line_sink *out, size_t hold_len, struct sl_diag *diag);
+
 /* Hands the buffer to the system. */
 void line_sink_drain(struct line_sink *out);
+
+/* Makes room for LINE_SINK_CAP bytes: hands the buffer over, or, where it holds, gives the line up.
+ */
+void line_sink_make_room(struct line_sink *out);
 
 /* SL_EIO with the system's reason where something failed. */
 enum sl_status line_sink_status(const struct line_sink *out, struct sl_diag *diag);
 
 /* For struct sink_kind. */
 enum sl_status line_sink_flush(struct sl_sink *sink, struct sl_diag *diag);
+enum sl_status line_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct sl_diag *diag);
 uint64_t line_sink_written(const struct sl_sink *sink);
 enum sl_status line_sink_close(struct sl_sink *sink, struct sl_diag *diag);
 
 /* To be called before each line. */
 static inline void line_begin(struct line_sink *out)
 {
-    if (out->len > LINE_SINK_CAP / 2)
+    if (out->holds)
+        out->begin = out->len;
+    else if (out->len > LINE_SINK_CAP / 2)
         line_sink_drain(out);
 }
+
+/* To be called behind each line by those that may hold. SL_EOVERFLOW: it was not held. */
+enum sl_status line_end(struct line_sink *out, struct sl_diag *diag);
 
 /* Room for len bytes in a row, at most LINE_SINK_CAP; the caller adds what it used to out->len. */
 static inline char *line_room(struct line_sink *out, size_t len)
 {
-    if (len > LINE_SINK_CAP - out->len)
-        line_sink_drain(out);
+    if (len > out->cap - out->len)
+        line_sink_make_room(out);
     return out->bytes + out->len;
 }
 

@@ -9,6 +9,8 @@
 
 enum { N_KINDS = 3 };
 
+static const size_t HOLD_MAX = SIZE_MAX / 2;
+
 static const struct sink_kind *const kinds[N_KINDS] = {&sink_console, &sink_eve, &sink_sqlite};
 
 static enum sl_status unknown_kind(const char *spec, struct sl_diag *diag)
@@ -63,6 +65,27 @@ enum sl_status sl_sink_open(struct sl_sink **sink, const char *spec, struct sl_d
     return SL_OK;
 }
 
+enum sl_status sl_sink_hold(struct sl_sink **held, const struct sl_sink *sink, size_t hold_len,
+                            struct sl_diag *diag)
+{
+    const struct sink_kind *kind = sink->kind;
+
+    *held = NULL;
+    if (kind->hold == NULL)
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "events of %s cannot be made ahead",
+                        kind->usage);
+    if (hold_len == 0 || hold_len > HOLD_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "%zu bytes of events to hold (expected 1 to %zu)",
+                        hold_len, HOLD_MAX);
+
+    const enum sl_status status = kind->hold(held, hold_len, diag);
+    if (status != SL_OK)
+        return status;
+    (*held)->kind = kind;
+    (*held)->failure = SL_OK;
+    return SL_OK;
+}
+
 /* What the caller is told: the first failure, also when it asks again. */
 static enum sl_status outcome(const struct sl_sink *sink, struct sl_diag *diag)
 {
@@ -76,6 +99,33 @@ enum sl_status sl_sink_write(struct sl_sink *sink, const struct sl_event *event,
 {
     if (sink->failure == SL_OK)
         sink->failure = sink->kind->write(sink, event, &sink->reason);
+    return outcome(sink, diag);
+}
+
+enum sl_status sl_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct sl_diag *diag)
+{
+    if (held->failure == SL_OK || held->failure == SL_EOVERFLOW) {
+        held->failure = SL_OK;
+        if (sink->failure == SL_OK)
+            sink->failure = sink->kind->pass(held, sink, &sink->reason);
+        return outcome(sink, diag);
+    }
+    return outcome(held, diag);
+}
+
+bool sl_sink_takes_stats(const struct sl_sink *sink)
+{
+    return sink->kind->write_stats != NULL;
+}
+
+enum sl_status sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats *stats,
+                                   struct sl_diag *diag)
+{
+    if (!sl_sink_takes_stats(sink))
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "a sink of the kind %s takes no counters",
+                        sink->kind->name);
+    if (sink->failure == SL_OK)
+        sink->failure = sink->kind->write_stats(sink, stats, &sink->reason);
     return outcome(sink, diag);
 }
 

@@ -5,6 +5,8 @@
  * -> 10.0.0.2:2
  * 2026-01-02 10:11:12.123456  NAME  dns query A ads.example  block  (ads.example, list:3)  UDP ...
  *
+ * and one for the counters, those that a person follows.
+ *
  * Lines are printable ASCII whatever the events hold: a terminal in an 8-bit encoding takes bytes
  * of well-formed UTF-8 for control sequences. */
 #include <stdlib.h>
@@ -13,22 +15,30 @@
 #include "sinks/event_names.h"
 #include "sinks/event_text.h"
 #include "sinks/line_sink.h"
+#include "sinks/stats_text.h"
 
-static enum sl_status console_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+/* Of standard output; or, hold_len not 0, one that holds. */
+static enum sl_status make(struct sl_sink **sink, size_t hold_len, struct sl_diag *diag)
 {
     struct line_sink *out = malloc(sizeof *out);
 
-    (void)path;
     if (out == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a sink");
 
-    const enum sl_status status = line_sink_open(out, "-", diag);
+    const enum sl_status status =
+        hold_len != 0 ? line_sink_hold(out, hold_len, diag) : line_sink_open(out, "-", diag);
     if (status != SL_OK) {
         free(out);
         return status;
     }
     *sink = &out->base;
     return SL_OK;
+}
+
+static enum sl_status console_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+{
+    (void)path;
+    return make(sink, 0, diag);
 }
 
 static void put_printable(struct line_sink *out, const char *text)
@@ -158,7 +168,38 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
     if (event->has_tuple)
         put_tuple(out, event);
     line_text(out, "\n");
-    return line_sink_status(out, diag);
+    return line_end(out, diag);
+}
+
+static void put_count(struct line_sink *out, uint64_t n, const char *what)
+{
+    line_text(out, "  ");
+    line_uint(out, n);
+    line_text(out, what);
+}
+
+static enum sl_status console_write_stats(struct sl_sink *sink, const struct sl_stats *stats,
+                                          struct sl_diag *diag)
+{
+    struct line_sink *out = (struct line_sink *)sink;
+    char time[EVENT_TIME_LEN];
+
+    line_begin(out);
+    event_time(time, stats->time_ns, ' ');
+    line_bytes(out, time, sizeof time);
+    line_text(out, "  STATS");
+    put_count(out, stats->uptime_ns / 1000000000, " s");
+    put_count(out, stats->packets, " packets");
+    put_count(out, stats->bytes, " bytes");
+    if (stats->live)
+        put_count(out, stats->kernel_drops, " dropped");
+    put_count(out, stats->flows.active, " active flows");
+    if (stats->has_header_checks)
+        put_count(out, stats_anomalies(stats), " anomalies");
+    if (stats->has_rules)
+        put_count(out, stats->alerts, " alerts");
+    line_text(out, "\n");
+    return line_end(out, diag);
 }
 
 const struct sink_kind sink_console = {
@@ -166,7 +207,10 @@ const struct sink_kind sink_console = {
     .usage = "console",
     .has_path = false,
     .open = console_open,
+    .hold = make,
+    .pass = line_sink_pass,
     .write = console_write,
+    .write_stats = console_write_stats,
     .flush = line_sink_flush,
     .written = line_sink_written,
     .close = line_sink_close,

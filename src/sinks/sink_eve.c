@@ -12,6 +12,7 @@
  * - Alerts carry a payload and anomalies none.
  * - Names that a table has a rule for are events of type dns, http or tls with Suricata's fields,
  * as far as one packet tells them, or ndn, and an object `names` with what `sluice lookup` says.
+ * - Stats are totals; stats_json.c says what they hold.
  *
  * All strings that are not constants of this file pass put_characters or put_key. The writer is
  * sluice's own because building and dumping a tree of values an alert costs five times as much. */
@@ -24,6 +25,8 @@
 #include "sinks/event_names.h"
 #include "sinks/event_text.h"
 #include "sinks/line_sink.h"
+#include "sinks/payload_text.h"
+#include "sinks/stats_text.h"
 
 #define KEY(name) ",\"" name "\":"
 
@@ -40,20 +43,33 @@ struct eve_sink {
     size_t metadata_cap;
 };
 
-static enum sl_status eve_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+/* Of a file; or, path NULL, one that holds. */
+static enum sl_status make(struct sl_sink **sink, const char *path, size_t hold_len,
+                           struct sl_diag *diag)
 {
     struct eve_sink *eve = calloc(1, sizeof *eve);
 
     if (eve == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a sink");
 
-    const enum sl_status status = line_sink_open(&eve->out, path, diag);
+    const enum sl_status status = path == NULL ? line_sink_hold(&eve->out, hold_len, diag)
+                                               : line_sink_open(&eve->out, path, diag);
     if (status != SL_OK) {
         free(eve);
         return status;
     }
     *sink = &eve->out.base;
     return SL_OK;
+}
+
+static enum sl_status eve_open(struct sl_sink **sink, const char *path, struct sl_diag *diag)
+{
+    return make(sink, path, 0, diag);
+}
+
+static enum sl_status eve_hold(struct sl_sink **held, size_t hold_len, struct sl_diag *diag)
+{
+    return make(held, NULL, hold_len, diag);
 }
 
 static bool is_plain(uint8_t byte)
@@ -161,43 +177,15 @@ static void put_uint(struct line_sink *out, const char *key, uint64_t value)
     line_uint(out, value);
 }
 
-static void put_base64(struct line_sink *out, const uint8_t *bytes, uint32_t len)
-{
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *at = line_room(out, ((size_t)len + 2) / 3 * 4);
-    const char *const begin = at;
-
-    for (; len >= 3; bytes += 3, len -= 3) {
-        *at++ = digit[bytes[0] >> 2];
-        *at++ = digit[(bytes[0] & 3) << 4 | bytes[1] >> 4];
-        *at++ = digit[(bytes[1] & 15) << 2 | bytes[2] >> 6];
-        *at++ = digit[bytes[2] & 63];
-    }
-    if (len != 0) {
-        const uint8_t second = len == 2 ? bytes[1] : 0;
-
-        *at++ = digit[bytes[0] >> 2];
-        *at++ = digit[(bytes[0] & 3) << 4 | second >> 4];
-        *at++ = len == 2 ? digit[(second & 15) << 2] : '=';
-        *at++ = '=';
-    }
-    out->len += (size_t)(at - begin);
-}
-
 static void put_payload(struct line_sink *out, const struct sl_event *event)
 {
     const uint32_t len = event_payload_len(event);
-    uint8_t printable[EVENT_PAYLOAD_MAX];
 
-    for (uint32_t i = 0; i < len; i++) {
-        const uint8_t byte = event->payload[i];
-
-        printable[i] = (byte >= 0x20 && byte < 0x7F) || byte == '\n' || byte == '\r' ? byte : '.';
-    }
     line_text(out, KEY("payload") "\"");
-    put_base64(out, event->payload, len);
-    line_text(out, "\"" KEY("payload_printable"));
-    put_string(out, printable, len);
+    out->len += payload_base64(line_room(out, payload_text_room(len)), event->payload, len);
+    line_text(out, "\"" KEY("payload_printable") "\"");
+    out->len += payload_printable(line_room(out, payload_text_room(len)), event->payload, len);
+    line_text(out, "\"");
 }
 
 static void put_addresses(struct line_sink *out, const struct sl_event *event)
@@ -565,7 +553,27 @@ static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *eve
     if (!event->live)
         put_text(out, KEY("pcap_filename"), event->source);
     line_text(out, "}\n");
-    return line_sink_status(out, diag);
+    return line_end(out, diag);
+}
+
+static enum sl_status eve_write_stats(struct sl_sink *sink, const struct sl_stats *stats,
+                                      struct sl_diag *diag)
+{
+    struct line_sink *out = &((struct eve_sink *)sink)->out;
+    char time[EVENT_TIME_LEN];
+    char *object = stats_json(stats);
+
+    if (object == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a stats event");
+    line_begin(out);
+    event_time(time, stats->time_ns, 'T');
+    line_text(out, "{\"timestamp\":\"");
+    line_bytes(out, time, sizeof time);
+    line_text(out, "+0000\"" KEY("event_type") "\"stats\"" KEY("stats"));
+    line_text(out, object);
+    line_text(out, "}\n");
+    free(object);
+    return line_end(out, diag);
 }
 
 static enum sl_status eve_close(struct sl_sink *sink, struct sl_diag *diag)
@@ -579,7 +587,10 @@ const struct sink_kind sink_eve = {
     .usage = "eve:FILE, eve:-",
     .has_path = true,
     .open = eve_open,
+    .hold = eve_hold,
+    .pass = line_sink_pass,
     .write = eve_write,
+    .write_stats = eve_write_stats,
     .flush = line_sink_flush,
     .written = line_sink_written,
     .close = eve_close,

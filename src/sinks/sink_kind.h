@@ -4,6 +4,7 @@
 #define SINKS_SINK_KIND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "sluice/sink.h"
 
@@ -21,8 +22,17 @@ struct sink_kind {
 
     /* path is "" where the kind has none. The base is filled by the caller. */
     enum sl_status (*open)(struct sl_sink **sink, const char *path, struct sl_diag *diag);
+
+    /* Makes a sink of this kind that holds what is written to it, hold_len bytes at most, and then
+     * answers SL_EOVERFLOW; pass hands all of it to a sink of the kind. Both NULL: none can be. */
+    enum sl_status (*hold)(struct sl_sink **held, size_t hold_len, struct sl_diag *diag);
+    enum sl_status (*pass)(struct sl_sink *held, struct sl_sink *sink, struct sl_diag *diag);
+
     enum sl_status (*write)(struct sl_sink *sink, const struct sl_event *event,
                             struct sl_diag *diag);
+    /* NULL: the kind takes none. */
+    enum sl_status (*write_stats)(struct sl_sink *sink, const struct sl_stats *stats,
+                                  struct sl_diag *diag);
     enum sl_status (*flush)(struct sl_sink *sink, struct sl_diag *diag);
     uint64_t (*written)(const struct sl_sink *sink);
 

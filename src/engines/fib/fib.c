@@ -9,10 +9,11 @@
 #include "fib_internal.h"
 
 enum {
-    FETCH_PLACES = 24, /* updates ahead of the one that is worked on */
+    FETCH_NAMES = 32, /* entries ahead of the one that is worked on */
+    FETCH_PLACES = 24,
     FETCH_NODES = 16,
     FETCH_SIBLINGS = 8,
-    N_AHEAD = 32 /* a power of two above them */
+    N_AHEAD = 32 /* a power of two above all but the first */
 };
 
 static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane, &fib_ata_plane,
@@ -140,6 +141,42 @@ static bool set_next_hop(struct sl_fib *fib, uint32_t at, uint32_t next_hop)
     return true;
 }
 
+/* ---- hurrying ahead -------------------------------------------------------------------------- */
+
+static const struct sl_fib_entry *entry_at(const void *entries, size_t stride, size_t i)
+{
+    return (const struct sl_fib_entry *)(const void *)((const uint8_t *)entries + i * stride);
+}
+
+/* Memory that updates will look at is on its way while those before them are worked on: each call
+ * hurries ahead of entry i by one more. `entries` are stride bytes apart. */
+static void fetch(const struct sl_fib *fib, const void *entries, size_t stride, size_t n, size_t i,
+                  struct fib_ahead ahead[N_AHEAD])
+{
+    const size_t begin = i == 0 ? 0 : FETCH_NAMES; /* the first one makes up for those before */
+
+    for (size_t k = begin; k <= FETCH_NAMES; k++) {
+        const size_t place = i + k - (FETCH_NAMES - FETCH_PLACES);
+        const size_t node = i + k - (FETCH_NAMES - FETCH_NODES);
+        const size_t sibling = i + k - (FETCH_NAMES - FETCH_SIBLINGS);
+
+        if (i + k < n)
+            __builtin_prefetch(entry_at(entries, stride, i + k)->name);
+        if (place < n) /* below 0 is above n */
+            fib_tree_fetch_places(&fib->tree, entry_at(entries, stride, place)->name,
+                                  entry_at(entries, stride, place)->name_len,
+                                  &ahead[place % N_AHEAD]);
+        if (node < n) {
+            fib_tree_fetch_nodes(&fib->tree, &ahead[node % N_AHEAD]);
+            if (fib->table.plane->fetch != NULL && ahead[node % N_AHEAD].n != 0)
+                fib->table.plane->fetch(fib,
+                                        ahead[node % N_AHEAD].hash[ahead[node % N_AHEAD].n - 1]);
+        }
+        if (sibling < n)
+            fib_tree_fetch_siblings(&fib->tree, &ahead[sibling % N_AHEAD]);
+    }
+}
+
 /* ---- updates --------------------------------------------------------------------------------- */
 
 static bool insert(struct sl_fib *fib, uint32_t next_hop)
@@ -168,10 +205,12 @@ static bool delete (struct sl_fib *fib)
 }
 
 /* False: no memory, and no effect. */
-static bool apply_one(struct sl_fib *fib, struct sl_fib_update *update)
+static bool apply_one(struct sl_fib *fib, struct sl_fib_update *update,
+                      const struct fib_ahead *ahead)
 {
     const struct sl_fib_entry *entry = &update->entry;
-    const bool whole = fib_tree_find(&fib->tree, entry->name, entry->name_len, false, &fib->path);
+    const bool whole =
+        fib_tree_find(&fib->tree, entry->name, entry->name_len, false, ahead, &fib->path);
     bool good;
 
     if (!whole || (update->verb != SL_FIB_DELETE && entry->next_hop == SL_FIB_NONE)) {
@@ -195,20 +234,6 @@ static bool apply_one(struct sl_fib *fib, struct sl_fib_update *update)
     return good;
 }
 
-/* Memory that the next updates will look at is on its way while one is worked on. */
-static void fetch(const struct sl_fib *fib, const struct sl_fib_update *updates, size_t n, size_t i,
-                  struct fib_ahead ahead[N_AHEAD])
-{
-    if (i + FETCH_PLACES < n)
-        fib_tree_fetch_places(&fib->tree, updates[i + FETCH_PLACES].entry.name,
-                              updates[i + FETCH_PLACES].entry.name_len,
-                              &ahead[(i + FETCH_PLACES) % N_AHEAD]);
-    if (i >= FETCH_PLACES - FETCH_NODES && i + FETCH_NODES < n)
-        fib_tree_fetch_nodes(&fib->tree, &ahead[(i + FETCH_NODES) % N_AHEAD]);
-    if (i >= FETCH_PLACES - FETCH_SIBLINGS && i + FETCH_SIBLINGS < n)
-        fib_tree_fetch_siblings(&fib->tree, &ahead[(i + FETCH_SIBLINGS) % N_AHEAD]);
-}
-
 enum sl_status sl_fib_apply(struct sl_fib *fib, struct sl_fib_update *updates, size_t n_updates,
                             size_t *n_applied, struct sl_diag *diag)
 {
@@ -218,8 +243,8 @@ enum sl_status sl_fib_apply(struct sl_fib *fib, struct sl_fib_update *updates, s
 
     pthread_mutex_lock(&fib->lock);
     for (; i < n_updates; i++) {
-        fetch(fib, updates, n_updates, i, ahead);
-        if (!apply_one(fib, &updates[i])) {
+        fetch(fib, &updates->entry, sizeof *updates, n_updates, i, ahead);
+        if (!apply_one(fib, &updates[i], &ahead[i % N_AHEAD])) {
             status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for more than %zu names",
                               fib->n_entries);
             break;
@@ -276,7 +301,7 @@ static struct sl_fib *create(const struct sl_fib_config *config, size_t n_entrie
 
 /* One entry into the tree alone. */
 static enum sl_status plant(struct sl_fib *fib, const struct sl_fib_entry *entries, size_t i,
-                            struct sl_diag *diag)
+                            const struct fib_ahead *ahead, struct sl_diag *diag)
 {
     const uint32_t line = i < UINT32_MAX ? (uint32_t)i + 1 : 0;
 
@@ -285,7 +310,7 @@ static enum sl_status plant(struct sl_fib *fib, const struct sl_fib_entry *entri
                         entries[i].name_len, SL_NAME_LEN_MAX);
     if (entries[i].next_hop == SL_FIB_NONE)
         return diag_set(diag, SL_EINVAL, NULL, line, "a next hop that means none");
-    if (!fib_tree_find(&fib->tree, entries[i].name, entries[i].name_len, false, &fib->path))
+    if (!fib_tree_find(&fib->tree, entries[i].name, entries[i].name_len, false, ahead, &fib->path))
         return diag_set(diag, SL_EINVAL, NULL, line, "a name that is not well formed");
     if (!fib_tree_make(&fib->tree, &fib->path))
         return diag_set(diag, SL_ENOMEM, NULL, line, "no memory for more than %zu names",
@@ -306,13 +331,8 @@ static enum sl_status plant_all(struct sl_fib *fib, const struct sl_fib_entry *e
     enum sl_status status = SL_OK;
 
     for (size_t i = 0; i < n && status == SL_OK; i++) {
-        if (i + FETCH_PLACES < n)
-            fib_tree_fetch_places(&fib->tree, entries[i + FETCH_PLACES].name,
-                                  entries[i + FETCH_PLACES].name_len,
-                                  &ahead[(i + FETCH_PLACES) % N_AHEAD]);
-        if (i >= FETCH_PLACES - FETCH_NODES && i + FETCH_NODES < n)
-            fib_tree_fetch_nodes(&fib->tree, &ahead[(i + FETCH_NODES) % N_AHEAD]);
-        status = plant(fib, entries, i, diag);
+        fetch(fib, entries, sizeof *entries, n, i, ahead);
+        status = plant(fib, entries, i, &ahead[i % N_AHEAD], diag);
     }
     return status;
 }
@@ -413,7 +433,7 @@ static struct sl_fib_match match_at(const struct sl_fib *fib, uint32_t depth)
 struct sl_fib_match sl_fib_match(struct sl_fib *fib, const uint8_t *name, size_t name_len)
 {
     pthread_mutex_lock(&fib->lock);
-    (void)fib_tree_find(&fib->tree, name, name_len, true, &fib->path);
+    (void)fib_tree_find(&fib->tree, name, name_len, true, NULL, &fib->path);
 
     uint32_t depth = fib->path.n_found;
     while (depth > 0 && fib->tree.nodes[fib->path.node[depth]].next_hop == SL_FIB_NONE)
@@ -428,7 +448,7 @@ struct sl_fib_match sl_fib_find(struct sl_fib *fib, const uint8_t *name, size_t 
     struct sl_fib_match match = {.next_hop = SL_FIB_NONE};
 
     pthread_mutex_lock(&fib->lock);
-    if (fib_tree_find(&fib->tree, name, name_len, false, &fib->path) &&
+    if (fib_tree_find(&fib->tree, name, name_len, false, NULL, &fib->path) &&
         fib->path.n_found == fib->path.depth)
         match = match_at(fib, fib->path.depth);
     pthread_mutex_unlock(&fib->lock);

@@ -8,7 +8,7 @@
 #include "fib_internal.h"
 
 enum {
-    WAY_AHEAD = 16,    /* slots fetched into the cache before they are filled */
+    WAY_AHEAD = 16,    /* nodes whose memory is fetched into the cache before they are dealt with */
     FULL_NEW = 80,     /* per cent of the slots of a new plane, at most */
     FULL_MAX = 88,     /* and of one that grows */
     DEFAULT_SPLIT = 3, /* of an empty table: most names of hosts have three labels */
@@ -20,7 +20,7 @@ struct hash {
     struct fib_view *view;
     struct fib_arena *arena;
     size_t n_used; /* slots */
-    size_t n_more; /* buckets with more */
+    size_t n_more; /* slots that say "more" */
     struct fib_waiting pieces;
     struct fib_waiting old; /* `what` is a struct old */
 };
@@ -53,6 +53,7 @@ static uint64_t *bucket_at(const struct fib_view *view, uint32_t place)
 static void swap_slot(struct hash *hash, const struct fib_view *view, uint64_t at, uint64_t before,
                       uint64_t after)
 {
+    const uint32_t filter = hash_filter(at);
     uint32_t place = fib_place(at, view->n_places[0]);
 
     hash->n_used += (after != 0) - (size_t)(before != 0);
@@ -67,9 +68,9 @@ static void swap_slot(struct hash *hash, const struct fib_view *view, uint64_t a
                 return;
             }
         }
-        if ((bucket[0] & HASH_MORE) == 0) {
+        if ((bucket[filter] & HASH_MORE) == 0) {
             hash->n_more++;
-            fib_store64(&bucket[0], bucket[0] | HASH_MORE);
+            fib_store64(&bucket[filter], bucket[filter] | HASH_MORE);
         }
         place = place + 1 != view->n_places[0] ? place + 1 : 0;
     }
@@ -118,8 +119,10 @@ static void write_record(uint32_t *record, uint32_t next_hop, const uint8_t *nam
     for (uint32_t i = 1, at = 0; i < n_words; i++, at += 4) { /* at: of head and key */
         uint32_t word = 0;
 
-        if (at >= head) {
-            memcpy(&word, name + (at - head), len - (at - head) < 4 ? len - (at - head) : 4);
+        if (at >= head && len - (at - head) >= 4) {
+            memcpy(&word, name + (at - head), 4);
+        } else if (at >= head) {
+            memcpy(&word, name + (at - head), len - (at - head));
         } else {
             memcpy(bytes + head, name, len < 4 - head ? len : 4 - head);
             memcpy(&word, bytes, 4);
@@ -209,9 +212,14 @@ static size_t count_below(struct fib_tree *tree, uint32_t split)
         tree->nodes[i].n_below = 0;
         tree->nodes[i].height = 0;
     }
-    for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++)
+    for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++) {
+        const uint32_t ahead = tree->n - i > WAY_AHEAD ? i + WAY_AHEAD : i;
+
+        if (tree->nodes[ahead].depth > split)
+            __builtin_prefetch(&tree->nodes[tree->nodes[ahead].parent]);
         if (fib_in_plane(&tree->nodes[i]) && tree->nodes[i].depth > split)
             note_below(at_split(tree, i, split), tree->nodes[i].depth);
+    }
     for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++)
         n_slots += fib_in_plane(&tree->nodes[i]) || tree->nodes[i].n_below != 0;
     return n_slots;
@@ -253,7 +261,10 @@ static bool fill_records(struct sl_fib *fib, const struct sl_fib_entry *entries,
     *n_entries = fib_in_plane(&tree->nodes[FIB_ROOT]);
     for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++) {
         const struct fib_node *node = &tree->nodes[i];
+        const uint32_t ahead = tree->n - i > WAY_AHEAD ? i + WAY_AHEAD : i;
 
+        if (entries != NULL && fib_in_plane(&tree->nodes[ahead]))
+            __builtin_prefetch(entries[tree->nodes[ahead].piece].name);
         if (!fib_in_plane(node))
             continue;
         const uint8_t *name = entries != NULL ? entries[node->piece].name : fib->name;
@@ -352,8 +363,7 @@ static bool make_room(struct sl_fib *fib)
     struct hash *hash = (struct hash *)fib->plane;
     const size_t n_buckets = hash->view->n_places[0];
 
-    if ((hash->n_used + 2) * 100 <= n_buckets * HASH_SLOTS * FULL_MAX &&
-        hash->n_more * 2 < n_buckets)
+    if ((hash->n_used + 2) * 100 <= n_buckets * HASH_SLOTS * FULL_MAX && hash->n_more < n_buckets)
         return true;
 
     struct old *old = (struct old *)malloc(sizeof *old);
@@ -455,6 +465,14 @@ static bool hash_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, ui
     return true;
 }
 
+static void hash_fetch(const struct sl_fib *fib, uint64_t at)
+{
+    const struct fib_view *view = fib_view_of(fib);
+
+    if (view != NULL) /* a new table is planted before it is built */
+        __builtin_prefetch(bucket_at(view, fib_place(at, view->n_places[0])), 1);
+}
+
 static size_t hash_control_len(const struct sl_fib *fib)
 {
     const struct hash *hash = (const struct hash *)fib->plane;
@@ -498,7 +516,7 @@ static const char *hash_check(const struct fib_view *view)
 {
     const uint64_t *slots = (const uint64_t *)view->part[0];
     const uint64_t n_slots = (uint64_t)view->n_places[0] * HASH_SLOTS;
-    bool ends = false;
+    uint32_t goes_on = (1u << HASH_SLOTS) - 1; /* filter numbers that no bucket has ended yet */
 
     if (view->split == 0 || view->split > HASH_SPLIT_MAX)
         return "its split is out of range";
@@ -508,9 +526,10 @@ static const char *hash_check(const struct fib_view *view)
         if ((slots[i] & HASH_USED) != 0 && hash_piece(slots[i]) != 0 &&
             !record_fits(view, hash_piece(slots[i])))
             return "a key lies outside it";
-        ends |= i % HASH_SLOTS == 0 && (slots[i] & HASH_MORE) == 0;
+        if ((slots[i] & HASH_MORE) == 0)
+            goes_on &= ~(1u << i % HASH_SLOTS);
     }
-    return ends ? NULL : "its buckets have no end";
+    return goes_on == 0 ? NULL : "its buckets have no end";
 }
 
 /* ---- backends -------------------------------------------------------------------------------- */
@@ -538,6 +557,7 @@ const struct fib_plane fib_hash_plane = {.name = "hash",
                                          .add = hash_add,
                                          .drop = hash_drop,
                                          .change = hash_change,
+                                         .fetch = hash_fetch,
                                          .control_len = hash_control_len,
                                          .free = hash_free,
                                          .check = hash_check};

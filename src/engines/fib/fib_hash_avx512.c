@@ -1,42 +1,171 @@
 /* SPDX-License-Identifier: MIT */
-/* The hash plane with a bucket in one register, and keys compared 64 bytes at a time. */
+/* The hash plane with a bucket in one register, keys compared a cache line at a time, and eight
+ * names hashed at once. */
 #include <immintrin.h>
 
 #include "fib_hash_core.h"
 
+enum { EIGHT = 8, LINE_LEN = 64, SHORT_HEAD = 5 };
+
 /* Aligned vector loads give each 64-bit slot whole. */
-static uint32_t lanes_match(const uint64_t *bucket, uint64_t tag)
+static uint32_t lanes_match(const uint64_t *bucket, uint64_t tag, uint64_t *first)
 {
     const __m512i slots = _mm512_load_si512(bucket);
+    const __mmask8 match =
+        _mm512_testn_epi64_mask(_mm512_xor_si512(slots, _mm512_set1_epi64((long long)tag)),
+                                _mm512_set1_epi64((long long)HASH_TAG_MASK));
+    const __m512i matching = _mm512_maskz_compress_epi64(match, slots);
 
-    return _mm512_testn_epi64_mask(_mm512_xor_si512(slots, _mm512_set1_epi64((long long)tag)),
-                                   _mm512_set1_epi64((long long)HASH_TAG_MASK));
+    *first = (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(matching));
+    return match;
 }
 
-static __mmask64 low_bits(uint32_t n)
-{
-    return n >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
-}
+static const uint8_t up[LINE_LEN] = {
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
 
-/* Masked loads touch no byte behind the key. */
+/* A record that fits a line is taken out of it: a load that crossed into the next line, be it
+ * masked, would cost a miss. */
 static bool lanes_key_is(const uint32_t *record, const struct fib_reader *name, uint32_t len)
 {
-    const uint8_t *bytes = (const uint8_t *)name->words;
-    const uint8_t *key = (const uint8_t *)record + (len < 255 ? 5 : 8);
-    const uint32_t head = record[1];
+    if (len > LINE_LEN - SHORT_HEAD)
+        return hash_key_is(record, name, len);
 
-    if (len < 255 ? (head & 0xFF) != len : head != (255 | len << 8))
-        return false;
-    for (uint32_t at = 0; at < len; at += 64) {
-        const __mmask64 mask = low_bits(len - at);
+    const uint32_t at = (uint32_t)((uintptr_t)record % LINE_LEN);
+    const __m512i line = _mm512_load_si512((const uint8_t *)record - at);
+    const __m512i from =
+        _mm512_add_epi8(_mm512_loadu_si512(up), _mm512_set1_epi8((char)(at + SHORT_HEAD)));
+    const __mmask64 mask = _bzhi_u64(~UINT64_C(0), len);
+    const __mmask64 differ = _mm512_mask_cmpneq_epi8_mask(
+        mask, _mm512_permutexvar_epi8(from, line), _mm512_maskz_loadu_epi8(mask, name->words));
 
-        if (_mm512_mask_cmpneq_epi8_mask(mask, _mm512_maskz_loadu_epi8(mask, key + at),
-                                         _mm512_maskz_loadu_epi8(mask, bytes + at)) != 0)
-            return false;
-    }
-    return true;
+    return (differ == 0) & ((fib_load32(&record[1]) & 0xFF) == len);
 }
 
 #include "fib_hash_lanes.h"
 
-FIB_CPU_BACKEND(fib_hash_avx512, "avx512", fib_cpu_usable_avx512, lanes_lookup);
+/* ---- hashes of eight names ------------------------------------------------------------------- */
+
+/* fib_fold_product, from products of halves. */
+static __m512i fold_product(__m512i x, __m512i y)
+{
+    const __m512i low32 = _mm512_set1_epi64(0xFFFFFFFF);
+    const __m512i x_high = _mm512_srli_epi64(x, 32), y_high = _mm512_srli_epi64(y, 32);
+    const __m512i low = _mm512_mul_epu32(x, y);
+    const __m512i a = _mm512_add_epi64(_mm512_mul_epu32(x_high, y), _mm512_srli_epi64(low, 32));
+    const __m512i b = _mm512_add_epi64(_mm512_mul_epu32(x, y_high), _mm512_and_epi64(a, low32));
+    const __m512i high = _mm512_add_epi64(
+        _mm512_add_epi64(_mm512_mul_epu32(x_high, y_high), _mm512_srli_epi64(a, 32)),
+        _mm512_srli_epi64(b, 32));
+
+    return _mm512_xor_epi64(high, _mm512_mask_mov_epi32(_mm512_slli_epi64(b, 32), 0x5555, low));
+}
+
+/* The low n_bits of each, all of them from 64 on. */
+static __m512i low_bits(__m512i values, __m512i n_bits)
+{
+    const __m512i ones = _mm512_set1_epi64(-1);
+
+    return _mm512_andnot_epi64(_mm512_sllv_epi64(ones, n_bits), values);
+}
+
+static __m512i gather(__mmask8 lanes, __m512i at, const uint8_t *bytes)
+{
+    return _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes, at, bytes, 1);
+}
+
+/* fib_hash_component of the lanes' components, which begin with `head` at `at` and have `left`
+ * bytes. */
+static __m512i hash_components(const struct fib_secret *secret, __m512i hash, __mmask8 lanes,
+                               const uint8_t *bytes, __m512i head, __m512i at, __m512i left)
+{
+    const __m512i a = _mm512_set1_epi64((long long)secret->a);
+    const __m512i b = _mm512_set1_epi64((long long)secret->b);
+    const __m512i zero = _mm512_setzero_si512();
+
+    for (;;) {
+        const __m512i n_bits = _mm512_slli_epi64(left, 3);
+        const __m512i n_high =
+            _mm512_max_epi64(_mm512_sub_epi64(n_bits, _mm512_set1_epi64(64)), zero);
+        const __m512i low = low_bits(head, n_bits);
+        const __m512i high = low_bits(gather(lanes, at, bytes + 8), n_high);
+        const __m512i x = _mm512_xor_epi64(_mm512_xor_epi64(low, hash), a);
+
+        hash = _mm512_mask_mov_epi64(hash, lanes, fold_product(x, _mm512_xor_epi64(high, b)));
+        left = _mm512_sub_epi64(left, _mm512_set1_epi64(16));
+        lanes &= _mm512_cmpgt_epi64_mask(left, zero);
+        if (lanes == 0)
+            return hash;
+        at = _mm512_add_epi64(at, _mm512_set1_epi64(16));
+        head = gather(lanes, at, bytes);
+    }
+}
+
+/* The lanes whose next component has a head of two bytes; those with a longer one go to `odd`.
+ * `len` becomes bytes of the component, head included. */
+static __mmask8 next_components(__mmask8 lanes, __m512i head, __m512i left, __m512i *len,
+                                __mmask8 *odd)
+{
+    const __m512i byte = _mm512_set1_epi64(0xFF), two = _mm512_set1_epi64(2);
+    const __m512i type = _mm512_and_epi64(head, byte);
+    const __m512i label = _mm512_and_epi64(_mm512_srli_epi64(head, 8), byte);
+    const __mmask8 there = _mm512_mask_cmpge_epi64_mask(lanes, left, two);
+    const __mmask8 plain = _mm512_cmplt_epu64_mask(_mm512_sub_epi64(type, _mm512_set1_epi64(1)),
+                                                   _mm512_set1_epi64(252)) &
+                           _mm512_cmplt_epi64_mask(label, _mm512_set1_epi64(253));
+
+    *odd |= there & (__mmask8)~plain;
+    *len = _mm512_add_epi64(label, two);
+    return there & plain & _mm512_cmple_epi64_mask(*len, left);
+}
+
+static void hash_eight(const struct fib_view *view, const struct sl_batch *batch,
+                       struct lanes *lanes, uint32_t first)
+{
+    const uint32_t n = lanes->n - first;
+    const __mmask8 all = (__mmask8)(n < EIGHT ? (1u << n) - 1 : 0xFF);
+    const __m512i spans = _mm512_maskz_loadu_epi64(all, &batch->payload[lanes->first + first]);
+    const __m512i begin = _mm512_and_epi64(spans, _mm512_set1_epi64(0xFFFFFFFF));
+    const __m512i len = _mm512_srli_epi64(spans, 32);
+    __m512i hash = _mm512_set1_epi64((long long)view->secret.start);
+    __m512i end = _mm512_setzero_si512(), level = end;
+    __mmask8 on = all, odd = 0;
+
+    for (uint32_t i = 1; i <= view->split && on != 0; i++) {
+        const __m512i at = _mm512_add_epi64(begin, end);
+        const __m512i head = gather(on, at, batch->bytes);
+        __m512i n_bytes;
+
+        on = next_components(on, head, _mm512_sub_epi64(len, end), &n_bytes, &odd);
+        hash = hash_components(&view->secret, hash, on, batch->bytes, head, at, n_bytes);
+        end = _mm512_mask_add_epi64(end, on, end, n_bytes);
+        level = _mm512_mask_add_epi64(level, on, level, _mm512_set1_epi64(1));
+        _mm512_store_si512(&lanes->hash[i][first], hash);
+        _mm256_store_si256((__m256i *)&lanes->end[i][first], _mm512_cvtepi64_epi32(end));
+    }
+    _mm256_storeu_si256((__m256i *)&lanes->level[first], _mm512_cvtepi64_epi32(level));
+    _mm512_store_si512(&lanes->place[first],
+                       _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(hash, 32),
+                                                          _mm512_set1_epi64(view->n_places[0])),
+                                         32));
+    for (uint32_t i = first; i < first + EIGHT; i++)
+        fetch_place(view, lanes, i);
+    for (; odd != 0; odd &= odd - 1)
+        hash_lane(view, batch, lanes, first + (uint32_t)__builtin_ctz(odd));
+}
+
+static void hash_eights(const struct fib_view *view, const struct sl_batch *batch,
+                        struct lanes *lanes)
+{
+    for (uint32_t first = 0; first < lanes->n; first += EIGHT)
+        hash_eight(view, batch, lanes, first);
+}
+
+static void avx512_lookup(const struct fib_view *view, const struct sl_batch *batch,
+                          uint32_t *next_hop, uint32_t *prefix_len)
+{
+    lanes_lookup(view, batch, next_hop, prefix_len, hash_eights);
+}
+
+FIB_CPU_BACKEND(fib_hash_avx512, "avx512", fib_cpu_usable_avx512, avx512_lookup);

@@ -4,7 +4,8 @@
  * A bucket is a cache line of eight slots; a slot is one 64-bit word:
  *   0-31  piece: where the entry's record is in the arena; 0: a marker, which is no entry
  *   32-35 height: at the split, how many more components entries below it have, 15: or more
- *   36    more: in slot 0, of the bucket: what did not fit stands in the next one
+ *   36    more, of the bucket: in slot i, of the hashes whose filter number is i some did not fit
+ *         and stand in the next one
  *   37    used
  *   40-63 tag: of the hash
  * A record is the next hop, the key's length and the key: in the byte behind the next hop and from
@@ -31,6 +32,12 @@ enum {
 FIB_CORE uint64_t hash_tag(uint64_t hash)
 {
     return hash << 40 | HASH_USED;
+}
+
+/* The slot whose `more` speaks for a hash: bits that neither tag nor place are made of. */
+FIB_CORE uint32_t hash_filter(uint64_t hash)
+{
+    return (uint32_t)(hash >> 24) & (HASH_SLOTS - 1);
 }
 
 FIB_CORE uint32_t hash_piece(uint64_t slot)
@@ -99,9 +106,9 @@ FIB_CORE void hash_look_at(struct hash_found *found, uint64_t slot)
         found->height = height;
 }
 
-FIB_CORE bool hash_is_done(const struct hash_found *found, uint64_t first)
+FIB_CORE bool hash_is_done(const struct hash_found *found, uint64_t filter)
 {
-    return (first & HASH_MORE) == 0 || (found->piece != 0 && found->height == 0);
+    return (filter & HASH_MORE) == 0 || (found->piece != 0 && found->height == 0);
 }
 
 FIB_CORE const uint64_t *hash_bucket(const struct fib_view *view, uint32_t place)
@@ -117,17 +124,14 @@ FIB_CORE struct hash_found hash_probe(const struct fib_view *view, uint64_t hash
 
     for (;;) {
         const uint64_t *bucket = hash_bucket(view, place);
-        const uint64_t first = fib_load64(&bucket[0]);
 
-        if (hash_has_tag(first, tag))
-            hash_look_at(&found, first);
-        for (uint32_t i = 1; i < HASH_SLOTS; i++) {
+        for (uint32_t i = 0; i < HASH_SLOTS; i++) {
             const uint64_t slot = fib_load64(&bucket[i]);
 
             if (hash_has_tag(slot, tag))
                 hash_look_at(&found, slot);
         }
-        if (hash_is_done(&found, first))
+        if (hash_is_done(&found, fib_load64(&bucket[hash_filter(hash)])))
             return found;
         place = place + 1 != view->n_places[0] ? place + 1 : 0;
     }
@@ -147,7 +151,6 @@ FIB_CORE const uint32_t *hash_find(const struct fib_view *view, uint64_t hash,
 
     for (;;) {
         const uint64_t *bucket = hash_bucket(view, place);
-        const uint64_t first = fib_load64(&bucket[0]);
 
         for (uint32_t i = 0; i < HASH_SLOTS; i++) {
             const uint64_t slot = fib_load64(&bucket[i]);
@@ -156,7 +159,7 @@ FIB_CORE const uint32_t *hash_find(const struct fib_view *view, uint64_t hash,
                 hash_key_is(hash_record(view, hash_piece(slot)), name, len))
                 return hash_record(view, hash_piece(slot));
         }
-        if ((first & HASH_MORE) == 0)
+        if ((fib_load64(&bucket[hash_filter(hash)]) & HASH_MORE) == 0)
             return NULL;
         place = place + 1 != view->n_places[0] ? place + 1 : 0;
     }

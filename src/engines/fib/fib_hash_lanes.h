@@ -2,8 +2,14 @@
 /* The hash plane on one core, many names at once: what one will read next is on its way into the
  * cache while the others are worked on.
  *
+ * Names go in groups of lanes down a pipeline: one group is hashed while the one before reads its
+ * first buckets, the ones before that the further buckets that few lanes need, and the oldest its
+ * records. So the memory always has about a group's loads to work on, and each load a group's time
+ * to come back.
+ *
  * Who includes this defines how a bucket and a key are compared:
- *   uint32_t lanes_match(const uint64_t *bucket, uint64_t tag)   a bit for each slot with the tag
+ *   uint32_t lanes_match(const uint64_t *bucket, uint64_t tag, uint64_t *first)
+ *     a bit for each slot with the tag; the first one's slot, 0 where there is none
  *   bool lanes_key_is(const uint32_t *record, const struct fib_reader *name, uint32_t len) */
 #ifndef FIB_HASH_LANES_H
 #define FIB_HASH_LANES_H
@@ -11,29 +17,29 @@
 #include "fib_hash_core.h"
 #include "fib_internal.h"
 
-enum { LANES = 64, DEEP_MAX = HASH_HEIGHT_MAX - 1 };
-
-struct lane {
-    struct fib_reader name;
-    struct hash_candidate candidate;
-    uint32_t level; /* to be probed next, at most the split */
-    uint32_t n_deep;
-    uint32_t end[HASH_SPLIT_MAX + 1];
-    uint32_t deep_end[DEEP_MAX];
-    uint64_t hash[HASH_SPLIT_MAX + 1];
-    uint64_t deep_hash[DEEP_MAX];
+enum {
+    LANES = 16,
+    PASSES = 5, /* over a group's buckets, each as much later as another group takes to be hashed */
+    GROUPS = 8, /* in the pipeline and being filled: a power of two above PASSES + 1 */
+    LEVELS = HASH_SPLIT_MAX + HASH_HEIGHT_MAX
 };
 
-/* Lanes that wait for the same step. */
-struct queue {
-    uint32_t n;
-    uint8_t lane[LANES];
+struct lanes {
+    uint32_t first, n; /* items of the batch */
+    uint32_t n_open;   /* lanes that have not found their candidate yet */
+    uint8_t open[LANES];
+    uint32_t level[LANES]; /* that is probed, 0: none left */
+    _Alignas(64) uint64_t place[LANES];
+    struct hash_found found[LANES]; /* at that level, in the buckets so far */
+    struct hash_candidate candidate[LANES];
+    _Alignas(64) uint64_t hash[LEVELS][LANES];
+    _Alignas(64) uint32_t end[LEVELS][LANES];
 };
 
-static inline void queue_add(struct queue *queue, uint32_t lane)
-{
-    queue->lane[queue->n++] = (uint8_t)lane;
-}
+typedef void lanes_hasher(const struct fib_view *view, const struct sl_batch *batch,
+                          struct lanes *lanes);
+
+/* ---- hashes ---------------------------------------------------------------------------------- */
 
 /* As fib_component_end, on bytes that lie in one piece. */
 static inline uint32_t lanes_component_end(const struct fib_reader *name, uint32_t at)
@@ -62,192 +68,238 @@ static inline uint64_t lanes_hash(const struct fib_secret *secret, uint64_t hash
 
     for (; left > 16; left -= 16, bytes += 16)
         hash = fib_hash_step(secret, hash, load8(bytes), load8(bytes + 8));
-
-    const uint64_t low = left >= 8 ? ~UINT64_C(0) : ~(~UINT64_C(0) << left * 8);
-    const uint64_t high = left >= 16 ? ~UINT64_C(0)
-                          : left > 8 ? ~(~UINT64_C(0) << (left - 8) * 8)
-                                     : 0;
-    return fib_hash_step(secret, hash, load8(bytes) & low, load8(bytes + 8) & high);
+    return fib_hash_step(secret, hash, fib_low_bytes(load8(bytes), left),
+                         fib_low_bytes(load8(bytes + 8), left > 8 ? left - 8 : 0));
 }
 
-static inline void fetch_bucket(const struct fib_view *view, uint64_t hash)
+static inline void fetch_place(const struct fib_view *view, const struct lanes *lanes, uint32_t i)
 {
-    __builtin_prefetch(hash_bucket(view, fib_place(hash, view->n_places[0])));
+    __builtin_prefetch(hash_bucket(view, (uint32_t)lanes->place[i]));
 }
 
-static inline struct hash_found lanes_probe(const struct fib_view *view, uint64_t hash)
+static inline void go_to_level(const struct fib_view *view, struct lanes *lanes, uint32_t i,
+                               uint32_t level)
 {
-    const uint64_t tag = hash_tag(hash);
-    struct hash_found found = {0, 0};
-    uint32_t place = fib_place(hash, view->n_places[0]);
-
-    for (;;) {
-        const uint64_t *bucket = hash_bucket(view, place);
-
-        for (uint32_t match = lanes_match(bucket, tag); match != 0; match &= match - 1) {
-            const uint64_t slot = fib_load64(&bucket[__builtin_ctz(match)]);
-
-            if (hash_has_tag(slot, tag)) /* it may have changed since */
-                hash_look_at(&found, slot);
-        }
-        if (hash_is_done(&found, fib_load64(&bucket[0])))
-            return found;
-        place = place + 1 != view->n_places[0] ? place + 1 : 0;
-    }
+    lanes->level[i] = level;
+    lanes->found[i] = (struct hash_found){0, 0};
+    lanes->place[i] = fib_place(lanes->hash[level][i], view->n_places[0]);
+    fetch_place(view, lanes, i);
 }
 
-/* The hashes down to the split, and the way to the bucket of the longest. */
-static inline void begin_lane(const struct fib_view *view, struct lane *lane)
+/* Hashes from the level above on down to `last`, or where the name ends; returns that level. */
+static inline uint32_t descend(const struct fib_view *view, const struct fib_reader *name,
+                               struct lanes *lanes, uint32_t i, uint32_t above, uint32_t last)
 {
-    uint32_t n = 0, at = 0;
-    uint64_t hash = view->secret.start;
+    uint64_t hash = lanes->hash[above][i];
+    uint32_t level = above, at = lanes->end[above][i];
 
-    while (n < view->split) {
-        const uint32_t end = lanes_component_end(&lane->name, at);
+    while (level < last) {
+        const uint32_t end = lanes_component_end(name, at);
 
         if (end == at)
             break;
-        hash = lanes_hash(&view->secret, hash, &lane->name, at, end);
-        n++;
-        lane->hash[n] = hash;
-        lane->end[n] = end;
+        hash = lanes_hash(&view->secret, hash, name, at, end);
+        level++;
+        lanes->hash[level][i] = hash;
+        lanes->end[level][i] = end;
         at = end;
     }
-    lane->level = n;
-    lane->candidate.piece = 0;
-    if (n > 0)
-        fetch_bucket(view, hash);
+    return level;
 }
 
-/* The hashes below the split, as far down as entries may be, and the ways to their buckets. */
-static inline void begin_deep(const struct fib_view *view, struct lane *lane, uint32_t height)
+/* Down to the split, and the way to the bucket of the longest prefix. */
+static inline void hash_lane(const struct fib_view *view, const struct sl_batch *batch,
+                             struct lanes *lanes, uint32_t i)
 {
-    uint64_t hash = lane->hash[lane->level];
-    uint32_t at = lane->end[lane->level], n = 0;
+    const struct fib_reader name = fib_item(batch, lanes->first + i, 1);
 
-    while (n < height) {
-        const uint32_t end = lanes_component_end(&lane->name, at);
-
-        if (end == at)
-            break;
-        hash = lanes_hash(&view->secret, hash, &lane->name, at, end);
-        fetch_bucket(view, hash);
-        lane->deep_hash[n] = hash;
-        lane->deep_end[n] = end;
-        n++;
-        at = end;
-    }
-    lane->n_deep = n;
+    go_to_level(view, lanes, i, descend(view, &name, lanes, i, 0, view->split));
 }
+
+static inline void hash_lanes(const struct fib_view *view, const struct sl_batch *batch,
+                              struct lanes *lanes)
+{
+    for (uint32_t i = 0; i < lanes->n; i++)
+        hash_lane(view, batch, lanes, i);
+}
+
+/* ---- buckets --------------------------------------------------------------------------------- */
 
 /* A record may cross into the next line only where it is longer than a line. */
-static inline void take_candidate(const struct fib_view *view, struct lane *lane, uint32_t piece,
-                                  uint32_t len)
+static inline void take_candidate(const struct fib_view *view, struct lanes *lanes, uint32_t i,
+                                  uint32_t piece)
 {
-    lane->candidate.piece = piece;
-    lane->candidate.len = len;
+    lanes->candidate[i] = (struct hash_candidate){piece, lanes->end[lanes->level[i]][i]};
     __builtin_prefetch(hash_record(view, piece));
 }
 
-/* One probe at a lane's level; returns the queue that it goes on in. */
-static inline struct queue *probe_lane(const struct fib_view *view, struct lane *lane,
-                                       struct queue *up, struct queue *deep, struct queue *ready)
+/* Most lanes find an entry with nothing below it and are done: no branch tells them from others,
+ * as none could be foretold. */
+static inline void probe_first(const struct fib_view *view, struct lanes *lanes)
 {
-    const uint32_t level = lane->level;
-    const struct hash_found found = lanes_probe(view, lane->hash[level]);
+    lanes->n_open = 0;
+    for (uint32_t i = 0; i < lanes->n; i++) {
+        const uint32_t level = lanes->level[i];
+        const uint64_t *bucket = hash_bucket(view, (uint32_t)lanes->place[i]);
+        uint64_t slot;
+        const uint32_t match = lanes_match(bucket, hash_tag(lanes->hash[level][i]), &slot);
+        const bool opens = (hash_piece(slot) == 0) | (hash_height(slot) != 0) |
+                           ((match & (match - 1)) != 0) | (level == 0);
 
+        __builtin_prefetch(hash_record(view, hash_piece(slot)));
+        lanes->candidate[i].piece = hash_piece(slot) & ((uint32_t)opens - 1);
+        lanes->candidate[i].len = lanes->end[level][i];
+        lanes->open[lanes->n_open] = (uint8_t)i;
+        lanes->n_open += opens;
+    }
+}
+
+/* Below the split, as far down as entries may be. False: there is nothing to probe. */
+static inline bool go_below(const struct fib_view *view, const struct sl_batch *batch,
+                            struct lanes *lanes, uint32_t i, uint32_t height)
+{
+    const struct fib_reader name = fib_item(batch, lanes->first + i, 1);
+    const uint32_t level = lanes->level[i];
+
+    if (height == HASH_HEIGHT_MAX) {
+        hash_look_below(view, &name, lanes->hash[level][i], lanes->end[level][i], height,
+                        &lanes->candidate[i]);
+        return false;
+    }
+    const uint32_t bottom = descend(view, &name, lanes, i, level, level + height);
+    if (bottom != level)
+        go_to_level(view, lanes, i, bottom);
+    return bottom != level;
+}
+
+/* After a level without an entry; the split's own bucket was read before those below it. False:
+ * the lane has its candidate, or there is none. */
+static inline bool go_up(const struct fib_view *view, struct lanes *lanes, uint32_t i)
+{
+    uint32_t level = lanes->level[i] - 1;
+
+    if (level == view->split && lanes->candidate[i].piece == 0)
+        level--;
+    if (level == view->split || level == 0)
+        return false;
+    go_to_level(view, lanes, i, level);
+    return true;
+}
+
+/* One bucket of a lane; returns whether there is another one to read. */
+static inline bool probe_lane(const struct fib_view *view, const struct sl_batch *batch,
+                              struct lanes *lanes, uint32_t i)
+{
+    const uint32_t level = lanes->level[i];
+    const uint64_t *bucket = hash_bucket(view, (uint32_t)lanes->place[i]);
+    const uint64_t hash = lanes->hash[level][i], tag = hash_tag(hash);
+    struct hash_found found = lanes->found[i];
+    uint64_t slot;
+
+    if (level == 0)
+        return false;
+    for (uint32_t match = lanes_match(bucket, tag, &slot); match != 0; match &= match - 1) {
+        slot = fib_load64(&bucket[__builtin_ctz(match)]);
+        if (hash_has_tag(slot, tag)) /* it may have changed since */
+            hash_look_at(&found, slot);
+    }
+    if (!hash_is_done(&found, fib_load64(&bucket[hash_filter(hash)]))) {
+        lanes->found[i] = found;
+        lanes->place[i] = lanes->place[i] + 1 != view->n_places[0] ? lanes->place[i] + 1 : 0;
+        fetch_place(view, lanes, i);
+        return true;
+    }
     if (found.piece != 0)
-        take_candidate(view, lane, found.piece, lane->end[level]);
-    if (level == view->split && found.height != 0) {
-        if (found.height < HASH_HEIGHT_MAX) {
-            begin_deep(view, lane, found.height);
-            return deep;
-        }
-        hash_look_below(view, &lane->name, lane->hash[level], lane->end[level], found.height,
-                        &lane->candidate);
-    }
-    if (lane->candidate.piece != 0)
-        return ready;
-    lane->level = level - 1;
-    if (level == 1)
-        return ready;
-    fetch_bucket(view, lane->hash[level - 1]);
-    return up;
+        take_candidate(view, lanes, i, found.piece);
+    if (level == view->split && found.height != 0 && go_below(view, batch, lanes, i, found.height))
+        return true;
+    return found.piece == 0 && lanes->candidate[i].piece * (level == view->split) == 0 &&
+           go_up(view, lanes, i);
 }
 
-/* From the bottom up to the split. */
-static inline struct queue *probe_deep(const struct fib_view *view, struct lane *lane,
-                                       struct queue *up, struct queue *ready)
+static inline void probe_open(const struct fib_view *view, const struct sl_batch *batch,
+                              struct lanes *lanes)
 {
-    for (uint32_t i = lane->n_deep; i-- > 0;) {
-        const struct hash_found found = lanes_probe(view, lane->deep_hash[i]);
+    uint32_t n_open = 0;
 
-        if (found.piece != 0) {
-            take_candidate(view, lane, found.piece, lane->deep_end[i]);
-            return ready;
-        }
+    for (uint32_t k = 0; k < lanes->n_open; k++) {
+        const uint8_t i = lanes->open[k];
+
+        lanes->open[n_open] = i;
+        n_open += probe_lane(view, batch, lanes, i);
     }
-    if (lane->candidate.piece != 0 || --lane->level == 0)
-        return ready;
-    fetch_bucket(view, lane->hash[lane->level]);
-    return up;
+    lanes->n_open = n_open;
 }
 
-static inline struct fib_answer end_lane(const struct fib_view *view, const struct lane *lane)
-{
-    const struct hash_candidate *candidate = &lane->candidate;
+/* ---- batches --------------------------------------------------------------------------------- */
 
+static inline struct fib_answer answer_of(const struct fib_view *view,
+                                          const struct fib_reader *name,
+                                          const struct hash_candidate *candidate)
+{
     if (candidate->piece == 0)
         return fib_root_answer(view);
 
     const uint32_t *record = hash_record(view, candidate->piece);
-    if (!lanes_key_is(record, &lane->name, candidate->len))
-        return hash_lookup_slow(view, &lane->name);
+    if (!lanes_key_is(record, name, candidate->len))
+        return hash_lookup_slow(view, name);
     return (struct fib_answer){fib_load32(record), candidate->len};
 }
 
-static inline void run_lanes(const struct fib_view *view, struct lane *lanes, uint32_t n)
+static inline void end_group(const struct fib_view *view, const struct sl_batch *batch,
+                             struct lanes *lanes, uint32_t *next_hop, uint32_t *prefix_len)
 {
-    struct queue up = {0}, deep = {0}, ready = {0};
+    while (lanes->n_open != 0)
+        probe_open(view, batch, lanes);
+    for (uint32_t i = 0; i < lanes->n; i++) {
+        const struct fib_reader name = fib_item(batch, lanes->first + i, 1);
+        const struct fib_answer answer = answer_of(view, &name, &lanes->candidate[i]);
 
-    for (uint32_t i = 0; i < n; i++) {
-        begin_lane(view, &lanes[i]);
-        if (lanes[i].level != 0)
-            queue_add(&up, i);
-    }
-    while (up.n != 0) {
-        const struct queue now = up;
-
-        up.n = 0;
-        deep.n = 0;
-        for (uint32_t i = 0; i < now.n; i++)
-            queue_add(probe_lane(view, &lanes[now.lane[i]], &up, &deep, &ready), now.lane[i]);
-        for (uint32_t i = 0; i < deep.n; i++)
-            queue_add(probe_deep(view, &lanes[deep.lane[i]], &up, &ready), deep.lane[i]);
+        next_hop[lanes->first + i] = answer.next_hop;
+        if (prefix_len != NULL)
+            prefix_len[lanes->first + i] = answer.len;
     }
 }
 
-static inline void lanes_lookup(const struct fib_view *view, const struct sl_batch *batch,
-                                uint32_t *next_hop, uint32_t *prefix_len)
+static inline void begin_group(const struct fib_view *view, const struct sl_batch *batch,
+                               struct lanes *lanes, uint32_t first, lanes_hasher *hasher)
 {
-    struct lane lanes[LANES];
+    const uint32_t left = batch->n_items - first;
 
-    for (uint32_t first = 0; first < batch->n_items; first += LANES) {
-        const uint32_t left = batch->n_items - first;
-        const uint32_t n = left < LANES ? left : LANES;
+    for (uint32_t i = 2 * LANES; i < 3 * LANES && i < left; i++) {
+        const uint8_t *bytes = batch->bytes + batch->payload[first + i].offset;
 
-        for (uint32_t i = 0; i < n; i++)
-            lanes[i].name = fib_item(batch, first + i, 1);
-        for (uint32_t i = first + n; i < batch->n_items && i < first + n + LANES; i++)
-            __builtin_prefetch(batch->bytes + batch->payload[i].offset);
-        run_lanes(view, lanes, n);
-        for (uint32_t i = 0; i < n; i++) {
-            const struct fib_answer answer = end_lane(view, &lanes[i]);
+        __builtin_prefetch(bytes);
+        __builtin_prefetch(bytes + 64);
+    }
+    lanes->first = first;
+    lanes->n = left < LANES ? left : LANES;
+    memset(lanes->found, 0, sizeof lanes->found);
+    hasher(view, batch, lanes);
+}
 
-            next_hop[first + i] = answer.next_hop;
-            if (prefix_len != NULL)
-                prefix_len[first + i] = answer.len;
+static inline __attribute__((always_inline)) void
+lanes_lookup(const struct fib_view *view, const struct sl_batch *batch, uint32_t *next_hop,
+             uint32_t *prefix_len, lanes_hasher *hasher)
+{
+    const uint32_t n = batch->n_items / LANES + (batch->n_items % LANES != 0);
+    struct lanes groups[GROUPS];
+
+    for (uint32_t g = 0; g < GROUPS; g++)
+        for (uint32_t i = 0; i < LANES; i++) {
+            groups[g].hash[0][i] = view->secret.start;
+            groups[g].end[0][i] = 0;
         }
+    for (uint32_t t = 0; n != 0 && t < n + PASSES + 1; t++) { /* t - p < n: there is that group */
+        if (t < n)
+            begin_group(view, batch, &groups[t % GROUPS], t * LANES, hasher);
+        if (t - 1 < n)
+            probe_first(view, &groups[(t - 1) % GROUPS]);
+        for (uint32_t p = 1; p <= PASSES; p++)
+            if (t - p < n)
+                probe_open(view, batch, &groups[(t - p) % GROUPS]);
+        if (t - PASSES - 1 < n)
+            end_group(view, batch, &groups[(t - PASSES - 1) % GROUPS], next_hop, prefix_len);
     }
 }
 

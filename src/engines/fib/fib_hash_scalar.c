@@ -2,12 +2,18 @@
 /* The hash plane on any CPU: name after name, and interleaved. */
 #include "fib_hash_core.h"
 
-static uint32_t lanes_match(const uint64_t *bucket, uint64_t tag)
+static uint32_t lanes_match(const uint64_t *bucket, uint64_t tag, uint64_t *first)
 {
     uint32_t match = 0;
 
-    for (uint32_t i = 0; i < HASH_SLOTS; i++)
-        match |= (uint32_t)hash_has_tag(fib_load64(&bucket[i]), tag) << i;
+    *first = 0;
+    for (uint32_t i = HASH_SLOTS; i-- > 0;) {
+        const uint64_t slot = fib_load64(&bucket[i]);
+        const bool has_tag = hash_has_tag(slot, tag);
+
+        match |= (uint32_t)has_tag << i;
+        *first = has_tag ? slot : *first;
+    }
     return match;
 }
 
@@ -31,5 +37,11 @@ static void scalar_lookup(const struct fib_view *view, const struct sl_batch *ba
     }
 }
 
+static void interleaved_lookup(const struct fib_view *view, const struct sl_batch *batch,
+                               uint32_t *next_hop, uint32_t *prefix_len)
+{
+    lanes_lookup(view, batch, next_hop, prefix_len, hash_lanes);
+}
+
 FIB_CPU_BACKEND(fib_hash_scalar, "scalar", fib_cpu_usable, scalar_lookup);
-FIB_CPU_BACKEND(fib_hash_interleaved, "interleaved", fib_cpu_usable, lanes_lookup);
+FIB_CPU_BACKEND(fib_hash_interleaved, "interleaved", fib_cpu_usable, interleaved_lookup);

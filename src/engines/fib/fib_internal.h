@@ -29,6 +29,9 @@ struct fib_plane {
     bool (*drop)(struct sl_fib *fib, uint32_t node, const uint8_t *name, uint32_t len);
     bool (*change)(struct sl_fib *fib, uint32_t node, const uint8_t *name, uint32_t len);
 
+    /* NULL, or fetches into the cache what a change of the entry with this hash will touch. */
+    void (*fetch)(const struct sl_fib *fib, uint64_t hash);
+
     size_t (*control_len)(const struct sl_fib *fib); /* bytes that only updates need */
     void (*free)(struct sl_fib *fib);
 

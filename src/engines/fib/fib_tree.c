@@ -76,22 +76,51 @@ static bool index_grow(struct fib_tree *tree, size_t n_places)
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static bool is_child(const struct fib_node *node, uint32_t parent, const uint8_t *label,
-                     uint32_t len)
+/* The bytes from `at` on as a little-endian number, those behind `end` 0; none behind the name's
+ * own len bytes is read. */
+static inline uint64_t bytes8(const uint8_t *name, size_t len, size_t at, size_t end)
 {
-    return node->parent == parent && node->label_len == len &&
-           memcmp(fib_node_label(node), label, len) == 0;
+    uint64_t value = 0;
+
+    if (at >= end)
+        return 0;
+    if (len - at >= 8) {
+        memcpy(&value, name + at, 8);
+        return fib_low_bytes(value, end - at < 8 ? (uint32_t)(end - at) : 8);
+    }
+    if (end >= 8) { /* fewer than eight are left: from the end back */
+        memcpy(&value, name + end - 8, 8);
+        return value >> (8 - (end - at)) * 8;
+    }
+    memcpy(&value, name + at, end - at);
+    return value;
 }
 
-static uint32_t find_child(const struct fib_tree *tree, uint32_t parent, uint64_t hash,
-                           const uint8_t *label, uint32_t len)
+/* Whether a node is the path's prefix of `depth` components, given that its parent is the one
+ * before. Short labels have zeros behind them. */
+static bool is_child(const struct fib_node *node, const struct fib_path *path, uint32_t depth)
 {
+    const uint32_t begin = path->end[depth - 1], end = path->end[depth];
+    uint64_t label[FIB_LABEL_INLINE / 8];
+
+    if (node->parent != path->node[depth - 1] || node->label_len != end - begin)
+        return false;
+    if (node->label_len > FIB_LABEL_INLINE)
+        return memcmp(node->label.far, path->name + begin, end - begin) == 0;
+    memcpy(label, node->label.bytes, sizeof label);
+    return label[0] == bytes8(path->name, path->len, begin, end) &&
+           label[1] == bytes8(path->name, path->len, begin + 8, end);
+}
+
+static uint32_t find_child(const struct fib_tree *tree, const struct fib_path *path, uint32_t depth)
+{
+    const uint64_t hash = path->hash[depth];
+
     for (uint32_t place = fib_place(hash, tree->n_places); tree->index[place] != 0;
          place = next_place(tree, place)) {
         const uint64_t entry = tree->index[place];
 
-        if (((entry ^ hash) >> 32) == 0 &&
-            is_child(&tree->nodes[(uint32_t)entry], parent, label, len))
+        if (((entry ^ hash) >> 32) == 0 && is_child(&tree->nodes[(uint32_t)entry], path, depth))
             return (uint32_t)entry;
     }
     return 0;
@@ -188,50 +217,67 @@ size_t fib_tree_len(const struct fib_tree *tree)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* The bytes from `at` on as a little-endian number, those behind `end` 0. */
-static uint64_t bytes8(const uint8_t *name, size_t at, size_t end)
-{
-    uint64_t value = 0;
-
-    if (at < end)
-        memcpy(&value, name + at, end - at < 8 ? end - at : 8);
-    return value;
-}
-
 static uint64_t hash_component(const struct fib_secret *secret, uint64_t hash, const uint8_t *name,
-                               size_t at, size_t end)
+                               size_t len, size_t at, size_t end)
 {
     for (; at < end; at += 16)
-        hash = fib_hash_step(secret, hash, bytes8(name, at, end), bytes8(name, at + 8, end));
+        hash =
+            fib_hash_step(secret, hash, bytes8(name, len, at, end), bytes8(name, len, at + 8, end));
     return hash;
 }
 
-bool fib_tree_find(const struct fib_tree *tree, const uint8_t *name, size_t len, bool loose,
-                   struct fib_path *path)
+/* As sl_name_next, without what the component is. */
+static bool next_border(const uint8_t *name, size_t len, size_t *at)
 {
     struct sl_name_component component;
+
+    if (len - *at >= 2 && (uint8_t)(name[*at] - 1) < 252 && name[*at + 1] < 253) {
+        const size_t next = *at + 2 + name[*at + 1];
+
+        if (next > len)
+            return false;
+        *at = next;
+        return true;
+    }
+    return sl_name_next(name, len, at, &component);
+}
+
+/* Borders and hashes of the whole name. */
+static void walk(const struct fib_tree *tree, const uint8_t *name, size_t len,
+                 struct fib_path *path)
+{
     size_t at = 0, before = 0;
 
+    while (next_border(name, len, &at) && at <= SL_NAME_LEN_MAX) {
+        const uint32_t d = path->depth++;
+
+        path->hash[d + 1] = hash_component(&tree->secret, path->hash[d], name, len, before, at);
+        path->end[d + 1] = (uint32_t)at;
+        before = at;
+    }
+}
+
+bool fib_tree_find(const struct fib_tree *tree, const uint8_t *name, size_t len, bool loose,
+                   const struct fib_ahead *ahead, struct fib_path *path)
+{
     path->name = name;
     path->depth = 0;
     path->n_found = 0;
     path->hash[0] = tree->secret.start;
     path->end[0] = 0;
     path->node[0] = FIB_ROOT;
-    while (sl_name_next(name, len, &at, &component) && at <= SL_NAME_LEN_MAX) {
-        const uint32_t d = path->depth++;
-
-        path->hash[d + 1] = hash_component(&tree->secret, path->hash[d], name, before, at);
-        path->end[d + 1] = (uint32_t)at;
-        if (path->n_found == d) {
-            path->node[d + 1] = find_child(tree, path->node[d], path->hash[d + 1], name + before,
-                                           (uint32_t)(at - before));
-            path->n_found += path->node[d + 1] != 0;
-        }
-        before = at;
+    if (ahead != NULL && ahead->is_whole) {
+        path->depth = ahead->n;
+        memcpy(&path->hash[1], ahead->hash, ahead->n * sizeof *ahead->hash);
+        memcpy(&path->end[1], ahead->end, ahead->n * sizeof *ahead->end);
+    } else {
+        walk(tree, name, len, path);
     }
-    path->len = (uint32_t)before;
-    return loose || before == len;
+    path->len = path->end[path->depth];
+    while (path->n_found < path->depth &&
+           (path->node[path->n_found + 1] = find_child(tree, path, path->n_found + 1)) != 0)
+        path->n_found++;
+    return loose || path->len == len;
 }
 
 /* Returns the node, 0: no memory. */
@@ -344,43 +390,45 @@ uint32_t fib_tree_next_entry(const struct fib_tree *tree, uint32_t top, uint32_t
 void fib_tree_fetch_places(const struct fib_tree *tree, const uint8_t *name, size_t len,
                            struct fib_ahead *ahead)
 {
-    struct sl_name_component component;
     uint64_t hash = tree->secret.start;
-    size_t at = 0, before = 0;
+    size_t at = 0;
 
     ahead->n = 0;
-    while (sl_name_next(name, len, &at, &component) && at <= SL_NAME_LEN_MAX) {
-        hash = hash_component(&tree->secret, hash, name, before, at);
-        ahead->hash[ahead->n++ % FIB_AHEAD_LEVELS] = hash;
-        before = at;
+    for (size_t before = 0; ahead->n < FIB_AHEAD_LEVELS && next_border(name, len, &at);
+         before = at) {
+        hash = hash_component(&tree->secret, hash, name, len, before, at);
+        ahead->hash[ahead->n] = hash;
+        ahead->end[ahead->n++] = (uint32_t)at;
+        __builtin_prefetch(&tree->index[fib_place(hash, tree->n_places)]);
     }
-    for (uint32_t i = 0; i < ahead->n && i < FIB_AHEAD_LEVELS; i++)
-        __builtin_prefetch(&tree->index[fib_place(ahead->hash[i], tree->n_places)]);
+    ahead->is_whole = at == len && len <= SL_NAME_LEN_MAX;
 }
 
 /* Whatever has the half of the hash is fetched: that it is the right one shows later. */
 void fib_tree_fetch_nodes(const struct fib_tree *tree, struct fib_ahead *ahead)
 {
-    ahead->node = 0;
-    for (uint32_t i = 0; i < ahead->n && i < FIB_AHEAD_LEVELS; i++) {
+    for (uint32_t i = 0; i < ahead->n; i++) {
         uint32_t place = fib_place(ahead->hash[i], tree->n_places);
 
         while (tree->index[place] != 0 && (tree->index[place] ^ ahead->hash[i]) >> 32 != 0)
             place = next_place(tree, place);
-
-        const uint32_t node = (uint32_t)tree->index[place];
-        if (node == 0)
-            continue;
-        __builtin_prefetch(&tree->nodes[node]);
-        if (i == (ahead->n - 1) % FIB_AHEAD_LEVELS)
-            ahead->node = node;
+        ahead->node[i] = (uint32_t)tree->index[place];
+        __builtin_prefetch(&tree->nodes[ahead->node[i]]);
     }
 }
 
+/* What is linked to a name's own node, or will be to the one that it gets. */
 void fib_tree_fetch_siblings(const struct fib_tree *tree, const struct fib_ahead *ahead)
 {
-    if (ahead->node == 0)
+    if (ahead->n == 0)
         return;
-    __builtin_prefetch(&tree->nodes[tree->nodes[ahead->node].next]);
-    __builtin_prefetch(&tree->nodes[tree->nodes[ahead->node].prev]);
+
+    const struct fib_node *node = &tree->nodes[ahead->node[ahead->n - 1]];
+    if (ahead->node[ahead->n - 1] != 0) {
+        __builtin_prefetch(&tree->nodes[node->next]);
+        __builtin_prefetch(&tree->nodes[node->prev]);
+    } else if (ahead->n > 1) {
+        node = &tree->nodes[ahead->node[ahead->n - 2]];
+        __builtin_prefetch(&tree->nodes[node->child]);
+    }
 }

@@ -49,6 +49,27 @@ bool fib_tree_init(struct fib_tree *tree, const struct fib_secret *secret, size_
 void fib_tree_free(struct fib_tree *tree);
 size_t fib_tree_len(const struct fib_tree *tree); /* bytes */
 
+/* ---- hurrying ahead -------------------------------------------------------------------------- */
+
+enum { FIB_AHEAD_LEVELS = 8 };
+
+/* What is known of a name before its turn comes: the prefixes of up to so many components. Their
+ * places and nodes are fetched into the cache while other names are worked on. */
+struct fib_ahead {
+    uint64_t hash[FIB_AHEAD_LEVELS]; /* of one component, of two, ... */
+    uint32_t end[FIB_AHEAD_LEVELS];  /* bytes */
+    uint32_t node[FIB_AHEAD_LEVELS]; /* what half of the hash leads to, 0: nothing */
+    uint32_t n;
+    bool is_whole; /* it is well formed, and these are all its prefixes */
+};
+
+void fib_tree_fetch_places(const struct fib_tree *tree, const uint8_t *name, size_t len,
+                           struct fib_ahead *ahead);
+void fib_tree_fetch_nodes(const struct fib_tree *tree, struct fib_ahead *ahead);
+void fib_tree_fetch_siblings(const struct fib_tree *tree, const struct fib_ahead *ahead);
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
 /* A name's prefixes, from the root's, 0, to its own: those that have nodes, and all hashes. */
 struct fib_path {
     const uint8_t *name;
@@ -61,9 +82,9 @@ struct fib_path {
 };
 
 /* False: the name is not well formed or too long, unless `loose`: then what is well formed of it
- * counts. */
+ * counts. `ahead` is NULL, or what is known of this name. */
 bool fib_tree_find(const struct fib_tree *tree, const uint8_t *name, size_t len, bool loose,
-                   struct fib_path *path);
+                   const struct fib_ahead *ahead, struct fib_path *path);
 
 /* Makes the nodes that a found path lacks; n_found becomes depth. False: no memory, and nothing
  * changed. */
@@ -85,22 +106,5 @@ uint32_t fib_tree_inherited(const struct fib_tree *tree, uint32_t node);
 
 /* The nearest entries below a node, one after another: *at begins as the node and ends as 0. */
 uint32_t fib_tree_next_entry(const struct fib_tree *tree, uint32_t top, uint32_t at);
-
-/* ---- hurrying ahead -------------------------------------------------------------------------- */
-
-enum { FIB_AHEAD_LEVELS = 3 };
-
-/* The hashes of a name's longest prefixes, whose places and nodes are fetched into the cache while
- * other names are worked on. */
-struct fib_ahead {
-    uint64_t hash[FIB_AHEAD_LEVELS];
-    uint32_t node;
-    uint32_t n;
-};
-
-void fib_tree_fetch_places(const struct fib_tree *tree, const uint8_t *name, size_t len,
-                           struct fib_ahead *ahead);
-void fib_tree_fetch_nodes(const struct fib_tree *tree, struct fib_ahead *ahead);
-void fib_tree_fetch_siblings(const struct fib_tree *tree, const struct fib_ahead *ahead);
 
 #endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Engines together on one transfer, by the pipeline that a run has. */
+#ifndef CLI_BENCH_PIPELINE_H
+#define CLI_BENCH_PIPELINE_H
+
+#include "bench.h"
+#include "sluice/pipeline.h"
+
+enum { BENCH_TIMELINE_MAX = 64 /* batches */ };
+
+/* An engine to run, and the hits that it has in one pass over the data. */
+struct bench_engine {
+    const char *name; /* of its rows */
+    const struct sl_engine *engine;
+    const void *table;
+    uint64_t hits;
+};
+
+struct bench_together {
+    const struct bench_engine *engines;
+    unsigned n_engines;
+    const struct bench_data *data; /* on the host; batches get its bytes by copying */
+    struct sl_device device;
+};
+
+/* What ran, on how many cores (the process is bound to as many), and how. */
+struct bench_together_result {
+    struct bench_rate rate;  /* bytes a second, of the data's units */
+    double p50_us, p99_us;   /* from the arrival of a batch to its results */
+    struct json_t *timeline; /* of the last run: the first batches; owned by the caller */
+};
+
+/* On each of n numbers of cores, in turn within each run; a GPU's pipeline has all cores and n
+ * is 1. `rate` not 0: batches come at this many bytes a second, and latency counts from when one
+ * was due; 0: as fast as they go. Hits must be those of the engines alone. False: failed, said. */
+bool bench_run_together(const struct bench *bench, const struct bench_together *together,
+                        const unsigned *cores, unsigned n, double rate,
+                        struct bench_together_result *results);
+
+#endif

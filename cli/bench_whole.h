@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The bench of the whole machine: ceilings, engines alone, all of them together, peers. */
+#ifndef CLI_BENCH_WHOLE_H
+#define CLI_BENCH_WHOLE_H
+
+#include "bench_ceilings.h"
+#include "bench_pipeline.h"
+
+/* Signatures to look for: the second of the counts, or the only one. */
+static inline size_t bench_n_viruses(const struct bench *bench)
+{
+    return bench->counts[bench->n_counts > 1];
+}
+
+/* What all its rows share. */
+struct bench_whole {
+    const struct bench *bench;
+    struct bench_ceilings ceilings;
+    struct bench_data packets; /* on the host, in batches as a run has them */
+    struct bench_data pinned;  /* GPU: the same in batches that it is given */
+    struct bench_engine engines[SL_PIPELINE_ENGINES_MAX]; /* those of one transfer, on the CPU */
+    struct bench_engine on_gpu[SL_PIPELINE_ENGINES_MAX];
+    unsigned n_engines, n_on_gpu;
+};
+
+/* A row for each number of cores, of an engine or a peer over data on the host; *hits, if not NULL,
+ * is what it found. False: failed, said. */
+bool bench_whole_rows(const struct bench_whole *whole, const struct bench_work *work,
+                      const char *what, const char *variant, enum bench_role role, uint64_t *hits);
+
+/* bench_peers.c: other programs over the same data. False: failed, said. */
+bool bench_peers(const struct bench_whole *whole);
+
+#endif

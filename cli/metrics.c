@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "metrics.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* Scrapers come every few seconds, one or two of them: what others may hold is bounded. */
+enum { MAX_CONNECTIONS = 32, IDLE_SECONDS = 10, REQUEST_BYTES = 8192, MAX_WAITING = 16 };
+
+#define EXPECTED "expected ADDR:PORT, [ADDR]:PORT, or PORT alone for 127.0.0.1"
+
+/* ---- where it listens ------------------------------------------------------------------------ */
+
+struct address {
+    char host[64]; /* with room for an IPv6 address and its zone */
+    char port[6];
+};
+
+static bool parse_port(const char *text, char port[6])
+{
+    const size_t len = strlen(text);
+
+    if (len == 0 || len > 5 || strspn(text, "0123456789") != len || strtoul(text, NULL, 10) > 65535)
+        return false;
+    memcpy(port, text, len + 1);
+    return true;
+}
+
+static bool parse_address(const char *text, struct address *address)
+{
+    const bool bracketed = text[0] == '[';
+    const char *host = text + bracketed;
+    const size_t host_len = strcspn(host, bracketed ? "]" : ":");
+    const char *behind = host + host_len + (bracketed && host[host_len] == ']');
+
+    if (!bracketed && *behind == '\0') { /* the port alone */
+        strcpy(address->host, "127.0.0.1");
+        return parse_port(text, address->port);
+    }
+    if (*behind != ':' || host_len >= sizeof address->host || (bracketed && host_len == 0))
+        return false;
+    memcpy(address->host, host, host_len);
+    address->host[host_len] = '\0';
+    if (host_len == 0 || strcmp(address->host, "localhost") == 0)
+        strcpy(address->host, "127.0.0.1");
+    /* Four numbers, and not what else libraries take for an address: "0" would be all of them. */
+    return (bracketed ? strchr(address->host, ':') != NULL
+                      : inet_pton(AF_INET, address->host, &(struct in_addr){0}) == 1) &&
+           parse_port(behind + 1, address->port);
+}
+
+static struct addrinfo *resolve(const char *text)
+{
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+                                   .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    struct address address;
+    char safe[200];
+
+    if (parse_address(text, &address) &&
+        getaddrinfo(address.host, address.port, &hints, &found) == 0)
+        return found;
+    cli_error("--metrics '%s' is no address to listen on (" EXPECTED ")",
+              cli_printable(text, safe, sizeof safe));
+    return NULL;
+}
+
+static bool any_port(const struct addrinfo *at)
+{
+    char port[6] = "";
+
+    return getnameinfo(at->ai_addr, at->ai_addrlen, NULL, 0, port, sizeof port, NI_NUMERICSERV) ==
+               0 &&
+           strcmp(port, "0") == 0;
+}
+
+/* Which port was picked. */
+static void say_port(int socket)
+{
+    struct sockaddr_storage bound = {0};
+    socklen_t len = sizeof bound;
+    char host[64], port[6];
+
+    if (getsockname(socket, (struct sockaddr *)&bound, &len) == 0 &&
+        getnameinfo((struct sockaddr *)&bound, len, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        cli_error("metrics at http://%s%s%s:%s/metrics", bound.ss_family == AF_INET6 ? "[" : "",
+                  host, bound.ss_family == AF_INET6 ? "]" : "", port);
+}
+
+/* A socket that listens, or -1 with errno. */
+static int listen_at(const struct addrinfo *at)
+{
+    const int yes = 1;
+    const int made = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (made < 0 ||
+        (setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+         bind(made, at->ai_addr, at->ai_addrlen) == 0 && listen(made, MAX_WAITING) == 0))
+        return made;
+
+    const int error = errno;
+    close(made);
+    errno = error;
+    return -1;
+}
+
+bool metrics_listen(struct metrics *metrics, const char *text)
+{
+    struct addrinfo *at = resolve(text);
+
+    if (at == NULL)
+        return false;
+    metrics->socket = listen_at(at);
+    metrics->listens = metrics->socket >= 0;
+    if (!metrics->listens)
+        cli_error("--metrics '%s': cannot listen there: %s", text, strerror(errno));
+    else if (any_port(at))
+        say_port(metrics->socket);
+    freeaddrinfo(at);
+    return metrics->listens;
+}
+
+/* ---- what it answers ------------------------------------------------------------------------- */
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+                              char *text, size_t len, enum MHD_ResponseMemoryMode memory)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(len, text, memory);
+    enum MHD_Result result = MHD_NO;
+
+    if (response == NULL) {
+        if (memory == MHD_RESPMEM_MUST_FREE)
+            free(text);
+        return MHD_NO;
+    }
+    if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
+        (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
+        result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, char *text)
+{
+    return answer(connection, status, "text/plain; charset=utf-8", text, strlen(text),
+                  MHD_RESPMEM_PERSISTENT);
+}
+
+static enum MHD_Result answer_metrics(const struct metrics *metrics,
+                                      struct MHD_Connection *connection)
+{
+    struct sl_stats stats = {0};
+    size_t len;
+    char *text;
+
+    metrics->look(metrics->user, &stats);
+    if (sl_stats_prometheus(&stats, &text, &len) != SL_OK)
+        return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "no memory\n");
+    return answer(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, len,
+                  MHD_RESPMEM_MUST_FREE);
+}
+
+/* libmicrohttpd calls this once when a request's headers are there, and again as its body comes. */
+static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *body,
+                                  size_t *body_len, void **state)
+{
+    static int seen;
+
+    (void)version;
+    (void)body;
+    if (strcmp(url, "/metrics") != 0)
+        return refuse(connection, MHD_HTTP_NOT_FOUND, "only /metrics is here\n");
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are answered\n");
+    if (*state == NULL) { /* an answer now would end the connection */
+        *state = &seen;
+        return MHD_YES;
+    }
+    if (*body_len != 0) { /* nobody asked for it */
+        *body_len = 0;
+        return MHD_YES;
+    }
+    return answer_metrics(user, connection);
+}
+
+bool metrics_serve(struct metrics *metrics, void (*look)(void *user, struct sl_stats *stats),
+                   void *user)
+{
+    metrics->look = look;
+    metrics->user = user;
+    /* By poll: with epoll, edge-triggered, libmicrohttpd (0.9.75) does not see the end of a client
+     * that sends and leaves at once, and keeps it until it times out. */
+    metrics->server = MHD_start_daemon(
+        MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET,
+        metrics->socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+    if (metrics->server == NULL)
+        cli_error("--metrics: no server: %s", strerror(errno));
+    return metrics->server != NULL;
+}
+
+void metrics_close(struct metrics *metrics)
+{
+    if (metrics->server != NULL)
+        MHD_stop_daemon(metrics->server); /* closes the socket */
+    else if (metrics->listens)
+        close(metrics->socket);
+    metrics->server = NULL;
+    metrics->listens = false;
+}

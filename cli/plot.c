@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "plot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli.h"
+
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7F;
+}
+
+/* In single quotes, with those in it doubled; a line's end would end the string. */
+void plot_quoted(FILE *script, const char *text)
+{
+    fputc('\'', script);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fputc('\'', script);
+        fputc(is_control(*text) ? '?' : *text, script);
+    }
+    fputc('\'', script);
+}
+
+FILE *plot_begin(const char *path, unsigned width, unsigned height)
+{
+    FILE *script;
+    char safe[512];
+
+    for (const char *at = path; *at != '\0'; at++) {
+        if (is_control(*at)) {
+            cli_error("--plot '%s': control characters in a path",
+                      cli_printable(path, safe, sizeof safe));
+            return NULL;
+        }
+    }
+    script = popen("gnuplot", "w");
+    if (script == NULL) {
+        cli_error("--plot '%s': gnuplot cannot be started: %s", path, strerror(errno));
+        return NULL;
+    }
+    fprintf(script,
+            "set terminal svg size %u,%u dynamic background rgb 'white' font 'sans,13'\n"
+            "set output ",
+            width, height);
+    plot_quoted(script, path);
+    fputc('\n', script);
+    return script;
+}
+
+bool plot_end(FILE *script, const char *path)
+{
+    fputs("set output\n", script);
+    const int status = pclose(script);
+    if (status != 0)
+        cli_error("--plot '%s': gnuplot failed (is it installed?)", path);
+    return status == 0;
+}

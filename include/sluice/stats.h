@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run has counted so far, for those who follow it: sinks take it as events (sink.h), and
+ * Prometheus as text. Who runs a pipeline fills it. */
+#ifndef SLUICE_STATS_H
+#define SLUICE_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sluice/detect.h"
+#include "sluice/dissect.h"
+#include "sluice/flow.h"
+#include "sluice/header.h"
+#include "sluice/pipeline.h"
+#include "sluice/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Counters are totals since the run began. Strings are UTF-8, and borrowed. */
+struct sl_stats {
+    int64_t start_ns, time_ns; /* the run's begin, and now: since 1970-01-01 UTC */
+    uint64_t uptime_ns;        /* between them, by a clock that never steps */
+    const char *version;       /* of sluice */
+
+    uint64_t packets, bytes; /* taken from the source, dissected; bytes captured */
+    uint64_t failed_sources; /* files that could not be read to their end */
+    bool live;               /* the source is an interface; otherwise the next two are 0 */
+    uint64_t kernel_packets; /* see sl_capture_stats */
+    uint64_t kernel_drops;
+    struct sl_dissect_stats dissected; /* of those packets */
+    struct sl_flow_stats flows;
+
+    bool has_header_checks; /* they are switched on */
+    uint64_t anomalies[SL_N_HEADER_CHECKS];
+    bool has_rules;
+    struct sl_rules_count rules;
+    uint64_t alerts;
+
+    struct sl_pipeline_snapshot pipeline;
+};
+
+/* The counters in Prometheus' text format, version 0.0.4 (Content-Type "text/plain; version=0.0.4;
+ * charset=utf-8"): docs/counters.md lists them. *text is allocated, ends in a NUL that len does not
+ * count, and is the caller's to free. SL_ENOMEM. Any thread. */
+SL_CHECK SL_API enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text,
+                                                   size_t *len);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* sl_hits_sort for who sorts often: the memory that it takes is kept. */
+#ifndef BATCH_HITS_SORT_H
+#define BATCH_HITS_SORT_H
+
+#include "sluice/engine.h"
+
+/* Zeroed at first; grows as needed. */
+struct hits_scratch {
+    struct sl_hit *hit;
+    size_t *place;
+    size_t n_hits, n_places; /* that there is room for */
+};
+
+/* Makes room for lists of n hits in items below n_items. False: no memory for it. */
+bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n, size_t n_items);
+
+void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch);
+void hits_scratch_free(struct hits_scratch *scratch);
+
+#endif

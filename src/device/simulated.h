@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* GPUs for tests: host memory acts as theirs, streams work late, and each step fails when told to.
+ *
+ * Test programs that link sluice_simulated call it instead of CUDA (the linker's --wrap): devices,
+ * pinned memory, stages, and a backend "simulated" for each engine, which runs the engine's best
+ * CPU backend on what was uploaded. Nothing of it is in the library or the command.
+ *
+ * What is queued on a stage's stream happens when something is waited for, or when it is closed,
+ * and after a random while: who gives memory back too soon, or takes order for granted, is found.
+ * A device that failed with SL_EDEVICE fails in all that it is asked for from then on, as a GPU
+ * does. */
+#ifndef DEVICE_SIMULATED_H
+#define DEVICE_SIMULATED_H
+
+#include <stdint.h>
+
+#include "sluice/status.h"
+
+enum { SIMULATED_DEVICES_MAX = 8 };
+
+enum simulated_step {
+    SIMULATED_PINNED, /* pinned memory, one block; counted for device 0 */
+    SIMULATED_STAGE,  /* opening a stage */
+    SIMULATED_OPEN,   /* opening a context, also with more room after an overflow */
+    SIMULATED_UPLOAD,
+    SIMULATED_SUBMIT,
+    SIMULATED_WAIT, /* the engine's work ends with an error */
+    SIMULATED_HITS, /* the hits come back in part */
+    SIMULATED_STEPS
+};
+
+/* From now on there are so many GPUs, all well, that take up to delay_us for what is waited for.
+ * Nothing of them may be open. */
+void simulated_reset(uint32_t n_devices, uint32_t delay_us);
+
+/* The nth call from now on, from 1, of this step on this device has this status. One fault a device
+ * and step. */
+void simulated_fail(int device, enum simulated_step step, uint32_t nth, enum sl_status status);
+
+uint32_t simulated_calls(int device, enum simulated_step step);
+
+/* Stages, contexts and pinned blocks that nobody has closed. */
+int simulated_n_open(void);
+
+#endif

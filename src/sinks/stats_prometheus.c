@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters in Prometheus' text format, version 0.0.4: for each metric a HELP and a TYPE line, then
+ * its samples. Times are seconds, sizes bytes, and counters end in _total, as Prometheus' naming
+ * rules ask. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sinks/event_text.h"
+#include "sinks/stats_text.h"
+
+/* Who writes asks once, at its end, whether memory sufficed. */
+struct exposition {
+    FILE *out;
+    const char *metric; /* of the samples that follow */
+};
+
+static void begin(struct exposition *to, const char *metric, const char *type, const char *help)
+{
+    fprintf(to->out, "# HELP %s %s\n# TYPE %s %s\n", metric, help, metric, type);
+    to->metric = metric;
+}
+
+/* A label's value between its quotes: UTF-8, with backslash, quote and line feed escaped. What is
+ * no UTF-8 becomes \xNN, as in all sinks, whose backslash is then escaped. */
+static void put_label(FILE *out, const char *name, const char *value)
+{
+    const uint8_t *at = (const uint8_t *)value, *const end = at + strlen(value);
+    char escaped[EVENT_ESCAPE_LEN];
+
+    fprintf(out, "%s=\"", name);
+    while (at < end) {
+        const size_t len = event_utf8_len(at, end);
+
+        if (len == 0) {
+            event_escape(escaped, *at++);
+            fprintf(out, "\\%.*s", EVENT_ESCAPE_LEN, escaped);
+            continue;
+        }
+        if (*at == '\n')
+            fputs("\\n", out);
+        else
+            fprintf(out, "%s%.*s", *at == '\\' || *at == '"' ? "\\" : "", (int)len,
+                    (const char *)at);
+        at += len;
+    }
+    fputc('"', out);
+}
+
+static void put_count(struct exposition *to, uint64_t value)
+{
+    fprintf(to->out, "%s %" PRIu64 "\n", to->metric, value);
+}
+
+static void put_count_of(struct exposition *to, const char *label, const char *name, uint64_t value)
+{
+    fprintf(to->out, "%s{", to->metric);
+    put_label(to->out, label, name);
+    fprintf(to->out, "} %" PRIu64 "\n", value);
+}
+
+static void put_seconds_of(struct exposition *to, const char *label, const char *name, uint64_t ns)
+{
+    fprintf(to->out, "%s{", to->metric);
+    put_label(to->out, label, name);
+    fprintf(to->out, "} %" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
+}
+
+static void count(struct exposition *to, const char *metric, const char *help, uint64_t value)
+{
+    begin(to, metric, "counter", help);
+    put_count(to, value);
+}
+
+static void gauge(struct exposition *to, const char *metric, const char *help, uint64_t value)
+{
+    begin(to, metric, "gauge", help);
+    put_count(to, value);
+}
+
+static void put_run(struct exposition *to, const struct sl_stats *stats)
+{
+    const uint64_t start_ns = stats->start_ns < 0 ? 0 : (uint64_t)stats->start_ns;
+
+    begin(to, "sluice_info", "gauge", "1; a label tells the version.");
+    put_count_of(to, "version", stats->version, 1);
+    begin(to, "sluice_start_time_seconds", "gauge", "When the run began, since 1970-01-01 UTC.");
+    fprintf(to->out, "%s %" PRIu64 ".%09" PRIu64 "\n", to->metric, start_ns / 1000000000,
+            start_ns % 1000000000);
+    gauge(to, "sluice_running", "1 while the pipeline runs.", stats->pipeline.running);
+}
+
+static void put_source(struct exposition *to, const struct sl_stats *stats)
+{
+    count(to, "sluice_packets_total", "Packets taken from the source and dissected.",
+          stats->packets);
+    count(to, "sluice_bytes_total", "Captured bytes of those packets.", stats->bytes);
+    count(to, "sluice_failed_sources_total", "Files that could not be read to their end.",
+          stats->failed_sources);
+    if (!stats->live)
+        return;
+    count(to, "sluice_kernel_packets_total",
+          "Packets that the capture filter let pass, also those dropped.", stats->kernel_packets);
+    count(to, "sluice_kernel_drops_total",
+          "Packets dropped by kernel or interface for want of room.", stats->kernel_drops);
+}
+
+static void put_dissected(struct exposition *to, const struct sl_dissect_stats *stats)
+{
+    begin(to, "sluice_protocol_packets_total", "counter", "Packets that contain the protocol.");
+    for (int p = 0; p < SL_N_PROTOCOLS; p++)
+        put_count_of(to, "protocol", sl_protocol_name((enum sl_protocol)p), stats->packets[p]);
+    begin(to, "sluice_protocol_bytes_total", "counter", "Captured bytes of those packets.");
+    for (int p = 0; p < SL_N_PROTOCOLS; p++)
+        put_count_of(to, "protocol", sl_protocol_name((enum sl_protocol)p), stats->bytes[p]);
+    begin(to, "sluice_undecodable_packets_total", "counter",
+          "Packets that were dissected in part or not at all, by what stopped it.");
+    for (int d = SL_DEFECT_NONE + 1; d < SL_N_DEFECTS; d++)
+        put_count_of(to, "reason", sl_defect_name((enum sl_defect)d), stats->defects[d]);
+}
+
+static void put_flows(struct exposition *to, const struct sl_flow_stats *flows)
+{
+    begin(to, "sluice_flows_total", "counter", "Flows that began.");
+    put_count_of(to, "protocol", "TCP", flows->tcp);
+    put_count_of(to, "protocol", "UDP", flows->udp);
+    put_count_of(to, "protocol", "other", flows->other);
+    count(to, "sluice_flows_midstream_total", "TCP flows that began without a SYN.",
+          flows->midstream);
+    count(to, "sluice_flows_evicted_total", "Flows that ended because the table was full.",
+          flows->evicted);
+    count(to, "sluice_flows_timed_out_total", "Flows that ended because they were idle.",
+          flows->timed_out);
+    gauge(to, "sluice_flows_active", "Flows in the table.", flows->active);
+}
+
+static void put_findings(struct exposition *to, const struct sl_stats *stats)
+{
+    if (stats->has_rules) {
+        begin(to, "sluice_rules", "gauge", "Rules that were read, by what became of them.");
+        put_count_of(to, "state", "loaded", stats->rules.loaded);
+        put_count_of(to, "state", "skipped", stats->rules.skipped);
+        put_count_of(to, "state", "bad", stats->rules.bad);
+        count(to, "sluice_alerts_total", "Alerts of signature rules.", stats->alerts);
+    }
+    if (!stats->has_header_checks)
+        return;
+    begin(to, "sluice_anomalies_total", "counter", "Anomalies that header checks found.");
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        put_count_of(to, "check", sl_header_check_name((enum sl_header_check)c),
+                     stats->anomalies[c]);
+}
+
+static void put_engines(struct exposition *to, const struct sl_pipeline_snapshot *pipeline)
+{
+    char name[STATS_NAME_LEN];
+
+    if (pipeline->n_engines == 0)
+        return;
+    begin(to, "sluice_engine_info", "gauge", "1; labels tell which backend runs the engine.");
+    for (uint32_t e = 0; e < pipeline->n_engines; e++) {
+        fputs("sluice_engine_info{", to->out);
+        put_label(to->out, "engine", stats_engine(pipeline, e, name));
+        fputc(',', to->out);
+        put_label(to->out, "backend", pipeline->stats.backend[e]);
+        fputs("} 1\n", to->out);
+    }
+    begin(to, "sluice_engine_hits_total", "counter", "Hits of the engine.");
+    for (uint32_t e = 0; e < pipeline->n_engines; e++)
+        put_count_of(to, "engine", stats_engine(pipeline, e, name), pipeline->stats.engine_hits[e]);
+    begin(to, "sluice_engine_seconds_total", "counter", "Busy time of the engine, all workers.");
+    for (uint32_t e = 0; e < pipeline->n_engines; e++)
+        put_seconds_of(to, "engine", stats_engine(pipeline, e, name), pipeline->stats.engine_ns[e]);
+}
+
+static void put_devices(struct exposition *to, const struct sl_pipeline_stats *stats)
+{
+    char name[STATS_NAME_LEN];
+
+    if (stats->n_devices == 0)
+        return;
+    begin(to, "sluice_device_info", "gauge", "1; a label tells the device's name.");
+    for (uint32_t d = 0; d < stats->n_devices; d++) {
+        fputs("sluice_device_info{", to->out);
+        put_label(to->out, "device", stats_device(&stats->devices[d].device, name));
+        fputc(',', to->out);
+        put_label(to->out, "name", stats->devices[d].device.name);
+        fputs("} 1\n", to->out);
+    }
+    begin(to, "sluice_device_batches_total", "counter", "Batches whose engines ran on the device.");
+    for (uint32_t d = 0; d < stats->n_devices; d++)
+        put_count_of(to, "device", stats_device(&stats->devices[d].device, name),
+                     stats->devices[d].batches);
+    begin(to, "sluice_device_redone_total", "counter",
+          "Batches that the device failed on, done again elsewhere.");
+    for (uint32_t d = 0; d < stats->n_devices; d++)
+        put_count_of(to, "device", stats_device(&stats->devices[d].device, name),
+                     stats->devices[d].redone);
+    begin(to, "sluice_device_dropped", "gauge", "1 where the device failed and was dropped.");
+    for (uint32_t d = 0; d < stats->n_devices; d++)
+        put_count_of(to, "device", stats_device(&stats->devices[d].device, name),
+                     stats->devices[d].dropped);
+}
+
+static void put_latency(struct exposition *to, const struct sl_pipeline_stats *stats)
+{
+    if (stats->latency.packets == 0)
+        return;
+    begin(to, "sluice_latency_seconds", "summary",
+          "From a packet's arrival to its result, since the run began.");
+    put_seconds_of(to, "quantile", "0.5", stats->latency.p50_ns);
+    put_seconds_of(to, "quantile", "0.99", stats->latency.p99_ns);
+    put_seconds_of(to, "quantile", "0.999", stats->latency.p999_ns);
+    put_seconds_of(to, "quantile", "1", stats->latency.max_ns);
+    fprintf(to->out, "sluice_latency_seconds_count %" PRIu64 "\n", stats->latency.packets);
+}
+
+static void put_stages(struct exposition *to, const struct sl_pipeline_snapshot *pipeline)
+{
+    const struct sl_pipeline_stats *stats = &pipeline->stats;
+    const uint64_t busy_ns[SL_PIPELINE_N_STAGES] = {stats->fill_ns, stats->load_ns, stats->work_ns,
+                                                    stats->drain_ns};
+
+    count(to, "sluice_batches_total", "Batches that went through all stages.", stats->batches);
+    begin(to, "sluice_stage_seconds_total", "counter", "Busy time of the stage, all its threads.");
+    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+        put_seconds_of(to, "stage", sl_pipeline_stage_name((enum sl_pipeline_stage)s), busy_ns[s]);
+    put_seconds_of(to, "stage", "digest", stats->digest_ns); /* after the engines, in `work` */
+    begin(to, "sluice_queue_depth", "gauge",
+          "Batches that wait for the stage; before fill, the free ones.");
+    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+        put_count_of(to, "stage", sl_pipeline_stage_name((enum sl_pipeline_stage)s),
+                     pipeline->stage[s].waiting);
+    begin(to, "sluice_stage_batches", "gauge", "Batches in the stage.");
+    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+        put_count_of(to, "stage", sl_pipeline_stage_name((enum sl_pipeline_stage)s),
+                     pipeline->stage[s].busy);
+    gauge(to, "sluice_workers", "Threads that run engines.", stats->n_workers);
+    gauge(to, "sluice_loaders", "Threads that prepare batches.", stats->n_loaders);
+}
+
+enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text, size_t *len)
+{
+    struct exposition to = {.out = open_memstream(text, len)};
+
+    if (to.out == NULL)
+        return SL_ENOMEM;
+    put_run(&to, stats);
+    put_source(&to, stats);
+    put_dissected(&to, &stats->dissected);
+    put_flows(&to, &stats->flows);
+    put_findings(&to, stats);
+    put_engines(&to, &stats->pipeline);
+    put_devices(&to, &stats->pipeline.stats);
+    put_stages(&to, &stats->pipeline);
+    put_latency(&to, &stats->pipeline.stats);
+
+    const bool failed = ferror(to.out) != 0;
+    if (fclose(to.out) == 0 && !failed)
+        return SL_OK;
+    free(*text);
+    *text = NULL;
+    return SL_ENOMEM;
+}

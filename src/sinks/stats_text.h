@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What all writers of counters share. */
+#ifndef SINKS_STATS_TEXT_H
+#define SINKS_STATS_TEXT_H
+
+#include "sluice/stats.h"
+
+/* The object behind "stats" in an EVE event, to be freed. NULL: no memory. */
+char *stats_json(const struct sl_stats *stats);
+
+/* Anomalies, and packets that were not dissected to their payload, of all kinds. */
+uint64_t stats_anomalies(const struct sl_stats *stats);
+uint64_t stats_undecodable(const struct sl_stats *stats);
+
+/* The engine's name, by which its counters are told from others': engines of one name are numbered
+ * from the second on ("rabin", "rabin-2"). Returns the name, or `numbered`. */
+enum { STATS_NAME_LEN = 64 };
+const char *stats_engine(const struct sl_pipeline_snapshot *pipeline, uint32_t e,
+                         char numbered[STATS_NAME_LEN]);
+
+/* "cpu", or "cuda:N" written to `numbered`: what --device calls it. */
+const char *stats_device(const struct sl_device *device, char numbered[STATS_NAME_LEN]);
+
+#endif

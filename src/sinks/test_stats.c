@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT */
+/* A run's counters in each of their forms: every one arrives once, under its name. */
+#include <jansson.h>
+#include <unistd.h>
+
+#include "sinks/test_sink_events.h"
+#include "sluice/stats.h"
+
+/* Counters that are all different, so that one in another's place is seen. */
+static void make_stats(struct sl_stats *stats)
+{
+    struct sl_pipeline_snapshot *pipeline = &stats->pipeline;
+
+    *stats = (struct sl_stats){
+        .start_ns = INT64_C(1767348662000000007),
+        .time_ns = INT64_C(1767348672123456789),
+        .uptime_ns = UINT64_C(10123456782),
+        .version = "1.2.3",
+        .packets = 1001,
+        .bytes = 900901,
+        .failed_sources = 3,
+        .live = true,
+        .kernel_packets = 1011,
+        .kernel_drops = 10,
+        .flows = {11, 12, 13, 14, 15, 16, 17, 18},
+        .has_header_checks = true,
+        .has_rules = true,
+        .rules = {.loaded = 20, .skipped = 21, .bad = 22},
+        .alerts = UINT64_C(1) << 62,
+    };
+    for (uint64_t p = 0; p < SL_N_PROTOCOLS; p++) {
+        stats->dissected.packets[p] = 100 + p;
+        stats->dissected.bytes[p] = 200 + p;
+    }
+    for (uint64_t d = 0; d < SL_N_DEFECTS; d++)
+        stats->dissected.defects[d] = 300 + d;
+    for (uint64_t c = 0; c < SL_N_HEADER_CHECKS; c++)
+        stats->anomalies[c] = 400 + c;
+    pipeline->running = true;
+    pipeline->n_engines = 3;
+    for (uint32_t e = 0; e < 3; e++) {
+        pipeline->engine[e] = e == 1 ? "header" : "mpm.gram"; /* two of one name */
+        pipeline->stats.backend[e] = e == 1 ? "avx2" : "scalar";
+        pipeline->stats.engine_hits[e] = 500 + e;
+        pipeline->stats.engine_ns[e] = UINT64_C(6000000001) + e;
+    }
+    pipeline->stats.batches = 601;
+    pipeline->stats.fill_ns = 1;
+    pipeline->stats.load_ns = UINT64_C(1000000000);
+    pipeline->stats.work_ns = UINT64_C(2000000345);
+    pipeline->stats.digest_ns = UINT64_C(3000000000);
+    pipeline->stats.drain_ns = UINT64_C(123456789012345678);
+    pipeline->stats.n_devices = 2;
+    for (uint32_t d = 0; d < 2; d++)
+        pipeline->stats.devices[d] = (struct sl_pipeline_device){
+            .device = {.kind = d == 0 ? SL_DEVICE_CUDA : SL_DEVICE_CPU, .index = 3 - 3 * (int)d},
+            .batches = 900 + d,
+            .redone = 910 + d,
+            .dropped = d == 0};
+    strcpy(pipeline->stats.devices[0].device.name, "a \"GPU\"");
+    pipeline->stats.latency.packets = 920;
+    pipeline->stats.latency.p50_ns = 921;
+    pipeline->stats.latency.p99_ns = 922;
+    pipeline->stats.latency.p999_ns = 923;
+    pipeline->stats.latency.max_ns = UINT64_C(9240000000);
+    pipeline->stats.n_workers = 602;
+    pipeline->stats.n_loaders = 603;
+    for (uint32_t s = 0; s < SL_PIPELINE_N_STAGES; s++) {
+        pipeline->stage[s].waiting = 700 + s;
+        pipeline->stage[s].busy = 800 + s;
+    }
+}
+
+/* ---- Prometheus ------------------------------------------------------------------------------ */
+
+static char *exposition(const struct sl_stats *stats)
+{
+    size_t len;
+    char *text;
+
+    assert_int_equal(sl_stats_prometheus(stats, &text, &len), SL_OK);
+    assert_int_equal(strlen(text), len);
+    assert_true(len > 0 && text[len - 1] == '\n');
+    return text;
+}
+
+/* How many lines are `series`, a space and `value`; of all values where it is NULL. */
+static uint32_t count_samples(const char *text, const char *series, const char *value)
+{
+    const size_t len = strlen(series);
+    uint32_t n = 0;
+
+    for (; text != NULL && *text != '\0'; text = strchr(text, '\n') + 1) {
+        if (strncmp(text, series, len) != 0 || text[len] != ' ')
+            continue;
+        const char *at = text + len + 1;
+        n += value == NULL || (strncmp(at, value, strlen(value)) == 0 && at[strlen(value)] == '\n');
+    }
+    return n;
+}
+
+/* The series is there once, and has this value. */
+static void check_sample(const char *text, const char *series, const char *value)
+{
+    if (count_samples(text, series, NULL) != 1 || count_samples(text, series, value) != 1)
+        fail_msg("%s %s is not there, or more than once", series, value);
+}
+
+static void check_count(const char *text, const char *metric, const char *label, const char *name,
+                        uint64_t value)
+{
+    char series[200], digits[24];
+
+    snprintf(series, sizeof series, "%s{%s=\"%s\"}", metric, label, name);
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    check_sample(text, series, digits);
+}
+
+static const struct {
+    const char *series, *value;
+} samples[] = {
+    {"sluice_info{version=\"1.2.3\"}", "1"},
+    {"sluice_start_time_seconds", "1767348662.000000007"},
+    {"sluice_running", "1"},
+    {"sluice_packets_total", "1001"},
+    {"sluice_bytes_total", "900901"},
+    {"sluice_failed_sources_total", "3"},
+    {"sluice_kernel_packets_total", "1011"},
+    {"sluice_kernel_drops_total", "10"},
+    {"sluice_flows_total{protocol=\"TCP\"}", "12"},
+    {"sluice_flows_total{protocol=\"UDP\"}", "13"},
+    {"sluice_flows_total{protocol=\"other\"}", "14"},
+    {"sluice_flows_midstream_total", "15"},
+    {"sluice_flows_evicted_total", "16"},
+    {"sluice_flows_timed_out_total", "17"},
+    {"sluice_flows_active", "18"},
+    {"sluice_rules{state=\"loaded\"}", "20"},
+    {"sluice_rules{state=\"skipped\"}", "21"},
+    {"sluice_rules{state=\"bad\"}", "22"},
+    {"sluice_alerts_total", "4611686018427387904"},
+    {"sluice_engine_info{engine=\"mpm.gram\",backend=\"scalar\"}", "1"},
+    {"sluice_engine_info{engine=\"header\",backend=\"avx2\"}", "1"},
+    {"sluice_engine_info{engine=\"mpm.gram-2\",backend=\"scalar\"}", "1"},
+    {"sluice_engine_hits_total{engine=\"mpm.gram\"}", "500"},
+    {"sluice_engine_hits_total{engine=\"header\"}", "501"},
+    {"sluice_engine_hits_total{engine=\"mpm.gram-2\"}", "502"},
+    {"sluice_engine_seconds_total{engine=\"mpm.gram\"}", "6.000000001"},
+    {"sluice_engine_seconds_total{engine=\"header\"}", "6.000000002"},
+    {"sluice_engine_seconds_total{engine=\"mpm.gram-2\"}", "6.000000003"},
+    {"sluice_device_info{device=\"cuda:3\",name=\"a \\\"GPU\\\"\"}", "1"},
+    {"sluice_device_info{device=\"cpu\",name=\"\"}", "1"},
+    {"sluice_device_batches_total{device=\"cuda:3\"}", "900"},
+    {"sluice_device_batches_total{device=\"cpu\"}", "901"},
+    {"sluice_device_redone_total{device=\"cuda:3\"}", "910"},
+    {"sluice_device_redone_total{device=\"cpu\"}", "911"},
+    {"sluice_device_dropped{device=\"cuda:3\"}", "1"},
+    {"sluice_device_dropped{device=\"cpu\"}", "0"},
+    {"sluice_latency_seconds{quantile=\"0.5\"}", "0.000000921"},
+    {"sluice_latency_seconds{quantile=\"0.99\"}", "0.000000922"},
+    {"sluice_latency_seconds{quantile=\"0.999\"}", "0.000000923"},
+    {"sluice_latency_seconds{quantile=\"1\"}", "9.240000000"},
+    {"sluice_latency_seconds_count", "920"},
+    {"sluice_batches_total", "601"},
+    {"sluice_stage_seconds_total{stage=\"fill\"}", "0.000000001"},
+    {"sluice_stage_seconds_total{stage=\"load\"}", "1.000000000"},
+    {"sluice_stage_seconds_total{stage=\"work\"}", "2.000000345"},
+    {"sluice_stage_seconds_total{stage=\"digest\"}", "3.000000000"},
+    {"sluice_stage_seconds_total{stage=\"drain\"}", "123456789.012345678"},
+    {"sluice_queue_depth{stage=\"fill\"}", "700"},
+    {"sluice_queue_depth{stage=\"load\"}", "701"},
+    {"sluice_queue_depth{stage=\"work\"}", "702"},
+    {"sluice_queue_depth{stage=\"drain\"}", "703"},
+    {"sluice_stage_batches{stage=\"fill\"}", "800"},
+    {"sluice_stage_batches{stage=\"load\"}", "801"},
+    {"sluice_stage_batches{stage=\"work\"}", "802"},
+    {"sluice_stage_batches{stage=\"drain\"}", "803"},
+    {"sluice_workers", "602"},
+    {"sluice_loaders", "603"},
+};
+
+enum { N_SAMPLES = sizeof samples / sizeof *samples };
+
+static void test_prometheus_has_each_counter_once(void **state)
+{
+    struct sl_stats stats;
+    uint32_t n_lines = 0;
+
+    (void)state;
+    make_stats(&stats);
+    char *text = exposition(&stats);
+    for (int i = 0; i < N_SAMPLES; i++)
+        check_sample(text, samples[i].series, samples[i].value);
+    for (uint64_t p = 0; p < SL_N_PROTOCOLS; p++) {
+        const char *name = sl_protocol_name((enum sl_protocol)p);
+
+        check_count(text, "sluice_protocol_packets_total", "protocol", name, 100 + p);
+        check_count(text, "sluice_protocol_bytes_total", "protocol", name, 200 + p);
+    }
+    for (uint64_t d = 1; d < SL_N_DEFECTS; d++)
+        check_count(text, "sluice_undecodable_packets_total", "reason",
+                    sl_defect_name((enum sl_defect)d), 300 + d);
+    for (uint64_t c = 0; c < SL_N_HEADER_CHECKS; c++)
+        check_count(text, "sluice_anomalies_total", "check",
+                    sl_header_check_name((enum sl_header_check)c), 400 + c);
+    for (const char *at = text; *at != '\0'; at = strchr(at, '\n') + 1)
+        n_lines += *at != '#';
+    assert_int_equal(n_lines,
+                     N_SAMPLES + 2 * SL_N_PROTOCOLS + SL_N_DEFECTS - 1 + SL_N_HEADER_CHECKS);
+    free(text);
+}
+
+static void test_prometheus_escapes_labels(void **state)
+{
+    struct sl_stats stats;
+
+    (void)state;
+    make_stats(&stats);
+    stats.version = "a\\b\"c\nd \xC3\xA9\xFF\xC3";
+    stats.pipeline.engine[0] = "\n\n";
+    stats.pipeline.engine[2] = "\n\n";
+    stats.pipeline.stats.backend[1] = "";
+    char *text = exposition(&stats);
+    check_sample(text, "sluice_info{version=\"a\\\\b\\\"c\\nd \xC3\xA9\\\\xff\\\\xc3\"}", "1");
+    check_sample(text, "sluice_engine_hits_total{engine=\"\\n\\n\"}", "500");
+    check_sample(text, "sluice_engine_hits_total{engine=\"\\n\\n-2\"}", "502");
+    check_sample(text, "sluice_engine_info{engine=\"header\",backend=\"\"}", "1");
+    free(text);
+}
+
+static void test_prometheus_leaves_out_what_is_not_switched_on(void **state)
+{
+    static const char *const absent[] = {"sluice_kernel_",   "sluice_alerts",  "sluice_rules",
+                                         "sluice_anomalies", "sluice_engine_", "sluice_device_",
+                                         "sluice_latency"};
+    struct sl_stats stats;
+
+    (void)state;
+    make_stats(&stats);
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        char *text = exposition(&stats);
+        assert_non_null(strstr(text, absent[i]));
+        free(text);
+    }
+    stats.live = stats.has_rules = stats.has_header_checks = false;
+    stats.pipeline.n_engines = stats.pipeline.stats.n_devices = 0;
+    stats.pipeline.stats.latency.packets = 0;
+    stats.start_ns = -1; /* a clock that nobody set */
+    char *text = exposition(&stats);
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        assert_null(strstr(text, absent[i]));
+    check_sample(text, "sluice_start_time_seconds", "0.000000000");
+    free(text);
+}
+
+/* ---- sinks ----------------------------------------------------------------------------------- */
+
+/* Writes the counters to a sink of the kind, alone; returns the file's only line. */
+static char *line_of(const char *kind, const struct sl_stats *stats)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "stats.%s", kind);
+    const bool is_console = strcmp(kind, "console") == 0;
+    FILE *file = fopen(scratch_path(name), "w+");
+    const int saved = is_console ? stdout_to(dup(fileno(file))) : -1;
+    struct sl_sink *sink = open_sink(is_console ? "console" : scratch_spec(kind, name));
+    char *line = NULL;
+    size_t cap = 0;
+
+    assert_true(sl_sink_takes_stats(sink));
+    assert_int_equal(sl_sink_write_stats(sink, stats, NULL), SL_OK);
+    close_sink(sink, 1);
+    if (is_console)
+        stdout_back(saved);
+    fclose(file);
+    file = fopen(scratch_path(name), "r");
+    assert_non_null(file);
+    assert_true(getline(&line, &cap, file) > 0);
+    assert_int_equal(getc(file), EOF);
+    fclose(file);
+    return line;
+}
+
+/* The value at a path of keys, one behind the other. */
+static json_t *at_path(json_t *value, const char *path)
+{
+    char key[64];
+
+    while (value != NULL && *path != '\0') {
+        const size_t len = strcspn(path, "/");
+
+        snprintf(key, sizeof key, "%.*s", (int)len, path);
+        value = json_object_get(value, key);
+        path += len + (path[len] == '/');
+    }
+    return value;
+}
+
+static void check_integer(json_t *event, const char *path, uint64_t expected)
+{
+    json_t *value = at_path(event, path);
+
+    if (!json_is_integer(value) || (uint64_t)json_integer_value(value) != expected)
+        fail_msg("%s is not %llu", path, (unsigned long long)expected);
+}
+
+static const struct {
+    const char *path;
+    uint64_t value;
+} members[] = {
+    {"uptime", 10},
+    {"capture/kernel_packets", 1011},
+    {"capture/kernel_drops", 10},
+    {"decoder/pkts", 1001},
+    {"decoder/bytes", 900901},
+    {"decoder/avg_pkt_size", 900},
+    {"decoder/ethernet", 100 + SL_PROTOCOL_ETHERNET},
+    {"decoder/vlan", 100 + SL_PROTOCOL_VLAN},
+    {"decoder/mpls", 100 + SL_PROTOCOL_MPLS},
+    {"decoder/pppoe", 100 + SL_PROTOCOL_PPPOE},
+    {"decoder/ppp", 100 + SL_PROTOCOL_PPP},
+    {"decoder/arp", 100 + SL_PROTOCOL_ARP},
+    {"decoder/ipv4", 100 + SL_PROTOCOL_IPV4},
+    {"decoder/ipv6", 100 + SL_PROTOCOL_IPV6},
+    {"decoder/gre", 100 + SL_PROTOCOL_GRE},
+    {"decoder/tcp", 100 + SL_PROTOCOL_TCP},
+    {"decoder/udp", 100 + SL_PROTOCOL_UDP},
+    {"decoder/sctp", 100 + SL_PROTOCOL_SCTP},
+    {"decoder/icmpv4", 100 + SL_PROTOCOL_ICMP},
+    {"decoder/icmpv6", 100 + SL_PROTOCOL_ICMPV6},
+    {"decoder/unknown_ethertype", 100 + SL_PROTOCOL_OTHER_LINK},
+    {"flow/total", 11},
+    {"flow/active", 18},
+    {"flow/tcp", 12},
+    {"flow/udp", 13},
+    {"tcp/midstream_pickups", 15},
+    {"detect/alert", UINT64_C(1) << 62},
+    {"sluice/failed_sources", 3},
+    {"sluice/batches", 601},
+    {"sluice/workers", 602},
+    {"sluice/loaders", 603},
+    {"sluice/busy_ns/fill", 1},
+    {"sluice/busy_ns/load", 1000000000},
+    {"sluice/busy_ns/work", 2000000345},
+    {"sluice/busy_ns/digest", UINT64_C(3000000000)},
+    {"sluice/busy_ns/drain", UINT64_C(123456789012345678)},
+    {"sluice/queues/fill/waiting", 700},
+    {"sluice/queues/drain/waiting", 703},
+    {"sluice/queues/load/busy", 801},
+    {"sluice/queues/work/busy", 802},
+    {"sluice/engines/mpm.gram/hits", 500},
+    {"sluice/engines/header/hits", 501},
+    {"sluice/engines/mpm.gram-2/hits", 502},
+    {"sluice/engines/mpm.gram-2/busy_ns", UINT64_C(6000000003)},
+    {"sluice/devices/cuda:3/batches", 900},
+    {"sluice/devices/cpu/batches", 901},
+    {"sluice/devices/cuda:3/redone", 910},
+    {"sluice/latency/packets", 920},
+    {"sluice/latency/p50_ns", 921},
+    {"sluice/latency/p99_ns", 922},
+    {"sluice/latency/p999_ns", 923},
+    {"sluice/latency/max_ns", UINT64_C(9240000000)},
+    {"sluice/flow/other", 14},
+    {"sluice/flow/evicted", 16},
+    {"sluice/flow/timed_out", 17},
+    {"sluice/undecodable/snapped", 300 + SL_DEFECT_SNAPPED},
+    {"sluice/undecodable/offset", 300 + SL_DEFECT_OFFSET},
+    {"sluice/anomalies/land", 400 + SL_HEADER_LAND},
+};
+
+static json_t *parse_event(char *line)
+{
+    json_t *event = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+
+    free(line);
+    assert_non_null(event);
+    return event;
+}
+
+static void test_eve_has_each_counter(void **state)
+{
+    struct sl_stats stats;
+    uint64_t undecodable = 0, anomalies = 0;
+
+    (void)state;
+    make_stats(&stats);
+    json_t *event = parse_event(line_of("eve", &stats));
+    json_t *counters = json_object_get(event, "stats");
+    json_t *engines = at_path(counters, "detect/engines");
+
+    assert_int_equal(json_object_size(event), 3);
+    assert_string_equal(json_string_value(json_object_get(event, "timestamp")),
+                        "2026-01-02T10:11:12.123456+0000");
+    assert_string_equal(json_string_value(json_object_get(event, "event_type")), "stats");
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        check_integer(counters, members[i].path, members[i].value);
+    for (int d = 1; d < SL_N_DEFECTS; d++)
+        undecodable += stats.dissected.defects[d];
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        anomalies += stats.anomalies[c];
+    check_integer(counters, "decoder/invalid", undecodable);
+    check_integer(counters, "sluice/anomaly", anomalies);
+    assert_int_equal(json_object_size(at_path(counters, "sluice/undecodable")), SL_N_DEFECTS - 1);
+    assert_int_equal(json_object_size(at_path(counters, "sluice/anomalies")), SL_N_HEADER_CHECKS);
+    assert_int_equal(json_array_size(engines), 1);
+    check_integer(json_array_get(engines, 0), "rules_loaded", 20);
+    check_integer(json_array_get(engines, 0), "rules_skipped", 21);
+    check_integer(json_array_get(engines, 0), "rules_failed", 22);
+    assert_string_equal(json_string_value(at_path(counters, "sluice/engines/header/backend")),
+                        "avx2");
+    assert_string_equal(json_string_value(at_path(counters, "sluice/devices/cuda:3/name")),
+                        "a \"GPU\"");
+    assert_true(json_is_true(at_path(counters, "sluice/devices/cuda:3/dropped")));
+    assert_true(json_is_false(at_path(counters, "sluice/devices/cpu/dropped")));
+    json_decref(event);
+}
+
+static void test_eve_of_nothing(void **state)
+{
+    const struct sl_stats stats = {.version = "1.2.3"};
+
+    (void)state;
+    json_t *event = parse_event(line_of("eve", &stats));
+    json_t *counters = json_object_get(event, "stats");
+
+    check_integer(counters, "decoder/pkts", 0);
+    check_integer(counters, "decoder/avg_pkt_size", 0);
+    check_integer(counters, "detect/alert", 0);
+    assert_null(at_path(counters, "capture"));
+    assert_null(at_path(counters, "detect/engines"));
+    assert_null(at_path(counters, "sluice/anomalies"));
+    assert_null(at_path(counters, "sluice/latency"));
+    assert_int_equal(json_object_size(at_path(counters, "sluice/engines")), 0);
+    assert_int_equal(json_object_size(at_path(counters, "sluice/undecodable")), 0);
+    json_decref(event);
+}
+
+static void test_console_has_a_line(void **state)
+{
+    struct sl_stats stats;
+    char *line;
+
+    (void)state;
+    make_stats(&stats);
+    memset(stats.anomalies, 0, sizeof stats.anomalies);
+    stats.anomalies[SL_HEADER_LAND] = 2;
+    stats.anomalies[SL_HEADER_TTL_ZERO] = 3;
+    stats.alerts = 7;
+    line = line_of("console", &stats);
+    assert_string_equal(line,
+                        "2026-01-02 10:11:12.123456  STATS  10 s  1001 packets  900901 bytes  "
+                        "10 dropped  18 active flows  5 anomalies  7 alerts\n");
+    free(line);
+    stats.live = stats.has_header_checks = stats.has_rules = false;
+    line = line_of("console", &stats);
+    assert_string_equal(line,
+                        "2026-01-02 10:11:12.123456  STATS  10 s  1001 packets  900901 bytes  "
+                        "18 active flows\n");
+    free(line);
+}
+
+static void test_sqlite_takes_none(void **state)
+{
+    struct sl_sink *sink = open_sink(scratch_spec("sqlite", "stats.db"));
+    struct made_event *made = malloc(sizeof *made);
+    struct sl_stats stats;
+    struct sl_diag diag = {.text = ""};
+
+    (void)state;
+    make_stats(&stats);
+    make_plain(made, 1);
+    assert_false(sl_sink_takes_stats(sink));
+    assert_int_equal(sl_sink_write_stats(sink, &stats, &diag), SL_EUNSUPPORTED);
+    assert_non_null(strstr(diag.text, "sqlite"));
+    assert_int_equal(sl_sink_write(sink, &made->event, &diag), SL_OK);
+    close_sink(sink, 1);
+    free(made);
+}
+
+static void test_counters_are_held(void **state)
+{
+    struct sl_sink *sink = open_sink(scratch_spec("eve", "held.eve")), *held;
+    struct sl_stats stats;
+
+    (void)state;
+    make_stats(&stats);
+    assert_int_equal(sl_sink_hold(&held, sink, 1 << 16, NULL), SL_OK);
+    assert_int_equal(sl_sink_write_stats(held, &stats, NULL), SL_OK);
+    assert_int_equal(sl_sink_written(held), 1);
+    assert_int_equal(sl_sink_pass(held, sink, NULL), SL_OK);
+    assert_int_equal(sl_sink_close(held, NULL, NULL), SL_OK);
+    assert_int_equal(sl_sink_hold(&held, sink, 100, NULL), SL_OK);
+    assert_int_equal(sl_sink_write_stats(held, &stats, NULL), SL_EOVERFLOW);
+    assert_int_equal(sl_sink_written(held), 0);
+    assert_int_equal(sl_sink_pass(held, sink, NULL), SL_OK);
+    assert_int_equal(sl_sink_close(held, NULL, NULL), SL_OK);
+    close_sink(sink, 1);
+}
+
+static void test_a_full_disk_is_said(void **state)
+{
+    struct sl_sink *sink = open_sink("eve:/dev/full");
+    struct sl_stats stats;
+    struct sl_diag diag = {.text = ""};
+    uint64_t written = 1;
+
+    (void)state;
+    make_stats(&stats);
+    assert_int_equal(sl_sink_write_stats(sink, &stats, &diag), SL_OK); /* it is buffered */
+    assert_int_equal(sl_sink_flush(sink, NULL), SL_EIO);
+    assert_int_equal(sl_sink_write_stats(sink, &stats, &diag), SL_EIO);
+    assert_non_null(strstr(diag.text, "No space left"));
+    assert_int_equal(sl_sink_close(sink, &written, &diag), SL_EIO);
+    assert_int_equal(written, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prometheus_has_each_counter_once),
+        cmocka_unit_test(test_prometheus_escapes_labels),
+        cmocka_unit_test(test_prometheus_leaves_out_what_is_not_switched_on),
+        cmocka_unit_test(test_eve_has_each_counter),
+        cmocka_unit_test(test_eve_of_nothing),
+        cmocka_unit_test(test_console_has_a_line),
+        cmocka_unit_test(test_sqlite_takes_none),
+        cmocka_unit_test(test_counters_are_held),
+        cmocka_unit_test(test_a_full_disk_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
+}

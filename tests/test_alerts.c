@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that the pipeline makes on many threads are those that one thread makes, packet after
+ * packet, to the byte: whatever the batches, the workers and the order in which they finish.
+ *
+ * Arguments: the folder of sample captures and rules. Real captures and rule sets are those of
+ * SLUICE_TEST_DATA. */
+#include <fcntl.h>
+#include <glob.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#include "findings.h"
+#include "sluice/sluice.h"
+#include "source.h"
+
+static const char *samples, *data; /* folders; data may be NULL */
+static char folder[] = "/tmp/sluice-alerts-XXXXXX";
+
+/* What is looked for, and in what. */
+struct task {
+    glob_t captures;
+    struct sl_rules *rules;
+    const struct sl_literal *literals;
+    size_t n_literals;
+    struct sl_mpm_table *matcher;
+    struct sl_header_table *header;
+};
+
+/* How it is done. */
+struct way {
+    uint32_t batch_len, batch_items, n_workers;
+    const char *second; /* a further sink, or NULL */
+};
+
+static char *scratch(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void open_task(struct task *task, const char *captures, const char *rules)
+{
+    struct sl_mpm_config mpm;
+    struct sl_header_config header;
+    glob_t files;
+    struct sl_diag diag;
+
+    *task = (struct task){0};
+    assert_int_equal(glob(captures, 0, NULL, &task->captures), 0);
+    assert_int_equal(glob(rules, 0, NULL, &files), 0);
+    assert_int_equal(sl_rules_create(&task->rules, &diag), SL_OK);
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        assert_int_equal(sl_rules_load(task->rules, files.gl_pathv[i], &diag), SL_OK);
+    globfree(&files);
+    assert_int_equal(sl_rules_compile(task->rules, &task->literals, &task->n_literals, &diag),
+                     SL_OK);
+    sl_mpm_config_init(&mpm);
+    assert_int_equal(sl_mpm_build(&task->matcher, &mpm, task->literals, task->n_literals, &diag),
+                     SL_OK);
+    sl_header_config_init(&header);
+    assert_int_equal(sl_header_build(&task->header, &header, &diag), SL_OK);
+}
+
+static void close_task(struct task *task)
+{
+    globfree(&task->captures);
+    sl_header_free(task->header);
+    sl_mpm_free(task->matcher);
+    sl_rules_free(task->rules);
+}
+
+/* ---- one packet after another ---------------------------------------------------------------- */
+
+enum { BATCH_LEN = 1 << 20, BATCH_ITEMS = 4096, MAX_HITS = 1 << 22, MAX_ALERTS = 1 << 20 };
+
+struct plain {
+    const struct task *task;
+    struct sl_batch *batch;
+    struct sl_flow_table *flows;
+    struct {
+        const struct sl_backend *backend;
+        void *context;
+        struct sl_hits hits;
+    } engine[2]; /* header checks, matcher */
+    struct sl_alert *alerts;
+    struct sl_sink *sink;
+    uint64_t n_events;
+};
+
+static void open_engine(struct plain *plain, int e, const struct sl_engine *engine,
+                        const void *table)
+{
+    const struct sl_limits limits = {BATCH_ITEMS, BATCH_LEN + SL_BATCH_ALIGN, MAX_HITS, 0};
+    struct sl_diag diag;
+
+    plain->engine[e].backend = sl_engine_choose(engine, SL_DEVICE_CPU, NULL);
+    assert_int_equal(
+        plain->engine[e].backend->open(&plain->engine[e].context, table, &limits, &diag), SL_OK);
+    plain->engine[e].hits = (struct sl_hits){malloc(MAX_HITS * sizeof(struct sl_hit)), MAX_HITS, 0};
+}
+
+static void write_event(struct plain *plain, uint32_t item, const struct sl_hit *hit,
+                        const struct sl_alert *alert)
+{
+    const struct sl_batch *batch = plain->batch;
+    struct sl_event event = {
+        .kind = hit != NULL ? SL_EVENT_ANOMALY : SL_EVENT_ALERT,
+        .origin = batch->origin[item],
+        .payload = batch->bytes + batch->payload[item].offset,
+        .payload_len = batch->payload[item].len,
+    };
+    struct sl_diag diag;
+
+    if (hit != NULL)
+        event.check = (enum sl_header_check)hit->id;
+    else
+        event.signature = sl_rules_signature(plain->task->rules, alert->signature);
+    event.source = plain->task->captures.gl_pathv[event.origin.source];
+    event.has_tuple = sl_packet_tuple(batch, item, &event.tuple);
+    assert_int_equal(sl_sink_write(plain->sink, &event, &diag), SL_OK);
+    plain->n_events++;
+}
+
+static void take_batch(struct plain *plain)
+{
+    const struct sl_hits *header = &plain->engine[0].hits;
+    struct sl_dissect_stats stats = {0};
+    size_t n_alerts, h = 0, a = 0;
+
+    sl_dissect(plain->batch, &stats);
+    sl_flow_track(plain->flows, plain->batch);
+    for (int e = 0; e < 2; e++) {
+        const struct sl_backend *backend = plain->engine[e].backend;
+
+        assert_int_equal(
+            backend->submit(plain->engine[e].context, plain->batch, &plain->engine[e].hits), SL_OK);
+        assert_int_equal(backend->wait(plain->engine[e].context), SL_OK);
+        sl_hits_sort(&plain->engine[e].hits);
+    }
+    assert_int_equal(sl_rules_evaluate(plain->task->rules, plain->batch, &plain->engine[1].hits,
+                                       plain->alerts, MAX_ALERTS, &n_alerts),
+                     SL_OK);
+    for (uint32_t item = 0; item < plain->batch->n_items; item++) {
+        for (; h < header->n && header->hit[h].item == item; h++)
+            write_event(plain, item, &header->hit[h], NULL);
+        for (; a < n_alerts && plain->alerts[a].item == item; a++)
+            write_event(plain, item, NULL, &plain->alerts[a]);
+    }
+}
+
+static void take_capture(struct plain *plain, uint16_t index)
+{
+    enum sl_status status = SL_OK;
+    struct sl_capture *capture;
+    struct sl_diag diag;
+
+    if (sl_capture_open_file(&capture, plain->task->captures.gl_pathv[index], index, &diag) !=
+        SL_OK)
+        return;
+    while (status == SL_OK) {
+        sl_batch_reset(plain->batch);
+        status = sl_capture_read(capture, plain->batch, &diag);
+        take_batch(plain);
+    }
+    sl_capture_close(capture);
+}
+
+/* Returns the number of events. */
+static uint64_t write_plainly(const struct task *task, const char *spec)
+{
+    struct plain plain = {.task = task};
+    struct sl_flow_config flow_config;
+    struct sl_diag diag;
+
+    sl_flow_config_init(&flow_config);
+    assert_int_equal(sl_flow_table_create(&plain.flows, &flow_config, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&plain.batch, BATCH_LEN, BATCH_ITEMS, false, &diag), SL_OK);
+    assert_int_equal(sl_sink_open(&plain.sink, spec, &diag), SL_OK);
+    open_engine(&plain, 0, &sl_header_engine, task->header);
+    open_engine(&plain, 1, sl_mpm_engine(task->matcher), task->matcher);
+    plain.alerts = malloc(MAX_ALERTS * sizeof *plain.alerts);
+    for (size_t i = 0; i < task->captures.gl_pathc; i++)
+        take_capture(&plain, (uint16_t)i);
+    assert_int_equal(sl_sink_close(plain.sink, NULL, &diag), SL_OK);
+    for (int e = 0; e < 2; e++) {
+        plain.engine[e].backend->close(plain.engine[e].context);
+        free(plain.engine[e].hits.hit);
+    }
+    free(plain.alerts);
+    sl_batch_free(plain.batch);
+    sl_flow_table_free(plain.flows);
+    return plain.n_events;
+}
+
+/* ---- through the pipeline -------------------------------------------------------------------- */
+
+struct run {
+    struct source source;
+    struct findings findings;
+    atomic_uint n_digested;
+};
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    return source_fill(&((struct run *)user)->source, batch, diag);
+}
+
+static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)diag;
+    return source_prepare(&((struct run *)user)->source, batch);
+}
+
+static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)diag;
+    return source_order(&((struct run *)user)->source, batch);
+}
+
+/* Some batches take much longer than those around them, so that they finish in another order. */
+static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    struct run *run = user;
+    uint64_t random = atomic_fetch_add(&run->n_digested, 1) * 2 + 1;
+
+    if (test_below(&random, 16) == 0)
+        usleep(test_below(&random, 1000));
+    return findings_digest(&run->findings, batch, hits, diag);
+}
+
+static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                            struct sl_diag *diag)
+{
+    return findings_drain(&((struct run *)user)->findings, batch, hits, diag);
+}
+
+static void run_pipeline(struct run *run, const struct task *task, const struct way *way)
+{
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag;
+
+    sl_pipeline_config_init(&config);
+    config.batch_len = way->batch_len;
+    source_batches(&config);
+    if (way->batch_items != 0)
+        config.batch_items = way->batch_items;
+    config.n_workers = way->n_workers;
+    config.engines[0].engine = &sl_header_engine;
+    config.engines[0].table = task->header;
+    config.engines[1].engine = sl_mpm_engine(task->matcher);
+    config.engines[1].table = task->matcher;
+    config.n_engines = 2;
+    config.fill = fill;
+    config.prepare = prepare;
+    config.order = order;
+    config.digest = digest;
+    config.drain = drain;
+    config.user = run;
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+}
+
+/* Returns the number of events. */
+static uint64_t write_by_pipeline(const struct task *task, const struct way *way, const char *spec)
+{
+    struct run run = {
+        .source = {.paths = (const char **)task->captures.gl_pathv,
+                   .n_paths = task->captures.gl_pathc},
+        .findings = {.rules = task->rules, .header_engine = 0, .matcher_engine = 1},
+    };
+    const int saved = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
+
+    run.findings.source = &run.source;
+    run.findings.sinks[0].spec = spec;
+    run.findings.sinks[1].spec = way->second;
+    run.findings.n_sinks = 1 + (way->second != NULL);
+    dup2(null, STDERR_FILENO); /* the captures that are cut are said there */
+    assert_true(source_open(&run.source));
+    assert_true(findings_open(&run.findings));
+    run_pipeline(&run, task, way);
+    assert_true(findings_close(&run.findings));
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(null);
+
+    const uint64_t n_events = run.findings.n_alerts + run.findings.n_anomalies;
+    for (uint32_t i = 0; i < run.findings.n_sinks; i++)
+        assert_int_equal(run.findings.sinks[i].written, n_events);
+    findings_free(&run.findings);
+    source_close(&run.source);
+    return n_events;
+}
+
+/* ---- comparison ------------------------------------------------------------------------------ */
+
+static void assert_same_files(const char *name, const char *other)
+{
+    static char left_bytes[1 << 16], right_bytes[1 << 16];
+    FILE *left = fopen(scratch(name), "rb"), *right = fopen(scratch(other), "rb");
+    size_t n;
+
+    assert_non_null(left);
+    assert_non_null(right);
+    do {
+        n = fread(left_bytes, 1, sizeof left_bytes, left);
+        assert_int_equal(fread(right_bytes, 1, sizeof right_bytes, right), n);
+        assert_true(n == 0 || memcmp(left_bytes, right_bytes, n) == 0);
+    } while (n != 0);
+    fclose(left);
+    fclose(right);
+}
+
+static void check_ways(const char *captures, const char *rules, const struct way *ways,
+                       size_t n_ways, uint64_t min_events)
+{
+    char spec[140];
+    struct task task;
+
+    open_task(&task, captures, rules);
+    snprintf(spec, sizeof spec, "eve:%s", scratch("plain.json"));
+
+    const uint64_t n_events = write_plainly(&task, spec);
+
+    print_message("%zu captures, %zu literals: %llu events\n", task.captures.gl_pathc,
+                  task.n_literals, (unsigned long long)n_events);
+    assert_true(n_events >= min_events);
+    snprintf(spec, sizeof spec, "eve:%s", scratch("piped.json"));
+    for (size_t i = 0; i < n_ways; i++) {
+        assert_int_equal(write_by_pipeline(&task, &ways[i], spec), n_events);
+        assert_same_files("plain.json", "piped.json");
+    }
+    close_task(&task);
+}
+
+static void test_samples(void **state)
+{
+    static const uint32_t lens[] = {SL_CAPTURE_PACKET_MAX, 4 << 20};
+    char captures[600], rules[600], database[140];
+    struct way ways[8 * 4 + 1];
+    size_t n = 0;
+
+    (void)state;
+    for (uint32_t n_workers = 1; n_workers <= 8; n_workers++)
+        for (uint32_t i = 0; i < 4; i++)
+            ways[n++] = (struct way){lens[i / 3], (uint32_t[]){1, 7, 0, 0}[i], n_workers, NULL};
+    snprintf(database, sizeof database, "sqlite:%s", scratch("events.db"));
+    ways[n++] = (struct way){SL_CAPTURE_PACKET_MAX, 100, 3, database};
+    snprintf(captures, sizeof captures, "%s/*.pcap*", samples);
+    snprintf(rules, sizeof rules, "%s/sample.rules", samples);
+    check_ways(captures, rules, ways, n, 100);
+}
+
+static void test_real_captures(void **state)
+{
+    /* The text of 64 MiB of packets is more than is made ahead. */
+    static const struct way ways[] = {
+        {SL_CAPTURE_PACKET_MAX, 0, 8, NULL},
+        {SL_CAPTURE_PACKET_MAX, 64, 5, NULL},
+        {1 << 20, 0, 2, NULL},
+        {4 << 20, 0, 4, NULL},
+        {64 << 20, 0, 3, NULL},
+    };
+    char captures[600], rules[600];
+
+    (void)state;
+    if (data == NULL)
+        skip();
+    snprintf(captures, sizeof captures, "%s/pcap/*.pcap*", data);
+    snprintf(rules, sizeof rules, "%s/sample.rules", samples);
+    check_ways(captures, rules, ways, sizeof ways / sizeof *ways, 100000);
+}
+
+static void test_real_rules(void **state)
+{
+    static const struct way ways[] = {
+        {SL_CAPTURE_PACKET_MAX, 200, 6, NULL},
+        {1 << 20, 0, 1, NULL},
+        {2 << 20, 0, 7, NULL},
+        {16 << 20, 0, 3, NULL},
+    };
+    char captures[600], rules[600];
+
+    (void)state;
+    if (data == NULL)
+        skip();
+    snprintf(captures, sizeof captures, "%s/pcap/*.pcap*", data);
+    snprintf(rules, sizeof rules, "%s/rules/*/*.rules", data);
+    check_ways(captures, rules, ways, sizeof ways / sizeof *ways, 10000);
+}
+
+static int remove_scratch(void **state)
+{
+    static const char *const names[] = {"plain.json", "piped.json", "events.db"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(scratch(names[i]));
+    return rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_real_captures),
+        cmocka_unit_test(test_real_rules),
+    };
+
+    if (argc != 2 || mkdtemp(folder) == NULL)
+        return EXIT_FAILURE;
+    samples = argv[1];
+    data = getenv("SLUICE_TEST_DATA");
+    if (data == NULL)
+        puts("SLUICE_TEST_DATA names no folder of rules and captures: only the samples are read");
+    return cmocka_run_group_tests(tests, NULL, remove_scratch);
+}

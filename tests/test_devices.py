@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command on several GPUs, which are simulated and fail when told to.
+
+usage: test_devices.py SLUICE_SIMULATED SAMPLES
+"""
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+SLUICE, SAMPLES = sys.argv[1:3]
+CAPTURES = [os.path.join(SAMPLES, "sample.pcap")] * 300  # some batches
+RULES = os.path.join(SAMPLES, "sample.rules")
+
+
+def sluice(*arguments, gpus=0, faults=""):
+    environment = dict(os.environ, SIMULATED_GPUS=str(gpus), SIMULATED_FAULTS=faults)
+    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120, env=environment,
+                          stdin=subprocess.DEVNULL)
+
+
+def start(*arguments, gpus=0, faults=""):
+    environment = dict(os.environ, SIMULATED_GPUS=str(gpus), SIMULATED_FAULTS=faults)
+    return subprocess.Popen([SLUICE, *arguments], env=environment, stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+class Devices(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.eve = os.path.join(cls.folder.name, "eve.json")
+        cls.expected = cls.events(cls, sluice(*cls.arguments(cls, "cpu")))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def arguments(self, device, *more):
+        return ["run", "-r", *CAPTURES, "--rules", RULES, "--header-checks", "--json", "--alerts",
+                "eve:" + self.eve, "--device", device, *more]
+
+    def events(self, result):
+        assert result.returncode == 0, result.stderr
+        with open(self.eve, encoding="utf-8") as file:
+            return file.read()
+
+    def run_on(self, device, *more, **how):
+        """Runs; the events are the CPU's. Returns what the summary says of the devices, and stderr."""
+        result = sluice(*self.arguments(device, *more), **how)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.events(result), self.expected)
+        summary = json.loads(result.stdout)
+        return summary["devices"], result.stderr.decode().splitlines()
+
+    def test_all_some_or_one(self):
+        self.assertGreater(len(self.expected.splitlines()), 1000)
+        for device, indices in (("cuda", [0, 1, 2]), ("cuda:2,0", [2, 0]), ("cuda:1", [1]), ("auto", [0])):
+            devices, errors = self.run_on(device, gpus=3)
+            self.assertEqual([entry["index"] for entry in devices], indices)
+            self.assertEqual({entry["kind"] for entry in devices}, {"cuda"})
+            self.assertEqual([entry["dropped"] for entry in devices], [False] * len(indices))
+            self.assertGreater(sum(entry["batches"] for entry in devices), 3)
+            self.assertEqual(errors, [])
+
+    def test_wrong_devices_are_refused(self):
+        for device, word in (("cuda:0,0", "twice"), ("cuda:0,9", "cuda:9"), ("cuda:0,x", "'x'")):
+            result = sluice(*self.arguments(device), gpus=2)
+            self.assertEqual(result.returncode, 2)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            self.assertIn(word, result.stderr.decode())
+
+    def test_a_device_that_fails_is_dropped(self):
+        for step in ("upload", "submit", "wait", "hits"):
+            devices, errors = self.run_on("cuda", gpus=2, faults=f"1:{step}:1")
+            self.assertEqual([entry["dropped"] for entry in devices], [False, True])
+            self.assertIn(devices[1]["redone"], (1, 2))
+            self.assertEqual(devices[0]["redone"], 0)
+            self.assertEqual(len(errors), 1, errors)
+            self.assertIn("cuda:1 is dropped: " + devices[1]["why"], errors[0])
+            self.assertTrue(errors[0].endswith(f" {devices[1]['redone']}"), errors[0])
+
+    def test_the_cpu_takes_over_from_the_last(self):
+        for faults in ("0:wait:2,1:upload:1", "0:submit:1,1:hits:1"):
+            devices, errors = self.run_on("cuda", gpus=2, faults=faults)
+            self.assertEqual([entry["kind"] for entry in devices], ["cuda", "cuda", "cpu"])
+            self.assertEqual([entry["dropped"] for entry in devices], [True, True, False])
+            self.assertGreater(devices[2]["batches"], 0)
+            self.assertEqual(len(errors), 2, errors)
+
+    def test_the_summary_tells_people(self):
+        arguments = [argument for argument in self.arguments("cuda") if argument != "--json"]
+        result = sluice(*arguments, gpus=2, faults="0:wait:1,1:upload:1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        text = result.stdout.decode()
+        self.assertRegex(text, r"on 2 GPUs \(cuda: asked for\)")
+        self.assertRegex(text, r"cuda:0 +simulated GPU 0, [0-9]+ batches\n +dropped: .*; [12] batches were done again")
+        self.assertRegex(text, r"cpu +.*, [0-9]+ batches, took over\n")
+
+    def test_one_without_memory_is_left_out(self):
+        for step in ("open", "stage"):
+            devices, errors = self.run_on("cuda", gpus=2, faults=f"0:{step}:1:memory")
+            self.assertEqual([entry["dropped"] for entry in devices], [True, False])
+            self.assertEqual(devices[0]["redone"] + devices[0]["batches"], 0)
+            self.assertEqual(len(errors), 1)
+            self.assertIn("cuda:0 is dropped", errors[0])
+            self.assertIn("out of memory", errors[0])
+
+    def test_a_gpu_that_was_only_preferred_is_given_up(self):
+        table = os.path.join(self.folder.name, "rules.table")
+        self.assertEqual(sluice("rules", "--compile", table, "--device", "cpu", RULES).returncode, 0)
+        for faults, more in (("0:open:1:memory", []), ("0:open:1:device", []), ("0:pinned:1", []),
+                             ("0:open:2:unsupported", ["--compiled", table])):
+            devices, errors = self.run_on("auto", *more, gpus=1, faults=faults)
+            self.assertEqual([entry["kind"] for entry in devices], ["cpu"])
+            self.assertEqual(len(errors), 1)
+            self.assertIn("the CPU takes over", errors[0])
+            result = sluice(*self.arguments("cuda", *more), gpus=1, faults=faults)
+            self.assertEqual(result.returncode, 2)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+    def interrupt(self, number, device, **how):
+        """A pipe that goes on, and a signal in between. Returns the summary."""
+        with open(CAPTURES[0], "rb") as file:
+            capture = file.read()
+        process = start("run", "-r", "-", "--rules", RULES, "--header-checks", "--json", "--alerts",
+                        "eve:" + self.eve, "--device", device, **how)
+        stop = threading.Event()
+
+        def write():
+            try:
+                process.stdin.write(capture)
+                while not stop.is_set():
+                    process.stdin.write(capture[24:])
+            except BrokenPipeError:
+                pass
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        time.sleep(0.7)
+        process.send_signal(number)
+        text = process.stdout.read()
+        stop.set()
+        self.assertEqual(process.wait(timeout=60), 0, process.stderr.read())
+        writer.join()
+        for stream in (process.stdout, process.stderr):
+            stream.close()
+        try:
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        return json.loads(text)
+
+    def test_signals_lose_no_finished_alert(self):
+        """The events are those of a capture of as many packets as were read."""
+        with open(CAPTURES[0], "rb") as file:
+            capture = file.read()
+        lens, at = [], 24
+        while at < len(capture):
+            lens.append(16 + struct.unpack_from("<I", capture, at + 8)[0])
+            at += lens[-1]
+        for number, device, how in ((signal.SIGINT, "cpu", {}), (signal.SIGTERM, "cpu", {}),
+                                    (signal.SIGINT, "cuda", {"gpus": 2, "faults": "1:wait:3"}),
+                                    (signal.SIGTERM, "cuda", {"gpus": 1})):
+            packets = self.interrupt(number, device, **how)["packets"]
+            self.assertGreater(packets, 0)
+            with open(self.eve, encoding="utf-8") as file:
+                found = [json.loads(line) for line in file]
+            prefix = os.path.join(self.folder.name, "prefix.pcap")
+            with open(prefix, "wb") as file:
+                file.write(capture[:24] + capture[24:] * (packets // len(lens)) +
+                           capture[24:24 + sum(lens[:packets % len(lens)])])
+            result = sluice("run", "-r", prefix, "--rules", RULES, "--header-checks", "--alerts", "eve:" + self.eve)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(self.eve, encoding="utf-8") as file:
+                expected = [json.loads(line) for line in file]
+            for event in found + expected:
+                event.pop("pcap_filename", None)
+            self.assertEqual(len(found), len(expected))
+            self.assertTrue(found == expected, f"signal {number} on {device}: other events")
+
+    def test_devices_lists_them(self):
+        names = sluice("devices", gpus=2).stdout.decode()
+        self.assertEqual(len(re.findall(r"^cuda:[01] +simulated GPU [01]", names, re.M)), 2, names)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
