@@ -186,9 +186,6 @@ static enum sl_status scan(struct cpu_context *cpu, const struct sl_batch *batch
     }
     if (status == SL_OK)
         status = look_up(context, hits);
-    /* A batch that is run again, for its hits did not fit, counts once. */
-    if (status == SL_OK && hits->n <= hits->cap)
-        add_count(context->watch, &context->count);
     return status;
 }
 
@@ -239,6 +236,17 @@ static enum sl_status scalar_open(void **context, const void *table, const struc
     return open_context(context, table, limits, 1, diag);
 }
 
+/* A batch that is run again, for its hits did not fit, counts once. */
+static enum sl_status names_wait(void *opaque)
+{
+    struct context *context = (struct context *)opaque;
+    const enum sl_status status = cpu_backend_wait(context);
+
+    if (status == SL_OK)
+        add_count(context->watch, &context->count);
+    return status;
+}
+
 static enum sl_status names_submit(void *context, const struct sl_batch *batch,
                                    struct sl_hits *hits)
 {
@@ -253,7 +261,7 @@ static const struct sl_backend batched = {
     .usable = cpu_backend_usable,
     .open = batched_open,
     .submit = names_submit,
-    .wait = cpu_backend_wait,
+    .wait = names_wait,
     .close = names_close,
 };
 
@@ -263,7 +271,7 @@ static const struct sl_backend scalar = {
     .usable = cpu_backend_usable,
     .open = scalar_open,
     .submit = names_submit,
-    .wait = cpu_backend_wait,
+    .wait = names_wait,
     .close = names_close,
 };
 
