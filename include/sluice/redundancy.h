@@ -117,16 +117,16 @@ SL_API void sl_matcher_free(struct sl_matcher *matcher);
 
 /* Frames may be lost, reordered, repeated and damaged, feedback too, and either side may start anew
  * at any time: a packet is delivered as it was, or not at all. Whatever went before, packets that
- * are encoded after two pieces of feedback have come through, of which the second was written after a
- * frame encoded under the first had come, are delivered when their frames come. One does but where the
- * epochs lie 2^31 apart. That holds with and without `acknowledged`; with it, single losses do not
- * cost later packets, without it each may cost those of a round trip.
+ * are encoded after two pieces of feedback have come through, of which the second was written after
+ * a frame encoded under the first had come, are delivered when their frames come. One does but
+ * where the epochs lie 2^31 apart. That holds with and without `acknowledged`; with it, single
+ * losses do not cost later packets, without it each may cost those of a round trip.
  *
- * Frames and feedback are not secret and not signed: XXH3 finds accidents, and who can forge feedback can
- * make the encoder begin new epochs and send packets again, though never make a wrong byte of frames that
- * are whole. Encrypt and authenticate both (after encoding), and use a pair of caches for each tenant,
- * as lengths tell what was sent before. Packets that are encrypted already have nothing to find; send
- * them past the encoder. */
+ * Frames and feedback are not secret and not signed: XXH3 finds accidents, and who can forge
+ * feedback can make the encoder begin new epochs and send packets again, though never make a wrong
+ * byte of frames that are whole. Encrypt and authenticate both (after encoding), and use a pair of
+ * caches for each tenant, as lengths tell what was sent before. Packets that are encrypted already
+ * have nothing to find; send them past the encoder. */
 
 struct sl_encoder_stats {
     struct sl_matcher_stats match;
