@@ -21,7 +21,8 @@ static const char usage[] =
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
     "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n"
     "  redundancy  payloads to frames without what they repeat, and back, one core\n"
-    "  fib      longest-prefix match of names, each plane and backend, builds and updates\n\n"
+    "  fib      longest-prefix match of names, each plane and backend, builds and updates\n"
+    "  names    names in packets, found and looked up, one core\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
@@ -44,7 +45,8 @@ static const char usage[] =
     "  --all-cores          rows on all cores too, a context each; of sampling too\n"
     "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
     "  --study NAME         a paper's study instead: packet-size, literals or match-rate\n\n"
-    "Of fib, whose traces are random names, or of the longest 10 %, with a random path behind:\n"
+    "Of fib, whose traces are random names, or of the longest 10 %, with a random path behind, and of\n"
+    "names, whose packets ask for random names (or are those of -r):\n"
     "  --names FILE         names of the tables, /com/parc/www or www.parc.com one a line; beyond\n"
     "                       them their labels are recombined (generated where not given)\n"
     "  --entries N,...      names of each table (1000000)\n"
@@ -61,7 +63,8 @@ static const struct {
                {"mpm", bench_mpm, true, true, true},
                {"sampling", bench_sampling, true, true, false},
                {"redundancy", bench_redundancy, true, false, false},
-               {"fib", bench_fib, false, false, false}};
+               {"fib", bench_fib, false, false, false},
+               {"names", bench_packet_names, false, false, false}};
 
 enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 3 };
 

@@ -245,5 +245,6 @@ bool bench_sampling(const struct bench *bench);
 bool bench_is_sampler(const char *name);
 bool bench_redundancy(const struct bench *bench);
 bool bench_fib(const struct bench *bench);
+bool bench_packet_names(const struct bench *bench);
 
 #endif

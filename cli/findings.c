@@ -18,6 +18,7 @@ struct digest {
     const struct sl_alert *alerts;
     size_t n_alerts;
     struct virus_batch *viruses;     /* NULL: payloads are not scanned */
+    struct name_teller *teller;      /* NULL: names are not looked up */
     struct sl_sink *held[MAX_SINKS]; /* the first events of the batch; NULL: the sink holds none */
 };
 
@@ -47,8 +48,8 @@ bool findings_open(struct findings *findings)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The events of a batch: anomalies, alerts and viruses, each in item order, merged into packet
- * order. */
+/* The events of a batch: anomalies, alerts, viruses and names, each in item order, merged into
+ * packet order. */
 struct events {
     const struct findings *findings;
     const struct sl_batch *batch;
@@ -57,10 +58,18 @@ struct events {
     size_t n_alerts;
     struct virus_batch *viruses;
     size_t n_viruses;
-    size_t h, a, v; /* the next of each */
+    const struct sl_hits *names;
+    struct name_teller *teller;
+    size_t h, a, v, n; /* the next of each */
+    bool no_memory;    /* the next one could not be told */
 };
 
 static const struct sl_hits no_hits;
+
+static bool looks_names_up(const struct findings *findings)
+{
+    return findings->names != NULL && findings->names->engine >= 0;
+}
 
 static struct events events_of(const struct findings *findings, const struct sl_batch *batch,
                                const struct sl_hits *hits, const struct digest *digest)
@@ -73,6 +82,8 @@ static struct events events_of(const struct findings *findings, const struct sl_
         .n_alerts = digest->n_alerts,
         .viruses = digest->viruses,
         .n_viruses = virus_batch_count(digest->viruses),
+        .names = looks_names_up(findings) ? &hits[findings->names->engine] : &no_hits,
+        .teller = digest->teller,
     };
 }
 
@@ -91,31 +102,38 @@ static void describe_packet(struct sl_event *event, const struct events *events,
         event->payload = batch->bytes + batch->payload[item].offset;
 }
 
-/* False: there are no more. */
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* False: there are no more, or no_memory. */
 static bool next_event(struct events *events, struct sl_event *event)
 {
-    const struct sl_hits *header = events->header;
+    const struct sl_hits *header = events->header, *names = events->names;
     const uint32_t end = events->batch->n_items;
     const uint32_t of_header = events->h < header->n ? header->hit[events->h].item : end;
     const uint32_t of_alert = events->a < events->n_alerts ? events->alerts[events->a].item : end;
     const uint32_t of_virus =
         events->v < events->n_viruses ? virus_batch_item(events->viruses, events->v) : end;
+    const uint32_t of_name = events->n < names->n ? names->hit[events->n].item : end;
+    const uint32_t first = least(least(of_header, of_alert), least(of_virus, of_name));
 
-    if (of_header == end && of_alert == end && of_virus == end)
+    if (first == end)
         return false;
-    if (of_header <= of_alert && of_header <= of_virus) {
-        describe_packet(event, events, of_header);
-        event->kind = SL_EVENT_ANOMALY;
+    describe_packet(event, events, first);
+    event->kind = of_header == first ? SL_EVENT_ANOMALY : SL_EVENT_ALERT;
+    if (of_header == first)
         event->check = (enum sl_header_check)header->hit[events->h++].id;
-        return true;
-    }
-    describe_packet(event, events, of_alert <= of_virus ? of_alert : of_virus);
-    event->kind = SL_EVENT_ALERT;
-    event->signature =
-        of_alert <= of_virus
-            ? sl_rules_signature(events->findings->rules, events->alerts[events->a++].signature)
-            : virus_batch_signature(events->viruses, events->v++);
-    return true;
+    else if (of_alert == first)
+        event->signature =
+            sl_rules_signature(events->findings->rules, events->alerts[events->a++].signature);
+    else if (of_virus == first)
+        event->signature = virus_batch_signature(events->viruses, events->v++);
+    else
+        events->no_memory =
+            !name_teller_tell(events->teller, events->batch, &names->hit[events->n++], event);
+    return !events->no_memory;
 }
 
 /* ---- digest ---------------------------------------------------------------------------------- */
@@ -124,6 +142,7 @@ static void free_digest(struct digest *digest)
 {
     sl_evaluator_free(digest->evaluator);
     virus_batch_free(digest->viruses);
+    name_teller_free(digest->teller);
     for (uint32_t i = 0; i < MAX_SINKS; i++)
         if (sl_sink_close(digest->held[i], NULL, NULL) != SL_OK)
             continue; /* it was full when the run ended */
@@ -142,6 +161,11 @@ static enum sl_status make_digest(struct digest **out, struct findings *findings
         status = sl_evaluator_create(&made->evaluator, findings->rules, diag);
     if (status == SL_OK)
         status = virus_batch_create(&made->viruses, &findings->virus, diag);
+    if (status == SL_OK && looks_names_up(findings)) {
+        made->teller = name_teller_create(findings->names->names);
+        if (made->teller == NULL)
+            status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
+    }
     for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
         status = sl_sink_hold(&made->held[i], findings->sinks[i].sink, HOLD_LEN, diag);
         if (status == SL_EUNSUPPORTED)
@@ -182,11 +206,15 @@ static enum sl_status write_events(struct sl_sink *sink, struct events events, u
     enum sl_status status = SL_OK;
     struct sl_event event;
 
+    if (events.teller != NULL)
+        name_teller_begin(events.teller);
     while (status == SL_OK && next_event(&events, &event))
         if (skip != 0)
             skip--;
         else
             status = sl_sink_write(sink, &event, diag);
+    if (status == SL_OK && events.no_memory)
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
     return status;
 }
 
@@ -238,7 +266,8 @@ static enum sl_status drain_to(struct sl_sink *sink, struct sl_sink *held,
         n_held = sl_sink_written(held);
         status = sl_sink_pass(held, sink, diag);
     }
-    if (status == SL_OK && n_held < events->header->n + events->n_alerts + events->n_viruses)
+    if (status == SL_OK &&
+        n_held < events->header->n + events->n_alerts + events->n_viruses + events->names->n)
         status = write_events(sink, *events, n_held, diag);
     if (status == SL_OK && flush)
         status = sl_sink_flush(sink, diag);
@@ -263,6 +292,8 @@ enum sl_status findings_drain(struct findings *findings, const struct sl_batch *
     count(findings, &events);
     if (!virus_count(&findings->virus, digest->viruses))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for names of viruses");
+    if (looks_names_up(findings))
+        status = run_names_count(findings->names, batch, events.names, diag);
     pthread_mutex_lock(&findings->sinks_lock);
     for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
         status = drain_to(findings->sinks[i].sink, digest->held[i], &events,

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "run_names.h"
 #include "sluice/detect.h"
 #include "sluice/header.h"
 #include "sluice/sink.h"
@@ -22,6 +23,7 @@ struct findings {
     int header_engine;            /* index of its hits, -1: not switched on */
     int matcher_engine;
     struct virus virus;
+    struct run_names *names; /* NULL, or its engine -1: not switched on */
 
     struct {
         const char *spec;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "cli.h"
+#include "name_tables.h"
 
 static const char usage[] =
     "usage: sluice lookup --table FILE... [OPTION...] [NAME...|-]\n\n"
@@ -33,16 +33,10 @@ static const char usage[] =
     "  --plane P        data plane: auto, or one of sluice bench fib\n"
     "  --device D       auto, cpu, cuda or cuda:N (cpu)\n";
 
-enum { MAX_TABLES = 256 };
-
 struct options {
-    struct {
-        const char *path, *format; /* format NULL: found out */
-    } tables[MAX_TABLES];
-    int n_tables;
-    const char *format; /* for the tables behind it */
+    struct name_tables tables;
     enum sl_name_syntax syntax;
-    const char *build, *update, *plane, *device;
+    const char *build, *update, *device;
     bool explain, json, ignored, bench, from_stdin;
     char **names;
     int n_names;
@@ -66,31 +60,6 @@ static void take_signals(void)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-static void print_formats(void)
-{
-    puts("formats of tables:");
-    for (const struct sl_names_format *format = sl_names_formats; format->name != NULL; format++)
-        printf("  %-12s %s\n", format->name, format->text);
-}
-
-static bool set_format(struct options *options, const char *name)
-{
-    char known[256];
-    size_t len = 0;
-
-    options->format = strcmp(name, "auto") == 0 ? NULL : name;
-    if (options->format == NULL)
-        return true;
-    for (const struct sl_names_format *format = sl_names_formats;
-         format->name != NULL && len < sizeof known; format++) {
-        if (strcmp(format->name, name) == 0)
-            return true;
-        len += (size_t)snprintf(known + len, sizeof known - len, ", %s", format->name);
-    }
-    cli_error("--format '%.64s' is no format of tables (known: auto%s)", name, known);
-    return false;
-}
-
 static bool set_syntax(struct options *options, const char *name)
 {
     static const char *const names[] = {"auto", "ndn", "domain", "url"};
@@ -105,29 +74,18 @@ static bool set_syntax(struct options *options, const char *name)
     return false;
 }
 
-static bool add_table(struct options *options, const char *path)
-{
-    if (options->n_tables == MAX_TABLES) {
-        cli_error("--table '%s': more than %d tables", path, MAX_TABLES);
-        return false;
-    }
-    options->tables[options->n_tables].path = path;
-    options->tables[options->n_tables++].format = options->format;
-    return true;
-}
-
 /* -1: go on; otherwise the exit status. */
 static int parse_option(struct options *options, int option, char **argv)
 {
     switch (option) {
     case 't':
-        return add_table(options, optarg) ? -1 : EXIT_FAILED;
+        return name_tables_add(&options->tables, "--table", optarg) ? -1 : EXIT_FAILED;
     case 'f':
         if (strcmp(optarg, "help") == 0) {
-            print_formats();
+            name_tables_print_formats();
             return EXIT_DONE;
         }
-        return set_format(options, optarg) ? -1 : EXIT_FAILED;
+        return name_tables_set_format(&options->tables, "--format", optarg) ? -1 : EXIT_FAILED;
     case 's':
         return set_syntax(options, optarg) ? -1 : EXIT_FAILED;
     case 'e':
@@ -149,7 +107,7 @@ static int parse_option(struct options *options, int option, char **argv)
         options->bench = true;
         return -1;
     case 'p':
-        options->plane = optarg;
+        options->tables.plane = optarg;
         return -1;
     case 'd':
         options->device = optarg;
@@ -168,7 +126,7 @@ static bool check_options(struct options *options, char **argv, int argc)
     options->n_names = argc - optind;
     for (int i = 0; i < options->n_names; i++)
         options->from_stdin |= strcmp(options->names[i], "-") == 0;
-    if (options->n_tables == 0)
+    if (options->tables.n == 0)
         cli_error("no table was named (--table FILE; sluice lookup --help)");
     else if (options->from_stdin && options->n_names > 1)
         cli_error("- and names exclude one another");
@@ -218,56 +176,13 @@ static bool say(enum sl_status status, const struct sl_diag *diag)
     return status == SL_OK;
 }
 
-/* A saved table comes alone: it is built already. */
-static bool open_saved(const struct options *options, struct sl_names **names,
-                       struct lookup_report *report)
-{
-    const bool updates = options->update != NULL || options->build != NULL;
-    struct sl_diag diag = {0};
-
-    if (options->n_tables > 1) {
-        for (int i = 0; i < options->n_tables; i++)
-            if (sl_names_is_saved(options->tables[i].path))
-                cli_error("%s: is a built table, which cannot be put together with others",
-                          options->tables[i].path);
-        return false;
-    }
-    const uint64_t begin = clock_ns();
-    const bool ok = say(sl_names_open(names, options->tables[0].path, updates, &diag), &diag);
-    report->load_seconds = (double)(clock_ns() - begin) / 1e9;
-    return ok;
-}
-
-static bool load_tables(const struct options *options, struct sl_names **names,
-                        struct lookup_report *report)
-{
-    struct sl_diag diag = {0};
-    bool saved = false;
-
-    for (int i = 0; i < options->n_tables; i++)
-        saved |= sl_names_is_saved(options->tables[i].path);
-    if (saved)
-        return open_saved(options, names, report);
-
-    const uint64_t begin = clock_ns();
-    bool ok = say(sl_names_create(names, &diag), &diag);
-    for (int i = 0; ok && i < options->n_tables; i++)
-        ok = say(sl_names_load(*names, options->tables[i].path, options->tables[i].format, &diag),
-                 &diag);
-    const uint64_t loaded = clock_ns();
-    report->load_seconds = (double)(loaded - begin) / 1e9;
-    ok = ok && say(sl_names_build(*names, options->plane, &diag), &diag);
-    report->build_seconds = (double)(clock_ns() - loaded) / 1e9;
-    return ok;
-}
-
 /* Of updates: --format where it was given last, else the format that all tables have. */
 static const char *update_format(const struct options *options, const struct sl_names *names)
 {
     const char *format, *first = NULL;
 
-    if (options->format != NULL)
-        return options->format;
+    if (options->tables.format != NULL)
+        return options->tables.format;
     for (uint32_t i = 0; sl_names_list(names, i, &format) != NULL; i++) {
         if (first != NULL && strcmp(first, format) != 0) {
             cli_error(
@@ -367,7 +282,7 @@ static bool report(const struct options *options, const struct lookup_report *re
 
     if (options->n_names == 0 || options->build != NULL || options->update != NULL)
         (options->json ? lookup_report_json : lookup_report_text)(report, out);
-    lookup_report_ignored(report->names, options->ignored);
+    name_tables_report_ignored(report->names, options->ignored);
     return fflush(out) == 0;
 }
 
@@ -406,8 +321,11 @@ int command_lookup(int argc, char **argv)
         return exit_status;
     take_signals();
     exit_status = EXIT_FAILED;
-    if (load_tables(&options, &names, &report)) {
+    options.tables.updates = options.update != NULL || options.build != NULL;
+    if (name_tables_load(&options.tables, &names)) {
         report.names = names;
+        report.load_seconds = (double)options.tables.load_ns / 1e9;
+        report.build_seconds = (double)options.tables.build_ns / 1e9;
         exit_status = run(&options, names, &report) ? EXIT_DONE : EXIT_FAILED;
     }
     sl_names_free(names);

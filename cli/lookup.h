@@ -72,9 +72,6 @@ struct lookup_report {
 void lookup_report_text(const struct lookup_report *report, FILE *out);
 void lookup_report_json(const struct lookup_report *report, FILE *out);
 
-/* On stderr: how many lines were ignored and why; each of them with `each`. */
-void lookup_report_ignored(const struct sl_names *names, bool each);
-
 /* ---- updates while look-ups go on (lookup_update.c) -------------------------------------------
  */
 

@@ -16,6 +16,7 @@ struct report {
     const struct findings *findings;
     const struct sl_rules *rules; /* NULL: none */
     const struct redundancy *redundancy;
+    const struct run_names *names;
     const char *why; /* these devices */
     const struct sl_pipeline_config *config;
     const struct sl_pipeline_stats *stats;

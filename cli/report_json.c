@@ -183,6 +183,8 @@ void report_json(const struct report *report, FILE *out)
     json_object_set_new(root, "alerts", alerts(report));
     if (report->findings->virus.n_databases != 0)
         json_object_set_new(root, "viruses", virus_json(&report->findings->virus));
+    if (report->names->engine >= 0)
+        json_object_set_new(root, "names", run_names_json(report->names, report->details));
     if (report->redundancy->n_samplers != 0)
         json_object_set_new(root, "redundancy", redundancy_json(report->redundancy));
     if (report->details)

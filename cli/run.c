@@ -27,9 +27,16 @@ static const char usage[] =
     "  --header-checks[=LIST] check headers: all, or a list of names (all,-checksums; help lists\n"
     "                         them)\n"
     "  -k all|none            checksums among the header checks\n"
-    "  --scan DB              ClamAV's signatures in payloads: a database file, a directory of them,\n"
+    "  --scan DB              ClamAV's signatures in payloads: a database file, a directory of "
+    "them,\n"
     "                         or what sluice scan --compile made; may be given several times\n"
     "  --home NETS            your own networks, comma separated (also HOME_NET of the rules)\n"
+    "  --names FILE...        names of DNS, HTTP, TLS and NDN packets are looked up in these "
+    "tables:\n"
+    "                         routes, block lists, zones, categories, or what sluice lookup "
+    "--build made\n"
+    "  --names-format FORMAT  of the tables behind it (auto: found out; sluice lookup --format "
+    "help)\n"
     "  --alerts SINK          console, eve:FILE (EVE JSON lines; eve:- is standard output) or\n"
     "                         sqlite:FILE; may be given several times; console where it is not\n"
     "  --redundancy SPEC      what eliminating redundancy would save: "
@@ -56,6 +63,7 @@ struct options {
     struct rule_files rule_files;
     struct findings findings;
     struct redundancy redundancy;
+    struct run_names names;
     struct observe observe;
     const char *device;
     const char *compiled;    /* NULL: the rules' literals are compiled */
@@ -137,6 +145,8 @@ enum {
     OPTION_HEADER,
     OPTION_SCAN,
     OPTION_HOME,
+    OPTION_NAMES,
+    OPTION_NAMES_FORMAT,
     OPTION_ALERTS,
     OPTION_REDUNDANCY,
     OPTION_COMPARE,
@@ -156,6 +166,8 @@ static const struct option long_options[] = {
     {"header-checks", optional_argument, NULL, OPTION_HEADER},
     {"scan", required_argument, NULL, OPTION_SCAN},
     {"home", required_argument, NULL, OPTION_HOME},
+    {"names", required_argument, NULL, OPTION_NAMES},
+    {"names-format", required_argument, NULL, OPTION_NAMES_FORMAT},
     {"alerts", required_argument, NULL, OPTION_ALERTS},
     {"redundancy", required_argument, NULL, OPTION_REDUNDANCY},
     {"compare", no_argument, NULL, OPTION_COMPARE},
@@ -184,7 +196,8 @@ static bool parse_stats(struct options *options, char **argv)
     return optarg == NULL || observe_parse(&options->observe, optarg);
 }
 
-/* One option; `list` is the one that bare arguments continue ('r' or OPTION_RULES). */
+/* One option; `list` is the one that bare arguments continue ('r', OPTION_RULES or OPTION_NAMES).
+ */
 static int parse_option(struct options *options, int option, int *list, char **argv)
 {
     switch (option) {
@@ -196,10 +209,19 @@ static int parse_option(struct options *options, int option, int *list, char **a
         *list = OPTION_RULES;
         options->rule_files.paths[options->rule_files.n_paths++] = optarg;
         return 0;
+    case OPTION_NAMES:
+        *list = OPTION_NAMES;
+        return name_tables_add(&options->names.tables, "--names", optarg) ? 0 : EXIT_FAILED;
+    case OPTION_NAMES_FORMAT:
+        return name_tables_set_format(&options->names.tables, "--names-format", optarg)
+                   ? 0
+                   : EXIT_FAILED;
     case 1: /* a bare argument goes on with the list before it */
         if (*list != 0)
             return parse_option(options, *list, list, argv);
-        cli_error("'%s' was not expected (captures go behind -r, rule files behind --rules)",
+        cli_error("'%s' was not expected (captures go behind -r, rule files behind --rules, tables "
+                  "behind "
+                  "--names)",
                   optarg);
         return EXIT_FAILED;
     case OPTION_SET:
@@ -564,9 +586,10 @@ static int run(struct options *options, struct tables *tables)
         !build_header_checks(options, tables, &config) ||
         !redundancy_open(&options->redundancy, &config) ||
         !virus_open(&options->findings.virus, &config) ||
-        !build_signatures(options, tables, &config))
+        !run_names_open(&options->names, &config) || !build_signatures(options, tables, &config))
         return EXIT_FAILED;
     options->findings.source = &options->source;
+    options->findings.names = &options->names;
     options->findings.flush_each_batch =
         options->source.interface != NULL || options->source.max_latency_ns != 0;
     if (!findings_open(&options->findings) || !observe_begin(&options->observe, &config))
@@ -591,6 +614,7 @@ static int run(struct options *options, struct tables *tables)
                             .findings = &options->findings,
                             .rules = tables->rules,
                             .redundancy = &options->redundancy,
+                            .names = &options->names,
                             .why = why,
                             .config = &config,
                             .stats = &stats,
@@ -620,6 +644,7 @@ int command_run(int argc, char **argv)
     observe_end(&options.observe);
     findings_free(&options.findings);
     redundancy_close(&options.redundancy);
+    run_names_close(&options.names);
     sl_mpm_free(tables.matcher);
     sl_rules_free(tables.rules);
     sl_header_free(tables.header);

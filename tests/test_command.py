@@ -394,7 +394,7 @@ class Command(unittest.TestCase):
         result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",
                         "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        rows = [row for row in map(json.loads, result.stdout.splitlines()) if "study" in row]
         self.assertEqual(len(rows), 8 * 3)
         for row in rows:
             self.assertTrue("note" in row or row["1 core GB/s"] > 0, row)
@@ -796,6 +796,37 @@ class Command(unittest.TestCase):
         result = sluice("bench", "--from", self.results("y.json", [self.row("a", 10)]), "--plot", plot)
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"no rows", result.stderr)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_the_page_of_a_machine(self):
+        rows = [self.row("read, 1 core", 12, role="ceiling", series="read", cores=1),
+                self.row("a, 1 core", 2, role="engine", series="a", cores=1, ceiling=4, share=0.5, ceiling_of="memory read"),
+                self.row("a, 2 cores", 3.9, role="engine", series="a", cores=2, scaling=1.95),
+                self.row("p, 1 core", 1, role="peer", series="p", cores=1),
+                self.row("2 engines, 2 cores", 1.5, role="together", bench="all", cores=2, p50_us=10, p99_us=20),
+                {"bench": "x", "variant": "y", "why": "not here"}]
+        saved = self.results("x.json", rows, cpu="Test(R) Xeon(R) CPU 1 @ 2 GHz", kernel="Linux", software={"zstd": "1"},
+                             others_percent=0)
+        stub = self.path("stub", f"""#!/bin/sh
+            [ "$2" = --save ] || exec '{os.path.abspath(SLUICE)}' "$@"
+            cp '{saved}' "$3" && echo '<svg/>' >"$5"
+            """.encode())
+        os.chmod(stub, 0o755)
+        tool = os.path.join(SAMPLES, "..", "..", "tools", "bench-page")
+        folder = self.path("pages")
+        for again in (False, True):
+            result = subprocess.run([sys.executable, tool, stub, folder], capture_output=True, timeout=60, text=True,
+                                    check=True)
+            self.assertEqual("against" in result.stdout, again, result.stdout)
+        self.assertEqual(sorted(os.listdir(folder)),
+                         ["README.md"] + [f"test-xeon-1-2-cores.{kind}" for kind in ("json", "md", "svg")])
+        with open(os.path.join(folder, "test-xeon-1-2-cores.md"), encoding="utf-8") as file:
+            page = file.read()
+        for words in ("# Test(R) Xeon(R)", "## Ceilings", "## Peers", "50 % of 4 (memory read)", "| 1.95 |", "10 / 20 us",
+                      "- x, y: not here", "](test-xeon-1-2-cores.svg)"):
+            self.assertIn(words, page)
+        with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
+            self.assertIn("(test-xeon-1-2-cores.md) | 1.5 GB/s (2 engines, 2 cores) | 2026-11-21 |", file.read())
 
     # ---- the benchmark of sampling
 

@@ -214,6 +214,7 @@ struct sl_names_answer {
     uint32_t prefix_len; /* bytes of the name that the rule's name is */
     uint32_t list;       /* for sl_names_list */
     uint32_t line;       /* in that list */
+    uint32_t rule;       /* its number in the table, until an update; SL_NAMES_NONE: 0 */
 };
 
 /* The i-th value, i from 0, and its length; NULL behind the last. Valid as long as the table; any

@@ -47,7 +47,8 @@ struct sl_pipeline_config {
     uint32_t n_loaders;   /* threads that prepare and order batches; 0: the machine's cores where
                              there is a GPU, on the CPU alone none: the workers do */
 
-    /* The engines that are switched on; tables outlive the run. */
+    /* The engines that are switched on; tables outlive the run. On a GPU, engines that have no
+     * backend for GPUs at all run on the CPU, over the host's copy of each batch. */
     struct {
         const struct sl_engine *engine;
         const void *table;
@@ -125,8 +126,8 @@ struct sl_pipeline_stats {
  *
  * A device on which contexts cannot be opened is dropped where there are others; where it is the
  * last, that is the run's status, before the first fill, and a run on another device may follow:
- * SL_ENOMEM: tables or hits do not fit its memory; SL_EDEVICE: it failed, or an engine has no
- * usable backend for it; SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM before the first
+ * SL_ENOMEM: tables or hits do not fit its memory; SL_EDEVICE: it failed, or an engine has
+ * backends for it, and none is usable; SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM before the first
  * fill may also be the machine's memory, or what of it can be pinned. SL_EINVAL: no device, or too
  * many.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sinks: where alerts and anomalies go. */
+/* Sinks: where alerts, anomalies and matches of names go. */
 #ifndef SLUICE_SINK_H
 #define SLUICE_SINK_H
 
@@ -10,6 +10,8 @@
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
 #include "sluice/header.h"
+#include "sluice/names.h"
+#include "sluice/packet_names.h"
 #include "sluice/stats.h"
 #include "sluice/status.h"
 
@@ -17,13 +19,26 @@
 extern "C" {
 #endif
 
-enum sl_event_kind { SL_EVENT_ALERT, SL_EVENT_ANOMALY };
+enum sl_event_kind { SL_EVENT_ALERT, SL_EVENT_ANOMALY, SL_EVENT_NAME };
+
+/* A name in a packet, and the rule that a table has for it. Texts may hold any bytes but NUL. */
+struct sl_name_match {
+    const struct sl_packet_name *found; /* its spans lie in the event's payload */
+    const char *name;                   /* as sl_name_write writes it */
+    const char *host;                   /* HTTP: the host alone */
+    const char *prefix;                 /* the rule's name */
+    enum sl_names_action action;
+    const char *const *values; /* next hops, addresses, categories, ...; ended by NULL */
+    const char *list, *format;
+    uint32_t line;
+};
 
 /* Something to report of one packet. All pointers are borrowed for the call. */
 struct sl_event {
     enum sl_event_kind kind;
     enum sl_header_check check;           /* anomalies */
     const struct sl_signature *signature; /* alerts */
+    const struct sl_name_match *match;    /* names */
 
     struct sl_origin origin; /* time, packet number, flow, VLANs, direction */
     const char *source;      /* the file's path or the interface's name */
@@ -37,7 +52,7 @@ struct sl_event {
 struct sl_sink;
 
 /* Opens "console" (one line an event on standard output), "eve:FILE" or "eve:-" (EVE JSON lines,
- * field names as Suricata's), or "sqlite:FILE" (tables `alerts` and `anomalies`). An existing EVE
+ * field names as Suricata's), or "sqlite:FILE" (tables `alerts`, `anomalies` and `names`). An existing EVE
  * file is overwritten; into an existing database rows are added. SL_EINVAL: no such kind of sink
  * (the known ones are named); SL_EIO: cannot be opened, or the database's tables are of another
  * program. */

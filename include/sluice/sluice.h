@@ -17,6 +17,7 @@
 #include "sluice/mpm.h"
 #include "sluice/names.h"
 #include "sluice/net.h"
+#include "sluice/packet_names.h"
 #include "sluice/pipeline.h"
 #include "sluice/redundancy.h"
 #include "sluice/sampling.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "name_build.h"
+#include "name_extract_core.h"
 #include "name_text.h"
 
 static enum sl_name_syntax guess(const char *text, size_t len)
@@ -63,107 +64,42 @@ size_t sl_name_write(const struct sl_name *name, char *text, size_t text_cap)
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-enum {
-    TLV_INTEREST = 0x05,
-    TLV_DATA = 0x06,
-    TLV_NAME = 0x07,
-    TLV_LP_PACKET = 0x64,
-    TLV_LP_FRAGMENT = 0x50,
-    TLV_LP_FRAG_COUNT = 0x53,
-    DIGEST_LEN = 32
-};
-
-struct tlv {
-    const uint8_t *bytes;
-    uint32_t len, type;
-};
-
-/* The VAR-NUMBER at *at; false: it is not whole, could be shorter, or is larger than any packet. */
-static bool take_number(const uint8_t *bytes, size_t len, size_t *at, uint32_t *number)
+static const char *why_no_packet(enum sl_names_miss miss)
 {
-    if (*at >= len)
-        return false;
-    const uint8_t first = bytes[(*at)++];
-    const uint32_t more = first < 253 ? 0 : first == 253 ? 2 : first == 254 ? 4 : 8;
-
-    *number = more == 0 ? first : 0;
-    if (more == 8 || more > len - *at)
-        return false;
-    for (uint32_t i = 0; i < more; i++)
-        *number = *number << 8 | bytes[(*at)++];
-    return name_number_len(*number) == more + 1;
-}
-
-/* The TLV at *at, whose value lies inside the bytes. */
-static bool take_tlv(const uint8_t *bytes, size_t len, size_t *at, struct tlv *tlv)
-{
-    size_t to = *at;
-
-    if (!take_number(bytes, len, &to, &tlv->type) || !take_number(bytes, len, &to, &tlv->len) ||
-        tlv->len > len - to)
-        return false;
-    tlv->bytes = bytes + to;
-    *at = to + tlv->len;
-    return true;
-}
-
-static const char *check_components(const uint8_t *bytes, uint32_t len)
-{
-    struct tlv component;
-    size_t at = 0;
-
-    while (take_tlv(bytes, len, &at, &component)) {
-        if (component.type == 0 || component.type > SL_NAME_TYPE_MAX)
-            return "a component's type is not 1 to 65535";
-        if (component.type <= 2 && component.len != DIGEST_LEN)
-            return "a digest component is not 32 bytes";
+    switch (miss) {
+    case SL_NAMES_MISS_LONG:
+        return name_too_long;
+    case SL_NAMES_MISS_NDN_FRAGMENT:
+        return "a fragment of a packet";
+    case SL_NAMES_MISS_NDN_EMPTY:
+        return "a link packet that carries nothing";
+    case SL_NAMES_MISS_NDN_OTHER:
+        return "neither an Interest nor a Data packet";
+    case SL_NAMES_MISS_NDN_NAME:
+        return "the packet does not begin with a name";
+    case SL_NAMES_MISS_NDN_COMPONENT:
+        return "a component's type is not 1 to 65535, or a digest component is not 32 bytes";
+    case SL_NAMES_MISS_NDN_BAD:
+        return "a number is not in its shortest form, or a field runs over the end of what it is "
+               "in";
+    default:
+        return "not a whole NDN packet";
     }
-    return at == len ? NULL : "a component runs over the name's end";
-}
-
-/* NDNLPv2: header fields, then the fragment. A packet in several fragments is not looked into: its
- * name may not be whole in the first. */
-static const char *open_lp_packet(struct tlv *packet)
-{
-    struct tlv field;
-    size_t at = 0;
-
-    while (take_tlv(packet->bytes, packet->len, &at, &field)) {
-        if (field.type == TLV_LP_FRAG_COUNT && !(field.len == 1 && field.bytes[0] == 1))
-            return "a fragment of a packet";
-        if (field.type == TLV_LP_FRAGMENT) {
-            const struct tlv fragment = field;
-
-            at = 0;
-            return take_tlv(fragment.bytes, fragment.len, &at, packet) ? NULL
-                                                                       : "not a whole NDN packet";
-        }
-    }
-    return at == packet->len ? "a link packet that carries nothing"
-                             : "a field runs over the packet's end";
 }
 
 const char *sl_name_from_packet(struct sl_name *name, const uint8_t *packet, size_t packet_len)
 {
-    struct tlv tlv, inner;
-    size_t at = 0;
-    const char *why;
+    const uint32_t len = packet_len < UINT32_MAX ? (uint32_t)packet_len : UINT32_MAX - 1;
+    struct name_ndn ndn;
+    const enum sl_names_miss miss = name_ndn_read(&ndn, packet, 0, len);
 
-    if (!take_tlv(packet, packet_len, &at, &tlv))
-        return "not a whole NDN packet";
-    if (tlv.type == TLV_LP_PACKET) {
-        why = open_lp_packet(&tlv);
-        if (why != NULL)
-            return why;
-    }
-    if (tlv.type != TLV_INTEREST && tlv.type != TLV_DATA)
-        return "neither an Interest nor a Data packet";
-    at = 0;
-    if (!take_tlv(tlv.bytes, tlv.len, &at, &inner) || inner.type != TLV_NAME)
-        return "the packet does not begin with a name";
-    if (inner.len > SL_NAME_LEN_MAX)
-        return name_too_long;
-    *name = (struct sl_name){
-        .bytes = inner.bytes, .len = inner.len, .host_len = inner.len, .syntax = SL_NAME_NDN};
-    return check_components(inner.bytes, inner.len);
+    if (miss != SL_N_NAMES_MISSES)
+        return why_no_packet(miss);
+    if (ndn.end > len)
+        return why_no_packet(SL_NAMES_MISS_NDN_CUT);
+    *name = (struct sl_name){.bytes = packet + ndn.name.at,
+                             .len = ndn.name.end - ndn.name.at,
+                             .host_len = ndn.name.end - ndn.name.at,
+                             .syntax = SL_NAME_NDN};
+    return NULL;
 }

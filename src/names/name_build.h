@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "sluice/fib.h"
 #include "sluice/names.h"
 
@@ -17,12 +18,12 @@ struct name_build {
 };
 
 /* A VAR-NUMBER's bytes: 1, 3 or 5, the shortest. */
-static inline uint32_t name_number_len(uint32_t number)
+BYTES_INLINE uint32_t name_number_len(uint32_t number)
 {
     return number < 253 ? 1 : number <= UINT16_MAX ? 3 : 5;
 }
 
-static inline uint8_t *name_put_number(uint8_t *to, uint32_t number)
+BYTES_INLINE uint8_t *name_put_number(uint8_t *to, uint32_t number)
 {
     if (number < 253) {
         *to++ = (uint8_t)number;
@@ -34,10 +35,19 @@ static inline uint8_t *name_put_number(uint8_t *to, uint32_t number)
     return to;
 }
 
+/* The hexadecimal digit's value, or -1. */
+BYTES_INLINE int name_hex(char digit)
+{
+    const uint32_t letter = ((uint32_t)(uint8_t)digit | 0x20) - 'a';
+
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    return letter < 6 ? (int)letter + 10 : -1;
+}
+
 /* Opens a component of value_len bytes and returns where they go, so that readers decode in place;
  * NULL: the name grows beyond what a name may hold. */
-static inline uint8_t *name_open_component(struct name_build *build, uint32_t type,
-                                           size_t value_len)
+BYTES_INLINE uint8_t *name_open_component(struct name_build *build, uint32_t type, size_t value_len)
 {
     if (value_len > SL_NAME_LEN_MAX)
         return NULL;
@@ -51,8 +61,8 @@ static inline uint8_t *name_open_component(struct name_build *build, uint32_t ty
     return to;
 }
 
-static inline bool name_add(struct name_build *build, uint32_t type, const void *value,
-                            size_t value_len)
+BYTES_INLINE bool name_add(struct name_build *build, uint32_t type, const void *value,
+                           size_t value_len)
 {
     uint8_t *to = name_open_component(build, type, value_len);
 

@@ -52,7 +52,7 @@ static const char *read_digest(struct name_build *build, uint32_t type, const ch
     if (len != sizeof digest * 2)
         return "a digest is not 64 hexadecimal digits";
     for (size_t i = 0; i < sizeof digest; i++) {
-        const int high = text_hex(text[2 * i]), low = text_hex(text[2 * i + 1]);
+        const int high = name_hex(text[2 * i]), low = name_hex(text[2 * i + 1]);
 
         if (high < 0 || low < 0)
             return "a digest is not 64 hexadecimal digits";
@@ -94,7 +94,7 @@ static const char *read_escaped(struct name_build *build, uint32_t type, const c
         if ((uint8_t)text[i] <= 0x20 || text[i] == 0x7F)
             return "a blank or control byte is not percent-escaped";
         if (text[i] == '%') {
-            if (len - i < 3 || text_hex(text[i + 1]) < 0 || text_hex(text[i + 2]) < 0)
+            if (len - i < 3 || name_hex(text[i + 1]) < 0 || name_hex(text[i + 2]) < 0)
                 return "a '%' without two hexadecimal digits behind it";
             i += 2;
         }
@@ -113,7 +113,7 @@ static const char *read_escaped(struct name_build *build, uint32_t type, const c
         return name_too_long;
     for (size_t i = 0; i < len; i++) {
         if (text[i] == '%') {
-            *to++ = (uint8_t)(text_hex(text[i + 1]) << 4 | text_hex(text[i + 2]));
+            *to++ = (uint8_t)(name_hex(text[i + 1]) << 4 | name_hex(text[i + 2]));
             i += 2;
         } else {
             *to++ = (uint8_t)text[i];

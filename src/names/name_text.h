@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "name_host_core.h"
 #include "sluice/fib.h"
 #include "sluice/names.h"
 
@@ -31,33 +32,14 @@ static inline void text_put_hex(struct text_out *out, uint8_t byte, const char d
     text_put(out, pair, sizeof pair);
 }
 
-/* RFC 3986, section 2.3. */
-static inline bool text_is_unreserved(uint8_t byte)
-{
-    const uint8_t letter = byte | 0x20;
-
-    return (letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte == '-' ||
-           byte == '.' || byte == '_' || byte == '~';
-}
-
 static inline void text_put_escaped(struct text_out *out, uint8_t byte)
 {
-    if (text_is_unreserved(byte)) {
+    if (name_is_unreserved(byte)) {
         text_put(out, (const char *)&byte, 1);
     } else {
         text_put(out, "%", 1);
         text_put_hex(out, byte, "0123456789ABCDEF");
     }
-}
-
-/* The digit's value, or -1. */
-static inline int text_hex(char digit)
-{
-    const uint32_t letter = ((uint32_t)(uint8_t)digit | 0x20) - 'a';
-
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    return letter < 6 ? (int)letter + 10 : -1;
 }
 
 /* Writers of one syntax each; name_write_host is also what URLs begin with. */

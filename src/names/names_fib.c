@@ -280,12 +280,27 @@ static bool applies(const struct names_rule *rule, const struct sl_name *name, u
     return false;
 }
 
+void names_rule_answer(const struct sl_names *names, uint32_t rule, uint32_t prefix_len,
+                       struct sl_names_answer *answer)
+{
+    const struct names_rule *of = pool_at(&names->rules, rule);
+    const struct names_values *values = pool_at(&names->values, of->values);
+
+    *answer = (struct sl_names_answer){.action = (enum sl_names_action)values->action,
+                                       .values = of->values,
+                                       .prefix_len = prefix_len,
+                                       .list = of->list,
+                                       .line = of->line,
+                                       .rule = rule};
+}
+
 /* The first of a node's rules that applies is its best; of two nodes' the longer one's, unless the
  * other is of a higher rank. */
 static void take_best(struct sl_names_reader *reader, const struct sl_name *name, uint32_t i,
                       uint32_t node, uint32_t prefix_len, struct sl_names_answer *answer)
 {
     const struct names_rule *rule = pool_at(&reader->names->rules, node);
+    const struct names_rule *first = rule;
 
     while (!applies(rule, name, prefix_len)) {
         if (rule->last)
@@ -294,13 +309,8 @@ static void take_best(struct sl_names_reader *reader, const struct sl_name *name
     }
     if (rule->rank < reader->rank[i])
         return;
-    const struct names_values *values = pool_at(&reader->names->values, rule->values);
     reader->rank[i] = (uint8_t)(rule->rank + 1);
-    *answer = (struct sl_names_answer){.action = (enum sl_names_action)values->action,
-                                       .values = rule->values,
-                                       .prefix_len = prefix_len,
-                                       .list = rule->list,
-                                       .line = rule->line};
+    names_rule_answer(reader->names, node + (uint32_t)(rule - first), prefix_len, answer);
 }
 
 /* Bytes of the name's longest prefix that is shorter than prefix_len bytes. */

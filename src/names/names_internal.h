@@ -149,6 +149,10 @@ uint64_t names_map_bytes(const struct names_map *map); /* of all names */
 
 /* ---- names_fib.c ----------------------------------------------------------------------------- */
 
+/* The answer that a rule gave to a name whose first prefix_len bytes it is for. */
+void names_rule_answer(const struct sl_names *names, uint32_t rule, uint32_t prefix_len,
+                       struct sl_names_answer *answer);
+
 /* Frees what readers can no longer hold. */
 void names_reclaim(struct sl_names *names);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Names: what is written is read back, in all syntaxes and for all bytes; what is no name says
  * why. */
+#include <arpa/inet.h>
+
+#include "name_host_core.h"
 #include "sluice/names.h"
 #include "test.h"
 
@@ -301,6 +304,36 @@ static void test_packets(void **state)
         assert_packet(interest, len, NULL);
 }
 
+/* Texts of few characters, so that many are addresses or nearly: inet_pton and inet_ntop judge. */
+static void test_addresses_as_inet(void **state)
+{
+    static const char alphabet[] = "0012f:::.a5";
+    uint64_t random = 7;
+    uint32_t n_good = 0;
+
+    (void)state;
+    for (int i = 0; i < 2000000; i++) {
+        uint8_t ours[16], theirs[16];
+        char text[32], written[INET6_ADDRSTRLEN], again[NAME_IPV6_TEXT_MAX + 1];
+        const uint32_t len = test_below(&random, 22);
+
+        for (uint32_t k = 0; k < len; k++)
+            text[k] = alphabet[test_below(&random, sizeof alphabet - 1)];
+        text[len] = '\0';
+        assert_int_equal(name_parse_ipv4(ours, text, len), inet_pton(AF_INET, text, theirs));
+        const bool good = name_parse_ipv6(ours, text, len);
+        if (good != (inet_pton(AF_INET6, text, theirs) == 1))
+            fail_msg("'%s': %s", text, good ? "taken" : "refused");
+        if (!good)
+            continue;
+        assert_memory_equal(ours, theirs, 16);
+        again[name_format_ipv6(again, ours)] = '\0';
+        assert_string_equal(again, inet_ntop(AF_INET6, theirs, written, sizeof written));
+        n_good++;
+    }
+    assert_true(n_good > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_the_syntax_is_guessed),
         cmocka_unit_test(test_any_bytes_round_trip),
         cmocka_unit_test(test_names_that_do_not_fit),
+        cmocka_unit_test(test_addresses_as_inet),
         cmocka_unit_test(test_packets),
     };
 

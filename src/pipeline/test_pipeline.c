@@ -524,8 +524,19 @@ static void test_failures_end_the_run(void **state)
     }
 }
 
+static bool unusable(char why[SL_WHY_LEN])
+{
+    strcpy(why, "as told");
+    return false;
+}
+
+/* An engine that has a backend for GPUs, and one for CPUs that does not stand in for it. */
 static void test_a_missing_gpu_is_said(void **state)
 {
+    static const struct sl_backend gpu = {"gpu",         SL_DEVICE_CUDA, unusable, engine_open,
+                                          engine_submit, engine_wait,    free};
+    static const struct sl_backend *const both[] = {&gpu, &test_backend, NULL};
+    static const struct sl_engine gone = {"gone engine", both};
     struct table table = {-1, -1};
     struct sl_pipeline_config config;
     struct sl_pipeline_stats stats;
@@ -534,13 +545,40 @@ static void test_a_missing_gpu_is_said(void **state)
     (void)state;
     sl_pipeline_config_init(&config);
     config.devices[0].kind = SL_DEVICE_CUDA;
-    config.engines[0].engine = &engine; /* it has no CUDA backend */
+    config.engines[0].engine = &gone;
     config.engines[0].table = &table;
     config.n_engines = 1;
     config.fill = fill_x;
     config.drain = drain_x;
     assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_EDEVICE);
-    assert_true(diag.text[0] != '\0');
+    assert_non_null(strstr(diag.text, "as told"));
+}
+
+/* In a run on a GPU the test engine, which has no backend for GPUs, sees the host's batches. */
+static void test_engines_of_the_cpu_take_part_in_a_run_on_a_gpu(void **state)
+{
+    struct table table = {-1, -1};
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+    char why[SL_WHY_LEN];
+    size_t n_hits = 0;
+
+    (void)state;
+    sl_pipeline_config_init(&config);
+    if (sl_device_choose(&config.devices[0], "cuda", why, &diag) != SL_OK) {
+        print_message("skipped: %s\n", diag.text);
+        skip();
+    }
+    config.engines[0].engine = &engine;
+    config.engines[0].table = &table;
+    config.n_engines = 1;
+    config.fill = fill_x;
+    config.drain = drain_x;
+    config.user = &n_hits;
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+    assert_string_equal(stats.backend[0], "test");
+    assert_int_equal(n_hits, 1 << 17);
 }
 
 static enum sl_status open_without_memory(void **context, const void *table,
@@ -607,6 +645,7 @@ int main(void)
         cmocka_unit_test(test_what_was_filled_before_a_cut_is_drained),
         cmocka_unit_test(test_failures_end_the_run),
         cmocka_unit_test(test_a_missing_gpu_is_said),
+        cmocka_unit_test(test_engines_of_the_cpu_take_part_in_a_run_on_a_gpu),
         cmocka_unit_test(test_tables_too_large_for_a_gpu_fail_before_the_first_fill),
     };
 

@@ -10,6 +10,16 @@
 /* Hits a batch that contexts are ready for at first: what quiet traffic never reaches. */
 enum { FIRST_MAX_HITS = 65536 };
 
+/* An engine that has no backend for GPUs at all works on the host's batch, while those that have
+ * one work on the GPU's. One that has, and cannot run, is not replaced. */
+static enum sl_device_kind engine_kind(const struct worker *worker, const struct sl_engine *engine)
+{
+    for (size_t i = 0; worker->cuda && engine->backends[i] != NULL; i++)
+        if (engine->backends[i]->device == SL_DEVICE_CUDA)
+            return SL_DEVICE_CUDA;
+    return SL_DEVICE_CPU;
+}
+
 static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_diag *diag)
 {
     const struct sl_engine *engine = worker->config->engines[e].engine;
@@ -18,7 +28,7 @@ static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_d
 
     opened->table = worker->config->engines[e].table;
     opened->max_hits = FIRST_MAX_HITS;
-    opened->backend = sl_engine_choose(engine, worker->cuda ? SL_DEVICE_CUDA : SL_DEVICE_CPU, why);
+    opened->backend = sl_engine_choose(engine, engine_kind(worker, engine), why);
     if (opened->backend == NULL)
         return diag_set(diag, SL_EDEVICE, NULL, 0, "%s cannot run: %s", engine->name, why);
     worker->limits.max_hits = opened->max_hits;
@@ -28,6 +38,8 @@ static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_d
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
                            const struct sl_device *device, struct sl_diag *diag)
 {
+    bool uploads = false;
+
     worker->config = config;
     worker->cuda = device->kind == SL_DEVICE_CUDA;
     worker->limits.max_items = config->batch_items;
@@ -37,10 +49,11 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
         const enum sl_status status = open_engine(worker, e, diag);
         if (status != SL_OK)
             return status;
+        uploads |= worker->engines[e].backend->device == SL_DEVICE_CUDA;
     }
     if (!hits_scratch_reserve(&worker->scratch, FIRST_MAX_HITS, config->batch_items))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to sort hits");
-    return worker->cuda ? sl_stage_open(&worker->stage, &worker->limits, diag) : SL_OK;
+    return uploads ? sl_stage_open(&worker->stage, &worker->limits, diag) : SL_OK;
 }
 
 /* ---- hits ------------------------------------------------------------------------------------ */
@@ -169,17 +182,19 @@ enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, s
     const uint32_t n_engines = worker->config->n_engines;
     const uint64_t begin = clock_ns();
     struct sl_batch view;
+    const struct sl_batch *seen[] = {[SL_DEVICE_CPU] = batch, [SL_DEVICE_CUDA] = &view};
     enum sl_status status = SL_OK;
 
-    if (worker->cuda && n_engines > 0) {
+    if (worker->stage != NULL)
         status = upload(worker, batch, &view, diag);
-        batch = &view;
-    }
-    /* All are started before the first is waited for: on a GPU they queue on one stream. */
+    /* All are started before the first is waited for: on a GPU they queue on one stream. Those that
+     * return when they are done, the CPU's, come last. */
+    for (int kind = SL_DEVICE_CUDA; kind >= SL_DEVICE_CPU; kind--)
+        for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
+            if ((int)worker->engines[e].backend->device == kind)
+                status = submit(worker, e, seen[kind], &hits[e], diag);
     for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
-        status = submit(worker, e, batch, &hits[e], diag);
-    for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
-        status = finish(worker, e, batch, &hits[e], diag);
+        status = finish(worker, e, seen[worker->engines[e].backend->device], &hits[e], diag);
     worker->busy_ns += clock_ns() - begin;
     return status;
 }

@@ -20,15 +20,16 @@ struct worker {
     struct hits_scratch scratch; /* for sorting */
     struct sl_limits limits;
     struct worker_engine engines[SL_PIPELINE_ENGINES_MAX];
-    struct sl_stage *stage; /* NULL on the CPU */
+    struct sl_stage *stage; /* NULL where no engine works on a GPU */
     uint64_t busy_ns;
 };
 
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
                            const struct sl_device *device, struct sl_diag *diag);
 
-/* Runs every engine over a host batch: one upload on a GPU, then all engines on its stream. The
- * arrays in hits, one for each engine, grow where they must and are sorted. SL_EDEVICE of a GPU's
+/* Runs every engine over a host batch: one upload on a GPU, then all engines on its stream, those
+ * that have no backend for GPUs meanwhile over the host batch. The arrays in hits, one for each
+ * engine, grow where they must and are sorted. SL_EDEVICE of a GPU's
  * worker: the GPU is of no more use, be it for want of memory; once the worker is closed the batch
  * and hits may be given to another. */
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,

@@ -3,6 +3,7 @@
  *
  * 2026-01-02 10:11:12.123456  ALERT  [1:2000001:3] message  (class, priority 1)  TCP 10.0.0.1:1
  * -> 10.0.0.2:2
+ * 2026-01-02 10:11:12.123456  NAME  dns query A ads.example  block  (ads.example, list:3)  UDP ...
  *
  * and one for the counters, those that a person follows.
  *
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "sinks/event_names.h"
 #include "sinks/event_text.h"
 #include "sinks/line_sink.h"
 #include "sinks/stats_text.h"
@@ -74,6 +76,41 @@ static void put_alert(struct line_sink *out, const struct sl_signature *signatur
     line_text(out, ")");
 }
 
+/* What was found, what the table says of it, and which rule does. */
+static void put_name(struct line_sink *out, const struct sl_event *event)
+{
+    const struct sl_name_match *match = event->match;
+    char number[EVENT_NUMBER_LEN];
+    size_t len;
+    const char *kind = event_name_kind(event, &len);
+
+    line_text(out, "  NAME  ");
+    line_text(out, sl_names_protocol_text(match->found->protocol));
+    if (kind != NULL) {
+        line_text(out, " ");
+        line_bytes(out, kind, len);
+    }
+    if (match->found->protocol == SL_NAMES_DNS) {
+        line_text(out, " ");
+        line_text(out, event_dns_type(match->found->dns.rrtype, number));
+    }
+    line_text(out, " ");
+    put_printable(out, match->name);
+    line_text(out, "  ");
+    line_text(out, sl_names_action_text(match->action));
+    for (size_t i = 0; match->values[i] != NULL; i++) {
+        line_text(out, i == 0 ? " " : ",");
+        put_printable(out, match->values[i]);
+    }
+    line_text(out, "  (");
+    put_printable(out, match->prefix);
+    line_text(out, ", ");
+    put_printable(out, match->list);
+    line_text(out, ":");
+    line_uint(out, match->line);
+    line_text(out, ")");
+}
+
 /* "192.0.2.1", "192.0.2.1:80", "2001:db8::1" or "[2001:db8::1]:80". */
 static void put_endpoint(struct line_sink *out, const struct sl_addr *addr, uint16_t port,
                          bool has_port)
@@ -122,6 +159,8 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
     line_bytes(out, time, sizeof time);
     if (event->kind == SL_EVENT_ALERT) {
         put_alert(out, event->signature);
+    } else if (event->kind == SL_EVENT_NAME) {
+        put_name(out, event);
     } else {
         line_text(out, "  ANOMALY  ");
         line_text(out, sl_header_check_name(event->check));

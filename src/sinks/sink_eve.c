@@ -10,15 +10,19 @@
  * - proto is the protocol's name where Suricata has one in use, else its number as a string.
  * - IPv6 addresses are in the short form of RFC 5952.
  * - Alerts carry a payload and anomalies none.
+ * - Names that a table has a rule for are events of type dns, http or tls with Suricata's fields,
+ * as far as one packet tells them, or ndn, and an object `names` with what `sluice lookup` says.
  * - Stats are totals; stats_json.c says what they hold.
  *
  * All strings that are not constants of this file pass put_characters or put_key. The writer is
  * sluice's own because building and dumping a tree of values an alert costs five times as much. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #include "base/diag.h"
+#include "sinks/event_names.h"
 #include "sinks/event_text.h"
 #include "sinks/line_sink.h"
 #include "sinks/payload_text.h"
@@ -212,6 +216,18 @@ static void put_vlan(struct line_sink *out, const uint16_t vlan[2])
     line_text(out, "]");
 }
 
+static const char *event_type(const struct sl_event *event)
+{
+    switch (event->kind) {
+    case SL_EVENT_ALERT:
+        return "alert";
+    case SL_EVENT_ANOMALY:
+        return "anomaly";
+    default:
+        return sl_names_protocol_text(event->match->found->protocol);
+    }
+}
+
 static void put_head(struct line_sink *out, const struct sl_event *event)
 {
     const struct sl_origin *origin = &event->origin;
@@ -227,8 +243,7 @@ static void put_head(struct line_sink *out, const struct sl_event *event)
         put_text(out, KEY("in_iface"), event->source);
     else if (origin->position != 0)
         put_uint(out, KEY("pcap_cnt"), origin->position);
-    line_text(out, event->kind == SL_EVENT_ALERT ? KEY("event_type") "\"alert\""
-                                                 : KEY("event_type") "\"anomaly\"");
+    put_text(out, KEY("event_type"), event_type(event));
     put_vlan(out, origin->vlan);
     if (event->has_tuple)
         put_addresses(out, event);
@@ -379,6 +394,142 @@ static enum sl_status put_alert(struct eve_sink *eve, const struct sl_event *eve
     return SL_OK;
 }
 
+/* Query and answer in version 2 of Suricata's format. */
+static void put_dns(struct line_sink *out, const struct sl_name_match *match)
+{
+    static const struct {
+        uint16_t bit;
+        const char *key;
+    } flags[] = {{0x8000, KEY("qr") "true"},
+                 {0x0400, KEY("aa") "true"},
+                 {0x0200, KEY("tc") "true"},
+                 {0x0100, KEY("rd") "true"},
+                 {0x0080, KEY("ra") "true"}};
+    const struct sl_packet_name *found = match->found;
+    const bool answer = (found->dns.flags & 0x8000) != 0;
+    char number[EVENT_NUMBER_LEN];
+
+    line_text(out, KEY("dns") "{\"version\":2,\"type\":");
+    line_text(out, answer ? "\"answer\"" : "\"query\"");
+    put_uint(out, KEY("id"), found->dns.id);
+    if (answer) {
+        snprintf(number, sizeof number, "%x", found->dns.flags);
+        put_text(out, KEY("flags"), number);
+    }
+    for (size_t i = 0; answer && i < sizeof flags / sizeof *flags; i++)
+        if ((found->dns.flags & flags[i].bit) != 0)
+            line_text(out, flags[i].key);
+    put_text(out, KEY("rrname"), match->name);
+    put_text(out, KEY("rrtype"), event_dns_type(found->dns.rrtype, number));
+    if (answer)
+        put_text(out, KEY("rcode"), event_dns_rcode(found->dns.flags, number));
+    put_uint(out, KEY("opcode"), found->dns.flags >> 11 & 15);
+    line_text(out, "}");
+}
+
+static void put_span(struct line_sink *out, const char *key, const struct sl_event *event,
+                     const struct sl_span *span)
+{
+    line_text(out, key);
+    put_string(out, event->payload + span->offset, span->len);
+}
+
+static void put_http(struct line_sink *out, const struct sl_event *event)
+{
+    const struct sl_packet_name *found = event->match->found;
+    const char digit[2] = {(char)('0' + found->http.minor), '\0'};
+
+    put_text(out, KEY("http") "{\"hostname\":", event->match->host);
+    if (found->http.port != 0)
+        put_uint(out, KEY("http_port"), found->http.port);
+    put_span(out, KEY("url"), event, &found->http.target);
+    put_span(out, KEY("http_method"), event, &found->http.method);
+    line_text(out, KEY("protocol") "\"HTTP/1.");
+    line_text(out, digit);
+    line_text(out, "\"}");
+}
+
+static void put_ndn(struct line_sink *out, const struct sl_event *event)
+{
+    size_t len;
+    const char *kind = event_name_kind(event, &len);
+
+    line_text(out, KEY("ndn") "{\"type\":");
+    put_string(out, kind, len);
+    put_text(out, KEY("name"), event->match->name);
+    line_text(out, "}");
+}
+
+static bool is_json_number(const char *text)
+{
+    const size_t len = strspn(text, "0123456789");
+
+    return len != 0 && text[len] == '\0' && (len == 1 || text[0] != '0');
+}
+
+/* {"hop":"262","cost":10} of "262 10", or a port alone. */
+static void put_hop(struct line_sink *out, const char *value)
+{
+    const char *blank = strchr(value, ' ');
+    const bool cost = blank != NULL && is_json_number(blank + 1);
+
+    line_text(out, "{\"hop\":");
+    put_string(out, value, cost ? (size_t)(blank - value) : strlen(value));
+    if (cost) {
+        line_text(out, KEY("cost"));
+        line_text(out, blank + 1);
+    }
+    line_text(out, "}");
+}
+
+/* The fields of `sluice lookup --json --explain`, and the verdict. */
+static void put_rule(struct line_sink *out, const struct sl_name_match *match)
+{
+    const bool hops = match->action == SL_NAMES_FORWARD;
+    const char *verdict = event_verdict(match->action);
+
+    put_text(out, KEY("names") "{\"name\":", match->name);
+    put_text(out, KEY("prefix"), match->prefix);
+    put_text(out, KEY("action"), sl_names_action_text(match->action));
+    if (verdict != NULL)
+        put_text(out, KEY("verdict"), verdict);
+    for (size_t i = 0; match->values[i] != NULL; i++) {
+        line_text(out, i != 0 ? "," : hops ? KEY("next_hops") "[" : KEY("values") "[");
+        if (hops)
+            put_hop(out, match->values[i]);
+        else
+            put_string(out, match->values[i], strlen(match->values[i]));
+    }
+    line_text(out, match->values[0] != NULL ? "]" : "");
+    put_text(out, KEY("list"), match->list);
+    put_text(out, KEY("format"), match->format);
+    put_uint(out, KEY("line"), match->line);
+    line_text(out, "}");
+}
+
+static void put_name(struct line_sink *out, const struct sl_event *event)
+{
+    const struct sl_packet_name *found = event->match->found;
+    char number[EVENT_NUMBER_LEN];
+
+    switch (found->protocol) {
+    case SL_NAMES_DNS:
+        put_dns(out, event->match);
+        break;
+    case SL_NAMES_HTTP:
+        put_http(out, event);
+        break;
+    case SL_NAMES_TLS:
+        put_text(out, KEY("tls") "{\"sni\":", event->match->name);
+        put_text(out, KEY("version"), event_tls_version(found->tls.version, number));
+        line_text(out, "}");
+        break;
+    default:
+        put_ndn(out, event);
+    }
+    put_rule(out, event->match);
+}
+
 static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *event,
                                 struct sl_diag *diag)
 {
@@ -392,6 +543,8 @@ static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *eve
 
         if (status != SL_OK)
             return status;
+    } else if (event->kind == SL_EVENT_NAME) {
+        put_name(out, event);
     } else {
         put_text(out, KEY("anomaly") "{\"type\":\"decode\"" KEY("event"),
                  sl_header_check_name(event->check));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two tables in an SQLite database, rows in transactions. The journal is a write-ahead log while
+/* Three tables in an SQLite database, rows in transactions. The journal is a write-ahead log while
  * the sink is open: people can query during a run, and a killed run leaves whole transactions (in
  * FILE and FILE-wal, which SQLite puts together). A closed sink leaves FILE alone. */
 #include "sinks/sink_kind.h"
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "sinks/event_names.h"
 #include "sinks/event_text.h"
 
 enum {
@@ -21,7 +22,7 @@ enum {
 #define TEXT(number) #number
 #define APPLICATION_ID 1936487779 /* "sluc" */
 #define APPLICATION_ID_TEXT TEXT_OF(APPLICATION_ID)
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define SCHEMA_VERSION_TEXT TEXT_OF(SCHEMA_VERSION)
 
 /* Columns that both tables begin with. Unknown is NULL. */
@@ -63,13 +64,28 @@ static const char schema[] =
     "CREATE INDEX alerts_by_time ON alerts(time);\n"
     "CREATE INDEX anomalies_by_event ON anomalies(event);\n"
     "CREATE INDEX anomalies_by_time ON anomalies(time);\n"
-    "PRAGMA application_id = " APPLICATION_ID_TEXT ";\n"
+    "PRAGMA application_id = " APPLICATION_ID_TEXT ";\n";
+
+/* What version 1 did not have. */
+static const char schema_names[] =
+    "CREATE TABLE names(\n" EVENT_COLUMNS "  protocol TEXT NOT NULL,   -- dns, http, tls, ndn\n"
+    "  kind TEXT,                -- query, answer; a method; interest, data\n"
+    "  name TEXT NOT NULL,       -- domain, URL or NDN name\n"
+    "  prefix TEXT NOT NULL,     -- the rule's name\n"
+    "  action TEXT NOT NULL,     -- block, forward, category, ...\n"
+    "  verdict TEXT,             -- blocked, allowed\n"
+    "  value TEXT,               -- next hops, addresses, categories, comma separated\n"
+    "  list TEXT NOT NULL,\n"
+    "  line INTEGER NOT NULL\n"
+    ");\n"
+    "CREATE INDEX names_by_prefix ON names(prefix);\n"
+    "CREATE INDEX names_by_time ON names(time);\n"
     "PRAGMA user_version = " SCHEMA_VERSION_TEXT ";\n";
 
 struct sqlite_sink {
     struct sl_sink base;
     sqlite3 *db;
-    sqlite3_stmt *begin, *commit, *insert_alert, *insert_anomaly;
+    sqlite3_stmt *begin, *commit, *insert_alert, *insert_anomaly, *insert_name;
     char *path;         /* as SQLite is given it */
     const char *name;   /* as the user gave it, inside path */
     uint64_t committed; /* rows */
@@ -137,11 +153,15 @@ static enum sl_status set_up(const struct sqlite_sink *sqlite, struct sl_diag *d
     if (status != SL_OK)
         return status;
 
-    if (application == 0 && version == 0 && n_objects == 0)
-        return run(sqlite, schema, diag);
+    if (application == 0 && version == 0 && n_objects == 0) {
+        status = run(sqlite, schema, diag);
+        return status == SL_OK ? run(sqlite, schema_names, diag) : status;
+    }
     if (application != APPLICATION_ID)
         return diag_set(diag, SL_EIO, sqlite->name, 0,
                         "a database of another program (expected one made by sluice, or none)");
+    if (version == 1)
+        return run(sqlite, schema_names, diag);
     if (version != SCHEMA_VERSION)
         return diag_set(diag, SL_EIO, sqlite->name, 0,
                         "a database of another version of sluice (tables of version %lld, "
@@ -185,6 +205,9 @@ static enum sl_status prepare_all(struct sqlite_sink *sqlite, struct sl_diag *di
     if (status == SL_OK)
         status = prepare(sqlite, &sqlite->insert_anomaly,
                          "INSERT INTO anomalies VALUES(NULL," EVENT_VALUES ",?)", diag);
+    if (status == SL_OK)
+        status = prepare(sqlite, &sqlite->insert_name,
+                         "INSERT INTO names VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?)", diag);
     return status;
 }
 
@@ -195,6 +218,7 @@ static void free_sink(struct sqlite_sink *sqlite)
     sqlite3_finalize(sqlite->commit);
     sqlite3_finalize(sqlite->insert_alert);
     sqlite3_finalize(sqlite->insert_anomaly);
+    sqlite3_finalize(sqlite->insert_name);
     sqlite3_close(sqlite->db);
     free(sqlite->path);
     free(sqlite);
@@ -287,8 +311,8 @@ static char *escaped_copy(const char *text, size_t len, size_t *out_len)
     return copy;
 }
 
-/* The text must live until the row is inserted. NULL is unknown. */
-static void row_text(struct row *row, const char *text)
+/* The bytes must live until the row is inserted. NULL is unknown. */
+static void row_bytes(struct row *row, const char *text, size_t len)
 {
     const int column = ++row->column;
 
@@ -296,8 +320,6 @@ static void row_text(struct row *row, const char *text)
         row_bound(row, sqlite3_bind_null(row->insert, column));
         return;
     }
-
-    size_t len = strlen(text);
     if (well_formed_len(text, len) == len) {
         row_bound(row,
                   sqlite3_bind_text64(row->insert, column, text, len, SQLITE_STATIC, SQLITE_UTF8));
@@ -309,6 +331,11 @@ static void row_text(struct row *row, const char *text)
         row_bound(row, SQLITE_NOMEM);
     else
         row_bound(row, sqlite3_bind_text64(row->insert, column, copy, len, free, SQLITE_UTF8));
+}
+
+static void row_text(struct row *row, const char *text)
+{
+    row_bytes(row, text, text != NULL ? strlen(text) : 0);
 }
 
 /* Texts of a row that are made for it. */
@@ -361,6 +388,45 @@ static void row_alert(struct row *row, const struct sl_event *event)
                                        event_payload_len(event), SQLITE_STATIC));
 }
 
+/* The values with commas between them, freed by the caller; NULL: no memory. */
+static char *join_values(const char *const *values)
+{
+    size_t len = 1;
+
+    for (size_t i = 0; values[i] != NULL; i++)
+        len += strlen(values[i]) + 1;
+    char *joined = malloc(len), *at = joined;
+    for (size_t i = 0; joined != NULL && values[i] != NULL; i++) {
+        if (i > 0)
+            *at++ = ',';
+        at = stpcpy(at, values[i]);
+    }
+    if (joined != NULL)
+        *at = '\0';
+    return joined;
+}
+
+/* *joined lives until the row is inserted; the caller frees it. */
+static void row_name(struct row *row, const struct sl_event *event, char **joined)
+{
+    const struct sl_name_match *match = event->match;
+    size_t len = 0;
+    const char *kind = event_name_kind(event, &len);
+
+    *joined = join_values(match->values);
+    if (*joined == NULL)
+        row_bound(row, SQLITE_NOMEM);
+    row_text(row, sl_names_protocol_text(match->found->protocol));
+    row_bytes(row, kind, len);
+    row_text(row, match->name);
+    row_text(row, match->prefix);
+    row_text(row, sl_names_action_text(match->action));
+    row_text(row, event_verdict(match->action));
+    row_text(row, match->values[0] != NULL ? *joined : NULL);
+    row_text(row, match->list);
+    row_int(row, true, match->line);
+}
+
 /* Runs a prepared statement that gives no rows. */
 static enum sl_status step(const struct sqlite_sink *sqlite, sqlite3_stmt *statement,
                            struct sl_diag *diag)
@@ -392,24 +458,29 @@ static enum sl_status sqlite_write(struct sl_sink *sink, const struct sl_event *
                                    struct sl_diag *diag)
 {
     struct sqlite_sink *sqlite = (struct sqlite_sink *)sink;
-    const bool is_alert = event->kind == SL_EVENT_ALERT;
-    struct row row = {.insert = is_alert ? sqlite->insert_alert : sqlite->insert_anomaly};
+    sqlite3_stmt *const inserts[] = {[SL_EVENT_ALERT] = sqlite->insert_alert,
+                                     [SL_EVENT_ANOMALY] = sqlite->insert_anomaly,
+                                     [SL_EVENT_NAME] = sqlite->insert_name};
+    struct row row = {.insert = inserts[event->kind]};
     struct row_texts texts;
+    enum sl_status status = SL_OK;
+    char *joined = NULL;
 
     row_event(&row, &texts, event);
-    if (is_alert)
+    if (event->kind == SL_EVENT_ALERT)
         row_alert(&row, event);
+    else if (event->kind == SL_EVENT_NAME)
+        row_name(&row, event, &joined);
     else
         row_text(&row, sl_header_check_name(event->check));
     if (row.error != SQLITE_OK)
-        return diag_set(diag, row.error == SQLITE_NOMEM ? SL_ENOMEM : SL_EIO, sqlite->name, 0, "%s",
-                        sqlite3_errstr(row.error));
-
-    enum sl_status status = SL_OK;
-    if (sqlite->pending == 0)
+        status = diag_set(diag, row.error == SQLITE_NOMEM ? SL_ENOMEM : SL_EIO, sqlite->name, 0,
+                          "%s", sqlite3_errstr(row.error));
+    if (status == SL_OK && sqlite->pending == 0)
         status = step(sqlite, sqlite->begin, diag);
     if (status == SL_OK)
         status = step(sqlite, row.insert, diag);
+    free(joined);
     if (status != SL_OK)
         return status;
     return ++sqlite->pending < TRANSACTION_ROWS ? SL_OK : sqlite_flush(sink, diag);

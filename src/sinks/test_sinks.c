@@ -1029,8 +1029,8 @@ static void test_foreign_database(void **state)
          "a database of another program (expected one made by sluice, or none)"},
         {"id.db", "PRAGMA application_id = 7", "a database of another program"},
         {"user.db", "PRAGMA user_version = 1", "a database of another program"},
-        {"newer.db", "PRAGMA application_id = 1936487779; PRAGMA user_version = 2",
-         "a database of another version of sluice (tables of version 2, expected 1)"},
+        {"newer.db", "PRAGMA application_id = 1936487779; PRAGMA user_version = 3",
+         "a database of another version of sluice (tables of version 3, expected 2)"},
         {"torn.db", "PRAGMA application_id = 1936487779; PRAGMA user_version = 1", "no such table"},
         {"text.db", NULL, "not a database (expected one made by sluice, or none)"},
     };

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "name_teller.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64 }; /* a written name: four characters a byte at most */
+
+struct name_teller {
+    const struct sl_names *names;
+
+    /* The names of the item at hand. */
+    uint32_t item, n_found;
+    struct sl_packet_name found[SL_PACKET_NAMES_MAX];
+    uint8_t bytes[SL_PACKET_NAMES_LEN];
+
+    /* The texts of a match. */
+    struct sl_name_match match;
+    char name[TEXT_MAX], host[TEXT_MAX], prefix[TEXT_MAX];
+    char *values_text;
+    const char **values;
+    size_t max_values, max_values_text;
+};
+
+struct name_teller *name_teller_create(const struct sl_names *names)
+{
+    struct name_teller *teller = calloc(1, sizeof *teller);
+
+    if (teller == NULL)
+        return NULL;
+    teller->names = names;
+    name_teller_begin(teller);
+    return teller;
+}
+
+void name_teller_free(struct name_teller *teller)
+{
+    if (teller == NULL)
+        return;
+    free(teller->values_text);
+    free(teller->values);
+    free(teller);
+}
+
+void name_teller_begin(struct name_teller *teller)
+{
+    teller->item = UINT32_MAX;
+}
+
+/* The name at the hit's offset in its item, found again. */
+static const struct sl_packet_name *find(struct name_teller *teller, const struct sl_batch *batch,
+                                         const struct sl_hit *hit)
+{
+    uint32_t misses, i = 0;
+
+    if (teller->item != hit->item)
+        teller->n_found = sl_packet_names(batch, hit->item, teller->found, teller->bytes, &misses);
+    teller->item = hit->item;
+    while (i + 1 < teller->n_found && teller->found[i].offset != hit->offset)
+        i++;
+    return &teller->found[i];
+}
+
+/* The rule's values as strings. False: no memory. */
+static bool copy_values(struct name_teller *teller, const struct sl_names_answer *answer)
+{
+    size_t n = 0, text_len = 0, len;
+
+    while (sl_names_value(teller->names, answer, (uint32_t)n, &len) != NULL) {
+        text_len += len + 1;
+        n++;
+    }
+    if (n + 1 > teller->max_values) {
+        const char **grown = reallocarray(teller->values, n + 1, sizeof *grown);
+
+        if (grown == NULL)
+            return false;
+        teller->values = grown;
+        teller->max_values = n + 1;
+    }
+    if (text_len > teller->max_values_text) {
+        char *grown = realloc(teller->values_text, text_len);
+
+        if (grown == NULL)
+            return false;
+        teller->values_text = grown;
+        teller->max_values_text = text_len;
+    }
+    char *to = teller->values_text;
+    for (size_t i = 0; i < n; i++) {
+        const char *value = sl_names_value(teller->names, answer, (uint32_t)i, &len);
+
+        teller->values[i] = to;
+        memcpy(to, value, len);
+        to[len] = '\0';
+        to += len + 1;
+    }
+    teller->values[n] = NULL;
+    return true;
+}
+
+/* The first len bytes of a name, in its syntax. */
+static void write_part(const struct sl_name *name, uint32_t len, char *text)
+{
+    struct sl_name part = *name;
+
+    part.len = len;
+    if (part.host_len > len)
+        part.host_len = len;
+    (void)sl_name_write(&part, text, TEXT_MAX);
+}
+
+static bool describe(struct name_teller *teller, const struct sl_packet_name *found,
+                     const struct sl_names_answer *answer)
+{
+    struct sl_name_match *match = &teller->match;
+
+    if (!copy_values(teller, answer))
+        return false;
+    write_part(&found->name, found->name.len, teller->name);
+    write_part(&found->name, found->name.host_len, teller->host);
+    write_part(&found->name, answer->prefix_len, teller->prefix);
+    *match = (struct sl_name_match){.found = found,
+                                    .name = teller->name,
+                                    .host = teller->host,
+                                    .prefix = teller->prefix,
+                                    .action = answer->action,
+                                    .values = teller->values,
+                                    .line = answer->line};
+    match->list = sl_names_list(teller->names, answer->list, &match->format);
+    return true;
+}
+
+bool name_teller_tell(struct name_teller *teller, const struct sl_batch *batch,
+                      const struct sl_hit *hit, struct sl_event *event)
+{
+    struct sl_names_answer answer;
+
+    sl_names_hit(teller->names, hit->id, &answer);
+    event->kind = SL_EVENT_NAME;
+    event->match = &teller->match;
+    return describe(teller, find(teller, batch, hit), &answer);
+}
+
+const char *name_teller_prefix(struct name_teller *teller, const struct sl_batch *batch,
+                               const struct sl_hit *hit)
+{
+    struct sl_names_answer answer;
+
+    sl_names_hit(teller->names, hit->id, &answer);
+    write_part(&find(teller, batch, hit)->name, answer.prefix_len, teller->prefix);
+    return teller->prefix;
+}

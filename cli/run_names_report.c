@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* What names were found and what tables said of them, as text and as JSON. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "run_names.h"
+
+/* Rules that matched, with what they say. */
+struct row {
+    const struct run_names_rule *rule;
+    struct sl_names_answer answer;
+    uint64_t n; /* of all rows that a group has */
+};
+
+static int by_count(const void *a, const void *b)
+{
+    const struct row *left = a, *right = b;
+
+    if (left->n != right->n)
+        return left->n < right->n ? 1 : -1;
+    return left->rule->rule < right->rule->rule ? -1 : left->rule->rule > right->rule->rule;
+}
+
+static int compare_actions(const void *a, const void *b)
+{
+    const struct row *left = a, *right = b;
+
+    if (left->answer.action != right->answer.action)
+        return left->answer.action < right->answer.action ? -1 : 1;
+    return left->answer.values < right->answer.values ? -1
+                                                      : left->answer.values > right->answer.values;
+}
+
+static int compare_lists(const void *a, const void *b)
+{
+    const struct row *left = a, *right = b;
+
+    return left->answer.list < right->answer.list ? -1 : left->answer.list > right->answer.list;
+}
+
+static int compare_rules(const void *a, const void *b)
+{
+    const struct row *left = a, *right = b;
+
+    return left->rule->rule < right->rule->rule ? -1 : left->rule->rule > right->rule->rule;
+}
+
+/* A row for each group of rules that compare as equal, most matches first. NULL: no memory. */
+static struct row *group(const struct run_names *names, int (*compare)(const void *, const void *),
+                         size_t *n)
+{
+    struct row *rows = malloc(((size_t)names->n_rules + 1) * sizeof *rows);
+    size_t n_groups = 0;
+
+    *n = 0;
+    if (rows == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < names->n_slots; i++) {
+        if (names->rules[i].rule == UINT32_MAX)
+            continue;
+        rows[*n].rule = &names->rules[i];
+        rows[*n].n = names->rules[i].n;
+        sl_names_hit(names->names, names->rules[i].rule, &rows[(*n)++].answer);
+    }
+    qsort(rows, *n, sizeof *rows, compare);
+    for (size_t i = 0; i < *n; i++) {
+        if (n_groups > 0 && compare(&rows[n_groups - 1], &rows[i]) == 0)
+            rows[n_groups - 1].n += rows[i].n;
+        else
+            rows[n_groups++] = rows[i];
+    }
+    *n = n_groups;
+    qsort(rows, *n, sizeof *rows, by_count);
+    return rows;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+enum { SHOWN = 25, TEXT_LEN = 200 };
+
+/* "forward 3,4", "block", cut to what a line takes. */
+static const char *write_action(const struct run_names *names, const struct sl_names_answer *answer,
+                                char text[TEXT_LEN])
+{
+    size_t len = (size_t)snprintf(text, TEXT_LEN, "%s", sl_names_action_text(answer->action));
+    const char *value;
+    size_t value_len;
+    char safe[TEXT_LEN];
+
+    for (uint32_t i = 0;
+         len < TEXT_LEN && (value = sl_names_value(names->names, answer, i, &value_len)) != NULL;
+         i++)
+        len += (size_t)snprintf(text + len, TEXT_LEN - len, "%s%.*s", i == 0 ? " " : ",",
+                                (int)(value_len < TEXT_LEN ? value_len : TEXT_LEN), value);
+    memcpy(safe, text, TEXT_LEN);
+    return cli_printable(safe, text, TEXT_LEN);
+}
+
+static void print_protocols(const struct sl_names_watch_count *count, FILE *out)
+{
+    char found[32], matched[32];
+
+    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
+        if (count->names[p] != 0)
+            fprintf(out, "  %10s  %s, %s matched\n", cli_count(count->names[p], found),
+                    sl_names_protocol_text((enum sl_names_protocol)p),
+                    cli_count(count->matched[p], matched));
+}
+
+static void print_more(size_t n, bool details, const char *what, FILE *out)
+{
+    char text[32];
+
+    if (n > SHOWN && !details)
+        fprintf(out, "  more %s that matched: %s (--stats lists all)\n", what,
+                cli_count(n - SHOWN, text));
+}
+
+static void print_actions(const struct run_names *names, bool details, FILE *out)
+{
+    char text[32], action[TEXT_LEN];
+    size_t n;
+    struct row *rows = group(names, compare_actions, &n);
+
+    for (size_t i = 0; i < n && (i < SHOWN || details); i++)
+        fprintf(out, "  %10s  %s\n", cli_count(rows[i].n, text),
+                write_action(names, &rows[i].answer, action));
+    print_more(n, details, "actions", out);
+    free(rows);
+}
+
+static void print_rules(const struct run_names *names, bool details, FILE *out)
+{
+    char text[32], action[TEXT_LEN], list[TEXT_LEN], prefix[TEXT_LEN];
+    size_t n;
+    struct row *rows = group(names, compare_rules, &n);
+
+    for (size_t i = 0; i < n && (i < SHOWN || details); i++)
+        fprintf(out, "  %10s  %s:%u  %s  %s\n", cli_count(rows[i].n, text),
+                cli_printable(sl_names_list(names->names, rows[i].answer.list, NULL), list,
+                              sizeof list),
+                rows[i].answer.line, cli_printable(rows[i].rule->prefix, prefix, sizeof prefix),
+                write_action(names, &rows[i].answer, action));
+    print_more(n, details, "lines", out);
+    free(rows);
+}
+
+void run_names_report(const struct run_names *names, bool details, FILE *out)
+{
+    struct sl_names_watch_count count;
+    struct sl_names_count table;
+    uint64_t n_names = 0;
+    char text[32], matched[32], packets[32];
+
+    if (names->engine < 0)
+        return;
+    sl_names_watch_count(names->watch, &count);
+    sl_names_count(names->names, &table);
+    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
+        n_names += count.names[p];
+    fprintf(out, "names      %s in %s packets, %s matched of a table of ", cli_count(n_names, text),
+            cli_count(count.packets, packets), cli_count(names->n_matched, matched));
+    fprintf(out, "%s\n", cli_count(table.names, text));
+    print_protocols(&count, out);
+    if (names->n_matched != 0) {
+        fputs("  by action\n", out);
+        print_actions(names, details, out);
+        fputs("  by line\n", out);
+        print_rules(names, details, out);
+    }
+    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+        if (count.missed[m] != 0)
+            fprintf(out, "  no name: %s, %s packets\n", sl_names_miss_text((enum sl_names_miss)m),
+                    cli_count(count.missed[m], text));
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *number(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+/* Paths, names and values may be any bytes; JSON is UTF-8. */
+static json_t *json_text(const char *text, size_t len)
+{
+    json_t *value = json_stringn(text, len);
+    char *safe = value == NULL ? malloc(len + 1) : NULL;
+
+    for (size_t i = 0; safe != NULL && i < len; i++)
+        safe[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+    if (safe != NULL)
+        value = json_stringn(safe, len);
+    free(safe);
+    return value;
+}
+
+static void set_action(const struct run_names *names, const struct sl_names_answer *answer,
+                       json_t *object)
+{
+    json_t *values = json_array();
+    const char *value;
+    size_t len;
+
+    json_object_set_new(object, "action", json_string(sl_names_action_text(answer->action)));
+    for (uint32_t i = 0; (value = sl_names_value(names->names, answer, i, &len)) != NULL; i++)
+        json_array_append_new(values, json_text(value, len));
+    if (json_array_size(values) != 0)
+        json_object_set(object, answer->action == SL_NAMES_FORWARD ? "next_hops" : "values",
+                        values);
+    json_decref(values);
+}
+
+static json_t *json_actions(const struct run_names *names)
+{
+    json_t *array = json_array();
+    size_t n;
+    struct row *rows = group(names, compare_actions, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        json_t *entry = json_pack("{s:o}", "count", number(rows[i].n));
+
+        set_action(names, &rows[i].answer, entry);
+        json_array_append_new(array, entry);
+    }
+    free(rows);
+    return array;
+}
+
+static json_t *json_lists(const struct run_names *names)
+{
+    json_t *array = json_array();
+    size_t n;
+    struct row *rows = group(names, compare_lists, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *format, *list = sl_names_list(names->names, rows[i].answer.list, &format);
+
+        json_array_append_new(array,
+                              json_pack("{s:o, s:o, s:s}", "count", number(rows[i].n), "list",
+                                        json_text(list, strlen(list)), "format", format));
+    }
+    free(rows);
+    return array;
+}
+
+static json_t *json_rules(const struct run_names *names, bool details)
+{
+    json_t *array = json_array();
+    size_t n;
+    struct row *rows = group(names, compare_rules, &n);
+
+    for (size_t i = 0; i < n && (i < SHOWN || details); i++) {
+        const char *prefix = rows[i].rule->prefix;
+        const char *list = sl_names_list(names->names, rows[i].answer.list, NULL);
+        json_t *entry =
+            json_pack("{s:o, s:o, s:o, s:I}", "count", number(rows[i].n), "prefix",
+                      json_text(prefix, strlen(prefix)), "list", json_text(list, strlen(list)),
+                      "line", (json_int_t)rows[i].answer.line);
+
+        set_action(names, &rows[i].answer, entry);
+        json_array_append_new(array, entry);
+    }
+    free(rows);
+    return array;
+}
+
+json_t *run_names_json(const struct run_names *names, bool details)
+{
+    json_t *protocols = json_object(), *missed = json_object();
+    struct sl_names_watch_count count;
+    struct sl_names_count table;
+
+    sl_names_watch_count(names->watch, &count);
+    sl_names_count(names->names, &table);
+    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
+        if (count.names[p] != 0)
+            json_object_set_new(protocols, sl_names_protocol_text((enum sl_names_protocol)p),
+                                json_pack("{s:o, s:o}", "names", number(count.names[p]), "matched",
+                                          number(count.matched[p])));
+    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+        if (count.missed[m] != 0)
+            json_object_set_new(missed, sl_names_miss_name((enum sl_names_miss)m),
+                                number(count.missed[m]));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", number(table.names),
+                     "packets", number(count.packets), "matched", number(names->n_matched),
+                     "protocols", protocols, "missed", missed, "by_action", json_actions(names),
+                     "by_list", json_lists(names), "by_line", json_rules(names, details));
+}

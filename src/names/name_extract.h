@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Where in an item of a batch names are looked for. */
+#ifndef NAMES_NAME_EXTRACT_H
+#define NAMES_NAME_EXTRACT_H
+
+#include "name_extract_core.h"
+
+/* Of a dissected host batch with its packet column. The carrier is NONE where there are no names.
+ */
+void name_packet_of(struct name_packet *to, const struct sl_batch *batch, uint32_t item);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints the names of each packet of a capture, for comparison with other programs:
+ *
+ * usage: name_extract_table CAPTURE
+ *
+ * A line a name: packet number, protocol, name, and what its protocol says of it (DNS: type; HTTP:
+ * request target). A line without a name has the reasons in its last field. Bytes beyond ASCII and
+ * controls are written \xNN. Exit status 2: the file is no capture. */
+#include <stdio.h>
+
+#include "sluice/capture.h"
+#include "sluice/dissect.h"
+#include "sluice/packet_names.h"
+
+static void print_bytes(const uint8_t *bytes, uint32_t len)
+{
+    for (uint32_t i = 0; i < len; i++) {
+        if (bytes[i] > 0x20 && bytes[i] < 0x7F)
+            putchar(bytes[i]);
+        else
+            printf("\\x%02x", bytes[i]);
+    }
+}
+
+static void print_name(const struct sl_batch *batch, uint32_t item,
+                       const struct sl_packet_name *found)
+{
+    static char text[4 * SL_NAME_LEN_MAX + 64];
+    const uint8_t *payload = batch->bytes + batch->payload[item].offset;
+
+    (void)sl_name_write(&found->name, text, sizeof text);
+    printf("%llu\t%s\t%s\t", (unsigned long long)batch->origin[item].position,
+           sl_names_protocol_text(found->protocol), text);
+    if (found->protocol == SL_NAMES_DNS)
+        printf("%u", found->dns.rrtype);
+    else if (found->protocol == SL_NAMES_HTTP)
+        print_bytes(payload + found->http.target.offset, found->http.target.len);
+    putchar('\n');
+}
+
+static void print_item(const struct sl_batch *batch, uint32_t item)
+{
+    static struct sl_packet_name names[SL_PACKET_NAMES_MAX];
+    static uint8_t bytes[SL_PACKET_NAMES_LEN];
+    uint32_t misses;
+    const uint32_t n = sl_packet_names(batch, item, names, bytes, &misses);
+
+    for (uint32_t i = 0; i < n; i++)
+        print_name(batch, item, &names[i]);
+    if (misses == 0)
+        return;
+    printf("%llu\t-\t-\t", (unsigned long long)batch->origin[item].position);
+    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+        if ((misses >> m & 1) != 0)
+            printf("%s ", sl_names_miss_name((enum sl_names_miss)m));
+    putchar('\n');
+}
+
+static enum sl_status print_capture(struct sl_capture *capture, struct sl_batch *batch,
+                                    struct sl_diag *diag)
+{
+    struct sl_dissect_stats stats = {.packets = {0}};
+    enum sl_status status;
+
+    do {
+        sl_batch_reset(batch);
+        status = sl_capture_read(capture, batch, diag);
+        sl_dissect(batch, &stats);
+        for (uint32_t item = 0; item < batch->n_items; item++)
+            print_item(batch, item);
+    } while (status == SL_OK);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct sl_capture *capture = NULL;
+    struct sl_batch *batch = NULL;
+    struct sl_diag diag;
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: name_extract_table CAPTURE\n");
+        return 2;
+    }
+    enum sl_status status = sl_batch_create(&batch, 1 << 20, 4096, false, &diag);
+    if (status == SL_OK)
+        status = sl_capture_open_file(&capture, argv[1], 0, &diag);
+    if (status == SL_OK)
+        status = print_capture(capture, batch, &diag);
+    sl_capture_close(capture);
+    sl_batch_free(batch);
+    return status == SL_END || status == SL_ETRUNCATED ? 0 : 2;
+}
