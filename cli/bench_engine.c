@@ -36,6 +36,7 @@ struct run {
     size_t n_repeats;
     uint64_t hits; /* of one pass, as counted at first */
     unsigned n_lanes;
+    bool bound;   /* also one thread has a core of its own, as it is beside rows of several */
     bool differs; /* some run found other hits */
 };
 
@@ -292,9 +293,10 @@ static bool open_run(struct run *run, uint32_t max_hits, struct bench_result *re
         snprintf(result->why, sizeof result->why, "the GPU's clock cannot be read");
         return false;
     }
-    if (!is_cuda(work) && n > 1)
-        run->team = bench_team_start(n, take_batches, run);
-    return is_cuda(work) || n == 1 || run->team != NULL;
+    if (is_cuda(work) || (n == 1 && !run->bound))
+        return true;
+    run->team = bench_team_start(n, take_batches, run);
+    return run->team != NULL;
 }
 
 static void close_run(struct run *run)
@@ -385,6 +387,7 @@ bool bench_run_on_cores(const struct bench *bench, const struct bench_work *work
         works[i] = *work;
         works[i].n_threads = cores[i];
         results[i].hits = results[0].hits;
+        runs[i].bound = n > 1;
         good = prepare_run(&runs[i], &works[i], most, &results[i]);
         opened = results[i].why[0] == '\0';
         if (!opened)

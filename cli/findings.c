@@ -17,6 +17,7 @@ struct digest {
     struct sl_evaluator *evaluator; /* NULL: there are no rules */
     const struct sl_alert *alerts;
     size_t n_alerts;
+    struct virus_batch *viruses;     /* NULL: payloads are not scanned */
     struct name_teller *teller;      /* NULL: names are not looked up */
     struct sl_sink *held[MAX_SINKS]; /* the first events of the batch; NULL: the sink holds none */
 };
@@ -47,18 +48,20 @@ bool findings_open(struct findings *findings)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The events of a batch: anomalies, alerts and names, all in item order, merged into packet order.
- */
+/* The events of a batch: anomalies, alerts, viruses and names, each in item order, merged into
+ * packet order. */
 struct events {
     const struct findings *findings;
     const struct sl_batch *batch;
     const struct sl_hits *header;
     const struct sl_alert *alerts;
     size_t n_alerts;
+    struct virus_batch *viruses;
+    size_t n_viruses;
     const struct sl_hits *names;
     struct name_teller *teller;
-    size_t h, a, n; /* the next of each */
-    bool no_memory; /* the next one could not be told */
+    size_t h, a, v, n; /* the next of each */
+    bool no_memory;    /* the next one could not be told */
 };
 
 static const struct sl_hits no_hits;
@@ -77,6 +80,8 @@ static struct events events_of(const struct findings *findings, const struct sl_
         .header = findings->header_engine < 0 ? &no_hits : &hits[findings->header_engine],
         .alerts = digest->alerts,
         .n_alerts = digest->n_alerts,
+        .viruses = digest->viruses,
+        .n_viruses = virus_batch_count(digest->viruses),
         .names = looks_names_up(findings) ? &hits[findings->names->engine] : &no_hits,
         .teller = digest->teller,
     };
@@ -97,33 +102,37 @@ static void describe_packet(struct sl_event *event, const struct events *events,
         event->payload = batch->bytes + batch->payload[item].offset;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* False: there are no more, or no_memory. */
 static bool next_event(struct events *events, struct sl_event *event)
 {
-    const uint64_t none = UINT64_MAX;
-    const uint64_t header =
-        events->h < events->header->n ? events->header->hit[events->h].item : none;
-    const uint64_t alert = events->a < events->n_alerts ? events->alerts[events->a].item : none;
-    const uint64_t name = events->n < events->names->n ? events->names->hit[events->n].item : none;
+    const struct sl_hits *header = events->header, *names = events->names;
+    const uint32_t end = events->batch->n_items;
+    const uint32_t of_header = events->h < header->n ? header->hit[events->h].item : end;
+    const uint32_t of_alert = events->a < events->n_alerts ? events->alerts[events->a].item : end;
+    const uint32_t of_virus =
+        events->v < events->n_viruses ? virus_batch_item(events->viruses, events->v) : end;
+    const uint32_t of_name = events->n < names->n ? names->hit[events->n].item : end;
+    const uint32_t first = least(least(of_header, of_alert), least(of_virus, of_name));
 
-    if (header == none && alert == none && name == none)
+    if (first == end)
         return false;
-    if (header <= alert && header <= name) {
-        describe_packet(event, events, (uint32_t)header);
-        event->kind = SL_EVENT_ANOMALY;
-        event->check = (enum sl_header_check)events->header->hit[events->h++].id;
-    } else if (alert <= name) {
-        const struct sl_alert *of = &events->alerts[events->a++];
-
-        describe_packet(event, events, of->item);
-        event->kind = SL_EVENT_ALERT;
-        event->signature = sl_rules_signature(events->findings->rules, of->signature);
-    } else {
-        const struct sl_hit *hit = &events->names->hit[events->n++];
-
-        describe_packet(event, events, hit->item);
-        events->no_memory = !name_teller_tell(events->teller, events->batch, hit, event);
-    }
+    describe_packet(event, events, first);
+    event->kind = of_header == first ? SL_EVENT_ANOMALY : SL_EVENT_ALERT;
+    if (of_header == first)
+        event->check = (enum sl_header_check)header->hit[events->h++].id;
+    else if (of_alert == first)
+        event->signature =
+            sl_rules_signature(events->findings->rules, events->alerts[events->a++].signature);
+    else if (of_virus == first)
+        event->signature = virus_batch_signature(events->viruses, events->v++);
+    else
+        events->no_memory =
+            !name_teller_tell(events->teller, events->batch, &names->hit[events->n++], event);
     return !events->no_memory;
 }
 
@@ -132,6 +141,7 @@ static bool next_event(struct events *events, struct sl_event *event)
 static void free_digest(struct digest *digest)
 {
     sl_evaluator_free(digest->evaluator);
+    virus_batch_free(digest->viruses);
     name_teller_free(digest->teller);
     for (uint32_t i = 0; i < MAX_SINKS; i++)
         if (sl_sink_close(digest->held[i], NULL, NULL) != SL_OK)
@@ -149,6 +159,8 @@ static enum sl_status make_digest(struct digest **out, struct findings *findings
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the events of a batch");
     if (findings->rules != NULL)
         status = sl_evaluator_create(&made->evaluator, findings->rules, diag);
+    if (status == SL_OK)
+        status = virus_batch_create(&made->viruses, &findings->virus, diag);
     if (status == SL_OK && looks_names_up(findings)) {
         made->teller = name_teller_create(findings->names->names);
         if (made->teller == NULL)
@@ -219,6 +231,8 @@ enum sl_status findings_digest(struct findings *findings, const struct sl_batch 
         *source_room(batch) = digest;
     }
     status = evaluate(findings, batch, hits, digest, diag);
+    if (status == SL_OK)
+        status = virus_batch_scan(digest->viruses, &findings->virus, batch, hits, diag);
     for (uint32_t i = 0; i < findings->n_sinks && status == SL_OK; i++) {
         if (digest->held[i] == NULL)
             continue;
@@ -252,7 +266,8 @@ static enum sl_status drain_to(struct sl_sink *sink, struct sl_sink *held,
         n_held = sl_sink_written(held);
         status = sl_sink_pass(held, sink, diag);
     }
-    if (status == SL_OK && n_held < events->header->n + events->n_alerts + events->names->n)
+    if (status == SL_OK &&
+        n_held < events->header->n + events->n_alerts + events->n_viruses + events->names->n)
         status = write_events(sink, *events, n_held, diag);
     if (status == SL_OK && flush)
         status = sl_sink_flush(sink, diag);
@@ -275,6 +290,8 @@ enum sl_status findings_drain(struct findings *findings, const struct sl_batch *
     enum sl_status status = SL_OK;
 
     count(findings, &events);
+    if (!virus_count(&findings->virus, digest->viruses))
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for names of viruses");
     if (looks_names_up(findings))
         status = run_names_count(findings->names, batch, events.names, diag);
     pthread_mutex_lock(&findings->sinks_lock);
@@ -358,4 +375,5 @@ void findings_free(struct findings *findings)
         findings->digests = next;
     }
     free(findings->by_signature);
+    virus_close(&findings->virus);
 }

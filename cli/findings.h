@@ -11,6 +11,7 @@
 #include "sluice/header.h"
 #include "sluice/sink.h"
 #include "source.h"
+#include "virus.h"
 
 enum { MAX_SINKS = 8 };
 
@@ -21,6 +22,7 @@ struct findings {
     const struct sl_rules *rules; /* NULL: none */
     int header_engine;            /* index of its hits, -1: not switched on */
     int matcher_engine;
+    struct virus virus;
     struct run_names *names; /* NULL, or its engine -1: not switched on */
 
     struct {

@@ -228,6 +228,7 @@ void report_text(const struct report *report, FILE *out)
     print_rules(report, out);
     print_anomalies(report, out);
     print_alerts(report, out);
+    virus_report(&report->findings->virus, report->details, out);
     run_names_report(report->names, report->details, out);
     redundancy_report(report->redundancy, out);
     if (report->details)

@@ -181,6 +181,8 @@ void report_json(const struct report *report, FILE *out)
     json_object_set_new(root, "anomalies", anomalies(report));
     json_object_set_new(root, "alerts_total", number(report->findings->n_alerts));
     json_object_set_new(root, "alerts", alerts(report));
+    if (report->findings->virus.n_databases != 0)
+        json_object_set_new(root, "viruses", virus_json(&report->findings->virus));
     if (report->names->engine >= 0)
         json_object_set_new(root, "names", run_names_json(report->names, report->details));
     if (report->redundancy->n_samplers != 0)

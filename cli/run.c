@@ -27,6 +27,9 @@ static const char usage[] =
     "  --header-checks[=LIST] check headers: all, or a list of names (all,-checksums; help lists\n"
     "                         them)\n"
     "  -k all|none            checksums among the header checks\n"
+    "  --scan DB              ClamAV's signatures in payloads: a database file, a directory of "
+    "them,\n"
+    "                         or what sluice scan --compile made; may be given several times\n"
     "  --home NETS            your own networks, comma separated (also HOME_NET of the rules)\n"
     "  --names FILE...        names of DNS, HTTP, TLS and NDN packets are looked up in these "
     "tables:\n"
@@ -125,11 +128,22 @@ static bool add_sink(struct options *options, const char *spec)
     return true;
 }
 
+static bool add_database(struct virus *virus, const char *path)
+{
+    if (virus->n_databases == MAX_DATABASES) {
+        cli_error("--scan '%s': more than %d databases", path, MAX_DATABASES);
+        return false;
+    }
+    virus->databases[virus->n_databases++] = path;
+    return true;
+}
+
 enum {
     OPTION_RULES = 256,
     OPTION_SET,
     OPTION_COMPILED,
     OPTION_HEADER,
+    OPTION_SCAN,
     OPTION_HOME,
     OPTION_NAMES,
     OPTION_NAMES_FORMAT,
@@ -150,6 +164,7 @@ static const struct option long_options[] = {
     {"set", required_argument, NULL, OPTION_SET},
     {"compiled", required_argument, NULL, OPTION_COMPILED},
     {"header-checks", optional_argument, NULL, OPTION_HEADER},
+    {"scan", required_argument, NULL, OPTION_SCAN},
     {"home", required_argument, NULL, OPTION_HOME},
     {"names", required_argument, NULL, OPTION_NAMES},
     {"names-format", required_argument, NULL, OPTION_NAMES_FORMAT},
@@ -225,6 +240,8 @@ static int parse_option(struct options *options, int option, int *list, char **a
         }
         options->no_checksums = strcmp(optarg, "none") == 0;
         return 0;
+    case OPTION_SCAN:
+        return add_database(&options->findings.virus, optarg) ? 0 : EXIT_FAILED;
     case OPTION_HOME:
         options->rule_files.home = optarg;
         return parse_home(options, optarg) ? 0 : EXIT_FAILED;
@@ -568,6 +585,7 @@ static int run(struct options *options, struct tables *tables)
     if (!observe_open(&options->observe) || !source_open(&options->source) ||
         !build_header_checks(options, tables, &config) ||
         !redundancy_open(&options->redundancy, &config) ||
+        !virus_open(&options->findings.virus, &config) ||
         !run_names_open(&options->names, &config) || !build_signatures(options, tables, &config))
         return EXIT_FAILED;
     options->findings.source = &options->source;

@@ -43,6 +43,11 @@ struct scan_totals {
     uint64_t bytes, scanned_bytes;
 };
 
+/* Maps the compiled database that the options name, or reads and compiles what they name. */
+enum sl_status scan_open_database(const struct scan_options *options,
+                                  const struct sl_device *device, struct sl_clamav_db **db,
+                                  struct sl_diag *diag);
+
 /* Scans paths and what the file list names; prints a line a file. False: it could not be done. */
 bool scan_run(const struct scan_options *options, const struct sl_clamav_db *db,
               const struct sl_device *device, char **paths, int n_paths,
@@ -53,7 +58,7 @@ struct scan_walk {
     const struct scan_options *options;
     struct scan_totals *totals;
     void *user;
-    void (*file)(void *user, const char *path);                   /* to be scanned */
+    void (*file)(void *user, const char *path, uint64_t len);     /* to be scanned */
     void (*note)(void *user, const char *path, const char *note); /* "Excluded", ... */
     void (*error)(void *user, const char *path, const char *reason);
     bool (*stopped)(void *user);

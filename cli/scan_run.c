@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -46,14 +47,27 @@ struct job {
 
     bool progress, shown;
     uint64_t begin_ns, last_ns;
+
+    /* What there is to scan, counted by a walk of its own where progress is shown. */
+    struct scan_totals all;
+    bool counted; /* all is known */
+    bool over;    /* nobody wants to know any more */
 };
 
 /* ---- lines ----------------------------------------------------------------------------------- */
+
+static void hide_progress(struct job *job)
+{
+    if (job->shown)
+        fputs("\r\033[K", stderr);
+    job->shown = false;
+}
 
 static void put_line(struct job *job, const char *path, const char *text)
 {
     char safe[PATH_MAX + 16];
 
+    hide_progress(job);
     printf("%s: %s\n", cli_printable(path, safe, sizeof safe), text);
     if (job->log != NULL)
         fprintf(job->log, "%s: %s\n", safe, text);
@@ -85,11 +99,12 @@ static const char *state_of(const struct entry *entry)
     return entry->result.suspect ? "suspect" : "ok";
 }
 
-static void put_json(const struct entry *entry)
+static void put_json(struct job *job, const struct entry *entry)
 {
     json_t *names = json_array();
     json_t *object = json_object();
 
+    hide_progress(job);
     for (size_t i = 0; i < entry->n_names; i++)
         json_array_append_new(names, json_path(entry->names[i]));
     json_object_set_new(object, "path", json_path(entry->path));
@@ -137,18 +152,35 @@ static void put_text(struct job *job, const struct entry *entry)
     }
 }
 
+/* "1:02:03", "4:05". */
+static char *clock_text(double seconds, char out[32])
+{
+    const uint64_t s = (uint64_t)seconds;
+
+    if (s >= 3600)
+        snprintf(out, 32, "%" PRIu64 ":%02u:%02u", s / 3600, (unsigned)(s / 60 % 60),
+                 (unsigned)(s % 60));
+    else
+        snprintf(out, 32, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
+    return out;
+}
+
 static void show_progress(struct job *job)
 {
+    const struct scan_totals *totals = job->totals;
     const uint64_t now = clock_ns();
-    const double seconds = (double)(now - job->begin_ns) / 1e9;
-    char files[32], bytes[32], rate[32];
+    const double rate = (double)totals->scanned_bytes / ((double)(now - job->begin_ns) / 1e9);
+    char a[32], b[32], c[32];
 
     if (!job->progress || now - job->last_ns < PROGRESS_NS)
         return;
-    fprintf(
-        stderr, "\r%s files, %s, %s/s, %" PRIu64 " waiting \033[K",
-        cli_count(job->totals->files, files), cli_bytes((double)job->totals->scanned_bytes, bytes),
-        cli_bytes((double)job->totals->scanned_bytes / seconds, rate), job->filled - job->printed);
+    fprintf(stderr, "\r%s files, %s, %s/s", cli_count(totals->files, a),
+            cli_bytes((double)totals->scanned_bytes, b), cli_bytes(rate, c));
+    if (job->counted && rate > 0 && job->all.scanned_bytes >= totals->scanned_bytes)
+        fprintf(stderr, " of %s files, %s: %s left", cli_count(job->all.files, a),
+                cli_bytes((double)job->all.scanned_bytes, b),
+                clock_text((double)(job->all.scanned_bytes - totals->scanned_bytes) / rate, c));
+    fputs(" \033[K", stderr);
     job->shown = true;
     job->last_ns = now;
 }
@@ -186,7 +218,7 @@ static void print_done(struct job *job)
 
         count_entry(job, entry);
         if (job->options->json)
-            put_json(entry);
+            put_json(job, entry);
         else
             put_text(job, entry);
         free_entry(entry);
@@ -369,8 +401,9 @@ static void put_entry(struct job *job, const char *path, const char *note, const
     pthread_mutex_unlock(&job->lock);
 }
 
-static void on_file(void *user, const char *path)
+static void on_file(void *user, const char *path, uint64_t len)
 {
+    (void)len;
     put_entry(user, path, NULL, NULL, false);
 }
 
@@ -417,6 +450,90 @@ static void walk_list(struct scan_walk *walk, const char *list)
         (void)fclose(file);
 }
 
+/* ---- the count ------------------------------------------------------------------------------- */
+
+struct counting {
+    struct job *job;
+    char **paths;
+    int n_paths;
+    struct scan_totals totals;
+    pthread_t thread;
+};
+
+static void count_file(void *user, const char *path, uint64_t len)
+{
+    struct counting *counting = user;
+    const uint64_t max = counting->job->options->max_scan_len;
+
+    (void)path;
+    counting->totals.files++;
+    counting->totals.scanned_bytes += max > 0 && len > max ? max : len;
+}
+
+static void count_nothing(void *user, const char *path, const char *reason)
+{
+    (void)user;
+    (void)path;
+    (void)reason;
+}
+
+static bool is_over(void *user)
+{
+    struct job *job = ((struct counting *)user)->job;
+    bool over;
+
+    pthread_mutex_lock(&job->lock);
+    over = job->over || job->failed;
+    pthread_mutex_unlock(&job->lock);
+    return over;
+}
+
+static void *count_thread(void *user)
+{
+    struct counting *counting = user;
+    struct job *job = counting->job;
+    struct scan_walk walk = {job->options,  &counting->totals, counting, count_file,
+                             count_nothing, count_nothing,     is_over};
+
+    for (int i = 0; i < counting->n_paths; i++)
+        scan_walk_path(&walk, counting->paths[i]);
+    if (job->options->file_list != NULL)
+        walk_list(&walk, job->options->file_list);
+    pthread_mutex_lock(&job->lock);
+    job->all = counting->totals;
+    job->counted = !job->over;
+    pthread_mutex_unlock(&job->lock);
+    return NULL;
+}
+
+/* What is read once, from standard input or a pipe, is not counted. False: nothing is. */
+static bool count_begin(struct counting *counting)
+{
+    const char *list = counting->job->options->file_list;
+    struct stat file;
+
+    if (!counting->job->progress)
+        return false;
+    for (int i = 0; i < counting->n_paths; i++)
+        if (strcmp(counting->paths[i], "-") == 0)
+            return false;
+    if (list != NULL && (stat(list, &file) != 0 || !S_ISREG(file.st_mode)))
+        return false;
+    return pthread_create(&counting->thread, NULL, count_thread, counting) == 0;
+}
+
+static void count_end(struct counting *counting)
+{
+    struct job *job = counting->job;
+
+    pthread_mutex_lock(&job->lock);
+    job->over = true;
+    pthread_mutex_unlock(&job->lock);
+    pthread_join(counting->thread, NULL);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
 static void walk_all(struct job *job, char **paths, int n_paths)
 {
     struct scan_walk walk = {job->options, job->totals, job,       on_file,
@@ -439,6 +556,8 @@ static void walk_all(struct job *job, char **paths, int n_paths)
 static bool run_threads(struct job *job, char **paths, int n_paths)
 {
     pthread_t *threads = calloc(job->options->n_threads, sizeof *threads);
+    struct counting counting = {.job = job, .paths = paths, .n_paths = n_paths};
+    const bool counts = count_begin(&counting);
     unsigned n = 0;
 
     while (threads != NULL && n < job->options->n_threads &&
@@ -450,6 +569,8 @@ static bool run_threads(struct job *job, char **paths, int n_paths)
         snprintf(job->diag.text, sizeof job->diag.text, "no thread could be started");
     for (unsigned i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
+    if (counts)
+        count_end(&counting);
     free(threads);
     return n > 0 && !job->failed;
 }
@@ -476,7 +597,9 @@ bool scan_run(const struct scan_options *options, const struct sl_clamav_db *db,
     job->config.match = on_match;
     job->config.done = on_done;
     job->config.user = job;
-    job->progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !options->quiet;
+    /* A line for each file on the user's terminal is progress enough. */
+    job->progress = isatty(STDERR_FILENO) && !options->quiet &&
+                    (!isatty(STDOUT_FILENO) || options->infected_only);
     job->begin_ns = job->last_ns = clock_ns();
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->work, NULL);
@@ -485,8 +608,7 @@ bool scan_run(const struct scan_options *options, const struct sl_clamav_db *db,
         cli_error("%s: cannot be opened: %s", options->log, strerror(errno));
     } else {
         good = run_threads(job, paths, n_paths);
-        if (job->shown)
-            fputs("\r\033[K", stderr);
+        hide_progress(job);
         if (!good)
             cli_diag(&job->diag);
     }

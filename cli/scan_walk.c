@@ -95,7 +95,7 @@ static void walk_file(struct scan_walk *walk, const char *path, const struct sta
     else if (options->max_file_len > 0 && (uint64_t)file->st_size > options->max_file_len)
         walk->note(walk->user, path, "OK"); /* as clamscan: too large is not scanned */
     else
-        walk->file(walk->user, path);
+        walk->file(walk->user, path, (uint64_t)file->st_size);
 }
 
 static void walk_entry(struct scan_walk *walk, const char *path, const struct chain *above)

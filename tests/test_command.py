@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -300,6 +301,44 @@ class Command(unittest.TestCase):
         self.assert_refused(sluice("scan", "-d", self.path("no.ndb"), found), "no.ndb")
         self.assert_refused(sluice("scan", found), "database")
 
+    def http_capture(self, *contents):
+        """A capture of TCP packets that hold an HTTP answer with these contents."""
+        capture = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+        for content in contents:
+            payload = b"HTTP/1.1 200 OK\r\nServer: test\r\n\r\n" + content
+            head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40 + len(payload), 1, 0, 64, 6, 0,
+                               bytes([192, 0, 2, 1]), bytes([192, 0, 2, 2]))
+            head += struct.pack(">HHIIHHHH", 80, 40000, 1, 1, 0x5018, 1000, 0, 0)
+            capture += struct.pack("<IIII", 1, 0, len(head + payload), len(head + payload))
+            capture += head + payload
+        return self.path("http.pcap", capture)
+
+    def test_run_scans_payloads(self):
+        eicar = b"X5O!P%@AP[4\\PZX54(P^)7CC)7}$" + b"EICAR-STANDARD-ANTIVIRUS" + b"-TEST-FILE!$H+H*"
+        lines = f"Eicar-Test-Signature:0:0:{eicar.hex()}\nLater:1:*:6c61746572206f6e\n"
+        database = self.path("run.ndb", lines.encode())
+        capture = self.http_capture(eicar, b"nothing", b"later on, later on")
+        result = sluice("run", "-r", capture, "--scan", database, "--alerts", "eve:-", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        events = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([(event["pcap_cnt"], event["event_type"], event["alert"]["signature"])
+                          for event in events],
+                         [(1, "alert", "Eicar-Test-Signature.UNOFFICIAL"), (3, "alert", "Later.UNOFFICIAL")])
+        self.assertEqual({(event["alert"]["category"], event["alert"]["gid"]) for event in events},
+                         {("virus", 600)})
+        viruses = json.loads(result.stderr.splitlines()[-1])["viruses"]
+        self.assertEqual((viruses["signatures"], viruses["matches"], viruses["payloads"]), (2, 2, 2))
+        self.assertEqual({name["signature_id"]: name["signature"] for name in viruses["names"]},
+                         {event["alert"]["signature_id"]: event["alert"]["signature"] for event in events})
+        text = sluice("run", "-r", capture, "--scan", database).stdout.decode()
+        self.assertIn("Later.UNOFFICIAL  (virus, priority 1)", text)
+        self.assertIn("viruses    2 in 2 payloads", text)
+        compiled = self.path("run.cdb")
+        self.assertEqual(sluice("scan", "-d", database, "--compile", compiled).returncode, 0)
+        again = sluice("run", "-r", capture, "--scan", compiled, "--alerts", "eve:-", "--json")
+        self.assertEqual(again.stdout, result.stdout)
+        self.assert_refused(sluice("run", "-r", capture, "--scan", self.path("no.ndb")), "no.ndb")
+
     def test_bad_literals_are_quoted(self):
         for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"), (b"a\\x", "backslash"),
                           (b"a;nocas", "nocase"), (b";nocase", "empty"), (b"a" * 4097, "4096")):
@@ -355,7 +394,7 @@ class Command(unittest.TestCase):
         result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",
                         "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        rows = [row for row in map(json.loads, result.stdout.splitlines()) if "study" in row]
         self.assertEqual(len(rows), 8 * 3)
         for row in rows:
             self.assertTrue("note" in row or row["1 core GB/s"] > 0, row)
@@ -757,6 +796,37 @@ class Command(unittest.TestCase):
         result = sluice("bench", "--from", self.results("y.json", [self.row("a", 10)]), "--plot", plot)
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"no rows", result.stderr)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_the_page_of_a_machine(self):
+        rows = [self.row("read, 1 core", 12, role="ceiling", series="read", cores=1),
+                self.row("a, 1 core", 2, role="engine", series="a", cores=1, ceiling=4, share=0.5, ceiling_of="memory read"),
+                self.row("a, 2 cores", 3.9, role="engine", series="a", cores=2, scaling=1.95),
+                self.row("p, 1 core", 1, role="peer", series="p", cores=1),
+                self.row("2 engines, 2 cores", 1.5, role="together", bench="all", cores=2, p50_us=10, p99_us=20),
+                {"bench": "x", "variant": "y", "why": "not here"}]
+        saved = self.results("x.json", rows, cpu="Test(R) Xeon(R) CPU 1 @ 2 GHz", kernel="Linux", software={"zstd": "1"},
+                             others_percent=0)
+        stub = self.path("stub", f"""#!/bin/sh
+            [ "$2" = --save ] || exec '{os.path.abspath(SLUICE)}' "$@"
+            cp '{saved}' "$3" && echo '<svg/>' >"$5"
+            """.encode())
+        os.chmod(stub, 0o755)
+        tool = os.path.join(SAMPLES, "..", "..", "tools", "bench-page")
+        folder = self.path("pages")
+        for again in (False, True):
+            result = subprocess.run([sys.executable, tool, stub, folder], capture_output=True, timeout=60, text=True,
+                                    check=True)
+            self.assertEqual("against" in result.stdout, again, result.stdout)
+        self.assertEqual(sorted(os.listdir(folder)),
+                         ["README.md"] + [f"test-xeon-1-2-cores.{kind}" for kind in ("json", "md", "svg")])
+        with open(os.path.join(folder, "test-xeon-1-2-cores.md"), encoding="utf-8") as file:
+            page = file.read()
+        for words in ("# Test(R) Xeon(R)", "## Ceilings", "## Peers", "50 % of 4 (memory read)", "| 1.95 |", "10 / 20 us",
+                      "- x, y: not here", "](test-xeon-1-2-cores.svg)"):
+            self.assertIn(words, page)
+        with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
+            self.assertIn("(test-xeon-1-2-cores.md) | 1.5 GB/s (2 engines, 2 cores) | 2026-11-21 |", file.read())
 
     # ---- the benchmark of sampling
 

@@ -97,6 +97,15 @@ class Literals(unittest.TestCase):
         self.assertNotEqual(missing.returncode, 0)
         self.assertIn("/no/such.rules", missing.stderr)
 
+    def test_a_database_of_fixed_strings(self):
+        text = f"A:0:*:6162636465666768??696a\nB:1:0:{'5a59' * 3000}\n"
+        result = self.run_on("clamav", "a.ndb", text, "--ndb", "--seed", "0")
+        self.assertEqual(result.stdout.splitlines(),
+                         ["Literal-0:0:*:6162636465666768", "Literal-1:0:*:" + "5a59" * 1024])
+        text = "A;Engine:51-255,Target:0;0&1;6162636465666768::i;7071727374757677\n"
+        result = self.run_on("clamav", "a.ldb", text, "--ndb", "--seed", "0")
+        self.assertEqual(result.stdout.splitlines(), ["Literal-0:0:*:7071727374757677"])
+
     def test_the_order_is_a_seed_s(self):
         text = "".join(f"S{i}:0:*:{i:016x}\n" for i in range(300))
 

@@ -16,7 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sluice/batch.h"
 #include "sluice/device.h"
+#include "sluice/engine.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus
@@ -98,6 +100,7 @@ struct sl_clamav_info {
     size_t anchored;  /* signatures that are looked at where an anchor is found */
     size_t fixed;     /* at fixed positions: one compare a file */
     size_t searched;  /* without an anchor: each file of their type is searched for them */
+    size_t in_parts;  /* of the anchored and the fixed ones: what sl_clamav_scan_hits looks for */
     size_t block_len; /* bytes of the block */
     const char *algorithm;
 };
@@ -174,6 +177,25 @@ SL_CHECK SL_API enum sl_status sl_clamav_feed_end(struct sl_clamav_scanner *scan
 
 /* Ends all objects that were given. */
 SL_CHECK SL_API enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner);
+
+/* ---- payloads -------------------------------------------------------------------------------- */
+
+/* The matcher that finds a database's anchors in batches that others fill, for a pipeline. Both
+ * live as long as the database. */
+SL_API void sl_clamav_engine(const struct sl_clamav_db *db, const struct sl_engine **engine,
+                             const void **table);
+
+/* Scans the payloads of a host batch in which that engine has found `hits`, which sl_hits_sort has
+ * sorted. Each payload is taken for a part of a file of any type: targets and the least size of the
+ * file are not asked for. Absolute offsets count from the payload's first byte, or behind the head
+ * of an HTTP message that begins it; EOF is the payload's end. Offsets from entry points and
+ * sections, hashes, and signatures without a literal (sl_clamav_info: those that are not in_parts)
+ * never match, and nothing that lies in two payloads does. match and done are called for payloads
+ * with hits, the token being (void *)(uintptr_t)item. No object waits for sl_clamav_flush.
+ * SL_EINVAL: the batch is not in the host's memory, or a hit names an item beyond it. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_clamav_scan_hits(struct sl_clamav_scanner *scanner,
+                                                   const struct sl_batch *batch,
+                                                   const struct sl_hits *hits);
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-enum { SL_PIPELINE_ENGINES_MAX = 8, SL_PIPELINE_DEVICES_MAX = 16 };
+enum { SL_PIPELINE_ENGINES_MAX = 12, SL_PIPELINE_DEVICES_MAX = 16 };
 
 struct sl_pipeline_monitor;
 
@@ -127,9 +127,9 @@ struct sl_pipeline_stats {
  * A device on which contexts cannot be opened is dropped where there are others; where it is the
  * last, that is the run's status, before the first fill, and a run on another device may follow:
  * SL_ENOMEM: tables or hits do not fit its memory; SL_EDEVICE: it failed, or an engine has
- * backends for it, and none is usable; SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM before the first
- * fill may also be the machine's memory, or what of it can be pinned. SL_EINVAL: no device, or too
- * many.
+ * backends for it, and none is usable; SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM
+ * before the first fill may also be the machine's memory, or what of it can be pinned. SL_EINVAL:
+ * no device, or too many.
  *
  * Once batches are filled GPUs are dropped as they fail, one that has no memory for a batch's hits
  * among them, and the CPU takes over from the last, with the same tables; where it cannot use one

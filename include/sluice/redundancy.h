@@ -44,13 +44,16 @@ struct sl_redundancy_config {
                            and a third more */
     uint32_t batch_len; /* bytes: the most payload of a batch, items rounded up to SL_BATCH_ALIGN */
     uint32_t max_items; /* items a batch */
-    uint32_t frame_max; /* bytes of the longest packet, at most SL_FRAME_MAX */
+    uint32_t frame_max; /* bytes of the longest packet, at most SL_FRAME_MAX; the decoder's is not
+                           below the encoder's, or longer packets never arrive */
     uint32_t window;    /* bytes that a sample's fingerprint covers: the sampler's */
     uint32_t period;    /* bytes: the sampler's, for the index's size */
-    uint32_t min_match; /* bytes: a shorter match is no reference; at least SL_REFERENCE_MIN */
+    uint32_t min_match; /* bytes: a shorter match is no reference, but see sl_match; at least
+                           SL_REFERENCE_MIN */
     bool chunks;        /* refer to the sampled window alone (the papers' mode, DYNABYTE); else
-                           matches are expanded both ways */
-    bool acknowledged;  /* refer only to what feedback has acknowledged, for links that lose */
+                           matches are expanded both ways, and go on behind bytes that differ */
+    bool acknowledged;  /* refer only to what feedback has acknowledged, for links that lose;
+                           else a loss may cost the packets of a round trip */
     uint32_t n_in_flight; /* acknowledged: frames awaiting feedback, a power of two; older ones
                              are taken as lost */
     uint32_t epoch;       /* an encoder's first. Of two epochs the later is the one that is ahead by
@@ -71,7 +74,8 @@ struct sl_match {
     uint64_t source;
     uint32_t item;
     uint32_t offset; /* bytes from the payload's first */
-    uint32_t len;    /* bytes, at least min_match */
+    uint32_t len;    /* bytes, at least min_match; at the distance of a match beside it half of
+                        that and SL_REFERENCE_MIN are enough */
 };
 
 struct sl_matcher_stats {
@@ -112,10 +116,17 @@ SL_API void sl_matcher_free(struct sl_matcher *matcher);
 /* ---- live: packets to frames and back -------------------------------------------------------- */
 
 /* Frames may be lost, reordered, repeated and damaged, feedback too, and either side may start anew
- * at any time: a packet is delivered as it was, or not at all, and after feedback has come through,
- * packets get through again. Frames are not secret and not signed: encrypt and authenticate them
- * (after encoding), and use a pair of caches for each tenant, as lengths tell what was sent before.
- * Packets that are encrypted already have nothing to find; send them past the encoder. */
+ * at any time: a packet is delivered as it was, or not at all. Whatever went before, packets that
+ * are encoded after two pieces of feedback have come through, of which the second was written after
+ * a frame encoded under the first had come, are delivered when their frames come. One does but
+ * where the epochs lie 2^31 apart. That holds with and without `acknowledged`; with it, single
+ * losses do not cost later packets, without it each may cost those of a round trip.
+ *
+ * Frames and feedback are not secret and not signed: XXH3 finds accidents, and who can forge
+ * feedback can make the encoder begin new epochs and send packets again, though never make a wrong
+ * byte of frames that are whole. Encrypt and authenticate both (after encoding), and use a pair of
+ * caches for each tenant, as lengths tell what was sent before. Packets that are encrypted already
+ * have nothing to find; send them past the encoder. */
 
 struct sl_encoder_stats {
     struct sl_matcher_stats match;
@@ -177,7 +188,8 @@ struct sl_decoder_stats {
 
 struct sl_decoder;
 
-/* Of the config it uses cache_len and frame_max. As sl_matcher_create. */
+/* Of the config it uses cache_len and frame_max. As sl_matcher_create; SL_EIO: the system has no
+ * random number. */
 SL_CHECK SL_API enum sl_status sl_decoder_create(struct sl_decoder **decoder,
                                                  const struct sl_redundancy_config *config,
                                                  struct sl_diag *diag);

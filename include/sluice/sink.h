@@ -52,10 +52,10 @@ struct sl_event {
 struct sl_sink;
 
 /* Opens "console" (one line an event on standard output), "eve:FILE" or "eve:-" (EVE JSON lines,
- * field names as Suricata's), or "sqlite:FILE" (tables `alerts`, `anomalies` and `names`). An existing EVE
- * file is overwritten; into an existing database rows are added. SL_EINVAL: no such kind of sink
- * (the known ones are named); SL_EIO: cannot be opened, or the database's tables are of another
- * program. */
+ * field names as Suricata's), or "sqlite:FILE" (tables `alerts`, `anomalies` and `names`). An
+ * existing EVE file is overwritten; into an existing database rows are added. SL_EINVAL: no such
+ * kind of sink (the known ones are named); SL_EIO: cannot be opened, or the database's tables are
+ * of another program. */
 SL_CHECK SL_API enum sl_status sl_sink_open(struct sl_sink **sink, const char *spec,
                                             struct sl_diag *diag);
 

@@ -34,8 +34,8 @@ static inline void cpu_hits_append(struct sl_hits *hits, uint32_t item, uint32_t
     hits->n++;
 }
 
-/* Defines the backend `symbol` that runs everywhere and needs no more than a scan. */
-#define CPU_BACKEND(symbol, label, scan)                                               \
+/* Defines the backend `symbol` that needs no more than a scan, and runs where is_usable says. */
+#define CPU_BACKEND_WHERE(symbol, label, is_usable, scan)                              \
     static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch, \
                                           struct sl_hits *hits)                        \
     {                                                                                  \
@@ -44,10 +44,13 @@ static inline void cpu_hits_append(struct sl_hits *hits, uint32_t item, uint32_t
     extern const struct sl_backend symbol;                                             \
     const struct sl_backend symbol = {.name = (label),                                 \
                                       .device = SL_DEVICE_CPU,                         \
-                                      .usable = cpu_backend_usable,                    \
+                                      .usable = (is_usable),                           \
                                       .open = cpu_backend_open,                        \
                                       .submit = symbol##_submit,                       \
                                       .wait = cpu_backend_wait,                        \
                                       .close = cpu_backend_close}
+
+/* The same for one that runs everywhere. */
+#define CPU_BACKEND(symbol, label, scan) CPU_BACKEND_WHERE(symbol, label, cpu_backend_usable, scan)
 
 #endif

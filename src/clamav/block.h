@@ -202,7 +202,7 @@ enum clam_array {
 extern const uint32_t clam_record_len[CLAM_ARRAYS];
 
 #define CLAM_MAGIC UINT64_C(0x31304D414C434C53) /* "SLCLAM01" */
-enum { CLAM_VERSION = 1, CLAM_ALIGN = 64 };
+enum { CLAM_VERSION = 2, CLAM_ALIGN = 64 };
 
 struct clam_block {
     uint64_t magic;
@@ -215,6 +215,7 @@ struct clam_block {
     uint64_t hashes[CLAM_HASHED][CLAM_HASHES][2]; /* first and end in CLAM_A_HASHES */
     uint64_t n_hashes;                            /* file and section hashes */
     uint64_t anchored, fixed, searched;
+    uint64_t in_parts; /* of those what can be found in parts of files */
 };
 
 static inline const void *clam_at(const struct clam_block *block, enum clam_array array)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REF_MAX = 1 << 16 };
+enum { REF_MAX = 1 << 16, REF_BYTES_MAX = 1 << 19 };
 
 struct ref {
     const uint8_t *bytes;
@@ -235,7 +235,7 @@ unsigned ref_count(const char *hex, const char *options, const char *offset, con
                    size_t len, const struct ref_layout *layout)
 {
     char framed[REF_MAX];
-    static uint8_t begins[REF_MAX];
+    static uint8_t begins[REF_BYTES_MAX];
     struct ref ref = {bytes,
                       len,
                       strchr(options, 'i') != NULL,

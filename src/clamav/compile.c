@@ -43,7 +43,7 @@ struct compile {
     struct clam_records anchored, literals, uses, fixeds, searched, hashes, sizes;
     struct sl_mpm_table *mpm;
     uint64_t ranges[CLAM_HASHED][CLAM_HASHES][2];
-    uint64_t n_hashes, n_anchored, n_fixed;
+    uint64_t n_hashes, n_anchored, n_fixed, n_in_parts;
 };
 
 struct pair {
@@ -68,13 +68,21 @@ static bool is_fixed(const struct clam_pattern *pattern)
            pattern->shift <= FIXED_SHIFT_MAX && pattern->groups == 1;
 }
 
+/* Whether the matcher can look for it. */
+static bool has_literal(const struct compile *c, uint32_t number)
+{
+    const struct clam_seg *best = &c->segs[c->patterns[number].segs + c->best[number]];
+
+    return best->key_len >= ANCHOR_LEN_MIN && best->key_bits >= anchor_bits_min;
+}
+
 static double pattern_cost(const struct compile *c, uint32_t number)
 {
     const struct clam_seg *best = &c->segs[c->patterns[number].segs + c->best[number]];
 
     if (c->fixed[number])
         return exp2(-(double)best->key_bits) + c->users[number] * shared_fixed_cost;
-    if (best->key_len < ANCHOR_LEN_MIN || best->key_bits < anchor_bits_min)
+    if (!has_literal(c, number))
         return INFINITY;
     return places * exp2(-(double)best->key_bits) + c->users[number] * shared_cost;
 }
@@ -334,14 +342,19 @@ static bool choose_anchors(struct compile *c)
         if (is_ignored(c, sig->name))
             continue;
         if (!isinf(node_cost(c, sig, sig->node))) {
-            bool fixed = true;
+            bool fixed = true, in_parts = true;
 
             if (!anchor_node(c, s, sig->node))
                 return false;
-            for (size_t i = before; i < c->pairs.n; i++)
-                fixed &= c->fixed[((struct pair *)c->pairs.at)[i].pattern];
+            for (size_t i = before; i < c->pairs.n; i++) {
+                const uint32_t pattern = ((struct pair *)c->pairs.at)[i].pattern;
+
+                fixed &= c->fixed[pattern];
+                in_parts &= has_literal(c, pattern);
+            }
             c->n_fixed += fixed;
             c->n_anchored += !fixed;
+            c->n_in_parts += in_parts;
             continue;
         }
         searched = clam_grow(&c->searched, sizeof *searched, 1);
@@ -395,8 +408,9 @@ static bool collect_anchors(struct compile *c, struct clam_records *anchors)
             if (fixed == NULL)
                 return false;
             *fixed = p;
-            continue;
-        }
+            if (!has_literal(c, p))
+                continue;
+        } /* where it has a literal that is for parts of files, which few begin as the file does */
         anchor = clam_grow(anchors, sizeof *anchor, 1);
         if (anchor == NULL)
             return false;
@@ -589,6 +603,7 @@ static void fill_block(const struct compile *c, struct clam_block *block)
     memcpy(block->hashes, c->ranges, sizeof block->hashes);
     block->anchored = c->n_anchored;
     block->fixed = c->n_fixed;
+    block->in_parts = c->n_in_parts;
     block->searched = c->searched.n;
     block->checksum = clam_block_checksum(block);
 }

@@ -139,9 +139,11 @@ static uint32_t count_sub(struct clam_match *match, const struct clam_sig *sig, 
         struct tally tally = {0, 0};
 
         /* The expression may ask for counts, and so may the trigger. */
-        return evaluate(match, sig, match->pcres[sub->first].node, sig->count_max, &tally)
-                   ? clam_pcre_count(match, sub->first, max)
-                   : 0;
+        if (!evaluate(match, sig, match->pcres[sub->first].node, sig->count_max, &tally))
+            return 0;
+        if (match->ahead == NULL)
+            return clam_pcre_count(match, sub->first, max);
+        return 0;
     }
     for (uint32_t i = 0; i < sub->n && n < max; i++)
         n += clam_match_count(match, match->variants[sub->first + i], max - n);
@@ -254,8 +256,10 @@ bool clam_match_applies(const struct clam_match *match, uint32_t number)
     const struct clam_sig *sig = &match->sigs[number];
     const struct clam_object *object = match->object;
 
-    if ((sig->target != CLAM_GENERIC && sig->target != object->target) ||
-        object->len < sig->size_min || object->len > sig->size_max)
+    if (!object->part && ((sig->target != CLAM_GENERIC && sig->target != object->target) ||
+                          object->len < sig->size_min))
+        return false;
+    if (object->len > sig->size_max)
         return false;
     if (sig->ep_min == 0 && sig->ep_max == UINT32_MAX && sig->nos_min == 0 &&
         sig->nos_max == UINT32_MAX)

@@ -28,6 +28,7 @@ bool clam_match_open(struct clam_match *match, const struct clam_block *block)
     match->pcres = clam_at(block, CLAM_A_PCRES);
     match->nodes = clam_at(block, CLAM_A_NODES);
     match->sigs = clam_at(block, CLAM_A_SIGS);
+    match->find = clam_find_choose();
     match->known = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->known);
     match->found = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->found);
     return match->known != NULL && match->found != NULL;
@@ -78,6 +79,11 @@ static bool note(struct clam_match *match, uint32_t pattern, bool present)
 {
     match->known[pattern] = match->epoch * 4 + (present ? CLAM_PRESENT : CLAM_ABSENT);
     return present;
+}
+
+void clam_match_note_absent(struct clam_match *match, uint32_t number)
+{
+    (void)note(match, number, false);
 }
 
 static bool add(struct clam_match *match, struct clam_positions *set, uint64_t at)
@@ -254,57 +260,29 @@ static bool seg_at(struct clam_match *match, const struct clam_seg *seg, uint64_
 
 /* ---- the next segment ------------------------------------------------------------------------ */
 
-static const uint8_t *find_folded(const uint8_t *text, size_t len, const uint8_t *key,
-                                  size_t key_len)
-{
-    const int lower = tolower(key[0]), upper = toupper(key[0]);
-    const uint8_t *end = text + len - key_len + 1, *next_lower = text, *next_upper = text;
-
-    if (len < key_len)
-        return NULL;
-    for (const uint8_t *at = text; at < end; at++) {
-        size_t i = 1;
-
-        if (next_lower != NULL && next_lower <= at)
-            next_lower = memchr(at, lower, (size_t)(end - at));
-        if (lower == upper)
-            next_upper = next_lower;
-        else if (next_upper != NULL && next_upper <= at)
-            next_upper = memchr(at, upper, (size_t)(end - at));
-        if (next_lower == NULL && next_upper == NULL)
-            return NULL;
-        at = next_upper == NULL || (next_lower != NULL && next_lower < next_upper) ? next_lower
-                                                                                   : next_upper;
-        while (i < key_len && tolower(at[i]) == tolower(key[i]))
-            i++;
-        if (i == key_len)
-            return at;
-    }
-    return NULL;
-}
-
 /* The first place in [from, to] where the segment's literal begins. */
 static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, uint64_t from,
                          uint64_t to)
 {
     struct clam_object *object = match->object;
-    const uint8_t *key = match->bytes + seg->key;
+    struct clam_needle needle;
 
     if (object->len < seg->key_len)
         return NOWHERE;
     if (to > object->len - seg->key_len)
         to = object->len - seg->key_len;
+    clam_needle_init(&needle, match->bytes + seg->key, seg->key_len, seg->key_case != 0);
     while (from <= to) {
-        uint64_t len = to - from + seg->key_len;
+        size_t len;
+        const uint8_t *text = clam_object_from(object, from, seg->key_len, &len);
+        uint64_t n = len - seg->key_len + 1;
 
-        if (object->bytes == NULL && len > CLAM_WINDOW_LEN / 2)
-            len = CLAM_WINDOW_LEN / 2;
-        const uint8_t *text = clam_object_at(object, from, (size_t)len);
-        const uint8_t *found = seg->key_case ? find_folded(text, (size_t)len, key, seg->key_len)
-                                             : memmem(text, (size_t)len, key, seg->key_len);
-        if (found != NULL)
-            return from + (uint64_t)(found - text);
-        from += len - seg->key_len + 1;
+        if (n > to - from + 1)
+            n = to - from + 1;
+        const size_t found = match->find(&needle, text, (size_t)n);
+        if (found < n)
+            return from + found;
+        from += n;
     }
     return NOWHERE;
 }
@@ -534,7 +512,7 @@ bool clam_match_range(const struct clam_match *match, uint32_t kind, uint32_t se
     *to = object->len;
     if (kind == CLAM_ANYWHERE)
         return true;
-    *from = offset;
+    *from = object->origin + offset;
     if (kind != CLAM_ABSOLUTE) {
         if (is_executable(object->target) && !object->exe->good)
             return false;
@@ -634,6 +612,8 @@ bool clam_match_exists(struct clam_match *match, uint32_t number)
 
     if (known != CLAM_NOT_KNOWN)
         return known == CLAM_PRESENT;
+    if (clam_match_defer(match, number))
+        return true;
     return note(match, number,
                 before_last(match, pattern, &a, &from, &to) &&
                     group_find(match, segs, a, pattern->n_segs - 1, from, to, true) != NOWHERE);
@@ -663,7 +643,7 @@ uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t ma
 
     const enum clam_known known = clam_match_known(match, number);
 
-    if (max <= 1 || known == CLAM_ABSENT)
+    if (max <= 1 || known == CLAM_ABSENT || match->ahead != NULL)
         return max > 0 && clam_match_exists(match, number);
     if (known == CLAM_PRESENT && pattern->n_segs == 1 && is_looked_for(match, pattern))
         return match->found[number] < max ? match->found[number] : max;

@@ -5,11 +5,31 @@
 #define CLAMAV_MATCH_H
 
 #include "clamav/block.h"
+#include "clamav/find.h"
 #include "clamav/object.h"
 
 struct clam_positions {
     uint64_t *at;
     size_t n, cap;
+};
+
+enum { CLAM_AHEAD_MAX = 32, CLAM_AHEAD_EACH = 4 };
+
+/* A body whose literal is searched for in the whole object. */
+struct clam_sought {
+    uint32_t pattern, seg;
+    uint32_t back; /* bytes from the segment's first to the literal's */
+    bool over;     /* what there is to know is known */
+    uint64_t next; /* places below have been tried */
+    struct clam_needle needle;
+};
+
+/* While it is set expressions are not decided: the first bodies that would be searched for are put
+ * on the list, and taken for present. */
+struct clam_ahead {
+    struct clam_sought sought[CLAM_AHEAD_MAX];
+    size_t n;
+    uint32_t deferred; /* bodies of the present expression; above 0 its value means nothing */
 };
 
 struct clam_pcres; /* compiled where first needed */
@@ -27,6 +47,7 @@ struct clam_match {
     const struct clam_pcre *pcres;
     const struct clam_node *nodes;
     const struct clam_sig *sigs;
+    clam_find_fn *find;
 
     struct clam_object *object;
     uint32_t epoch;  /* counts objects: what was noted of another one is not known */
@@ -34,6 +55,7 @@ struct clam_match {
     uint32_t *found; /* by pattern of one segment: places where it matched, once it is known */
     bool complete;   /* all places where the matcher's literals lie have been tried */
     struct clam_positions now, next, tested;
+    struct clam_ahead *ahead; /* NULL: what is not known is searched for at once */
     struct clam_pcres *expressions;
     bool no_memory;
 };
@@ -49,8 +71,19 @@ enum clam_known clam_match_known(const struct clam_match *match, uint32_t number
 /* Targets of the signatures that an object may match, as bits. */
 static inline uint32_t clam_targets(const struct clam_object *object)
 {
-    return UINT32_C(1) << CLAM_GENERIC | UINT32_C(1) << object->target;
+    return object->part ? UINT32_MAX : UINT32_C(1) << CLAM_GENERIC | UINT32_C(1) << object->target;
 }
+
+/* It matches nowhere. */
+void clam_match_note_absent(struct clam_match *match, uint32_t number);
+
+/* Whether to take a body for present without knowing: it is searched for later. */
+bool clam_match_defer(struct clam_match *match, uint32_t number);
+
+/* Finds out what the signatures ask for, as far as that decides them, in few passes over the
+ * object.
+ */
+void clam_match_search_ahead(struct clam_match *match, const uint32_t *sigs, size_t n);
 
 /* Whether it is of use to try the body at another place. */
 bool clam_match_wanted(const struct clam_match *match, uint32_t number);

@@ -59,21 +59,44 @@ static void read_window(struct clam_object *object, uint64_t at)
     object->looked_len += rest;
 }
 
-const uint8_t *clam_object_at(struct clam_object *object, uint64_t at, size_t len)
+static const uint8_t *part_at(const uint8_t *part, uint64_t part_at, size_t part_len, uint64_t at,
+                              size_t len, size_t *more)
 {
+    if (at < part_at || at - part_at > part_len || len > part_len - (at - part_at))
+        return NULL;
+    *more = part_len - (size_t)(at - part_at);
+    return part + (at - part_at);
+}
+
+const uint8_t *clam_object_from(struct clam_object *object, uint64_t at, size_t len, size_t *more)
+{
+    const uint8_t *found;
+
     if (len > object->len || at > object->len - len)
         return NULL;
-    if (object->bytes != NULL)
-        return object->bytes + at;
-    if (at < object->window_at || at + len > object->window_at + object->window_len) {
+    if (object->bytes == NULL) {
+        found = part_at(object->piece, object->piece_at, object->piece_len, at, len, more);
+        if (found == NULL)
+            found = part_at(object->window, object->window_at, object->window_len, at, len, more);
+        if (found != NULL)
+            return found;
         /* Looks are mostly forward, and a little back. */
-        const uint64_t back = object->window_cap / 8;
+        const uint64_t back = object->window_cap / 64;
 
         if (len > object->window_cap)
             return NULL;
-        if (object->looked_len > object->len && clam_object_load(object))
-            return object->bytes + at;
-        read_window(object, len + back <= object->window_cap && at > back ? at - back : at);
+        if (object->looked_len <= CLAM_WINDOW_PASSES * object->len || !clam_object_load(object)) {
+            read_window(object, at > back && len + back <= object->window_cap ? at - back : at);
+            return part_at(object->window, object->window_at, object->window_len, at, len, more);
+        }
     }
-    return object->window + (at - object->window_at);
+    *more = object->len - at < SIZE_MAX ? (size_t)(object->len - at) : SIZE_MAX;
+    return object->bytes + at;
+}
+
+const uint8_t *clam_object_at(struct clam_object *object, uint64_t at, size_t len)
+{
+    size_t more;
+
+    return clam_object_from(object, at, len, &more);
 }

@@ -14,8 +14,10 @@ enum {
     CLAM_WINDOW_LEN = 1 << 18 /* bytes of a file in memory at a time */
 };
 
-/* Bytes of a file that is read as a whole where it is searched again and again. */
+/* Bytes of a file that is read as a whole where it is searched again and again: new memory costs as
+ * much as some passes with the window, which stays in the cache. */
 #define CLAM_WHOLE_MAX (UINT64_C(512) << 20)
+enum { CLAM_WINDOW_PASSES = 5 };
 
 struct clam_section {
     uint32_t raw, len; /* bytes in the file */
@@ -36,9 +38,14 @@ struct clam_object {
     const uint8_t *bytes; /* all of it in memory; NULL: read from fd */
     uint64_t len;
     int fd;
+    bool part;            /* of a file of any type, which begins at `origin` if it does here */
+    uint64_t origin;      /* absolute offsets count from here; 0 of whole files */
     uint8_t target;       /* enum clam_target beside GENERIC, or GENERIC */
     struct clam_exe *exe; /* where target is an executable's */
-    uint8_t *window;      /* window_cap bytes of the file from window_at */
+    const uint8_t *piece; /* of a file: piece_len bytes from piece_at that are in memory just now */
+    size_t piece_len;
+    uint64_t piece_at;
+    uint8_t *window; /* window_cap bytes of the file from window_at */
     size_t window_cap, window_len;
     uint64_t window_at;
     uint64_t looked_len; /* bytes read into the window */
@@ -51,6 +58,9 @@ struct clam_object {
 /* len bytes at `at`, valid until the next call; NULL where the object ends before. Files: len is at
  * most the window's capacity. */
 const uint8_t *clam_object_at(struct clam_object *object, uint64_t at, size_t len);
+
+/* The same; *more is how many bytes lie there, at least len. */
+const uint8_t *clam_object_from(struct clam_object *object, uint64_t at, size_t len, size_t *more);
 
 /* Reads the whole file into memory. False: it is too large, or there is no memory; nothing is lost,
  * but it stays on disk. */

@@ -210,28 +210,37 @@ static enum sl_status run_matcher(struct sl_clamav_scanner *scanner)
 
 /* ---- one object ------------------------------------------------------------------------------ */
 
-static void begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_t len)
+static void begin_any(struct sl_clamav_scanner *scanner, void *token, uint64_t len)
 {
     struct clam_object *object = &scanner->object;
-    const size_t head_len = len < CLAM_HEAD_LEN ? (size_t)len : CLAM_HEAD_LEN;
 
     object->len = len;
     object->exe = &scanner->exe;
     object->window = scanner->window;
     object->window_cap = sizeof scanner->window;
-    object->window_len = 0;
-    object->window_at = 0;
+    object->piece_len = object->window_len = 0;
+    object->piece_at = object->window_at = 0;
     object->looked_len = 0;
     object->short_read = false;
     object->error = 0;
-    object->target = clam_target_of(clam_object_at(object, 0, head_len), head_len);
-    clam_exe_read(object);
+    object->part = false;
+    object->origin = 0;
     clam_match_begin(&scanner->match, object);
     scanner->n_candidates = 0;
     scanner->object_hits = 0;
     scanner->over = false;
     scanner->token = token;
     memset(&scanner->result, 0, sizeof scanner->result);
+}
+
+static void begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_t len)
+{
+    struct clam_object *object = &scanner->object;
+    const size_t head_len = len < CLAM_HEAD_LEN ? (size_t)len : CLAM_HEAD_LEN;
+
+    begin_any(scanner, token, len);
+    object->target = clam_target_of(clam_object_at(object, 0, head_len), head_len);
+    clam_exe_read(object);
 }
 
 static void add_candidate(struct sl_clamav_scanner *scanner, uint32_t sig)
@@ -271,9 +280,9 @@ static void take_hit(struct sl_clamav_scanner *scanner, uint64_t literal, uint64
 }
 
 /* The hits from *next on that belong to `item`, which begins at `base` of the object. */
-static void take_hits(struct sl_clamav_scanner *scanner, uint32_t item, uint64_t base, size_t *next)
+static void take_hits(struct sl_clamav_scanner *scanner, const struct sl_hits *hits, uint32_t item,
+                      uint64_t base, size_t *next)
 {
-    const struct sl_hits *hits = &scanner->hits;
     const uint32_t max_object = scanner->config.max_object_hits;
     const uint32_t max_batch = scanner->config.max_batch_hits;
 
@@ -409,7 +418,8 @@ static void report(struct sl_clamav_scanner *scanner, uint32_t name, bool offici
 
     if (scanner->over)
         return;
-    if (scanner->result.matches == 0 && has_size(scanner->db->block, scanner->object.len) &&
+    if (scanner->result.matches == 0 && !scanner->object.part &&
+        has_size(scanner->db->block, scanner->object.len) &&
         match_hashes(scanner, CLAM_OF_ALLOWED, 0, scanner->object.len)) {
         scanner->result.allowed = true;
         scanner->over = true;
@@ -430,7 +440,7 @@ static int compare_numbers(const void *a, const void *b)
 
 /* Signatures of bodies first, then hashes, then logical ones, each for the object's own type before
  * those for all: clamscan's order, as far as it has one. */
-static void match_candidates(struct sl_clamav_scanner *scanner, unsigned logical, bool generic)
+static void match_candidates_of(struct sl_clamav_scanner *scanner, unsigned logical, bool generic)
 {
     for (size_t i = 0; i < scanner->n_candidates && !scanner->over; i++) {
         const uint32_t number = scanner->candidates[i];
@@ -440,6 +450,17 @@ static void match_candidates(struct sl_clamav_scanner *scanner, unsigned logical
             clam_match_sig(&scanner->match, number))
             report(scanner, sig->name, (sig->flags & CLAM_OFFICIAL) != 0);
     }
+}
+
+static void match_candidates(struct sl_clamav_scanner *scanner, unsigned logical)
+{
+    match_candidates_of(scanner, logical, false);
+    match_candidates_of(scanner, logical, true);
+}
+
+static void sort_candidates(struct sl_clamav_scanner *scanner)
+{
+    qsort(scanner->candidates, scanner->n_candidates, sizeof *scanner->candidates, compare_numbers);
 }
 
 static void collect_unanchored(struct sl_clamav_scanner *scanner)
@@ -464,14 +485,14 @@ static enum sl_status end_object(struct sl_clamav_scanner *scanner, const struct
 
     scanner->match.complete = !result->suspect;
     collect_unanchored(scanner);
-    qsort(scanner->candidates, scanner->n_candidates, sizeof *scanner->candidates, compare_numbers);
-    match_candidates(scanner, 0, false);
-    match_candidates(scanner, 0, true);
+    sort_candidates(scanner);
+    if (scanner->object.bytes == NULL)
+        clam_match_search_ahead(&scanner->match, scanner->candidates, scanner->n_candidates);
+    match_candidates(scanner, 0);
     if (!scanner->over && queued->len == queued->full_len &&
         has_size(scanner->db->block, scanner->object.len))
         (void)match_hashes(scanner, CLAM_OF_FILE, 0, scanner->object.len);
-    match_candidates(scanner, CLAM_LOGICAL, false);
-    match_candidates(scanner, CLAM_LOGICAL, true);
+    match_candidates(scanner, CLAM_LOGICAL);
     match_sections(scanner);
     result->len = queued->full_len;
     result->scanned_len = queued->len;
@@ -482,6 +503,74 @@ static enum sl_status end_object(struct sl_clamav_scanner *scanner, const struct
     if (scanner->config.done != NULL)
         scanner->config.done(scanner->config.user, scanner->token, result);
     return SL_OK;
+}
+
+/* ---- payloads -------------------------------------------------------------------------------- */
+
+void sl_clamav_engine(const struct sl_clamav_db *db, const struct sl_engine **engine,
+                      const void **table)
+{
+    *engine = sl_mpm_engine(db->mpm);
+    *table = db->mpm;
+}
+
+/* Where content begins in what looks like an HTTP message with its head: behind the empty line. */
+static uint64_t content_of(const uint8_t *bytes, uint64_t len)
+{
+    static const char *const begins[] = {"HTTP/1.", "POST ", "PUT "};
+    const uint8_t *end;
+
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        const size_t n = strlen(begins[i]);
+
+        if (len < n || memcmp(bytes, begins[i], n) != 0)
+            continue;
+        end = memmem(bytes, (size_t)len, "\r\n\r\n", 4);
+        return end != NULL ? (uint64_t)(end + 4 - bytes) : 0;
+    }
+    return 0;
+}
+
+static enum sl_status end_part(struct sl_clamav_scanner *scanner)
+{
+    struct sl_clamav_result *result = &scanner->result;
+
+    scanner->match.complete = !result->suspect;
+    sort_candidates(scanner);
+    match_candidates(scanner, 0);
+    match_candidates(scanner, CLAM_LOGICAL);
+    result->len = result->scanned_len = scanner->object.len;
+    if (scanner->match.no_memory)
+        return SL_ENOMEM;
+    if (scanner->config.done != NULL)
+        scanner->config.done(scanner->config.user, scanner->token, result);
+    return SL_OK;
+}
+
+enum sl_status sl_clamav_scan_hits(struct sl_clamav_scanner *scanner, const struct sl_batch *batch,
+                                   const struct sl_hits *hits)
+{
+    enum sl_status status = SL_OK;
+
+    if (batch->memory == SL_MEMORY_DEVICE)
+        return SL_EINVAL;
+    for (size_t next = 0; next < hits->n && status == SL_OK;) {
+        const uint32_t item = hits->hit[next].item;
+        struct clam_object *object = &scanner->object;
+
+        if (item >= batch->n_items)
+            return SL_EINVAL;
+        object->bytes = batch->bytes + batch->payload[item].offset;
+        begin_any(scanner, (void *)(uintptr_t)item, batch->payload[item].len);
+        object->part = true;
+        object->origin = content_of(object->bytes, object->len);
+        object->target = CLAM_GENERIC;
+        scanner->exe.good = false;
+        scanner->exe.n_sections = 0;
+        take_hits(scanner, hits, item, 0, &next);
+        status = end_part(scanner);
+    }
+    return status;
 }
 
 /* ---- the batch ------------------------------------------------------------------------------- */
@@ -500,7 +589,7 @@ enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner)
         scanner->object.bytes =
             queued->bytes != NULL ? queued->bytes : batch->bytes + batch->payload[item].offset;
         begin_object(scanner, queued->token, queued->len);
-        take_hits(scanner, item, 0, &next);
+        take_hits(scanner, &scanner->hits, item, 0, &next);
         status = end_object(scanner, queued);
     }
     sl_batch_reset(batch);
@@ -574,7 +663,7 @@ static enum sl_status add_small(struct sl_clamav_scanner *scanner, struct source
     return SL_OK;
 }
 
-/* Fills the batch with one piece behind another, from *at on; base[item] is where each begins. */
+/* Fills the batch with the piece from *at on; *base is where it begins. */
 static void fill_pieces(struct sl_clamav_scanner *scanner, struct source *source, uint64_t *at,
                         uint64_t *base)
 {
@@ -607,8 +696,12 @@ static enum sl_status scan_large(struct sl_clamav_scanner *scanner, struct sourc
         sl_batch_reset(scanner->batch);
         fill_pieces(scanner, source, &at, &base);
         status = run_matcher(scanner);
+        scanner->object.piece = scanner->batch->bytes;
+        scanner->object.piece_at = base;
+        scanner->object.piece_len = scanner->batch->payload[0].len;
         if (status == SL_OK)
-            take_hits(scanner, 0, base, &next);
+            take_hits(scanner, &scanner->hits, 0, base, &next);
+        scanner->object.piece_len = 0;
     }
     sl_batch_reset(scanner->batch);
     if (status == SL_OK)

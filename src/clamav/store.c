@@ -71,6 +71,7 @@ void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info)
     info->anchored = block->anchored;
     info->fixed = block->fixed;
     info->searched = block->searched;
+    info->in_parts = block->in_parts;
     info->block_len = block->len;
     info->algorithm = mpm.algorithm;
 }

@@ -17,6 +17,12 @@
 #include "sluice/pipeline.h"
 #include "sluice/sampling.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { STRIDE = 6 }; /* of captures: each is slow */
+#else
+enum { STRIDE = 1 };
+#endif
+
 static const char *folder_of_all;
 
 /* ---- engines --------------------------------------------------------------------------------- */
@@ -310,15 +316,14 @@ static void each_capture(const char *folder, check_capture *check)
 
 static void check_in_every_way(const char *path, uint32_t number)
 {
-    static const uint32_t flights[] = {1, 2, 5, 16};
+    static const uint32_t flights[] = {1, 3, 16};
     struct findings alone;
 
-    (void)number;
     if (!find_alone(path, &alone))
         return;
     assert_true(alone.n_packets > 0);
     for (uint32_t s = 0; s < N_SIZES; s++)
-        for (uint32_t f = 0; f < 4; f++)
+        for (uint32_t f = 0; f < 3; f++)
             for (uint32_t n_devices = 0; n_devices <= 2; n_devices++) {
                 struct way way = {.batch_len = sizes[s].len,
                                   .batch_items = sizes[s].items,
@@ -326,9 +331,11 @@ static void check_in_every_way(const char *path, uint32_t number)
                                   .n_workers = 1 + f,
                                   .n_devices = n_devices};
 
-                if (sizes[s].len > 4u << 20 && f > 1)
+                if ((sizes[s].len > 4u << 20 && f > 1) || number % STRIDE != 0)
                     continue;
                 check_way(path, &alone, &way);
+                if ((s + f) % 2 != 0)
+                    continue;
                 for (way.fails = SIMULATED_UPLOAD; n_devices > 0 && way.fails < SIMULATED_STEPS;
                      way.fails++) {
                     way.nth = 1 + (s + f + (uint32_t)way.fails) % 7;
@@ -354,7 +361,7 @@ static void check_in_one_way(const char *path, uint32_t number)
     struct stat stat_of;
     struct way way;
 
-    if (!find_alone(path, &alone) || stat(path, &stat_of) != 0)
+    if (number % STRIDE != 0 || !find_alone(path, &alone) || stat(path, &stat_of) != 0)
         return;
 
     uint32_t s = test_below(&seed, N_SIZES);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames to packets. A frame is trusted in nothing until the packet made of it has passed its
  * check: before, neither the log nor the epoch moves. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/diag.h"
 #include "feedback.h"
@@ -19,6 +21,7 @@ struct sl_decoder {
     struct packet_log log;
     uint64_t cache_len;
     uint32_t frame_max;
+    uint32_t number; /* drawn when it was made: tells feedback from that of a decoder before it */
     uint32_t epoch;
     bool has_epoch;
     uint32_t doubt;  /* that this log is the encoder's */
@@ -45,6 +48,8 @@ enum sl_status sl_decoder_create(struct sl_decoder **decoder,
     if (d->packet == NULL || d->references == NULL)
         status =
             diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for packets of %u bytes", d->frame_max);
+    else if (getrandom(&d->number, sizeof d->number, 0) != sizeof d->number)
+        status = diag_set(diag, SL_EIO, NULL, 0, "no random number: %s", strerror(errno));
     else
         status = log_create(&d->log, d->cache_len, true, diag);
     if (status != SL_OK) {
@@ -133,19 +138,33 @@ static void build_packet(struct sl_decoder *d, const struct frame_header *header
 
 /* ---- its place in the log -------------------------------------------------------------------- */
 
+static void begin_log(struct sl_decoder *d, uint64_t position)
+{
+    log_restart(&d->log, position);
+    d->doubt = 0;
+}
+
 /* A checked packet of a new epoch, or the first of all. */
 static void adopt_epoch(struct sl_decoder *d, const struct frame_header *header)
 {
     d->epoch = header->epoch;
     d->has_epoch = true;
-    log_restart(&d->log, header->position);
+    begin_log(d, header->position);
     d->feedback = (struct feedback){0};
     d->stats.epochs++;
 }
 
-/* The encoder is not where its frames must come from: it is to begin a new epoch. */
+static bool is_older(const struct sl_decoder *d, const struct frame_header *header)
+{
+    return d->has_epoch && (int32_t)(header->epoch - d->epoch) < 0;
+}
+
+/* The encoder is not where its frames must come from: it is to begin a new epoch. A frame of an
+ * older one may just be late: it takes no other's place. */
 static void ask_for_epoch(struct sl_decoder *d, const struct frame_header *header)
 {
+    if (d->feedback.restart && is_older(d, header))
+        return;
     d->feedback.restart = true;
     d->feedback.heard = header->epoch;
 }
@@ -161,7 +180,7 @@ static void place_packet(struct sl_decoder *d, const struct frame_header *header
     if (position >= log->end) {
         d->stats.holes += position - log->end;
         if (position - log->end > log->len)
-            log_restart(log, position);
+            begin_log(d, position);
         else
             log_skip(log, position);
         log_append(log, d->packet, header->len);
@@ -209,7 +228,6 @@ static enum sl_frame_verdict decode(struct sl_decoder *d, struct frame_header *h
         return SL_FRAME_DAMAGED;
 
     const bool has_log = d->has_epoch && header->epoch == d->epoch;
-    const bool is_older = d->has_epoch && (int32_t)(header->epoch - d->epoch) < 0;
     if (has_log && is_repeated(d, header, frame))
         return SL_FRAME_REPEATED;
     if (!resolves(d, header, has_log)) {
@@ -217,7 +235,7 @@ static enum sl_frame_verdict decode(struct sl_decoder *d, struct frame_header *h
             feedback_miss(&d->feedback, header->position, header->len);
         else
             ask_for_epoch(d, header);
-        return is_older ? SL_FRAME_LATE : SL_FRAME_UNRESOLVED;
+        return is_older(d, header) ? SL_FRAME_LATE : SL_FRAME_UNRESOLVED;
     }
     build_packet(d, header, literals);
     if (frame_check(frame, d->packet, header->len) != header->check) {
@@ -227,7 +245,7 @@ static enum sl_frame_verdict decode(struct sl_decoder *d, struct frame_header *h
     }
     if (header->n_references > 0 && d->doubt > 0)
         d->doubt--;
-    if (is_older) {
+    if (is_older(d, header)) {
         ask_for_epoch(d, header);
         return SL_FRAME_DELIVERED;
     }
@@ -267,6 +285,7 @@ uint32_t sl_decoder_feedback(struct sl_decoder *decoder, uint8_t feedback[SL_FEE
     const uint64_t start = log_start(log);
 
     f->has_epoch = decoder->has_epoch;
+    f->decoder = decoder->number;
     f->epoch = decoder->epoch;
     f->cache_len = log->len;
     f->start = start;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A file, piece by piece: sampled, matched, and what is left through zstd. */
+/* A file, piece by piece: sampled, matched, and what is left through zstd, on a thread of its own.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zstd.h>
 
 #include "base/diag.h"
-#include "encoded_file.h"
 #include "packet_log.h"
+#include "record_writer.h"
 
 enum { HITS_EACH = 4 /* room for this many times the hits that the period promises */ };
 
@@ -22,9 +22,7 @@ struct file_encoder {
     struct sl_hits hits;
     struct sl_batch *batch;
     struct sl_encoder *encoder;
-    ZSTD_CCtx *zstd; /* NULL: none */
-    uint8_t *frame;
-    uint8_t *record;
+    struct record_writer *writer;
     uint64_t position; /* of the next frame */
 };
 
@@ -79,18 +77,6 @@ static int window_log(int in)
     return log;
 }
 
-static enum sl_status open_zstd(struct file_encoder *e, struct sl_diag *diag)
-{
-    if (e->config->level == 0)
-        return SL_OK;
-    e->zstd = ZSTD_createCCtx();
-    if (e->zstd == NULL ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_compressionLevel, e->config->level)) ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_windowLog, window_log(e->in))))
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for zstd");
-    return SL_OK;
-}
-
 static enum sl_status open_encoder(struct file_encoder *e, struct sl_diag *diag)
 {
     const struct sl_sampling_config *const sampling = &e->config->sampling;
@@ -102,20 +88,16 @@ static enum sl_status open_encoder(struct file_encoder *e, struct sl_diag *diag)
     config.max_items = 1;
     config.window = sampling->window;
     config.period = sampling->period;
-    config.min_match = e->zstd != NULL ? MATCH_MIN_ZSTD : sampling->window;
+    config.min_match = e->config->level != 0 ? MATCH_MIN_ZSTD : sampling->window;
     if (config.min_match < SL_REFERENCE_MIN)
         config.min_match = SL_REFERENCE_MIN;
-    e->frame = malloc(FILE_PACKET_LEN + SL_FRAME_HEADER_LEN);
-    e->record = malloc(RECORD_HEADER_LEN + RECORD_BODY_MAX);
-    if (e->frame == NULL || e->record == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for frames");
     return sl_encoder_create(&e->encoder, &config, diag);
 }
 
 static enum sl_status write_file_header(struct file_encoder *e, struct sl_diag *diag)
 {
     const struct file_header header = {.version = FILE_VERSION,
-                                       .flags = e->zstd != NULL ? FILE_ZSTD : 0,
+                                       .flags = e->config->level != 0 ? FILE_ZSTD : 0,
                                        .packet_max = FILE_PACKET_LEN,
                                        .cache_len = e->config->cache_len};
     uint8_t bytes[FILE_HEADER_LEN];
@@ -125,7 +107,7 @@ static enum sl_status write_file_header(struct file_encoder *e, struct sl_diag *
     return file_write(e->out, bytes, sizeof bytes) ? SL_OK : io_failed(diag, "cannot write");
 }
 
-static void close_encoder(struct file_encoder *e)
+static void close_file(struct file_encoder *e)
 {
     if (e->context != NULL)
         e->backend->close(e->context);
@@ -133,54 +115,9 @@ static void close_encoder(struct file_encoder *e)
     free(e->hits.hit);
     sl_batch_free(e->batch);
     sl_encoder_free(e->encoder);
-    ZSTD_freeCCtx(e->zstd);
-    free(e->frame);
-    free(e->record);
 }
 
 /* ---- one frame ------------------------------------------------------------------------------- */
-
-/* Compresses a body into the record. All that went in before can be decoded with what has come out:
- * a frame never waits for the next. */
-static enum sl_status compress_body(struct file_encoder *e, const uint8_t *body, size_t len,
-                                    size_t *stored, struct sl_diag *diag)
-{
-    ZSTD_inBuffer in = {body, len, 0};
-    ZSTD_outBuffer out = {e->record + RECORD_HEADER_LEN, RECORD_BODY_MAX, 0};
-    const size_t left = ZSTD_compressStream2(e->zstd, &out, &in, ZSTD_e_flush);
-
-    if (ZSTD_isError(left))
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "zstd: %s", ZSTD_getErrorName(left));
-    if (left != 0)
-        return diag_set(diag, SL_EFORMAT, NULL, 0, "zstd gave more than its bound");
-    *stored = out.pos;
-    return SL_OK;
-}
-
-static enum sl_status write_record(struct file_encoder *e, uint32_t frame_len, struct sl_diag *diag)
-{
-    const uint8_t *const body = e->frame + SL_FRAME_HEADER_LEN;
-    const size_t body_len = frame_len - SL_FRAME_HEADER_LEN;
-    uint8_t *const record = e->record, *const to = record + RECORD_HEADER_LEN;
-    size_t stored = body_len;
-
-    if (e->zstd != NULL && body_len > 0) {
-        const enum sl_status status = compress_body(e, body, body_len, &stored, diag);
-
-        if (status != SL_OK)
-            return status;
-    } else {
-        memcpy(to, body, body_len);
-    }
-    put_le(record, stored, 4);
-    memcpy(record + RECORD_FRAME, e->frame, SL_FRAME_HEADER_LEN);
-    put_le(record + RECORD_CHECK, record_check(record, to, stored), 8);
-    if (!file_write(e->out, record, RECORD_HEADER_LEN + stored))
-        return io_failed(diag, "cannot write");
-    e->stats->bytes_out += RECORD_HEADER_LEN + stored;
-    e->stats->residual_bytes += body_len;
-    return SL_OK;
-}
 
 /* Encodes what the batch's item holds. */
 static enum sl_status encode_item(struct file_encoder *e, struct sl_diag *diag)
@@ -197,13 +134,27 @@ static enum sl_status encode_item(struct file_encoder *e, struct sl_diag *diag)
         return status;
 
     const uint32_t len = e->batch->payload[0].len;
-    status = write_record(e, sl_encoder_frame(e->encoder, 0, e->frame), diag);
+    uint8_t *const frame = record_writer_room(e->writer);
+    if (frame == NULL)
+        return SL_EIO; /* the writer says more */
+    const uint64_t bytes_out =
+        record_writer_put(e->writer, sl_encoder_frame(e->encoder, 0, frame)) + FILE_HEADER_LEN;
     e->position += log_round(len);
     e->stats->bytes_in += len;
     e->stats->frames++;
-    if (status == SL_OK && e->config->progress != NULL)
-        e->config->progress(e->config->user, e->stats->bytes_in, e->stats->bytes_out);
-    return status;
+    if (e->config->progress != NULL)
+        e->config->progress(e->config->user, e->stats->bytes_in, bytes_out);
+    return SL_OK;
+}
+
+static enum sl_status encode_end(struct file_encoder *e)
+{
+    uint8_t *const frame = record_writer_room(e->writer);
+
+    if (frame == NULL)
+        return SL_EIO;
+    record_writer_put(e->writer, frame_write(frame, 0, e->position, frame, 0, NULL, 0));
+    return SL_OK;
 }
 
 static enum sl_status encode_all(struct file_encoder *e, struct sl_diag *diag)
@@ -229,7 +180,7 @@ static enum sl_status encode_all(struct file_encoder *e, struct sl_diag *diag)
         if (len < FILE_PACKET_LEN)
             break;
     }
-    return write_record(e, frame_write(e->frame, 0, e->position, e->frame, 0, NULL, 0), diag);
+    return encode_end(e);
 }
 
 enum sl_status sl_redundancy_encode_file(int in, int out,
@@ -247,17 +198,21 @@ enum sl_status sl_redundancy_encode_file(int in, int out,
 
     enum sl_status status = open_sampler(&encoder, diag);
     if (status == SL_OK)
-        status = open_zstd(&encoder, diag);
-    if (status == SL_OK)
         status = open_encoder(&encoder, diag);
     if (status == SL_OK)
         status = write_file_header(&encoder, diag);
     if (status == SL_OK)
+        status = record_writer_create(&encoder.writer, out, config->level, window_log(in), diag);
+    if (status == SL_OK)
         status = encode_all(&encoder, diag);
+
+    const enum sl_status written = record_writer_end(encoder.writer, stats, diag);
+    if (written != SL_OK)
+        status = written;
     if (encoder.encoder != NULL) {
         sl_encoder_stats(encoder.encoder, &encoder_stats);
         stats->match = encoder_stats.match;
     }
-    close_encoder(&encoder);
+    close_file(&encoder);
     return status;
 }

@@ -28,6 +28,8 @@ struct sl_encoder {
     const struct sl_batch *batch;
     size_t cursor; /* in the matcher's matches */
     uint32_t epoch;
+    bool has_decoder; /* feedback in this epoch has come, from `decoder` */
+    uint32_t decoder;
     struct flights flights; /* acknowledged alone */
     struct feedback_range resends[RESENDS_MAX];
     uint32_t n_resends;
@@ -100,6 +102,7 @@ static uint64_t find_flight(const struct sl_encoder *e, uint64_t position)
 static void begin_epoch(struct sl_encoder *e, uint32_t epoch)
 {
     e->epoch = epoch;
+    e->has_decoder = false;
     e->flights.begin = e->flights.end;
     e->n_resends = 0;
     matcher_restart(e->matcher);
@@ -198,6 +201,30 @@ static void plan_resend(struct sl_encoder *e, const struct feedback_range *miss)
     e->resends[e->n_resends++] = *miss;
 }
 
+/* A packet could not be made of its frame. Unless log is acknowledged, any of what was sent until
+ * now may be missing on the other side: from here on nothing refers to it. What was sent before a
+ * miss was heard last may be missed still, but is not referred to. */
+static void hear_miss(struct sl_encoder *e, const struct feedback_range *miss)
+{
+    struct packet_log *const log = &e->matcher->log;
+
+    if (e->matcher->config.acknowledged)
+        plan_resend(e, miss);
+    else if (miss->position >= log->floor)
+        log->floor = log->end;
+}
+
+/* Whether this is another decoder than the one that was heard in this epoch before: what that one
+ * acknowledged it may never have had. */
+static bool is_other_decoder(struct sl_encoder *e, const struct feedback *f)
+{
+    if (!e->has_decoder) {
+        e->has_decoder = true;
+        e->decoder = f->decoder;
+    }
+    return e->decoder != f->decoder;
+}
+
 /* Whether the decoder has log of this epoch that was never written here: then it is the epoch of
  * an encoder before this one. */
 static bool is_foreign(const struct sl_encoder *e, const struct feedback *f)
@@ -231,18 +258,19 @@ void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, si
         encoder->stats.bad_feedback++;
         return;
     }
-    if (is_foreign(encoder, &f)) {
+    if (is_foreign(encoder, &f) || is_other_decoder(encoder, &f)) {
         begin_epoch(encoder, encoder->epoch + 1);
         return;
     }
     if (f.start > log->floor)
         log->floor = f.start;
-    if (f.cache_len < encoder->matcher->config.cache_len)
-        encoder->matcher->reach = f.cache_len;
+    encoder->matcher->reach = f.cache_len < encoder->matcher->config.cache_len
+                                  ? f.cache_len
+                                  : encoder->matcher->config.cache_len;
     for (uint32_t i = 0; i < f.n_runs; i++)
         acknowledge_run(encoder, &f.runs[i]);
     for (uint32_t i = 0; i < f.n_misses; i++)
-        plan_resend(encoder, &f.misses[i]);
+        hear_miss(encoder, &f.misses[i]);
 }
 
 void sl_encoder_stats(const struct sl_encoder *encoder, struct sl_encoder_stats *stats)

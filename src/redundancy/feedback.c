@@ -61,7 +61,7 @@ uint32_t feedback_write(const struct feedback *feedback, uint8_t out[SL_FEEDBACK
     out[3] = (uint8_t)feedback->n_misses;
     put_le(out + 4, feedback->epoch, 4);
     put_le(out + 8, feedback->heard, 4);
-    put_le(out + 12, 0, 4);
+    put_le(out + 12, feedback->decoder, 4);
     put_le(out + 16, feedback->start, 8);
     put_le(out + 24, feedback->cache_len, 8);
 
@@ -95,6 +95,7 @@ bool feedback_read(struct feedback *feedback, const uint8_t *bytes, size_t len)
     feedback->n_misses = bytes[3];
     feedback->epoch = (uint32_t)get_le(bytes + 4, 4);
     feedback->heard = (uint32_t)get_le(bytes + 8, 4);
+    feedback->decoder = (uint32_t)get_le(bytes + 12, 4);
     feedback->start = get_le(bytes + 16, 8);
     feedback->cache_len = get_le(bytes + 24, 8);
     read_ranges(feedback->misses, feedback->n_misses,

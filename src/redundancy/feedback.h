@@ -20,6 +20,7 @@ struct feedback {
     bool has_epoch; /* epoch, start and runs say something */
     bool restart;   /* a new epoch is needed, by an encoder that is still in the epoch `heard` */
     uint32_t epoch, heard;
+    uint32_t decoder; /* which one says so: another number, another log */
     uint64_t cache_len;
     uint64_t start; /* nothing before is here */
     uint32_t n_runs, n_misses;

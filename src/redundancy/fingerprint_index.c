@@ -32,34 +32,3 @@ void index_clear(struct fingerprint_index *index)
 {
     memset(index->buckets, 0, index->n_buckets * sizeof *index->buckets);
 }
-
-static int oldest_way(const struct index_bucket *bucket)
-{
-    int oldest = 0;
-    uint64_t lowest = index_entry(bucket, 0);
-
-    for (int way = 1; way < INDEX_WAYS; way++) {
-        const uint64_t offset = index_entry(bucket, way);
-
-        oldest = offset < lowest ? way : oldest;
-        lowest = offset < lowest ? offset : lowest;
-    }
-    return oldest;
-}
-
-uint64_t index_put(struct fingerprint_index *index, uint64_t hash, uint64_t offset)
-{
-    struct index_bucket *const bucket = index_bucket_of(index, hash);
-    const uint16_t tag = index_tag(hash);
-    int way = index_find(bucket, tag);
-    uint64_t before = UINT64_MAX;
-
-    if (way >= 0) {
-        before = index_entry(bucket, way);
-    } else {
-        way = oldest_way(bucket);
-        bucket->tag[way] = tag;
-    }
-    index_entry_set(bucket, way, offset);
-    return before;
-}

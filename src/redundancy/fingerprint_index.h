@@ -100,7 +100,41 @@ static inline uint64_t index_get(const struct fingerprint_index *index, uint64_t
     return way < 0 ? UINT64_MAX : index_entry(bucket, way);
 }
 
+/* All ways move up by one; the last is lost. Three overlapping moves, each read before it is
+ * overwritten. */
+static inline void index_make_room(struct index_bucket *bucket)
+{
+    typedef uint8_t sixteen __attribute__((vector_size(16)));
+    uint8_t *const from = bucket->offset[0], *const to = bucket->offset[1];
+    sixteen tags, low, middle, high;
+
+    memcpy(&tags, bucket->tag, 14);
+    memcpy(&low, from, 16);
+    memcpy(&middle, from + 16, 16);
+    memcpy(&high, from + 26, 16);
+    memcpy(bucket->tag + 1, &tags, 14);
+    memcpy(to, &low, 16);
+    memcpy(to + 16, &middle, 16);
+    memcpy(to + 26, &high, 16);
+}
+
 /* Puts it, and returns what index_get would have. */
-uint64_t index_put(struct fingerprint_index *index, uint64_t hash, uint64_t offset);
+static inline uint64_t index_put(struct fingerprint_index *index, uint64_t hash, uint64_t offset)
+{
+    struct index_bucket *const bucket = index_bucket_of(index, hash);
+    const uint16_t tag = index_tag(hash);
+    const int way = index_find(bucket, tag);
+
+    if (way >= 0) {
+        const uint64_t before = index_entry(bucket, way);
+
+        index_entry_set(bucket, way, offset);
+        return before;
+    }
+    index_make_room(bucket);
+    bucket->tag[0] = tag;
+    index_entry_set(bucket, 0, offset);
+    return UINT64_MAX;
+}
 
 #endif

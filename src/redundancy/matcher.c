@@ -83,14 +83,16 @@ static enum sl_status allocate(struct sl_matcher *m, struct sl_diag *diag)
     if (status != SL_OK)
         return status;
 
-    m->max_matches = config->batch_len / config->min_match + 1;
-    m->matches = malloc(m->max_matches * sizeof *m->matches);
+    m->run_min =
+        config->min_match / 2 > SL_REFERENCE_MIN ? config->min_match / 2 : SL_REFERENCE_MIN;
+    m->found = malloc((config->frame_max / config->min_match + 1) * sizeof *m->found);
+    m->matches = malloc((config->batch_len / SL_REFERENCE_MIN + 1) * sizeof *m->matches);
     m->positions = malloc(config->max_items * sizeof *m->positions);
     if (config->acknowledged) {
         m->pending.cap = (uint64_t)config->n_in_flight * PENDING_EACH;
         m->pending.entries = malloc(m->pending.cap * sizeof *m->pending.entries);
     }
-    if (m->matches == NULL || m->positions == NULL ||
+    if (m->matches == NULL || m->found == NULL || m->positions == NULL ||
         (config->acknowledged && m->pending.entries == NULL))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for batches of %u items",
                         config->max_items);
@@ -126,6 +128,7 @@ void sl_matcher_free(struct sl_matcher *matcher)
     index_free(&matcher->index);
     free(matcher->positions);
     free(matcher->matches);
+    free(matcher->found);
     free(matcher->pending.entries);
     free(matcher);
 }
@@ -201,11 +204,23 @@ struct item {
     uint32_t number, len;
 };
 
-static struct sl_match *last_match(struct sl_matcher *m, uint32_t item)
+static struct item item_of(const struct sl_matcher *m, const struct sl_batch *batch,
+                           uint32_t number)
 {
-    struct sl_match *const last = m->n_matches > 0 ? &m->matches[m->n_matches - 1] : NULL;
+    const struct sl_span *const span = &batch->payload[number];
 
-    return last != NULL && last->item == item ? last : NULL;
+    return (struct item){batch->bytes + span->offset, m->positions[number], number, span->len};
+}
+
+static struct sl_match *last_match(struct sl_matcher *m)
+{
+    return m->n_found > 0 ? &m->found[m->n_found - 1] : NULL;
+}
+
+/* The end of what the item's matches give. */
+static uint32_t taken_until(const struct sl_matcher *m)
+{
+    return m->n_found > 0 ? m->found[m->n_found - 1].offset + m->found[m->n_found - 1].len : 0;
 }
 
 /* The lowest log offset that the item may refer to. */
@@ -244,20 +259,11 @@ static struct extent source_extent(const struct sl_matcher *m, const struct item
     return extent;
 }
 
-static void drop_last(struct sl_matcher *m)
-{
-    const struct sl_match *const last = &m->matches[--m->n_matches];
-
-    m->stats.matches--;
-    m->stats.matched_bytes -= last->len;
-}
-
 /* Takes a match in, less what the last one has of it. */
 static void take_match(struct sl_matcher *m, const struct item *item, uint32_t begin, uint32_t end,
                        uint64_t source)
 {
-    const struct sl_match *const last = last_match(m, item->number);
-    const uint32_t taken = last != NULL ? last->offset + last->len : 0;
+    const uint32_t taken = taken_until(m);
 
     if (begin < taken) {
         source += taken - begin;
@@ -265,9 +271,7 @@ static void take_match(struct sl_matcher *m, const struct item *item, uint32_t b
     }
     if (end < begin + m->config.min_match)
         return;
-    m->matches[m->n_matches++] = (struct sl_match){source, item->number, begin, end - begin};
-    m->stats.matches++;
-    m->stats.matched_bytes += end - begin;
+    m->found[m->n_found++] = (struct sl_match){source, item->number, begin, end - begin};
     m->covered_item = item->number;
     m->covered_end = end;
     m->renew = source < item->position && item->position - source > m->config.cache_len / 2;
@@ -279,9 +283,9 @@ static void take_match(struct sl_matcher *m, const struct item *item, uint32_t b
 static uint32_t expand_back(struct sl_matcher *m, const struct item *item, uint32_t offset,
                             uint32_t end, const uint8_t *there, uint64_t most)
 {
-    const struct sl_match *last = last_match(m, item->number);
+    const struct sl_match *const last = last_match(m);
     const uint8_t *const here = item->bytes + offset;
-    const uint32_t taken = last != NULL ? last->offset + last->len : 0;
+    const uint32_t taken = taken_until(m);
     const uint64_t look = LOOK_BACK + 2 * (uint64_t)(end - taken);
     const uint32_t into = last == NULL ? 0 : last->len < look ? last->len : (uint32_t)look;
     const uint32_t lowest = taken - into;
@@ -290,9 +294,8 @@ static uint32_t expand_back(struct sl_matcher *m, const struct item *item, uint3
     uint32_t n = (uint32_t)extent_before(here, there, most < limit ? most : limit);
     if (last == NULL || offset - n > last->offset)
         return n;
-    drop_last(m);
-    last = last_match(m, item->number);
-    limit = offset - n - (last != NULL ? last->offset + last->len : 0);
+    m->n_found--;
+    limit = offset - n - taken_until(m);
     most -= n;
     return n + (uint32_t)extent_before(here - n, there - n, most < limit ? most : limit);
 }
@@ -302,8 +305,7 @@ static void consider(struct sl_matcher *m, const struct item *item, uint32_t off
                      uint64_t source)
 {
     const uint32_t window = m->config.window;
-    const struct sl_match *const last = last_match(m, item->number);
-    const uint32_t taken = last != NULL ? last->offset + last->len : 0;
+    const uint32_t taken = taken_until(m);
 
     if (offset + window <= taken || (m->config.chunks && offset < taken))
         return;
@@ -325,6 +327,101 @@ static void consider(struct sl_matcher *m, const struct item *item, uint32_t off
         (uint32_t)extent_ahead(here + window, there + window, extent.ahead - window);
     const uint32_t before = expand_back(m, item, offset, end, there, extent.before);
     take_match(m, item, offset - before, end, source - before);
+}
+
+/* ---- between matches ------------------------------------------------------------------------- */
+
+static void give_match(struct sl_matcher *m, const struct sl_match *match)
+{
+    m->matches[m->n_matches++] = *match;
+    m->stats.matches++;
+    m->stats.matched_bytes += match->len;
+}
+
+/* Runs of bytes in [begin, end) of the item that equal those from `source` on, place by place.
+ * Returns the end of the last one. */
+static uint32_t give_runs(struct sl_matcher *m, const struct item *item, uint32_t begin,
+                          uint32_t end, uint64_t source)
+{
+    const uint8_t *const here = item->bytes + begin;
+    const uint8_t *const there = m->log.bytes + log_at(&m->log, source);
+    const uint32_t len = end - begin;
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i + 8 <= len;) {
+        if (extent_load(here + i) != extent_load(there + i)) {
+            i += 8;
+            continue;
+        }
+        const uint32_t before = (uint32_t)extent_before(here + i, there + i, i - done);
+        const uint32_t after = 8 + (uint32_t)extent_ahead(here + i + 8, there + i + 8, len - i - 8);
+
+        if (before + after >= m->run_min) {
+            give_match(m, &(struct sl_match){source + i - before, item->number, begin + i - before,
+                                             before + after});
+            done = i + after;
+        }
+        i += after;
+    }
+    return begin + done;
+}
+
+/* Behind a match: what follows its source. Returns the end of the last run. */
+static uint32_t give_following(struct sl_matcher *m, const struct item *item, uint32_t end,
+                               const struct sl_match *left)
+{
+    const uint32_t begin = left->offset + left->len;
+    const uint64_t source = left->source + left->len;
+
+    if (source == item->position)
+        return begin;
+    const struct extent extent = source_extent(m, item, begin, source, log_at(&m->log, source));
+    const uint32_t n = extent.ahead < end - begin ? (uint32_t)extent.ahead : end - begin;
+    return give_runs(m, item, begin, begin + n, source);
+}
+
+/* Before a match: what precedes its source. */
+static void give_preceding(struct sl_matcher *m, const struct item *item, uint32_t begin,
+                           const struct sl_match *right)
+{
+    const struct extent extent =
+        source_extent(m, item, right->offset, right->source, log_at(&m->log, right->source));
+    const uint32_t end = right->offset;
+    const uint32_t n = extent.before < end - begin ? (uint32_t)extent.before : end - begin;
+
+    give_runs(m, item, end - n, end, right->source - n);
+}
+
+/* Content that was changed at places goes on at the distance where it was: what lies between two
+ * matches is compared with what follows the one's source, and with what precedes the other's. */
+static void give_gap(struct sl_matcher *m, const struct item *item, uint32_t begin, uint32_t end,
+                     const struct sl_match *left, const struct sl_match *right)
+{
+    if (left != NULL && end - begin >= m->run_min)
+        begin = give_following(m, item, end, left);
+    if (right != NULL && end - begin >= m->run_min)
+        give_preceding(m, item, begin, right);
+}
+
+/* The matches of an item are all found. */
+static void end_item(struct sl_matcher *m, const struct sl_batch *batch)
+{
+    const struct item item = item_of(m, batch, m->found[0].item);
+    const struct sl_match *left = NULL;
+    uint32_t begin = 0;
+
+    for (size_t i = 0; i < m->n_found; i++) {
+        const struct sl_match *const match = &m->found[i];
+
+        if (!m->config.chunks)
+            give_gap(m, &item, begin, match->offset, left, match);
+        give_match(m, match);
+        begin = match->offset + match->len;
+        left = match;
+    }
+    if (!m->config.chunks)
+        give_gap(m, &item, begin, item.len, left, NULL);
+    m->n_found = 0;
 }
 
 /* ---- a batch --------------------------------------------------------------------------------- */
@@ -395,15 +492,14 @@ static void stage_compare(struct sl_matcher *m, const struct stages *stages, siz
 {
     const struct sl_hit *const hit = &stages->hits[i];
     const uint64_t source = stages->source[i % STAGES];
-    const struct sl_span *const span = &stages->batch->payload[hit->item];
 
     if (source == NOWHERE)
         return;
     m->stats.found++;
-    consider(m,
-             &(struct item){stages->batch->bytes + span->offset, m->positions[hit->item], hit->item,
-                            span->len},
-             hit->offset, source);
+    if (m->n_found > 0 && m->found[0].item != hit->item)
+        end_item(m, stages->batch);
+    const struct item item = item_of(m, stages->batch, hit->item);
+    consider(m, &item, hit->offset, source);
 }
 
 static void match_batch(struct sl_matcher *m, const struct sl_batch *batch,
@@ -422,6 +518,8 @@ static void match_batch(struct sl_matcher *m, const struct sl_batch *batch,
             stage_compare(m, &stages, i - 2 * AHEAD);
     }
     append_items(m, &stages, batch->n_items);
+    if (m->n_found > 0)
+        end_item(m, batch);
     m->stats.samples += n;
 }
 

@@ -25,9 +25,12 @@ struct sl_matcher {
     struct packet_log log;
     struct fingerprint_index index;
     uint64_t reach; /* bytes before a packet that it may refer to: the smaller of both caches */
-    uint64_t *positions; /* of each item of the batch in the log */
-    struct sl_match *matches;
-    size_t n_matches, max_matches;
+    uint64_t *positions;    /* of each item of the batch in the log */
+    struct sl_match *found; /* of the item that is being matched, by its samples */
+    size_t n_found;
+    struct sl_match *matches; /* of all items */
+    size_t n_matches;
+    uint32_t run_min; /* bytes of the shortest match beside another */
 
     /* The end of the last match, so that samples in it are not looked up. */
     uint32_t covered_item, covered_end;

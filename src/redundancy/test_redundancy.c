@@ -325,6 +325,71 @@ static void test_edges_of_packets(void **state)
     pair_close(&pair);
 }
 
+/* Content that comes again with single bytes changed: between the changes runs are shorter than any
+ * match, and are found at the distance of the matches around them. In chunk mode they are not. */
+static void test_changed_content(void **state)
+{
+    enum { LEN = 600, FIRST = 150, LAST = 450, STEP = 40, WINDOW = 32 };
+    struct sl_redundancy_config config = small_config();
+    uint64_t random = 5;
+    uint8_t bytes[LEN];
+
+    (void)state;
+    config.window = WINDOW;
+    config.min_match = 2 * WINDOW;
+    for (size_t i = 0; i < LEN; i++)
+        bytes[i] = (uint8_t)test_random(&random);
+    for (int step = STEP; step >= WINDOW; step -= STEP - WINDOW) {
+        struct sl_matcher *matcher;
+        struct sl_matcher_stats stats;
+        uint64_t n_changed = 0;
+
+        assert_int_equal(sl_matcher_create(&matcher, &config, NULL), SL_OK);
+        for (int round = 0; round < 2; round++) {
+            struct sl_hits hits = {sample_space, SAMPLES, 0};
+            const struct sl_match *matches;
+            struct single single;
+            size_t n;
+
+            for (size_t i = FIRST; round == 1 && i <= LAST; i += (size_t)step) {
+                bytes[i] ^= 0xFF;
+                n_changed++;
+            }
+            single_init(&single, bytes, LEN);
+            fixture_sample(&single.batch, WINDOW, 1, &hits);
+            assert_int_equal(sl_matcher_batch(matcher, &single.batch, &hits, &matches, &n, NULL),
+                             SL_OK);
+        }
+        sl_matcher_stats(matcher, &stats);
+        /* 39 bytes are half of 64 and more; 31 are not. */
+        const uint64_t last = FIRST + (n_changed - 1) * (uint64_t)step;
+        assert_int_equal(stats.matched_bytes,
+                         step == STEP ? LEN - n_changed : LEN - 1 - (last - FIRST));
+        sl_matcher_free(matcher);
+    }
+}
+
+/* A bucket is a queue of eight: the first that was put is the first that is lost, one that comes
+ * again is told where it was. */
+static void test_buckets_are_queues(void **state)
+{
+    struct fingerprint_index index;
+
+    (void)state;
+    assert_int_equal(index_create(&index, 1, NULL), SL_OK);
+    assert_int_equal(index.n_buckets, 1);
+    for (uint64_t tag = 1; tag <= INDEX_WAYS + 1; tag++)
+        assert_true(index_put(&index, tag << 16, tag << 40 | tag) == UINT64_MAX);
+    assert_true(index_get(&index, 1 << 16) == UINT64_MAX);
+    for (uint64_t tag = 2; tag <= INDEX_WAYS + 1; tag++)
+        assert_true(index_get(&index, tag << 16) == (tag << 40 | tag));
+    assert_true(index_put(&index, 5 << 16, 77) == (UINT64_C(5) << 40 | 5));
+    assert_true(index_get(&index, 5 << 16) == 77);
+    index_clear(&index);
+    assert_true(index_get(&index, 5 << 16) == UINT64_MAX);
+    index_free(&index);
+}
+
 /* A run is one reference into itself. */
 static void test_runs_refer_to_themselves(void **state)
 {
@@ -577,6 +642,8 @@ int main(void)
         cmocka_unit_test(test_offsets_begin_anew),
         cmocka_unit_test(test_long_streams),
         cmocka_unit_test(test_edges_of_packets),
+        cmocka_unit_test(test_changed_content),
+        cmocka_unit_test(test_buckets_are_queues),
         cmocka_unit_test(test_runs_refer_to_themselves),
         cmocka_unit_test(test_never_larger),
         cmocka_unit_test(test_bad_calls),

@@ -508,8 +508,9 @@ static bool record_fits(const struct fib_view *view, uint32_t piece)
 
     const uint32_t first = arena[piece + 1] & 0xFF;
     const uint32_t len = first < 255 ? first : arena[piece + 1] >> 8 & 0xFFFF;
-    return (first < 255 || len >= 255) &&
-           (uint64_t)piece + hash_record_words(len) + FIB_LINE <= n_words;
+    const uint32_t n_record = hash_record_words(len);
+    return (first < 255 || len >= 255) && (uint64_t)piece + n_record + FIB_LINE <= n_words &&
+           (n_record > FIB_LINE || piece % FIB_LINE + n_record <= FIB_LINE);
 }
 
 static const char *hash_check(const struct fib_view *view)

@@ -40,7 +40,7 @@ static bool lanes_key_is(const uint32_t *record, const struct fib_reader *name, 
     const __mmask64 differ = _mm512_mask_cmpneq_epi8_mask(
         mask, _mm512_permutexvar_epi8(from, line), _mm512_maskz_loadu_epi8(mask, name->words));
 
-    return (differ == 0) & ((fib_load32(&record[1]) & 0xFF) == len);
+    return (differ | ((fib_load32(&record[1]) & 0xFF) ^ len)) == 0;
 }
 
 #include "fib_hash_lanes.h"

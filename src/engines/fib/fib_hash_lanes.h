@@ -143,8 +143,9 @@ static inline void probe_first(const struct fib_view *view, struct lanes *lanes)
         const uint64_t *bucket = hash_bucket(view, (uint32_t)lanes->place[i]);
         uint64_t slot;
         const uint32_t match = lanes_match(bucket, hash_tag(lanes->hash[level][i]), &slot);
-        const bool opens = (hash_piece(slot) == 0) | (hash_height(slot) != 0) |
-                           ((match & (match - 1)) != 0) | (level == 0);
+        const uint32_t reasons = (uint32_t)(level == 0) | (uint32_t)(hash_piece(slot) == 0) |
+                                 hash_height(slot) | (match & (match - 1));
+        const bool opens = reasons != 0;
 
         __builtin_prefetch(hash_record(view, hash_piece(slot)));
         lanes->candidate[i].piece = hash_piece(slot) & ((uint32_t)opens - 1);
@@ -213,8 +214,9 @@ static inline bool probe_lane(const struct fib_view *view, const struct sl_batch
         take_candidate(view, lanes, i, found.piece);
     if (level == view->split && found.height != 0 && go_below(view, batch, lanes, i, found.height))
         return true;
-    return found.piece == 0 && lanes->candidate[i].piece * (level == view->split) == 0 &&
-           go_up(view, lanes, i);
+    if (found.piece != 0 || (level == view->split && lanes->candidate[i].piece != 0))
+        return false;
+    return go_up(view, lanes, i);
 }
 
 static inline void probe_open(const struct fib_view *view, const struct sl_batch *batch,

@@ -63,12 +63,10 @@ static enum sl_status check(const struct sl_dynabyte_config *config, struct sl_d
 
     for (int byte = 0; byte < 256; byte++)
         any |= config->marker[byte];
-    if (config->window < SL_SAMPLING_WINDOW_MIN || config->window > SL_SAMPLING_WINDOW_MAX)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "a window of %u bytes (expected %d to %d)",
-                        config->window, SL_SAMPLING_WINDOW_MIN, SL_SAMPLING_WINDOW_MAX);
-    if (config->period < 1 || config->period > SL_SAMPLING_PERIOD_MAX)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "a period of %u bytes (expected 1 to %d)",
-                        config->period, SL_SAMPLING_PERIOD_MAX);
+
+    const enum sl_status status = sampling_check(config->window, config->period, diag);
+    if (status != SL_OK)
+        return status;
     if (config->interval < 16 * (uint64_t)config->period)
         return diag_set(diag, SL_EINVAL, NULL, 0,
                         "an interval of %llu bytes (expected at least 16 periods)",

@@ -70,18 +70,7 @@ static void maxp_scan_tiled(const struct maxp_table *table, const struct sl_batc
         maxp_scan_##label((const struct maxp_table *)cpu->table, batch, hits);                \
         return SL_OK;                                                                         \
     }                                                                                         \
-    static enum sl_status label##_submit(void *context, const struct sl_batch *batch,         \
-                                         struct sl_hits *hits)                                \
-    {                                                                                         \
-        return cpu_backend_submit((struct cpu_context *)context, batch, hits, label##_scan);  \
-    }                                                                                         \
-    static const struct sl_backend label = {.name = #label,                                   \
-                                            .device = SL_DEVICE_CPU,                          \
-                                            .usable = (is_usable),                            \
-                                            .open = cpu_backend_open,                         \
-                                            .submit = label##_submit,                         \
-                                            .wait = cpu_backend_wait,                         \
-                                            .close = cpu_backend_close}
+    CPU_BACKEND_WHERE(maxp_##label, #label, is_usable, label##_scan)
 
 BACKEND(avx512, maxp_avx512_usable);
 BACKEND(avx2, maxp_avx2_usable);
@@ -90,8 +79,8 @@ BACKEND(tiled, cpu_backend_usable);
 
 extern const struct sl_backend maxp_cuda;
 
-static const struct sl_backend *const backends[] = {&avx512, &avx2,  &maxp_cuda,
-                                                    &scalar, &tiled, NULL};
+static const struct sl_backend *const backends[] = {&maxp_avx512, &maxp_avx2,  &maxp_cuda,
+                                                    &maxp_scalar, &maxp_tiled, NULL};
 
 static const struct sl_engine engine = {.name = "sampling.maxp", .backends = backends};
 

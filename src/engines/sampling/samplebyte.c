@@ -49,18 +49,7 @@ enum sl_status samplebyte_build(const struct sampler *sampler, struct sl_samplin
         samplebyte_scan_##label(&table->head, &table->marks, batch, hits);                    \
         return SL_OK;                                                                         \
     }                                                                                         \
-    static enum sl_status label##_submit(void *context, const struct sl_batch *batch,         \
-                                         struct sl_hits *hits)                                \
-    {                                                                                         \
-        return cpu_backend_submit((struct cpu_context *)context, batch, hits, label##_scan);  \
-    }                                                                                         \
-    static const struct sl_backend label = {.name = #label,                                   \
-                                            .device = SL_DEVICE_CPU,                          \
-                                            .usable = (is_usable),                            \
-                                            .open = cpu_backend_open,                         \
-                                            .submit = label##_submit,                         \
-                                            .wait = cpu_backend_wait,                         \
-                                            .close = cpu_backend_close}
+    CPU_BACKEND_WHERE(samplebyte_##label, #label, is_usable, label##_scan)
 
 BACKEND(avx512, samplebyte_avx512_usable);
 BACKEND(avx2, samplebyte_avx2_usable);
@@ -70,8 +59,13 @@ BACKEND(tiled, cpu_backend_usable);
 extern const struct sl_backend samplebyte_cuda;
 extern const struct sl_backend samplebyte_cuda_thread;
 
-static const struct sl_backend *const backends[] = {
-    &avx512, &avx2, &samplebyte_cuda, &samplebyte_cuda_thread, &scalar, &tiled, NULL};
+static const struct sl_backend *const backends[] = {&samplebyte_avx512,
+                                                    &samplebyte_avx2,
+                                                    &samplebyte_cuda,
+                                                    &samplebyte_cuda_thread,
+                                                    &samplebyte_scalar,
+                                                    &samplebyte_tiled,
+                                                    NULL};
 
 static const struct sl_engine engine = {.name = "sampling.samplebyte", .backends = backends};
 

@@ -45,6 +45,17 @@ void sl_sampling_config_init(struct sl_sampling_config *config)
         config->marker[markers[i]] = true;
 }
 
+enum sl_status sampling_check(uint32_t window, uint32_t period, struct sl_diag *diag)
+{
+    if (window < SL_SAMPLING_WINDOW_MIN || window > SL_SAMPLING_WINDOW_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a window of %u bytes (expected %d to %d)",
+                        window, SL_SAMPLING_WINDOW_MIN, SL_SAMPLING_WINDOW_MAX);
+    if (period < 1 || period > SL_SAMPLING_PERIOD_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a period of %u bytes (expected 1 to %d)", period,
+                        SL_SAMPLING_PERIOD_MAX);
+    return SL_OK;
+}
+
 enum sl_status sl_sampling_build(struct sl_sampling_table **table,
                                  const struct sl_sampling_config *config, struct sl_diag *diag)
 {
@@ -54,13 +65,9 @@ enum sl_status sl_sampling_build(struct sl_sampling_table **table,
         return diag_set(diag, SL_EINVAL, NULL, 0,
                         "unknown sampler '%s' (expected one of:" SAMPLERS(LISTED) ")",
                         config->sampler);
-    if (config->window < SL_SAMPLING_WINDOW_MIN || config->window > SL_SAMPLING_WINDOW_MAX)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "a window of %u bytes (expected %d to %d)",
-                        config->window, SL_SAMPLING_WINDOW_MIN, SL_SAMPLING_WINDOW_MAX);
-    if (config->period < 1 || config->period > SL_SAMPLING_PERIOD_MAX)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "a period of %u bytes (expected 1 to %d)",
-                        config->period, SL_SAMPLING_PERIOD_MAX);
-    return sampler->build(table, config, diag);
+
+    const enum sl_status status = sampling_check(config->window, config->period, diag);
+    return status == SL_OK ? sampler->build(table, config, diag) : status;
 }
 
 void sl_sampling_free(struct sl_sampling_table *table)

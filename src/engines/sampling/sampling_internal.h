@@ -17,6 +17,9 @@ struct sampler {
     const struct sl_engine *engine;
 };
 
+/* The limits that all samplers share. SL_EINVAL. */
+enum sl_status sampling_check(uint32_t window, uint32_t period, struct sl_diag *diag);
+
 /* Windows that begin before this offset lie wholly inside the overlap: the piece before has
  * reported them. */
 static inline uint32_t sampling_first(const struct sl_sampling_table *table,
