@@ -29,7 +29,7 @@ static inline void made_text(struct made_message *made, const char *text)
     made_put(made, text, (uint32_t)strlen(text));
 }
 
-static inline void made_number(struct made_message *made, uint32_t value, int n)
+static inline void made_number(struct made_message *made, uint64_t value, int n)
 {
     while (n-- > 0) {
         const uint8_t byte = (uint8_t)(value >> 8 * n);
