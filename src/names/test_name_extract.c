@@ -7,7 +7,7 @@
 #include "sluice/dissect.h"
 #include "test.h"
 
-enum { N_RANDOM = 400000 };
+enum { N_RANDOM = 150000 };
 
 static struct sl_packet_name found[SL_PACKET_NAMES_MAX];
 static uint8_t name_bytes[SL_PACKET_NAMES_LEN];
