@@ -229,11 +229,13 @@ static inline void made_records(struct made_message *made, const uint8_t *messag
 
 static inline void make_tls(struct made_message *made, uint64_t *random)
 {
-    struct made_message *hello = calloc(1, sizeof *hello);
+    static struct made_message scratch;
+    struct made_message *hello = &scratch;
     const uint32_t server = test_below(random, 6);
 
     made->carrier = REF_TCP;
     made->dst_port = 443;
+    hello->len = 0;
     made_number(hello, 1, 1);
     made_number(hello, 0, 3);
     made_number(hello, 0x0303, 2);
@@ -263,7 +265,6 @@ static inline void make_tls(struct made_message *made, uint64_t *random)
     if (test_below(random, 6) == 0)
         made_put(made, "\x14\x03\x03\x00\x01\x01", 6);
     made_records(made, hello->byte, hello->len, random);
-    free(hello);
 }
 
 /* Type and value, the length in its shortest form, but for some. */
@@ -292,8 +293,10 @@ static inline void made_tlv(struct made_message *made, uint32_t type, const uint
 static inline void make_ndn_packet(struct made_message *made, uint64_t *random)
 {
     static const uint32_t types[] = {8, 8, 8, 8, 50, 54, 65535, 1, 0, 65536};
-    struct made_message *name = calloc(3, sizeof *name), *packet = name + 1, *link = name + 2;
+    static struct made_message scratch[3];
+    struct made_message *name = scratch, *packet = name + 1, *link = name + 2;
 
+    name->len = packet->len = link->len = 0;
     for (uint32_t n = test_below(random, 8); n > 0; n--) {
         const uint32_t type = types[test_below(random, 8) == 0 ? test_below(random, 10) : 0];
         const uint32_t len = type == 1                     ? 32
@@ -324,7 +327,6 @@ static inline void make_ndn_packet(struct made_message *made, uint64_t *random)
             made_tlv(link, 80, whole->byte, whole->len, random);
         made_tlv(made, 100, link->byte, link->len, random);
     }
-    free(name);
 }
 
 static inline void make_ndn(struct made_message *made, uint64_t *random)
