@@ -51,7 +51,9 @@ static const struct sl_backend cpu_x = {.name = "x",
                                         .submit = submit,
                                         .wait = cpu_backend_wait,
                                         .close = cpu_backend_close};
-static const struct sl_backend *const backends[] = {&cpu_x, NULL};
+/* That there is one for GPUs is all that is asked of it: simulated ones run another. */
+static const struct sl_backend cuda_x = {.name = "x on GPUs", .device = SL_DEVICE_CUDA};
+static const struct sl_backend *const backends[] = {&cuda_x, &cpu_x, NULL};
 static const struct sl_engine engine_x = {"x", backends}, engine_y = {"y", backends};
 
 /* ---- a run ----------------------------------------------------------------------------------- */
