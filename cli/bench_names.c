@@ -161,9 +161,12 @@ static bool shuffle(struct bench_names *names, uint64_t *seed)
         names->entries[i - 1] = entry;
     }
     for (size_t i = 0; i < names->n; i++) {
-        memcpy(to, names->entries[i].name, names->entries[i].name_len);
-        names->entries[i].name = to;
-        to += names->entries[i].name_len;
+        struct sl_fib_entry *const entry = &names->entries[i];
+
+        if (entry->name_len > 0) /* the root has no bytes */
+            memcpy(to, entry->name, entry->name_len);
+        entry->name = to;
+        to += entry->name_len;
     }
     free(names->bytes);
     names->bytes = bytes;

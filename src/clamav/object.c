@@ -59,35 +59,45 @@ static void read_window(struct clam_object *object, uint64_t at)
     object->looked_len += rest;
 }
 
-static const uint8_t *part_at(const uint8_t *part, uint64_t part_at, size_t part_len, uint64_t at,
-                              size_t len, size_t *more)
+/* Bytes of an object that are in memory. */
+struct part {
+    const uint8_t *bytes;
+    uint64_t at;
+    size_t len;
+};
+
+static bool has(const struct part *part, uint64_t at, size_t len)
 {
-    if (at < part_at || at - part_at > part_len || len > part_len - (at - part_at))
-        return NULL;
-    *more = part_len - (size_t)(at - part_at);
-    return part + (at - part_at);
+    return at >= part->at && at - part->at <= part->len && len <= part->len - (at - part->at);
+}
+
+static const uint8_t *bytes_of(const struct part *part, uint64_t at, size_t *more)
+{
+    *more = part->len - (size_t)(at - part->at);
+    return part->bytes + (at - part->at);
 }
 
 const uint8_t *clam_object_from(struct clam_object *object, uint64_t at, size_t len, size_t *more)
 {
-    const uint8_t *found;
-
     if (len > object->len || at > object->len - len)
         return NULL;
     if (object->bytes == NULL) {
-        found = part_at(object->piece, object->piece_at, object->piece_len, at, len, more);
-        if (found == NULL)
-            found = part_at(object->window, object->window_at, object->window_len, at, len, more);
-        if (found != NULL)
-            return found;
+        const struct part piece = {object->piece, object->piece_at, object->piece_len};
+        struct part window = {object->window, object->window_at, object->window_len};
         /* Looks are mostly forward, and a little back. */
         const uint64_t back = object->window_cap / 64;
 
+        if (piece.len > 0 && has(&piece, at, len))
+            return bytes_of(&piece, at, more);
+        if (window.len > 0 && has(&window, at, len))
+            return bytes_of(&window, at, more);
         if (len > object->window_cap)
             return NULL;
         if (object->looked_len <= CLAM_WINDOW_PASSES * object->len || !clam_object_load(object)) {
             read_window(object, at > back && len + back <= object->window_cap ? at - back : at);
-            return part_at(object->window, object->window_at, object->window_len, at, len, more);
+            window.at = object->window_at;
+            window.len = object->window_len;
+            return has(&window, at, len) ? bytes_of(&window, at, more) : NULL;
         }
     }
     *more = object->len - at < SIZE_MAX ? (size_t)(object->len - at) : SIZE_MAX;
