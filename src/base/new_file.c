@@ -59,6 +59,13 @@ void new_file_write(struct new_file *file, const void *bytes, uint64_t len)
     }
 }
 
+void new_file_write_first(struct new_file *file, const void *bytes, uint64_t len)
+{
+    if (file->error == 0 && lseek(file->fd, 0, SEEK_SET) != 0)
+        file->error = errno;
+    new_file_write(file, bytes, len);
+}
+
 enum sl_status new_file_end(struct new_file *file, struct sl_diag *diag)
 {
     if (file->error == 0 && fsync(file->fd) != 0)

@@ -19,8 +19,12 @@ struct new_file {
 /* SL_EIO: the system refused, or path is something else than a file. */
 enum sl_status new_file_create(struct new_file *file, const char *path, struct sl_diag *diag);
 
-/* What fails is told at the end. */
+/* Goes on behind what was written. What fails is told at the end. */
 void new_file_write(struct new_file *file, const void *bytes, uint64_t len);
+
+/* Writes the file's first bytes again, and nothing goes on behind them: a head that is known when
+ * all else is written. */
+void new_file_write_first(struct new_file *file, const void *bytes, uint64_t len);
 
 /* Puts the file in its place where all went well, else removes it. SL_EIO. */
 enum sl_status new_file_end(struct new_file *file, struct sl_diag *diag);

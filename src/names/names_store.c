@@ -14,13 +14,14 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/new_file.h"
 #include "names_internal.h"
 
 enum {
     VERSION = 1,
-    TRIES = 100, /* of names for a new file */
     FIB_CHECK_LEN =
-        1 << 16 /* bytes of PATH.fib that tell it from others: its head has a checksum */
+        1 << 16,         /* bytes of PATH.fib that tell it from others: its head has a checksum */
+    GATHER_LEN = 1 << 16 /* bytes that are written at once */
 };
 
 static const char magic[8] = "SLNAMES";
@@ -53,19 +54,37 @@ struct stored_list {
 /* ---- writing --------------------------------------------------------------------------------- */
 
 struct writer {
-    FILE *file;
+    struct new_file *file;
     XXH3_state_t *hash;
     uint64_t len; /* bytes so far */
-    bool failed;
+    size_t n_gathered;
+    uint8_t gathered[GATHER_LEN];
 };
+
+static void flush(struct writer *writer)
+{
+    if (XXH3_64bits_update(writer->hash, writer->gathered, writer->n_gathered) == XXH_ERROR)
+        writer->file->error = EIO;
+    new_file_write(writer->file, writer->gathered, writer->n_gathered);
+    writer->n_gathered = 0;
+}
 
 static void put(struct writer *writer, const void *bytes, size_t len)
 {
-    if (len == 0)
-        return;
-    writer->failed |= fwrite(bytes, 1, len, writer->file) != len ||
-                      XXH3_64bits_update(writer->hash, bytes, len) == XXH_ERROR;
+    const uint8_t *at = bytes;
+
     writer->len += len;
+    while (len > 0) {
+        const size_t room = GATHER_LEN - writer->n_gathered;
+        const size_t now = len < room ? len : room;
+
+        memcpy(writer->gathered + writer->n_gathered, at, now);
+        writer->n_gathered += now;
+        at += now;
+        len -= now;
+        if (writer->n_gathered == GATHER_LEN)
+            flush(writer);
+    }
 }
 
 static void align(struct writer *writer)
@@ -126,7 +145,7 @@ static bool put_name(void *user, const struct sl_fib_entry *entry, uint32_t n_ho
     (void)n_holders;
     put(writer, lead, sizeof lead);
     put(writer, entry->name, entry->name_len);
-    return !writer->failed;
+    return writer->file->error == 0;
 }
 
 /* The file's first bytes and its length tell whether it is the one that belongs here. */
@@ -151,27 +170,14 @@ static enum sl_status check_fib(const char *path, uint64_t *check, uint64_t *len
     return SL_OK;
 }
 
-static int create_beside(const char *path, char beside[PATH_MAX])
-{
-    for (int i = 0; i < TRIES; i++) {
-        if (snprintf(beside, PATH_MAX, "%s.%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
 static enum sl_status write_body(struct writer *writer, struct sl_names *names, struct head *head)
 {
     const struct head room = {0};
 
     /* The head is written last, when all of it is known; the body's hash seeds its own. */
-    writer->failed = fwrite(&room, sizeof room, 1, writer->file) != 1 ||
-                     XXH3_64bits_reset(writer->hash) == XXH_ERROR;
+    new_file_write(writer->file, &room, sizeof room);
+    if (XXH3_64bits_reset(writer->hash) == XXH_ERROR)
+        writer->file->error = EIO;
     writer->len = sizeof room;
     put_rules(writer, names, &head->n_rules);
     head->text_len = put_values(writer, names);
@@ -179,6 +185,7 @@ static enum sl_status write_body(struct writer *writer, struct sl_names *names, 
     const enum sl_status status = names_fib_each(names, put_name, writer);
     head->names_len = writer->len - begin;
     head->len = writer->len;
+    flush(writer);
     return status;
 }
 
@@ -210,56 +217,37 @@ static void fill_head(struct head *head, const struct sl_names *names)
     snprintf(head->plane, sizeof head->plane, "%s", count.plane);
 }
 
-static enum sl_status write_file(FILE *file, struct sl_names *names, struct head *head)
+static enum sl_status write_file(struct new_file *file, struct sl_names *names, struct head *head)
 {
-    struct writer writer = {.file = file, .hash = XXH3_createState()};
+    struct writer *writer = calloc(1, sizeof *writer);
+    XXH3_state_t *hash = XXH3_createState();
+    enum sl_status status = SL_ENOMEM;
 
-    if (writer.hash == NULL)
-        return SL_ENOMEM;
-    enum sl_status status = write_body(&writer, names, head);
-    head->checksum = head_checksum(head, XXH3_64bits_digest(writer.hash));
-    XXH3_freeState(writer.hash);
-    if (status == SL_OK &&
-        (writer.failed || fseeko(file, 0, SEEK_SET) != 0 ||
-         fwrite(head, sizeof *head, 1, file) != 1 || fflush(file) != 0 || fsync(fileno(file)) != 0))
-        status = SL_EIO;
+    if (writer != NULL && hash != NULL) {
+        writer->file = file;
+        writer->hash = hash;
+        status = write_body(writer, names, head);
+        head->checksum = head_checksum(head, XXH3_64bits_digest(hash));
+        new_file_write_first(file, head, sizeof *head);
+    }
+    XXH3_freeState(hash);
+    free(writer);
     return status;
 }
 
 static enum sl_status write_names(struct sl_names *names, const char *path, struct head *head,
                                   struct sl_diag *diag)
 {
-    char beside[PATH_MAX];
-    struct stat there;
+    struct new_file file;
+    enum sl_status status = new_file_create(&file, path, diag);
 
-    /* A rename would take a device's place. */
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
-    const int fd = create_beside(path, beside);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (file == NULL) {
-        const int error = errno;
-        if (fd >= 0) {
-            close(fd);
-            (void)unlink(beside);
-        }
-        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(error));
-    }
-    enum sl_status status = write_file(file, names, head);
-    int error = errno;
-    if (fclose(file) != 0 && status == SL_OK) {
-        status = SL_EIO;
-        error = errno;
-    }
-    if (status == SL_OK && rename(beside, path) != 0) {
-        status = SL_EIO;
-        error = errno;
-    }
-    if (status == SL_OK)
-        return SL_OK;
-    (void)unlink(beside);
-    return diag_set(diag, status, path, 0, "cannot be written: %s",
-                    status == SL_EIO ? strerror(error) : sl_status_text(status));
+    if (status != SL_OK)
+        return status;
+    status = write_file(&file, names, head);
+    if (status != SL_OK && file.error == 0) /* so that nothing takes the path */
+        file.error = status == SL_ENOMEM ? ENOMEM : EIO;
+    const enum sl_status ended = new_file_end(&file, diag);
+    return status == SL_OK ? ended : status;
 }
 
 enum sl_status sl_names_save(struct sl_names *names, const char *path, struct sl_diag *diag)
