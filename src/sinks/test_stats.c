@@ -287,11 +287,11 @@ static json_t *at_path(json_t *value, const char *path)
     char key[64];
 
     while (value != NULL && *path != '\0') {
-        const size_t len = strcspn(path, "/");
+        const size_t len = strcspn(path, ">");
 
         snprintf(key, sizeof key, "%.*s", (int)len, path);
         value = json_object_get(value, key);
-        path += len + (path[len] == '/');
+        path += len + (path[len] == '>');
     }
     return value;
 }
@@ -309,63 +309,63 @@ static const struct {
     uint64_t value;
 } members[] = {
     {"uptime", 10},
-    {"capture/kernel_packets", 1011},
-    {"capture/kernel_drops", 10},
-    {"decoder/pkts", 1001},
-    {"decoder/bytes", 900901},
-    {"decoder/avg_pkt_size", 900},
-    {"decoder/ethernet", 100 + SL_PROTOCOL_ETHERNET},
-    {"decoder/vlan", 100 + SL_PROTOCOL_VLAN},
-    {"decoder/mpls", 100 + SL_PROTOCOL_MPLS},
-    {"decoder/pppoe", 100 + SL_PROTOCOL_PPPOE},
-    {"decoder/ppp", 100 + SL_PROTOCOL_PPP},
-    {"decoder/arp", 100 + SL_PROTOCOL_ARP},
-    {"decoder/ipv4", 100 + SL_PROTOCOL_IPV4},
-    {"decoder/ipv6", 100 + SL_PROTOCOL_IPV6},
-    {"decoder/gre", 100 + SL_PROTOCOL_GRE},
-    {"decoder/tcp", 100 + SL_PROTOCOL_TCP},
-    {"decoder/udp", 100 + SL_PROTOCOL_UDP},
-    {"decoder/sctp", 100 + SL_PROTOCOL_SCTP},
-    {"decoder/icmpv4", 100 + SL_PROTOCOL_ICMP},
-    {"decoder/icmpv6", 100 + SL_PROTOCOL_ICMPV6},
-    {"decoder/unknown_ethertype", 100 + SL_PROTOCOL_OTHER_LINK},
-    {"flow/total", 11},
-    {"flow/active", 18},
-    {"flow/tcp", 12},
-    {"flow/udp", 13},
-    {"tcp/midstream_pickups", 15},
-    {"detect/alert", UINT64_C(1) << 62},
-    {"sluice/failed_sources", 3},
-    {"sluice/batches", 601},
-    {"sluice/workers", 602},
-    {"sluice/loaders", 603},
-    {"sluice/busy_ns/fill", 1},
-    {"sluice/busy_ns/load", 1000000000},
-    {"sluice/busy_ns/work", 2000000345},
-    {"sluice/busy_ns/digest", UINT64_C(3000000000)},
-    {"sluice/busy_ns/drain", UINT64_C(123456789012345678)},
-    {"sluice/queues/fill/waiting", 700},
-    {"sluice/queues/drain/waiting", 703},
-    {"sluice/queues/load/busy", 801},
-    {"sluice/queues/work/busy", 802},
-    {"sluice/engines/mpm.gram/hits", 500},
-    {"sluice/engines/header/hits", 501},
-    {"sluice/engines/mpm.gram-2/hits", 502},
-    {"sluice/engines/mpm.gram-2/busy_ns", UINT64_C(6000000003)},
-    {"sluice/devices/cuda:3/batches", 900},
-    {"sluice/devices/cpu/batches", 901},
-    {"sluice/devices/cuda:3/redone", 910},
-    {"sluice/latency/packets", 920},
-    {"sluice/latency/p50_ns", 921},
-    {"sluice/latency/p99_ns", 922},
-    {"sluice/latency/p999_ns", 923},
-    {"sluice/latency/max_ns", UINT64_C(9240000000)},
-    {"sluice/flow/other", 14},
-    {"sluice/flow/evicted", 16},
-    {"sluice/flow/timed_out", 17},
-    {"sluice/undecodable/snapped", 300 + SL_DEFECT_SNAPPED},
-    {"sluice/undecodable/offset", 300 + SL_DEFECT_OFFSET},
-    {"sluice/anomalies/land", 400 + SL_HEADER_LAND},
+    {"capture>kernel_packets", 1011},
+    {"capture>kernel_drops", 10},
+    {"decoder>pkts", 1001},
+    {"decoder>bytes", 900901},
+    {"decoder>avg_pkt_size", 900},
+    {"decoder>ethernet", 100 + SL_PROTOCOL_ETHERNET},
+    {"decoder>vlan", 100 + SL_PROTOCOL_VLAN},
+    {"decoder>mpls", 100 + SL_PROTOCOL_MPLS},
+    {"decoder>pppoe", 100 + SL_PROTOCOL_PPPOE},
+    {"decoder>ppp", 100 + SL_PROTOCOL_PPP},
+    {"decoder>arp", 100 + SL_PROTOCOL_ARP},
+    {"decoder>ipv4", 100 + SL_PROTOCOL_IPV4},
+    {"decoder>ipv6", 100 + SL_PROTOCOL_IPV6},
+    {"decoder>gre", 100 + SL_PROTOCOL_GRE},
+    {"decoder>tcp", 100 + SL_PROTOCOL_TCP},
+    {"decoder>udp", 100 + SL_PROTOCOL_UDP},
+    {"decoder>sctp", 100 + SL_PROTOCOL_SCTP},
+    {"decoder>icmpv4", 100 + SL_PROTOCOL_ICMP},
+    {"decoder>icmpv6", 100 + SL_PROTOCOL_ICMPV6},
+    {"decoder>unknown_ethertype", 100 + SL_PROTOCOL_OTHER_LINK},
+    {"flow>total", 11},
+    {"flow>active", 18},
+    {"flow>tcp", 12},
+    {"flow>udp", 13},
+    {"tcp>midstream_pickups", 15},
+    {"detect>alert", UINT64_C(1) << 62},
+    {"sluice>failed_sources", 3},
+    {"sluice>batches", 601},
+    {"sluice>workers", 602},
+    {"sluice>loaders", 603},
+    {"sluice>busy_ns>fill", 1},
+    {"sluice>busy_ns>load", 1000000000},
+    {"sluice>busy_ns>work", 2000000345},
+    {"sluice>busy_ns>digest", UINT64_C(3000000000)},
+    {"sluice>busy_ns>drain", UINT64_C(123456789012345678)},
+    {"sluice>queues>fill>waiting", 700},
+    {"sluice>queues>drain>waiting", 703},
+    {"sluice>queues>load>busy", 801},
+    {"sluice>queues>work>busy", 802},
+    {"sluice>engines>mpm.gram>hits", 500},
+    {"sluice>engines>header>hits", 501},
+    {"sluice>engines>mpm.gram-2>hits", 502},
+    {"sluice>engines>mpm.gram-2>busy_ns", UINT64_C(6000000003)},
+    {"sluice>devices>cuda:3>batches", 900},
+    {"sluice>devices>cpu>batches", 901},
+    {"sluice>devices>cuda:3>redone", 910},
+    {"sluice>latency>packets", 920},
+    {"sluice>latency>p50_ns", 921},
+    {"sluice>latency>p99_ns", 922},
+    {"sluice>latency>p999_ns", 923},
+    {"sluice>latency>max_ns", UINT64_C(9240000000)},
+    {"sluice>flow>other", 14},
+    {"sluice>flow>evicted", 16},
+    {"sluice>flow>timed_out", 17},
+    {"sluice>undecodable>snapped", 300 + SL_DEFECT_SNAPPED},
+    {"sluice>undecodable>offset", 300 + SL_DEFECT_OFFSET},
+    {"sluice>anomalies>land", 400 + SL_HEADER_LAND},
 };
 
 static json_t *parse_event(char *line)
@@ -386,7 +386,7 @@ static void test_eve_has_each_counter(void **state)
     make_stats(&stats);
     json_t *event = parse_event(line_of("eve", &stats));
     json_t *counters = json_object_get(event, "stats");
-    json_t *engines = at_path(counters, "detect/engines");
+    json_t *engines = at_path(counters, "detect>engines");
 
     assert_int_equal(json_object_size(event), 3);
     assert_string_equal(json_string_value(json_object_get(event, "timestamp")),
@@ -398,20 +398,20 @@ static void test_eve_has_each_counter(void **state)
         undecodable += stats.dissected.defects[d];
     for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
         anomalies += stats.anomalies[c];
-    check_integer(counters, "decoder/invalid", undecodable);
-    check_integer(counters, "sluice/anomaly", anomalies);
-    assert_int_equal(json_object_size(at_path(counters, "sluice/undecodable")), SL_N_DEFECTS - 1);
-    assert_int_equal(json_object_size(at_path(counters, "sluice/anomalies")), SL_N_HEADER_CHECKS);
+    check_integer(counters, "decoder>invalid", undecodable);
+    check_integer(counters, "sluice>anomaly", anomalies);
+    assert_int_equal(json_object_size(at_path(counters, "sluice>undecodable")), SL_N_DEFECTS - 1);
+    assert_int_equal(json_object_size(at_path(counters, "sluice>anomalies")), SL_N_HEADER_CHECKS);
     assert_int_equal(json_array_size(engines), 1);
     check_integer(json_array_get(engines, 0), "rules_loaded", 20);
     check_integer(json_array_get(engines, 0), "rules_skipped", 21);
     check_integer(json_array_get(engines, 0), "rules_failed", 22);
-    assert_string_equal(json_string_value(at_path(counters, "sluice/engines/header/backend")),
+    assert_string_equal(json_string_value(at_path(counters, "sluice>engines>header>backend")),
                         "avx2");
-    assert_string_equal(json_string_value(at_path(counters, "sluice/devices/cuda:3/name")),
+    assert_string_equal(json_string_value(at_path(counters, "sluice>devices>cuda:3>name")),
                         "a \"GPU\"");
-    assert_true(json_is_true(at_path(counters, "sluice/devices/cuda:3/dropped")));
-    assert_true(json_is_false(at_path(counters, "sluice/devices/cpu/dropped")));
+    assert_true(json_is_true(at_path(counters, "sluice>devices>cuda:3>dropped")));
+    assert_true(json_is_false(at_path(counters, "sluice>devices>cpu>dropped")));
     json_decref(event);
 }
 
@@ -423,15 +423,15 @@ static void test_eve_of_nothing(void **state)
     json_t *event = parse_event(line_of("eve", &stats));
     json_t *counters = json_object_get(event, "stats");
 
-    check_integer(counters, "decoder/pkts", 0);
-    check_integer(counters, "decoder/avg_pkt_size", 0);
-    check_integer(counters, "detect/alert", 0);
+    check_integer(counters, "decoder>pkts", 0);
+    check_integer(counters, "decoder>avg_pkt_size", 0);
+    check_integer(counters, "detect>alert", 0);
     assert_null(at_path(counters, "capture"));
-    assert_null(at_path(counters, "detect/engines"));
-    assert_null(at_path(counters, "sluice/anomalies"));
-    assert_null(at_path(counters, "sluice/latency"));
-    assert_int_equal(json_object_size(at_path(counters, "sluice/engines")), 0);
-    assert_int_equal(json_object_size(at_path(counters, "sluice/undecodable")), 0);
+    assert_null(at_path(counters, "detect>engines"));
+    assert_null(at_path(counters, "sluice>anomalies"));
+    assert_null(at_path(counters, "sluice>latency"));
+    assert_int_equal(json_object_size(at_path(counters, "sluice>engines")), 0);
+    assert_int_equal(json_object_size(at_path(counters, "sluice>undecodable")), 0);
     json_decref(event);
 }
 
