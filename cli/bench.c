@@ -411,7 +411,8 @@ static bool measure(struct bench *bench, const bool *selected)
         default_counts(bench, any);
     const struct bench_load begin = bench_load_now();
     const bool good = any ? run_named(bench, selected) : bench_whole(bench);
-    note_others(bench, bench_load_of_others(&begin));
+    if (good)
+        note_others(bench, bench_load_of_others(&begin));
     return good;
 }
 
