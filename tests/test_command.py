@@ -13,9 +13,10 @@ import sqlite3
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+import case
 
 SLUICE, SAMPLES = sys.argv[1:3]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
@@ -27,27 +28,7 @@ def sluice(*arguments, **options):
     return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120, **options)
 
 
-class Command(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name, content=None):
-        path = os.path.join(self.folder.name, name)
-        if content is not None:
-            with open(path, "wb") as file:
-                file.write(content)
-        return path
-
-    def assert_refused(self, result, *words):
-        """Exit 2, exactly one line on stderr, which holds these words; nothing on stdout."""
-        text = result.stderr.decode()
-        self.assertEqual(result.returncode, 2, text)
-        self.assertEqual(len(text.splitlines()), 1, text)
-        self.assertTrue(text.startswith("sluice: "), text)
-        for word in words:
-            self.assertIn(word, text)
-
+class Command(case.Case):
     # ---- the command line
 
     def test_usage(self):
@@ -339,27 +320,31 @@ class Command(unittest.TestCase):
         self.assertEqual(again.stdout, result.stdout)
         self.assert_refused(sluice("run", "-r", capture, "--scan", self.path("no.ndb")), "no.ndb")
 
+    def assert_bench_refused(self, result, *words):
+        self.assert_refused(result, *words, heading=b'{"machine": ')
+
     def test_bad_literals_are_quoted(self):
         for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"), (b"a\\x", "backslash"),
                           (b"a;nocas", "nocase"), (b";nocase", "empty"), (b"a" * 4097, "4096")):
             path = self.path("a.txt", b"# literals\n\nGET\n" + text + b"\nPOST\n")
-            self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--json"), "a.txt:4: ", why)
-        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("none.txt"), "--json"),
-                            "none.txt", "No such file")
-        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("no.txt", b"# none\n"),
-                                   "--json"), "no.txt", "no literal")
-        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
-                            "--literals", "--rules")
+            self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--json"),
+                                      "a.txt:4: ", why)
+        self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("none.txt"), "--json"),
+                                  "none.txt", "No such file")
+        self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("no.txt", b"# none\n"),
+                                         "--json"), "no.txt", "no literal")
+        self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
+                                  "--literals", "--rules")
 
     def test_bad_options_of_mpm_are_quoted(self):
-        self.assert_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE, "--json"), "'foo'",
-                            "auto, ac")
+        self.assert_bench_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE, "--json"), "'foo'",
+                                  "auto, ac")
         for counts in ("0", "3,", "x", "1000001", "1," * 16 + "1"):
-            self.assert_refused(sluice("bench", "mpm", "--counts", counts), "--counts", f"'{counts}'")
+            self.assert_bench_refused(sluice("bench", "mpm", "--counts", counts), "--counts", f"'{counts}'")
         for size in ("0", "4G", "x", "12T", "-1"):
-            self.assert_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes", f"'{size}'")
-        self.assert_refused(sluice("bench", "capture", "--files", CAPTURE), "--files")
-        self.assert_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"), "no payload")
+            self.assert_bench_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes", f"'{size}'")
+        self.assert_bench_refused(sluice("bench", "capture", "--files", CAPTURE), "--files")
+        self.assert_bench_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"), "no payload")
 
     def rows(self, *options):
         result = sluice("bench", "mpm", "--runs", "1", "--json", "--device", "cpu", *options)
@@ -387,10 +372,10 @@ class Command(unittest.TestCase):
             self.assertIn("as sample", row["data"])
 
     def test_studies(self):
-        self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
-        self.assert_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
-        self.assert_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
-                                   "--json"), "packet-size", "GPU")
+        self.assert_bench_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
+        self.assert_bench_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
+        self.assert_bench_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
+                                         "--json"), "packet-size", "GPU")
         result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",
                         "--json")
         self.assertEqual(result.returncode, 0, result.stderr)

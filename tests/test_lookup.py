@@ -10,9 +10,10 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+import case
 
 SLUICE = sys.argv[1]
 
@@ -23,29 +24,11 @@ def lookup(*arguments, **options):
     return subprocess.run([SLUICE, "lookup", *arguments], capture_output=True, timeout=120, **options)
 
 
-class Lookup(unittest.TestCase):
+class Lookup(case.Case):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
+        super().setUp()
         self.routes = self.path("routes", b"/com/parc\t1\n/com/parc/www/a\t2,3\n")
         self.hosts = self.path("hosts", b"0.0.0.0 ads.test\nnonsense\n192.0.2.1 v.test\n")
-
-    def path(self, name, content=None):
-        path = os.path.join(self.folder.name, name)
-        if content is not None:
-            with open(path, "wb") as file:
-                file.write(content)
-        return path
-
-    def assert_refused(self, result, *words):
-        """Exit 2, exactly one line on stderr, which holds these words; nothing on stdout."""
-        text = result.stderr.decode()
-        self.assertEqual(result.returncode, 2, text)
-        self.assertEqual(len(text.splitlines()), 1, text)
-        self.assertTrue(text.startswith("sluice: "), text)
-        self.assertFalse(result.stdout)
-        for word in words:
-            self.assertIn(word, text)
 
     # ---- answers
 

@@ -10,8 +10,9 @@ import sqlite3
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
+
+import case
 
 SLUICE, SAMPLES = sys.argv[1:3]
 
@@ -81,30 +82,13 @@ PACKETS = [
 ]
 
 
-class RunNames(unittest.TestCase):
+class RunNames(case.Case):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
+        super().setUp()
         self.capture = self.path("names.pcap", capture(*PACKETS))
         self.filters = self.path("filters", b"! a list\n||ads.test^\n@@||fine.ads.test^\n")
         self.urls = self.path("urls", b"http://news.test/a\tnews,press\n")
         self.routes = self.path("routes", b"/com\t1\n/com/parc\t2,3\nnonsense\n")
-
-    def path(self, name, content=None):
-        path = os.path.join(self.folder.name, name)
-        if content is not None:
-            with open(path, "wb") as file:
-                file.write(content)
-        return path
-
-    def assert_refused(self, result, *words):
-        """Exit 2, exactly one line on stderr, which holds these words; nothing on stdout."""
-        text = result.stderr.decode()
-        self.assertEqual(result.returncode, 2, text)
-        self.assertEqual(len(text.splitlines()), 1, text)
-        self.assertTrue(text.startswith("sluice: "), text)
-        for word in words:
-            self.assertIn(word, text)
 
     def run_names(self, *arguments):
         result = sluice("run", "-r", self.capture, "--device", "cpu", "--names", self.filters,
