@@ -304,3 +304,20 @@ void make_hostile(struct made_event *made, uint64_t *random)
         hostile_tuple(&event->tuple, random);
     hostile_payload(made, random);
 }
+
+void check_lines(const char *path, const char *const *lines, int n)
+{
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t cap = 0;
+
+    assert_non_null(file);
+    for (int i = 0; i < n; i++) {
+        assert_true(getline(&line, &cap, file) > 0);
+        line[strcspn(line, "\n")] = '\0';
+        assert_string_equal(line, lines[i]);
+    }
+    assert_int_equal(getline(&line, &cap, file), -1);
+    free(line);
+    fclose(file);
+}

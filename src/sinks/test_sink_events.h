@@ -43,6 +43,9 @@ void stdout_back(int saved);
 /* Opens a sink that must open. */
 struct sl_sink *open_sink(const char *spec);
 
+/* A file must hold exactly these lines. */
+void check_lines(const char *path, const char *const *lines, int n);
+
 /* Closes a sink that must have written `expected` events without failure. */
 void close_sink(struct sl_sink *sink, uint64_t expected);
 

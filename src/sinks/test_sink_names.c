@@ -68,23 +68,6 @@ static void write_golden(const char *spec)
     close_sink(sink, N_GOLDEN);
 }
 
-static void check_lines(const char *path, const char *const lines[N_GOLDEN])
-{
-    FILE *file = fopen(path, "r");
-    char *line = NULL;
-    size_t cap = 0;
-
-    assert_non_null(file);
-    for (int i = 0; i < N_GOLDEN; i++) {
-        assert_true(getline(&line, &cap, file) > 0);
-        line[strcspn(line, "\n")] = '\0';
-        assert_string_equal(line, lines[i]);
-    }
-    assert_int_equal(getline(&line, &cap, file), -1);
-    free(line);
-    fclose(file);
-}
-
 static void test_console(void **state)
 {
     static const char *const lines[N_GOLDEN] = {
@@ -104,7 +87,7 @@ static void test_console(void **state)
     const int saved = stdout_to(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
     write_golden("console");
     stdout_back(saved);
-    check_lines(path, lines);
+    check_lines(path, lines, N_GOLDEN);
 }
 
 #define HEAD(type)                                                       \
@@ -158,7 +141,7 @@ static void test_eve(void **state)
 
     (void)state;
     write_golden(scratch_spec("eve", "names.json"));
-    check_lines(scratch_path("names.json"), lines);
+    check_lines(scratch_path("names.json"), lines, N_GOLDEN);
 }
 
 /* The first row of a query, its columns with bars between. */

@@ -131,8 +131,6 @@ static void check_golden(const char *spec, const char *path, const char *const l
 {
     struct sl_event events[N_GOLDEN];
     struct sl_diag diag;
-    char *line = NULL;
-    size_t cap = 0;
 
     make_golden(events);
 
@@ -147,16 +145,7 @@ static void check_golden(const char *spec, const char *path, const char *const l
         stdout_back(saved);
     assert_int_equal(failures, 0);
 
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    for (int i = 0; i < N_GOLDEN; i++) {
-        assert_true(getline(&line, &cap, file) > 0);
-        line[strcspn(line, "\n")] = '\0';
-        assert_string_equal(line, lines[i]);
-    }
-    assert_int_equal(getline(&line, &cap, file), -1);
-    free(line);
-    fclose(file);
+    check_lines(path, lines, N_GOLDEN);
 }
 
 static void test_console_golden(void **state)
