@@ -14,7 +14,11 @@
 #include "base/clock.h"
 #include "cli.h"
 
-enum { RUN_NS = 400000000, REPEATS_MAX = 10000 };
+enum {
+    RUN_NS = 400000000,
+    REPEATS_MAX = 10000,
+    SETTLE_NS = 50000000 /* what filling batches at first leaves behind is over */
+};
 
 /* When what happened to a batch; 0: not yet. */
 struct moment {
@@ -48,6 +52,13 @@ struct passing {
     unsigned cores;
     bool failed;
 };
+
+/* Batches before the first that counts: where they stay as they are, the first of each is filled.
+ */
+static size_t n_before(const struct passing *passing)
+{
+    return passing->together->stays ? passing->together->data->n_batches : 0;
+}
 
 /* ---- engines whose calls are noted ----------------------------------------------------------- */
 
@@ -151,12 +162,12 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     struct moment *moment = &passing->moments[number];
 
     (void)diag;
-    if (number == 0)
-        passing->begin = clock_ns();
+    if (number == n_before(passing) || number == 0)
+        passing->begin = clock_ns() + (passing->rate > 0 ? SETTLE_NS : 0);
     *moment = (struct moment){
         .source = &passing->together->data->batches[number % passing->together->data->n_batches]};
-    if (passing->rate > 0) {
-        moment->due = passing->begin + due_after(passing, number);
+    if (passing->rate > 0 && number >= n_before(passing)) {
+        moment->due = passing->begin + due_after(passing, number - n_before(passing));
         sleep_until(moment->due);
     } else {
         moment->due = clock_ns();
@@ -165,19 +176,22 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     return number + 1 < passing->n_batches ? SL_OK : SL_END;
 }
 
-/* The bytes and columns of the source, as reading them from a file in the page cache. */
+/* The bytes and columns of the source, as reading them from a file in the page cache. Where batches
+ * stay there are as many of them as sources, and each holds what it held before. */
 static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
+    const struct passing *passing = user;
     struct moment *moment = batch->filler;
     const struct sl_batch *source = moment->source;
     const size_t n = source->n_items;
 
-    (void)user;
     (void)diag;
     moment->fill_begin = clock_ns();
-    memcpy(batch->bytes, source->bytes, source->bytes_len);
-    memcpy(batch->payload, source->payload, n * sizeof *source->payload);
-    memcpy(batch->packet, source->packet, n * sizeof *source->packet);
+    if (moment < &passing->moments[n_before(passing)] || !passing->together->stays) {
+        memcpy(batch->bytes, source->bytes, source->bytes_len);
+        memcpy(batch->payload, source->payload, n * sizeof *source->payload);
+        memcpy(batch->packet, source->packet, n * sizeof *source->packet);
+    }
     batch->bytes_len = source->bytes_len;
     batch->n_items = source->n_items;
     moment->fill_end = clock_ns();
@@ -195,7 +209,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
         passing->hits[e] += hits[e].n;
     moment->drained = clock_ns();
     passing->n_drained++;
-    if (passing->n_latencies < passing->latencies_cap)
+    if (passing->n_drained > n_before(passing) && passing->n_latencies < passing->latencies_cap)
         passing->latencies[passing->n_latencies++] = (double)(moment->drained - moment->due) / 1e3;
     return SL_OK;
 }
@@ -251,6 +265,7 @@ static double pass(struct passing *passing)
     config.batch_len = data->owned[0]->bytes_cap;
     config.batch_items = data->owned[0]->max_items;
     config.n_workers = passing->cores;
+    config.n_batches = (uint32_t)n_before(passing);
     config.n_engines = passing->together->n_engines;
     for (unsigned e = 0; e < config.n_engines; e++) {
         config.engines[e].engine = &passing->noted[e].engine;
@@ -271,8 +286,11 @@ static double pass(struct passing *passing)
         status != SL_OK || passing->n_drained != passing->n_batches || !check_hits(passing);
     if (passing->failed)
         return 1;
-    return (double)data->bytes * (double)passing->n_repeats * 1e9 /
-           (double)(passing->moments[passing->n_batches - 1].drained - passing->begin);
+    const uint64_t begin =
+        n_before(passing) > 0 ? passing->moments[n_before(passing) - 1].drained : passing->begin;
+    return (double)data->bytes * (double)(passing->n_batches - n_before(passing)) /
+           (double)data->n_batches * 1e9 /
+           (double)(passing->moments[passing->n_batches - 1].drained - begin);
 }
 
 static double pass_one(void *user, unsigned which)
@@ -314,7 +332,8 @@ static json_t *timeline_json(const struct passing *passing)
 {
     json_t *batches = json_array();
 
-    for (size_t i = 0; i < passing->n_batches && i < BENCH_TIMELINE_MAX; i++)
+    for (size_t i = n_before(passing);
+         i < passing->n_batches && json_array_size(batches) < BENCH_TIMELINE_MAX; i++)
         json_array_append_new(batches, moment_json(passing, i));
     return batches;
 }
@@ -323,16 +342,14 @@ static bool open_passing(struct passing *passing, uint32_t runs)
 {
     const size_t n_batches = passing->together->data->n_batches;
 
-    passing->n_repeats = 1;
-    passing->n_batches = n_batches;
-    passing->moments = calloc(n_batches, sizeof *passing->moments);
+    passing->n_repeats = passing->together->stays ? 2 : 1;
+    passing->n_batches = passing->n_repeats * n_batches;
+    passing->moments = calloc(passing->n_batches, sizeof *passing->moments);
     if (passing->moments == NULL)
         return false;
-    const uint64_t begin = clock_ns();
-    pass(passing);
-    const uint64_t took = clock_ns() - begin;
+    const double took = (double)passing->together->data->bytes / pass(passing) * 1e9;
     if (took < RUN_NS)
-        passing->n_repeats = RUN_NS / (took + 1) + 1;
+        passing->n_repeats += (size_t)(RUN_NS / took);
     if (passing->n_repeats > REPEATS_MAX)
         passing->n_repeats = REPEATS_MAX;
     passing->n_batches = passing->n_repeats * n_batches;

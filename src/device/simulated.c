@@ -458,10 +458,11 @@ const struct sl_backend *__wrap_sl_engine_choose(const struct sl_engine *engine,
     const struct sl_backend *const real = __real_sl_engine_choose(engine, SL_DEVICE_CPU, why);
     const struct sl_backend *chosen = NULL;
 
-    if (kind == SL_DEVICE_CPU || n_devices == 0)
+    /* What has no backend for CPUs stands for one that is simulated already. */
+    if (kind == SL_DEVICE_CPU || n_devices == 0 || real == NULL)
         return __real_sl_engine_choose(engine, kind, why);
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; real != NULL && i < N_ENGINES; i++)
+    for (size_t i = 0; i < N_ENGINES; i++)
         if (engines[i].engine == NULL || engines[i].engine == engine) {
             engines[i].engine = engine;
             engines[i].real = real;
