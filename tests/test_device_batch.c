@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "device/columns.h"
 #include "device/device.h"
 #include "sluice/sluice.h"
 
@@ -240,6 +241,34 @@ static void test_memory_of_callers_arrives(void **state)
     upload_and_check(stage, batch);
     sl_batch_free(batch);
     sl_stage_close(stage);
+}
+
+/* Columns that are laid behind the items, by an item too long for that, and far too long. */
+static void test_long_columns_arrive(void **state)
+{
+    enum { PACKED = COLUMNS_PACKED_LEN / sizeof(struct sl_packet), MANY = 3 * PACKED };
+    static const uint32_t n_items[] = {MANY, PACKED + 1, PACKED, 2 * PACKED, 2 * PACKED + 1};
+    const struct sl_limits large = {.max_items = MANY, .max_bytes = MANY * SL_BATCH_ALIGN};
+    struct sl_batch *batch = make_batch(large.max_bytes, MANY);
+    struct sl_stage *stage;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(sl_stage_open(&stage, &large, &diag), SL_OK);
+    for (size_t i = 0; i < sizeof n_items / sizeof *n_items; i++)
+        for (uint16_t overlap = 0; overlap < 2; overlap++) {
+            sl_batch_reset(batch);
+            batch->max_items = n_items[i];
+            fill_batch(batch, 7, overlap, 1 + i);
+            assert_int_equal(batch->n_items, n_items[i]);
+            struct sl_batch lean = *batch;
+            lean.packet = NULL;
+            upload_and_check(stage, batch);
+            upload_and_check(stage, &lean);
+        }
+    sl_stage_close(stage);
+    batch->max_items = MANY;
+    sl_batch_free(batch);
 }
 
 static void test_one_batch_crosses_to_two_stages_at_once(void **state)
@@ -488,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_engines_run_on_memory_that_is_there_already),
         cmocka_unit_test(test_all_columns_arrive),
         cmocka_unit_test(test_memory_of_callers_arrives),
+        cmocka_unit_test(test_long_columns_arrive),
         cmocka_unit_test(test_one_batch_crosses_to_two_stages_at_once),
         cmocka_unit_test(test_any_number_of_hits_comes_back),
         cmocka_unit_test(test_engines_share_an_upload_and_a_stream),

@@ -218,17 +218,14 @@ static void release_table(const void *table, int device)
 /* ---- hits ------------------------------------------------------------------------------------ */
 
 /* How hits come back: submit ends with one copy of the count and as many hits as the batches before
- * let expect, into pinned memory, and wait copies what was found to the caller's array, which so
+ * let expect, into pinned memory, and wait hands what was found to the caller's array, which so
  * may lie anywhere. Only what was not expected takes a second copy, and a second wait. At first 64
  * KB are expected, which the link carries in less than starting a copy takes. */
-enum {
-    EXPECTED_MIN = (64 << 10) / sizeof(struct sl_hit),
-    EXPECTED_MAX = (4 << 20) / sizeof(struct sl_hit)
-};
+enum { EXPECTED_MIN_LEN = 64 << 10, EXPECTED_MAX_LEN = 4 << 20 /* bytes */ };
 
-static size_t found_len(size_t n)
+static size_t found_len(const struct cuda_hits *hits, size_t n)
 {
-    return offsetof(struct cuda_found, hit) + n * sizeof(struct sl_hit);
+    return offsetof(struct cuda_found, hit) + n * hits->hit_len;
 }
 
 static uint32_t at_most(uint32_t n, size_t max)
@@ -236,26 +233,27 @@ static uint32_t at_most(uint32_t n, size_t max)
     return n < max ? n : (uint32_t)max;
 }
 
-static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *limits,
-                                struct sl_diag *diag)
+static enum sl_status open_hits(struct cuda_hits *hits, size_t hit_len,
+                                const struct sl_limits *limits, struct sl_diag *diag)
 {
+    hits->hit_len = hit_len;
     hits->cap = limits->max_hits;
-    hits->h_cap = at_most(EXPECTED_MAX, hits->cap);
-    hits->expected = at_most(EXPECTED_MIN, hits->cap);
+    hits->h_cap = at_most(hits->cap, EXPECTED_MAX_LEN / hit_len);
+    hits->expected = at_most(hits->cap, EXPECTED_MIN_LEN / hit_len);
 
     enum sl_status status = cuda_status(cudaSetDevice(limits->device), "choosing the GPU", diag);
     if (status == SL_OK)
-        status = cuda_take((void **)&hits->d_found, found_len(hits->cap), "hits", diag);
+        status = cuda_take((void **)&hits->d_found, found_len(hits, hits->cap), "hits", diag);
     if (status != SL_OK)
         return status;
 
     /* More cross than were found: let them be defined. */
-    cudaError_t error = cudaMemset(hits->d_found, 0, found_len(hits->h_cap));
+    cudaError_t error = cudaMemset(hits->d_found, 0, found_len(hits, hits->h_cap));
     if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
         error = cudaStreamSynchronize(cudaStreamLegacy);
     if (error == cudaSuccess)
-        error =
-            cudaHostAlloc((void **)&hits->h_found, found_len(hits->h_cap), cudaHostAllocPortable);
+        error = cudaHostAlloc((void **)&hits->h_found, found_len(hits, hits->h_cap),
+                              cudaHostAllocPortable);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&hits->done, cudaEventDisableTiming);
     return cuda_status(error, "preparing for hits", diag);
@@ -279,8 +277,8 @@ static void expect_hits(struct cuda_hits *hits, uint32_t n)
 
     if (expected < kept)
         expected = kept;
-    if (expected < EXPECTED_MIN)
-        expected = EXPECTED_MIN;
+    if (expected < EXPECTED_MIN_LEN / hits->hit_len)
+        expected = EXPECTED_MIN_LEN / hits->hit_len;
     hits->expected = at_most(hits->h_cap, expected);
 }
 
@@ -302,17 +300,42 @@ static enum sl_status end_hits(struct cuda_hits *hits)
     cudaError_t error = cudaGetLastError();
 
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(hits->n_along),
+        error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(hits, hits->n_along),
                                 cudaMemcpyDeviceToHost, hits->stream);
     if (error == cudaSuccess)
         error = cudaEventRecord(hits->done, hits->stream);
     return cuda_status(error, "launching a kernel", NULL);
 }
 
+/* Hands n hits that crossed to the caller: they lie anywhere, or at the end of his array. */
+static void hand_over(struct sl_hit *to, const void *from, size_t n, size_t hit_len)
+{
+    if (hit_len == sizeof *to)
+        memmove(to, from, n * sizeof *to);
+    else
+        cuda_hits_widen(to, from, n);
+}
+
+/* Hits `first` to n - 1, which did not cross with the count. */
+static enum sl_status fetch_hits(struct cuda_hits *hits, uint32_t first, uint32_t n)
+{
+    const size_t len = (n - first) * hits->hit_len;
+    uint8_t *const end = (uint8_t *)(hits->out->hit + n);
+    cudaError_t error =
+        cudaMemcpyAsync(end - len, (const uint8_t *)hits->d_found->hit + first * hits->hit_len, len,
+                        cudaMemcpyDeviceToHost, hits->stream);
+
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(hits->stream);
+    if (error == cudaSuccess)
+        hand_over(hits->out->hit + first, end - len, n - first, hits->hit_len);
+    return cuda_status(error, "copying hits back", NULL);
+}
+
 static enum sl_status wait_for_hits(struct cuda_hits *hits)
 {
     struct sl_hits *out = hits->out;
-    cudaError_t error = cudaEventSynchronize(hits->done);
+    const cudaError_t error = cudaEventSynchronize(hits->done);
 
     if (error != cudaSuccess)
         return cuda_status(error, "waiting for the GPU", NULL);
@@ -324,23 +347,17 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits)
 
     expect_hits(hits, n_kept);
     if (n_along > 0)
-        memcpy(out->hit, hits->h_found->hit, n_along * sizeof *out->hit);
-    if (n > n_along) {
-        error =
-            cudaMemcpyAsync(out->hit + n_along, hits->d_found->hit + n_along,
-                            (n - n_along) * sizeof *out->hit, cudaMemcpyDeviceToHost, hits->stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(hits->stream);
-        if (error != cudaSuccess)
-            return cuda_status(error, "copying hits back", NULL);
-    }
-    return out->n > n ? SL_EOVERFLOW : SL_OK;
+        hand_over(out->hit, hits->h_found->hit, n_along, hits->hit_len);
+
+    const enum sl_status status = n > n_along ? fetch_hits(hits, n_along, n) : SL_OK;
+    return status == SL_OK && out->n > n ? SL_EOVERFLOW : status;
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
-enum sl_status cuda_context_open(void **context, const void *table, size_t table_len,
-                                 const struct sl_limits *limits, struct sl_diag *diag)
+static enum sl_status open_context(void **context, size_t hit_len, const void *table,
+                                   size_t table_len, const struct sl_limits *limits,
+                                   struct sl_diag *diag)
 {
     struct cuda_context *cuda = (struct cuda_context *)calloc(1, sizeof *cuda);
     int n_multiprocessors = 0;
@@ -356,7 +373,7 @@ enum sl_status cuda_context_open(void **context, const void *table, size_t table
     if (status == SL_OK)
         status = acquire_table(&cuda->d_table, table, table_len, limits->device, diag);
     if (status == SL_OK)
-        status = open_hits(&cuda->hits, limits, diag);
+        status = open_hits(&cuda->hits, hit_len, limits, diag);
     if (status != SL_OK) {
         cuda_context_close(cuda);
         return status;
@@ -364,6 +381,18 @@ enum sl_status cuda_context_open(void **context, const void *table, size_t table
     cuda->n_multiprocessors = (uint32_t)n_multiprocessors;
     *context = cuda;
     return SL_OK;
+}
+
+enum sl_status cuda_context_open(void **context, const void *table, size_t table_len,
+                                 const struct sl_limits *limits, struct sl_diag *diag)
+{
+    return open_context(context, sizeof(struct cuda_hit), table, table_len, limits, diag);
+}
+
+enum sl_status cuda_context_open_wide(void **context, const void *table, size_t table_len,
+                                      const struct sl_limits *limits, struct sl_diag *diag)
+{
+    return open_context(context, sizeof(struct sl_hit), table, table_len, limits, diag);
 }
 
 void cuda_context_close(void *context)

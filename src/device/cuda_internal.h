@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include "device/cuda_hit.h"
 #include "device/device.h"
 #include "sluice/batch.h"
 #include "sluice/engine.h"
@@ -24,13 +25,14 @@ enum sl_status cuda_take(void **d_memory, size_t len, const char *what, struct s
 /* Hits as they cross back: one block, so that one copy carries the count and the first of them. */
 struct cuda_found {
     unsigned long long n; /* exact, also beyond the room */
-    struct sl_hit hit[1]; /* as many as there is room for */
+    uint64_t hit[1];      /* struct cuda_hit or struct sl_hit, as many as there is room for */
 };
 
-/* The collector of hits. Which copy brings how many back: see cuda.cu. */
+/* Where hits are collected. Which copy brings how many back: see cuda.cu. */
 struct cuda_hits {
     struct cuda_found *d_found;
     struct cuda_found *h_found; /* pinned */
+    size_t hit_len;             /* bytes of a hit there */
     uint32_t cap;               /* hits that d_found has room for */
     uint32_t h_cap;             /* hits that h_found has room for */
     uint32_t expected;          /* hits that the next batch may have */
@@ -49,8 +51,11 @@ struct cuda_context {
     struct cuda_hits hits;
 };
 
+/* Of hits that cross as struct cuda_hit; _wide: as struct sl_hit, whose ids have 64 bits. */
 enum sl_status cuda_context_open(void **context, const void *table, size_t table_len,
                                  const struct sl_limits *limits, struct sl_diag *diag);
+enum sl_status cuda_context_open_wide(void **context, const void *table, size_t table_len,
+                                      const struct sl_limits *limits, struct sl_diag *diag);
 enum sl_status cuda_context_wait(void *context); /* a backend's wait */
 void cuda_context_close(void *context);          /* a backend's close */
 
@@ -59,26 +64,35 @@ enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_b
                                  struct sl_hits *out);
 enum sl_status cuda_submit_end(struct cuda_context *context); /* also reports a failed launch */
 
-/* What kernels are given. */
-struct cuda_hits_device {
-    struct sl_hit *hit;
+#ifdef __CUDACC__
+/* What kernels are given to put hits into. */
+template <class Hit> struct cuda_collector {
+    Hit *hit;
     unsigned long long *count;
     uint32_t cap;
 };
 
-static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context *context)
+/* Of a context that cuda_context_open made. */
+static inline cuda_collector<cuda_hit> cuda_collect(const struct cuda_context *context)
 {
     const struct cuda_hits *hits = &context->hits;
-    struct cuda_hits_device device = {hits->d_found->hit, &hits->d_found->n, hits->cap};
 
-    return device;
+    return {(struct cuda_hit *)hits->d_found->hit, &hits->d_found->n, hits->cap};
 }
 
-#ifdef __CUDACC__
+/* Of one that cuda_context_open_wide made. */
+static inline cuda_collector<sl_hit> cuda_collect_wide(const struct cuda_context *context)
+{
+    const struct cuda_hits *hits = &context->hits;
+
+    return {(struct sl_hit *)hits->d_found->hit, &hits->d_found->n, hits->cap};
+}
+
 /* Appends a hit. One atomic for all threads of a warp that append at once: without that, a batch in
  * which every byte hits is bound by a single counter. */
-static __device__ inline void cuda_hits_append(struct cuda_hits_device hits, uint32_t item,
-                                               uint32_t offset, uint64_t id)
+template <class Hit>
+static __device__ inline void cuda_hits_append(cuda_collector<Hit> hits, uint32_t item,
+                                               uint32_t offset, decltype(Hit::id) id)
 {
     const unsigned active = __activemask();
     const unsigned lane = threadIdx.x % 32;
@@ -91,7 +105,8 @@ static __device__ inline void cuda_hits_append(struct cuda_hits_device hits, uin
 
     const unsigned long long slot = first + (unsigned)__popc(active & ((1u << lane) - 1));
     if (slot < hits.cap) {
-        struct sl_hit hit = {item, offset, id};
+        const Hit hit = {item, offset, id};
+
         hits.hit[slot] = hit;
     }
 }
