@@ -46,6 +46,11 @@ struct sl_limits {
     uint32_t max_bytes; /* arena bytes a batch */
     uint32_t max_hits;  /* hits a batch */
     int device;         /* CUDA: the device's index */
+
+    /* CUDA: milliseconds to wait for a batch. A GPU that takes longer is taken for hung: SL_EDEVICE,
+     * also from all that is asked of it later; its memory, and all pinned memory, is then not freed
+     * before the process ends, as the GPU may still use it. 0: as long as it takes. */
+    uint32_t max_wait_ms;
 };
 
 enum { SL_WHY_LEN = 160 }; /* bytes of a reason, NUL included */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "device/wait.h"
 
 /* Asked for its attributes by the probe: a device for which this binary has no code refuses. */
 __global__ void device_probe_kernel(void)
@@ -62,10 +63,8 @@ static void probe_device(struct sl_device *device, int index)
     (void)cudaGetLastError();
 }
 
-enum { MAX_DEVICES = 64 };
-
 static pthread_once_t probe_once = PTHREAD_ONCE_INIT;
-static struct sl_device probed[MAX_DEVICES];
+static struct sl_device probed[DEVICE_MAX];
 static uint32_t n_probed;
 
 static void probe(void)
@@ -83,7 +82,7 @@ static void probe(void)
         n_probed = 1;
         return;
     }
-    n_probed = (uint32_t)(n < MAX_DEVICES ? n : MAX_DEVICES);
+    n_probed = (uint32_t)(n < DEVICE_MAX ? n : DEVICE_MAX);
     for (uint32_t i = n_probed; i-- > 0;) /* downwards: device 0 stays the current one */
         probe_device(&probed[i], (int)i);
 }
@@ -120,8 +119,52 @@ void *device_pinned_alloc(size_t len)
 void device_pinned_free(void *memory, size_t len)
 {
     (void)len;
-    if (memory != NULL)
+    if (memory != NULL && !device_any_hung())
         (void)cudaFreeHost(memory);
+}
+
+void cuda_free(void *d_memory, int device)
+{
+    if (d_memory != NULL && !device_is_hung(device)) /* it waits for what is under way */
+        (void)cudaFree(d_memory);
+}
+
+/* Of a query. That it goes on is no error, and is not to be found by who asks for the last one. */
+static bool has_ended(cudaError_t error, enum sl_status *status)
+{
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    *status = cuda_status(error, "waiting for the GPU", NULL);
+    return true;
+}
+
+static bool event_has_ended(void *event, enum sl_status *status)
+{
+    return has_ended(cudaEventQuery((cudaEvent_t)event), status);
+}
+
+static bool stream_has_ended(void *stream, enum sl_status *status)
+{
+    return has_ended(cudaStreamQuery((cudaStream_t)stream), status);
+}
+
+enum sl_status cuda_wait_for_event(cudaEvent_t event, const struct sl_limits *limits)
+{
+    return device_wait(limits->device, limits->max_wait_ms, event_has_ended, event);
+}
+
+enum sl_status cuda_wait_for_stream(cudaStream_t stream, const struct sl_limits *limits)
+{
+    return device_wait(limits->device, limits->max_wait_ms, stream_has_ended, stream);
+}
+
+enum sl_status cuda_choose(int device, struct sl_diag *diag)
+{
+    if (device_is_hung(device))
+        return diag_set(diag, SL_EDEVICE, NULL, 0, "the GPU hangs");
+    return cuda_status(cudaSetDevice(device), "choosing the GPU", diag);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -165,7 +208,7 @@ static enum sl_status copy_table(struct table_copy **copy, const void *table, si
     made->table = table;
     made->device = device;
 
-    enum sl_status status = cuda_status(cudaSetDevice(device), "choosing the GPU", diag);
+    enum sl_status status = cuda_choose(device, diag);
     if (status == SL_OK)
         status = cuda_take(&made->d_table, table_len, "a table", diag);
     if (status == SL_OK)
@@ -209,7 +252,7 @@ static void release_table(const void *table, int device)
 
     if (copy != NULL && --copy->n_users == 0) {
         *link = copy->next;
-        (void)cudaFree(copy->d_table);
+        cuda_free(copy->d_table, device);
         free(copy);
     }
     pthread_mutex_unlock(&tables_lock);
@@ -241,7 +284,7 @@ static enum sl_status open_hits(struct cuda_hits *hits, size_t hit_len,
     hits->h_cap = at_most(hits->cap, EXPECTED_MAX_LEN / hit_len);
     hits->expected = at_most(hits->cap, EXPECTED_MIN_LEN / hit_len);
 
-    enum sl_status status = cuda_status(cudaSetDevice(limits->device), "choosing the GPU", diag);
+    enum sl_status status = cuda_choose(limits->device, diag);
     if (status == SL_OK)
         status = cuda_take((void **)&hits->d_found, found_len(hits, hits->cap), "hits", diag);
     if (status != SL_OK)
@@ -259,14 +302,14 @@ static enum sl_status open_hits(struct cuda_hits *hits, size_t hit_len,
     return cuda_status(error, "preparing for hits", diag);
 }
 
-static void close_hits(struct cuda_hits *hits)
+static void close_hits(struct cuda_hits *hits, const struct sl_limits *limits)
 {
     if (hits->done != NULL) {
-        (void)cudaEventSynchronize(hits->done); /* a run that failed may not have waited */
+        (void)cuda_wait_for_event(hits->done, limits); /* a run that failed may not have waited */
         (void)cudaEventDestroy(hits->done);
     }
-    (void)cudaFree(hits->d_found);
-    (void)cudaFreeHost(hits->h_found);
+    cuda_free(hits->d_found, limits->device);
+    device_pinned_free(hits->h_found, found_len(hits, hits->h_cap));
 }
 
 /* A quarter more than was needed; after a burst it shrinks by an eighth a batch. */
@@ -289,10 +332,12 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
     hits->out = out;
     hits->n_along = at_most(hits->expected, out->cap);
     /* The current device is a thread's: submit may run on a thread that never chose one. */
-    cudaError_t error = cudaSetDevice(batch->device);
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(&hits->d_found->n, 0, sizeof hits->d_found->n, hits->stream);
-    return cuda_status(error, "starting on a batch", NULL);
+    const enum sl_status status = cuda_choose(batch->device, NULL);
+
+    return status != SL_OK ? status
+                           : cuda_status(cudaMemsetAsync(&hits->d_found->n, 0,
+                                                         sizeof hits->d_found->n, hits->stream),
+                                         "starting on a batch", NULL);
 }
 
 static enum sl_status end_hits(struct cuda_hits *hits)
@@ -316,11 +361,18 @@ static void hand_over(struct sl_hit *to, const void *from, size_t n, size_t hit_
         cuda_hits_widen(to, from, n);
 }
 
-/* Hits `first` to n - 1, which did not cross with the count. */
-static enum sl_status fetch_hits(struct cuda_hits *hits, uint32_t first, uint32_t n)
+/* Hits `first` to n - 1, which did not cross with the count. A copy to memory that is not pinned
+ * returns when it is done, so all that is on the stream before it has to be. */
+static enum sl_status fetch_hits(struct cuda_hits *hits, const struct sl_limits *limits,
+                                 uint32_t first, uint32_t n)
 {
+    const enum sl_status status = cuda_wait_for_stream(hits->stream, limits);
+
     const size_t len = (n - first) * hits->hit_len;
     uint8_t *const end = (uint8_t *)(hits->out->hit + n);
+
+    if (status != SL_OK)
+        return status;
     cudaError_t error =
         cudaMemcpyAsync(end - len, (const uint8_t *)hits->d_found->hit + first * hits->hit_len, len,
                         cudaMemcpyDeviceToHost, hits->stream);
@@ -332,13 +384,13 @@ static enum sl_status fetch_hits(struct cuda_hits *hits, uint32_t first, uint32_
     return cuda_status(error, "copying hits back", NULL);
 }
 
-static enum sl_status wait_for_hits(struct cuda_hits *hits)
+static enum sl_status wait_for_hits(struct cuda_hits *hits, const struct sl_limits *limits)
 {
     struct sl_hits *out = hits->out;
-    const cudaError_t error = cudaEventSynchronize(hits->done);
+    const enum sl_status ended = cuda_wait_for_event(hits->done, limits);
 
-    if (error != cudaSuccess)
-        return cuda_status(error, "waiting for the GPU", NULL);
+    if (ended != SL_OK)
+        return ended;
     out->n = hits->h_found->n;
 
     const uint32_t n_kept = at_most(hits->cap, out->n);
@@ -349,7 +401,7 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits)
     if (n_along > 0)
         hand_over(out->hit, hits->h_found->hit, n_along, hits->hit_len);
 
-    const enum sl_status status = n > n_along ? fetch_hits(hits, n_along, n) : SL_OK;
+    const enum sl_status status = n > n_along ? fetch_hits(hits, limits, n_along, n) : SL_OK;
     return status == SL_OK && out->n > n ? SL_EOVERFLOW : status;
 }
 
@@ -401,10 +453,19 @@ void cuda_context_close(void *context)
 
     if (cuda == NULL)
         return;
-    close_hits(&cuda->hits);
+    close_hits(&cuda->hits, &cuda->limits);
     if (cuda->d_table != NULL)
         release_table(cuda->table, cuda->limits.device);
     free(cuda);
+}
+
+void cuda_context_close_with(void *context, void *const *d_memory, size_t n)
+{
+    const int device = context != NULL ? ((struct cuda_context *)context)->limits.device : 0;
+
+    cuda_context_close(context); /* which waits for what uses the memory */
+    for (size_t i = 0; i < n; i++)
+        cuda_free(d_memory[i], device);
 }
 
 static bool batch_fits(const struct sl_batch *batch, const struct sl_limits *limits)
@@ -426,5 +487,7 @@ enum sl_status cuda_submit_end(struct cuda_context *context)
 
 enum sl_status cuda_context_wait(void *context)
 {
-    return wait_for_hits(&((struct cuda_context *)context)->hits);
+    struct cuda_context *cuda = (struct cuda_context *)context;
+
+    return wait_for_hits(&cuda->hits, &cuda->limits);
 }

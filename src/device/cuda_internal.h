@@ -22,6 +22,16 @@ enum sl_status cuda_status(cudaError_t error, const char *what, struct sl_diag *
  */
 enum sl_status cuda_take(void **d_memory, size_t len, const char *what, struct sl_diag *diag);
 
+/* Frees it, unless the device hangs. Accepts NULL. */
+void cuda_free(void *d_memory, int device);
+
+/* Makes the device the current one of this thread. SL_EDEVICE, also where it hangs. */
+enum sl_status cuda_choose(int device, struct sl_diag *diag);
+
+/* As long as the limits say: src/device/wait.h. */
+enum sl_status cuda_wait_for_event(cudaEvent_t event, const struct sl_limits *limits);
+enum sl_status cuda_wait_for_stream(cudaStream_t stream, const struct sl_limits *limits);
+
 /* Hits as they cross back: one block, so that one copy carries the count and the first of them. */
 struct cuda_found {
     unsigned long long n; /* exact, also beyond the room */
@@ -58,6 +68,9 @@ enum sl_status cuda_context_open_wide(void **context, const void *table, size_t 
                                       const struct sl_limits *limits, struct sl_diag *diag);
 enum sl_status cuda_context_wait(void *context); /* a backend's wait */
 void cuda_context_close(void *context);          /* a backend's close */
+
+/* Closes a context that has further device memory, n blocks. Accepts NULLs. */
+void cuda_context_close_with(void *context, void *const *d_memory, size_t n);
 
 /* SL_EINVAL: the batch is not in this device's memory, or above the limits. */
 enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_batch *batch,

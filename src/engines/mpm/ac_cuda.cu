@@ -132,9 +132,8 @@ static void ac_cuda_close(void *context)
 
     if (ac == NULL)
         return;
-    (void)cudaFree(ac->tasks.n);
-    (void)cudaFree(ac->tasks.task);
-    cuda_context_close(ac->cuda);
+    void *const memory[] = {ac->tasks.n, ac->tasks.task};
+    cuda_context_close_with(ac->cuda, memory, 2);
     free(ac);
 }
 

@@ -359,11 +359,8 @@ static void packet_close(void *context)
 
     if (packet == NULL)
         return;
-    cuda_context_close(packet->cuda);
-    (void)cudaFree(packet->d_rings);
-    (void)cudaFree(packet->d_sorting);
-    (void)cudaFree(packet->d_places);
-    (void)cudaFree(packet->d_sorted);
+    void *const memory[] = {packet->d_rings, packet->d_sorting, packet->d_places, packet->d_sorted};
+    cuda_context_close_with(packet->cuda, memory, 4);
     free(packet);
 }
 
