@@ -88,6 +88,13 @@ class Devices(unittest.TestCase):
             self.assertIn("cuda:1 is dropped: " + devices[1]["why"], errors[0])
             self.assertTrue(errors[0].endswith(f" {devices[1]['redone']}"), errors[0])
 
+    def test_a_device_that_hangs_is_dropped(self):
+        devices, errors = self.run_on("cuda", gpus=2, faults="1:hang:1")
+        self.assertEqual([entry["dropped"] for entry in devices], [False, True])
+        self.assertIn(devices[1]["redone"], (1, 2))
+        self.assertEqual(len(errors), 1, errors)
+        self.assertIn("it hangs. Its memory and pinned batches are not freed", errors[0])
+
     def test_the_cpu_takes_over_from_the_last(self):
         for faults in ("0:wait:2,1:upload:1", "0:submit:1,1:hits:1"):
             devices, errors = self.run_on("cuda", gpus=2, faults=faults)

@@ -46,6 +46,8 @@ struct sl_pipeline_config {
                              the CPU, 2 for a GPU */
     uint32_t n_loaders;   /* threads that prepare and order batches; 0: the machine's cores where
                              there is a GPU, on the CPU alone none: the workers do */
+    uint32_t max_wait_ms; /* for a GPU to be done with a batch; one that takes longer is taken for
+                             hung, and dropped: see struct sl_limits. 0: 10,000 */
 
     /* The engines that are switched on; tables outlive the run. On a GPU, engines that have no
      * backend for GPUs at all run on the CPU, over the host's copy of each batch. */
@@ -131,8 +133,8 @@ struct sl_pipeline_stats {
  * before the first fill may also be the machine's memory, or what of it can be pinned. SL_EINVAL:
  * no device, or too many.
  *
- * Once batches are filled GPUs are dropped as they fail, one that has no memory for a batch's hits
- * among them, and the CPU takes over from the last, with the same tables; where it cannot use one
+ * Once batches are filled GPUs are dropped as they fail, those that hang and one that has no memory
+ * for a batch's hits among them, and the CPU takes over from the last, with the same tables; where it cannot use one
  * of them, that is the run's status. */
 SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                                struct sl_pipeline_stats *stats,

@@ -6,9 +6,14 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "device/wait.h"
 
 /* Hits a batch that contexts are ready for at first: what quiet traffic never reaches. */
 enum { FIRST_MAX_HITS = 65536 };
+
+/* Milliseconds. Any batch is done in a fraction of it; a live capture loses what comes meanwhile.
+ */
+enum { MAX_WAIT_MS = 10000 };
 
 /* An engine that has no backend for GPUs at all works on the host's batch, while those that have
  * one work on the GPU's. One that has, and cannot run, is not replaced. */
@@ -45,6 +50,7 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
     worker->limits.max_items = config->batch_items;
     worker->limits.max_bytes = config->batch_len + SL_BATCH_ALIGN;
     worker->limits.device = device->index;
+    worker->limits.max_wait_ms = config->max_wait_ms != 0 ? config->max_wait_ms : MAX_WAIT_MS;
     for (uint32_t e = 0; e < config->n_engines; e++) {
         const enum sl_status status = open_engine(worker, e, diag);
         if (status != SL_OK)
@@ -96,11 +102,21 @@ static enum sl_status gpu_status(const struct worker *worker, enum sl_status sta
     return worker->cuda && status == SL_ENOMEM ? SL_EDEVICE : status;
 }
 
+/* A failure's text; of a GPU that hangs, what becomes of what it holds. */
+static const char *why_failed(const struct worker *worker, enum sl_status status)
+{
+    return worker->cuda && device_is_hung(worker->limits.device)
+               ? "the GPU does not come back: it hangs. Its memory and pinned batches are not "
+                 "freed "
+                 "before the process ends"
+               : sl_status_text(status);
+}
+
 static enum sl_status engine_failed(const struct worker *worker, uint32_t e, const char *doing,
                                     enum sl_status status, struct sl_diag *diag)
 {
     return diag_set(diag, gpu_status(worker, status), NULL, 0, "%s failed %s a batch: %s",
-                    worker->config->engines[e].engine->name, doing, sl_status_text(status));
+                    worker->config->engines[e].engine->name, doing, why_failed(worker, status));
 }
 
 /* After an overflow: makes array and context ready for what was found. */
@@ -173,7 +189,7 @@ static enum sl_status upload(struct worker *worker, const struct sl_batch *batch
     return status == SL_OK
                ? SL_OK
                : diag_set(diag, gpu_status(worker, status), NULL, 0,
-                          "copying a batch to the GPU failed: %s", sl_status_text(status));
+                          "copying a batch to the GPU failed: %s", why_failed(worker, status));
 }
 
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
