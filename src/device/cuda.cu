@@ -287,6 +287,8 @@ static enum sl_status open_hits(struct cuda_hits *hits, size_t hit_len,
     enum sl_status status = cuda_choose(limits->device, diag);
     if (status == SL_OK)
         status = cuda_take((void **)&hits->d_found, found_len(hits, hits->cap), "hits", diag);
+    if (status == SL_OK && limits->ordered)
+        status = cuda_order_open(&hits->order, hit_len, limits, diag);
     if (status != SL_OK)
         return status;
 
@@ -309,6 +311,7 @@ static void close_hits(struct cuda_hits *hits, const struct sl_limits *limits)
         (void)cudaEventDestroy(hits->done);
     }
     cuda_free(hits->d_found, limits->device);
+    cuda_order_close(&hits->order, limits);
     device_pinned_free(hits->h_found, found_len(hits, hits->h_cap));
 }
 
@@ -331,6 +334,7 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
     hits->stream = (cudaStream_t)batch->stream;
     hits->out = out;
     hits->n_along = at_most(hits->expected, out->cap);
+    hits->n_items = batch->n_items;
     /* The current device is a thread's: submit may run on a thread that never chose one. */
     const enum sl_status status = cuda_choose(batch->device, NULL);
 
@@ -340,10 +344,19 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
                                          "starting on a batch", NULL);
 }
 
-static enum sl_status end_hits(struct cuda_hits *hits)
+/* What few hits there are is sorted on a core sooner than kernels start. */
+static bool is_worth_ordering(const struct cuda_hits *hits, const struct sl_limits *limits)
+{
+    return limits->ordered && hits->expected > EXPECTED_MIN_LEN / hits->hit_len;
+}
+
+static enum sl_status end_hits(struct cuda_hits *hits, const struct cuda_context *context)
 {
     cudaError_t error = cudaGetLastError();
 
+    if (error == cudaSuccess && is_worth_ordering(hits, &context->limits))
+        error = cuda_order_launch(&hits->order, hits->d_found, hits->hit_len, &context->limits,
+                                  hits->n_items, context->n_multiprocessors, hits->stream);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(hits, hits->n_along),
                                 cudaMemcpyDeviceToHost, hits->stream);
@@ -482,7 +495,7 @@ enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_b
 
 enum sl_status cuda_submit_end(struct cuda_context *context)
 {
-    return end_hits(&context->hits);
+    return end_hits(&context->hits, context);
 }
 
 enum sl_status cuda_context_wait(void *context)

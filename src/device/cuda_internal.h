@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 
 #include "device/cuda_hit.h"
+#include "device/cuda_order.h"
 #include "device/device.h"
 #include "sluice/batch.h"
 #include "sluice/engine.h"
@@ -47,6 +48,8 @@ struct cuda_hits {
     uint32_t h_cap;             /* hits that h_found has room for */
     uint32_t expected;          /* hits that the next batch may have */
     uint32_t n_along;           /* hits that cross with the count of this batch */
+    struct cuda_order order;    /* none where nobody wants it */
+    uint32_t n_items;           /* of this batch */
     cudaEvent_t done;
     cudaStream_t stream;
     struct sl_hits *out; /* the caller's, between submit and wait */

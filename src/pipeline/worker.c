@@ -50,6 +50,7 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
     worker->limits.max_items = config->batch_items;
     worker->limits.max_bytes = config->batch_len + SL_BATCH_ALIGN;
     worker->limits.device = device->index;
+    worker->limits.ordered = true;
     worker->limits.max_wait_ms = config->max_wait_ms != 0 ? config->max_wait_ms : MAX_WAIT_MS;
     for (uint32_t e = 0; e < config->n_engines; e++) {
         const enum sl_status status = open_engine(worker, e, diag);
