@@ -35,10 +35,11 @@ SL_API uint32_t sl_device_list(struct sl_device *devices, uint32_t max);
 SL_CHECK SL_API enum sl_status sl_device_choose(struct sl_device *device, const char *name,
                                                 char why[SL_WHY_LEN], struct sl_diag *diag);
 
-/* Resolves the devices of one run: what sl_device_choose knows, but "cuda" is all usable GPUs, and
- * "cuda:N,M,..." those, in this order. Fills up to max devices, at least 1, of which there are then
- * *n. SL_EINVAL: not such a list, a GPU named twice, or more than max; SL_EDEVICE: one that was
- * named is not usable. */
+/* Resolves the devices of one run: what sl_device_choose knows, but "cuda" is all usable GPUs,
+ * "cuda:N,M,..." those, in this order, and "auto" the first usable GPU and the CPU, for who finds
+ * out which is faster (sl_pipeline_choose), or the CPU alone. Fills up to max devices, at least 1,
+ * of which there are then *n. SL_EINVAL: not such a list, a GPU named twice, or more than max;
+ * SL_EDEVICE: one that was named is not usable. */
 SL_CHECK SL_API enum sl_status sl_device_choose_list(struct sl_device *devices, uint32_t max,
                                                      uint32_t *n, const char *name,
                                                      char why[SL_WHY_LEN], struct sl_diag *diag);
@@ -58,8 +59,9 @@ SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
  *
  * A pinned batch of sl_batch_create crosses in one copy: its columns are laid behind its items
  * first, in the arena's memory; one thread may send it to several stages. A column of more than 256
- * KiB and those behind it, and all of other batches, take a copy each. `packet` does not cross where it is NULL: who runs engines that read no headers
- * uploads a copy of the struct without it. SL_EINVAL: above the limits. SL_EDEVICE. */
+ * KiB and those behind it, and all of other batches, take a copy each. `packet` does not cross
+ * where it is NULL: who runs engines that read no headers uploads a copy of the struct without it.
+ * SL_EINVAL: above the limits. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                                struct sl_batch *view);
 

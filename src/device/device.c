@@ -155,5 +155,9 @@ enum sl_status sl_device_choose_list(struct sl_device *devices, uint32_t max, ui
     if (strncmp(name, "cuda:", 5) == 0 && strchr(name, ',') != NULL)
         return choose_some(devices, max, n, name + 5, why, diag);
     *n = 1;
-    return sl_device_choose(devices, name, why, diag);
+    const enum sl_status status = sl_device_choose(devices, name, why, diag);
+    if (status == SL_OK && strcmp(name, "auto") == 0 && devices[0].kind == SL_DEVICE_CUDA &&
+        max > 1)
+        describe_cpu(&devices[(*n)++]);
+    return status;
 }

@@ -45,6 +45,7 @@ static uint32_t n_devices;
 static uint32_t delay_max_us;
 static uint64_t random_state;
 static struct fault faults[SIMULATED_DEVICES_MAX][SIMULATED_STEPS];
+static uint32_t pace[SIMULATED_DEVICES_MAX]; /* nanoseconds a KiB */
 static bool dead[SIMULATED_DEVICES_MAX], stuck[SIMULATED_DEVICES_MAX];
 
 static atomic_int n_open, n_left;
@@ -61,6 +62,7 @@ void simulated_reset(uint32_t n, uint32_t delay_us)
     delay_max_us = delay_us;
     random_state = 1;
     memset(faults, 0, sizeof faults);
+    memset(pace, 0, sizeof pace);
     memset(dead, 0, sizeof dead);
     memset(stuck, 0, sizeof stuck);
     pthread_mutex_unlock(&lock);
@@ -73,6 +75,20 @@ void simulated_fail(int device, enum simulated_step step, uint32_t nth, enum sl_
     fault->at = fault->calls + nth;
     fault->status = status;
     pthread_mutex_unlock(&lock);
+}
+
+void simulated_pace(int device, uint32_t ns_a_kib)
+{
+    pthread_mutex_lock(&lock);
+    pace[device] = ns_a_kib;
+    pthread_mutex_unlock(&lock);
+}
+
+static _Thread_local bool is_device;
+
+bool simulated_is_device(void)
+{
+    return is_device;
 }
 
 uint32_t simulated_calls(int device, enum simulated_step step)
@@ -145,17 +161,18 @@ static uint64_t next_random(uint64_t state)
     return state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 }
 
-static void take_a_while(void)
+static void take_a_while(const struct sl_limits *limits, uint32_t bytes_len)
 {
     uint32_t us = 0;
 
     pthread_mutex_lock(&lock);
+    const uint64_t ns = (uint64_t)pace[limits->device] * bytes_len / 1024;
     random_state = next_random(random_state);
     if (delay_max_us != 0)
         us = (uint32_t)(random_state >> 33) % delay_max_us;
     pthread_mutex_unlock(&lock);
-    if (us != 0)
-        usleep(us);
+    if (us != 0 || ns >= 1000)
+        usleep(us + (uint32_t)(ns / 1000));
 }
 
 bool __wrap_device_cuda_usable(char why[SL_WHY_LEN])
@@ -278,9 +295,11 @@ static void run_context(struct context *context)
     struct sl_batch host = context->view;
 
     host.memory = SL_MEMORY_HOST;
+    is_device = true;
     context->status = context->real->submit(context->real_context, &host, &context->found);
     if (context->status == SL_OK)
         context->status = context->real->wait(context->real_context);
+    is_device = false;
     shuffle(&context->found);
     context->stream = NULL;
 }
@@ -357,7 +376,7 @@ enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_ba
 
 enum sl_status __wrap_sl_stage_wait(struct sl_stage *stage)
 {
-    take_a_while();
+    take_a_while(&stage->limits, 0);
     const enum sl_status status = await(&stage->limits);
 
     if (status != SL_OK)
@@ -492,7 +511,7 @@ static enum sl_status wait(void *opaque)
     const struct sl_hits *found = &context->found;
     struct sl_hits *out = context->out;
 
-    take_a_while();
+    take_a_while(&context->limits, context->view.bytes_len);
     enum sl_status status = await(&context->limits);
     if (status != SL_OK)
         return status;

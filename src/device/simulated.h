@@ -12,6 +12,7 @@
 #ifndef DEVICE_SIMULATED_H
 #define DEVICE_SIMULATED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sluice/status.h"
@@ -33,6 +34,12 @@ enum simulated_step {
 /* From now on there are so many GPUs, all well, that take up to delay_us for what is waited for.
  * Nothing of them may be open. */
 void simulated_reset(uint32_t n_devices, uint32_t delay_us);
+
+/* From now on each engine takes so long for a KiB of a batch on this device, waiting included. */
+void simulated_pace(int device, uint32_t ns_a_kib);
+
+/* Whether this thread is a device, at work with a CPU's backend. */
+bool simulated_is_device(void);
 
 /* The nth call from now on, from 1, of this step on this device has this status. One fault a device
  * and step. */

@@ -43,8 +43,7 @@ void lane_drop(struct lane *lane, const struct sl_diag *why)
     snprintf(device->why, sizeof device->why, "%.*s", (int)sizeof device->why - 1, why->text);
 }
 
-static uint32_t n_workers_of(const struct sl_pipeline_config *config,
-                             const struct sl_device *device)
+uint32_t lane_n_workers(const struct sl_pipeline_config *config, const struct sl_device *device)
 {
     if (config->n_workers != 0)
         return config->n_workers;
@@ -63,7 +62,7 @@ enum sl_status lanes_open(struct lane *lanes, const struct sl_pipeline_config *c
     enum sl_status failure = SL_OK;
 
     for (uint32_t i = 0; i < config->n_devices; i++) {
-        const uint32_t n_workers = n_workers_of(config, &config->devices[i]);
+        const uint32_t n_workers = lane_n_workers(config, &config->devices[i]);
         struct sl_diag why = {0};
         const enum sl_status status = lane_open(&lanes[i], config, n_workers, &why);
 
