@@ -78,6 +78,10 @@ bool bench_generate(struct bench *bench);
 bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len, bool pinned,
                 uint64_t max_bytes);
 
+/* The same packets in batches of another length. */
+bool bench_rebatch(struct bench_data *data, const struct bench_data *from, uint32_t batch_len,
+                   bool pinned);
+
 /* Payloads alone, without their headers, or files in pieces that overlap by `overlap` bytes. */
 bool bench_load_payloads(struct bench_data *data, const struct bench *bench, uint16_t overlap);
 

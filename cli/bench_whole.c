@@ -544,8 +544,8 @@ bool bench_whole(const struct bench *bench)
     struct bench_whole whole = {.bench = bench};
     struct contender *kept = calloc(2 * (size_t)N_ENGINES, sizeof *kept);
     bool good = kept != NULL && bench_load(&whole.packets, bench, BATCH, false, 256u << 20) &&
-                (!cuda || (bench_load(&whole.pinned, bench, CUDA_BATCH, true, 256u << 20) &&
-                           bench_load(&whole.small, bench, BATCH, true, 256u << 20)));
+                (!cuda || (bench_rebatch(&whole.pinned, &whole.packets, CUDA_BATCH, true) &&
+                           bench_rebatch(&whole.small, &whole.packets, BATCH, true)));
 
     bench_choose_cores(&whole.ceilings);
     good = good && bench_measure_ceilings(&whole.ceilings, bench, whole.packets.bytes) &&

@@ -58,7 +58,7 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
             return status;
         uploads |= worker->engines[e].backend->device == SL_DEVICE_CUDA;
     }
-    if (!hits_scratch_reserve(&worker->scratch, FIRST_MAX_HITS, config->batch_items))
+    if (!hits_scratch_reserve(&worker->scratch, FIRST_MAX_HITS))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to sort hits");
     return uploads ? sl_stage_open(&worker->stage, &worker->limits, diag) : SL_OK;
 }
