@@ -349,13 +349,22 @@ static bool run_named(const struct bench *bench, const bool *selected)
     return good;
 }
 
-static void print_heading(const struct bench *bench)
+void bench_head(const struct bench *bench)
 {
-    const json_t *machine = json_object_get(bench->results, "machine");
+    static bool done;
+    json_t *machine = json_object_get(bench->results, "machine");
     char text[512];
 
+    if (done)
+        return;
+    done = true;
     bench_machine_text(machine, text, sizeof text);
-    if (bench->from != NULL)
+    if (bench->json) {
+        json_t *line = json_pack("{s:O}", "machine", machine);
+
+        bench_print_line(bench, line);
+        json_decref(line);
+    } else if (bench->from != NULL)
         printf("sluice bench: %s, as saved\n", text);
     else
         printf("sluice bench: %s; median (minimum to maximum) of %u runs\n", text, bench->runs);
@@ -403,16 +412,14 @@ static bool measure(struct bench *bench, const bool *selected)
         !bench_generate(bench))
         return false;
     bench->results = bench_results_new(bench_machine(bench));
-    if (bench->json)
-        bench_print_machine(bench);
-    else
-        print_heading(bench);
     if (bench->n_counts == 0)
         default_counts(bench, any);
     const struct bench_load begin = bench_load_now();
     const bool good = any ? run_named(bench, selected) : bench_whole(bench);
-    if (good)
+    if (good) {
+        bench_head(bench);
         note_others(bench, bench_load_of_others(&begin));
+    }
     return good;
 }
 
@@ -422,10 +429,7 @@ static bool replay(struct bench *bench)
     bench->results = bench_results_load(bench->from);
     if (bench->results == NULL)
         return false;
-    if (bench->json)
-        bench_print_machine(bench);
-    else
-        print_heading(bench);
+    bench_head(bench);
     const json_t *rows = json_object_get(bench->results, "rows");
     for (size_t i = 0; i < json_array_size(rows); i++)
         bench_print_line(bench, json_array_get(rows, i));

@@ -147,15 +147,18 @@ struct bench_row {
     double p50_us, p99_us;  /* from a batch's arrival to its results */
 };
 
+/* bench.c: what all output begins with, before the first of it: who asks for what there is not is
+ * told so and nothing else. */
+void bench_head(const struct bench *bench);
+
 void bench_print(const struct bench *bench, const struct bench_row *row);
 
 /* Instead of a row: why it was not run. */
 void bench_print_why(const struct bench *bench, const char *what, const char *variant,
                      const char *why);
 
-/* A row as it is in JSON; the machine of the results. */
+/* A row as it is in JSON. */
 void bench_print_line(const struct bench *bench, struct json_t *line);
-void bench_print_machine(const struct bench *bench);
 
 /* ---- engines --------------------------------------------------------------------------------- */
 

@@ -165,6 +165,7 @@ static void print_text(const json_t *row)
 
 void bench_print_line(const struct bench *bench, struct json_t *line)
 {
+    bench_head(bench);
     if (bench->json) {
         json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
         putchar('\n');
@@ -172,14 +173,6 @@ void bench_print_line(const struct bench *bench, struct json_t *line)
         print_text(line);
     }
     fflush(stdout);
-}
-
-void bench_print_machine(const struct bench *bench)
-{
-    json_t *line = json_pack("{s:O}", "machine", json_object_get(bench->results, "machine"));
-
-    bench_print_line(bench, line);
-    json_decref(line);
 }
 
 static void print_and_keep(const struct bench *bench, json_t *line)

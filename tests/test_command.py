@@ -320,31 +320,28 @@ class Command(case.Case):
         self.assertEqual(again.stdout, result.stdout)
         self.assert_refused(sluice("run", "-r", capture, "--scan", self.path("no.ndb")), "no.ndb")
 
-    def assert_bench_refused(self, result, *words):
-        self.assert_refused(result, *words, heading=b'{"machine": ')
-
     def test_bad_literals_are_quoted(self):
         for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"), (b"a\\x", "backslash"),
                           (b"a;nocas", "nocase"), (b";nocase", "empty"), (b"a" * 4097, "4096")):
             path = self.path("a.txt", b"# literals\n\nGET\n" + text + b"\nPOST\n")
-            self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--json"),
+            self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--json"),
                                       "a.txt:4: ", why)
-        self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("none.txt"), "--json"),
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("none.txt"), "--json"),
                                   "none.txt", "No such file")
-        self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("no.txt", b"# none\n"),
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("no.txt", b"# none\n"),
                                          "--json"), "no.txt", "no literal")
-        self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
                                   "--literals", "--rules")
 
     def test_bad_options_of_mpm_are_quoted(self):
-        self.assert_bench_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE, "--json"), "'foo'",
+        self.assert_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE, "--json"), "'foo'",
                                   "auto, ac")
         for counts in ("0", "3,", "x", "1000001", "1," * 16 + "1"):
-            self.assert_bench_refused(sluice("bench", "mpm", "--counts", counts), "--counts", f"'{counts}'")
+            self.assert_refused(sluice("bench", "mpm", "--counts", counts), "--counts", f"'{counts}'")
         for size in ("0", "4G", "x", "12T", "-1"):
-            self.assert_bench_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes", f"'{size}'")
-        self.assert_bench_refused(sluice("bench", "capture", "--files", CAPTURE), "--files")
-        self.assert_bench_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"), "no payload")
+            self.assert_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes", f"'{size}'")
+        self.assert_refused(sluice("bench", "capture", "--files", CAPTURE), "--files")
+        self.assert_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"), "no payload")
 
     def rows(self, *options):
         result = sluice("bench", "mpm", "--runs", "1", "--json", "--device", "cpu", *options)
@@ -372,9 +369,9 @@ class Command(case.Case):
             self.assertIn("as sample", row["data"])
 
     def test_studies(self):
-        self.assert_bench_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
-        self.assert_bench_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
-        self.assert_bench_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
+        self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
+        self.assert_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
+        self.assert_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
                                          "--json"), "packet-size", "GPU")
         result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",
                         "--json")
