@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -142,6 +143,7 @@ static void sleep_until(uint64_t ns)
 {
     const struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
+    (void)prctl(PR_SET_TIMERSLACK, 1000); /* waking late is no latency of a batch */
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         ;
 }
@@ -286,8 +288,9 @@ static double pass(struct passing *passing)
         status != SL_OK || passing->n_drained != passing->n_batches || !check_hits(passing);
     if (passing->failed)
         return 1;
-    const uint64_t begin =
-        n_before(passing) > 0 ? passing->moments[n_before(passing) - 1].drained : passing->begin;
+    const uint64_t begin = n_before(passing) > 0 && passing->rate == 0
+                               ? passing->moments[n_before(passing) - 1].drained
+                               : passing->begin;
     return (double)data->bytes * (double)(passing->n_batches - n_before(passing)) /
            (double)data->n_batches * 1e9 /
            (double)(passing->moments[passing->n_batches - 1].drained - begin);
@@ -338,26 +341,34 @@ static json_t *timeline_json(const struct passing *passing)
     return batches;
 }
 
-static bool open_passing(struct passing *passing, uint32_t runs)
+/* So many passes over the data. False: no memory. */
+static bool set_repeats(struct passing *passing, size_t n_repeats)
 {
-    const size_t n_batches = passing->together->data->n_batches;
-
-    passing->n_repeats = passing->together->stays ? 2 : 1;
-    passing->n_batches = passing->n_repeats * n_batches;
-    passing->moments = calloc(passing->n_batches, sizeof *passing->moments);
-    if (passing->moments == NULL)
-        return false;
-    const double took = (double)passing->together->data->bytes / pass(passing) * 1e9;
-    if (took < RUN_NS)
-        passing->n_repeats += (size_t)(RUN_NS / took);
-    if (passing->n_repeats > REPEATS_MAX)
-        passing->n_repeats = REPEATS_MAX;
-    passing->n_batches = passing->n_repeats * n_batches;
+    passing->n_repeats = n_repeats < REPEATS_MAX ? n_repeats : REPEATS_MAX;
+    passing->n_batches = passing->n_repeats * passing->together->data->n_batches;
     free(passing->moments);
     passing->moments = calloc(passing->n_batches, sizeof *passing->moments);
+    return passing->moments != NULL;
+}
+
+/* As many that a run lasts long beside what opening leaves to do for the first batches: the rate of
+ * a short run, then of a longer one, says how many. */
+static bool open_passing(struct passing *passing, uint32_t runs)
+{
+    const double bytes = (double)passing->together->data->bytes;
+    size_t n_repeats = passing->together->stays ? 2 : 1;
+
+    for (int round = 0; round < 2; round++) {
+        if (!set_repeats(passing, n_repeats))
+            return false;
+        n_repeats += (size_t)(RUN_NS * pass(passing) / bytes / 1e9);
+        passing->n_latencies = 0;
+    }
+    if (!set_repeats(passing, n_repeats))
+        return false;
     passing->latencies_cap = passing->n_batches * (runs + 1);
     passing->latencies = calloc(passing->latencies_cap, sizeof *passing->latencies);
-    return passing->moments != NULL && passing->latencies != NULL;
+    return passing->latencies != NULL;
 }
 
 static void take_result(struct passing *passing, struct bench_together_result *result)

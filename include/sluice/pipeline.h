@@ -43,7 +43,7 @@ struct sl_pipeline_config {
     uint32_t batch_items; /* items a batch */
     uint32_t n_batches;   /* in flight; 0: one for each thread, and three */
     uint32_t n_workers;   /* threads that run engines, of each device; 0: the machine's cores for
-                             the CPU, 2 for a GPU */
+                             the CPU, half as many for a GPU, 8 at most */
     uint32_t n_loaders;   /* threads that prepare and order batches; 0: the machine's cores where
                              there is a GPU, on the CPU alone none: the workers do */
     uint32_t max_wait_ms; /* for a GPU to be done with a batch; one that takes longer is taken for

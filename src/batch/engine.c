@@ -27,6 +27,14 @@ static bool is_sorted(const struct sl_hit *hit, size_t n)
     return true;
 }
 
+static bool is_by_item(const struct sl_hit *hit, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (hit[i - 1].item > hit[i].item)
+            return false;
+    return true;
+}
+
 bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n)
 {
     if (scratch->n_hits < n) {
@@ -171,12 +179,17 @@ static void order_by_key(struct sl_hit *hit, size_t n, struct sl_hit *spare)
         memcpy(hit, from, n * sizeof *hit);
 }
 
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+enum { FEW = 256 /* would not pay for the counters */ };
+
 static bool same_key(const struct sl_hit *a, const struct sl_hit *b)
 {
     return a->item == b->item && a->offset == b->offset;
 }
 
-static void order_equal_keys(struct sl_hit *hit, size_t n, struct sl_hit *spare)
+/* Of a list in order of item and offset, by ids. */
+static void sort_ids(struct sl_hit *hit, size_t n, struct sl_hit *spare)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && same_key(&hit[begin], &hit[end]); end++)
@@ -186,22 +199,42 @@ static void order_equal_keys(struct sl_hit *hit, size_t n, struct sl_hit *spare)
     }
 }
 
+static void sort_part(struct sl_hit *hit, size_t n, struct sl_hit *spare)
+{
+    if (n < FEW && sort_nearly_sorted(hit, n))
+        return;
+    if (n < FEW) {
+        merge_sort(hit, n, spare);
+    } else if (!is_sorted(hit, n)) {
+        order_by_key(hit, n, spare);
+        sort_ids(hit, n, spare);
+    }
+}
+
+/* Of a list in order of items. */
+static void sort_items(struct sl_hit *hit, size_t n, struct sl_hit *spare)
+{
+    for (size_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && hit[end].item == hit[begin].item; end++)
+            ;
+        sort_part(hit + begin, end - begin, spare);
+    }
+}
+
 void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)
 {
-    enum { FEW = 256 /* would not pay for the counters */ };
     const size_t n = hits->n < hits->cap ? hits->n : hits->cap;
 
-    /* Most lists are in order, or all but: backends go through each payload from its beginning. */
-    if (n < 2 || is_sorted(hits->hit, n) || (n < FEW && sort_nearly_sorted(hits->hit, n)))
+    /* Most lists are in order, or all but: backends go through each payload from its beginning, and
+     * GPUs leave only items with many hits in none. */
+    if (n < 2 || is_sorted(hits->hit, n))
         return;
-    if (!hits_scratch_reserve(scratch, n)) {
+    if (!hits_scratch_reserve(scratch, n))
         qsort(hits->hit, n, sizeof *hits->hit, compare_hits);
-    } else if (n < FEW) {
-        merge_sort(hits->hit, n, scratch->hit);
-    } else {
-        order_by_key(hits->hit, n, scratch->hit);
-        order_equal_keys(hits->hit, n, scratch->hit);
-    }
+    else if (is_by_item(hits->hit, n))
+        sort_items(hits->hit, n, scratch->hit);
+    else
+        sort_part(hits->hit, n, scratch->hit);
 }
 
 void sl_hits_sort(struct sl_hits *hits)

@@ -13,7 +13,7 @@
 enum { CUDA_ORDER_MIN = 2048 };
 
 /* Hits of an item that has more than this stay together, in no order. */
-enum { CUDA_ORDER_ITEM_MAX = 64 };
+enum { CUDA_ORDER_ITEM_MAX = 256 };
 
 struct cuda_order {
     uint32_t *d_places; /* a ticket of the blocks, and for each item where its hits begin */

@@ -43,11 +43,17 @@ void lane_drop(struct lane *lane, const struct sl_diag *why)
     snprintf(device->why, sizeof device->why, "%.*s", (int)sizeof device->why - 1, why->text);
 }
 
+/* A batch takes its worker several times as long as the link: it waits for the copy and the
+ * kernels, takes the hits and makes events of them. */
+enum { GPU_WORKERS_MAX = 8 };
+
 uint32_t lane_n_workers(const struct sl_pipeline_config *config, const struct sl_device *device)
 {
     if (config->n_workers != 0)
         return config->n_workers;
-    return device->kind == SL_DEVICE_CUDA ? 2 : cpu_cores();
+    if (device->kind == SL_DEVICE_CPU)
+        return cpu_cores();
+    return cpu_cores() < 2 * GPU_WORKERS_MAX ? cpu_cores() / 2 + 1 : GPU_WORKERS_MAX;
 }
 
 static void name_backends(struct sl_pipeline_stats *stats, const struct worker *worker)

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
 #include "base/cpu.h"
@@ -20,6 +21,8 @@
 #include "base/histogram.h"
 #include "pipeline/lane.h"
 #include "pipeline/monitor.h"
+
+enum { TIMER_SLACK_NS = 1000 };
 
 struct slot {
     struct sl_batch *batch;
@@ -375,6 +378,8 @@ static void *work_loop(void *argument)
     struct lane_worker *self = argument;
     struct slot *slot;
 
+    if (lane_is_cuda(self->lane)) /* waits are of microseconds, and longer by this */
+        (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
     while ((slot = take_work(self->pipeline, self->lane)) != NULL && work_on(self, slot))
         ;
     leave(self->pipeline, self->lane);
