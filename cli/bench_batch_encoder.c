@@ -17,8 +17,8 @@ enum { BATCH_LEN = 16 << 20, PERIOD = 32, IN_FLIGHT = SL_BATCH_ENCODER_IN_FLIGHT
 
 struct whole {
     const struct bench *bench;
-    struct bench_data data;                 /* in pinned memory */
-    struct bench_data *there;               /* its batches on the device, one each */
+    struct bench_data data;   /* in pinned memory */
+    struct bench_data *there; /* its batches on the device, one each */
     struct sl_stage *stages[IN_FLIGHT];
     struct sl_sampling_table *table;
     struct sl_redundancy_config config;
@@ -53,8 +53,8 @@ static bool load(struct whole *w)
             bytes += once.batches[i].payload[item].len;
     const uint64_t n_times = bytes > 0 ? 2 * CACHE_LEN / bytes + 1 : 0;
     if (good && n_times > 256) {
-        cli_error("bench: %.1f MB of payload are too few for a cache of %.1f GB", (double)bytes / 1e6,
-                  (double)CACHE_LEN / 1e9);
+        cli_error("bench: %.1f MB of payload are too few for a cache of %.1f GB",
+                  (double)bytes / 1e6, (double)CACHE_LEN / 1e9);
         good = false;
     }
     good = good && bench_repack(&w->data, &once, BATCH_LEN, true, (uint32_t)n_times);

@@ -161,16 +161,12 @@ out:
 
 int command_encode(int argc, char **argv)
 {
-    static const struct option known[] = {{"sampler", required_argument, NULL, 's'},
-                                          {"period", required_argument, NULL, 'p'},
-                                          {"window", required_argument, NULL, 'w'},
-                                          {"cache", required_argument, NULL, 'c'},
-                                          {"level", required_argument, NULL, 'l'},
-                                          {"no-zstd", no_argument, NULL, 'n'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {
+        {"sampler", required_argument, NULL, 's'}, {"period", required_argument, NULL, 'p'},
+        {"window", required_argument, NULL, 'w'},  {"cache", required_argument, NULL, 'c'},
+        {"level", required_argument, NULL, 'l'},   {"no-zstd", no_argument, NULL, 'n'},
+        {"device", required_argument, NULL, 'd'},  {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},          {0}};
     struct options options = {.device = "cpu"};
     int option;
 

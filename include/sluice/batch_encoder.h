@@ -32,7 +32,7 @@ enum { SL_BATCH_ENCODER_IN_FLIGHT = 3 }; /* batches that are submitted and not w
 
 struct sl_batch_encoder_config {
     /* As sl_encoder's, but: batch_len is the most arena of a batch, at most 1 GiB; index_len 0 is
-     * 32 bytes for every `period` bytes of cache; chunks and acknowledged are not to be had. */
+     * 16 bytes for every `period` bytes of cache; chunks and acknowledged are not to be had. */
     struct sl_redundancy_config redundancy;
     const struct sl_sampling_table *sampling; /* outlives the encoder */
     enum sl_device_kind kind; /* SL_DEVICE_CPU: the same steps one after the other on one core, a
@@ -43,12 +43,11 @@ struct sl_batch_encoder_config {
 
 /* The frames of a batch, valid until the next wait. */
 struct sl_frames {
-    uint32_t n; /* as many as the batch had items, in their order */
-    const uint32_t
-        *begin; /* n + 1: bytes before each frame; the last is the length of all. On a GPU where
-                   frames stay there */
-    const uint8_t *bytes; /* the same */
-    uint64_t len;         /* of all frames */
+    uint32_t n;            /* as many as the batch had items, in their order */
+    const uint32_t *begin; /* n + 1: bytes before each frame; the last is the length of all. On a
+                              GPU where frames stay there */
+    const uint8_t *bytes;  /* the same */
+    uint64_t len;          /* of all frames */
 };
 
 struct sl_batch_encoder_stats {

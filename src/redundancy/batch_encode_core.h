@@ -29,9 +29,10 @@ enum encode_step {
 };
 
 enum {
-    ENCODE_TILE = 256,       /* bytes of the arena whose hits are counted together */
+    ENCODE_TILE = 256,        /* bytes of the arena whose hits are counted together */
     ENCODE_SCAN_PARTS = 1024, /* of a scan, each added up by itself */
-    ENCODE_LOOK_BACK = 64 /* bytes of the last match that the next may always look into */
+    ENCODE_NEAR = 16,         /* samples of the same packet before a sample that it may repeat */
+    ENCODE_LOOK_BACK = 64     /* bytes of the last match that the next may always look into */
 };
 
 #define ENCODE_NOWHERE UINT64_MAX
@@ -322,13 +323,27 @@ REDUNDANCY_CORE uint64_t encode_sample_position(const struct encode_job *job, ui
     return encode_position(job, job->sample[rank].item) + job->sample[rank].offset;
 }
 
+/* The sample of the same batch that this one repeats; its own rank where there is none. A near one
+ * of its own packet is the best where bytes repeat at once; else the first. */
+REDUNDANCY_CORE uint32_t encode_earlier(const struct encode_job *job, uint32_t rank)
+{
+    const uint64_t id = job->sample[rank].id;
+    const uint32_t item = job->sample[rank].item;
+
+    for (uint32_t i = rank; i > 0 && rank - i < ENCODE_NEAR && job->sample[i - 1].item == item; i--)
+        if (job->sample[i - 1].id == id)
+            return i - 1;
+    const uint32_t first = ~job->first[encode_slot(encode_hash(id), job->n_first)];
+    return first < rank && job->sample[first].id == id ? first : rank;
+}
+
 REDUNDANCY_CORE void encode_remember(const struct encode_job *job, uint32_t rank)
 {
-    const uint64_t id = job->sample[rank].id, hash = encode_hash(id);
-    const uint32_t first = ~job->first[encode_slot(hash, job->n_first)];
+    const uint64_t hash = encode_hash(job->sample[rank].id);
+    const uint32_t earlier = encode_earlier(job, rank);
 
-    if (first < rank && job->sample[first].id == id)
-        job->source[rank] = encode_sample_position(job, first);
+    if (earlier != rank)
+        job->source[rank] = encode_sample_position(job, earlier);
     core_max_64(&job->index[encode_slot(hash, job->n_index)],
                 encode_sample_position(job, rank) << 16 | (uint16_t)hash);
 }
@@ -431,8 +446,7 @@ REDUNDANCY_CORE void encode_give_gap(struct encode_matching *m, uint32_t begin, 
 {
     if (m->has_left && end - begin >= m->job->run_min) {
         const uint64_t source = m->left.source + m->left.len;
-        const uint32_t most =
-            source != m->position ? encode_most_ahead(m, begin, source) : 0;
+        const uint32_t most = source != m->position ? encode_most_ahead(m, begin, source) : 0;
 
         begin = encode_give_runs(m, begin, most < end - begin ? begin + most : end, source);
     }
@@ -496,8 +510,8 @@ REDUNDANCY_CORE void encode_consider(struct encode_matching *m, uint32_t offset,
         return;
 
     const uint64_t a = ring_ahead(&m->ring, m->here, offset);
-    const uint32_t ahead = ring_extent_ahead(&m->ring, a, encode_at(m, source),
-                                             encode_most_ahead(m, offset, source));
+    const uint32_t ahead =
+        ring_extent_ahead(&m->ring, a, encode_at(m, source), encode_most_ahead(m, offset, source));
     if (ahead < m->job->window)
         return;
 
@@ -615,9 +629,9 @@ REDUNDANCY_CORE uint8_t *encode_write_references(uint8_t *to, uint64_t position,
         WARP_EACH_LANE(lane)
         {
             const bool active = i + lane < n;
-            const struct frame_progress progress =
-                i + lane == 0 || !active ? frame_begin(position)
-                                         : frame_behind(&match[i + lane - 1]);
+            const struct frame_progress progress = i + lane == 0 || !active
+                                                       ? frame_begin(position)
+                                                       : frame_behind(&match[i + lane - 1]);
 #ifdef __CUDA_ARCH__
             const uint32_t own = active ? frame_reference_len(&progress, &match[i + lane]) : 0;
             uint32_t up_to = own;

@@ -29,7 +29,7 @@ struct cuda_encoder {
     uint64_t *d_index;
     struct packet_log *d_log;
     struct slot slots[SL_BATCH_ENCODER_IN_FLIGHT];
-    cudaEvent_t last; /* `matched` of the batch submitted last, or NULL */
+    cudaEvent_t last;  /* `matched` of the batch submitted last, or NULL */
     cudaStream_t back; /* results cross on it */
     uint32_t n_blocks;
 };
@@ -235,8 +235,8 @@ static enum sl_status open_slot(struct cuda_encoder *encoder, struct slot *slot,
     cudaError_t error =
         cudaHostAlloc((void **)&slot->h_totals, sizeof *slot->h_totals, cudaHostAllocPortable);
     if (error == cudaSuccess && !sizes->frames_stay)
-        error = cudaHostAlloc((void **)&slot->h_out, layout.len - layout.out,
-                              cudaHostAllocPortable);
+        error =
+            cudaHostAlloc((void **)&slot->h_out, layout.len - layout.out, cudaHostAllocPortable);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&slot->matched, cudaEventDisableTiming);
     if (error == cudaSuccess)
@@ -293,9 +293,10 @@ static cudaError_t begin_anew(const struct cuda_encoder *encoder, cudaStream_t s
     const cudaError_t error =
         cudaMemsetAsync(&encoder->d_log->end, 0, sizeof encoder->d_log->end, stream);
 
-    return error != cudaSuccess ? error
-                                : cudaMemsetAsync(encoder->d_index, 0,
-                                                  encoder->sizes.n_index * sizeof(uint64_t), stream);
+    return error != cudaSuccess
+               ? error
+               : cudaMemsetAsync(encoder->d_index, 0, encoder->sizes.n_index * sizeof(uint64_t),
+                                 stream);
 }
 
 static enum sl_status cuda_submit(void *machine, uint32_t number, const struct encode_job *job,

@@ -10,7 +10,8 @@
 enum {
     SLOTS = SL_BATCH_ENCODER_IN_FLIGHT,
     HITS_EACH = 4,           /* room for this many times the hits that the period promises */
-    INDEX_EACH = 32,         /* bytes of index for every `period` bytes of cache: four entries */
+    FIRST_EACH = 2,          /* places for each of them in the table of a batch's first */
+    INDEX_EACH = 16,         /* bytes of index for every `period` bytes of cache: two entries */
     BATCH_LEN_MAX = 1 << 30, /* bytes */
     ALIGN = 256
 };
@@ -51,11 +52,11 @@ struct encode_layout encode_lay_out(struct encode_job *job, const struct encode_
     struct encode_layout layout;
     size_t at = 0;
 
-    job->n_first = sizes->max_hits;
+    job->n_first = FIRST_EACH * sizes->max_hits;
     job->totals = place(block, &at, sizeof *job->totals);
     job->chosen = place(block, &at, (len / 32 + 1) * sizeof *job->chosen);
     job->tiles = place(block, &at, (len / ENCODE_TILE + 1) * sizeof *job->tiles);
-    job->first = place(block, &at, n_hits * sizeof *job->first);
+    job->first = place(block, &at, job->n_first * sizeof *job->first);
     layout.zero_len = at;
     job->found_cap = sizes->max_hits;
     job->n_found = place(block, &at, sizeof *job->n_found + n_hits * sizeof *job->found);
@@ -105,7 +106,8 @@ static enum sl_status find_sizes(struct encode_sizes *sizes,
     if (n_index > UINT32_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "an index of %llu bytes (expected below 32 GiB)",
                         (unsigned long long)index_len);
-    /* A batch's packets are in the ring until its frames are written: as long as it is under way. */
+    /* A batch's packets are in the ring until its frames are written: as long as it is under way.
+     */
     const uint64_t batch_len = log_round(redundancy->batch_len);
     const uint64_t rest = (SLOTS - 1) * batch_len, cache_len = log_round(redundancy->cache_len);
     *sizes = (struct encode_sizes){
@@ -138,8 +140,7 @@ static enum sl_status open_slots(struct sl_batch_encoder *e, const struct encode
     struct encode_job jobs[SLOTS] = {0};
     char why[SL_WHY_LEN] = "";
 
-    e->sampler =
-        sl_engine_choose(sl_sampling_engine(e->config.sampling), e->config.kind, why);
+    e->sampler = sl_engine_choose(sl_sampling_engine(e->config.sampling), e->config.kind, why);
     if (e->sampler == NULL)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "no sampler runs there: %s", why);
 
@@ -247,8 +248,8 @@ enum sl_status sl_batch_encoder_submit(struct sl_batch_encoder *encoder,
     job->arena_len = batch->bytes_len;
     job->epoch = encoder->epoch;
     job->frames = (uint8_t *)job->frame_begin + encode_begins_len(batch->n_items);
-    status = encoder->backend->submit(encoder->machine, number, job, encoder->restart,
-                                      batch->stream);
+    status =
+        encoder->backend->submit(encoder->machine, number, job, encoder->restart, batch->stream);
     encoder->restart = false;
     if (status == SL_OK)
         encoder->n_submitted++;

@@ -33,7 +33,8 @@ static enum sl_status io_failed(struct sl_diag *diag, const char *what)
     return diag_set(diag, SL_EIO, NULL, 0, "%s: %s", what, strerror(errno));
 }
 
-/* ---- what both ways share --------------------------------------------------------------------- */
+/* ---- what both ways share ---------------------------------------------------------------------
+ */
 
 void file_redundancy_config(struct sl_redundancy_config *redundancy,
                             const struct sl_redundancy_file_config *config)
@@ -107,7 +108,8 @@ void file_put_frame(struct file_encoder *e, uint32_t frame_len, uint32_t len)
         e->config->progress(e->config->user, e->stats->bytes_in, bytes_out);
 }
 
-/* ---- piece by piece --------------------------------------------------------------------------- */
+/* ---- piece by piece ---------------------------------------------------------------------------
+ */
 
 static enum sl_status open_sampler(struct pieces *p, struct sl_diag *diag)
 {
@@ -203,7 +205,8 @@ static enum sl_status encode_pieces(struct file_encoder *e, struct sl_diag *diag
     return status;
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------
+ */
 
 static enum sl_status write_end(struct file_encoder *e)
 {

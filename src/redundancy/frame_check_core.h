@@ -222,8 +222,7 @@ REDUNDANCY_CORE uint64_t check_of_long(const struct ring *ring, uint64_t at, uin
             break;
         check_add_up(sums);
         WARP_EACH_LANE(lane)
-        CHECK_SUM(sums, lane) =
-            lane < 8 ? check_scramble(CHECK_SUM(sums, lane), lane) : 0;
+        CHECK_SUM(sums, lane) = lane < 8 ? check_scramble(CHECK_SUM(sums, lane), lane) : 0;
     }
     WARP_EACH_LANE(lane)
     if (lane < 8)
@@ -242,8 +241,8 @@ REDUNDANCY_CORE uint64_t check_packet(const struct ring *ring, uint64_t at, uint
     if (len > 16)
         return check_of_128(ring, at, len);
     if (len > 8)
-        return check_of_16(ring_load(ring, at), ring_load(ring, ring_ahead(ring, at, len - 8)),
-                           len, 0);
+        return check_of_16(ring_load(ring, at), ring_load(ring, ring_ahead(ring, at, len - 8)), len,
+                           0);
     return len > 3 ? check_of_8(ring, at, len) : check_of_3(ring, at, len);
 }
 

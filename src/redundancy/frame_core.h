@@ -7,8 +7,8 @@
 #include "redundancy_core.h"
 #include "sluice/redundancy.h"
 
-enum { FRAME_KIND = 0xF1 };          /* the low bits are the version */
-enum { FRAME_REFERENCE_MAX = 13 };   /* bytes */
+enum { FRAME_KIND = 0xF1 };        /* the low bits are the version */
+enum { FRAME_REFERENCE_MAX = 13 }; /* bytes */
 enum { FRAME_REFERENCE_NUMBERS = 3 };
 
 /* What has been said of a packet: the next reference counts from there. */

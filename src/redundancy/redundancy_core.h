@@ -19,8 +19,8 @@ enum { WARP_LANES = 32 };
 
 /* The loop over the lanes of a warp: on a GPU each lane goes through it once, as itself. */
 #ifdef __CUDA_ARCH__
-#define WARP_EACH_LANE(lane)                                                                       \
-    for (uint32_t lane = threadIdx.x % WARP_LANES, lane##_once = 1; lane##_once != 0;              \
+#define WARP_EACH_LANE(lane)                                                          \
+    for (uint32_t lane = threadIdx.x % WARP_LANES, lane##_once = 1; lane##_once != 0; \
          lane##_once = 0)
 #else
 #define WARP_EACH_LANE(lane) for (uint32_t lane = 0; lane < WARP_LANES; lane++)

@@ -67,10 +67,9 @@ REDUNDANCY_CORE uint32_t ring_extent_ahead(const struct ring *ring, uint64_t a, 
         WARP_EACH_LANE(lane)
         {
             const uint32_t i = n + 8 * lane;
-            const uint32_t agree =
-                i < max ? ring_agree_ahead(ring, ring_ahead(ring, a, i), ring_ahead(ring, b, i),
-                                           max - i)
-                        : 0;
+            const uint32_t agree = i < max ? ring_agree_ahead(ring, ring_ahead(ring, a, i),
+                                                              ring_ahead(ring, b, i), max - i)
+                                           : 0;
 #ifdef __CUDA_ARCH__
             const uint32_t ends = __ballot_sync(~0u, agree < 8);
 
@@ -95,10 +94,9 @@ REDUNDANCY_CORE uint32_t ring_extent_before(const struct ring *ring, uint64_t a,
         WARP_EACH_LANE(lane)
         {
             const uint32_t i = n + 8 * lane;
-            const uint32_t agree =
-                i < max ? ring_agree_before(ring, ring_before(ring, a, i), ring_before(ring, b, i),
-                                            max - i)
-                        : 0;
+            const uint32_t agree = i < max ? ring_agree_before(ring, ring_before(ring, a, i),
+                                                               ring_before(ring, b, i), max - i)
+                                           : 0;
 #ifdef __CUDA_ARCH__
             const uint32_t ends = __ballot_sync(~0u, agree < 8);
 

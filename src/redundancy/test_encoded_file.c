@@ -367,10 +367,10 @@ static void test_refused_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_bytes),    cmocka_unit_test(test_whole_batches),
-            cmocka_unit_test(test_flipped_bits),
-        cmocka_unit_test(test_cut_files),     cmocka_unit_test(test_missing_frames),
-        cmocka_unit_test(test_refused_files), cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_any_bytes),      cmocka_unit_test(test_whole_batches),
+        cmocka_unit_test(test_flipped_bits),   cmocka_unit_test(test_cut_files),
+        cmocka_unit_test(test_missing_frames), cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_captures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
