@@ -28,7 +28,7 @@ enum {
 /* The default secret's bytes from `at` on, at most 184. */
 REDUNDANCY_CORE uint64_t check_secret(uint32_t at)
 {
-    const uint64_t secret[24] = {
+    static const uint64_t secret[24] = {
         UINT64_C(0xbe4ba423396cfeb8), UINT64_C(0x1cad21f72c81017c), UINT64_C(0xdb979083e96dd4de),
         UINT64_C(0x1f67b3b7a4a44072), UINT64_C(0x78e5c0cc4ee679cb), UINT64_C(0x2172ffcc7dd05a82),
         UINT64_C(0x8e2443f7744608b8), UINT64_C(0x4c263a81e69035e0), UINT64_C(0xcb00c391bb52283c),
@@ -151,9 +151,9 @@ REDUNDANCY_CORE uint64_t check_stripe(const struct ring *ring, uint64_t at, uint
 
 REDUNDANCY_CORE uint64_t check_first_sum(uint32_t i)
 {
-    const uint64_t sums[8] = {CHECK_PRIME_32_3, CHECK_PRIME_64_1, CHECK_PRIME_64_2,
-                              CHECK_PRIME_64_3, CHECK_PRIME_64_4, CHECK_PRIME_32_2,
-                              CHECK_PRIME_64_5, CHECK_PRIME_32_1};
+    static const uint64_t sums[8] = {CHECK_PRIME_32_3, CHECK_PRIME_64_1, CHECK_PRIME_64_2,
+                                     CHECK_PRIME_64_3, CHECK_PRIME_64_4, CHECK_PRIME_32_2,
+                                     CHECK_PRIME_64_5, CHECK_PRIME_32_1};
 
     return sums[i];
 }
