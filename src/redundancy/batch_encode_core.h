@@ -588,15 +588,24 @@ REDUNDANCY_CORE void encode_match(const struct encode_job *job, uint32_t item)
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* A warp: copies bytes of the ring. Returns the end. */
+/* A warp: copies bytes of the ring, by words where there are some. Returns the end. */
 REDUNDANCY_CORE uint8_t *encode_write_bytes(uint8_t *to, const struct ring *ring, uint64_t from,
                                             uint32_t len)
 {
     const uint8_t *const bytes = (const uint8_t *)ring->words;
+    const uint32_t to_word = (uint32_t)(-(uintptr_t)to % 8);
+    const uint32_t head = to_word < len ? to_word : len;
+    const uint32_t n_words = (len - head) / 8, tail = head + 8 * n_words;
 
     WARP_EACH_LANE(lane)
-    for (uint32_t i = lane; i < len; i += WARP_LANES)
-        to[i] = bytes[ring_ahead(ring, from, i)];
+    {
+        if (lane < head)
+            to[lane] = bytes[ring_ahead(ring, from, lane)];
+        for (uint32_t i = lane; i < n_words; i += WARP_LANES)
+            ((uint64_t *)(to + head))[i] = ring_load(ring, ring_ahead(ring, from, head + 8 * i));
+        if (tail + lane < len)
+            to[tail + lane] = bytes[ring_ahead(ring, from, tail + lane)];
+    }
     return to + len;
 }
 
