@@ -241,14 +241,14 @@ REDUNDANCY_CORE void encode_copy(const struct encode_job *job, uint32_t item)
     const uint64_t begin = encode_here(job, &ring, item);
     const uint32_t room = (uint32_t)log_round(span.len);
 
-    WARP_EACH_LANE(lane)
-    for (uint32_t i = 8 * lane; i < room; i += RING_STEP) {
-        const uint32_t left = span.len > i ? span.len - i : 0;
-        const uint64_t bytes =
-            left > 0 ? encode_arena_load(job, span.offset + i, left < 8 ? left : 8) : 0;
+    WARP_EACH_LANE (lane)
+        for (uint32_t i = 8 * lane; i < room; i += RING_STEP) {
+            const uint32_t left = span.len > i ? span.len - i : 0;
+            const uint64_t bytes =
+                left > 0 ? encode_arena_load(job, span.offset + i, left < 8 ? left : 8) : 0;
 
-        ((uint64_t *)job->log->bytes)[ring_ahead(&ring, begin, i) / 8] = bytes;
-    }
+            ((uint64_t *)job->log->bytes)[ring_ahead(&ring, begin, i) / 8] = bytes;
+        }
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -539,8 +539,7 @@ REDUNDANCY_CORE uint32_t encode_next_seen(const struct encode_job *job, uint32_t
                                           uint32_t taken)
 {
     for (; rank < end; rank += WARP_LANES)
-        WARP_EACH_LANE(lane)
-        {
+        WARP_EACH_LANE (lane) {
             const uint32_t i = rank + lane;
             const bool seen = i < end && job->source[i] != ENCODE_NOWHERE &&
                               job->sample[i].offset + job->window > taken;
@@ -597,8 +596,7 @@ REDUNDANCY_CORE uint8_t *encode_write_bytes(uint8_t *to, const struct ring *ring
     const uint32_t head = to_word < len ? to_word : len;
     const uint32_t n_words = (len - head) / 8, tail = head + 8 * n_words;
 
-    WARP_EACH_LANE(lane)
-    {
+    WARP_EACH_LANE (lane) {
         if (lane < head)
             to[lane] = bytes[ring_ahead(ring, from, lane)];
         for (uint32_t i = lane; i < n_words; i += WARP_LANES)
@@ -619,12 +617,12 @@ REDUNDANCY_CORE uint8_t *encode_write_header(uint8_t *to, const struct encode_jo
     words[0] = FRAME_KIND | (uint64_t)len << 8 | (uint64_t)job->epoch << 32;
     words[1] = encode_position(job, item) | (uint64_t)job->packet[item].n_matches << 48;
     words[2] = check_of_16(words[0], words[1], 16, check_packet(ring, here, len));
-    WARP_EACH_LANE(lane)
-    if (lane < SL_FRAME_HEADER_LEN) {
-        const uint64_t word = lane < 8 ? words[0] : lane < 16 ? words[1] : words[2];
+    WARP_EACH_LANE (lane)
+        if (lane < SL_FRAME_HEADER_LEN) {
+            const uint64_t word = lane < 8 ? words[0] : lane < 16 ? words[1] : words[2];
 
-        to[lane] = (uint8_t)(word >> 8 * (lane % 8));
-    }
+            to[lane] = (uint8_t)(word >> 8 * (lane % 8));
+        }
     return to + SL_FRAME_HEADER_LEN;
 }
 
@@ -635,8 +633,7 @@ REDUNDANCY_CORE uint8_t *encode_write_references(uint8_t *to, uint64_t position,
     for (uint32_t i = 0; i < n; i += WARP_LANES) {
         uint32_t len = 0;
 
-        WARP_EACH_LANE(lane)
-        {
+        WARP_EACH_LANE (lane) {
             const bool active = i + lane < n;
             const struct frame_progress progress = i + lane == 0 || !active
                                                        ? frame_begin(position)

@@ -208,25 +208,25 @@ REDUNDANCY_CORE uint64_t check_of_long(const struct ring *ring, uint64_t at, uin
     const uint32_t striped = (len - 1) / CHECK_STRIPE * CHECK_STRIPE;
     uint64_t sums[CHECK_SUMS];
 
-    WARP_EACH_LANE(lane)
-    CHECK_SUM(sums, lane) = lane < 8 ? check_first_sum(lane) : 0;
+    WARP_EACH_LANE (lane)
+        CHECK_SUM(sums, lane) = lane < 8 ? check_first_sum(lane) : 0;
     for (uint32_t block = 0; block < len; block += CHECK_BLOCK) {
         const uint32_t end = striped < block + CHECK_BLOCK ? striped : block + CHECK_BLOCK;
 
-        WARP_EACH_LANE(lane)
-        for (uint32_t offset = block + lane / 8 * CHECK_STRIPE; offset < end;
-             offset += 4 * CHECK_STRIPE)
-            CHECK_SUM(sums, lane) +=
-                check_stripe(ring, at, offset, lane % 8, (offset - block) / CHECK_STRIPE * 8);
+        WARP_EACH_LANE (lane)
+            for (uint32_t offset = block + lane / 8 * CHECK_STRIPE; offset < end;
+                 offset += 4 * CHECK_STRIPE)
+                CHECK_SUM(sums, lane) +=
+                    check_stripe(ring, at, offset, lane % 8, (offset - block) / CHECK_STRIPE * 8);
         if (len - block <= CHECK_BLOCK)
             break;
         check_add_up(sums);
-        WARP_EACH_LANE(lane)
-        CHECK_SUM(sums, lane) = lane < 8 ? check_scramble(CHECK_SUM(sums, lane), lane) : 0;
+        WARP_EACH_LANE (lane)
+            CHECK_SUM(sums, lane) = lane < 8 ? check_scramble(CHECK_SUM(sums, lane), lane) : 0;
     }
-    WARP_EACH_LANE(lane)
-    if (lane < 8)
-        CHECK_SUM(sums, lane) += check_stripe(ring, at, len - CHECK_STRIPE, lane, 121);
+    WARP_EACH_LANE (lane)
+        if (lane < 8)
+            CHECK_SUM(sums, lane) += check_stripe(ring, at, len - CHECK_STRIPE, lane, 121);
     check_add_up(sums);
     return check_merge(sums, len);
 }

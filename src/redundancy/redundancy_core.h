@@ -23,7 +23,7 @@ enum { WARP_LANES = 32 };
     for (uint32_t lane = threadIdx.x % WARP_LANES, lane##_once = 1; lane##_once != 0; \
          lane##_once = 0)
 #else
-#define WARP_EACH_LANE(lane) for (uint32_t lane = 0; lane < WARP_LANES; lane++)
+#define WARP_EACH_LANE(lane) for (uint32_t lane = 0; (lane) < WARP_LANES; (lane)++)
 #endif
 
 /* ---- memory that many threads write ---------------------------------------------------------- */

@@ -64,8 +64,7 @@ REDUNDANCY_CORE uint32_t ring_extent_ahead(const struct ring *ring, uint64_t a, 
                                            uint32_t max)
 {
     for (uint32_t n = 0;; n += RING_STEP) {
-        WARP_EACH_LANE(lane)
-        {
+        WARP_EACH_LANE (lane) {
             const uint32_t i = n + 8 * lane;
             const uint32_t agree = i < max ? ring_agree_ahead(ring, ring_ahead(ring, a, i),
                                                               ring_ahead(ring, b, i), max - i)
@@ -91,8 +90,7 @@ REDUNDANCY_CORE uint32_t ring_extent_before(const struct ring *ring, uint64_t a,
                                             uint32_t max)
 {
     for (uint32_t n = 0;; n += RING_STEP) {
-        WARP_EACH_LANE(lane)
-        {
+        WARP_EACH_LANE (lane) {
             const uint32_t i = n + 8 * lane;
             const uint32_t agree = i < max ? ring_agree_before(ring, ring_before(ring, a, i),
                                                                ring_before(ring, b, i), max - i)
@@ -119,8 +117,7 @@ REDUNDANCY_CORE uint32_t ring_first_equal(const struct ring *ring, uint64_t a, u
                                           uint32_t len)
 {
     for (uint32_t n = 0; n + 8 <= len; n += RING_STEP)
-        WARP_EACH_LANE(lane)
-        {
+        WARP_EACH_LANE (lane) {
             const uint32_t i = n + 8 * lane;
             const bool equal = i + 8 <= len && ring_load(ring, ring_ahead(ring, a, i)) ==
                                                    ring_load(ring, ring_ahead(ring, b, i));
