@@ -78,4 +78,12 @@ BYTES_INLINE uint32_t names_shorter(const uint8_t *name, uint32_t prefix_len)
     return last;
 }
 
+/* A hit's id: the number of the rule, and above it the bytes of the name that it matched. */
+#define NAMES_NO_RULE UINT64_MAX /* no rule applies */
+
+BYTES_INLINE uint64_t names_rule_id(uint32_t rule, uint32_t prefix_len)
+{
+    return rule | (uint64_t)prefix_len << 32;
+}
+
 #endif
