@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (len != 0)
         memcpy(alone, data + 3, len);
-    name_extract(&out, &packet);
+    name_extract(&out, &packet, name_protocol(&packet));
     const uint32_t n = ref_names(&expected, (enum ref_carrier)(data[0] % 3), packet.src_port,
                                  packet.dst_port, alone, len, packet.sent_len);
     check(&out, expected, n);

@@ -63,8 +63,11 @@ void name_packet_of(struct name_packet *to, const struct sl_batch *batch, uint32
     const struct sl_packet *packet = &batch->packet[item];
 
     *to = (struct name_packet){0};
-    name_take_transport(to, batch->bytes, packet, batch->payload[item]);
-    if (!name_may_be_link(packet, batch->payload[item]) || batch->origin == NULL)
+    if (batch->payload[item].len != 0) {
+        name_take_transport(to, batch->bytes, packet, batch->payload[item]);
+        return;
+    }
+    if (!name_may_be_link(packet) || batch->origin == NULL)
         return;
     const uint8_t *bytes = batch->bytes + packet->offset;
     const uint32_t begin = name_link_ndn(bytes, packet->len, batch->origin[item].link_type);
@@ -84,7 +87,7 @@ uint32_t sl_packet_names(const struct sl_batch *batch, uint32_t item,
     struct name_packet packet;
 
     name_packet_of(&packet, batch, item);
-    name_extract(&out, &packet);
+    name_extract(&out, &packet, name_protocol(&packet));
     *miss_bits = out.misses;
     return out.n;
 }

@@ -920,9 +920,11 @@ BYTES_INLINE enum sl_names_protocol name_protocol(const struct name_packet *pack
                : SL_N_NAMES_PROTOCOLS;
 }
 
-BYTES_INLINE void name_extract(struct name_out *out, const struct name_packet *packet)
+/* Finds the names of a packet of which name_protocol says this. */
+BYTES_INLINE void name_extract(struct name_out *out, const struct name_packet *packet,
+                               enum sl_names_protocol protocol)
 {
-    switch (name_protocol(packet)) {
+    switch (protocol) {
     case SL_NAMES_DNS:
         if (packet->carrier == NAME_CARRIER_TCP)
             name_extract_dns_tcp(out, packet->bytes, packet->len);

@@ -40,21 +40,20 @@ BYTES_INLINE uint32_t name_link_ndn(const uint8_t *bytes, uint32_t len, uint16_t
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
-/* The dissector knows IP alone: what a packet without IP carries is asked of its link layer. */
-BYTES_INLINE bool name_may_be_link(const struct sl_packet *packet, struct sl_span payload)
+/* The dissector knows IP alone: what a packet without payload and IP carries is asked of its link
+ * layer. */
+BYTES_INLINE bool name_may_be_link(const struct sl_packet *packet)
 {
-    return payload.len == 0 && (packet->flags & (SL_PACKET_IPV4 | SL_PACKET_IPV6)) == 0 &&
-           packet->defect == 0;
+    return (packet->flags & (SL_PACKET_IPV4 | SL_PACKET_IPV6)) == 0 && packet->defect == 0;
 }
 
-/* The payload of TCP and UDP; the carrier stays NONE where there is none. */
+/* The payload of TCP and UDP, which is there; the carrier stays NONE where it is another's. */
 BYTES_INLINE void name_take_transport(struct name_packet *to, const uint8_t *arena,
                                       const struct sl_packet *packet, struct sl_span payload)
 {
     const uint8_t *header = arena + packet->offset + packet->transport;
 
-    if (payload.len == 0 || packet->transport == 0 ||
-        (packet->protocol != SL_IP_TCP && packet->protocol != SL_IP_UDP))
+    if (packet->transport == 0 || (packet->protocol != SL_IP_TCP && packet->protocol != SL_IP_UDP))
         return;
     to->carrier = packet->protocol == SL_IP_TCP ? NAME_CARRIER_TCP : NAME_CARRIER_UDP;
     to->bytes = arena + payload.offset;

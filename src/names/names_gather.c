@@ -110,13 +110,15 @@ enum sl_status names_gather_take(struct names_gather *gather, const struct sl_ba
                                  uint32_t item, uint32_t as, struct sl_hits *hits)
 {
     struct sl_packet_name found[SL_PACKET_NAMES_MAX];
-    struct name_out out = name_out_of(found, gather->bytes + gather->bytes_len);
     struct name_packet packet;
 
     name_packet_of(&packet, batch, item);
-    if (packet.carrier == NAME_CARRIER_NONE)
+    const enum sl_names_protocol protocol = name_protocol(&packet);
+    if (protocol == SL_N_NAMES_PROTOCOLS)
         return SL_OK;
-    name_extract(&out, &packet);
+
+    struct name_out out = name_out_of(found, gather->bytes + gather->bytes_len);
+    name_extract(&out, &packet, protocol);
     if (out.n == 0 && out.misses == 0)
         return SL_OK;
     keep_names(gather, &out, as);

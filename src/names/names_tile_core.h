@@ -51,11 +51,11 @@ struct names_tile {
 
 /* What of Ethernet's NDN can be told without the link type: that it may be. */
 BYTES_INLINE bool names_tile_may_be_ndn(const struct names_items *items,
-                                        const struct sl_packet *packet, struct sl_span payload)
+                                        const struct sl_packet *packet)
 {
     const uint8_t *bytes = items->bytes + packet->offset;
 
-    return items->has_origin && name_may_be_link(packet, payload) &&
+    return items->has_origin && name_may_be_link(packet) &&
            (name_link_ndn(bytes, packet->len, NAME_LINK_ETHERNET) != 0 ||
             name_link_ndn(bytes, packet->len, NAME_LINK_LINUX_SLL) != 0 ||
             name_link_ndn(bytes, packet->len, NAME_LINK_LINUX_SLL2) != 0);
@@ -101,9 +101,12 @@ BYTES_INLINE bool names_tile_find(struct names_tile *tile, const struct names_it
 
     tile->n = tile->misses = 0;
     memset(&at, 0, sizeof at);
+    if (payload.len == 0)
+        return !names_tile_may_be_ndn(items, &packet);
     name_take_transport(&at, items->bytes, &packet, payload);
-    if (name_protocol(&at) == SL_N_NAMES_PROTOCOLS)
-        return !names_tile_may_be_ndn(items, &packet, payload);
+    const enum sl_names_protocol protocol = name_protocol(&at);
+    if (protocol == SL_N_NAMES_PROTOCOLS)
+        return true;
     if (at.len > NAMES_TILE_PAYLOAD)
         return false;
     memset(&out, 0, sizeof out);
@@ -111,7 +114,7 @@ BYTES_INLINE bool names_tile_find(struct names_tile *tile, const struct names_it
     out.max_names = NAMES_TILE_NAMES;
     out.bytes = (uint8_t *)tile->room;
     out.cap = NAMES_TILE_LEN;
-    name_extract(&out, &at);
+    name_extract(&out, &at, protocol);
     tile->n = out.n;
     tile->misses = out.misses;
     return (out.misses & (1u << SL_NAMES_MISS_MORE | 1u << SL_NAMES_MISS_LONG)) == 0;

@@ -30,7 +30,7 @@ static struct name_out extract(enum ref_carrier carrier, uint16_t src_port, uint
     if (len != 0)
         memcpy(*alone, bytes, len);
     packet.bytes = *alone;
-    name_extract(&out, &packet);
+    name_extract(&out, &packet, name_protocol(&packet));
     return out;
 }
 
