@@ -51,7 +51,7 @@ static enum names_plane plane_of(const struct sl_names *names)
                                                 : NAMES_PLANE_ATA; /* stt is an ata, too */
 }
 
-enum sl_status names_flat_make(struct names_flat **made, struct sl_names *names,
+enum sl_status names_flat_make(struct names_flat **flat, struct sl_names *names,
                                struct sl_diag *diag)
 {
     struct names_flat head = {0};
@@ -72,7 +72,7 @@ enum sl_status names_flat_make(struct names_flat **made, struct sl_names *names,
     }
     fib_table_thaw(names->table);
     pthread_mutex_unlock(&names->update_lock);
-    *made = (struct names_flat *)(void *)block;
+    *flat = (struct names_flat *)(void *)block;
     return block != NULL
                ? SL_OK
                : diag_set(diag, SL_ENOMEM, NULL, 0,
