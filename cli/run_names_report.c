@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "json_text.h"
 #include "run_names.h"
 
 /* Rules that matched, with what they say. */
@@ -184,20 +185,6 @@ static json_t *number(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
-/* Paths, names and values may be any bytes; JSON is UTF-8. */
-static json_t *json_text(const char *text, size_t len)
-{
-    json_t *value = json_stringn(text, len);
-    char *safe = value == NULL ? malloc(len + 1) : NULL;
-
-    for (size_t i = 0; safe != NULL && i < len; i++)
-        safe[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-    if (safe != NULL)
-        value = json_stringn(safe, len);
-    free(safe);
-    return value;
-}
-
 static void set_action(const struct run_names *names, const struct sl_names_answer *answer,
                        json_t *object)
 {
@@ -207,7 +194,7 @@ static void set_action(const struct run_names *names, const struct sl_names_answ
 
     json_object_set_new(object, "action", json_string(sl_names_action_text(answer->action)));
     for (uint32_t i = 0; (value = sl_names_value(names->names, answer, i, &len)) != NULL; i++)
-        json_array_append_new(values, json_text(value, len));
+        json_array_append_new(values, cli_json_text(value, len));
     if (json_array_size(values) != 0)
         json_object_set(object, answer->action == SL_NAMES_FORWARD ? "next_hops" : "values",
                         values);
@@ -241,7 +228,7 @@ static json_t *json_lists(const struct run_names *names)
 
         json_array_append_new(array,
                               json_pack("{s:o, s:o, s:s}", "count", number(rows[i].n), "list",
-                                        json_text(list, strlen(list)), "format", format));
+                                        cli_json_text(list, strlen(list)), "format", format));
     }
     free(rows);
     return array;
@@ -258,8 +245,8 @@ static json_t *json_rules(const struct run_names *names, bool details)
         const char *list = sl_names_list(names->names, rows[i].answer.list, NULL);
         json_t *entry =
             json_pack("{s:o, s:o, s:o, s:I}", "count", number(rows[i].n), "prefix",
-                      json_text(prefix, strlen(prefix)), "list", json_text(list, strlen(list)),
-                      "line", (json_int_t)rows[i].answer.line);
+                      cli_json_text(prefix, strlen(prefix)), "list",
+                      cli_json_text(list, strlen(list)), "line", (json_int_t)rows[i].answer.line);
 
         set_action(names, &rows[i].answer, entry);
         json_array_append_new(array, entry);
