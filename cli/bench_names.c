@@ -14,7 +14,8 @@ enum {
     SEED = 20130401,
     LINE_MAX_LEN = 4096,
     LABELS_MAX = 64, /* of a generated or recombined name */
-    PATH_LEN = 40    /* bytes of a path, at most */
+    PATH_LEN = 40,   /* bytes of a path, at most */
+    NAME_TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64
 };
 
 static uint32_t hop_of(const uint8_t *name, size_t len)
@@ -302,4 +303,37 @@ bool bench_names_trace(struct bench_data *data, const struct bench_names *names,
     snprintf(data->text, sizeof data->text, "%.48s, %s trace of %.1f B", names->text,
              heavy ? "heavy" : "average", (double)data->bytes / (double)data->items);
     return good;
+}
+
+/* ---- as a table ------------------------------------------------------------------------------ */
+
+struct sl_names *bench_names_table(const struct bench_names *from)
+{
+    struct sl_names *names = NULL;
+    struct sl_diag diag = {0};
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    char *written = malloc(NAME_TEXT_MAX);
+
+    for (size_t i = 0; out != NULL && written != NULL && i < from->n; i++) {
+        const struct sl_fib_entry *entry = &from->entries[i];
+        const struct sl_name name = {entry->name, entry->name_len, entry->name_len, SL_NAME_NDN};
+
+        (void)sl_name_write(&name, written, NAME_TEXT_MAX);
+        fprintf(out, "%s\t%u\n", written, entry->next_hop);
+    }
+    free(written);
+    bool good = out != NULL && fclose(out) == 0;
+    if (!good)
+        snprintf(diag.text, sizeof diag.text, "no memory for a table of %zu names", from->n);
+    good = good && sl_names_create(&names, &diag) == SL_OK &&
+           sl_names_load_text(names, "bench", "prefix", text, len, &diag) == SL_OK &&
+           sl_names_build(names, NULL, &diag) == SL_OK;
+    free(text);
+    if (good)
+        return names;
+    cli_diag(&diag);
+    sl_names_free(names);
+    return NULL;
 }

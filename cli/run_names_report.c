@@ -174,6 +174,8 @@ void run_names_report(const struct run_names *names, bool details, FILE *out)
         if (count.missed[m] != 0)
             fprintf(out, "  no name: %s, %s packets\n", sl_names_miss_text((enum sl_names_miss)m),
                     cli_count(count.missed[m], text));
+    if (count.left != 0)
+        fprintf(out, "  left to the CPU by the GPU: %s packets\n", cli_count(count.left, text));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -270,8 +272,9 @@ json_t *run_names_json(const struct run_names *names, bool details)
         if (count.missed[m] != 0)
             json_object_set_new(missed, sl_names_miss_name((enum sl_names_miss)m),
                                 number(count.missed[m]));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", number(table.names),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", number(table.names),
                      "packets", number(count.packets), "matched", number(names->n_matched),
-                     "protocols", protocols, "missed", missed, "by_action", json_actions(names),
-                     "by_list", json_lists(names), "by_line", json_rules(names, details));
+                     "protocols", protocols, "missed", missed, "left_to_cpu", number(count.left),
+                     "by_action", json_actions(names), "by_list", json_lists(names), "by_line",
+                     json_rules(names, details));
 }
