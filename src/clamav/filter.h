@@ -34,7 +34,7 @@ struct clam_flight {
     struct sl_batch *batch;
     struct clam_queued *queue; /* by item */
     bool is_piece;
-    uint64_t base; /* of a piece: where in the object it begins */
+    uint64_t base;  /* of a piece: where in the object it begins */
     bool submitted; /* and not waited for */
     struct sl_hits hits;
     struct sl_limits limits;

@@ -387,7 +387,8 @@ static void collect_unanchored(struct sl_clamav_scanner *scanner)
             add_candidate(scanner, searched[i]);
 }
 
-static enum sl_status end_object(struct sl_clamav_scanner *scanner, const struct clam_queued *queued)
+static enum sl_status end_object(struct sl_clamav_scanner *scanner,
+                                 const struct clam_queued *queued)
 {
     struct sl_clamav_result *result = &scanner->result;
 
