@@ -395,8 +395,7 @@ static enum sl_status end_object(struct sl_clamav_scanner *scanner,
     scanner->match.complete = !result->suspect;
     collect_unanchored(scanner);
     sort_candidates(scanner);
-    if (scanner->object.bytes == NULL)
-        clam_match_search_ahead(&scanner->match, scanner->candidates, scanner->n_candidates);
+    clam_match_search_ahead(&scanner->match, scanner->candidates, scanner->n_candidates);
     match_candidates(scanner, 0);
     if (!scanner->over && queued->len == queued->full_len &&
         has_size(scanner->db->block, scanner->object.len))
