@@ -108,7 +108,7 @@ static struct sl_mpm_table *copy_of(const struct sl_mpm_table *table)
 
 static void write_resealed(struct sl_mpm_table *copy)
 {
-    copy->checksum = mpm_table_checksum(copy);
+    copy->checksum = mpm_table_checksum(copy, false);
     write_file(copy, copy->len);
 }
 
