@@ -268,17 +268,13 @@ static enum sl_status build(struct sl_fib *fib, bool has_rows, uint32_t n_more,
     return SL_OK;
 }
 
-static enum sl_status ata_build(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                                struct sl_diag *diag)
+static enum sl_status ata_build(struct sl_fib *fib, struct sl_diag *diag)
 {
-    (void)entries;
     return build(fib, false, 0, diag);
 }
 
-static enum sl_status stt_build(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                                struct sl_diag *diag)
+static enum sl_status stt_build(struct sl_fib *fib, struct sl_diag *diag)
 {
-    (void)entries;
     return build(fib, true, 0, diag);
 }
 

@@ -17,10 +17,8 @@ struct fib_plane {
     const struct sl_fib_engine *engine;
 
     /* Makes the plane of what the tree holds and publishes it, in place of one that there may be.
-     * `entries`, if not NULL, are the names of the nodes by their `piece`. Where it fails nothing
-     * has changed. */
-    enum sl_status (*build)(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                            struct sl_diag *diag);
+     * Where it fails nothing has changed. */
+    enum sl_status (*build)(struct sl_fib *fib, struct sl_diag *diag);
 
     /* A node's entry comes into the plane, with the tree's next hop; leaves it; gets another next
      * hop. The last thing they do is one store that lets look-ups see it. False: no memory, nothing

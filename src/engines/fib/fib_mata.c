@@ -482,13 +482,11 @@ static struct mata *make_mata(const struct sl_fib *fib, const struct fib_states 
     return NULL;
 }
 
-static enum sl_status mata_build(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                                 struct sl_diag *diag)
+static enum sl_status mata_build(struct sl_fib *fib, struct sl_diag *diag)
 {
     struct fib_states states;
     struct mata *made = NULL;
 
-    (void)entries;
     if (fib_states_make(&states, &fib->tree, &fib_cut_words)) {
         made = make_mata(fib, &states);
         fib_states_free(&states);
@@ -634,7 +632,7 @@ static bool mata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
     }
     uint32_t n = split(mata, name, len);
     if (!has_room(mata, n)) {
-        if (mata_build(fib, NULL, NULL) != SL_OK)
+        if (mata_build(fib, NULL) != SL_OK)
             return false;
         if (fib_in_plane(node))
             return true;
