@@ -219,7 +219,7 @@ static struct ata *make_ata(const struct sl_fib *fib, const struct fib_states *s
     struct ata *ata = (struct ata *)calloc(1, sizeof *ata);
     const uint64_t n = has_rows ? (uint64_t)states->n * ATA_ROW : states->n_edges;
 
-    if (ata == NULL || (ata->view = (struct fib_view *)calloc(1, sizeof *ata->view)) == NULL) {
+    if (ata == NULL || (ata->view = fib_view_make()) == NULL) {
         free(ata);
         return NULL;
     }

@@ -85,7 +85,7 @@ static void free_view(struct fib_view *view)
 static struct fib_view *make_view(const struct sl_fib *fib, size_t n_slots, uint32_t split)
 {
     const size_t n_buckets = n_slots / HASH_SLOTS + 2;
-    struct fib_view *view = (struct fib_view *)calloc(1, sizeof *view);
+    struct fib_view *view = fib_view_make();
 
     if (view == NULL || n_buckets > UINT32_MAX) {
         free(view);

@@ -67,6 +67,9 @@ extern const struct fib_plane fib_hash_plane, fib_mata_plane, fib_ata_plane, fib
 
 const struct fib_plane *fib_find_plane(const char *name); /* NULL: no such */
 
+/* One with zeros, in cache lines of its own, to be freed; NULL: no memory. */
+struct fib_view *fib_view_make(void);
+
 void fib_table_init(struct sl_fib_table *table, const struct fib_plane *plane);
 void fib_table_end(struct sl_fib_table *table);
 

@@ -465,7 +465,7 @@ static struct mata *make_mata(const struct sl_fib *fib, const struct fib_states 
     struct mata *mata = (struct mata *)calloc(1, sizeof *mata);
     struct placing placing = {.mata = mata, .states = states};
 
-    if (mata == NULL || (mata->view = (struct fib_view *)calloc(1, sizeof *mata->view)) == NULL) {
+    if (mata == NULL || (mata->view = fib_view_make()) == NULL) {
         free(mata);
         return NULL;
     }
