@@ -286,7 +286,7 @@ struct placing {
     uint32_t *number; /* of each state, with its mark */
     uint32_t *spilled;
     size_t n_spilled;
-    uint32_t head; /* all slots before it are taken */
+    uint32_t cursor; /* where the last state went: what is free before it did not suit others */
 };
 
 static uint32_t next_free(const struct placing *placing, uint32_t at)
@@ -324,7 +324,7 @@ static uint32_t choose_number(struct placing *placing, uint32_t first, uint32_t 
     const uint32_t shift =
         mata_modulo(placing->states->edges[first].word, view->n_places[0], view->reciprocal[0]);
     const uint32_t max_tries = n == 1 ? TRIES_MAX : n > 1000 ? TRIES_WIDE : TRIES_MANY / n + 8;
-    uint32_t at = placing->head, best = UINT32_MAX, best_number = 0;
+    uint32_t at = placing->cursor, best = UINT32_MAX, best_number = 0;
 
     for (uint32_t tries = 0; best != 0 && (tries < max_tries || best_number == 0); tries++) {
         if (tries == TRIES_MAX)
@@ -339,6 +339,7 @@ static uint32_t choose_number(struct placing *placing, uint32_t first, uint32_t 
         if (sum < best) {
             best = sum;
             best_number = number;
+            placing->cursor = at;
         }
     }
     return best_number;
@@ -364,7 +365,6 @@ static void place_state(struct placing *placing, uint32_t state)
             flip_bit(placing->taken, place);
         }
     }
-    placing->head = next_free(placing, placing->head);
 }
 
 /* Wide states first, while there is room for them. */
