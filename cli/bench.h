@@ -13,7 +13,7 @@
 #include "sluice/device.h"
 #include "sluice/engine.h"
 
-enum { BENCH_COUNTS_MAX = 16, BENCH_RUNS_MAX = 101, BENCH_CORES_MAX = 16 };
+enum { BENCH_COUNTS_MAX = 16, BENCH_RUNS_MAX = 101, BENCH_CORES_MAX = 16, BENCH_GPUS_MAX = 16 };
 
 struct json_t;
 
@@ -25,6 +25,8 @@ struct bench {
     struct rule_files rule_files; /* their literals; generated ones where none were named */
     const char **literal_paths;   /* files of literals, instead of rule files */
     size_t n_literal_paths;
+    const char **database_paths; /* of ClamAV */
+    size_t n_database_paths;
     size_t counts[BENCH_COUNTS_MAX]; /* literals of each set */
     size_t n_counts;
     const char *algorithms; /* names with commas between, or NULL: all that are not slow */
@@ -39,7 +41,9 @@ struct bench {
     bool all_cores;        /* rows on all cores too */
     const char *device_name;
     struct sl_device device;
-    uint32_t runs; /* counted runs of each row, after one warm-up */
+    struct sl_device gpus[BENCH_GPUS_MAX]; /* all that were asked for: `device` is the first */
+    uint32_t n_gpus;                       /* 0: none */
+    uint32_t runs;                         /* counted runs of each row, after one warm-up */
     bool json;
     const char
         *variants; /* further variants of engines, ENGINE:NAME with commas between, or NULL */
@@ -246,11 +250,13 @@ bool bench_whole_check(const struct bench *bench);
 bool bench_capture(const struct bench *bench);
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
+bool bench_scan(const struct bench *bench);
 bool bench_sampling(const struct bench *bench);
 
 /* bench_sampling.c: whether this build has a sampler of this name. */
 bool bench_is_sampler(const char *name);
 bool bench_redundancy(const struct bench *bench);
+bool bench_batch_encoder(const struct bench *bench); /* a part of it, for GPUs */
 bool bench_fib(const struct bench *bench);
 bool bench_packet_names(const struct bench *bench);
 

@@ -120,7 +120,7 @@ static bool note_engines(struct noted *noted, const struct bench_together *toget
     for (unsigned e = 0; e < together->n_engines; e++) {
         const struct sl_engine *engine = together->engines[e].engine;
         char why[SL_WHY_LEN];
-        const struct sl_backend *real = sl_engine_choose(engine, together->device.kind, why);
+        const struct sl_backend *real = sl_engine_choose(engine, together->devices[0].kind, why);
 
         if (real == NULL) {
             cli_error("bench: %s cannot run: %s", engine->name, why);
@@ -262,8 +262,8 @@ static double pass(struct passing *passing)
                        bind_to_cores(passing->cores, &allowed);
 
     sl_pipeline_config_init(&config);
-    config.devices[0] = passing->together->device;
-    config.n_devices = 1;
+    config.n_devices = passing->together->n_devices;
+    memcpy(config.devices, passing->together->devices, config.n_devices * sizeof *config.devices);
     config.batch_len = data->owned[0]->bytes_cap;
     config.batch_items = data->owned[0]->max_items;
     config.n_workers = passing->cores;
@@ -313,7 +313,7 @@ static json_t *since(const struct passing *passing, uint64_t ns)
 static json_t *moment_json(const struct passing *passing, size_t number)
 {
     const struct moment *moment = &passing->moments[number];
-    const bool cuda = passing->together->device.kind == SL_DEVICE_CUDA;
+    const bool cuda = passing->together->devices[0].kind == SL_DEVICE_CUDA;
     json_t *engines = json_array();
 
     for (unsigned e = 0; e < passing->together->n_engines; e++)

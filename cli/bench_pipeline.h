@@ -21,7 +21,8 @@ struct bench_together {
     unsigned n_engines;
     const struct bench_data *data; /* on the host; batches get its bytes by copying, */
     bool stays;                    /* or, where set, are full already, and the copy is not timed */
-    struct sl_device device;
+    const struct sl_device *devices; /* GPUs, or the CPU */
+    uint32_t n_devices;
 };
 
 /* What ran, on how many cores (the process is bound to as many), and how. */

@@ -117,7 +117,7 @@ static bool open_residents(struct residents *all)
     }
     for (; all->n_batches < together->data->n_batches; all->n_batches++)
         if (!bench_to_device(&all->batches[all->n_batches].data, together->data, all->n_batches,
-                             together->device.index)) {
+                             together->devices[0].index)) {
             bench_unload(&all->batches[all->n_batches].data);
             return false;
         }

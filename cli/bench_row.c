@@ -152,7 +152,8 @@ static void print_text(const json_t *row)
         printf(" (%s)", bench_text_of(row, "ceiling_of"));
     print_share(row, "best_ceiling", ", ");
     if (bench_number_of(row, "scaling") > 0)
-        printf("  %.2f x one core", bench_number_of(row, "scaling"));
+        printf("  %.2f x one %s", bench_number_of(row, "scaling"),
+               json_object_get(row, "cores") != NULL ? "core" : "GPU");
     if (bench_number_of(row, "items_per_s") > 0)
         printf("  %.2f M items/s", bench_number_of(row, "items_per_s") / 1e6);
     if (bench_number_of(row, "p99_us") > 0)

@@ -14,6 +14,7 @@
 #include "bench_names.h"
 #include "cli.h"
 #include "sluice/header.h"
+#include "sluice/packet_names.h"
 #include "sluice/sampling.h"
 
 enum {
@@ -119,6 +120,8 @@ struct contender {
     struct bench_data trace;
     struct sl_fib *fib;
     struct bench_lookups lookups;
+    struct sl_names *table_of_names;
+    struct sl_names_watch *watch;
 };
 
 static void free_contender(struct contender *contender)
@@ -129,6 +132,8 @@ static void free_contender(struct contender *contender)
     bench_literals_free(&contender->literals);
     bench_unload(&contender->trace);
     sl_fib_free(contender->fib);
+    sl_names_watch_free(contender->watch);
+    sl_names_free(contender->table_of_names);
     bench_names_free(&contender->names);
 }
 
@@ -281,16 +286,39 @@ static bool build_names(struct contender *contender, const struct bench *bench, 
     return true;
 }
 
+/* The names that packets ask for. */
+static bool build_packet_names(struct contender *contender, const struct bench *bench,
+                               const char *variant, enum sl_device_kind kind, char why[320])
+{
+    struct sl_diag diag = {0};
+
+    snprintf(contender->what, sizeof contender->what, "packet names");
+    snprintf(why, 320, "no names");
+    if (!bench_names_load(&contender->names, bench, bench->entries[0]))
+        return false;
+    contender->table_of_names = bench_names_table(&contender->names);
+    if (contender->table_of_names == NULL)
+        return false;
+    if (sl_names_watch_create(&contender->watch, contender->table_of_names, &diag) != SL_OK) {
+        snprintf(why, 320, "%.300s", diag.text);
+        return false;
+    }
+    contender->engine = &sl_names_engine;
+    contender->table = contender->watch;
+    if (!choose_backend(contender, bench, variant, kind, why))
+        return false;
+    snprintf(contender->variant, sizeof contender->variant, "%s", contender->backend->name);
+    return true;
+}
+
 /* All engines: who adds one adds a line. Those that have an sl_engine go over one transfer too. */
 static const struct {
     const char *name; /* of --variants */
     build_contender *build;
     const char *peer; /* a variant that is measured too, as it is another's, or NULL */
-} engines[] = {{"header", build_header, NULL},
-               {"mpm", build_literals, "vectorscan"},
-               {"sampling", build_sampling, NULL},
-               {"virus", build_viruses, NULL},
-               {"names", build_names, NULL}};
+} engines[] = {{"header", build_header, NULL},     {"mpm", build_literals, "vectorscan"},
+               {"sampling", build_sampling, NULL}, {"virus", build_viruses, NULL},
+               {"names", build_names, NULL},       {"packet-names", build_packet_names, NULL}};
 
 enum { N_ENGINES = sizeof engines / sizeof *engines };
 
@@ -402,7 +430,7 @@ static void print_together(const struct bench_whole *whole, const char *variant,
                            const struct bench_together_result *result)
 {
     const struct bench_data *data = together->data;
-    const bool cuda = together->device.kind == SL_DEVICE_CUDA;
+    const bool cuda = together->devices[0].kind == SL_DEVICE_CUDA;
     const struct bench_ceilings *ceilings = &whole->ceilings;
     const struct bench_row row = {.what = "all",
                                   .variant = variant,
@@ -410,8 +438,8 @@ static void print_together(const struct bench_whole *whole, const char *variant,
                                   .rate = result->rate,
                                   .unit = 1e9,
                                   .unit_name = "GB/s",
-                                  .ceiling = cuda ? ceilings->link * (double)data->bytes /
-                                                        (double)data->crossing
+                                  .ceiling = cuda ? together->n_devices * ceilings->link *
+                                                        (double)data->bytes / (double)data->crossing
                                                   : ceilings->copy[which],
                                   .ceiling_of = cuda ? "link" : "memory copy",
                                   .role = role,
@@ -499,25 +527,55 @@ static bool run_resident(const struct bench_whole *whole, const struct bench_tog
     return true;
 }
 
+/* All GPUs side by side, if there are several; the scaling is over the first alone. */
+static bool run_on_gpus(const struct bench_whole *whole, const struct bench_together *of_one)
+{
+    struct bench_together both = *of_one;
+    struct bench_together_result results[2] = {0};
+    const unsigned all = 0;
+    char of[96];
+
+    both.n_devices = whole->bench->n_gpus;
+    if (both.n_devices == 1)
+        return true;
+    if (!bench_run_together(whole->bench, of_one, &all, 1, 0, &results[0]) ||
+        !bench_run_together(whole->bench, &both, &all, 1, 0, &results[1]))
+        return false;
+    json_decref(results[0].timeline);
+    snprintf(of, sizeof of, "%u engines, %u GPUs, pinned", both.n_engines, both.n_devices);
+    print_together(whole, of, &both, 0, BENCH_ALONE,
+                   results[1].rate.median / results[0].rate.median, &results[1]);
+    return true;
+}
+
+static bool run_on_cpu(const struct bench_whole *whole)
+{
+    const struct sl_device cpu = {.kind = SL_DEVICE_CPU, .usable = true};
+    const struct bench_together together = {.engines = whole->engines,
+                                            .n_engines = whole->n_engines,
+                                            .data = &whole->packets,
+                                            .devices = &cpu,
+                                            .n_devices = 1};
+
+    return whole->n_engines == 0 || run_on_cores(whole, &together);
+}
+
 static bool run_all_together(const struct bench_whole *whole)
 {
-    struct bench_together together = {.engines = whole->engines,
-                                      .n_engines = whole->n_engines,
-                                      .data = &whole->packets,
-                                      .device = {.kind = SL_DEVICE_CPU, .usable = true}};
+    struct bench_together together = {.engines = whole->on_gpu,
+                                      .n_engines = whole->n_on_gpu,
+                                      .data = &whole->pinned,
+                                      .devices = whole->bench->gpus,
+                                      .n_devices = 1};
 
-    if (whole->n_engines != 0 && !run_on_cores(whole, &together))
+    if (!run_on_cpu(whole))
         return false;
     if (whole->n_on_gpu == 0)
         return true;
-    together = (struct bench_together){.engines = whole->on_gpu,
-                                       .n_engines = whole->n_on_gpu,
-                                       .data = &whole->pinned,
-                                       .device = whole->bench->device};
     if (!run_on_gpu(whole, &together, "", BENCH_TOGETHER) || !run_resident(whole, &together))
         return false;
     together.stays = true;
-    if (!run_on_gpu(whole, &together, ", pinned", BENCH_ALONE))
+    if (!run_on_gpu(whole, &together, ", pinned", BENCH_ALONE) || !run_on_gpus(whole, &together))
         return false;
     together.data = &whole->small;
     return run_on_gpu(whole, &together, ", pinned, 4 MiB", BENCH_ALONE);

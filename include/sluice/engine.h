@@ -56,6 +56,12 @@ struct sl_limits {
     /* CUDA: hits, where a batch has many, come nearly as sl_hits_sort leaves them, for who sorts
      * them: that then takes little. */
     bool ordered;
+
+    /* CUDA: NULL, or device memory where hits stay instead of crossing back, for the kernels of
+     * whoever gave it: an uint64_t, the number found, and behind it the first max_hits of them,
+     * valid on the batch's stream when submit has returned. Of sl_hits wait then sets n alone, and
+     * its cap is not looked at. */
+    void *device_hits;
 };
 
 enum { SL_WHY_LEN = 160 }; /* bytes of a reason, NUL included */

@@ -261,14 +261,19 @@ static void release_table(const void *table, int device)
 /* ---- hits ------------------------------------------------------------------------------------ */
 
 /* How hits come back: submit ends with one copy of the count and as many hits as the batches before
- * let expect, into pinned memory, and wait hands what was found to the caller's array, which so
+ * let expect, into pinned memory, and wait copies what was found to the caller's array, which so
  * may lie anywhere. Only what was not expected takes a second copy, and a second wait. At first 64
- * KB are expected, which the link carries in less than starting a copy takes. */
-enum { EXPECTED_MIN_LEN = 64 << 10, EXPECTED_MAX_LEN = 4 << 20 /* bytes */ };
+ * KB are expected, which the link carries in less than starting a copy takes. Where more are, and
+ * the caller's array is pinned, they cross right into it, in a copy of their own: a core would take
+ * longer for them than the link does for the batch. */
+enum {
+    EXPECTED_MIN = (64 << 10) / sizeof(struct sl_hit),
+    EXPECTED_MAX = (4 << 20) / sizeof(struct sl_hit)
+};
 
-static size_t found_len(const struct cuda_hits *hits, size_t n)
+static size_t found_len(size_t n)
 {
-    return offsetof(struct cuda_found, hit) + n * hits->hit_len;
+    return offsetof(struct cuda_found, hit) + n * sizeof(struct sl_hit);
 }
 
 static uint32_t at_most(uint32_t n, size_t max)
@@ -276,29 +281,32 @@ static uint32_t at_most(uint32_t n, size_t max)
     return n < max ? n : (uint32_t)max;
 }
 
-static enum sl_status open_hits(struct cuda_hits *hits, size_t hit_len,
-                                const struct sl_limits *limits, struct sl_diag *diag)
+static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *limits,
+                                struct sl_diag *diag)
 {
-    hits->hit_len = hit_len;
     hits->cap = limits->max_hits;
-    hits->h_cap = at_most(hits->cap, EXPECTED_MAX_LEN / hit_len);
-    hits->expected = at_most(hits->cap, EXPECTED_MIN_LEN / hit_len);
+    hits->h_cap = at_most(EXPECTED_MAX, hits->cap);
+    hits->expected = at_most(EXPECTED_MIN, hits->cap);
+    hits->stay = limits->device_hits != NULL;
+    hits->d_found = (struct cuda_found *)limits->device_hits;
+    if (hits->stay)
+        hits->h_cap = 0;
 
     enum sl_status status = cuda_choose(limits->device, diag);
-    if (status == SL_OK)
-        status = cuda_take((void **)&hits->d_found, found_len(hits, hits->cap), "hits", diag);
+    if (status == SL_OK && !hits->stay)
+        status = cuda_take((void **)&hits->d_found, found_len(hits->cap), "hits", diag);
     if (status == SL_OK && limits->ordered)
-        status = cuda_order_open(&hits->order, hit_len, limits, diag);
+        status = cuda_order_open(&hits->order, limits, diag);
     if (status != SL_OK)
         return status;
 
     /* More cross than were found: let them be defined. */
-    cudaError_t error = cudaMemset(hits->d_found, 0, found_len(hits, hits->h_cap));
+    cudaError_t error = cudaMemset(hits->d_found, 0, found_len(hits->h_cap));
     if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
         error = cudaStreamSynchronize(cudaStreamLegacy);
     if (error == cudaSuccess)
-        error = cudaHostAlloc((void **)&hits->h_found, found_len(hits, hits->h_cap),
-                              cudaHostAllocPortable);
+        error =
+            cudaHostAlloc((void **)&hits->h_found, found_len(hits->h_cap), cudaHostAllocPortable);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&hits->done, cudaEventDisableTiming);
     return cuda_status(error, "preparing for hits", diag);
@@ -310,9 +318,10 @@ static void close_hits(struct cuda_hits *hits, const struct sl_limits *limits)
         (void)cuda_wait_for_event(hits->done, limits); /* a run that failed may not have waited */
         (void)cudaEventDestroy(hits->done);
     }
-    cuda_free(hits->d_found, limits->device);
+    if (!hits->stay)
+        cuda_free(hits->d_found, limits->device);
     cuda_order_close(&hits->order, limits);
-    device_pinned_free(hits->h_found, found_len(hits, hits->h_cap));
+    device_pinned_free(hits->h_found, found_len(hits->h_cap));
 }
 
 /* A quarter more than was needed; after a burst it shrinks by an eighth a batch. */
@@ -323,9 +332,19 @@ static void expect_hits(struct cuda_hits *hits, uint32_t n)
 
     if (expected < kept)
         expected = kept;
-    if (expected < EXPECTED_MIN_LEN / hits->hit_len)
-        expected = EXPECTED_MIN_LEN / hits->hit_len;
+    if (expected < EXPECTED_MIN)
+        expected = EXPECTED_MIN;
     hits->expected = at_most(hits->h_cap, expected);
+}
+
+static bool is_pinned(const void *memory)
+{
+    struct cudaPointerAttributes attributes;
+
+    if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess)
+        return attributes.type == cudaMemoryTypeHost;
+    (void)cudaGetLastError();
+    return false;
 }
 
 static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *batch,
@@ -333,8 +352,9 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
 {
     hits->stream = (cudaStream_t)batch->stream;
     hits->out = out;
-    hits->n_along = at_most(hits->expected, out->cap);
     hits->n_items = batch->n_items;
+    hits->n_along = hits->stay ? 0 : at_most(hits->expected, out->cap);
+    hits->cross_to_out = hits->n_along > EXPECTED_MIN && is_pinned(out->hit);
     /* The current device is a thread's: submit may run on a thread that never chose one. */
     const enum sl_status status = cuda_choose(batch->device, NULL);
 
@@ -344,34 +364,25 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
                                          "starting on a batch", NULL);
 }
 
-/* What few hits there are is sorted on a core sooner than kernels start. */
-static bool is_worth_ordering(const struct cuda_hits *hits, const struct sl_limits *limits)
+static enum sl_status end_hits(struct cuda_context *context)
 {
-    return limits->ordered && hits->expected > EXPECTED_MIN_LEN / hits->hit_len;
-}
-
-static enum sl_status end_hits(struct cuda_hits *hits, const struct cuda_context *context)
-{
+    struct cuda_hits *hits = &context->hits;
+    const uint32_t n_behind_count = hits->cross_to_out ? 0 : hits->n_along;
     cudaError_t error = cudaGetLastError();
 
-    if (error == cudaSuccess && is_worth_ordering(hits, &context->limits))
-        error = cuda_order_launch(&hits->order, hits->d_found, hits->hit_len, &context->limits,
-                                  hits->n_items, context->n_multiprocessors, hits->stream);
+    if (error == cudaSuccess && context->limits.ordered)
+        error = cuda_order_launch(&hits->order, hits->d_found, &context->limits, hits->n_items,
+                                  context->n_multiprocessors, hits->stream);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(hits, hits->n_along),
+        error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(n_behind_count),
                                 cudaMemcpyDeviceToHost, hits->stream);
+    if (error == cudaSuccess && hits->cross_to_out)
+        error = cudaMemcpyAsync(hits->out->hit, hits->d_found->hit,
+                                hits->n_along * sizeof *hits->out->hit, cudaMemcpyDeviceToHost,
+                                hits->stream);
     if (error == cudaSuccess)
         error = cudaEventRecord(hits->done, hits->stream);
     return cuda_status(error, "launching a kernel", NULL);
-}
-
-/* Hands n hits that crossed to the caller: they lie anywhere, or at the end of his array. */
-static void hand_over(struct sl_hit *to, const void *from, size_t n, size_t hit_len)
-{
-    if (hit_len == sizeof *to)
-        memmove(to, from, n * sizeof *to);
-    else
-        cuda_hits_widen(to, from, n);
 }
 
 /* Hits `first` to n - 1, which did not cross with the count. A copy to memory that is not pinned
@@ -379,50 +390,44 @@ static void hand_over(struct sl_hit *to, const void *from, size_t n, size_t hit_
 static enum sl_status fetch_hits(struct cuda_hits *hits, const struct sl_limits *limits,
                                  uint32_t first, uint32_t n)
 {
-    const enum sl_status status = cuda_wait_for_stream(hits->stream, limits);
+    enum sl_status status = cuda_wait_for_stream(hits->stream, limits);
 
-    const size_t len = (n - first) * hits->hit_len;
-    uint8_t *const end = (uint8_t *)(hits->out->hit + n);
-
-    if (status != SL_OK)
-        return status;
-    cudaError_t error =
-        cudaMemcpyAsync(end - len, (const uint8_t *)hits->d_found->hit + first * hits->hit_len, len,
-                        cudaMemcpyDeviceToHost, hits->stream);
-
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(hits->stream);
-    if (error == cudaSuccess)
-        hand_over(hits->out->hit + first, end - len, n - first, hits->hit_len);
-    return cuda_status(error, "copying hits back", NULL);
+    if (status == SL_OK)
+        status = cuda_status(cudaMemcpyAsync(hits->out->hit + first, hits->d_found->hit + first,
+                                             (n - first) * sizeof *hits->out->hit,
+                                             cudaMemcpyDeviceToHost, hits->stream),
+                             "copying hits back", NULL);
+    return status == SL_OK ? cuda_wait_for_stream(hits->stream, limits) : status;
 }
 
 static enum sl_status wait_for_hits(struct cuda_hits *hits, const struct sl_limits *limits)
 {
     struct sl_hits *out = hits->out;
-    const enum sl_status ended = cuda_wait_for_event(hits->done, limits);
+    enum sl_status status = cuda_wait_for_event(hits->done, limits);
 
-    if (ended != SL_OK)
-        return ended;
+    if (status != SL_OK)
+        return status;
     out->n = hits->h_found->n;
+
+    if (hits->stay)
+        return out->n > hits->cap ? SL_EOVERFLOW : SL_OK;
 
     const uint32_t n_kept = at_most(hits->cap, out->n);
     const uint32_t n = at_most(n_kept, out->cap);
     const uint32_t n_along = at_most(n, hits->n_along);
 
     expect_hits(hits, n_kept);
-    if (n_along > 0)
-        hand_over(out->hit, hits->h_found->hit, n_along, hits->hit_len);
-
-    const enum sl_status status = n > n_along ? fetch_hits(hits, limits, n_along, n) : SL_OK;
+    if (n_along > 0 && !hits->cross_to_out)
+        memcpy(out->hit, hits->h_found->hit, n_along * sizeof *out->hit);
+    if (n > n_along)
+        status = fetch_hits(hits, limits, n_along, n);
     return status == SL_OK && out->n > n ? SL_EOVERFLOW : status;
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
-static enum sl_status open_context(void **context, size_t hit_len, const void *table,
-                                   size_t table_len, const struct sl_limits *limits,
-                                   struct sl_diag *diag)
+enum sl_status cuda_context_open(void **context, const void *table, size_t table_len,
+                                 const struct sl_limits *limits, struct sl_diag *diag)
 {
     struct cuda_context *cuda = (struct cuda_context *)calloc(1, sizeof *cuda);
     int n_multiprocessors = 0;
@@ -438,7 +443,7 @@ static enum sl_status open_context(void **context, size_t hit_len, const void *t
     if (status == SL_OK)
         status = acquire_table(&cuda->d_table, table, table_len, limits->device, diag);
     if (status == SL_OK)
-        status = open_hits(&cuda->hits, hit_len, limits, diag);
+        status = open_hits(&cuda->hits, limits, diag);
     if (status != SL_OK) {
         cuda_context_close(cuda);
         return status;
@@ -446,18 +451,6 @@ static enum sl_status open_context(void **context, size_t hit_len, const void *t
     cuda->n_multiprocessors = (uint32_t)n_multiprocessors;
     *context = cuda;
     return SL_OK;
-}
-
-enum sl_status cuda_context_open(void **context, const void *table, size_t table_len,
-                                 const struct sl_limits *limits, struct sl_diag *diag)
-{
-    return open_context(context, sizeof(struct cuda_hit), table, table_len, limits, diag);
-}
-
-enum sl_status cuda_context_open_wide(void **context, const void *table, size_t table_len,
-                                      const struct sl_limits *limits, struct sl_diag *diag)
-{
-    return open_context(context, sizeof(struct sl_hit), table, table_len, limits, diag);
 }
 
 void cuda_context_close(void *context)
@@ -495,7 +488,7 @@ enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_b
 
 enum sl_status cuda_submit_end(struct cuda_context *context)
 {
-    return end_hits(&context->hits, context);
+    return end_hits(context);
 }
 
 enum sl_status cuda_context_wait(void *context)

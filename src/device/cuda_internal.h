@@ -9,7 +9,6 @@
 
 #include <cuda_runtime.h>
 
-#include "device/cuda_hit.h"
 #include "device/cuda_order.h"
 #include "device/device.h"
 #include "sluice/batch.h"
@@ -36,18 +35,19 @@ enum sl_status cuda_wait_for_stream(cudaStream_t stream, const struct sl_limits 
 /* Hits as they cross back: one block, so that one copy carries the count and the first of them. */
 struct cuda_found {
     unsigned long long n; /* exact, also beyond the room */
-    uint64_t hit[1];      /* struct cuda_hit or struct sl_hit, as many as there is room for */
+    struct sl_hit hit[1]; /* as many as there is room for */
 };
 
 /* Where hits are collected. Which copy brings how many back: see cuda.cu. */
 struct cuda_hits {
     struct cuda_found *d_found;
+    bool stay;                  /* d_found is the caller's, and hits stay there */
     struct cuda_found *h_found; /* pinned */
-    size_t hit_len;             /* bytes of a hit there */
     uint32_t cap;               /* hits that d_found has room for */
     uint32_t h_cap;             /* hits that h_found has room for */
     uint32_t expected;          /* hits that the next batch may have */
-    uint32_t n_along;           /* hits that cross with the count of this batch */
+    uint32_t n_along;           /* hits that cross with the count of this batch, */
+    bool cross_to_out;          /* and whether right into the caller's array */
     struct cuda_order order;    /* none where nobody wants it */
     uint32_t n_items;           /* of this batch */
     cudaEvent_t done;
@@ -64,11 +64,8 @@ struct cuda_context {
     struct cuda_hits hits;
 };
 
-/* Of hits that cross as struct cuda_hit; _wide: as struct sl_hit, whose ids have 64 bits. */
 enum sl_status cuda_context_open(void **context, const void *table, size_t table_len,
                                  const struct sl_limits *limits, struct sl_diag *diag);
-enum sl_status cuda_context_open_wide(void **context, const void *table, size_t table_len,
-                                      const struct sl_limits *limits, struct sl_diag *diag);
 enum sl_status cuda_context_wait(void *context); /* a backend's wait */
 void cuda_context_close(void *context);          /* a backend's close */
 
@@ -80,35 +77,26 @@ enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_b
                                  struct sl_hits *out);
 enum sl_status cuda_submit_end(struct cuda_context *context); /* also reports a failed launch */
 
-#ifdef __CUDACC__
-/* What kernels are given to put hits into. */
-template <class Hit> struct cuda_collector {
-    Hit *hit;
+/* What kernels are given. */
+struct cuda_hits_device {
+    struct sl_hit *hit;
     unsigned long long *count;
     uint32_t cap;
 };
 
-/* Of a context that cuda_context_open made. */
-static inline cuda_collector<cuda_hit> cuda_collect(const struct cuda_context *context)
+static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context *context)
 {
     const struct cuda_hits *hits = &context->hits;
+    struct cuda_hits_device device = {hits->d_found->hit, &hits->d_found->n, hits->cap};
 
-    return {(struct cuda_hit *)hits->d_found->hit, &hits->d_found->n, hits->cap};
+    return device;
 }
 
-/* Of one that cuda_context_open_wide made. */
-static inline cuda_collector<sl_hit> cuda_collect_wide(const struct cuda_context *context)
-{
-    const struct cuda_hits *hits = &context->hits;
-
-    return {(struct sl_hit *)hits->d_found->hit, &hits->d_found->n, hits->cap};
-}
-
+#ifdef __CUDACC__
 /* Appends a hit. One atomic for all threads of a warp that append at once: without that, a batch in
  * which every byte hits is bound by a single counter. */
-template <class Hit>
-static __device__ inline void cuda_hits_append(cuda_collector<Hit> hits, uint32_t item,
-                                               uint32_t offset, decltype(Hit::id) id)
+static __device__ inline void cuda_hits_append(struct cuda_hits_device hits, uint32_t item,
+                                               uint32_t offset, uint64_t id)
 {
     const unsigned active = __activemask();
     const unsigned lane = threadIdx.x % 32;
@@ -121,8 +109,7 @@ static __device__ inline void cuda_hits_append(cuda_collector<Hit> hits, uint32_
 
     const unsigned long long slot = first + (unsigned)__popc(active & ((1u << lane) - 1));
     if (slot < hits.cap) {
-        const Hit hit = {item, offset, id};
-
+        struct sl_hit hit = {item, offset, id};
         hits.hit[slot] = hit;
     }
 }

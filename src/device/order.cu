@@ -6,7 +6,7 @@
 
 enum { COUNT_THREADS = 1024, MOVE_THREADS = 256, SCAN_EACH = 4, WARP = 32 };
 
-template <class Hit> static __device__ uint32_t hits_to_order(cuda_collector<Hit> hits)
+static __device__ uint32_t hits_to_order(struct cuda_hits_device hits)
 {
     const unsigned long long n = *hits.count < hits.cap ? *hits.count : hits.cap;
 
@@ -74,9 +74,8 @@ static __device__ bool is_last_block(uint32_t *ticket)
 
 /* Ranks hits among those of their items, in no order yet; the last block finds the items' places.
  */
-template <class Hit>
 __global__ void __launch_bounds__(COUNT_THREADS)
-    order_count_kernel(cuda_collector<Hit> hits, cuda_order order, uint32_t n_items)
+    order_count_kernel(struct cuda_hits_device hits, cuda_order order, uint32_t n_items)
 {
     const uint32_t n = hits_to_order(hits);
     uint32_t *const count = order.d_places + 1;
@@ -88,38 +87,36 @@ __global__ void __launch_bounds__(COUNT_THREADS)
         counts_to_places(count, n_items);
 }
 
-template <class Hit>
 __global__ void __launch_bounds__(MOVE_THREADS)
-    order_move_kernel(cuda_collector<Hit> hits, cuda_order order)
+    order_move_kernel(struct cuda_hits_device hits, cuda_order order)
 {
     const uint32_t n = hits_to_order(hits);
-    Hit *const moved = (Hit *)order.d_moved;
 
     for (uint32_t i = blockIdx.x * MOVE_THREADS + threadIdx.x; i < n;
          i += gridDim.x * MOVE_THREADS) {
-        const Hit hit = hits.hit[i];
-        moved[order.d_places[1 + hit.item] + order.d_ranks[i]] = hit;
+        const struct sl_hit hit = hits.hit[i];
+
+        order.d_moved[order.d_places[1 + hit.item] + order.d_ranks[i]] = hit;
     }
 }
 
 /* Back to where they were found, each behind those of its item that come before it. */
-template <class Hit>
 __global__ void __launch_bounds__(MOVE_THREADS)
-    order_settle_kernel(cuda_collector<Hit> hits, cuda_order order)
+    order_settle_kernel(struct cuda_hits_device hits, cuda_order order)
 {
     const uint32_t n = hits_to_order(hits);
-    const Hit *const moved = (const Hit *)order.d_moved;
+    const struct sl_hit *const moved = order.d_moved;
 
     for (uint32_t i = blockIdx.x * MOVE_THREADS + threadIdx.x; i < n;
          i += gridDim.x * MOVE_THREADS) {
-        const Hit hit = moved[i];
+        const struct sl_hit hit = moved[i];
         const uint32_t begin = order.d_places[1 + hit.item], end = order.d_places[2 + hit.item];
         uint32_t place = i;
 
         if (end - begin <= CUDA_ORDER_ITEM_MAX) {
             place = begin;
             for (uint32_t j = begin; j < end; j++) {
-                const Hit other = moved[j];
+                const struct sl_hit other = moved[j];
                 place += other.offset < hit.offset ||
                          (other.offset == hit.offset &&
                           (other.id < hit.id || (other.id == hit.id && j < i)));
@@ -129,34 +126,24 @@ __global__ void __launch_bounds__(MOVE_THREADS)
     }
 }
 
-template <class Hit>
-static cudaError_t launch(const struct cuda_order *order, struct cuda_found *d_found,
-                          const struct sl_limits *limits, uint32_t n_items, uint32_t n_blocks,
-                          cudaStream_t stream)
+cudaError_t cuda_order_launch(const struct cuda_order *order, struct cuda_found *d_found,
+                              const struct sl_limits *limits, uint32_t n_items,
+                              uint32_t n_multiprocessors, cudaStream_t stream)
 {
-    const cuda_collector<Hit> hits = {(Hit *)d_found->hit, &d_found->n, limits->max_hits};
+    const struct cuda_hits_device hits = {d_found->hit, &d_found->n, limits->max_hits};
     const cudaError_t error =
         cudaMemsetAsync(order->d_places, 0, (n_items + 2) * sizeof *order->d_places, stream);
 
     if (error != cudaSuccess)
         return error;
-    order_count_kernel<<<n_blocks, COUNT_THREADS, 0, stream>>>(hits, *order, n_items);
-    order_move_kernel<<<4 * n_blocks, MOVE_THREADS, 0, stream>>>(hits, *order);
-    order_settle_kernel<<<4 * n_blocks, MOVE_THREADS, 0, stream>>>(hits, *order);
+    order_count_kernel<<<n_multiprocessors, COUNT_THREADS, 0, stream>>>(hits, *order, n_items);
+    order_move_kernel<<<4 * n_multiprocessors, MOVE_THREADS, 0, stream>>>(hits, *order);
+    order_settle_kernel<<<4 * n_multiprocessors, MOVE_THREADS, 0, stream>>>(hits, *order);
     return cudaGetLastError();
 }
 
-cudaError_t cuda_order_launch(const struct cuda_order *order, struct cuda_found *d_found,
-                              size_t hit_len, const struct sl_limits *limits, uint32_t n_items,
-                              uint32_t n_multiprocessors, cudaStream_t stream)
-{
-    return hit_len == sizeof(struct cuda_hit)
-               ? launch<cuda_hit>(order, d_found, limits, n_items, n_multiprocessors, stream)
-               : launch<sl_hit>(order, d_found, limits, n_items, n_multiprocessors, stream);
-}
-
-enum sl_status cuda_order_open(struct cuda_order *order, size_t hit_len,
-                               const struct sl_limits *limits, struct sl_diag *diag)
+enum sl_status cuda_order_open(struct cuda_order *order, const struct sl_limits *limits,
+                               struct sl_diag *diag)
 {
     const size_t n = limits->max_hits;
     enum sl_status status = cuda_take((void **)&order->d_places,
@@ -167,7 +154,8 @@ enum sl_status cuda_order_open(struct cuda_order *order, size_t hit_len,
         status = cuda_take((void **)&order->d_ranks, n * sizeof *order->d_ranks,
                            "the order of hits", diag);
     if (status == SL_OK)
-        status = cuda_take(&order->d_moved, n * hit_len, "the order of hits", diag);
+        status = cuda_take((void **)&order->d_moved, n * sizeof *order->d_moved,
+                           "the order of hits", diag);
     return status;
 }
 

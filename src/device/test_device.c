@@ -2,7 +2,6 @@
 /* Devices are listed with reasons everywhere; what needs a GPU is skipped where there is none. */
 #include "test.h"
 
-#include "device/cuda_hit.h"
 #include "device/device.h"
 #include "sluice/device.h"
 
@@ -56,27 +55,6 @@ static void test_pinned_batches_need_a_gpu(void **state)
     assert_non_null(strstr(diag.text, why));
 }
 
-/* Hits that crossed to the end of the caller's array become his from its begin on. */
-static void test_hits_are_widened_where_they_lie(void **state)
-{
-    enum { MOST = 9 };
-
-    (void)state;
-    for (uint32_t n = 0; n <= MOST; n++) {
-        struct sl_hit hits[MOST];
-        struct cuda_hit *crossed = (struct cuda_hit *)(hits + n) - n;
-
-        for (uint32_t i = 0; i < n; i++)
-            crossed[i] = (struct cuda_hit){i, 100 + i, UINT32_MAX - i};
-        cuda_hits_widen(hits, crossed, n);
-        for (uint32_t i = 0; i < n; i++) {
-            assert_int_equal(hits[i].item, i);
-            assert_int_equal(hits[i].offset, 100 + i);
-            assert_true(hits[i].id == UINT32_MAX - i);
-        }
-    }
-}
-
 static void test_uploads_keep_within_the_limits(void **state)
 {
     const struct sl_limits limits = {.max_items = 2, .max_bytes = 64, .max_hits = 1};
@@ -110,7 +88,6 @@ int main(void)
         cmocka_unit_test(test_list_begins_with_the_cpu_and_gives_reasons),
         cmocka_unit_test(test_names_choose_devices),
         cmocka_unit_test(test_pinned_batches_need_a_gpu),
-        cmocka_unit_test(test_hits_are_widened_where_they_lie),
         cmocka_unit_test(test_uploads_keep_within_the_limits),
     };
 

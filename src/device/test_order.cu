@@ -14,17 +14,10 @@ struct list {
 };
 
 static struct sl_hit given[MAX_HITS], ordered[MAX_HITS];
-static struct cuda_hit narrow[MAX_HITS];
 
 static void copy(void *to, const void *from, size_t len)
 {
     assert_int_equal(cudaMemcpy(to, from, len, cudaMemcpyDefault), cudaSuccess);
-}
-
-static void narrow_hits(uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        narrow[i] = {given[i].item, given[i].offset, (uint32_t)given[i].id};
 }
 
 static bool precedes(const struct sl_hit *a, const struct sl_hit *b)
@@ -34,35 +27,31 @@ static bool precedes(const struct sl_hit *a, const struct sl_hit *b)
     return a->id <= b->id;
 }
 
-static void check_list(struct list list, size_t hit_len)
+static void check_list(struct list list)
 {
     struct cuda_order order = {};
     struct sl_limits limits = {};
     struct cuda_found *d_found;
     unsigned long long n = list.n;
-    const bool wide = hit_len == sizeof(struct sl_hit);
-    uint64_t seed = list.n + hit_len;
+    uint64_t seed = list.n;
 
     for (uint32_t i = 0; i < list.n; i++)
         given[i] = {test_below(&seed, list.n_items), test_below(&seed, list.n_offsets),
                     test_below(&seed, 5)};
-    narrow_hits(list.n);
     limits.max_items = MAX_ITEMS;
     limits.max_hits = MAX_HITS;
-    assert_int_equal(
-        cudaMalloc((void **)&d_found, offsetof(struct cuda_found, hit) + MAX_HITS * hit_len),
-        cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&d_found,
+                                offsetof(struct cuda_found, hit) + MAX_HITS * sizeof *d_found->hit),
+                     cudaSuccess);
     copy(&d_found->n, &n, sizeof n);
-    copy(d_found->hit, wide ? (void *)given : (void *)narrow, list.n * hit_len);
-    assert_int_equal(cuda_order_open(&order, hit_len, &limits, NULL), SL_OK);
+    copy(d_found->hit, given, list.n * sizeof *given);
+    assert_int_equal(cuda_order_open(&order, &limits, NULL), SL_OK);
     for (int again = 0; again < 2; again++)
-        assert_int_equal(cuda_order_launch(&order, d_found, hit_len, &limits, list.n_items, 132, 0),
+        assert_int_equal(cuda_order_launch(&order, d_found, &limits, list.n_items, 132, 0),
                          cudaSuccess);
-    copy(wide ? (void *)ordered : (void *)narrow, d_found->hit, list.n * hit_len);
+    copy(ordered, d_found->hit, list.n * sizeof *ordered);
     cuda_order_close(&order, &limits);
     assert_int_equal(cudaFree(d_found), cudaSuccess);
-    if (!wide)
-        cuda_hits_widen(ordered, narrow, list.n);
 
     const bool few = list.n<CUDA_ORDER_MIN, full = list.n / list.n_items> CUDA_ORDER_ITEM_MAX;
     for (uint32_t i = 1; i < list.n && !few; i++)
@@ -89,10 +78,8 @@ static void test_lists_of_all_shapes(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        check_list(lists[i], sizeof(struct cuda_hit));
-        check_list(lists[i], sizeof(struct sl_hit));
-    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        check_list(lists[i]);
 }
 
 int main(void)

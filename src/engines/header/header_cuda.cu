@@ -15,7 +15,7 @@ enum { GROUP = 8, BLOCK = 256 };
  */
 __global__ void header_check_kernel(const struct sl_header_table *table, const uint8_t *arena,
                                     const struct sl_packet *packets, uint32_t n_items,
-                                    cuda_collector<cuda_hit> hits)
+                                    struct cuda_hits_device hits)
 {
     const uint32_t item = blockIdx.x * (BLOCK / GROUP) + threadIdx.x / GROUP;
     const uint32_t lane = threadIdx.x % GROUP;
@@ -70,7 +70,7 @@ static enum sl_status submit(void *context, const struct sl_batch *batch, struct
 
         header_check_kernel<<<n_blocks, BLOCK, 0, (cudaStream_t)batch->stream>>>(
             (const struct sl_header_table *)cuda->d_table, batch->bytes, batch->packet,
-            batch->n_items, cuda_collect(cuda));
+            batch->n_items, cuda_hits_device(cuda));
     }
     return cuda_submit_end(cuda);
 }

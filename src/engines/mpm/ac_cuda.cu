@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(BLOCK)
 }
 
 static __device__ void scan_segment(const struct ac_view *view, const struct ac_items *items,
-                                    uint32_t item, uint32_t part, cuda_collector<cuda_hit> hits)
+                                    uint32_t item, uint32_t part, struct cuda_hits_device hits)
 {
     const struct sl_span span = items->payload[item];
     struct ac_walk walk;
@@ -105,7 +105,7 @@ static __device__ void scan_segment(const struct ac_view *view, const struct ac_
 
 static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
     ac_walk_kernel(const struct sl_mpm_table *table, struct ac_items items, struct ac_tasks tasks,
-                   cuda_collector<cuda_hit> hits)
+                   struct cuda_hits_device hits)
 {
     __shared__ uint32_t ends[WARPS][AC_GROUP];
     const struct ac_view view = ac_view(table);
@@ -191,7 +191,7 @@ static void launch(const struct ac_cuda *ac, const struct cuda_context *cuda,
 
     ac_plan_kernel<<<(n_groups - 1) / WARPS + 1, BLOCK, 0, stream>>>(items, ac->tasks);
     ac_walk_kernel<<<cuda->n_multiprocessors * BLOCKS_PER_SM, BLOCK, 0, stream>>>(
-        (const struct sl_mpm_table *)cuda->d_table, items, ac->tasks, cuda_collect(cuda));
+        (const struct sl_mpm_table *)cuda->d_table, items, ac->tasks, cuda_hits_device(cuda));
 }
 
 static enum sl_status ac_cuda_submit(void *context, const struct sl_batch *batch,

@@ -31,7 +31,7 @@ struct queues {
     uint32_t found[QUEUE]; /* the entry there that is to be looked at */
     uint32_t run[QUEUE];
     uint32_t n_staged;
-    struct cuda_hit staged[STAGED];
+    struct sl_hit staged[STAGED];
 };
 
 /* One a warp; behind them lies the filter. */
@@ -52,7 +52,7 @@ struct gram_scan {
     struct gram_view view;
     struct gram_sieve sieve;
     struct gram_arena arena;
-    cuda_collector<cuda_hit> hits;
+    struct cuda_hits_device hits;
     bool has_runs, has_tiny;
 };
 
@@ -74,7 +74,7 @@ static __device__ void append(const struct warp *warp, uint32_t item, uint32_t e
     const uint32_t slot = atomicAdd(&my_queues()->n_staged, 1u);
 
     if (slot < STAGED) {
-        const struct cuda_hit hit = {item, end, id};
+        const struct sl_hit hit = {item, end, id};
 
         my_queues()->staged[slot] = hit;
     } else {
@@ -555,7 +555,7 @@ static void describe(struct gram_cuda *gram, const struct gram_view *host)
     scan->sieve.entries = on_device(cuda, scan->sieve.entries);
     scan->has_runs = host->body->runs.begin[256] != 0;
     scan->has_tiny = host->body->n_tiny != 0;
-    scan->hits = cuda_collect(cuda);
+    scan->hits = cuda_hits_device(cuda);
     scan->arena.index = gram->d_index;
 }
 

@@ -6,7 +6,7 @@
 
 static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
     naive_kernel(const struct sl_mpm_table *table, struct mpm_items items,
-                 cuda_collector<cuda_hit> hits)
+                 struct cuda_hits_device hits)
 {
     const struct naive_view view = naive_view(table);
 
@@ -45,7 +45,7 @@ static enum sl_status naive_submit(void *context, const struct sl_batch *batch,
     if (batch->n_items != 0)
         naive_kernel<<<mpm_starts_grid(cuda, batch->n_items), MPM_STARTS_BLOCK, 0,
                        (cudaStream_t)batch->stream>>>((const struct sl_mpm_table *)cuda->d_table,
-                                                      mpm_items(batch), cuda_collect(cuda));
+                                                      mpm_items(batch), cuda_hits_device(cuda));
     return cuda_submit_end(cuda);
 }
 

@@ -28,7 +28,7 @@ static __device__ void load_root(uint32_t root[256], const struct sl_mpm_table *
 /* What one thread does with an item: the starts first, first + stride, ... */
 static __device__ void scan_starts(const struct pfac_view *view, const uint32_t *root,
                                    const struct pfac_items *items, uint32_t item, uint32_t first,
-                                   uint32_t stride, cuda_collector<cuda_hit> hits)
+                                   uint32_t stride, struct cuda_hits_device hits)
 {
     const struct sl_span span = items->payload[item];
     struct pfac_walk walk;
@@ -50,7 +50,7 @@ static __device__ void scan_starts(const struct pfac_view *view, const uint32_t 
 
 static __global__ void __launch_bounds__(PFAC_BLOCK)
     pfac_block_kernel(const struct sl_mpm_table *table, struct pfac_items items,
-                      cuda_collector<cuda_hit> hits)
+                      struct cuda_hits_device hits)
 {
     __shared__ uint32_t root[256];
     const struct pfac_view view = pfac_view(table);
@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(PFAC_BLOCK)
 
 static __global__ void __launch_bounds__(PFAC_BLOCK)
     pfac_thread_kernel(const struct sl_mpm_table *table, struct pfac_items items,
-                       cuda_collector<cuda_hit> hits)
+                       struct cuda_hits_device hits)
 {
     __shared__ uint32_t root[256];
     const struct pfac_view view = pfac_view(table);
@@ -101,10 +101,10 @@ static enum sl_status submit(void *context, const struct sl_batch *batch, struct
 
         if (block_an_item)
             pfac_block_kernel<<<n_blocks, PFAC_BLOCK, 0, stream>>>(d_table, items,
-                                                                   cuda_collect(cuda));
+                                                                   cuda_hits_device(cuda));
         else
             pfac_thread_kernel<<<n_blocks, PFAC_BLOCK, 0, stream>>>(d_table, items,
-                                                                    cuda_collect(cuda));
+                                                                    cuda_hits_device(cuda));
     }
     return cuda_submit_end(cuda);
 }

@@ -23,7 +23,7 @@ enum method { BY_WINDOWS, BY_WHOLES };
 template <enum method method>
 static __device__ void scan(const struct rk_view *view, const struct mpm_items *items,
                             uint32_t item, uint64_t first, uint64_t stride,
-                            cuda_collector<cuda_hit> hits)
+                            struct cuda_hits_device hits)
 {
     struct rk_position position = item_position(items, item);
     struct mpm_walk walk;
@@ -40,7 +40,7 @@ static __device__ void scan(const struct rk_view *view, const struct mpm_items *
 
 static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
     rk_kernel(const __grid_constant__ struct rk_view view, struct mpm_items items,
-              cuda_collector<cuda_hit> hits)
+              struct cuda_hits_device hits)
 {
     for (uint32_t item = blockIdx.x; item < items.n; item += gridDim.x)
         scan<BY_WINDOWS>(&view, &items, item, mpm_starts_first(), mpm_starts_stride(), hits);
@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
 
 static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
     rk_block_kernel(const __grid_constant__ struct rk_view view, struct mpm_items items,
-                    cuda_collector<cuda_hit> hits)
+                    struct cuda_hits_device hits)
 {
     for (uint32_t item = blockIdx.x; item < items.n; item += gridDim.x)
         scan<BY_WHOLES>(&view, &items, item, threadIdx.x, MPM_STARTS_BLOCK, hits);
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
 
 static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
     rk_thread_kernel(const __grid_constant__ struct rk_view view, struct mpm_items items,
-                     cuda_collector<cuda_hit> hits)
+                     struct cuda_hits_device hits)
 {
     for (uint32_t item = blockIdx.x * MPM_STARTS_BLOCK + threadIdx.x; item < items.n;
          item += gridDim.x * MPM_STARTS_BLOCK)
@@ -80,7 +80,7 @@ static void launch(const struct cuda_context *cuda, const struct sl_batch *batch
     const struct rk_view view = rk_view((const struct sl_mpm_table *)cuda->table,
                                         (const struct sl_mpm_table *)cuda->d_table);
     const struct mpm_items items = mpm_items(batch);
-    const cuda_collector<cuda_hit> hits = cuda_collect(cuda);
+    const struct cuda_hits_device hits = cuda_hits_device(cuda);
     const cudaStream_t stream = (cudaStream_t)batch->stream;
     const dim3 grid = mpm_starts_grid(cuda, items.n);
     const uint32_t n_blocks = (items.n - 1) / MPM_STARTS_BLOCK + 1;

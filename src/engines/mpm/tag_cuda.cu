@@ -22,7 +22,7 @@ struct tag_cuda {
 
 static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
     tag_kernel(const __grid_constant__ struct tag_view view, struct mpm_items items,
-               cuda_collector<cuda_hit> candidates)
+               struct cuda_hits_device candidates)
 {
     for (uint32_t item = blockIdx.x; item < items.n; item += gridDim.x) {
         const struct sl_span span = items.payload[item];
@@ -109,7 +109,7 @@ static enum sl_status tag_submit(void *context, const struct sl_batch *batch, st
                                               (const struct sl_mpm_table *)cuda->d_table);
 
         tag_kernel<<<mpm_starts_grid(cuda, batch->n_items), MPM_STARTS_BLOCK, 0,
-                     (cudaStream_t)batch->stream>>>(view, mpm_items(batch), cuda_collect(cuda));
+                     (cudaStream_t)batch->stream>>>(view, mpm_items(batch), cuda_hits_device(cuda));
     }
     return cuda_submit_end(tag->cuda);
 }

@@ -5,7 +5,7 @@
 #include "wm_core.h"
 
 static __device__ void report(const struct wm_view *view, struct wm_chain *chain, uint32_t start,
-                              uint32_t group, uint32_t item, cuda_collector<cuda_hit> hits)
+                              uint32_t group, uint32_t item, struct cuda_hits_device hits)
 {
     uint32_t id;
 
@@ -16,7 +16,7 @@ static __device__ void report(const struct wm_view *view, struct wm_chain *chain
 
 static __global__ void __launch_bounds__(MPM_STARTS_BLOCK)
     wm_kernel(const struct sl_mpm_table *table, struct mpm_items items,
-              cuda_collector<cuda_hit> hits)
+              struct cuda_hits_device hits)
 {
     const struct wm_view view = wm_view(table);
 
@@ -56,7 +56,7 @@ static enum sl_status wm_submit(void *context, const struct sl_batch *batch, str
     if (batch->n_items != 0)
         wm_kernel<<<mpm_starts_grid(cuda, batch->n_items), MPM_STARTS_BLOCK, 0,
                     (cudaStream_t)batch->stream>>>((const struct sl_mpm_table *)cuda->d_table,
-                                                   mpm_items(batch), cuda_collect(cuda));
+                                                   mpm_items(batch), cuda_hits_device(cuda));
     return cuda_submit_end(cuda);
 }
 

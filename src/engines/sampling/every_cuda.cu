@@ -6,7 +6,7 @@
 
 enum { THREADS = 32 * SAMPLING_WARPS, SHARE_MAX = 4096 };
 
-static __device__ void put(cuda_collector<sl_hit> hits, unsigned long long slot, uint32_t item,
+static __device__ void put(struct cuda_hits_device hits, unsigned long long slot, uint32_t item,
                            uint64_t offset, uint64_t sum)
 {
     if (slot < hits.cap) {
@@ -18,7 +18,7 @@ static __device__ void put(cuda_collector<sl_hit> hits, unsigned long long slot,
 
 /* The n positions from `tile` on. */
 static __device__ void scan_tile(const uint8_t *payload, uint64_t tile, uint32_t n, uint32_t window,
-                                 uint64_t power, uint32_t item, cuda_collector<sl_hit> hits)
+                                 uint64_t power, uint32_t item, struct cuda_hits_device hits)
 {
     const uint32_t lane = threadIdx.x % 32;
     const uint32_t begin = every_strip(n, lane);
@@ -40,7 +40,7 @@ static __device__ void scan_tile(const uint8_t *payload, uint64_t tile, uint32_t
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    every_kernel(uint64_t power, struct sampling_items items, cuda_collector<sl_hit> hits)
+    every_kernel(uint64_t power, struct sampling_items items, struct cuda_hits_device hits)
 {
     for (uint32_t item = sampling_first_item(); item < items.n; item += sampling_item_stride()) {
         const struct sl_span span = items.payload[item];
@@ -69,7 +69,7 @@ static enum sl_status every_submit(void *context, const struct sl_batch *batch,
     if (batch->n_items != 0)
         every_kernel<<<sampling_grid(cuda, batch->n_items, SHARE_MAX), THREADS, 0,
                        (cudaStream_t)batch->stream>>>(
-            table->power, sampling_items(batch, &table->head), cuda_collect_wide(cuda));
+            table->power, sampling_items(batch, &table->head), cuda_hits_device(cuda));
     return cuda_submit_end(cuda);
 }
 

@@ -7,7 +7,7 @@
 enum { THREADS = 32 * SAMPLING_WARPS, SHARE_MAX = 1024 };
 
 static __global__ void __launch_bounds__(THREADS)
-    maxp_kernel(uint32_t reach, struct sampling_items items, cuda_collector<sl_hit> hits)
+    maxp_kernel(uint32_t reach, struct sampling_items items, struct cuda_hits_device hits)
 {
     const uint64_t thread = blockIdx.y * 32 + threadIdx.x % 32;
     const uint64_t n_threads = (uint64_t)gridDim.y * 32;
@@ -41,7 +41,7 @@ static enum sl_status maxp_submit(void *context, const struct sl_batch *batch, s
     if (batch->n_items != 0)
         maxp_kernel<<<sampling_grid(cuda, batch->n_items, SHARE_MAX), THREADS, 0,
                       (cudaStream_t)batch->stream>>>(
-            table->reach, sampling_items(batch, &table->head), cuda_collect_wide(cuda));
+            table->reach, sampling_items(batch, &table->head), cuda_hits_device(cuda));
     return cuda_submit_end(cuda);
 }
 

@@ -44,7 +44,7 @@ struct rabin_scan {
     const struct rabin_table *table;
     struct rabin_arena arena;
     struct rabin_split split;
-    cuda_collector<sl_hit> hits;
+    struct cuda_hits_device hits;
     struct rabin_factors factors;
     uint32_t window, degree, magic;
 };
@@ -396,7 +396,7 @@ static enum sl_status rabin_cuda_open(void **context, const void *table,
     if (rabin == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
 
-    enum sl_status status = cuda_context_open_wide(&rabin->cuda, table, head->len, limits, diag);
+    enum sl_status status = cuda_context_open(&rabin->cuda, table, head->len, limits, diag);
     if (status == SL_OK)
         status = prepare(rabin, head->window, limits, diag);
     if (status != SL_OK) {
@@ -421,7 +421,7 @@ static void launch(const struct rabin_cuda *rabin, const struct sl_batch *batch)
     scan.arena.n_items = batch->n_items;
     scan.arena.len = batch->bytes_len;
     scan.split = rabin_split(batch->bytes_len, rabin->n_blocks * n_warps);
-    scan.hits = cuda_collect_wide(cuda);
+    scan.hits = cuda_hits_device(cuda);
     scan.factors = rabin_factors(table);
     scan.window = table->head.window;
     scan.degree = table->degree;

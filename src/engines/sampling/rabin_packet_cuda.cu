@@ -72,7 +72,7 @@ static __device__ struct packet packet_at(const struct packets *packets, struct 
 
 static __global__ void __launch_bounds__(BLOCK)
     rabin_naive_kernel(const struct rabin_table *table, struct packets packets, uint8_t *rings,
-                       cuda_collector<sl_hit> hits)
+                       struct cuda_hits_device hits)
 {
     const uint32_t window = table->head.window;
     uint8_t *ring = rings + (size_t)blockIdx.x * BLOCK * window + threadIdx.x;
@@ -242,7 +242,7 @@ static __device__ void take_byte(struct walk *walk, uint8_t byte)
 /* The chunks that the packet lies in, from their first byte on: `lead` bytes before the packet. */
 template <class FORM>
 static __device__ void walk_packet(struct walk *walk, const struct packet *packet,
-                                   cuda_collector<sl_hit> hits)
+                                   struct cuda_hits_device hits)
 {
     const uint32_t lead = (uint32_t)((uintptr_t)packet->bytes % CHUNK);
     const uint8_t *bytes = packet->bytes - lead;
@@ -301,7 +301,7 @@ template <class FORM> static __device__ void place_ring(struct walk *walk, uint8
 template <class FORM>
 static __global__ void __launch_bounds__(BLOCK)
     rabin_packet_kernel(const struct rabin_table *table, struct packets packets,
-                        const struct sorted *sorted, uint8_t *rings, cuda_collector<sl_hit> hits)
+                        const struct sorted *sorted, uint8_t *rings, struct cuda_hits_device hits)
 {
     __shared__ uint64_t push[256], oldest[256];
     struct walk walk;
@@ -336,7 +336,7 @@ static __global__ void __launch_bounds__(BLOCK)
 /* ---- the backends ---------------------------------------------------------------------------- */
 
 typedef void packet_kernel(const struct rabin_table *, struct packets, const struct sorted *,
-                           uint8_t *, cuda_collector<sl_hit>);
+                           uint8_t *, struct cuda_hits_device);
 
 struct variant {
     packet_kernel *kernel; /* NULL: Listing 1's */
@@ -402,7 +402,7 @@ static enum sl_status packet_open(void **context, const void *table, const struc
     packet->variant = variant;
 
     enum sl_status status =
-        cuda_context_open_wide(&packet->cuda, table, rabin_table(table)->head.len, limits, diag);
+        cuda_context_open(&packet->cuda, table, rabin_table(table)->head.len, limits, diag);
     if (status == SL_OK)
         status = take_memory(packet, limits, diag);
     if (status != SL_OK) {
@@ -452,11 +452,11 @@ static void launch(const struct rabin_packet *packet, const struct sl_batch *bat
         sort(packet, &packets, stream);
     if (variant->kernel == NULL)
         rabin_naive_kernel<<<n_blocks, BLOCK, 0, stream>>>(d_table, packets, packet->d_rings,
-                                                           cuda_collect_wide(cuda));
+                                                           cuda_hits_device(cuda));
     else
         variant->kernel<<<n_blocks, BLOCK, ring_len, stream>>>(
             d_table, packets, variant->sorted ? packet->d_sorted : NULL, packet->d_rings,
-            cuda_collect_wide(cuda));
+            cuda_hits_device(cuda));
 }
 
 static enum sl_status packet_submit(void *context, const struct sl_batch *batch,

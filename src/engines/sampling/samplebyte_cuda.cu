@@ -18,7 +18,7 @@ struct waiting {
 };
 
 static __device__ void flush(const struct sampling_items *items, struct waiting *waiting,
-                             cuda_collector<sl_hit> hits)
+                             struct cuda_hits_device hits)
 {
     if (threadIdx.x % 32 < waiting->n) {
         const uint8_t *window =
@@ -46,7 +46,7 @@ static __device__ uint64_t vote(const uint32_t *marker, const uint8_t *payload, 
 
 static __device__ void scan_item(const struct sampling_items *items, uint32_t item,
                                  const uint32_t *marker, uint32_t skip, struct waiting *waiting,
-                                 cuda_collector<sl_hit> hits)
+                                 struct cuda_hits_device hits)
 {
     const struct sl_span span = items->payload[item];
     const uint8_t *payload = items->bytes + span.offset;
@@ -85,7 +85,7 @@ static __device__ void share_markers(uint32_t *marker, const struct sl_dynabyte_
 
 static __global__ void __launch_bounds__(THREADS)
     samplebyte_kernel(const __grid_constant__ struct sl_dynabyte_state state,
-                      struct sampling_items items, cuda_collector<sl_hit> hits)
+                      struct sampling_items items, struct cuda_hits_device hits)
 {
     __shared__ uint32_t marker[8];
     struct waiting waiting = {0, 0, 0};
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 static __global__ void __launch_bounds__(THREADS)
     samplebyte_thread_kernel(const __grid_constant__ struct sl_dynabyte_state state,
-                             struct sampling_items items, cuda_collector<sl_hit> hits)
+                             struct sampling_items items, struct cuda_hits_device hits)
 {
     __shared__ uint32_t marker[8];
 
@@ -136,10 +136,10 @@ static enum sl_status submit(struct cuda_context *cuda, const struct sl_dynabyte
 
         if (warp_an_item)
             samplebyte_kernel<<<sampling_grid(cuda, items.n, 1), THREADS, 0, stream>>>(
-                *state, items, cuda_collect_wide(cuda));
+                *state, items, cuda_hits_device(cuda));
         else
             samplebyte_thread_kernel<<<(items.n - 1) / THREADS + 1, THREADS, 0, stream>>>(
-                *state, items, cuda_collect_wide(cuda));
+                *state, items, cuda_hits_device(cuda));
     }
     return cuda_submit_end(cuda);
 }

@@ -42,8 +42,8 @@ static inline dim3 sampling_grid(const struct cuda_context *cuda, uint32_t n_ite
 static inline enum sl_status sampling_open(void **context, const void *table,
                                            const struct sl_limits *limits, struct sl_diag *diag)
 {
-    return cuda_context_open_wide(context, table, ((const struct sl_sampling_table *)table)->len,
-                                  limits, diag);
+    return cuda_context_open(context, table, ((const struct sl_sampling_table *)table)->len, limits,
+                             diag);
 }
 
 #ifdef __CUDACC__
