@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The studies of the papers: their tables, and what they share. */
+/* The studies, of papers and our own: their tables, and what they share. */
 #include "bench_study.h"
 
 #include <jansson.h>
@@ -12,12 +12,13 @@ enum { MIN_WIDTH = 8 };
 
 static const struct {
     const char *name;
-    size_t n_literals; /* to be generated where none are named */
+    size_t n_literals; /* to be generated where none are named; 0: the study makes its own */
     bool scans, needs_gpu;
     bool (*run)(struct study *study);
 } studies[] = {{"packet-size", 1800, true, true, study_packet_size},
                {"literals", 1800, true, false, study_literals},
-               {"match-rate", 50000, false, false, study_match_rate}};
+               {"match-rate", 50000, false, false, study_match_rate},
+               {"hostile", 0, false, false, study_hostile}};
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -138,14 +139,15 @@ bool bench_study(const struct bench *bench)
                       studies[i].name);
             return false;
         }
-        const bool good = bench_literals_load(&study.literals, bench, studies[i].n_literals) &&
+        const bool good = (studies[i].n_literals == 0 ||
+                           bench_literals_load(&study.literals, bench, studies[i].n_literals)) &&
                           (!studies[i].scans || bench_load_payloads(&study.scan, bench, 0)) &&
                           studies[i].run(&study);
         bench_unload(&study.scan);
         bench_literals_free(&study.literals);
         return good;
     }
-    cli_error("--study '%s' is no study (expected packet-size, literals or match-rate)",
+    cli_error("--study '%s' is no study (expected packet-size, literals, match-rate or hostile)",
               bench->study);
     return false;
 }

@@ -50,5 +50,6 @@ bool study_measure(const struct study *study, const struct bench_work *work,
 bool study_packet_size(struct study *study);
 bool study_literals(struct study *study);
 bool study_match_rate(struct study *study);
+bool study_hostile(struct study *study);
 
 #endif

@@ -127,16 +127,16 @@ static enum sl_status open_trial(struct trial *trial, struct worker *worker,
 
     trial->worker = worker;
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
-        status = worker_take_hits(&trial->hits[e], &trial->diag);
+        status = worker_take_hits(config, &trial->hits[e], &trial->diag);
     if (status == SL_OK)
         choose_fill(trial->batch);
     return status;
 }
 
-static void close_trial(struct trial *trial)
+static void close_trial(struct trial *trial, const struct sl_pipeline_config *config)
 {
     for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
-        worker_free_hits(&trial->hits[e]);
+        worker_free_hits(config, &trial->hits[e]);
     sl_batch_free(trial->batch);
 }
 
@@ -188,7 +188,7 @@ static enum sl_status time_device(const struct sl_pipeline_config *config, uint3
         status = run_trials(trials, rate->n_workers, &rate->rate, diag);
     lane_close(&lane); /* first: a GPU that failed may be at work on the batches */
     for (uint32_t i = 0; i < rate->n_workers; i++)
-        close_trial(&trials[i]);
+        close_trial(&trials[i], config);
     free(trials);
     return status;
 }

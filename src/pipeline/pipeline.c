@@ -19,6 +19,7 @@
 #include "base/cpu.h"
 #include "base/diag.h"
 #include "base/histogram.h"
+#include "device/wait.h"
 #include "pipeline/lane.h"
 #include "pipeline/monitor.h"
 
@@ -321,6 +322,23 @@ static enum sl_status digest(struct pipeline *pipeline, const struct slot *slot,
     return status;
 }
 
+/* A GPU that hangs may still write hits where it was told to: let that be nobody's. */
+static void renew_hits(struct pipeline *pipeline, struct slot *slot, const struct lane *lane)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    enum sl_status status = SL_OK;
+    struct sl_diag diag = {0};
+
+    if (!device_is_hung(lane->device->device.index))
+        return;
+    for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++) {
+        worker_free_hits(config, &slot->hits[e]);
+        status = worker_take_hits(config, &slot->hits[e], &diag);
+    }
+    if (status != SL_OK)
+        fail_all(pipeline, status, &diag);
+}
+
 /* The GPU failed on this batch: it is dropped, and the batch is for another. Closed first: nothing
  * of the device touches the batch any more. */
 static void give_back(struct lane_worker *self, struct slot *slot, const struct sl_diag *why)
@@ -328,6 +346,7 @@ static void give_back(struct lane_worker *self, struct slot *slot, const struct 
     struct pipeline *pipeline = self->pipeline;
 
     worker_close(&self->worker);
+    renew_hits(pipeline, slot, self->lane);
     pthread_mutex_lock(&pipeline->lock);
     lane_drop(self->lane, why);
     self->lane->device->redone++;
@@ -604,7 +623,7 @@ static enum sl_status open_slot(struct pipeline *pipeline, struct slot *slot, st
         sl_batch_create(&slot->batch, config->batch_len, config->batch_items, pipeline->cuda, diag);
 
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
-        status = worker_take_hits(&slot->hits[e], diag);
+        status = worker_take_hits(config, &slot->hits[e], diag);
     return status;
 }
 
@@ -629,7 +648,7 @@ static void close_all(struct pipeline *pipeline)
         lane_close(&pipeline->lanes[i]);
     for (uint32_t i = 0; pipeline->slots != NULL && i < pipeline->n_slots; i++) {
         for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
-            worker_free_hits(&pipeline->slots[i].hits[e]);
+            worker_free_hits(pipeline->config, &pipeline->slots[i].hits[e]);
         sl_batch_free(pipeline->slots[i].batch);
     }
     free(pipeline->slots);

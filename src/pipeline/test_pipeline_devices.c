@@ -322,9 +322,12 @@ static void check_fault(uint32_t n_devices, enum simulated_step step, uint32_t n
     const enum sl_status ran = sl_pipeline_run(&config, &stats, &diag);
     const bool failed = simulated_calls(0, step) >= nth;
 
+    if (step == SIMULATED_PINNED && failed && run.filled != 0) { /* more room for hits */
+        check_complete(&run, &stats);
+        return;
+    }
     if (step == SIMULATED_PINNED && failed) {
         assert_int_equal(ran, SL_ENOMEM);
-        assert_int_equal(run.filled, 0);
         assert_int_equal(simulated_n_open(), 0);
         return;
     }

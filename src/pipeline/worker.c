@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "device/device.h"
 #include "device/wait.h"
 
 /* Hits a batch that contexts are ready for at first: what quiet traffic never reaches. */
@@ -65,34 +66,52 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-enum sl_status worker_take_hits(struct sl_hits *hits, struct sl_diag *diag)
+static bool has_gpu(const struct sl_pipeline_config *config)
 {
-    hits->hit = malloc(FIRST_MAX_HITS * sizeof *hits->hit);
-    if (hits->hit == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits");
-    hits->cap = FIRST_MAX_HITS;
-    return SL_OK;
+    for (uint32_t i = 0; i < config->n_devices; i++)
+        if (config->devices[i].kind == SL_DEVICE_CUDA)
+            return true;
+    return false;
 }
 
-void worker_free_hits(struct sl_hits *hits)
+static bool take_room(const struct sl_pipeline_config *config, struct sl_hits *hits, size_t cap)
 {
-    free(hits->hit);
+    const size_t len = cap * sizeof *hits->hit;
+
+    hits->hit = (struct sl_hit *)(has_gpu(config) ? device_pinned_alloc(len) : malloc(len));
+    hits->cap = hits->hit != NULL ? cap : 0;
+    return hits->hit != NULL;
+}
+
+enum sl_status worker_take_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
+                                struct sl_diag *diag)
+{
+    return take_room(config, hits, FIRST_MAX_HITS)
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits");
+}
+
+void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *hits)
+{
+    if (has_gpu(config))
+        device_pinned_free(hits->hit, hits->cap * sizeof *hits->hit);
+    else
+        free(hits->hit);
     memset(hits, 0, sizeof *hits);
 }
 
 /* Makes room for at least `need` hits; what the array held is gone. */
-static enum sl_status grow_hits(struct sl_hits *hits, size_t need, struct sl_diag *diag)
+static enum sl_status grow_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
+                                size_t need, struct sl_diag *diag)
 {
     const size_t cap = need + need / 2;
 
     if (hits->cap >= need)
         return SL_OK;
-    worker_free_hits(hits);
-    hits->hit = malloc(cap * sizeof *hits->hit);
-    if (hits->hit == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu hits of one batch", cap);
-    hits->cap = cap;
-    return SL_OK;
+    worker_free_hits(config, hits);
+    return take_room(config, hits, cap)
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu hits of one batch", cap);
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
@@ -125,10 +144,10 @@ static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_h
                                   struct sl_diag *diag)
 {
     struct worker_engine *engine = &worker->engines[e];
-    const enum sl_status status = grow_hits(hits, hits->n, diag);
+    const enum sl_status status = grow_hits(worker->config, hits, hits->n, diag);
 
     if (status != SL_OK || hits->cap <= engine->max_hits)
-        return status;
+        return gpu_status(worker, status);
     if (hits->cap > UINT32_MAX)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "%zu hits in one batch are beyond a context",
                         hits->cap);
