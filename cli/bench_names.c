@@ -250,6 +250,7 @@ static bool fill_trace(struct bench_data *data, struct trace *trace)
             data->bytes += len;
         }
         data->batches[b] = *batch;
+        data->batches[b].packet = NULL;
         data->items += batch->n_items;
         data->crossing += batch->bytes_len + (uint64_t)batch->n_items * sizeof(struct sl_span);
     }

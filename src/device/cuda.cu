@@ -124,6 +124,21 @@ void device_pinned_free(void *memory, size_t len)
         (void)cudaFreeHost(memory);
 }
 
+void *device_alloc(int device, size_t len)
+{
+    void *d_memory = NULL;
+
+    if (cudaSetDevice(device) == cudaSuccess && cudaMalloc(&d_memory, len) == cudaSuccess)
+        return d_memory;
+    (void)cudaGetLastError();
+    return NULL;
+}
+
+void device_free(void *d_memory)
+{
+    (void)cudaFree(d_memory);
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 struct table_copy {
