@@ -51,7 +51,9 @@ static const char usage[] =
     "  --names FILE         names of the tables, /com/parc/www or www.parc.com one a line; beyond\n"
     "                       them their labels are recombined (generated where not given)\n"
     "  --entries N,...      names of each table (1000000)\n"
-    "  --algorithms A,...   these planes alone: hash, mata, ata, stt (all but stt)\n";
+    "  --algorithms A,...   these planes alone: hash, mata, ata, stt (all but stt)\n"
+    "  --study NAME         of fib: lookup-latency, lookup-link or lookup-kernel\n"
+    "With a GPU that --device names fib has its rows alone.\n";
 
 static const struct {
     const char *name;
@@ -64,7 +66,7 @@ static const struct {
                {"mpm", bench_mpm, true, true, true},
                {"sampling", bench_sampling, true, true, false},
                {"redundancy", bench_redundancy, true, false, false},
-               {"fib", bench_fib, false, false, false},
+               {"fib", bench_fib, false, false, true},
                {"names", bench_packet_names, false, false, false}};
 
 enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 3 };

@@ -252,27 +252,12 @@ static bool bench_build(struct fib_bench *fib)
     return true;
 }
 
-/* The answers of the unaggregated table, once for all planes. */
+/* Once for all planes. */
 static bool find_wanted(struct fib_bench *fib, int which)
 {
-    const struct bench_data *data = &fib->trace[which];
-    size_t n = 0;
-
-    if (fib->wanted[which] != NULL)
-        return true;
-    fib->wanted[which] = malloc(data->items * sizeof(uint32_t));
     if (fib->wanted[which] == NULL)
-        return false;
-    for (size_t b = 0; b < data->n_batches; b++) {
-        const struct sl_batch *batch = &data->batches[b];
-
-        for (uint32_t i = 0; i < batch->n_items; i++)
-            fib->wanted[which][n++] =
-                sl_fib_match(fib->fib, batch->bytes + batch->payload[i].offset,
-                             batch->payload[i].len)
-                    .next_hop;
-    }
-    return true;
+        fib->wanted[which] = fib_wanted(fib->fib, &fib->trace[which]);
+    return fib->wanted[which] != NULL;
 }
 
 static bool bench_backends(struct fib_bench *fib)
@@ -345,6 +330,8 @@ bool bench_fib(const struct bench *bench)
 {
     bool good = true;
 
+    if (bench->study != NULL)
+        return fib_study(bench);
     for (size_t i = 0; i < bench->n_entries && good; i++)
         good = bench_table(bench, bench->entries[i]);
     return good;

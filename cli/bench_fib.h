@@ -21,7 +21,8 @@ struct fib_work {
     const struct bench_data *data;
     const uint32_t *wanted; /* next hops of the data's names; NULL: not compared */
     enum fib_way way;
-    unsigned n_lanes; /* batches under way, at most FIB_LANES_MAX */
+    unsigned n_lanes;   /* batches under way, at most FIB_LANES_MAX */
+    uint32_t run_names; /* of a run at least, on a GPU and from host memory */
     int device;
 };
 
@@ -32,6 +33,12 @@ struct fib_result {
 
 /* The rate, after a pass whose answers are all compared. False: said. */
 bool fib_measure(const struct bench *bench, const struct fib_work *work, struct fib_result *result);
+
+/* What the unaggregated table answers to each name of the data; to be freed. NULL: said. */
+uint32_t *fib_wanted(struct sl_fib *fib, const struct bench_data *data);
+
+/* study_lookups.c: a study of the paper. False: failed, said. */
+bool fib_study(const struct bench *bench);
 
 /* One table, its traces and their answers. */
 struct fib_bench {

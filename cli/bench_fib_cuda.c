@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "bench_fib.h"
 #include "bench_fib_stream.h"
 #include "cli.h"
 #include "device/device.h"
 
 enum {
-    N_LANES = 4,          /* batches under way */
-    LINK_BEST = 64 << 20, /* bytes of the blocks that the link is best at */
-    WOVEN_LEN = 256       /* bytes of an interwoven name at most: the longest of 32 */
+    N_LANES = 4, /* batches under way */
+    RUN_NAMES = 1 << 24,
+    LINK_BEST = 64 << 20 /* bytes of the blocks that the link is best at */
 };
 
 static const uint32_t sizes[] = {1 << 20, 256 << 10, 64 << 10, 16 << 10, 4 << 10};
@@ -31,43 +30,18 @@ struct fib_cuda_data {
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* The same names interwoven by the host. Says how fast one core does that. */
+/* The same names interwoven by the host. */
 static bool weave(const struct fib_bench *fib, const struct bench_data *from, bool pinned,
                   struct bench_data *to)
 {
-    struct sl_diag diag = {0};
-    uint64_t ns = 0;
+    double rate;
 
-    to->owned = calloc(from->n_batches, sizeof *to->owned);
-    to->batches = calloc(from->n_batches, sizeof *to->batches);
-    if (to->owned == NULL || to->batches == NULL)
+    if (!bench_names_weave(to, from, pinned, &rate))
         return false;
-    for (; to->n_batches < from->n_batches; to->n_batches++) {
-        struct sl_batch **batch = &to->owned[to->n_batches];
-        const uint32_t n = from->batches[to->n_batches].n_items;
-
-        if (sl_batch_create(batch, n * WOVEN_LEN + 4096, n, pinned, &diag) != SL_OK) {
-            cli_diag(&diag);
-            return false;
-        }
-        memset((*batch)->bytes, 0, (*batch)->bytes_cap);
-        const uint64_t begin = clock_ns();
-        if (sl_fib_interweave(*batch, &from->batches[to->n_batches]) != SL_OK) {
-            cli_error("bench: interwoven names do not fit");
-            return false;
-        }
-        ns += clock_ns() - begin;
-        to->batches[to->n_batches] = **batch;
-        to->batches[to->n_batches].packet = NULL;
-        to->crossing += (*batch)->bytes_len + (uint64_t)n * sizeof(struct sl_span);
-    }
-    to->items = from->items;
-    to->bytes = from->bytes;
-    memcpy(to->text, from->text, sizeof to->text);
     const struct bench_row row = {.what = "interweave",
                                   .variant = "by the host, one core",
                                   .data = to->text,
-                                  .rate = {.median = (double)to->items * 1e9 / (double)ns},
+                                  .rate = {.median = rate, .min = rate, .max = rate},
                                   .unit = 1e6,
                                   .unit_name = "M names/s"};
     bench_print(fib->bench, &row);
@@ -145,6 +119,7 @@ static struct fib_work work_of(const struct fib_bench *fib, const struct sl_fib_
                              .wanted = fib->wanted[0],
                              .way = way,
                              .n_lanes = way == FIB_THERE ? 1 : N_LANES,
+                             .run_names = RUN_NAMES,
                              .device = fib->bench->device.index};
 }
 

@@ -10,9 +10,8 @@
 #include "device/device.h"
 
 enum {
-    RUN_NAMES = 1 << 24,    /* on a GPU, from host memory: at least, in one run */
-    RUN_BATCHES = 256,      /* likewise, */
-    LATENCIES_MAX = 1 << 20 /* and of all runs the first ones' latencies */
+    RUN_BATCHES = 256,      /* of a run at least, on a GPU and from host memory */
+    LATENCIES_MAX = 1 << 20 /* of all runs the first ones' latencies */
 };
 
 struct lane {
@@ -212,7 +211,7 @@ static void set_latencies(const struct run *run, struct fib_result *result)
 static void set_repeats(struct run *run)
 {
     const struct bench_data *data = run->work->data;
-    size_t n = (RUN_NAMES + data->items - 1) / data->items;
+    size_t n = (run->work->run_names + data->items - 1) / data->items;
 
     if (n * data->n_batches < RUN_BATCHES)
         n = (RUN_BATCHES + data->n_batches - 1) / data->n_batches;
@@ -252,4 +251,23 @@ bool fib_measure(const struct bench *bench, const struct fib_work *work, struct 
     }
     close_run(&run);
     return good;
+}
+
+uint32_t *fib_wanted(struct sl_fib *fib, const struct bench_data *data)
+{
+    uint32_t *wanted = malloc((data->items + 1) * sizeof *wanted);
+    size_t n = 0;
+
+    for (size_t b = 0; b < data->n_batches && wanted != NULL; b++) {
+        const struct sl_batch *batch = &data->batches[b];
+
+        for (uint32_t i = 0; i < batch->n_items; i++) {
+            const struct sl_span span = batch->payload[i];
+
+            wanted[n++] = sl_fib_match(fib, batch->bytes + span.offset, span.len).next_hop;
+        }
+    }
+    if (wanted == NULL)
+        cli_error("bench: no memory for answers");
+    return wanted;
 }
