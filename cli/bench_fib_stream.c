@@ -37,7 +37,7 @@ struct feeder {
     struct sl_fib_answers answers;
     size_t next, n_wrong; /* name of the trace; wrong answers */
     uint64_t n_names, n_batches;
-    struct wait *waits;
+    struct wait *waits; /* WAITS_MAX at most */
     size_t n_waits;
     uint64_t end_ns;
     bool failed;
@@ -49,6 +49,7 @@ struct stream {
     const struct sl_fib_backend *backend;
     struct feeder feeders[BENCH_CORES_MAX];
     unsigned n_feeders;
+    struct wait *waits;  /* of all feeders */
     double names_per_ns; /* of one queue */
     _Atomic uint64_t begin_ns;
 };
@@ -123,8 +124,8 @@ static bool open_feeder(struct stream *stream, struct feeder *feeder, struct sl_
     feeder->next = stream->trace->items / BENCH_CORES_MAX * stream->n_feeders;
     feeder->answers = (struct sl_fib_answers){
         .next_hop = device_pinned_alloc(len), .cap = BATCH_MAX, .memory = SL_MEMORY_PINNED};
-    feeder->waits = malloc(WAITS_MAX * sizeof *feeder->waits);
-    if (feeder->answers.next_hop == NULL || feeder->waits == NULL ||
+    feeder->waits = stream->waits + (size_t)stream->n_feeders * WAITS_MAX;
+    if (feeder->answers.next_hop == NULL ||
         sl_batch_create(&feeder->owned, BATCH_LEN, BATCH_MAX, true, diag) != SL_OK)
         return false;
     feeder->batch = *feeder->owned;
@@ -142,7 +143,6 @@ static void close_feeder(const struct stream *stream, struct feeder *feeder)
     stream->backend->close(feeder->context);
     sl_batch_free(feeder->owned);
     device_pinned_free(feeder->answers.next_hop, BATCH_MAX * sizeof(uint32_t));
-    free(feeder->waits);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -179,9 +179,9 @@ static bool check(const struct stream *stream)
     return true;
 }
 
-/* `all` has room for all waits. */
-static void print_stream(const struct stream *stream, struct wait *all)
+static void print_stream(const struct stream *stream)
 {
+    struct wait *all = stream->waits;
     uint64_t names = 0, batches = 0, waited = 0, end = 0;
     size_t n = 0;
     char variant[96];
@@ -189,7 +189,7 @@ static void print_stream(const struct stream *stream, struct wait *all)
     for (unsigned i = 0; i < stream->n_feeders; i++) {
         const struct feeder *feeder = &stream->feeders[i];
 
-        memcpy(all + n, feeder->waits, feeder->n_waits * sizeof *all);
+        memmove(all + n, feeder->waits, feeder->n_waits * sizeof *all);
         n += feeder->n_waits;
         names += feeder->n_names;
         batches += feeder->n_batches;
@@ -198,8 +198,8 @@ static void print_stream(const struct stream *stream, struct wait *all)
     qsort(all, n, sizeof *all, compare_waits);
     for (size_t i = 0; i < n; i++)
         waited += all[i].n;
-    snprintf(variant, sizeof variant, "%s, as they come, %u cores, %llu each",
-             stream->backend->name, stream->n_feeders, (unsigned long long)(names / batches));
+    snprintf(variant, sizeof variant, "%s, as they come, %u cores, %.0f each",
+             stream->backend->name, stream->n_feeders, (double)names / (double)batches);
     const double rate = (double)names * 1e9 / (double)(end - atomic_load(&stream->begin_ns));
     const struct bench_row row = {.what = stream->fib->plane,
                                   .variant = variant,
@@ -220,9 +220,10 @@ static bool measure(const struct fib_bench *fib, const struct bench_data *trace,
     struct sl_diag diag = {.text = "no memory for queues"};
     struct stream stream = {
         .fib = fib, .trace = trace, .backend = backend, .names_per_ns = RATE / 1e9 / n};
-    struct wait *all = malloc(n * WAITS_MAX * sizeof *all);
     struct bench_team *team = NULL;
-    bool good = all != NULL;
+
+    stream.waits = malloc(n * WAITS_MAX * sizeof *stream.waits);
+    bool good = stream.waits != NULL;
 
     for (; stream.n_feeders < n && good; stream.n_feeders++)
         good = open_feeder(&stream, &stream.feeders[stream.n_feeders], &diag);
@@ -235,11 +236,11 @@ static bool measure(const struct fib_bench *fib, const struct bench_data *trace,
         good = check(&stream);
     }
     if (good)
-        print_stream(&stream, all);
+        print_stream(&stream);
     bench_team_stop(team);
     for (unsigned i = 0; i < stream.n_feeders; i++)
         close_feeder(&stream, &stream.feeders[i]);
-    free(all);
+    free(stream.waits);
     return good;
 }
 
