@@ -16,6 +16,7 @@
 enum {
     RATE = 300000000, /* names a second, of all threads together */
     RUN_MS = 400,
+    FEEDERS_MAX = 32,
     BATCH_MAX = 16384, /* names */
     BATCH_LEN = BATCH_MAX * 160,
     WAITS_MAX = 1 << 17 /* of one queue */
@@ -47,21 +48,29 @@ struct stream {
     const struct fib_bench *fib;
     const struct bench_data *trace;
     const struct sl_fib_backend *backend;
-    struct feeder feeders[BENCH_CORES_MAX];
+    struct feeder feeders[FEEDERS_MAX];
     unsigned n_feeders;
     struct wait *waits;  /* of all feeders */
     double names_per_ns; /* of one queue */
     _Atomic uint64_t begin_ns;
 };
 
+/* In steps of 16 bytes, as both begin at multiples of that and may be read beyond their ends. */
 static void take_names(struct feeder *feeder, uint64_t n)
 {
     const struct sl_batch *from = &feeder->stream->trace->batches[0];
+    struct sl_batch *batch = &feeder->batch;
+    size_t next = feeder->next;
 
-    for (uint64_t i = 0; i < n; i++) {
-        const struct sl_span span = from->payload[(feeder->next + i) % from->n_items];
+    for (batch->n_items = 0, batch->bytes_len = 0; batch->n_items < n; batch->n_items++) {
+        const struct sl_span span = from->payload[next];
+        uint8_t *to = batch->bytes + batch->bytes_len;
 
-        sl_batch_add(&feeder->batch, from->bytes + span.offset, span.len, 0);
+        for (uint32_t at = 0; at < span.len; at += SL_BATCH_ALIGN)
+            memcpy(to + at, from->bytes + span.offset + at, SL_BATCH_ALIGN);
+        batch->payload[batch->n_items] = (struct sl_span){batch->bytes_len, span.len};
+        batch->bytes_len += (span.len + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
+        next = next + 1 < from->n_items ? next + 1 : 0;
     }
 }
 
@@ -98,7 +107,6 @@ static void serve(void *user, unsigned member)
 
         if (n == 0)
             continue;
-        sl_batch_reset(&feeder->batch);
         take_names(feeder, n);
         feeder->failed = !look_up(feeder);
         feeder->end_ns = clock_ns();
@@ -121,7 +129,7 @@ static bool open_feeder(struct stream *stream, struct feeder *feeder, struct sl_
     const size_t len = BATCH_MAX * sizeof(uint32_t);
 
     feeder->stream = stream;
-    feeder->next = stream->trace->items / BENCH_CORES_MAX * stream->n_feeders;
+    feeder->next = stream->trace->items / FEEDERS_MAX * stream->n_feeders;
     feeder->answers = (struct sl_fib_answers){
         .next_hop = device_pinned_alloc(len), .cap = BATCH_MAX, .memory = SL_MEMORY_PINNED};
     feeder->waits = stream->waits + (size_t)stream->n_feeders * WAITS_MAX;
@@ -249,7 +257,7 @@ bool fib_stream_rows(const struct fib_bench *fib, const struct bench_data *trace
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-    for (unsigned n = 4; n <= BENCH_CORES_MAX && n <= cores; n += 4)
+    for (unsigned n = 4; n <= FEEDERS_MAX && n <= cores; n += 4)
         if (!measure(fib, trace, backend, n))
             return false;
     return true;

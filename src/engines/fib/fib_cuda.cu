@@ -21,7 +21,7 @@
 
 enum {
     BLOCK = FIB_TILE_WARPS * FIB_TILE_NAMES, /* threads */
-    BLOCKS_PER_SM = 2048 / BLOCK
+    BLOCKS_PER_SM = 1536 / BLOCK             /* more leave too few registers */
 };
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -160,9 +160,8 @@ struct fib_cuda {
     struct sl_limits limits;
     struct copy *copy;
     struct snapshot *snapshot; /* of the look-up under way */
-    uint32_t max_blocks;
-    uint32_t *d_answers; /* next hops, then lengths, max_items of each */
-    cudaStream_t stream; /* for names in pinned memory */
+    uint32_t *d_answers;       /* next hops, then lengths, max_items of each */
+    cudaStream_t stream;       /* for names in pinned memory */
     cudaEvent_t done;
 };
 
@@ -189,18 +188,12 @@ static void fib_cuda_close(void *context)
 
 static enum sl_status prepare(struct fib_cuda *cuda, struct sl_diag *diag)
 {
-    const int device = cuda->limits.device;
-    int n_multiprocessors = 0;
-
-    cudaError_t error = cudaSetDevice(device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    cudaError_t error = cudaSetDevice(cuda->limits.device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&cuda->done, cudaEventDisableTiming);
     enum sl_status status = cuda_status(error, "preparing for look-ups", diag);
-    cuda->max_blocks = (uint32_t)n_multiprocessors * BLOCKS_PER_SM;
     if (status == SL_OK)
         status =
             cuda_take((void **)&cuda->d_answers,
@@ -282,16 +275,18 @@ static __device__ __forceinline__ void put_answer(const struct items &items, uin
 
 /* Stride 1 reads each name where it lies; FIB_INTERWOVEN reads what the host has interwoven. */
 template <class Look, uint32_t stride>
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
     fib_direct_kernel(const __grid_constant__ struct fib_view view, const struct items items)
 {
-    for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < items.n; i += gridDim.x * BLOCK) {
-        const struct sl_span span = items.payload[i];
-        const struct fib_reader name = {(const uint32_t *)(items.bytes + span.offset), stride,
-                                        span.len};
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
 
-        put_answer(items, i, Look::look(&view, &name));
-    }
+    if (i >= items.n)
+        return;
+    const struct sl_span span = items.payload[i];
+    const struct fib_reader name = {(const uint32_t *)(items.bytes + span.offset), stride,
+                                    span.len};
+
+    put_answer(items, i, Look::look(&view, &name));
 }
 
 static __device__ __forceinline__ uint32_t warp_max(uint32_t value)
@@ -340,25 +335,21 @@ look_staged(const struct fib_view *view, const struct items &items, const uint8_
 }
 
 template <class Look>
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
     fib_tile_kernel(const __grid_constant__ struct fib_view view, const struct items items)
 {
     __shared__ __align__(16) uint8_t all[FIB_TILE_WARPS][FIB_TILE_LEN + FIB_TILE_SLACK];
     uint8_t *staged = all[threadIdx.x / FIB_TILE_NAMES];
-    const uint32_t lane = threadIdx.x % FIB_TILE_NAMES;
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
 
-    for (uint32_t first = blockIdx.x * BLOCK + threadIdx.x - lane; first < items.n;
-         first += gridDim.x * BLOCK) {
-        const uint32_t i = first + lane;
-        struct sl_span span = {0, 0};
-
-        if (i < items.n)
-            span = items.payload[i];
-        const uint32_t begin = stage_names(staged, items.bytes, span);
-        if (i < items.n)
-            put_answer(items, i, look_staged<Look>(&view, items, staged, begin, span));
-        __syncwarp(); /* before the next names take this one's room */
-    }
+    if (i - threadIdx.x % FIB_TILE_NAMES >= items.n) /* none of the warp's */
+        return;
+    struct sl_span span = {0, 0};
+    if (i < items.n)
+        span = items.payload[i];
+    const uint32_t begin = stage_names(staged, items.bytes, span);
+    if (i < items.n)
+        put_answer(items, i, look_staged<Look>(&view, items, staged, begin, span));
 }
 
 /* ---- submit and wait ------------------------------------------------------------------------- */
@@ -435,12 +426,11 @@ static enum sl_status submit(void *context, const struct sl_batch *batch,
 
     const cudaStream_t stream =
         batch->memory == SL_MEMORY_PINNED ? cuda->stream : (cudaStream_t)batch->stream;
-    const uint32_t wanted = (batch->n_items + BLOCK - 1) / BLOCK;
+    const uint32_t n_blocks = batch->n_items / BLOCK + (batch->n_items % BLOCK != 0);
     /* The current device is a thread's: submit may run on a thread that never chose one. */
     cudaError_t error = cudaSetDevice(cuda->limits.device);
-    if (error == cudaSuccess && wanted != 0)
-        look(cuda->snapshot->view, items_of(cuda, batch, answers),
-             wanted < cuda->max_blocks ? wanted : cuda->max_blocks, stream);
+    if (error == cudaSuccess && n_blocks != 0)
+        look(cuda->snapshot->view, items_of(cuda, batch, answers), n_blocks, stream);
     if (error == cudaSuccess)
         error = copy_back(cuda, answers, batch->n_items, stream);
     if (error == cudaSuccess)
