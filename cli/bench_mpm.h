@@ -31,7 +31,4 @@ struct mpm_judge {
 bool mpm_judge(struct mpm_judge *judge, const struct bench_result *result, uint32_t n_times,
                const char *what, const char *variant);
 
-/* bench_study.c: the studies of the papers. */
-bool bench_study(const struct bench *bench);
-
 #endif
