@@ -45,7 +45,9 @@ static const char usage[] =
     "  --sample             train tables on half of the data, measure on the other half\n"
     "  --all-cores          rows on all cores too, a context each; of sampling too\n"
     "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
-    "  --study NAME         a paper's study instead: packet-size, literals or match-rate\n\n"
+    "  --study NAME         a paper's study instead: packet-size, literals or match-rate; of\n"
+    "                       sampling: machines, optimisations, buffers, word-size, shared-memory,\n"
+    "                       divergence, sorting, streams, markers or period-change\n\n"
     "Of scan, with --files and --device-bytes as of mpm:\n"
     "  --database PATH...   ClamAV's databases\n\n"
     "Of fib, whose traces are random names, or of the longest 10 %, with a random path behind, and "
@@ -68,7 +70,7 @@ static const struct {
                {"header", bench_header, true, false, false},
                {"mpm", bench_mpm, true, true, true},
                {"scan", bench_scan, false, true, false},
-               {"sampling", bench_sampling, true, true, false},
+               {"sampling", bench_sampling, true, true, true},
                {"redundancy", bench_redundancy, true, false, false},
                {"fib", bench_fib, false, false, true},
                {"names", bench_packet_names, false, false, false}};
