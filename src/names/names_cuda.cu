@@ -232,7 +232,8 @@ static struct sl_batch host_batch(const struct sl_batch *batch)
     return host;
 }
 
-/* A packet that lies on the device alone. Its link type is known if there is an origin. */
+/* A packet that lies on the device alone, done at once: the next one takes its place. Its link type
+ * is known if there is an origin. */
 static enum sl_status take_from_device(struct names_cuda *names, uint32_t item)
 {
     const struct sl_batch *batch = &names->batch;
@@ -256,7 +257,8 @@ static enum sl_status take_from_device(struct names_cuda *names, uint32_t item)
     host.payload = &payload;
     host.packet = &packet;
     host.origin = batch->origin != NULL ? &batch->origin[item] : NULL;
-    return names_gather_take(names->gather, &host, 0, item, names->hits);
+    const enum sl_status status = names_gather_take(names->gather, &host, 0, item, names->hits);
+    return status == SL_OK ? names_gather_end(names->gather, names->hits) : status;
 }
 
 static enum sl_status take_back(struct names_cuda *names)
