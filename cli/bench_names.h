@@ -16,8 +16,9 @@ struct bench_names {
     char text[96];
 };
 
-/* n names: of the file that was named, then recombined from their labels; generated where none was.
- * Next hops are 1 to 251, by hash. False: said. To be freed in any case. */
+/* n names: of the file that was named, then others recombined from their labels; generated where
+ * none was. All that the file did not have twice are different. Next hops are 1 to 251, by hash.
+ * False: said. To be freed in any case. */
 bool bench_names_load(struct bench_names *names, const struct bench *bench, size_t n);
 void bench_names_free(struct bench_names *names);
 

@@ -80,7 +80,8 @@ class Command(case.Case):
         for content in (b"", b"x", capture, capture * 40 + b"garbage", os.urandom(300000) * 2):
             source = self.path("in", content)
             encoded, decoded = self.path("encoded"), self.path("decoded")
-            for options in ([], ["--no-zstd"], ["--level", "3", "--cache", "1M", "--period", "16"]):
+            for options in ([], ["--no-zstd"], ["--level", "3", "--cache", "1M", "--period", "16"],
+                            ["--device", "auto"]):
                 result = sluice("encode", *options, source, encoded)
                 self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))
                 self.assertEqual(sluice("decode", encoded, decoded).returncode, 0)
@@ -100,6 +101,7 @@ class Command(case.Case):
         self.assert_refused(sluice("encode", CAPTURE, out, "--level", "23"), "'23'", "22")
         self.assert_refused(sluice("encode", CAPTURE, out, "--window", "11"), "11", "12")
         self.assert_refused(sluice("encode", CAPTURE, out, "--sampler", "dice"), "'dice'", "rabin")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--device", "tpu"), "'tpu'", "cuda")
         self.assert_refused(sluice("encode", self.path("none"), out), "none", "No such file")
         self.assert_refused(sluice("encode", self.folder.name, out), "directory")
         self.assert_refused(sluice("encode", CAPTURE, "/dev/full"), "No space left")
@@ -370,6 +372,20 @@ class Command(case.Case):
         for row in self.rows("--files", *halves, "--literals", literals, "--algorithms", "ac", "--sample"):
             self.assertEqual(row["hits"], 8192, row)
             self.assertIn("as sample", row["data"])
+
+    def test_bench_scan(self):
+        database = self.path("bench.ndb", b"A:0:*:68656c6c6f2c20776f726c64\n")
+        files = [self.path(f"scanned{i}", bytes(i * 1000) + (b"hello, world" if i % 3 else b"")) for i in range(9)]
+        self.assert_bench_refused(sluice("bench", "scan", "--json", "--files", *files), "--database")
+        self.assert_bench_refused(sluice("bench", "scan", "--json", "--database", database), "--files")
+        self.assert_bench_refused(sluice("bench", "scan", "--json", "--database", "none.ndb", "--files", *files),
+                                  "none.ndb")
+        result = sluice("bench", "scan", "--runs", "1", "--json", "--device", "cpu", "--database", database, "--files",
+                        *files)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines() if b'"bench"' in line]
+        self.assertIn("scan", {row["bench"] for row in rows})
+        self.assertIn(6, {row.get("hits") for row in rows if row["bench"].startswith("anchors")})
 
     def test_studies(self):
         self.assert_bench_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
