@@ -142,6 +142,9 @@ static enum sl_status names_cuda_open(void **context, const void *table,
 
     if (status != SL_OK)
         return status;
+    if (limits->device_hits != NULL)
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
+                        "hits of names cannot stay on the GPU: some are found by the CPU");
     struct names_cuda *names = (struct names_cuda *)calloc(1, sizeof *names);
     if (names == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context of names");
