@@ -15,35 +15,43 @@
 #include "sluice/engine.h"
 
 enum encode_step {
-    ENCODE_PLACE,    /* a scan: where packets lie in the log, which then has room for them */
+    /* Nothing of these depends on the batches before. */
+    ENCODE_PLACE,  /* a scan: where packets lie behind the batch's begin */
+    ENCODE_MARK,   /* each hit: a bit of the arena */
+    ENCODE_RANK,   /* a scan: how many hits lie before each tile of the arena */
+    ENCODE_ORDER,  /* each hit: takes its rank, and announces it to the others of its batch */
+    ENCODE_REPEAT, /* each sample: looked up among those of its batch */
+
+    /* These wait for the batch before. */
+    ENCODE_BEGIN,    /* once: where in the log the batch begins; there is room for it then */
     ENCODE_COPY,     /* each packet: into the ring */
-    ENCODE_MARK,     /* each hit: a bit of the arena */
-    ENCODE_RANK,     /* a scan: how many hits lie before each tile of the arena */
-    ENCODE_LOOK_UP,  /* each hit: takes its rank; looked up among the batches before; announced to
-                        the others of its batch */
-    ENCODE_REMEMBER, /* each sample: looked up among those of its batch; put into the index */
+    ENCODE_LOOK_UP,  /* each sample that repeats none of its batch: looked up in the index */
+    ENCODE_REMEMBER, /* each sample: put into the index */
     ENCODE_MATCH,    /* each packet: what of it is in the log */
-    ENCODE_LAY,      /* a scan: where frames lie */
-    ENCODE_WRITE,    /* each packet: its frame */
+
+    /* For these the next batch does not wait. */
+    ENCODE_LAY,   /* a scan: where frames lie */
+    ENCODE_WRITE, /* each packet: its frame */
     ENCODE_STEPS
 };
 
 enum {
-    ENCODE_TILE = 256,        /* bytes of the arena whose hits are counted together */
-    ENCODE_SCAN_PARTS = 1024, /* of a scan, each added up by itself */
-    ENCODE_NEAR = 16,         /* samples of the same packet before a sample that it may repeat */
-    ENCODE_LOOK_BACK = 64     /* bytes of the last match that the next may always look into */
+    ENCODE_TILE = 256,      /* bytes of the arena whose hits are counted together */
+    ENCODE_SCAN_PARTS = 32, /* of a scan, a warp each */
+    ENCODE_SCAN_EACH = 4,   /* places that a lane takes at a time */
+    ENCODE_NEAR = 16,       /* samples of the same packet before a sample that it may repeat */
+    ENCODE_LOOK_BACK = 64   /* bytes of the last match that the next may always look into */
 };
 
 #define ENCODE_NOWHERE UINT64_MAX
 
 /* What a batch adds up to. */
 struct encode_totals {
-    uint64_t begin;      /* log offset of its first packet, */
-    uint64_t begin_at;   /* and where in the ring that is */
-    uint64_t bytes;      /* of packets */
-    uint64_t frames_len; /* bytes */
-    uint64_t matches, matched_bytes;
+    uint64_t room;                          /* of the log, bytes */
+    uint64_t begin;                         /* log offset of its first packet, */
+    uint64_t begin_at;                      /* and where in the ring that is */
+    uint64_t frames_len;                    /* bytes */
+    uint64_t bytes, matches, matched_bytes; /* of packets */
     uint32_t n_samples;
     uint32_t refused; /* not 0: a packet is too long or not in the arena, or all are too much */
 };
@@ -134,13 +142,11 @@ REDUNDANCY_CORE uint32_t encode_scan_value(const struct encode_job *job, enum en
     return step == ENCODE_PLACE ? encode_room(job, i) : job->packet[i].frame_len;
 }
 
-REDUNDANCY_CORE void encode_scan_store(const struct encode_job *job, enum encode_step step,
-                                       uint32_t i, uint32_t before)
+REDUNDANCY_CORE uint32_t *encode_scan_sums(const struct encode_job *job, enum encode_step step)
 {
-    uint32_t *const sums = step == ENCODE_RANK    ? job->tiles
-                           : step == ENCODE_PLACE ? job->place
-                                                  : job->frame_begin;
-    sums[i] = before;
+    if (step == ENCODE_RANK)
+        return job->tiles;
+    return step == ENCODE_PLACE ? job->place : job->frame_begin;
 }
 
 /* The places [*begin, *end) of a part. */
@@ -154,42 +160,71 @@ REDUNDANCY_CORE void encode_scan_part(const struct encode_job *job, enum encode_
     *end = *begin + each < n ? *begin + each : n;
 }
 
-/* First: what a part adds up to. */
-REDUNDANCY_CORE uint64_t encode_scan_sum(const struct encode_job *job, enum encode_step step,
-                                         uint32_t part)
+/* A warp: what there is to say of the packets [begin, end). */
+REDUNDANCY_CORE void encode_tally(const struct encode_job *job, uint32_t begin, uint32_t end)
 {
-    uint64_t sum = 0, bytes = 0, matches = 0, matched = 0;
-    uint32_t begin, end;
+    uint64_t bytes = 0, matches = 0, matched = 0;
 
-    encode_scan_part(job, step, part, &begin, &end);
-    for (uint32_t i = begin; i < end; i++) {
-        sum += encode_scan_value(job, step, i);
-        if (step == ENCODE_LAY) {
+    WARP_EACH_LANE (lane)
+        for (uint32_t i = begin + lane; i < end; i += WARP_LANES) {
             bytes += job->payload[i].len;
             matches += job->packet[i].n_matches;
             matched += job->packet[i].matched_bytes;
         }
-    }
-    if (step == ENCODE_LAY && begin < end) {
-        core_add_64(&job->totals->bytes, bytes);
-        core_add_64(&job->totals->matches, matches);
-        core_add_64(&job->totals->matched_bytes, matched);
-    }
-    return sum;
+    bytes = core_warp_sum(bytes);
+    matches = core_warp_sum(matches);
+    matched = core_warp_sum(matched);
+    WARP_EACH_LANE (lane)
+        if (lane == 0) {
+            core_add_64(&job->totals->bytes, bytes);
+            core_add_64(&job->totals->matches, matches);
+            core_add_64(&job->totals->matched_bytes, matched);
+        }
 }
 
-/* Then, where no part has failed: the sums before each of its places. */
-REDUNDANCY_CORE void encode_scan_spread(const struct encode_job *job, enum encode_step step,
-                                        uint32_t part, uint64_t before)
+/* First, a warp: what a part adds up to, in 64 bits. */
+REDUNDANCY_CORE uint64_t encode_scan_sum(const struct encode_job *job, enum encode_step step,
+                                         uint32_t part)
 {
+    uint64_t sum = 0;
     uint32_t begin, end;
 
     encode_scan_part(job, step, part, &begin, &end);
-    for (uint32_t i = begin; i < end; i++) {
-        const uint32_t value = encode_scan_value(job, step, i);
+    WARP_EACH_LANE (lane)
+        for (uint32_t i = begin + lane; i < end; i += WARP_LANES)
+            sum += encode_scan_value(job, step, i);
+    if (step == ENCODE_LAY)
+        encode_tally(job, begin, end);
+    return core_warp_sum(sum);
+}
 
-        encode_scan_store(job, step, i, (uint32_t)before);
-        before += value;
+/* Then: the sums before each of its places. */
+REDUNDANCY_CORE void encode_scan_spread(const struct encode_job *job, enum encode_step step,
+                                        uint32_t part, uint32_t before)
+{
+    uint32_t *const sums = encode_scan_sums(job, step);
+    uint32_t begin, end;
+
+    encode_scan_part(job, step, part, &begin, &end);
+    for (; begin < end; begin += WARP_LANES * ENCODE_SCAN_EACH) {
+        uint32_t all = 0;
+
+        WARP_EACH_LANE (lane) {
+            const uint32_t first = begin + lane * ENCODE_SCAN_EACH;
+            uint32_t values[ENCODE_SCAN_EACH], own = 0;
+
+            for (uint32_t i = 0; i < ENCODE_SCAN_EACH; i++) {
+                values[i] = first + i < end ? encode_scan_value(job, step, first + i) : 0;
+                own += values[i];
+            }
+            uint32_t sum = before + core_warp_sum_before(own, &all);
+            for (uint32_t i = 0; i < ENCODE_SCAN_EACH; i++) {
+                if (first + i < end)
+                    sums[first + i] = sum;
+                sum += values[i];
+            }
+        }
+        before += all;
     }
 }
 
@@ -197,25 +232,30 @@ REDUNDANCY_CORE void encode_scan_spread(const struct encode_job *job, enum encod
 REDUNDANCY_CORE void encode_scan_total(const struct encode_job *job, enum encode_step step,
                                        uint64_t total)
 {
-    struct packet_log *const log = job->log;
+    struct encode_totals *const totals = job->totals;
 
     if (step == ENCODE_RANK) {
-        job->totals->n_samples = (uint32_t)total;
-        return;
-    }
-    if (step == ENCODE_LAY) {
+        totals->n_samples = (uint32_t)total;
+    } else if (step == ENCODE_LAY) {
         job->frame_begin[job->n_items] = (uint32_t)total;
-        job->totals->frames_len = total;
-        return;
+        totals->frames_len = total;
+    } else {
+        totals->room = total;
+        if (total > job->batch_len)
+            totals->refused = 1;
     }
-    job->totals->begin = log->end;
-    job->totals->begin_at = log->end_at;
-    if (total > job->batch_len)
-        job->totals->refused = 1;
-    if (job->totals->refused != 0)
-        return;
-    log->end += total;
-    log->end_at += total < log->len - log->end_at ? total : total - log->len;
+}
+
+REDUNDANCY_CORE void encode_begin(const struct encode_job *job)
+{
+    struct encode_totals *const totals = job->totals;
+    struct packet_log *const log = job->log;
+    const uint64_t room = totals->room;
+
+    totals->begin = log->end;
+    totals->begin_at = log->end_at;
+    log->end += room;
+    log->end_at += room < log->len - log->end_at ? room : room - log->len;
 }
 
 /* ---- packets into the ring ------------------------------------------------------------------- */
@@ -303,24 +343,16 @@ REDUNDANCY_CORE uint32_t encode_slot(uint64_t hash, uint32_t n_slots)
     return (uint32_t)((hash >> 32) * n_slots >> 32);
 }
 
-REDUNDANCY_CORE void encode_look_up(const struct encode_job *job, uint32_t i)
+REDUNDANCY_CORE void encode_order(const struct encode_job *job, uint32_t i)
 {
     uint32_t at;
 
     if (!encode_hit_at(job, i, &at))
         return;
     const uint32_t rank = encode_rank(job, at);
-    const uint64_t hash = encode_hash(job->found[i].id);
-    const uint64_t entry = job->index[encode_slot(hash, job->n_index)];
 
     job->sample[rank] = job->found[i];
-    job->source[rank] = (uint16_t)entry == (uint16_t)hash ? entry >> 16 : ENCODE_NOWHERE;
-    core_max(&job->first[encode_slot(hash, job->n_first)], ~rank);
-}
-
-REDUNDANCY_CORE uint64_t encode_sample_position(const struct encode_job *job, uint32_t rank)
-{
-    return encode_position(job, job->sample[rank].item) + job->sample[rank].offset;
+    core_max(&job->first[encode_slot(encode_hash(job->found[i].id), job->n_first)], ~rank);
 }
 
 /* The sample of the same batch that this one repeats; its own rank where there is none. A near one
@@ -337,15 +369,38 @@ REDUNDANCY_CORE uint32_t encode_earlier(const struct encode_job *job, uint32_t r
     return first < rank && job->sample[first].id == id ? first : rank;
 }
 
+/* From the batch's begin on, which is not known yet. */
+REDUNDANCY_CORE uint64_t encode_sample_place(const struct encode_job *job, uint32_t rank)
+{
+    return (uint64_t)job->place[job->sample[rank].item] + job->sample[rank].offset;
+}
+
+REDUNDANCY_CORE void encode_repeat(const struct encode_job *job, uint32_t rank)
+{
+    const uint32_t earlier = encode_earlier(job, rank);
+
+    job->source[rank] = earlier != rank ? encode_sample_place(job, earlier) : ENCODE_NOWHERE;
+}
+
+REDUNDANCY_CORE void encode_look_up(const struct encode_job *job, uint32_t rank)
+{
+    if (job->source[rank] != ENCODE_NOWHERE) {
+        job->source[rank] += job->totals->begin;
+        return;
+    }
+    const uint64_t hash = encode_hash(job->sample[rank].id);
+    const uint64_t entry = job->index[encode_slot(hash, job->n_index)];
+
+    if ((uint16_t)entry == (uint16_t)hash)
+        job->source[rank] = entry >> 16;
+}
+
 REDUNDANCY_CORE void encode_remember(const struct encode_job *job, uint32_t rank)
 {
     const uint64_t hash = encode_hash(job->sample[rank].id);
-    const uint32_t earlier = encode_earlier(job, rank);
+    const uint64_t position = job->totals->begin + encode_sample_place(job, rank);
 
-    if (earlier != rank)
-        job->source[rank] = encode_sample_position(job, earlier);
-    core_max_64(&job->index[encode_slot(hash, job->n_index)],
-                encode_sample_position(job, rank) << 16 | (uint16_t)hash);
+    core_max_64(&job->index[encode_slot(hash, job->n_index)], position << 16 | (uint16_t)hash);
 }
 
 /* ---- matching -------------------------------------------------------------------------------- */
@@ -631,31 +686,20 @@ REDUNDANCY_CORE uint8_t *encode_write_references(uint8_t *to, uint64_t position,
                                                  const struct sl_match *match, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i += WARP_LANES) {
-        uint32_t len = 0;
+        uint32_t all = 0;
 
         WARP_EACH_LANE (lane) {
             const bool active = i + lane < n;
             const struct frame_progress progress = i + lane == 0 || !active
                                                        ? frame_begin(position)
                                                        : frame_behind(&match[i + lane - 1]);
-#ifdef __CUDA_ARCH__
-            const uint32_t own = active ? frame_reference_len(&progress, &match[i + lane]) : 0;
-            uint32_t up_to = own;
+            const uint32_t len = active ? frame_reference_len(&progress, &match[i + lane]) : 0;
+            const uint32_t before = core_warp_sum_before(len, &all);
 
-            for (uint32_t far = 1; far < WARP_LANES; far *= 2) {
-                const uint32_t before = __shfl_up_sync(~0u, up_to, far);
-
-                up_to += lane >= far ? before : 0;
-            }
             if (active)
-                frame_write_reference(to + up_to - own, &progress, &match[i + lane]);
-            len = __shfl_sync(~0u, up_to, WARP_LANES - 1);
-#else
-            if (active)
-                len = (uint32_t)(frame_write_reference(to + len, &progress, &match[i + lane]) - to);
-#endif
+                frame_write_reference(to + before, &progress, &match[i + lane]);
         }
-        to += len;
+        to += all;
     }
     return to;
 }
