@@ -37,6 +37,12 @@ static inline size_t encode_begins_len(uint32_t n_items)
     return log_round((n_items + UINT64_C(1)) * sizeof(uint32_t));
 }
 
+/* Bytes of a ring's memory: its first word stands behind it once more. */
+static inline uint64_t encode_ring_memory(const struct encode_sizes *sizes)
+{
+    return sizes->ring_len + sizeof(uint64_t);
+}
+
 struct encode_backend {
     /* Makes a machine and fills its jobs, one for each batch under way: arrays, log and index,
      * zeroed. */

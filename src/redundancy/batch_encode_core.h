@@ -280,6 +280,7 @@ REDUNDANCY_CORE void encode_copy(const struct encode_job *job, uint32_t item)
     const struct ring ring = encode_ring(job);
     const uint64_t begin = encode_here(job, &ring, item);
     const uint32_t room = (uint32_t)log_round(span.len);
+    uint64_t *const words = (uint64_t *)job->log->bytes;
 
     WARP_EACH_LANE (lane)
         for (uint32_t i = 8 * lane; i < room; i += RING_STEP) {
@@ -287,7 +288,11 @@ REDUNDANCY_CORE void encode_copy(const struct encode_job *job, uint32_t item)
             const uint64_t bytes =
                 left > 0 ? encode_arena_load(job, span.offset + i, left < 8 ? left : 8) : 0;
 
-            ((uint64_t *)job->log->bytes)[ring_ahead(&ring, begin, i) / 8] = bytes;
+            const uint64_t word = ring_ahead(&ring, begin, i) / 8;
+
+            words[word] = bytes;
+            if (word == 0)
+                words[ring.len / 8] = bytes; /* once more behind the last */
         }
 }
 

@@ -191,7 +191,7 @@ static enum sl_status open_log(struct cuda_encoder *encoder, struct sl_diag *dia
     struct packet_log log = {};
 
     enum sl_status status =
-        take_zeroed((void **)&encoder->d_ring, sizes->ring_len, "a packet cache", diag);
+        take_zeroed((void **)&encoder->d_ring, encode_ring_memory(sizes), "a packet cache", diag);
     if (status == SL_OK)
         status = take_zeroed((void **)&encoder->d_index, sizes->n_index * sizeof(uint64_t),
                              "an index", diag);

@@ -9,7 +9,7 @@
 struct tiled {
     struct packet_log log;
     uint64_t *index;
-    uint64_t index_len;
+    uint64_t index_len, ring_memory;
     struct encode_layout layout;
     uint8_t *blocks[SL_BATCH_ENCODER_IN_FLIGHT];
 };
@@ -20,7 +20,7 @@ static void tiled_close(void *machine)
 
     if (tiled == NULL)
         return;
-    log_free(&tiled->log);
+    memory_unmap(tiled->log.bytes, tiled->ring_memory);
     memory_unmap(tiled->index, tiled->index_len);
     for (uint32_t i = 0; i < SL_BATCH_ENCODER_IN_FLIGHT; i++)
         memory_unmap(tiled->blocks[i], tiled->layout.len);
@@ -30,12 +30,12 @@ static void tiled_close(void *machine)
 static enum sl_status take_memory(struct tiled *tiled, const struct encode_sizes *sizes,
                                   struct encode_job *jobs, struct sl_diag *diag)
 {
-    enum sl_status status = log_create(&tiled->log, sizes->ring_len, false, diag);
-
+    tiled->ring_memory = encode_ring_memory(sizes);
+    tiled->log.len = sizes->ring_len;
+    tiled->log.bytes = memory_map(tiled->ring_memory, "a packet cache", diag);
     tiled->index_len = sizes->n_index * sizeof *tiled->index;
-    if (status == SL_OK)
-        tiled->index = memory_map(tiled->index_len, "an index", diag);
-    if (tiled->index == NULL)
+    tiled->index = memory_map(tiled->index_len, "an index", diag);
+    if (tiled->log.bytes == NULL || tiled->index == NULL)
         return SL_ENOMEM;
     tiled->layout = encode_lay_out(&jobs[0], sizes, NULL);
     for (uint32_t i = 0; i < SL_BATCH_ENCODER_IN_FLIGHT; i++) {

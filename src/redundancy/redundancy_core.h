@@ -117,6 +117,16 @@ REDUNDANCY_CORE uint32_t core_count_bits(uint32_t bits)
 #endif
 }
 
+/* Bits of a number that is not 0, the highest being set. */
+REDUNDANCY_CORE uint32_t core_bits(uint64_t number)
+{
+#ifdef __CUDA_ARCH__
+    return 64 - (uint32_t)__clzll((long long)number);
+#else
+    return 64 - (uint32_t)__builtin_clzll(number);
+#endif
+}
+
 /* Zero bytes at the low end of a word that is not 0, and at its high end. */
 REDUNDANCY_CORE uint32_t core_low_zeros(uint64_t word)
 {
