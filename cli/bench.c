@@ -19,10 +19,11 @@ static const char usage[] =
     "  capture  capture files to dissected batches with flows, on one core and as a run does it\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
+    "  scan     virus scan of files: the filter alone, and the scanner from the page cache\n"
     "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n"
     "  redundancy  payloads to frames without what they repeat, and back, one core\n"
     "  fib      longest-prefix match of names, each plane and backend, builds and updates\n"
-    "  names    names in packets, found and looked up, one core\n\n"
+    "  names    names in packets, found and looked up, one core and the GPU\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"
@@ -35,7 +36,7 @@ static const char usage[] =
     "                   header:scalar, sampling:maxp, virus:ac, names:mata; --counts are its\n"
     "                   literals and virus signatures (18000,86000), --entries its names\n\n"
     "Of mpm, whose rates are those of payload alone, every occurrence found and counted:\n"
-    "  --files FILE...      scan these files in pieces, not captures; of sampling too\n"
+    "  --files FILE...      scan these files in pieces, not captures; of sampling and scan too\n"
     "  --literals FILE...   files of literals: one a line, as contents in rules, with ;nocase\n"
     "                       behind it or not (tools/literals writes them; generated where none)\n"
     "  --rules FILE...      rule files whose fast patterns are the literals instead\n"
@@ -45,6 +46,8 @@ static const char usage[] =
     "  --all-cores          rows on all cores too, a context each; of sampling too\n"
     "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
     "  --study NAME         a paper's study instead: packet-size, literals or match-rate\n\n"
+    "Of scan, with --files and --device-bytes as of mpm:\n"
+    "  --database PATH...   ClamAV's databases\n\n"
     "Of fib, whose traces are random names, or of the longest 10 %, with a random path behind, and "
     "of\n"
     "names, whose packets ask for random names (or are those of -r):\n"
@@ -62,18 +65,20 @@ static const struct {
 } benches[] = {{"capture", bench_capture, true, false, false},
                {"header", bench_header, true, false, false},
                {"mpm", bench_mpm, true, true, true},
+               {"scan", bench_scan, false, true, false},
                {"sampling", bench_sampling, true, true, false},
                {"redundancy", bench_redundancy, true, false, false},
                {"fib", bench_fib, false, false, false},
                {"names", bench_packet_names, false, false, false}};
 
-enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 3 };
+enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 4 };
 
 enum { ENTRIES_MAX = 100000000 };
 
 enum {
     OPTION_RULES = 256,
     OPTION_LITERALS,
+    OPTION_DATABASE,
     OPTION_FILES,
     OPTION_COUNTS,
     OPTION_ALGORITHMS,
@@ -179,6 +184,9 @@ static bool add_path(struct bench *bench, int option, const char *path)
     case OPTION_LITERALS:
         bench->literal_paths[bench->n_literal_paths++] = path;
         return true;
+    case OPTION_DATABASE:
+        bench->database_paths[bench->n_database_paths++] = path;
+        return true;
     default:
         return false;
     }
@@ -257,6 +265,7 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
     static const struct option options[] = {
         {"rules", required_argument, NULL, OPTION_RULES},
         {"literals", required_argument, NULL, OPTION_LITERALS},
+        {"database", required_argument, NULL, OPTION_DATABASE},
         {"files", required_argument, NULL, OPTION_FILES},
         {"counts", required_argument, NULL, OPTION_COUNTS},
         {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
@@ -462,9 +471,11 @@ static bool take_memory(struct bench *bench, int argc)
     bench->paths = calloc(n, sizeof *bench->paths);
     bench->file_paths = calloc(n, sizeof *bench->file_paths);
     bench->literal_paths = calloc(n, sizeof *bench->literal_paths);
+    bench->database_paths = calloc(n, sizeof *bench->database_paths);
     bench->samplers = calloc(n, sizeof *bench->samplers);
     return rule_files_init(&bench->rule_files, argc) && bench->paths != NULL &&
-           bench->file_paths != NULL && bench->literal_paths != NULL && bench->samplers != NULL;
+           bench->file_paths != NULL && bench->literal_paths != NULL &&
+           bench->database_paths != NULL && bench->samplers != NULL;
 }
 
 int command_bench(int argc, char **argv)
@@ -486,6 +497,7 @@ int command_bench(int argc, char **argv)
     rule_files_free(&bench.rule_files);
     free(bench.samplers);
     free(bench.literal_paths);
+    free(bench.database_paths);
     free(bench.file_paths);
     free(bench.paths);
     return exit_status;

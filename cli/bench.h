@@ -25,6 +25,8 @@ struct bench {
     struct rule_files rule_files; /* their literals; generated ones where none were named */
     const char **literal_paths;   /* files of literals, instead of rule files */
     size_t n_literal_paths;
+    const char **database_paths; /* of ClamAV */
+    size_t n_database_paths;
     size_t counts[BENCH_COUNTS_MAX]; /* literals of each set */
     size_t n_counts;
     const char *algorithms; /* names with commas between, or NULL: all that are not slow */
@@ -239,6 +241,7 @@ bool bench_whole_check(const struct bench *bench);
 bool bench_capture(const struct bench *bench);
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
+bool bench_scan(const struct bench *bench);
 bool bench_sampling(const struct bench *bench);
 
 /* bench_sampling.c: whether this build has a sampler of this name. */

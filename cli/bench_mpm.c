@@ -375,6 +375,20 @@ static bool bench_algorithm(struct mpm *mpm, const char *algorithm, size_t n)
     return good;
 }
 
+bool mpm_rows_of_tables(const struct bench *bench, const char *what,
+                        const struct sl_mpm_table *const tables[2], uint16_t overlap)
+{
+    struct mpm mpm = {.bench = bench};
+    bool good = bench_load_payloads(&mpm.scan, bench, overlap) &&
+                (bench->device.kind != SL_DEVICE_CUDA || load_cuda(&mpm));
+
+    for (int kind = SL_DEVICE_CPU; kind <= SL_DEVICE_CUDA && good; kind++)
+        if (tables[kind] != NULL)
+            good = rows_of_table(&mpm, what, tables[kind], (enum sl_device_kind)kind);
+    unload(&mpm);
+    return good;
+}
+
 static bool bench_counts(struct mpm *mpm)
 {
     bool good = true, all = false;

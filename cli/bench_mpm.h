@@ -31,6 +31,11 @@ struct mpm_judge {
 bool mpm_judge(struct mpm_judge *judge, const struct bench_result *result, uint32_t n_times,
                const char *what, const char *variant);
 
+/* Rows of tables that were built elsewhere, by enum sl_device_kind, over the data of the command
+ * line, pieces of files overlapping by `overlap` bytes. False: failed, said. */
+bool mpm_rows_of_tables(const struct bench *bench, const char *what,
+                        const struct sl_mpm_table *const tables[2], uint16_t overlap);
+
 /* bench_study.c: the studies of the papers. */
 bool bench_study(const struct bench *bench);
 

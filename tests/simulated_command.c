@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Linked into a second build of the command, for tests: before main, simulates the GPUs that the
+/* Linked into a second build of the command, or of a test: before main, simulates the GPUs that the
  * environment asks for. SIMULATED_GPUS is how many, SIMULATED_FAULTS a list like "0:wait:3,
  * 1:open:1:memory": GPU, step, which call of it, and what it says (device, memory, unsupported). */
 #include <stdio.h>

@@ -373,6 +373,20 @@ class Command(case.Case):
             self.assertEqual(row["hits"], 8192, row)
             self.assertIn("as sample", row["data"])
 
+    def test_bench_scan(self):
+        database = self.path("bench.ndb", b"A:0:*:68656c6c6f2c20776f726c64\n")
+        files = [self.path(f"scanned{i}", bytes(i * 1000) + (b"hello, world" if i % 3 else b"")) for i in range(9)]
+        self.assert_bench_refused(sluice("bench", "scan", "--json", "--files", *files), "--database")
+        self.assert_bench_refused(sluice("bench", "scan", "--json", "--database", database), "--files")
+        self.assert_bench_refused(sluice("bench", "scan", "--json", "--database", "none.ndb", "--files", *files),
+                                  "none.ndb")
+        result = sluice("bench", "scan", "--runs", "1", "--json", "--device", "cpu", "--database", database, "--files",
+                        *files)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines() if b'"bench"' in line]
+        self.assertIn("scan", {row["bench"] for row in rows})
+        self.assertIn(6, {row.get("hits") for row in rows if row["bench"].startswith("anchors")})
+
     def test_studies(self):
         self.assert_bench_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
         self.assert_bench_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")

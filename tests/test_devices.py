@@ -187,6 +187,33 @@ class Devices(unittest.TestCase):
             self.assertEqual(len(found), len(expected))
             self.assertTrue(found == expected, f"signal {number} on {device}: other events")
 
+    def scan(self, *more, **how):
+        folder = os.path.join(self.folder.name, "scanned")
+        database = os.path.join(self.folder.name, "d.ndb")
+        os.makedirs(folder, exist_ok=True)
+        with open(database, "w", encoding="utf-8") as file:
+            file.write("A:0:*:68656c6c6f2c20776f726c64\nB:0:*:c0ffee{-9000000}c0ffee01\n")
+        for i in range(60):
+            large = 40 << 20 if i in (20, 40) else i * 1000
+            with open(os.path.join(folder, f"{i:02}"), "wb") as file:
+                file.write(bytes.fromhex("c0ffee") + bytes(large) + (b"hello, world" if i % 4 == 0 else b"") +
+                           (bytes.fromhex("c0ffee01") if i % 5 == 0 else b""))
+        return sluice("scan", "-d", database, "-z", "-r", folder, "--no-summary", *more, **how)
+
+    def test_a_scan_finds_the_same(self):
+        expected = self.scan()
+        self.assertEqual(expected.returncode, 1, expected.stderr)
+        self.assertEqual(expected.stdout.count(b"FOUND"), 25)
+        for threads in "1", "4":
+            result = self.scan("--device", "cuda", "--threads", threads, gpus=1)
+            self.assertEqual((result.returncode, result.stdout), (1, expected.stdout), result.stderr)
+
+    def test_a_scan_ends_where_the_gpu_fails(self):
+        for fault in "pinned:2", "stage:3", "open:1", "upload:4", "submit:5", "wait:2":
+            result = self.scan("--device", "cuda", gpus=1, faults="0:" + fault)
+            self.assertEqual(result.returncode, 2, fault)
+            self.assertIn(b"sluice: ", result.stderr)
+
     def test_devices_lists_them(self):
         names = sluice("devices", gpus=2).stdout.decode()
         self.assertEqual(len(re.findall(r"^cuda:[01] +simulated GPU [01]", names, re.M)), 2, names)

@@ -9,6 +9,7 @@
 #ifndef SLUICE_MPM_H
 #define SLUICE_MPM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -76,10 +77,12 @@ SL_CHECK SL_API enum sl_status sl_mpm_load(struct sl_mpm_table **table, const ch
 
 /* For files that hold a table among other things. store copies a table into memory of table_len
  * bytes (sl_mpm_info), aligned to 64; attach checks such memory as load does a file and lends it:
- * the table is used as any other, not freed, and the memory outlives it and does not change. */
+ * the table is used as any other, not freed, and the memory outlives it and does not change.
+ * `mapped`: it is a private mapping of a file, which is not held in memory as a whole for that. */
 SL_API void sl_mpm_store(const struct sl_mpm_table *table, void *memory);
 SL_CHECK SL_API enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memory,
-                                             size_t len, const char *path, struct sl_diag *diag);
+                                             size_t len, bool mapped, const char *path,
+                                             struct sl_diag *diag);
 
 /* Accepts NULL. */
 SL_API void sl_mpm_free(struct sl_mpm_table *table);

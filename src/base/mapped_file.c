@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -24,7 +25,11 @@ static void *map(int fd, size_t *len, size_t least)
     *len = (size_t)file.st_size;
     if (*len < least)
         return NULL;
-    return mmap(NULL, *len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+
+    void *memory = mmap(NULL, *len, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (memory != MAP_FAILED)
+        (void)madvise(memory, *len, MADV_WILLNEED);
+    return memory;
 }
 
 enum sl_status mapped_file_open(void **memory, size_t *len, const char *path, size_t least,
@@ -41,4 +46,14 @@ enum sl_status mapped_file_open(void **memory, size_t *len, const char *path, si
         return SL_OK;
     *memory = NULL;
     return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(error));
+}
+
+void mapped_file_let_go(const void *from, size_t len)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)from + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)from + len) / page * page;
+
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
 }

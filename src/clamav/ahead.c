@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are not in memory are searched in one pass for the next few bodies that each
- * expression asks for, then for what is asked for when those are known: reading costs as much as
- * looking for two literals, and most expressions are decided by the first body that is missing. */
+/* An object is searched in one pass for the next bodies that the expressions ask for, as many as
+ * can be looked for together, then for what they ask for when those are known. */
 #include "clamav/match.h"
 
 /* The segment with the rarest literal. */
@@ -26,13 +25,11 @@ bool clam_match_defer(struct clam_match *match, uint32_t number)
         return false;
     if (pattern->offset_kind != CLAM_ANYWHERE || segs[seg].key_len == 0)
         return ahead->deferred > 0; /* it lies at few places, or cannot be found by a literal */
-    if (ahead->deferred == CLAM_AHEAD_EACH)
-        return true;
     ahead->deferred++;
     for (size_t i = 0; i < ahead->n; i++)
         if (ahead->sought[i].pattern == number)
             return true;
-    if (ahead->n < CLAM_AHEAD_MAX) {
+    if (ahead->n < CLAM_MANY_MAX) {
         struct clam_sought *sought = &ahead->sought[ahead->n++];
 
         *sought = (struct clam_sought){.pattern = number, .seg = seg, .back = segs[seg].key_at};
@@ -42,7 +39,17 @@ bool clam_match_defer(struct clam_match *match, uint32_t number)
     return true;
 }
 
-/* Tries all places of one literal that end before `end`; stops at the first match of its body. */
+/* Its literal lies at `at`, a place not tried before. */
+static void try_at(struct clam_match *match, struct clam_sought *sought, uint64_t at)
+{
+    sought->next = at + 1;
+    if (at < sought->back)
+        return;
+    (void)clam_match_at(match, sought->pattern, sought->seg, at - sought->back);
+    sought->over = !clam_match_wanted(match, sought->pattern);
+}
+
+/* Tries all places of one literal that end before `end`, as long as that is of use. */
 static void seek_in(struct clam_match *match, struct clam_sought *sought, uint64_t end)
 {
     const size_t key_len = sought->needle.len;
@@ -55,39 +62,95 @@ static void seek_in(struct clam_match *match, struct clam_sought *sought, uint64
         if (n > len - key_len + 1)
             n = len - key_len + 1;
         const size_t found = match->find(&sought->needle, text, (size_t)n);
-        sought->next += found;
         if (found == n)
-            continue;
-        if (sought->next >= sought->back)
-            sought->over =
-                clam_match_at(match, sought->pattern, sought->seg, sought->next - sought->back) ||
-                clam_match_known(match, sought->pattern) != CLAM_NOT_KNOWN;
-        sought->next++;
+            sought->next += n;
+        else
+            try_at(match, sought, sought->next + found);
     }
+}
+
+/* Bytes at to at + len - 1 of the object, which are in memory. */
+struct stretch {
+    uint64_t at;
+    size_t len;
+};
+
+/* The literals of which the four bytes lie at byte `place` of the stretch. */
+static const uint8_t *try_place(struct clam_match *match, struct clam_ahead *ahead,
+                                const struct stretch *stretch, const uint8_t *text, size_t place)
+{
+    for (size_t i = 0; i < ahead->many.n; i++) {
+        struct clam_sought *sought = ahead->together[i];
+        const size_t before = ahead->many.at[i];
+        const uint64_t at = stretch->at + place - before;
+        size_t len;
+
+        if (sought->over || !clam_many_is(&ahead->many, i, text + place) || place < before ||
+            at < sought->next || sought->needle.len > stretch->len - (place - before) ||
+            !clam_needle_equals(&sought->needle, text + place - before))
+            continue;
+        try_at(match, sought, at);
+        /* It may have looked elsewhere. */
+        text = clam_object_from(match->object, stretch->at, stretch->len, &len);
+    }
+    return text;
+}
+
+/* Tries all places of the literals that are looked for together. */
+static void seek_many(struct clam_match *match, struct clam_ahead *ahead,
+                      const struct stretch *stretch)
+{
+    size_t len;
+    const uint8_t *text = clam_object_from(match->object, stretch->at, stretch->len, &len);
+
+    for (size_t from = 0, n; from + CLAM_MANY_BYTES <= stretch->len; from += n) {
+        n = stretch->len - from - (CLAM_MANY_BYTES - 1);
+        n = n < CLAM_MANY_CHUNK ? n : CLAM_MANY_CHUNK;
+        const size_t n_places = match->find_many(&ahead->many, text + from, n, ahead->places);
+        for (size_t i = 0; i < n_places; i++)
+            text = try_place(match, ahead, stretch, text, from + ahead->places[i]);
+    }
+}
+
+static uint64_t share_out(struct clam_ahead *ahead)
+{
+    uint64_t longest = 1;
+
+    memset(&ahead->many, 0, sizeof ahead->many);
+    for (size_t i = 0; i < ahead->n; i++) {
+        struct clam_sought *sought = &ahead->sought[i];
+
+        sought->alone = !clam_many_add(&ahead->many, &sought->needle);
+        if (!sought->alone)
+            ahead->together[ahead->many.n - 1] = sought;
+        if (sought->needle.len > longest)
+            longest = sought->needle.len;
+    }
+    return longest;
 }
 
 /* Of each body that was deferred all places are tried, in one pass. */
 static void search_once(struct clam_match *match, struct clam_ahead *ahead)
 {
     struct clam_object *object = match->object;
-    uint64_t longest = 1;
-    size_t len;
+    const uint64_t longest = share_out(ahead);
+    struct stretch stretch = {0};
 
-    for (size_t i = 0; i < ahead->n; i++)
-        if (ahead->sought[i].needle.len > longest)
-            longest = ahead->sought[i].needle.len;
-    for (uint64_t at = 0; at < object->len; at += len - (longest - 1)) {
-        const uint64_t rest = object->len - at;
+    for (; stretch.at < object->len; stretch.at += stretch.len - (longest - 1)) {
+        const uint64_t rest = object->len - stretch.at;
 
-        (void)clam_object_from(object, at, rest < longest ? (size_t)rest : (size_t)longest, &len);
+        (void)clam_object_from(object, stretch.at, rest < longest ? (size_t)rest : (size_t)longest,
+                               &stretch.len);
+        if (ahead->many.n > 0)
+            seek_many(match, ahead, &stretch);
         for (size_t i = 0; i < ahead->n; i++)
-            seek_in(match, &ahead->sought[i], at + len);
-        if (at + len == object->len)
+            if (ahead->sought[i].alone)
+                seek_in(match, &ahead->sought[i], stretch.at + stretch.len);
+        if (stretch.at + stretch.len == object->len)
             break;
     }
     for (size_t i = 0; i < ahead->n; i++)
-        if (clam_match_known(match, ahead->sought[i].pattern) == CLAM_NOT_KNOWN)
-            clam_match_note_absent(match, ahead->sought[i].pattern);
+        clam_match_note_all_tried(match, ahead->sought[i].pattern);
 }
 
 void clam_match_search_ahead(struct clam_match *match, const uint32_t *sigs, size_t n)
@@ -97,7 +160,7 @@ void clam_match_search_ahead(struct clam_match *match, const uint32_t *sigs, siz
     do {
         ahead.n = 0;
         match->ahead = &ahead;
-        for (size_t i = 0; i < n && match->object->bytes == NULL; i++) {
+        for (size_t i = 0; i < n; i++) {
             ahead.deferred = 0;
             (void)clam_match_sig(match, sigs[i]);
         }

@@ -202,7 +202,7 @@ enum clam_array {
 extern const uint32_t clam_record_len[CLAM_ARRAYS];
 
 #define CLAM_MAGIC UINT64_C(0x31304D414C434C53) /* "SLCLAM01" */
-enum { CLAM_VERSION = 2, CLAM_ALIGN = 64 };
+enum { CLAM_VERSION = 3, CLAM_ALIGN = 64 };
 
 struct clam_block {
     uint64_t magic;

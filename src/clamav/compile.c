@@ -605,7 +605,7 @@ static void fill_block(const struct compile *c, struct clam_block *block)
     block->fixed = c->n_fixed;
     block->in_parts = c->n_in_parts;
     block->searched = c->searched.n;
-    block->checksum = clam_block_checksum(block);
+    block->checksum = clam_block_checksum(block, false);
 }
 
 static struct clam_block *make_block(const struct compile *c)

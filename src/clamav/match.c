@@ -29,6 +29,7 @@ bool clam_match_open(struct clam_match *match, const struct clam_block *block)
     match->nodes = clam_at(block, CLAM_A_NODES);
     match->sigs = clam_at(block, CLAM_A_SIGS);
     match->find = clam_find_choose();
+    match->find_many = clam_many_choose();
     match->known = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->known);
     match->found = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->found);
     return match->known != NULL && match->found != NULL;
@@ -57,7 +58,10 @@ void clam_match_begin(struct clam_match *match, struct clam_object *object)
     }
 }
 
-/* Whether all its places have been tried. */
+/* Beside enum clam_known: it is there, and `found` says how often, as far as it matters. */
+enum { COUNTED = CLAM_PRESENT + 1 };
+
+/* Whether the matcher has told all its places. */
 static bool is_looked_for(const struct clam_match *match, const struct clam_pattern *pattern)
 {
     return match->complete && pattern->looked_for != 0 &&
@@ -70,7 +74,7 @@ enum clam_known clam_match_known(const struct clam_match *match, uint32_t number
     const uint32_t known = match->known[number];
 
     if (known / 4 == match->epoch)
-        return (enum clam_known)(known % 4);
+        return known % 4 == COUNTED ? CLAM_PRESENT : (enum clam_known)(known % 4);
     /* What the matcher looked for, and no place of it led to a match, is not there. */
     return is_looked_for(match, pattern) ? CLAM_ABSENT : CLAM_NOT_KNOWN;
 }
@@ -81,9 +85,14 @@ static bool note(struct clam_match *match, uint32_t pattern, bool present)
     return present;
 }
 
-void clam_match_note_absent(struct clam_match *match, uint32_t number)
+void clam_match_note_all_tried(struct clam_match *match, uint32_t number)
 {
-    (void)note(match, number, false);
+    const enum clam_known known = clam_match_known(match, number);
+
+    if (known == CLAM_NOT_KNOWN)
+        (void)note(match, number, false);
+    else if (known == CLAM_PRESENT && match->patterns[number].n_segs == 1)
+        match->known[number] = match->epoch * 4 + COUNTED;
 }
 
 static bool add(struct clam_match *match, struct clam_positions *set, uint64_t at)
@@ -645,7 +654,8 @@ uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t ma
 
     if (max <= 1 || known == CLAM_ABSENT || match->ahead != NULL)
         return max > 0 && clam_match_exists(match, number);
-    if (known == CLAM_PRESENT && pattern->n_segs == 1 && is_looked_for(match, pattern))
+    if (known == CLAM_PRESENT && pattern->n_segs == 1 &&
+        (match->known[number] % 4 == COUNTED || is_looked_for(match, pattern)))
         return match->found[number] < max ? match->found[number] : max;
     if (!before_last(match, pattern, &a, &from, &to))
         return note(match, number, false);

@@ -6,6 +6,7 @@
 
 #include "clamav/block.h"
 #include "clamav/find.h"
+#include "clamav/many.h"
 #include "clamav/object.h"
 
 struct clam_positions {
@@ -13,13 +14,12 @@ struct clam_positions {
     size_t n, cap;
 };
 
-enum { CLAM_AHEAD_MAX = 32, CLAM_AHEAD_EACH = 4 };
-
 /* A body whose literal is searched for in the whole object. */
 struct clam_sought {
     uint32_t pattern, seg;
     uint32_t back; /* bytes from the segment's first to the literal's */
     bool over;     /* what there is to know is known */
+    bool alone;    /* it is too short to be looked for together with others */
     uint64_t next; /* places below have been tried */
     struct clam_needle needle;
 };
@@ -27,9 +27,13 @@ struct clam_sought {
 /* While it is set expressions are not decided: the first bodies that would be searched for are put
  * on the list, and taken for present. */
 struct clam_ahead {
-    struct clam_sought sought[CLAM_AHEAD_MAX];
+    struct clam_sought sought[CLAM_MANY_MAX];
     size_t n;
     uint32_t deferred; /* bodies of the present expression; above 0 its value means nothing */
+
+    struct clam_many many; /* those that are not alone, */
+    struct clam_sought *together[CLAM_MANY_MAX];
+    uint16_t places[CLAM_MANY_CHUNK];
 };
 
 struct clam_pcres; /* compiled where first needed */
@@ -48,6 +52,7 @@ struct clam_match {
     const struct clam_node *nodes;
     const struct clam_sig *sigs;
     clam_find_fn *find;
+    clam_many_fn *find_many;
 
     struct clam_object *object;
     uint32_t epoch;  /* counts objects: what was noted of another one is not known */
@@ -74,8 +79,8 @@ static inline uint32_t clam_targets(const struct clam_object *object)
     return object->part ? UINT32_MAX : UINT32_C(1) << CLAM_GENERIC | UINT32_C(1) << object->target;
 }
 
-/* It matches nowhere. */
-void clam_match_note_absent(struct clam_match *match, uint32_t number);
+/* All places where it may match have been tried, or as many as matter: it is absent, or counted. */
+void clam_match_note_all_tried(struct clam_match *match, uint32_t number);
 
 /* Whether to take a body for present without knowing: it is searched for later. */
 bool clam_match_defer(struct clam_match *match, uint32_t number);

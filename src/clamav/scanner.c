@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scanner: objects are laid into a batch, whole or in pieces; the matcher finds anchors; what
+/* The scanner: objects are laid into batches, whole or in pieces; the filter finds anchors; what
  * they belong to is verified on the object, and at its end expressions and hashes are evaluated. */
 #include <errno.h>
 #include <openssl/evp.h>
@@ -11,38 +11,29 @@
 
 #include "base/diag.h"
 #include "clamav/db.h"
+#include "clamav/filter.h"
 #include "clamav/match.h"
 
 enum {
     BATCH_LEN_CPU = 4 << 20,
     BATCH_LEN_CUDA = 16 << 20,
     BATCH_LEN_MIN = 1 << 16,
-    ITEMS_MAX = 4096,
-    HITS_FIRST = 1 << 16,      /* room for hits, more where a batch has more */
     FEED_IN_MEMORY = 16 << 20, /* bytes; above, a temporary file */
     OVERLAP = 256              /* bytes that pieces share; anchors are shorter */
 };
 
-/* An object in the batch. */
-struct queued {
-    void *token;
-    const uint8_t *bytes; /* the caller's, or NULL: in the arena */
-    uint64_t len;         /* bytes that are scanned */
-    uint64_t full_len;    /* bytes it has */
-    bool changed;
-    int error;
+/* Where an object comes from: memory, or a descriptor. */
+struct source {
+    const uint8_t *bytes;
+    int fd;
+    struct clam_queued queued;
 };
 
 struct sl_clamav_scanner {
     const struct sl_clamav_db *db;
     struct sl_clamav_scan_config config;
-    const struct sl_backend *backend;
-    void *context;
-    struct sl_limits limits;
-    struct sl_stage *stage; /* on a GPU */
-    struct sl_batch *batch;
-    struct sl_hits hits;
-    struct queued *queue; /* by item */
+    struct clam_filter filter;
+    struct source *large; /* whose pieces are on their way */
     struct clam_match match;
     struct clam_object object;
     struct clam_exe exe;
@@ -71,35 +62,6 @@ void sl_clamav_scan_config_init(struct sl_clamav_scan_config *config)
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-static enum sl_status open_device(struct sl_clamav_scanner *scanner, struct sl_diag *diag)
-{
-    const enum sl_device_kind kind = scanner->config.device.kind;
-    char why[SL_WHY_LEN];
-    enum sl_status status;
-
-    scanner->backend = sl_engine_choose(sl_mpm_engine(scanner->db->mpm), kind, why);
-    if (scanner->backend == NULL)
-        return diag_set(diag, SL_EDEVICE, NULL, 0, "%s", why);
-    status = sl_batch_create(&scanner->batch, scanner->config.batch_len, ITEMS_MAX,
-                             kind == SL_DEVICE_CUDA, diag);
-    if (status != SL_OK)
-        return status;
-    scanner->limits = (struct sl_limits){.max_items = ITEMS_MAX,
-                                         .max_bytes = scanner->batch->bytes_cap,
-                                         .max_hits = HITS_FIRST,
-                                         .device = scanner->config.device.index};
-    scanner->hits.hit = malloc(HITS_FIRST * sizeof *scanner->hits.hit);
-    scanner->hits.cap = HITS_FIRST;
-    if (scanner->hits.hit == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
-    if (kind == SL_DEVICE_CUDA)
-        status = sl_stage_open(&scanner->stage, &scanner->limits, diag);
-    if (status == SL_OK)
-        status =
-            scanner->backend->open(&scanner->context, scanner->db->mpm, &scanner->limits, diag);
-    return status;
-}
-
 enum sl_status sl_clamav_open(struct sl_clamav_scanner **scanner, const struct sl_clamav_db *db,
                               const struct sl_clamav_scan_config *config, struct sl_diag *diag)
 {
@@ -118,12 +80,11 @@ enum sl_status sl_clamav_open(struct sl_clamav_scanner **scanner, const struct s
         made->config.batch_len = BATCH_LEN_MIN;
     made->seen = calloc(n_sigs + 1, sizeof *made->seen);
     made->candidates = calloc(n_sigs + 1, sizeof *made->candidates);
-    made->queue = calloc(ITEMS_MAX, sizeof *made->queue);
-    if (!clam_match_open(&made->match, db->block) || made->seen == NULL ||
-        made->candidates == NULL || made->queue == NULL)
+    if (!clam_match_open(&made->match, db->block) || made->seen == NULL || made->candidates == NULL)
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
     else
-        status = open_device(made, diag);
+        status = clam_filter_open(&made->filter, db->mpm, &made->config.device,
+                                  made->config.batch_len, diag);
     if (status != SL_OK) {
         sl_clamav_close(made);
         return status;
@@ -146,66 +107,13 @@ void sl_clamav_close(struct sl_clamav_scanner *scanner)
     if (scanner == NULL)
         return;
     drop_fed(scanner);
-    if (scanner->context != NULL)
-        scanner->backend->close(scanner->context);
-    sl_stage_close(scanner->stage);
-    sl_batch_free(scanner->batch);
+    clam_filter_close(&scanner->filter);
     clam_match_close(&scanner->match);
     free(scanner->object.memory);
-    free(scanner->hits.hit);
-    free(scanner->queue);
     free(scanner->seen);
     free(scanner->candidates);
     free(scanner->fed);
     free(scanner);
-}
-
-/* ---- the matcher ----------------------------------------------------------------------------- */
-
-static enum sl_status run_once(struct sl_clamav_scanner *scanner)
-{
-    const struct sl_batch *batch = scanner->batch;
-    struct sl_batch view;
-    enum sl_status status = SL_OK;
-
-    scanner->hits.n = 0;
-    if (scanner->stage != NULL) {
-        struct sl_batch content = *scanner->batch;
-
-        content.packet = NULL; /* items are no packets: the column need not cross */
-        status = sl_stage_upload(scanner->stage, &content, &view);
-        batch = &view;
-    }
-    if (status == SL_OK)
-        status = scanner->backend->submit(scanner->context, batch, &scanner->hits);
-    return status == SL_OK ? scanner->backend->wait(scanner->context) : status;
-}
-
-/* Runs the matcher over the batch; makes room where there are more hits than room. */
-static enum sl_status run_matcher(struct sl_clamav_scanner *scanner)
-{
-    enum sl_status status = run_once(scanner);
-
-    while (status == SL_EOVERFLOW) {
-        const size_t cap = scanner->hits.n + scanner->hits.n / 4 + 1;
-        struct sl_hit *more =
-            cap <= UINT32_MAX ? realloc(scanner->hits.hit, cap * sizeof *more) : NULL;
-
-        if (more == NULL)
-            return SL_ENOMEM;
-        scanner->hits.hit = more;
-        scanner->hits.cap = cap;
-        scanner->limits.max_hits = (uint32_t)cap;
-        scanner->backend->close(scanner->context);
-        scanner->context = NULL;
-        status =
-            scanner->backend->open(&scanner->context, scanner->db->mpm, &scanner->limits, NULL);
-        if (status == SL_OK)
-            status = run_once(scanner);
-    }
-    if (status == SL_OK)
-        sl_hits_sort(&scanner->hits);
-    return status;
 }
 
 /* ---- one object ------------------------------------------------------------------------------ */
@@ -479,15 +387,15 @@ static void collect_unanchored(struct sl_clamav_scanner *scanner)
             add_candidate(scanner, searched[i]);
 }
 
-static enum sl_status end_object(struct sl_clamav_scanner *scanner, const struct queued *queued)
+static enum sl_status end_object(struct sl_clamav_scanner *scanner,
+                                 const struct clam_queued *queued)
 {
     struct sl_clamav_result *result = &scanner->result;
 
     scanner->match.complete = !result->suspect;
     collect_unanchored(scanner);
     sort_candidates(scanner);
-    if (scanner->object.bytes == NULL)
-        clam_match_search_ahead(&scanner->match, scanner->candidates, scanner->n_candidates);
+    clam_match_search_ahead(&scanner->match, scanner->candidates, scanner->n_candidates);
     match_candidates(scanner, 0);
     if (!scanner->over && queued->len == queued->full_len &&
         has_size(scanner->db->block, scanner->object.len))
@@ -573,38 +481,93 @@ enum sl_status sl_clamav_scan_hits(struct sl_clamav_scanner *scanner, const stru
     return status;
 }
 
-/* ---- the batch ------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
-enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner)
+static void begin_large(struct sl_clamav_scanner *scanner, const struct source *source)
 {
-    struct sl_batch *batch = scanner->batch;
-    size_t next = 0;
-    enum sl_status status = SL_OK;
+    scanner->object.bytes = source->bytes;
+    scanner->object.fd = source->fd;
+    begin_object(scanner, source->queued.token, source->queued.len);
+}
 
-    if (batch->n_items > 0)
-        status = run_matcher(scanner);
+/* Its hits belong to the large object, which begins with its first piece. */
+static void end_piece(struct sl_clamav_scanner *scanner, const struct clam_flight *flight)
+{
+    struct clam_object *object = &scanner->object;
+    size_t next = 0;
+
+    if (flight->base == 0)
+        begin_large(scanner, scanner->large);
+    object->piece = flight->batch->bytes;
+    object->piece_at = flight->base;
+    object->piece_len = flight->batch->payload[0].len;
+    take_hits(scanner, &flight->hits, 0, flight->base, &next);
+    object->piece_len = 0;
+}
+
+static enum sl_status end_objects(struct sl_clamav_scanner *scanner,
+                                  const struct clam_flight *flight)
+{
+    const struct sl_batch *batch = flight->batch;
+    enum sl_status status = SL_OK;
+    size_t next = 0;
+
     for (uint32_t item = 0; item < batch->n_items && status == SL_OK; item++) {
-        const struct queued *queued = &scanner->queue[item];
+        const struct clam_queued *queued = &flight->queue[item];
 
         scanner->object.bytes =
             queued->bytes != NULL ? queued->bytes : batch->bytes + batch->payload[item].offset;
         begin_object(scanner, queued->token, queued->len);
-        take_hits(scanner, &scanner->hits, item, 0, &next);
+        take_hits(scanner, &flight->hits, item, 0, &next);
         status = end_object(scanner, queued);
     }
-    sl_batch_reset(batch);
     return status;
 }
 
-/* An item of `len` bytes that the caller has laid, or lays, at the arena's end. */
-static uint8_t *arena_end(const struct sl_clamav_scanner *scanner)
+/* What is under way is lost with an error: no object of it ends. */
+static enum sl_status end_oldest(struct sl_clamav_scanner *scanner)
 {
-    return scanner->batch->bytes + scanner->batch->bytes_len;
+    struct clam_flight *flight;
+    enum sl_status status = clam_filter_wait(&scanner->filter, &flight);
+
+    if (status == SL_OK && flight->is_piece)
+        end_piece(scanner, flight);
+    else if (status == SL_OK)
+        status = end_objects(scanner, flight);
+    if (status == SL_OK)
+        clam_filter_give_back(&scanner->filter);
+    else
+        clam_filter_drop(&scanner->filter);
+    return status;
 }
 
-static uint32_t add_item(struct sl_clamav_scanner *scanner, uint32_t len, uint16_t overlap)
+/* Starts the batch that has been filled; then there is one to be filled again. */
+static enum sl_status send_batch(struct sl_clamav_scanner *scanner)
 {
-    struct sl_batch *batch = scanner->batch;
+    const enum sl_status status = clam_filter_start(&scanner->filter);
+
+    if (status != SL_OK) {
+        clam_filter_drop(&scanner->filter);
+        return status;
+    }
+    return clam_filter_is_full(&scanner->filter) ? end_oldest(scanner) : SL_OK;
+}
+
+enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner)
+{
+    struct clam_filter *filter = &scanner->filter;
+    enum sl_status status = SL_OK;
+
+    if (clam_filter_filling(filter)->batch->n_items > 0)
+        status = send_batch(scanner);
+    while (filter->n_started > 0 && status == SL_OK)
+        status = end_oldest(scanner);
+    return status;
+}
+
+/* An item of `len` bytes that lie at the arena's end. */
+static uint32_t add_item(struct sl_batch *batch, uint32_t len, uint16_t overlap)
+{
     const uint32_t item = batch->n_items++;
     const uint32_t end = batch->bytes_len + len;
     const uint32_t aligned = (end + SL_BATCH_ALIGN - 1) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
@@ -616,13 +579,6 @@ static uint32_t add_item(struct sl_clamav_scanner *scanner, uint32_t len, uint16
     batch->bytes_len = aligned;
     return item;
 }
-
-/* Where an object comes from: memory, or a descriptor. */
-struct source {
-    const uint8_t *bytes;
-    int fd;
-    struct queued queued;
-};
 
 /* Reads up to len bytes; what cannot be read is noted. Returns the bytes read. */
 static size_t read_source(struct source *source, uint64_t at, uint8_t *to, size_t len)
@@ -650,62 +606,58 @@ static size_t read_source(struct source *source, uint64_t at, uint8_t *to, size_
 
 static enum sl_status add_small(struct sl_clamav_scanner *scanner, struct source *source)
 {
+    struct clam_flight *flight = clam_filter_filling(&scanner->filter);
     enum sl_status status = SL_OK;
 
-    if (!sl_batch_fits(scanner->batch, (uint32_t)source->queued.len))
-        status = sl_clamav_flush(scanner);
+    if (!sl_batch_fits(flight->batch, (uint32_t)source->queued.len)) {
+        status = send_batch(scanner);
+        flight = clam_filter_filling(&scanner->filter);
+    }
     if (status != SL_OK)
         return status;
-    const size_t n = read_source(source, 0, arena_end(scanner), (size_t)source->queued.len);
+    const size_t n = read_source(source, 0, flight->batch->bytes + flight->batch->bytes_len,
+                                 (size_t)source->queued.len);
     if (n < source->queued.len) /* it shrank: what is there is scanned */
         source->queued.len = source->queued.full_len = n;
-    scanner->queue[add_item(scanner, (uint32_t)n, 0)] = source->queued;
+    flight->queue[add_item(flight->batch, (uint32_t)n, 0)] = source->queued;
     return SL_OK;
 }
 
-/* Fills the batch with the piece from *at on; *base is where it begins. */
-static void fill_pieces(struct sl_clamav_scanner *scanner, struct source *source, uint64_t *at,
-                        uint64_t *base)
+/* Fills an empty batch with the piece from *at on. */
+static void fill_piece(struct clam_flight *flight, struct source *source, uint64_t *at)
 {
     const uint64_t end = source->queued.len;
     const uint16_t overlap = *at > 0 ? OVERLAP : 0;
     const uint64_t begin = *at - overlap;
     uint64_t len = end - begin;
 
-    if (len > scanner->batch->bytes_cap)
-        len = scanner->batch->bytes_cap;
-    const size_t n = read_source(source, begin, arena_end(scanner), (size_t)len);
-    (void)add_item(scanner, (uint32_t)n, n >= overlap ? overlap : (uint16_t)n);
-    *base = begin;
+    if (len > flight->batch->bytes_cap)
+        len = flight->batch->bytes_cap;
+    const size_t n = read_source(source, begin, flight->batch->bytes, (size_t)len);
+    (void)add_item(flight->batch, (uint32_t)n, n >= overlap ? overlap : (uint16_t)n);
+    flight->is_piece = true;
+    flight->base = begin;
     *at = n < len ? end : begin + len; /* a file that shrank ends here */
 }
 
 static enum sl_status scan_large(struct sl_clamav_scanner *scanner, struct source *source)
 {
-    enum sl_status status = sl_clamav_flush(scanner);
-    uint64_t at = 0, base;
+    struct clam_filter *filter = &scanner->filter;
+    enum sl_status status = SL_OK;
+    uint64_t at = 0;
 
-    if (status != SL_OK)
-        return status;
-    scanner->object.bytes = source->bytes;
-    scanner->object.fd = source->fd;
-    begin_object(scanner, source->queued.token, source->queued.len);
+    if (clam_filter_filling(filter)->batch->n_items > 0)
+        status = send_batch(scanner);
+    scanner->large = source;
     while (at < source->queued.len && status == SL_OK) {
-        size_t next = 0;
-
-        sl_batch_reset(scanner->batch);
-        fill_pieces(scanner, source, &at, &base);
-        status = run_matcher(scanner);
-        scanner->object.piece = scanner->batch->bytes;
-        scanner->object.piece_at = base;
-        scanner->object.piece_len = scanner->batch->payload[0].len;
-        if (status == SL_OK)
-            take_hits(scanner, &scanner->hits, 0, base, &next);
-        scanner->object.piece_len = 0;
+        fill_piece(clam_filter_filling(filter), source, &at);
+        status = send_batch(scanner);
     }
-    sl_batch_reset(scanner->batch);
+    if (status == SL_OK)
+        status = sl_clamav_flush(scanner);
     if (status == SL_OK)
         status = end_object(scanner, &source->queued);
+    scanner->large = NULL;
     free(scanner->object.memory);
     scanner->object.memory = NULL;
     scanner->object.memory_cap = 0;
@@ -718,8 +670,9 @@ static enum sl_status scan_source(struct sl_clamav_scanner *scanner, struct sour
 
     if (max > 0 && source->queued.len > max)
         source->queued.len = max;
-    return source->queued.len <= scanner->batch->bytes_cap ? add_small(scanner, source)
-                                                           : scan_large(scanner, source);
+    return source->queued.len <= clam_filter_filling(&scanner->filter)->batch->bytes_cap
+               ? add_small(scanner, source)
+               : scan_large(scanner, source);
 }
 
 enum sl_status sl_clamav_scan_buffer(struct sl_clamav_scanner *scanner, const void *bytes,

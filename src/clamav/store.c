@@ -4,19 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <xxhash.h>
 
+#include "base/checksum.h"
 #include "base/diag.h"
 #include "base/mapped_file.h"
 #include "base/new_file.h"
 #include "clamav/db.h"
 
 /* Of all behind the checksum but the matcher's table, which has its own. */
-uint64_t clam_block_checksum(const struct clam_block *block)
+uint64_t clam_block_checksum(const struct clam_block *block, bool mapped)
 {
     const size_t begin = offsetof(struct clam_block, at);
 
-    return XXH3_64bits((const uint8_t *)block + begin, block->at[CLAM_A_MPM] - begin);
+    return checksum_of((const uint8_t *)block + begin, block->at[CLAM_A_MPM] - begin, mapped);
 }
 
 /* ---- databases ------------------------------------------------------------------------------- */
@@ -38,8 +38,8 @@ enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block 
         free_block(block, mapped);
         return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
     }
-    const enum sl_status status =
-        sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM), block->n[CLAM_A_MPM], path, diag);
+    const enum sl_status status = sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM),
+                                                block->n[CLAM_A_MPM], mapped, path, diag);
     if (status != SL_OK) {
         free_block(block, mapped);
         free(made);
@@ -324,7 +324,7 @@ static enum sl_status check_head(const struct clam_block *block, uint64_t len, c
         return diag_set(diag, SL_EFORMAT, path, 0,
                         "has %" PRIu64 " bytes (expected %" PRIu64 "): it was cut or damaged", len,
                         block->len);
-    if (!check_arrays(block) || block->checksum != clam_block_checksum(block))
+    if (!check_arrays(block) || block->checksum != clam_block_checksum(block, true))
         return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
     return SL_OK;
 }
@@ -355,6 +355,7 @@ enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path, struct
     if (memory == NULL)
         return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database: it is too short");
     status = check_block(memory, len, path, diag);
+    mapped_file_let_go(memory, len); /* what was checked need not stay in memory */
     if (status != SL_OK) {
         (void)munmap(memory, len);
         return status;

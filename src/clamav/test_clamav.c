@@ -56,6 +56,8 @@ static bool has(const struct found *found, const char *name)
     return false;
 }
 
+static struct sl_device device; /* that all scanners are opened on */
+
 static struct sl_clamav_set *new_set(void)
 {
     struct sl_clamav_set *set;
@@ -78,7 +80,7 @@ static struct sl_clamav_db *compile(const struct sl_clamav_set *set)
     struct sl_clamav_db *db;
     struct sl_diag diag = {.text = ""};
 
-    if (sl_clamav_compile(&db, set, SL_DEVICE_CPU, &diag) != SL_OK)
+    if (sl_clamav_compile(&db, set, device.kind, &diag) != SL_OK)
         fail_msg("compile: %s", diag.text);
     return db;
 }
@@ -102,6 +104,7 @@ static struct sl_clamav_scan_config config_of(bool all)
     struct sl_clamav_scan_config config;
 
     sl_clamav_scan_config_init(&config);
+    config.device = device;
     config.all_matches = all;
     config.batch_len = BATCH_LEN;
     config.match = on_match;
@@ -616,6 +619,43 @@ static void test_batch(void **state)
         found_free(&found[i]);
     }
     free(found);
+    sl_clamav_close(scanner);
+    sl_clamav_free(db);
+}
+
+static void note_order(void *user, void *token, const struct sl_clamav_result *result)
+{
+    unsigned *next = user;
+
+    assert_int_equal((uintptr_t)token, ++*next);
+    assert_int_equal(result->matches, *next % 3 == 0);
+}
+
+/* Large ones between small ones, more than are in flight: they end in the order they came in. */
+static void test_order(void **state)
+{
+    enum { N = 300, LARGE = 5 * BATCH_LEN };
+    struct sl_clamav_db *db = compile_text("o.ndb", "A:0:*:68656c6c6f\n");
+    struct sl_clamav_scan_config config = config_of(true);
+    unsigned n_done = 0;
+    uint8_t *bytes = calloc(1, LARGE);
+
+    (void)state;
+    memcpy(bytes + LARGE - 100, "hello", 5);
+    config.match = NULL;
+    config.done = note_order;
+    config.user = &n_done;
+    struct sl_clamav_scanner *scanner = open_with(db, &config);
+    for (unsigned i = 1; i <= N; i++) {
+        const size_t len = i % 50 == 0 ? LARGE : i * 100;
+        const uint8_t *from = i % 3 == 0 ? bytes + LARGE - len : bytes;
+        const size_t n = i % 3 == 0 || len < LARGE ? len : LARGE - 100;
+
+        assert_int_equal(sl_clamav_scan_buffer(scanner, from, n, (void *)(uintptr_t)i), SL_OK);
+    }
+    assert_int_equal(sl_clamav_flush(scanner), SL_OK);
+    assert_int_equal(n_done, N);
+    free(bytes);
     sl_clamav_close(scanner);
     sl_clamav_free(db);
 }
@@ -1153,19 +1193,26 @@ static void test_real(void **state)
     sl_clamav_set_free(set);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    struct sl_diag diag;
+    char why[SL_WHY_LEN];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constructs), cmocka_unit_test(test_old_format),
-        cmocka_unit_test(test_wide),       cmocka_unit_test(test_random_sets),
-        cmocka_unit_test(test_pieces),     cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_thresholds), cmocka_unit_test(test_first_match),
-        cmocka_unit_test(test_hashes),     cmocka_unit_test(test_ignored_line),
-        cmocka_unit_test(test_pe),         cmocka_unit_test(test_elf),
-        cmocka_unit_test(test_macho),      cmocka_unit_test(test_report),
-        cmocka_unit_test(test_container),  cmocka_unit_test(test_store),
-        cmocka_unit_test(test_eicar),      cmocka_unit_test(test_real),
+        cmocka_unit_test(test_constructs),   cmocka_unit_test(test_old_format),
+        cmocka_unit_test(test_wide),         cmocka_unit_test(test_random_sets),
+        cmocka_unit_test(test_pieces),       cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_first_match),  cmocka_unit_test(test_hashes),
+        cmocka_unit_test(test_ignored_line), cmocka_unit_test(test_pe),
+        cmocka_unit_test(test_elf),          cmocka_unit_test(test_macho),
+        cmocka_unit_test(test_report),       cmocka_unit_test(test_container),
+        cmocka_unit_test(test_store),        cmocka_unit_test(test_eicar),
+        cmocka_unit_test(test_real),
     };
 
+    if (sl_device_choose(&device, argc > 1 ? argv[1] : "cpu", why, &diag) != SL_OK) {
+        puts(diag.text);
+        return 77;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

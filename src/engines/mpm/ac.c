@@ -57,11 +57,11 @@ static uint32_t find_first_record(const struct ac_automaton *automaton)
     return state;
 }
 
-static bool take_memory(struct ac_automaton *automaton)
+static bool take_memory(struct ac_automaton *automaton, uint32_t max_rows)
 {
     const size_t n_states = automaton->trie.n_states;
 
-    automaton->n_rows = n_states < AC_ROWS_MAX ? (uint32_t)n_states : AC_ROWS_MAX;
+    automaton->n_rows = n_states < max_rows ? (uint32_t)n_states : max_rows;
     automaton->first_record = find_first_record(automaton);
     automaton->failure = (uint32_t *)calloc(n_states, sizeof *automaton->failure);
     automaton->report = (uint32_t *)calloc(n_states, sizeof *automaton->report);
@@ -106,8 +106,10 @@ static void link_state(struct ac_automaton *automaton, uint32_t state)
 
     automaton->report[state] = group != MPM_NONE ? group : inherited;
     if (group != MPM_NONE)
-        automaton->outputs[group] = (struct ac_output){
-            .literal = set->groups[group], .end = set->groups[group + 1], .suffix = inherited};
+        automaton->outputs[group] =
+            (struct ac_output){.literal = set->keys[set->groups[group]].place,
+                               .end = set->keys[set->groups[group + 1] - 1].place + 1,
+                               .suffix = inherited};
     for (uint32_t child = trie->first_child[state]; child < trie->first_child[state + 1]; child++) {
         automaton->depth[child] = (uint16_t)(automaton->depth[state] + 1);
         automaton->failure[child] =
@@ -269,7 +271,9 @@ static uint64_t lay_out(const struct ac_automaton *automaton, struct ac_table *h
 
     *head = (struct ac_table){.n_rows = automaton->n_rows,
                               .n_plain = automaton->n_plain,
-                              .n_targets = automaton->n_targets};
+                              .n_targets = automaton->n_targets,
+                              .n_states = automaton->trie.n_states,
+                              .n_groups = automaton->set->n_groups};
     head->rows =
         mpm_place(&end, ((uint64_t)head->n_rows << AC_ROW_SHIFT) * sizeof *automaton->rows);
     head->records = mpm_place(&end, (n_states - head->n_plain) * sizeof *automaton->records);
@@ -304,14 +308,15 @@ static void no_memory(const struct mpm_set *set, struct sl_diag *diag)
                    set->n_states);
 }
 
-struct ac_automaton *ac_automaton_create(const struct mpm_set *set, struct sl_diag *diag)
+struct ac_automaton *ac_automaton_create(const struct mpm_set *set, uint32_t max_rows,
+                                         struct sl_diag *diag)
 {
     struct ac_automaton *automaton = (struct ac_automaton *)calloc(1, sizeof *automaton);
 
     if (automaton != NULL) {
         automaton->set = set;
-        if (mpm_trie_init(&automaton->trie, set, NULL) == SL_OK && take_memory(automaton) &&
-            make_states(automaton)) {
+        if (mpm_trie_init(&automaton->trie, set, NULL) == SL_OK &&
+            take_memory(automaton, max_rows) && make_states(automaton)) {
             renumber(automaton);
             return automaton;
         }
@@ -324,7 +329,7 @@ struct ac_automaton *ac_automaton_create(const struct mpm_set *set, struct sl_di
 static enum sl_status ac_build(struct sl_mpm_table **table, const struct mpm_set *set,
                                const struct sl_mpm_config *config, struct sl_diag *diag)
 {
-    struct ac_automaton *automaton = ac_automaton_create(set, diag);
+    struct ac_automaton *automaton = ac_automaton_create(set, AC_ROWS_MAX, diag);
 
     (void)config;
     if (automaton == NULL)
@@ -353,14 +358,14 @@ static bool part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t pa
 
 static bool check_parts(const struct sl_mpm_table *table, uint64_t at, const struct ac_table *body)
 {
-    return body->n_rows <= AC_ROWS_MAX && body->n_rows <= table->n_states && body->n_plain >= 1 &&
-           body->n_plain <= body->n_rows &&
+    return body->n_states == table->n_states && body->n_rows <= AC_ROWS_MAX &&
+           body->n_rows <= body->n_states && body->n_plain >= 1 && body->n_plain <= body->n_rows &&
            part_fits(table, at, body->rows, body->n_rows, sizeof(uint16_t) << AC_ROW_SHIFT) &&
-           part_fits(table, at, body->records, table->n_states - body->n_plain,
+           part_fits(table, at, body->records, body->n_states - body->n_plain,
                      sizeof(struct ac_record)) &&
            part_fits(table, at, body->targets, body->n_targets, sizeof(uint32_t)) &&
-           part_fits(table, at, body->outputs, table->n_groups, sizeof(struct ac_output)) &&
-           part_fits(table, at, body->depths, table->n_states, sizeof(uint16_t));
+           part_fits(table, at, body->outputs, body->n_groups, sizeof(struct ac_output)) &&
+           part_fits(table, at, body->depths, body->n_states, sizeof(uint16_t));
 }
 
 /* All rows have next states below n_rows; where all 16 bits name rows, that is so whatever they
@@ -379,8 +384,7 @@ static bool check_rows(const uint16_t *rows, uint32_t n_rows)
     return true;
 }
 
-static bool check_record(const struct sl_mpm_table *table, const struct ac_table *body,
-                         const struct ac_record *record)
+static bool check_record(const struct ac_table *body, const struct ac_record *record)
 {
     for (int word = 0; word < 4; word++) {
         const uint64_t exceptions = record->exception[word];
@@ -391,18 +395,18 @@ static bool check_record(const struct sl_mpm_table *table, const struct ac_table
             return false;
     }
     return record->row < body->n_rows &&
-           (record->report == MPM_NONE || record->report < table->n_groups);
+           (record->report == MPM_NONE || record->report < body->n_groups);
 }
 
 /* The groups that end together become shorter, so that the list of them ends. */
-static bool check_output(const struct sl_mpm_table *table, const struct ac_view *view,
-                         const struct ac_output *output)
+static bool check_output(const struct sl_mpm_table *table, const struct ac_table *body,
+                         const struct ac_view *view, const struct ac_output *output)
 {
     if (output->literal >= output->end || output->end > table->n_literals)
         return false;
     if (output->suffix == MPM_NONE)
         return true;
-    if (output->suffix >= table->n_groups)
+    if (output->suffix >= body->n_groups)
         return false;
 
     const uint32_t shorter = view->outputs[output->suffix].literal;
@@ -425,14 +429,14 @@ const char *ac_check_at(const struct sl_mpm_table *table, uint64_t at)
     const struct ac_view view = ac_view_at(table, at);
     if (!check_rows(view.rows, body->n_rows))
         return wrong;
-    for (uint32_t i = 0; i < table->n_states - body->n_plain; i++)
-        if (!check_record(table, body, &view.records[i]))
+    for (uint32_t i = 0; i < body->n_states - body->n_plain; i++)
+        if (!check_record(body, &view.records[i]))
             return wrong;
     for (uint32_t i = 0; i < body->n_targets; i++)
-        if (view.targets[i] < body->n_rows || view.targets[i] >= table->n_states)
+        if (view.targets[i] < body->n_rows || view.targets[i] >= body->n_states)
             return wrong;
-    for (uint32_t i = 0; i < table->n_groups; i++)
-        if (!check_output(table, &view, &view.outputs[i]))
+    for (uint32_t i = 0; i < body->n_groups; i++)
+        if (!check_output(table, body, &view, &view.outputs[i]))
             return wrong;
     return NULL;
 }

@@ -10,8 +10,11 @@
 /* An automaton that lies in no block yet. */
 struct ac_automaton;
 
-/* NULL: no memory, and diag says so. The set must outlive it. */
-struct ac_automaton *ac_automaton_create(const struct mpm_set *set, struct sl_diag *diag);
+/* Of a set, or a part of one: its outputs are places among the whole set's literals. NULL: no
+ * memory, and diag says so. The set must outlive it. max_rows: at most AC_ROWS_MAX; fewer take less
+ * memory and are slower. */
+struct ac_automaton *ac_automaton_create(const struct mpm_set *set, uint32_t max_rows,
+                                         struct sl_diag *diag);
 
 /* Bytes of its body. */
 uint64_t ac_automaton_len(const struct ac_automaton *automaton);

@@ -42,6 +42,8 @@ struct ac_table {
     uint32_t n_rows;
     uint32_t n_plain;
     uint32_t n_targets;
+    uint32_t n_states;
+    uint32_t n_groups;
     uint32_t pad;
     uint64_t rows;    /* uint16_t [n_rows][256] */
     uint64_t records; /* struct ac_record [n_states - n_plain] */

@@ -11,8 +11,11 @@
 static const char name[] = "gram";
 
 enum {
-    APART_MAX = 4,  /* literals of a group that have entries of their own */
-    SLOTS_A_KEY = 4 /* so that most keys lie where they are looked for first */
+    APART_MAX = 4,   /* literals of a group that have entries of their own */
+    SLOTS_A_KEY = 3, /* so that most keys lie where they are looked for first */
+    CHEAP_KEY = 8,   /* entries of a key, */
+    CHEAP_LEN = 32,  /* and bytes of a literal, that may be verified wherever a window passes */
+    ROWS_CPU = 4096  /* of the automaton: 2 MiB */
 };
 
 /* An entry to be, and where it goes. */
@@ -22,7 +25,8 @@ struct draft {
     uint32_t place;
     uint32_t key; /* the dictionary's, or the list's byte */
     struct gram_share share;
-    uint32_t order; /* within a key */
+    bool dear;
+    uint32_t order; /* within a key, among the dear or the others */
     uint32_t run;   /* bytes of a literal that is a run; 0: it is none */
     struct gram_entry entry;
     uint32_t first;  /* what the filter sees of a window, coarsely folded: bytes 0 to 3, */
@@ -31,8 +35,12 @@ struct draft {
     uint32_t before; /* and the byte before them, or 0 */
 };
 
+_Static_assert((int)CHEAP_LEN <= (int)SL_LITERAL_LEN_MAX, "some literal may be longer");
+
 struct builder {
     const struct mpm_set *set;
+    bool *dear; /* by group: the automaton has it */
+    struct mpm_set in_automaton;
     struct ac_automaton *automaton;
     struct gram_model model;
     uint32_t stride;
@@ -45,6 +53,8 @@ struct builder {
     uint32_t n_of[N_PLACES];
     uint32_t n_in_runs;
     uint32_t n_keys;
+    struct gram_slot *slots;
+    uint32_t slots_log, walk_max;
     struct gram_windowed *windowed; /* what has windows */
     uint32_t n_windowed;
     struct gram_sieve_builder sieve;
@@ -253,6 +263,7 @@ static void add_group(struct builder *builder, uint32_t group)
         for (uint32_t residue = 0; residue < builder->stride; residue++)
             window[residue] = residue;
         builder->n_in_runs++;
+        builder->dear[group] = true;
     }
     add_windows(builder, &whole, window);
 }
@@ -268,6 +279,8 @@ static int compare_drafts(const void *left, const void *right)
         return a->place < b->place ? -1 : 1;
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
+    if (a->dear != b->dear)
+        return a->dear ? 1 : -1;
     if (a->order != b->order)
         return a->order < b->order ? -1 : 1;
     return a->share.first < b->share.first ? -1 : a->share.first > b->share.first;
@@ -375,8 +388,13 @@ static uint32_t choose_slots_log(const struct builder *builder)
     return log < GRAM_SLOTS_LOG_MIN ? GRAM_SLOTS_LOG_MIN : log;
 }
 
-static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct builder *builder)
+static bool make_slots(struct builder *builder)
 {
+    const uint32_t slots_log = choose_slots_log(builder);
+    struct gram_slot *slots = (struct gram_slot *)calloc((size_t)1 << slots_log, sizeof *slots);
+
+    if (slots == NULL)
+        return false;
     for (size_t i = 0; i < (size_t)1 << slots_log; i++)
         slots[i].entry = GRAM_NONE;
     for (size_t i = 0; i < builder->n_of[PLACE_DICTIONARY]; i++) {
@@ -391,6 +409,10 @@ static void fill_slots(struct gram_slot *slots, uint32_t slots_log, const struct
         }
         slots[at] = (struct gram_slot){key, (uint32_t)i};
     }
+    builder->slots = slots;
+    builder->slots_log = slots_log;
+    builder->walk_max = longest_walk(slots, slots_log);
+    return true;
 }
 
 static void fill_present(uint32_t *present, uint32_t slots_log, const struct builder *builder)
@@ -469,6 +491,9 @@ static void fill_entries(struct gram_table *body, const struct builder *builder)
         entries[i] = draft->entry;
         if (next == NULL || next->place != draft->place || next->key != draft->key)
             entries[i].flags |= GRAM_ENTRY_LAST;
+        if (draft->dear)
+            entries[i].flags |= GRAM_ENTRY_DEAR;
+        body->n_cheap += !draft->dear;
         if (draft->run != 0)
             fill_run(body, draft);
     }
@@ -485,7 +510,8 @@ static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_k
     struct gram_table head = {.stride = builder->stride,
                               .words_log = builder->words_log,
                               .multiplier = builder->multiplier,
-                              .slots_log = choose_slots_log(builder),
+                              .slots_log = builder->slots_log,
+                              .walk_max = builder->walk_max,
                               .n_in_runs = builder->n_in_runs,
                               .n_entries = (uint32_t)builder->n_drafts,
                               .n_in_dictionary = n_of[PLACE_DICTIONARY],
@@ -503,22 +529,62 @@ static struct sl_mpm_table *make_table(struct builder *builder, enum sl_device_k
         head.sieve = gram_sieve_place(&builder->sieve, &end);
     head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
 
-    struct sl_mpm_table *table = mpm_table_create(builder->set, name, builder->set->n_states, end);
+    struct sl_mpm_table *table =
+        mpm_table_create(builder->set, name, builder->in_automaton.n_states, end);
     if (table == NULL)
         return NULL;
     struct gram_table *body = (struct gram_table *)((uint8_t *)table + table->body);
     *body = head;
     memcpy((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
-    struct gram_slot *slots = (struct gram_slot *)((uint8_t *)body + body->slots);
-    fill_slots(slots, head.slots_log, builder);
+    memcpy((uint8_t *)body + body->slots, builder->slots, sizeof *builder->slots << head.slots_log);
     fill_present((uint32_t *)((uint8_t *)body + body->present), head.slots_log, builder);
-    body->walk_max = longest_walk(slots, head.slots_log);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
     if (head.sieve != 0)
         gram_sieve_write(&builder->sieve, body);
     ac_automaton_write(builder->automaton, (struct ac_table *)((uint8_t *)body + body->automaton));
     return table;
+}
+
+/* ---- what may be dear ------------------------------------------------------------------------ */
+
+/* Literals that could cost much wherever a window passes: long ones, large groups, those without
+ * windows, and all of a key that has many. */
+static void find_dear(struct builder *builder)
+{
+    const struct draft *drafts = builder->drafts;
+
+    for (size_t i = 0, end; i < builder->n_drafts; i = end) {
+        for (end = i + 1; end < builder->n_drafts && drafts[end].place == drafts[i].place &&
+                          drafts[end].key == drafts[i].key;)
+            end++;
+        for (size_t k = i; k < end; k++)
+            builder->dear[drafts[k].share.group] |=
+                drafts[k].place != PLACE_DICTIONARY || end - i > CHEAP_KEY ||
+                drafts[k].entry.len > CHEAP_LEN || (drafts[k].entry.flags & GRAM_ENTRY_GROUP) != 0;
+    }
+}
+
+/* Drafts are sorted, and again then. A GPU's automaton has all literals: there, what is given up is
+ * left to it alone. */
+static bool make_automaton(struct builder *builder, enum sl_device_kind device,
+                           struct sl_diag *diag)
+{
+    const bool on_gpu = device == SL_DEVICE_CUDA;
+
+    if (on_gpu || builder->walk_max > GRAM_WALK_USUAL)
+        memset(builder->dear, true, builder->set->n_groups);
+    else
+        find_dear(builder);
+    for (size_t i = 0; i < builder->n_drafts; i++)
+        builder->drafts[i].dear = builder->dear[builder->drafts[i].share.group];
+    if (builder->n_drafts > 1)
+        qsort(builder->drafts, builder->n_drafts, sizeof *builder->drafts, compare_drafts);
+    if (!mpm_set_pick(&builder->in_automaton, builder->set, builder->dear))
+        return false;
+    builder->automaton =
+        ac_automaton_create(&builder->in_automaton, on_gpu ? AC_ROWS_MAX : ROWS_CPU, diag);
+    return builder->automaton != NULL;
 }
 
 /* ---- build ----------------------------------------------------------------------------------- */
@@ -529,11 +595,12 @@ static bool builder_init(struct builder *builder, const struct mpm_set *set,
     const size_t n_drafts = (size_t)set->n_literals * GRAM_STRIDE_MAX;
 
     builder->set = set;
+    builder->dear = (bool *)calloc(set->n_groups + (size_t)1, sizeof *builder->dear);
     builder->stride = GRAM_STRIDE_MAX;
     builder->drafts = (struct draft *)malloc((n_drafts + 1) * sizeof *builder->drafts);
     builder->windowed =
         (struct gram_windowed *)malloc(((size_t)set->n_literals + 1) * sizeof *builder->windowed);
-    return builder->drafts != NULL && builder->windowed != NULL &&
+    return builder->dear != NULL && builder->drafts != NULL && builder->windowed != NULL &&
            gram_model_init(&builder->model, config->sample);
 }
 
@@ -550,18 +617,19 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
     struct builder builder = {0};
     struct sl_mpm_table *made = NULL;
 
-    builder.automaton = ac_automaton_create(set, diag);
-    if (builder.automaton == NULL)
-        return SL_ENOMEM;
     if (builder_init(&builder, set, config)) {
         for (uint32_t group = 0; group < set->n_groups; group++)
             add_group(&builder, group);
         qsort(builder.drafts, builder.n_drafts, sizeof *builder.drafts, compare_drafts);
         count_keys(&builder);
-        if (make_filter(&builder) && make_sieve(&builder, config->device))
+        if (make_slots(&builder) && make_automaton(&builder, config->device, diag) &&
+            make_filter(&builder) && make_sieve(&builder, config->device))
             made = make_table(&builder, config->device);
     }
     ac_automaton_free(builder.automaton);
+    mpm_set_clear(&builder.in_automaton);
+    free(builder.dear);
+    free(builder.slots);
     free(builder.words);
     free(builder.windowed);
     gram_sieve_clear(&builder.sieve);

@@ -32,7 +32,8 @@ enum {
     GRAM_WORDS_LOG_MAX = 17, /* 512 KiB */
     GRAM_SLOTS_LOG_MIN = 5,
     GRAM_SLOTS_LOG_MAX = 28,
-    GRAM_PRESENT_LOG = 2 /* bits of a slot that tell whether a key is there: 4 */
+    GRAM_PRESENT_LOG = 2, /* bits of a slot that tell whether a key is there: 4 */
+    GRAM_WALK_USUAL = 32  /* slots that the longest walk reads in sets that nobody contrived */
 };
 
 /* Kinds of windows, by the bytes that a dictionary's key is made of: the one before the window and
@@ -78,7 +79,8 @@ struct gram_entry {
 enum {
     GRAM_ENTRY_LAST = 1,  /* of its key's */
     GRAM_ENTRY_EXACT = 2, /* case counts */
-    GRAM_ENTRY_GROUP = 4  /* several literals, equal when folded */
+    GRAM_ENTRY_GROUP = 4, /* several literals, equal when folded */
+    GRAM_ENTRY_DEAR = 8   /* the automaton has it too; none behind it of its key is without */
 };
 
 /* Entries by a folded byte: number b has begin[b] to begin[b + 1] - 1. */
@@ -112,7 +114,10 @@ struct gram_table {
     uint32_t n_tiny;
     uint32_t n_runs;
     uint64_t sieve;     /* struct gram_sieve_table, for GPUs; 0: the table was built for CPUs */
-    uint64_t automaton; /* struct ac_table: for texts on which verification is dear */
+    uint64_t automaton; /* struct ac_table: for texts on which verification is dear, of the literals
+                           that may be dear */
+    uint32_t n_cheap;   /* entries of the dictionary that are not */
+    uint32_t pad;
 };
 
 /* The same as pointers. */

@@ -5,9 +5,10 @@
  * them. What passes is looked up in steps, each prefetching for the next, and belongs to the text
  * that it lies in, if to any.
  *
- * Verification counts its work. A unit on which it becomes dear, and the DETOUR units behind it,
- * are scanned by the automaton instead, and what the unit had reported is taken back. A unit's hits
- * do not depend on other units', so each is reported once. */
+ * Verification counts its work. A unit on which it becomes dear is scanned again, and so are the
+ * DETOUR units behind it: what it had reported is taken back, entries of literals that may be dear
+ * are left out, and the automaton looks for those. A unit's hits do not depend on other units', so
+ * each is reported once. */
 #include "gram_cpu.h"
 
 #include <stdlib.h>
@@ -21,7 +22,6 @@ enum {
     PART_LEN = 1 << 16, /* bytes: larger items are cut, by the automaton as well */
     TEXTS_MAX = 1024,   /* of a unit */
     TEXT_GRAIN = 64,    /* bytes of a unit that share a hint which text they are in */
-    WALK_USUAL = 32,    /* slots that the longest walk reads in sets that nobody contrived */
     DETOUR = 16,        /* units, all that are in a row */
     WORK_FREE = 128     /* that a unit may cost beside one for each byte: short ones may be full
                            of matches */
@@ -63,6 +63,7 @@ struct scan {
     uint32_t n_texts;
     uint32_t skipped; /* bytes of the item before the part */
     int64_t left;     /* work that the unit may still cost */
+    uint8_t left_out; /* flags of entries that the automaton takes */
 };
 
 /* A text of the unit. */
@@ -149,6 +150,7 @@ static uint32_t compare_entries(const struct scan *scan, enum gram_kind kind)
     struct gram_candidates *candidates = &scan->gram->candidates;
     struct gram_candidates *matched = &scan->gram->matched;
     const struct gram_entry *entries = scan->view->entries;
+    const uint8_t left_out = scan->left_out, last = GRAM_ENTRY_LAST | left_out;
     uint32_t n_more = 0;
 
     matched->n = 0;
@@ -163,10 +165,11 @@ static uint32_t compare_entries(const struct scan *scan, enum gram_kind kind)
         matched->at[matched->n] = at;
         matched->entry[matched->n] = number;
         __builtin_prefetch(scan->view->patterns + entry->pattern);
-        matched->n += (((text ^ entry->bytes) & entry->mask) == 0) & (entry->kind == kind);
+        matched->n += (((text ^ entry->bytes) & entry->mask) == 0) & (entry->kind == kind) &
+                      ((entry->flags & left_out) == 0);
         candidates->at[n_more] = at;
         candidates->entry[n_more] = number + 1;
-        n_more += (entry->flags & GRAM_ENTRY_LAST) == 0;
+        n_more += (entry->flags & last) == 0;
     }
     candidates->n = n_more;
     return matched->n;
@@ -195,7 +198,7 @@ static void scan_windows(struct scan *scan, uint32_t from, uint32_t to)
     const uint32_t n = gram->filters->windows(scan->view, scan->bytes, from, to, gram->passed);
 
     /* A look-up walks over a slot or two unless the literals are made to share them. */
-    if (!spend(scan, n * (1 + body->walk_max / WALK_USUAL)))
+    if (!spend(scan, n * (1 + body->walk_max / GRAM_WALK_USUAL)))
         return;
     gram->filters->keys(scan->view, scan->bytes, gram->passed, n, gram->keys);
     for (int kind = 0; kind < GRAM_KINDS; kind++) {
@@ -476,21 +479,37 @@ static bool next_unit(struct scan *scan)
     return true;
 }
 
-/* False: it became too dear, and not all has been found. */
-static bool scan_unit(struct scan *scan)
+/* Of all literals, or of those alone that the automaton does not have. */
+static void scan_chunks(struct scan *scan)
 {
     const struct gram_table *body = scan->view->body;
 
-    scan->left = WORK_FREE + (int64_t)scan->len;
     for (uint32_t from = 0, to; from < scan->len && scan->left >= 0; from = to) {
         to = scan->len - from < GRAM_CHUNK ? scan->len : from + GRAM_CHUNK;
         scan_windows(scan, from, to);
-        if (body->n_runs != 0)
+        if (scan->left_out == 0 && body->n_runs != 0)
             scan_runs(scan, from, to);
-        if (body->n_tiny != 0)
+        if (scan->left_out == 0 && body->n_tiny != 0)
             scan_tiny(scan, from, to);
     }
+}
+
+/* False: it became too dear, and not all has been found. */
+static bool scan_unit(struct scan *scan)
+{
+    scan->left_out = 0;
+    scan->left = WORK_FREE + (int64_t)scan->len;
+    scan_chunks(scan);
     return scan->left >= 0;
+}
+
+/* What the automaton leaves: its cost needs no count. */
+static void scan_cheap(struct scan *scan)
+{
+    scan->left_out = GRAM_ENTRY_DEAR;
+    scan->left = INT64_MAX;
+    if (scan->view->body->n_cheap != 0)
+        scan_chunks(scan);
 }
 
 /* ---- the automaton --------------------------------------------------------------------------- */
@@ -536,6 +555,7 @@ static enum sl_status gram_scan(struct cpu_context *cpu, const struct sl_batch *
             hits->n = n_hits;
             n_to_add = DETOUR;
         }
+        scan_cheap(&scan);
         add_to_detour(&detour, &scan.range);
         if (--n_to_add == 0)
             take_detour(&scan, &detour);

@@ -37,13 +37,13 @@ bool mpm_part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t n, si
  * granted. Of a table whose literals have been checked. */
 bool mpm_groups_ascend(const struct sl_mpm_table *table);
 
-/* Of all behind the checksum's field; never 0. */
-uint64_t mpm_table_checksum(const struct sl_mpm_table *table);
+/* Of all behind the checksum's field; never 0. `mapped`: see checksum_of. */
+uint64_t mpm_table_checksum(const struct sl_mpm_table *table, bool mapped);
 
-/* Whether `len` bytes from a file at `path` are a block that can be used here; aligned to
- * MPM_ALIGN. SL_EFORMAT. */
-enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, const char *path,
-                               struct sl_diag *diag);
+/* Whether `len` bytes from a file at `path`, mapped or read, are a block that can be used here;
+ * aligned to MPM_ALIGN. SL_EFORMAT. */
+enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, bool mapped,
+                               const char *path, struct sl_diag *diag);
 
 /* Matches that end here or before were reported with the piece before. */
 static inline uint32_t mpm_overlap(const struct sl_batch *batch, uint32_t item)

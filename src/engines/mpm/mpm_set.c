@@ -63,6 +63,8 @@ static void sort_literals(struct mpm_set *set)
     }
     if (set->n_literals > 1)
         qsort(set->keys, set->n_literals, sizeof *set->keys, compare_keys);
+    for (uint32_t k = 0; k < set->n_literals; k++)
+        set->keys[k].place = k;
 }
 
 static uint32_t common_prefix(const struct mpm_key *a, const struct mpm_key *b)
@@ -109,6 +111,26 @@ enum sl_status mpm_set_init(struct mpm_set *set, const struct sl_literal *litera
     sort_literals(set);
     group_literals(set);
     return SL_OK;
+}
+
+bool mpm_set_pick(struct mpm_set *part, const struct mpm_set *set, const bool *wanted)
+{
+    *part = (struct mpm_set){.literals = set->literals};
+    part->keys = (struct mpm_key *)calloc(set->n_literals + (size_t)1, sizeof *part->keys);
+    part->groups = (uint32_t *)calloc(set->n_groups + (size_t)1, sizeof *part->groups);
+    if (part->keys == NULL || part->groups == NULL)
+        return false;
+    for (uint32_t group = 0; group < set->n_groups; group++)
+        for (uint32_t k = set->groups[group]; wanted[group] && k < set->groups[group + 1]; k++) {
+            const struct mpm_key *key = &set->keys[k];
+
+            part->keys[part->n_literals++] = *key;
+            part->bytes_len += key->len;
+            if (key->len > part->max_len)
+                part->max_len = key->len;
+        }
+    group_literals(part);
+    return true;
 }
 
 void mpm_set_clear(struct mpm_set *set)

@@ -10,6 +10,7 @@ struct mpm_key {
     const uint8_t *folded;
     uint32_t len;
     uint32_t id;
+    uint32_t place; /* in order; of a part of a set, that among all its literals */
 };
 
 struct mpm_set {
@@ -28,6 +29,10 @@ struct mpm_set {
 /* Checks and sorts. SL_EINVAL and SL_ENOMEM as sl_mpm_build. The literals are borrowed. */
 enum sl_status mpm_set_init(struct mpm_set *set, const struct sl_literal *literals,
                             size_t n_literals, struct sl_diag *diag);
+
+/* The groups g of a set for which wanted[g] holds, as a set. It borrows from the other one. False:
+ * no memory. To be cleared in any case. */
+bool mpm_set_pick(struct mpm_set *part, const struct mpm_set *set, const bool *wanted);
 
 void mpm_set_clear(struct mpm_set *set);
 

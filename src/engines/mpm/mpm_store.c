@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <xxhash.h>
 
+#include "base/checksum.h"
 #include "base/diag.h"
 #include "base/mapped_file.h"
 #include "base/new_file.h"
@@ -23,10 +24,10 @@ uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_liter
     return check;
 }
 
-uint64_t mpm_table_checksum(const struct sl_mpm_table *table)
+uint64_t mpm_table_checksum(const struct sl_mpm_table *table, bool mapped)
 {
     const size_t begin = offsetof(struct sl_mpm_table, checksum) + sizeof table->checksum;
-    const uint64_t sum = XXH3_64bits(mpm_at(table, begin), table->len - begin);
+    const uint64_t sum = checksum_of(mpm_at(table, begin), table->len - begin, mapped);
 
     return sum != 0 ? sum : 1;
 }
@@ -41,7 +42,7 @@ enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path, s
 
     if (status != SL_OK)
         return status;
-    head.checksum = mpm_table_checksum(table);
+    head.checksum = mpm_table_checksum(table, false);
     new_file_write(&file, &head, sizeof head);
     new_file_write(&file, table + 1, table->len - sizeof head);
     return new_file_end(&file, diag);
@@ -85,8 +86,8 @@ bool mpm_groups_ascend(const struct sl_mpm_table *table)
 }
 
 /* What must be known before the checksum can be. */
-static enum sl_status check_head(const struct sl_mpm_table *table, uint64_t len, const char *path,
-                                 struct sl_diag *diag)
+static enum sl_status check_head(const struct sl_mpm_table *table, uint64_t len, bool mapped,
+                                 const char *path, struct sl_diag *diag)
 {
     if (len < sizeof *table ||
         (table->magic != MPM_MAGIC && table->magic != __builtin_bswap64(MPM_MAGIC)))
@@ -106,7 +107,7 @@ static enum sl_status check_head(const struct sl_mpm_table *table, uint64_t len,
         return diag_set(diag, SL_EFORMAT, path, 0,
                         "has %" PRIu64 " bytes (expected %" PRIu64 "): it was cut or damaged", len,
                         table->len);
-    if (table->checksum != mpm_table_checksum(table))
+    if (table->checksum != mpm_table_checksum(table, mapped))
         return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
     return SL_OK;
 }
@@ -158,10 +159,10 @@ static bool check_parts(const struct sl_mpm_table *table)
            check_lengths(table);
 }
 
-enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, const char *path,
-                               struct sl_diag *diag)
+enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, bool mapped,
+                               const char *path, struct sl_diag *diag)
 {
-    const enum sl_status status = check_head(table, len, path, diag);
+    const enum sl_status status = check_head(table, len, mapped, path, diag);
 
     if (status != SL_OK)
         return status;
@@ -173,6 +174,8 @@ enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, c
                         MPM_NAME_LEN, table->algorithm);
     const char *wrong =
         check_parts(table) ? algorithm->check(table) : "its literals are not where it says";
+    if (mapped)
+        mapped_file_let_go(table, len);
     if (wrong != NULL)
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: %s", wrong);
     return SL_OK;
@@ -189,7 +192,7 @@ enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path, struct
 
     if (status != SL_OK)
         return status;
-    status = mpm_table_check((const struct sl_mpm_table *)memory, len, path, diag);
+    status = mpm_table_check((const struct sl_mpm_table *)memory, len, true, path, diag);
     if (status == SL_OK)
         *table = (struct sl_mpm_table *)memory;
     else if (memory != NULL)
@@ -202,14 +205,14 @@ void sl_mpm_store(const struct sl_mpm_table *table, void *memory)
     struct sl_mpm_table *copy = (struct sl_mpm_table *)memory;
 
     memcpy(memory, table, table->len);
-    copy->checksum = mpm_table_checksum(table);
+    copy->checksum = mpm_table_checksum(table, false);
 }
 
 enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memory, size_t len,
-                             const char *path, struct sl_diag *diag)
+                             bool mapped, const char *path, struct sl_diag *diag)
 {
     const struct sl_mpm_table *there = (const struct sl_mpm_table *)memory;
-    const enum sl_status status = mpm_table_check(there, len, path, diag);
+    const enum sl_status status = mpm_table_check(there, len, mapped, path, diag);
 
     if (status == SL_OK)
         *table = there;

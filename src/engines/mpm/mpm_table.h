@@ -23,7 +23,7 @@
 #define MPM_NONE UINT32_MAX                    /* no state, no group */
 
 enum {
-    MPM_VERSION = 3,  /* of the block, the bodies of all algorithms included */
+    MPM_VERSION = 4,  /* of the block, the bodies of all algorithms included */
     MPM_ALIGN = 64,   /* bytes: every part of the block begins at a multiple of a cache line */
     MPM_NAME_LEN = 16 /* bytes of an algorithm's name, NUL included */
 };

@@ -717,6 +717,44 @@ static void make_tiny(struct hostile *hostile)
     memset(hostile->text, 'a', HOSTILE_TEXT);
 }
 
+/* A few literals at every place of the text, which are there but for a byte that is in all texts.
+ */
+static void make_few(struct hostile *hostile)
+{
+    for (uint32_t i = 0; i < 8 * 8; i++) {
+        uint8_t *bytes = hostile_literal(hostile, 16);
+
+        for (uint32_t k = 0; k < 15; k++)
+            bytes[k] = (uint8_t)(1 + (i + k) % 8);
+        bytes[15] = (uint8_t) "\0e t\377ain"[i / 8];
+    }
+    for (uint32_t i = 0; i < HOSTILE_TEXT; i++)
+        hostile->text[i] = (uint8_t)(1 + i % 8);
+}
+
+/* Ordinary ones among those that share all, in a text that is full of both. */
+static void make_mixed(struct hostile *hostile)
+{
+    uint64_t random = 7;
+
+    make_shared(hostile);
+    hostile->n /= 2;
+    for (uint32_t i = 0; i < 300; i++) {
+        const uint32_t len = 4 + test_below(&random, 40);
+        uint8_t *bytes = hostile_literal(hostile, len);
+
+        for (uint32_t k = 0; k < len; k++)
+            bytes[k] = (uint8_t)test_below(&random, 256);
+    }
+    for (uint32_t at = 0; at + 100 < HOSTILE_TEXT; at += test_below(&random, 200)) {
+        const struct sl_literal *literal =
+            &hostile->literals[hostile->n - 1 - test_below(&random, 300)];
+
+        memcpy(hostile->text + at, literal->bytes, literal->len);
+        at += literal->len;
+    }
+}
+
 static double fastest_scan(const char *name, const char *on, const struct hostile *hostile,
                            struct sl_hits *hits)
 {
@@ -739,7 +777,7 @@ static double fastest_scan(const char *name, const char *on, const struct hostil
 static void test_hostile_sets(void **state)
 {
     static void (*const make[])(struct hostile *) = {make_period, make_shared, make_runs,
-                                                     make_tiny};
+                                                     make_tiny,   make_few,    make_mixed};
     struct hostile *hostile = (struct hostile *)calloc(1, sizeof *hostile);
     const uint32_t text_len = fewer(HOSTILE_TEXT, 1 << 14);
 
