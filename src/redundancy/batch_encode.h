@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs the steps of batch_encode_core.h, and the memory that they work in. */
+/* What runs the steps of whole batches, and the memory that they work in. */
 #ifndef REDUNDANCY_BATCH_ENCODE_H
 #define REDUNDANCY_BATCH_ENCODE_H
 
-#include "batch_encode_core.h"
+#include "batch_job_core.h"
 #include "sluice/batch_encoder.h"
 
 #ifdef __cplusplus

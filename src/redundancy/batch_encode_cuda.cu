@@ -6,6 +6,10 @@
 
 #include "base/diag.h"
 #include "batch_encode.h"
+#include "batch_frame_core.h"
+#include "batch_match_core.h"
+#include "batch_sample_core.h"
+#include "batch_scan_core.h"
 #include "device/cuda_internal.h"
 
 enum {

@@ -4,9 +4,10 @@
 #include <dirent.h>
 #include <xxhash.h>
 
-#include "batch_encode.h"
 #include "device/device.h"
+#include "frame_check_core.h"
 #include "redundancy_fixture.h"
+#include "sluice/batch_encoder.h"
 #include "sluice/capture.h"
 #include "sluice/device.h"
 #include "sluice/sampling.h"
