@@ -23,7 +23,7 @@ static const char usage[] =
     "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n"
     "  redundancy  payloads to frames without what they repeat, and back, one core\n"
     "  fib      longest-prefix match of names, each plane and backend, builds and updates\n"
-    "  names    names in packets, found and looked up, one core\n\n"
+    "  names    names in packets, found and looked up, one core and the GPU\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda or cuda:N\n"

@@ -247,6 +247,7 @@ bool bench_sampling(const struct bench *bench);
 /* bench_sampling.c: whether this build has a sampler of this name. */
 bool bench_is_sampler(const char *name);
 bool bench_redundancy(const struct bench *bench);
+bool bench_batch_encoder(const struct bench *bench); /* a part of it, for GPUs */
 bool bench_fib(const struct bench *bench);
 bool bench_packet_names(const struct bench *bench);
 

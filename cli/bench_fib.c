@@ -15,9 +15,10 @@ enum {
     CPU_BATCH = 16384, /* names */
     CPU_BATCHES = 128,
     CUDA_BATCH = 1 << 20,
-    N_LANES = 4,          /* batches in flight to a GPU */
-    UPDATES = 4096,       /* a call */
-    MAX_UPDATED = 1000000 /* names put in and taken out */
+    N_LANES = 4,           /* batches in flight to a GPU */
+    UPDATES = 4096,        /* a call */
+    MAX_UPDATED = 1000000, /* names put in and taken out */
+    PHASE_US = 500000      /* of look-ups without updates */
 };
 
 /* What all rows of one table share. */
@@ -271,81 +272,157 @@ static void *look_on(void *user)
     return NULL;
 }
 
-/* Seconds that all of the last n names take with one verb; 0: failed, said. */
-static double update_all(struct fib_bench *fib, enum sl_fib_verb verb, size_t n)
+/* The last names of the table, with one verb. */
+struct updating {
+    struct fib_bench *fib;
+    size_t n;
+    double pace; /* updates a second, 0: as many as there can be */
+};
+
+/* Sleeps until `at` updates are due. */
+static void keep_pace(const struct updating *updating, uint64_t began, size_t at)
+{
+    const uint64_t due = began + (uint64_t)((double)at * 1e9 / updating->pace);
+    const uint64_t now = ns_of(CLOCK_MONOTONIC);
+
+    if (now < due)
+        (void)usleep((useconds_t)((due - now) / 1000));
+}
+
+/* Updates a second; 0: failed, said. */
+static double update_all(const struct updating *updating, enum sl_fib_verb verb)
 {
     static struct sl_fib_update updates[UPDATES];
-    const struct sl_fib_entry *entries = fib->names.entries + (fib->names.n - n);
-    const uint64_t begin = own_ns();
+    const struct bench_names *names = &updating->fib->names;
+    const struct sl_fib_entry *entries = names->entries + (names->n - updating->n);
+    const uint64_t begin = own_ns(), began = ns_of(CLOCK_MONOTONIC);
     struct sl_diag diag = {0};
 
-    for (size_t at = 0; at < n;) {
-        size_t m = n - at < UPDATES ? n - at : UPDATES;
+    for (size_t at = 0; at < updating->n;) {
+        size_t m = updating->n - at < UPDATES ? updating->n - at : UPDATES;
 
         for (size_t i = 0; i < m; i++)
             updates[i] = (struct sl_fib_update){.entry = entries[at + i], .verb = verb};
-        if (sl_fib_apply(fib->fib, updates, m, &m, &diag) != SL_OK) {
+        if (sl_fib_apply(updating->fib->fib, updates, m, &m, &diag) != SL_OK) {
             cli_diag(&diag);
             return 0;
         }
         at += m;
+        if (updating->pace != 0)
+            keep_pace(updating, began, at);
     }
-    return (double)(own_ns() - begin) / 1e9;
+    return (double)updating->n * 1e9 /
+           (double)(updating->pace != 0 ? ns_of(CLOCK_MONOTONIC) - began : own_ns() - begin);
 }
 
-static void print_updates(const struct fib_bench *fib, const char *variant, double rate,
-                          const char *unit)
+static void print_updates(const struct fib_bench *fib, const char *variant, double *rates,
+                          uint32_t n, const char *unit)
 {
     const struct bench_row row = {.what = fib->plane,
                                   .variant = variant,
                                   .data = fib->names.text,
-                                  .rate = {.median = rate, .min = rate, .max = rate},
+                                  .rate = bench_spread(rates, n),
                                   .unit = 1e6,
                                   .unit_name = unit};
 
     bench_print(fib->bench, &row);
 }
 
-static double names_a_second(struct looker *looker, uint64_t n_before, uint64_t ns_before)
+/* Names that a looker has looked up, and the time of its own that it took. */
+struct looked {
+    uint64_t n, ns;
+};
+
+static struct looked looked_so_far(struct looker *looker)
 {
-    return (double)(atomic_load(&looker->n) - n_before) * 1e9 /
-           (double)(ns_of(looker->clock) - ns_before);
+    return (struct looked){atomic_load(&looker->n), ns_of(looker->clock)};
 }
 
-/* Names go out and come back, alone, and then while the other core looks up. */
-static bool print_verbs(struct fib_bench *fib, const char *how, struct looker *looker)
+static double looked_a_second(struct looker *looker, struct looked before)
 {
-    static const char *const texts[] = {"inserts", "deletes"};
-    const size_t n = fib->names.n / 2 < MAX_UPDATED ? fib->names.n / 2 : MAX_UPDATED;
+    const struct looked now = looked_so_far(looker);
 
-    for (int verb = SL_FIB_DELETE;; verb = SL_FIB_INSERT) {
-        const uint64_t n_before = looker != NULL ? atomic_load(&looker->n) : 0;
-        const uint64_t ns_before = looker != NULL ? ns_of(looker->clock) : 0;
-        const double seconds = update_all(fib, (enum sl_fib_verb)verb, n);
-        char variant[64];
+    return (double)(now.n - before.n) * 1e9 / (double)(now.ns - before.ns);
+}
 
-        if (seconds == 0)
-            return false;
-        snprintf(variant, sizeof variant, "%s%s", texts[verb], how);
-        print_updates(fib, variant, (double)n / seconds, "M updates/s");
-        if (looker != NULL) {
-            snprintf(variant, sizeof variant, "look-ups meanwhile, %s", texts[verb]);
-            print_updates(fib, variant, names_a_second(looker, n_before, ns_before), "M names/s");
+/* Names go out and come back, again and again: alone, or while another core looks up. */
+static bool print_verbs(struct fib_bench *fib, const double paces[2], struct looker *looker)
+{
+    static const char *const texts[] = {[SL_FIB_INSERT] = "inserts", [SL_FIB_DELETE] = "deletes"};
+    double updates[2][BENCH_RUNS_MAX], lookups[2][BENCH_RUNS_MAX];
+    const uint32_t runs = fib->bench->runs;
+    char how[32], variant[64];
+
+    for (uint32_t r = 0; r < runs; r++)
+        for (int verb = SL_FIB_DELETE; verb >= SL_FIB_INSERT; verb--) {
+            const struct updating updating = {
+                fib, fib->names.n / 2 < MAX_UPDATED ? fib->names.n / 2 : MAX_UPDATED, paces[verb]};
+            struct looked before = {0};
+
+            if (looker != NULL)
+                before = looked_so_far(looker);
+            updates[verb][r] = update_all(&updating, (enum sl_fib_verb)verb);
+            if (updates[verb][r] == 0)
+                return false;
+            if (looker != NULL)
+                lookups[verb][r] = looked_a_second(looker, before);
         }
-        if (verb == SL_FIB_INSERT)
-            return true;
+    for (int verb = SL_FIB_DELETE; verb >= SL_FIB_INSERT; verb--) {
+        if (paces[verb] != 0)
+            snprintf(how, sizeof how, " at %.0f M/s", paces[verb] / 1e6);
+        else
+            snprintf(how, sizeof how, looker != NULL ? " at full speed" : ", alone");
+        snprintf(variant, sizeof variant, "%s%s", texts[verb], how);
+        print_updates(fib, variant, updates[verb], runs, "M updates/s");
+        if (looker == NULL)
+            continue;
+        snprintf(variant, sizeof variant, "look-ups, %s%s", texts[verb], how);
+        print_updates(fib, variant, lookups[verb], runs, "M names/s");
     }
+    return true;
+}
+
+/* What a core does that shares nothing with look-ups but, it may be, the core's own units. */
+static void count_for(uint64_t ns)
+{
+    const uint64_t begin = ns_of(CLOCK_MONOTONIC);
+    volatile uint64_t count = 0;
+
+    while (ns_of(CLOCK_MONOTONIC) - begin < ns)
+        for (int i = 0; i < 10000; i++)
+            count = count + 1;
+}
+
+/* The look-ups that updates are to be compared with: while this thread sleeps, and while it counts.
+ */
+static void print_undisturbed(struct fib_bench *fib, struct looker *looker)
+{
+    double sleeping[BENCH_RUNS_MAX], counting[BENCH_RUNS_MAX];
+
+    for (uint32_t r = 0; r < fib->bench->runs; r++) {
+        struct looked before = looked_so_far(looker);
+
+        (void)usleep(PHASE_US);
+        sleeping[r] = looked_a_second(looker, before);
+        before = looked_so_far(looker);
+        count_for(PHASE_US * UINT64_C(1000));
+        counting[r] = looked_a_second(looker, before);
+    }
+    print_updates(fib, "look-ups, no updates", sleeping, fib->bench->runs, "M names/s");
+    print_updates(fib, "look-ups, another core counts", counting, fib->bench->runs, "M names/s");
 }
 
 static bool bench_updates(struct fib_bench *fib)
 {
+    static const double free[2] = {0, 0};
+    static const double paces[2] = {[SL_FIB_INSERT] = 1e6, [SL_FIB_DELETE] = 2e6};
     struct looker looker = {.fib = fib};
     struct sl_diag diag = {0};
     pthread_t thread;
 
     looker.backend = sl_fib_choose(sl_fib_engine(sl_fib_table(fib->fib)), SL_DEVICE_CPU, NULL);
     looker.run = (struct run){.backend = looker.backend, .data = &fib->trace[0], .n_lanes = 1};
-    if (!print_verbs(fib, ", alone", NULL))
+    if (!print_verbs(fib, free, NULL))
         return false;
     if (!open_lane(fib, &looker.run, &looker.run.lanes[0], &diag) ||
         pthread_create(&thread, NULL, look_on, &looker) != 0 ||
@@ -353,11 +430,9 @@ static bool bench_updates(struct fib_bench *fib)
         cli_error("bench: no thread for look-ups");
         return false;
     }
-    const uint64_t ns_before = ns_of(looker.clock);
-    while (ns_of(looker.clock) - ns_before < UINT64_C(1000000000))
-        (void)usleep(1000);
-    print_updates(fib, "look-ups, no updates", names_a_second(&looker, 0, ns_before), "M names/s");
-    const bool good = print_verbs(fib, ", under look-ups", &looker);
+    (void)usleep(PHASE_US);
+    print_undisturbed(fib, &looker);
+    const bool good = print_verbs(fib, free, &looker) && print_verbs(fib, paces, &looker);
     atomic_store(&looker.stop, true);
     pthread_join(thread, NULL);
     close_lane(&looker.run, &looker.run.lanes[0]);
@@ -366,8 +441,10 @@ static bool bench_updates(struct fib_bench *fib)
 
 /* ---- one table ------------------------------------------------------------------------------- */
 
+/* The last of the tables stays. */
 static bool bench_build(struct fib_bench *fib)
 {
+    double rates[BENCH_RUNS_MAX + 1];
     struct sl_fib_config config;
     struct sl_fib_info info;
     struct sl_diag diag = {0};
@@ -375,17 +452,21 @@ static bool bench_build(struct fib_bench *fib)
 
     sl_fib_config_init(&config);
     config.plane = fib->plane;
-    const uint64_t begin = own_ns();
-    if (sl_fib_build(&fib->fib, &config, fib->names.entries, fib->names.n, &diag) != SL_OK) {
-        bench_print_why(fib->bench, fib->plane, "build", diag.text);
-        return false;
+    for (uint32_t r = 0; r <= fib->bench->runs; r++) { /* a warm-up first */
+        sl_fib_free(fib->fib);
+        fib->fib = NULL;
+        const uint64_t begin = own_ns();
+        if (sl_fib_build(&fib->fib, &config, fib->names.entries, fib->names.n, &diag) != SL_OK) {
+            bench_print_why(fib->bench, fib->plane, "build", diag.text);
+            return false;
+        }
+        rates[r] = (double)fib->names.n * 1e9 / (double)(own_ns() - begin);
     }
-    const double seconds = (double)(own_ns() - begin) / 1e9;
     sl_fib_info(fib->fib, &info);
     snprintf(variant, sizeof variant, "build, %.1f B a name, %.0f control",
              (double)info.plane_len / (double)info.n_entries,
              (double)info.control_len / (double)info.n_entries);
-    print_updates(fib, variant, (double)fib->names.n / seconds, "M names/s");
+    print_updates(fib, variant, rates + 1, fib->bench->runs, "M names/s");
     return true;
 }
 

@@ -14,16 +14,23 @@ enum {
     SEED = 20130401,
     LINE_MAX_LEN = 4096,
     LABELS_MAX = 64, /* of a generated or recombined name */
-    PATH_LEN = 40    /* bytes of a path, at most */
+    PATH_LEN = 40,   /* bytes of a path, at most */
+    NAME_TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64,
+    MAX_STALE = 1000 /* names in a row that there are already: there are no more */
 };
 
-static uint32_t hop_of(const uint8_t *name, size_t len)
+static uint64_t hash_of(const uint8_t *name, size_t len)
 {
     uint64_t hash = UINT64_C(0xCBF29CE484222325);
 
     for (size_t i = 0; i < len; i++)
         hash = (hash ^ name[i]) * UINT64_C(0x100000001B3);
-    return 1 + (uint32_t)((hash >> 32) % HOPS);
+    return hash;
+}
+
+static uint32_t hop_of(const uint8_t *name, size_t len)
+{
+    return 1 + (uint32_t)((hash_of(name, len) >> 32) % HOPS);
 }
 
 static bool add_name(struct bench_names *names, const uint8_t *name, size_t len)
@@ -97,6 +104,28 @@ static bool read_names(struct bench_names *names, const char *path, size_t n)
 
 /* ---- names of our own ------------------------------------------------------------------------ */
 
+/* Which names there are already, by hash; open addressing. */
+struct known {
+    uint32_t *places; /* index + 1 */
+    size_t mask;
+};
+
+static bool know(struct known *known, const struct bench_names *names, size_t i)
+{
+    const struct sl_fib_entry *entry = &names->entries[i];
+    size_t place = hash_of(entry->name, entry->name_len) & known->mask;
+
+    for (; known->places[place] != 0; place = (place + 1) & known->mask) {
+        const struct sl_fib_entry *other = &names->entries[known->places[place] - 1];
+
+        if (other->name_len == entry->name_len &&
+            memcmp(other->name, entry->name, entry->name_len) == 0)
+            return false;
+    }
+    known->places[place] = (uint32_t)i + 1;
+    return true;
+}
+
 static size_t random_label(char *label, uint64_t *seed)
 {
     static const char letters[] = "eeeeaaaatttooiinnsrhldcumwfgypbvk-xjqz0123";
@@ -144,6 +173,38 @@ static bool recombine_one(struct bench_names *names, size_t n_from, uint64_t *se
            add_name(names, name, len);
 }
 
+/* Up to n names, each unlike all others: of the file's labels, or random ones. */
+static bool add_more(struct bench_names *names, size_t n, uint64_t *seed)
+{
+    const size_t n_from = names->n;
+    struct known known = {.mask = 1};
+    uint32_t n_stale = 0;
+
+    while (known.mask < 2 * n)
+        known.mask = known.mask * 2 + 1;
+    known.places = calloc(known.mask + 1, sizeof *known.places);
+    bool good = known.places != NULL;
+    if (!good)
+        cli_error("bench: no memory for %zu names", n);
+    for (size_t i = 0; i < n_from && good; i++)
+        (void)know(&known, names, i);
+    while (good && names->n < n) {
+        good = n_from != 0 ? recombine_one(names, n_from, seed) : generate_one(names, seed);
+        if (good && !know(&known, names, names->n - 1)) {
+            names->bytes_len -= names->entries[--names->n].name_len;
+            n_stale++;
+        } else {
+            n_stale = 0;
+        }
+        if (n_stale == MAX_STALE) {
+            cli_error("bench: the names' labels make no more than %zu names", names->n);
+            good = false;
+        }
+    }
+    free(known.places);
+    return good;
+}
+
 /* A list in no order: entries, and their bytes as they would lie after reading it. False: said. */
 static bool shuffle(struct bench_names *names, uint64_t *seed)
 {
@@ -186,15 +247,9 @@ bool bench_names_load(struct bench_names *names, const struct bench *bench, size
         cli_error("bench: no memory for %zu names", n);
         return false;
     }
-    if (bench->names_path != NULL) {
+    if (bench->names_path != NULL)
         good = read_names(names, bench->names_path, n);
-        for (const size_t n_from = names->n; good && names->n < n;)
-            good = recombine_one(names, n_from, &seed);
-    } else {
-        while (good && names->n < n)
-            good = generate_one(names, &seed);
-    }
-    good = good && shuffle(names, &seed);
+    good = good && (names->n == n || add_more(names, n, &seed)) && shuffle(names, &seed);
     snprintf(names->text, sizeof names->text, "%s names%s", cli_count(n, count),
              bench->names_path == NULL ? ", generated"
              : names->n_read < n       ? ", recombined"
@@ -302,4 +357,37 @@ bool bench_names_trace(struct bench_data *data, const struct bench_names *names,
     snprintf(data->text, sizeof data->text, "%.48s, %s trace of %.1f B", names->text,
              heavy ? "heavy" : "average", (double)data->bytes / (double)data->items);
     return good;
+}
+
+/* ---- as a table ------------------------------------------------------------------------------ */
+
+struct sl_names *bench_names_table(const struct bench_names *from)
+{
+    struct sl_names *names = NULL;
+    struct sl_diag diag = {0};
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    char *written = malloc(NAME_TEXT_MAX);
+
+    for (size_t i = 0; out != NULL && written != NULL && i < from->n; i++) {
+        const struct sl_fib_entry *entry = &from->entries[i];
+        const struct sl_name name = {entry->name, entry->name_len, entry->name_len, SL_NAME_NDN};
+
+        (void)sl_name_write(&name, written, NAME_TEXT_MAX);
+        fprintf(out, "%s\t%u\n", written, entry->next_hop);
+    }
+    free(written);
+    bool good = out != NULL && fclose(out) == 0;
+    if (!good)
+        snprintf(diag.text, sizeof diag.text, "no memory for a table of %zu names", from->n);
+    good = good && sl_names_create(&names, &diag) == SL_OK &&
+           sl_names_load_text(names, "bench", "prefix", text, len, &diag) == SL_OK &&
+           sl_names_build(names, NULL, &diag) == SL_OK;
+    free(text);
+    if (good)
+        return names;
+    cli_diag(&diag);
+    sl_names_free(names);
+    return NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "sluice/fib.h"
+#include "sluice/names.h"
 
 struct bench_names {
     struct sl_fib_entry *entries; /* in random order */
@@ -15,10 +16,14 @@ struct bench_names {
     char text[96];
 };
 
-/* n names: of the file that was named, then recombined from their labels; generated where none was.
- * Next hops are 1 to 251, by hash. False: said. To be freed in any case. */
+/* n names: of the file that was named, then others recombined from their labels; generated where
+ * none was. All that the file did not have twice are different. Next hops are 1 to 251, by hash.
+ * False: said. To be freed in any case. */
 bool bench_names_load(struct bench_names *names, const struct bench *bench, size_t n);
 void bench_names_free(struct bench_names *names);
+
+/* The names as routes to their next hops, built. NULL: said. To be freed with sl_names_free. */
+struct sl_names *bench_names_table(const struct bench_names *from);
 
 /* Batches of names from the table, each with a random path behind it: of all, or of the longest
  * tenth. */

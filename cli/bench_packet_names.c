@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names in packets: finding them alone, and with their look-ups, one at a time and in batches; over
- * captures, or over packets of each protocol that ask for names of the table. */
+/* Names in packets: finding them alone, and with their look-ups, by each backend; over captures, or
+ * over packets of each protocol that ask for names of the table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,47 +13,14 @@
 
 enum {
     SEED = 11,
-    BATCH_LEN = 4 << 20,
+    BATCH_LEN = 4 << 20, /* bytes, as a run's */
     BATCH_ITEMS = 8192,
+    CUDA_BATCHES = 4, /* of those in one of a GPU's */
     N_BATCHES = 16,
     PACKET_MAX = 2048,
     HELLO_LEN = 512, /* bytes of a ClientHello's record, as browsers pad it */
     TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64
 };
-
-/* ---- the table ------------------------------------------------------------------------------- */
-
-/* The names as routes. NULL: said. */
-static struct sl_names *make_table(const struct bench_names *from)
-{
-    struct sl_names *names = NULL;
-    struct sl_diag diag = {0};
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    char *written = malloc(TEXT_MAX);
-
-    for (size_t i = 0; out != NULL && written != NULL && i < from->n; i++) {
-        const struct sl_fib_entry *entry = &from->entries[i];
-        const struct sl_name name = {entry->name, entry->name_len, entry->name_len, SL_NAME_NDN};
-
-        (void)sl_name_write(&name, written, TEXT_MAX);
-        fprintf(out, "%s\t%u\n", written, entry->next_hop);
-    }
-    free(written);
-    bool good = out != NULL && fclose(out) == 0;
-    if (!good)
-        snprintf(diag.text, sizeof diag.text, "no memory for a table of %zu names", from->n);
-    good = good && sl_names_create(&names, &diag) == SL_OK &&
-           sl_names_load_text(names, "bench", "prefix", text, len, &diag) == SL_OK &&
-           sl_names_build(names, NULL, &diag) == SL_OK;
-    free(text);
-    if (good)
-        return names;
-    cli_diag(&diag);
-    sl_names_free(names);
-    return NULL;
-}
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
@@ -231,9 +198,12 @@ static const struct {
 
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* Batches of packets of a kind that ask for random names. False: said. */
-static bool make_packets(struct bench_data *data, const struct bench_names *names, int kind)
+/* Batches of packets of a kind that ask for random names, for a GPU pinned and larger. False: said.
+ */
+static bool make_packets(struct bench_data *data, const struct bench_names *names, int kind,
+                         bool cuda)
 {
+    const uint32_t larger = cuda ? CUDA_BATCHES : 1;
     struct sl_dissect_stats stats = {.packets = {0}};
     char *domain = malloc(TEXT_MAX);
     struct sl_diag diag = {0};
@@ -245,13 +215,13 @@ static bool make_packets(struct bench_data *data, const struct bench_names *name
     data->batches = calloc(N_BATCHES, sizeof *data->batches);
     good = good && data->owned != NULL && data->batches != NULL;
     for (int b = 0; b < N_BATCHES && good; b++) {
-        good = sl_batch_create(&data->owned[b], BATCH_LEN + (2 << 20), BATCH_ITEMS, false, &diag) ==
-               SL_OK;
+        good = sl_batch_create(&data->owned[b], larger * (BATCH_LEN + (2 << 20)),
+                               larger * BATCH_ITEMS, cuda, &diag) == SL_OK;
         if (!good)
             break;
         data->n_batches++;
         struct sl_batch *batch = data->owned[b];
-        for (uint32_t i = 0; i < BATCH_ITEMS && sl_batch_fits(batch, PACKET_MAX); i++) {
+        for (uint32_t i = 0; i < larger * BATCH_ITEMS && sl_batch_fits(batch, PACKET_MAX); i++) {
             const struct sl_fib_entry *entry = &names->entries[bench_random(&seed) % names->n];
             const struct sl_name name = {entry->name, entry->name_len, entry->name_len,
                                          SL_NAME_DOMAIN};
@@ -327,43 +297,52 @@ static bool print_finding(const struct bench *bench, const struct bench_data *da
 }
 
 static bool print_looking_up(const struct bench *bench, const struct bench_data *data,
-                             const struct sl_names_watch *watch, const struct sl_backend *backend)
+                             const struct sl_names_watch *watch, const struct sl_backend *backend,
+                             const char *from)
 {
-    const struct bench_work work = {
-        .backend = backend, .table = watch, .data = data, .units = (double)data->items};
+    const struct bench_work work = {.backend = backend,
+                                    .table = watch,
+                                    .data = data,
+                                    .device = bench->device.index,
+                                    .units = (double)data->items};
     struct bench_result result;
     char variant[64];
 
-    if (!bench_run(bench, &work, &result))
-        return false;
-    snprintf(variant, sizeof variant, "and looked up, %s", backend->name);
-    const struct bench_row row = {.what = "names",
-                                  .variant = variant,
-                                  .data = data->text,
-                                  .rate = result.rate,
-                                  .unit = 1e6,
-                                  .unit_name = "M packets/s",
-                                  .hits = &result.hits};
-
-    bench_print(bench, &row);
-    return true;
+    snprintf(variant, sizeof variant, "and looked up, %s%s", backend->name, from);
+    const struct bench_row row = {
+        .what = "names", .variant = variant, .unit = 1e6, .unit_name = "M packets/s"};
+    return bench_run_row(bench, &work, &row, &result);
 }
 
 static bool bench_data_of(const struct bench *bench, const struct bench_data *data,
-                          const struct sl_names_watch *watch)
+                          const struct bench_data *there, const struct sl_names_watch *watch)
 {
     bool good = print_finding(bench, data);
 
-    for (size_t i = 0; good && sl_names_engine.backends[i] != NULL; i++)
-        good = print_looking_up(bench, data, watch, sl_names_engine.backends[i]);
+    for (size_t i = 0; good && sl_names_engine.backends[i] != NULL; i++) {
+        const struct sl_backend *backend = sl_names_engine.backends[i];
+        char why[SL_WHY_LEN];
+
+        if (!bench_usable(bench, backend, why)) {
+            if (why[0] != '\0')
+                bench_print_why(bench, "names", backend->name, why);
+        } else if (backend->device == SL_DEVICE_CPU) {
+            good = print_looking_up(bench, data, watch, backend, "");
+        } else {
+            good = print_looking_up(bench, data, watch, backend, ", from pinned memory") &&
+                   print_looking_up(bench, there, watch, backend, ", on the device");
+        }
+    }
     return good;
 }
 
 static bool bench_table(const struct bench *bench, const struct bench_names *from)
 {
-    struct sl_names *names = make_table(from);
+    struct sl_names *names = bench_names_table(from);
     struct sl_names_watch *watch = NULL;
     const bool captures = bench->n_paths != 0 && bench->generated[0] == '\0';
+    const bool cuda = bench->device.kind == SL_DEVICE_CUDA;
+    const uint32_t batch_len = cuda ? CUDA_BATCHES * BATCH_LEN : BATCH_LEN;
     struct sl_diag diag = {0};
     bool good = names != NULL;
 
@@ -374,11 +353,13 @@ static bool bench_table(const struct bench *bench, const struct bench_names *fro
     if (good && !bench->json)
         printf("names: a table of %s\n", from->text);
     for (int kind = 0; kind < (captures ? 1 : N_KINDS) && good; kind++) {
-        struct bench_data data = {0};
+        struct bench_data data = {0}, there = {0};
 
-        good = (captures ? bench_load(&data, bench, BATCH_LEN, false, 1u << 30)
-                         : make_packets(&data, from, kind)) &&
-               bench_data_of(bench, &data, watch);
+        good = (captures ? bench_load(&data, bench, batch_len, cuda, 1u << 30)
+                         : make_packets(&data, from, kind, cuda)) &&
+               (!cuda || bench_to_device(&there, &data, 0, bench->device.index)) &&
+               bench_data_of(bench, &data, &there, watch);
+        bench_unload(&there);
         bench_unload(&data);
     }
     sl_names_watch_free(watch);

@@ -200,5 +200,5 @@ bool bench_redundancy(const struct bench *bench)
 out:
     close_passing(&passing);
     bench_unload(&data);
-    return good;
+    return good && (bench->device.kind != SL_DEVICE_CUDA || bench_batch_encoder(bench));
 }

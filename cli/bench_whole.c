@@ -14,6 +14,7 @@
 #include "bench_names.h"
 #include "cli.h"
 #include "sluice/header.h"
+#include "sluice/packet_names.h"
 #include "sluice/sampling.h"
 
 enum {
@@ -119,6 +120,8 @@ struct contender {
     struct bench_data trace;
     struct sl_fib *fib;
     struct bench_lookups lookups;
+    struct sl_names *table_of_names;
+    struct sl_names_watch *watch;
 };
 
 static void free_contender(struct contender *contender)
@@ -129,6 +132,8 @@ static void free_contender(struct contender *contender)
     bench_literals_free(&contender->literals);
     bench_unload(&contender->trace);
     sl_fib_free(contender->fib);
+    sl_names_watch_free(contender->watch);
+    sl_names_free(contender->table_of_names);
     bench_names_free(&contender->names);
 }
 
@@ -284,16 +289,39 @@ static bool build_names(struct contender *contender, const struct bench *bench, 
     return true;
 }
 
+/* The names that packets ask for. */
+static bool build_packet_names(struct contender *contender, const struct bench *bench,
+                               const char *variant, enum sl_device_kind kind, char why[320])
+{
+    struct sl_diag diag = {0};
+
+    snprintf(contender->what, sizeof contender->what, "packet names");
+    snprintf(why, 320, "no names");
+    if (!bench_names_load(&contender->names, bench, bench->entries[0]))
+        return false;
+    contender->table_of_names = bench_names_table(&contender->names);
+    if (contender->table_of_names == NULL)
+        return false;
+    if (sl_names_watch_create(&contender->watch, contender->table_of_names, &diag) != SL_OK) {
+        snprintf(why, 320, "%.300s", diag.text);
+        return false;
+    }
+    contender->engine = &sl_names_engine;
+    contender->table = contender->watch;
+    if (!choose_backend(contender, bench, variant, kind, why))
+        return false;
+    snprintf(contender->variant, sizeof contender->variant, "%s", contender->backend->name);
+    return true;
+}
+
 /* All engines: who adds one adds a line. Those that have an sl_engine go over one transfer too. */
 static const struct {
     const char *name; /* of --variants */
     build_contender *build;
     const char *peer; /* a variant that is measured too, as it is another's, or NULL */
-} engines[] = {{"header", build_header, NULL},
-               {"mpm", build_literals, "vectorscan"},
-               {"sampling", build_sampling, NULL},
-               {"virus", build_viruses, NULL},
-               {"names", build_names, NULL}};
+} engines[] = {{"header", build_header, NULL},     {"mpm", build_literals, "vectorscan"},
+               {"sampling", build_sampling, NULL}, {"virus", build_viruses, NULL},
+               {"names", build_names, NULL},       {"packet-names", build_packet_names, NULL}};
 
 enum { N_ENGINES = sizeof engines / sizeof *engines };
 

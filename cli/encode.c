@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli.h"
 #include "encode.h"
+#include "sluice/device.h"
 #include "sluice/redundancy.h"
 
 static const char usage[] =
@@ -23,11 +24,13 @@ static const char usage[] =
     "                    decoding needs as much memory\n"
     "  --level N         zstd's level for what is left, 1 to %d (default %d)\n"
     "  --no-zstd         leave what is left as it is\n"
+    "  --device D        auto, cpu, cuda or cuda:N (cpu): who finds repeats; zstd is the CPU's\n"
     "  --quiet           no progress and no summary\n";
 
 struct options {
     struct sl_redundancy_file_config config;
     struct file_pair files;
+    const char *device;
     bool quiet;
 };
 
@@ -94,6 +97,9 @@ static bool set_option(struct options *options, int option)
     case 'n':
         options->config.level = 0;
         return true;
+    case 'd':
+        options->device = optarg;
+        return true;
     default:
         options->quiet = true;
         return true;
@@ -109,6 +115,22 @@ static void print_summary(const struct sl_redundancy_file_stats *stats, double s
             cli_bytes((double)stats->bytes_in, from), cli_bytes((double)stats->bytes_out, to),
             100 * (double)stats->bytes_out / in, 100 * (double)stats->match.matched_bytes / in,
             cli_count(stats->frames, frames), cli_bytes(in / (seconds > 0 ? seconds : 1), rate));
+}
+
+static bool choose_device(struct options *options)
+{
+    struct sl_device device;
+    struct sl_diag diag = {0};
+    char why[SL_WHY_LEN];
+
+    if (sl_device_choose(&device, options->device, why, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    options->config.whole_batches = device.kind == SL_DEVICE_CUDA;
+    options->config.kind = device.kind;
+    options->config.device = device.index;
+    return true;
 }
 
 static int encode(struct options *options)
@@ -139,16 +161,13 @@ out:
 
 int command_encode(int argc, char **argv)
 {
-    static const struct option known[] = {{"sampler", required_argument, NULL, 's'},
-                                          {"period", required_argument, NULL, 'p'},
-                                          {"window", required_argument, NULL, 'w'},
-                                          {"cache", required_argument, NULL, 'c'},
-                                          {"level", required_argument, NULL, 'l'},
-                                          {"no-zstd", no_argument, NULL, 'n'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
-    struct options options = {0};
+    static const struct option known[] = {
+        {"sampler", required_argument, NULL, 's'}, {"period", required_argument, NULL, 'p'},
+        {"window", required_argument, NULL, 'w'},  {"cache", required_argument, NULL, 'c'},
+        {"level", required_argument, NULL, 'l'},   {"no-zstd", no_argument, NULL, 'n'},
+        {"device", required_argument, NULL, 'd'},  {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},          {0}};
+    struct options options = {.device = "cpu"};
     int option;
 
     sl_redundancy_file_config_init(&options.config);
@@ -167,6 +186,8 @@ int command_encode(int argc, char **argv)
         cli_error("%d files were named (usage: sluice encode [OPTION...] IN OUT)", argc - optind);
         return EXIT_FAILED;
     }
+    if (!choose_device(&options))
+        return EXIT_FAILED;
     options.files.in_path = argv[optind];
     options.files.out_path = argv[optind + 1];
     return encode(&options);

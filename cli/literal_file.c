@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "cli.h"
 
 /* Where a literal is being read. */
@@ -21,15 +22,6 @@ static bool refuse(const struct place *place, const char *why)
     cli_error("%s:%" PRIu64 ": %s", cli_printable(place->path, safe, sizeof safe), place->line,
               why);
     return false;
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* Decodes |hex| in place from behind its first bar; NULL: refused. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "json_text.h"
 #include "lookup.h"
 
 void lookup_report_text(const struct lookup_report *report, FILE *out)
@@ -36,21 +37,6 @@ void lookup_report_text(const struct lookup_report *report, FILE *out)
     }
 }
 
-/* Paths may be any bytes; JSON is UTF-8. */
-static json_t *json_text(const char *text)
-{
-    char safe[1200];
-    json_t *value = json_string(text);
-
-    if (value != NULL)
-        return value;
-    cli_printable(text, safe, sizeof safe);
-    for (char *at = safe; *at != '\0'; at++)
-        if ((unsigned char)*at >= 0x80)
-            *at = '?';
-    return json_string(safe);
-}
-
 void lookup_report_json(const struct lookup_report *report, FILE *out)
 {
     json_t *lists = json_array(), *reasons = json_object();
@@ -60,8 +46,9 @@ void lookup_report_json(const struct lookup_report *report, FILE *out)
 
     sl_names_count(report->names, &count);
     for (uint32_t i = 0; (list = sl_names_list(report->names, i, &format)) != NULL; i++)
-        json_array_append_new(lists,
-                              json_pack("{s:o, s:s}", "file", json_text(list), "format", format));
+        json_array_append_new(
+            lists,
+            json_pack("{s:o, s:s}", "file", cli_json_text(list, strlen(list)), "format", format));
     for (size_t i = 0; sl_names_ignore_reason(report->names, i, &reason, &n); i++)
         json_object_set_new_nocheck(reasons, reason, json_integer((json_int_t)n));
     json_t *root =
@@ -79,7 +66,7 @@ void lookup_report_json(const struct lookup_report *report, FILE *out)
                                       (json_int_t)report->updated.absent, "ignored",
                                       (json_int_t)report->updated.ignored));
     if (report->saved != NULL)
-        json_object_set_new(root, "saved", json_text(report->saved));
+        json_object_set_new(root, "saved", cli_json_text(report->saved, strlen(report->saved)));
     json_dumpf(root, out, 0);
     fputc('\n', out);
     json_decref(root);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "cli.h"
+#include "json_text.h"
 #include "rule_files.h"
 #include "sluice/detect.h"
 #include "sluice/device.h"
@@ -76,21 +77,6 @@ static void print_text(const struct sl_rules *rules, const struct compiled *comp
     }
 }
 
-/* Names in rule files may be any bytes; JSON is UTF-8. */
-static json_t *json_text(const char *text)
-{
-    char safe[1200];
-    json_t *value = json_string(text);
-
-    if (value != NULL)
-        return value;
-    cli_printable(text, safe, sizeof safe);
-    for (char *at = safe; *at != '\0'; at++)
-        if ((unsigned char)*at >= 0x80)
-            *at = '?';
-    return json_string(safe);
-}
-
 static json_t *json_diags(const struct sl_rules *rules,
                           const struct sl_diag *(*diag_at)(const struct sl_rules *, size_t),
                           const char *what)
@@ -99,15 +85,17 @@ static json_t *json_diags(const struct sl_rules *rules,
     const struct sl_diag *diag;
 
     for (size_t i = 0; (diag = diag_at(rules, i)) != NULL; i++)
-        json_array_append_new(array,
-                              json_pack("{s:o, s:I, s:o}", "file", json_text(diag->file), "line",
-                                        (json_int_t)diag->line, what, json_text(diag->text)));
+        json_array_append_new(array, json_pack("{s:o, s:I, s:o}", "file",
+                                               cli_json_text(diag->file, strlen(diag->file)),
+                                               "line", (json_int_t)diag->line, what,
+                                               cli_json_text(diag->text, strlen(diag->text))));
     return array;
 }
 
 static json_t *json_compiled(const struct compiled *compiled)
 {
-    return json_pack("{s:o, s:s, s:I, s:I, s:f}", "file", json_text(compiled->path), "algorithm",
+    return json_pack("{s:o, s:s, s:I, s:I, s:f}", "file",
+                     cli_json_text(compiled->path, strlen(compiled->path)), "algorithm",
                      compiled->info.algorithm, "literals", (json_int_t)compiled->info.n_literals,
                      "bytes", (json_int_t)compiled->info.table_len, "seconds", compiled->seconds);
 }

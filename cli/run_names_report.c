@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "json_text.h"
 #include "run_names.h"
 
 /* Rules that matched, with what they say. */
@@ -173,6 +174,8 @@ void run_names_report(const struct run_names *names, bool details, FILE *out)
         if (count.missed[m] != 0)
             fprintf(out, "  no name: %s, %s packets\n", sl_names_miss_text((enum sl_names_miss)m),
                     cli_count(count.missed[m], text));
+    if (count.left != 0)
+        fprintf(out, "  left to the CPU by the GPU: %s packets\n", cli_count(count.left, text));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -180,20 +183,6 @@ void run_names_report(const struct run_names *names, bool details, FILE *out)
 static json_t *number(uint64_t value)
 {
     return json_integer((json_int_t)value);
-}
-
-/* Paths, names and values may be any bytes; JSON is UTF-8. */
-static json_t *json_text(const char *text, size_t len)
-{
-    json_t *value = json_stringn(text, len);
-    char *safe = value == NULL ? malloc(len + 1) : NULL;
-
-    for (size_t i = 0; safe != NULL && i < len; i++)
-        safe[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-    if (safe != NULL)
-        value = json_stringn(safe, len);
-    free(safe);
-    return value;
 }
 
 static void set_action(const struct run_names *names, const struct sl_names_answer *answer,
@@ -205,7 +194,7 @@ static void set_action(const struct run_names *names, const struct sl_names_answ
 
     json_object_set_new(object, "action", json_string(sl_names_action_text(answer->action)));
     for (uint32_t i = 0; (value = sl_names_value(names->names, answer, i, &len)) != NULL; i++)
-        json_array_append_new(values, json_text(value, len));
+        json_array_append_new(values, cli_json_text(value, len));
     if (json_array_size(values) != 0)
         json_object_set(object, answer->action == SL_NAMES_FORWARD ? "next_hops" : "values",
                         values);
@@ -239,7 +228,7 @@ static json_t *json_lists(const struct run_names *names)
 
         json_array_append_new(array,
                               json_pack("{s:o, s:o, s:s}", "count", number(rows[i].n), "list",
-                                        json_text(list, strlen(list)), "format", format));
+                                        cli_json_text(list, strlen(list)), "format", format));
     }
     free(rows);
     return array;
@@ -256,8 +245,8 @@ static json_t *json_rules(const struct run_names *names, bool details)
         const char *list = sl_names_list(names->names, rows[i].answer.list, NULL);
         json_t *entry =
             json_pack("{s:o, s:o, s:o, s:I}", "count", number(rows[i].n), "prefix",
-                      json_text(prefix, strlen(prefix)), "list", json_text(list, strlen(list)),
-                      "line", (json_int_t)rows[i].answer.line);
+                      cli_json_text(prefix, strlen(prefix)), "list",
+                      cli_json_text(list, strlen(list)), "line", (json_int_t)rows[i].answer.line);
 
         set_action(names, &rows[i].answer, entry);
         json_array_append_new(array, entry);
@@ -283,8 +272,9 @@ json_t *run_names_json(const struct run_names *names, bool details)
         if (count.missed[m] != 0)
             json_object_set_new(missed, sl_names_miss_name((enum sl_names_miss)m),
                                 number(count.missed[m]));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", number(table.names),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", number(table.names),
                      "packets", number(count.packets), "matched", number(names->n_matched),
-                     "protocols", protocols, "missed", missed, "by_action", json_actions(names),
-                     "by_list", json_lists(names), "by_line", json_rules(names, details));
+                     "protocols", protocols, "missed", missed, "left_to_cpu", number(count.left),
+                     "by_action", json_actions(names), "by_list", json_lists(names), "by_line",
+                     json_rules(names, details));
 }

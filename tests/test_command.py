@@ -80,7 +80,8 @@ class Command(case.Case):
         for content in (b"", b"x", capture, capture * 40 + b"garbage", os.urandom(300000) * 2):
             source = self.path("in", content)
             encoded, decoded = self.path("encoded"), self.path("decoded")
-            for options in ([], ["--no-zstd"], ["--level", "3", "--cache", "1M", "--period", "16"]):
+            for options in ([], ["--no-zstd"], ["--level", "3", "--cache", "1M", "--period", "16"],
+                            ["--device", "auto"]):
                 result = sluice("encode", *options, source, encoded)
                 self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))
                 self.assertEqual(sluice("decode", encoded, decoded).returncode, 0)
@@ -100,6 +101,7 @@ class Command(case.Case):
         self.assert_refused(sluice("encode", CAPTURE, out, "--level", "23"), "'23'", "22")
         self.assert_refused(sluice("encode", CAPTURE, out, "--window", "11"), "11", "12")
         self.assert_refused(sluice("encode", CAPTURE, out, "--sampler", "dice"), "'dice'", "rabin")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--device", "tpu"), "'tpu'", "cuda")
         self.assert_refused(sluice("encode", self.path("none"), out), "none", "No such file")
         self.assert_refused(sluice("encode", self.folder.name, out), "directory")
         self.assert_refused(sluice("encode", CAPTURE, "/dev/full"), "No space left")

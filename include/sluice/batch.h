@@ -129,7 +129,8 @@ struct sl_batch {
      * NULL: nowhere, such engines copy back what they need. */
     uint8_t *host_bytes;
     struct sl_span *host_payload;
-    uint16_t *host_overlap; /* valid where has_overlap */
+    uint16_t *host_overlap;        /* valid where has_overlap */
+    struct sl_packet *host_packet; /* NULL where packet is */
 
     void *filler; /* whoever fills the batch keeps here what it likes; nothing else looks at it */
 };

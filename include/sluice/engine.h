@@ -46,6 +46,12 @@ struct sl_limits {
     uint32_t max_bytes; /* arena bytes a batch */
     uint32_t max_hits;  /* hits a batch */
     int device;         /* CUDA: the device's index */
+
+    /* CUDA: NULL, or device memory where hits stay instead of crossing back, for the kernels of
+     * whoever gave it: an uint64_t, the number found, and behind it the first max_hits of them,
+     * valid on the batch's stream when submit has returned. Of sl_hits wait then sets n alone, and
+     * its cap is not looked at. */
+    void *device_hits;
 };
 
 enum { SL_WHY_LEN = 160 }; /* bytes of a reason, NUL included */

@@ -129,6 +129,7 @@ struct sl_names_watch_count {
     uint64_t names[SL_N_NAMES_PROTOCOLS];
     uint64_t matched[SL_N_NAMES_PROTOCOLS]; /* of them: with a rule that applies */
     uint64_t missed[SL_N_NAMES_MISSES];     /* packets */
+    uint64_t left; /* packets that a GPU left to the CPU, which counted them as all others */
 };
 
 /* Of all batches that were waited for. Any thread. */
@@ -136,11 +137,19 @@ SL_API void sl_names_watch_count(const struct sl_names_watch *watch,
                                  struct sl_names_watch_count *count);
 
 /* Looks the names of packets up. A hit is a name with a rule that applies; its offset is that of
- * struct sl_packet_name, its id for sl_names_hit. Backends, both of the CPU: "batched" keeps the
- * look-ups of many packets in flight at once, "scalar" makes one after the other. In a run on a GPU
- * the engine works on the host's copy of each batch while the GPU works on its own.
+ * struct sl_packet_name, its id for sl_names_hit. Backends: "batched" keeps the look-ups of many
+ * packets in flight at once, "scalar" makes one after the other; "cuda" has a thread a packet, and
+ * "tiled" is the same on the CPU.
  *
- * Needs the packet column, and for Ethernet type 0x8624 the origin column (the link type). */
+ * A thread of a GPU takes packets of at most 8 names of 1,024 bytes together, and payloads of at
+ * most 4 KiB where they begin as if they had names. Others, and NDN on Ethernet, come back, and
+ * wait has the CPU look into them. A GPU's copy of the table is of the last update that ended
+ * before the batch was submitted: submit waits for one that goes on, and makes the copy anew, which
+ * takes memory of the host and the device for as long as the old one is used. SL_ENOMEM from it:
+ * there is none.
+ *
+ * Needs the packet column, and for Ethernet type 0x8624 the origin column (the link type), on GPUs
+ * in memory of the host as always. */
 SL_API extern const struct sl_engine sl_names_engine;
 
 /* The answer that a hit's id stands for, as sl_names_lookup gives it. Valid until the table is

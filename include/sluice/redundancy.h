@@ -227,6 +227,10 @@ struct sl_redundancy_file_config {
     int level;          /* zstd's, 1 to SL_REDUNDANCY_LEVEL_MAX; 0: what no reference replaces is
                            stored as it is */
 
+    bool whole_batches;       /* as sluice/batch_encoder.h encodes; else as sl_encoder does */
+    enum sl_device_kind kind; /* whole batches: where, */
+    int device;               /* and CUDA: the device's index */
+
     /* Called after each frame, where not NULL: bytes read and written so far. */
     void (*progress)(void *user, uint64_t bytes_in, uint64_t bytes_out);
     void *user;
@@ -239,12 +243,12 @@ struct sl_redundancy_file_stats {
     struct sl_matcher_stats match; /* encoding */
 };
 
-/* The sampler's defaults, 256 MiB of cache, zstd level 9. */
+/* The sampler's defaults, 256 MiB of cache, zstd level 9, as sl_encoder does. */
 SL_API void sl_redundancy_file_config_init(struct sl_redundancy_file_config *config);
 
 /* Encodes all that can be read from descriptor `in` to `out`; either may be a pipe. SL_EIO: the
  * system refused a read or a write. SL_EINVAL, SL_ENOMEM: the config, as sl_matcher_create and
- * sl_sampling_build. */
+ * sl_sampling_build. Whole batches: as sl_batch_encoder_create; SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status
 sl_redundancy_encode_file(int in, int out, const struct sl_redundancy_file_config *config,
                           struct sl_redundancy_file_stats *stats, struct sl_diag *diag);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/hex.h"
 #include "clamav/set.h"
 
 enum {
@@ -148,7 +149,7 @@ static bool read_cell(struct clam_text *text, struct cell *cell)
         return false;
     *cell = (struct cell){0, 0};
     for (int i = 0; i < 2; i++) {
-        const int digit = clam_hex_digit(text->at[i]);
+        const int digit = hex_digit(text->at[i]);
         const int shift = i == 0 ? 4 : 0;
 
         if (digit < 0 && text->at[i] != '?')

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hex.h"
 #include "clamav/set.h"
 
 enum clam_format clam_format_of(const char *name)
@@ -197,7 +198,7 @@ static bool read_digest(struct clam_text text, uint8_t digest[32], uint8_t *kind
     if (*kind == CLAM_HASHES)
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        const int digit = clam_hex_digit(text.at[i]);
+        const int digit = hex_digit(text.at[i]);
 
         if (digit < 0)
             return false;

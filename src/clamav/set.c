@@ -416,11 +416,3 @@ bool clam_text_cut(struct clam_text *rest, char end, struct clam_text *before)
     rest->len = all.len - before->len - 1;
     return true;
 }
-
-int clam_hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}

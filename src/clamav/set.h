@@ -157,6 +157,4 @@ bool clam_chain_add(struct sl_clamav_set *set, const uint64_t key[2]);
 
 void clam_md5(const void *bytes, size_t len, uint8_t digest[16]);
 
-int clam_hex_digit(char c); /* -1: it is none */
-
 #endif

@@ -2,6 +2,7 @@
 /* The options that look into the payload: content, its modifiers, isdataat. */
 #include <string.h>
 
+#include "base/hex.h"
 #include "detect/rule_literal.h"
 #include "detect/rule_parse.h"
 
@@ -35,15 +36,6 @@ static struct rule_payload *last_content(struct rule_parser *parser)
 static enum sl_status no_content(struct rule_parser *parser, const char *modifier)
 {
     return rule_bad(parser, "%s has no content before it", modifier);
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* Decodes what is between a content's quotes into `bytes`, of at least text.len. */

@@ -242,9 +242,13 @@ static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *
     hits->cap = limits->max_hits;
     hits->h_cap = at_most(EXPECTED_MAX, hits->cap);
     hits->expected = at_most(EXPECTED_MIN, hits->cap);
+    hits->stay = limits->device_hits != NULL;
+    hits->d_found = (struct cuda_found *)limits->device_hits;
+    if (hits->stay)
+        hits->h_cap = 0;
 
     enum sl_status status = cuda_status(cudaSetDevice(limits->device), "choosing the GPU", diag);
-    if (status == SL_OK)
+    if (status == SL_OK && !hits->stay)
         status = cuda_take((void **)&hits->d_found, found_len(hits->cap), "hits", diag);
     if (status != SL_OK)
         return status;
@@ -267,7 +271,8 @@ static void close_hits(struct cuda_hits *hits)
         (void)cudaEventSynchronize(hits->done); /* a run that failed may not have waited */
         (void)cudaEventDestroy(hits->done);
     }
-    (void)cudaFree(hits->d_found);
+    if (!hits->stay)
+        (void)cudaFree(hits->d_found);
     (void)cudaFreeHost(hits->h_found);
 }
 
@@ -289,7 +294,7 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
 {
     hits->stream = (cudaStream_t)batch->stream;
     hits->out = out;
-    hits->n_along = at_most(hits->expected, out->cap);
+    hits->n_along = hits->stay ? 0 : at_most(hits->expected, out->cap);
     /* The current device is a thread's: submit may run on a thread that never chose one. */
     cudaError_t error = cudaSetDevice(batch->device);
     if (error == cudaSuccess)
@@ -317,6 +322,9 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits)
     if (error != cudaSuccess)
         return cuda_status(error, "waiting for the GPU", NULL);
     out->n = hits->h_found->n;
+
+    if (hits->stay)
+        return out->n > hits->cap ? SL_EOVERFLOW : SL_OK;
 
     const uint32_t n_kept = at_most(hits->cap, out->n);
     const uint32_t n = at_most(n_kept, out->cap);

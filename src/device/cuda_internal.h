@@ -30,6 +30,7 @@ struct cuda_found {
 /* The collector of hits. Which copy brings how many back: see cuda.cu. */
 struct cuda_hits {
     struct cuda_found *d_found;
+    bool stay;                  /* d_found is the caller's, and hits stay there */
     struct cuda_found *h_found; /* pinned */
     uint32_t cap;               /* hits that d_found has room for */
     uint32_t h_cap;             /* hits that h_found has room for */

@@ -105,6 +105,7 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
     view->host_bytes = batch->bytes;
     view->host_payload = batch->payload;
     view->host_overlap = batch->overlap;
+    view->host_packet = batch->packet;
     return SL_OK;
 }
 

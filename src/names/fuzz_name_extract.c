@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const uint16_t ports[] = {53, 5353, 6363, 56363, 80, 443};
     static struct sl_packet_name found[SL_PACKET_NAMES_MAX];
     static uint8_t bytes[SL_PACKET_NAMES_LEN];
-    struct name_out out = {.found = found, .bytes = bytes};
+    struct name_out out = name_out_of(found, bytes);
     struct ref_name *expected;
 
     if (size < 3 || size > 100000)
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (len != 0)
         memcpy(alone, data + 3, len);
-    name_extract(&out, &packet);
+    name_extract(&out, &packet, name_protocol(&packet));
     const uint32_t n = ref_names(&expected, (enum ref_carrier)(data[0] % 3), packet.src_port,
                                  packet.dst_port, alone, len, packet.sent_len);
     check(&out, expected, n);

@@ -2,9 +2,7 @@
 /* Items of a batch as packets that names are looked for in; reasons in words. */
 #include "name_extract.h"
 
-#include <stddef.h>
-
-#include "sluice/dissect.h"
+#include "name_item_core.h"
 
 _Static_assert(SL_PACKET_NAMES_MAX *NAME_DNS_ROOM <= SL_PACKET_NAMES_LEN, "room for all of DNS");
 
@@ -58,56 +56,7 @@ const char *sl_names_miss_text(enum sl_names_miss miss)
     return misses[miss].text;
 }
 
-/* ---- link layers ----------------------------------------------------------------------------- */
-
-enum {
-    LINK_ETHERNET = 1,
-    LINK_LINUX_SLL = 113,
-    LINK_LINUX_SLL2 = 276,
-    ETHERTYPE_NDN = 0x8624,
-    VLAN_TAGS_MAX = 8
-};
-
-static bool is_vlan(uint16_t type)
-{
-    return type == 0x8100 || type == 0x88A8 || type == 0x9100 || type == 0x9200;
-}
-
-/* The dissector knows IP alone; what its packets without IP carry is asked for here. 0: not NDN;
- * otherwise where it begins. */
-static uint32_t link_ndn(const uint8_t *bytes, uint32_t len, uint16_t link_type)
-{
-    const uint32_t header_len = link_type == LINK_ETHERNET     ? 14
-                                : link_type == LINK_LINUX_SLL  ? 16
-                                : link_type == LINK_LINUX_SLL2 ? 20
-                                                               : 0;
-    uint32_t at = header_len;
-
-    if (header_len == 0 || len < header_len)
-        return 0;
-    uint16_t type = load_be16(bytes + (link_type == LINK_LINUX_SLL2 ? 0 : header_len - 2));
-    for (int n = 0; n < VLAN_TAGS_MAX && is_vlan(type) && len - at >= 4; n++, at += 4)
-        type = load_be16(bytes + at + 2);
-    return type == ETHERTYPE_NDN && at < len ? at : 0;
-}
-
 /* ---- items ----------------------------------------------------------------------------------- */
-
-static void take_transport(struct name_packet *to, const struct sl_batch *batch,
-                           const struct sl_packet *packet, const struct sl_span *payload)
-{
-    const uint8_t *header = batch->bytes + packet->offset + packet->transport;
-
-    if (packet->transport == 0 || (packet->protocol != SL_IP_TCP && packet->protocol != SL_IP_UDP))
-        return;
-    to->carrier = packet->protocol == SL_IP_TCP ? NAME_CARRIER_TCP : NAME_CARRIER_UDP;
-    to->bytes = batch->bytes + payload->offset;
-    to->len = to->sent_len = payload->len;
-    to->src_port = load_be16(header);
-    to->dst_port = load_be16(header + 2);
-    if (to->carrier == NAME_CARRIER_UDP && load_be16(header + 4) > 8u + to->len)
-        to->sent_len = load_be16(header + 4) - 8u;
-}
 
 void name_packet_of(struct name_packet *to, const struct sl_batch *batch, uint32_t item)
 {
@@ -115,14 +64,13 @@ void name_packet_of(struct name_packet *to, const struct sl_batch *batch, uint32
 
     *to = (struct name_packet){0};
     if (batch->payload[item].len != 0) {
-        take_transport(to, batch, packet, &batch->payload[item]);
+        name_take_transport(to, batch->bytes, packet, batch->payload[item]);
         return;
     }
-    if ((packet->flags & (SL_PACKET_IPV4 | SL_PACKET_IPV6)) != 0 || packet->defect != 0 ||
-        batch->origin == NULL)
+    if (!name_may_be_link(packet) || batch->origin == NULL)
         return;
     const uint8_t *bytes = batch->bytes + packet->offset;
-    const uint32_t begin = link_ndn(bytes, packet->len, batch->origin[item].link_type);
+    const uint32_t begin = name_link_ndn(bytes, packet->len, batch->origin[item].link_type);
     if (begin == 0)
         return;
     to->carrier = NAME_CARRIER_LINK;
@@ -135,11 +83,11 @@ uint32_t sl_packet_names(const struct sl_batch *batch, uint32_t item,
                          struct sl_packet_name names[SL_PACKET_NAMES_MAX], uint8_t *bytes,
                          uint32_t *miss_bits)
 {
-    struct name_out out = {.found = names, .bytes = bytes};
+    struct name_out out = name_out_of(names, bytes);
     struct name_packet packet;
 
     name_packet_of(&packet, batch, item);
-    name_extract(&out, &packet);
+    name_extract(&out, &packet, name_protocol(&packet));
     *miss_bits = out.misses;
     return out.n;
 }

@@ -28,11 +28,11 @@ struct name_packet {
 
 /* What is found. */
 struct name_out {
-    struct sl_packet_name *found;
-    uint32_t n;
+    struct sl_packet_name *found; /* max_names of them, n used */
+    uint32_t n, max_names;
     uint32_t misses; /* 1 << enum sl_names_miss */
-    uint8_t *bytes;  /* SL_PACKET_NAMES_LEN of them, len used */
-    uint32_t len;
+    uint8_t *bytes;  /* cap of them, len used */
+    uint32_t len, cap;
 };
 
 BYTES_INLINE void name_miss(struct name_out *out, enum sl_names_miss miss)
@@ -43,17 +43,17 @@ BYTES_INLINE void name_miss(struct name_out *out, enum sl_names_miss miss)
 /* Where the next name's bytes go. */
 BYTES_INLINE void name_begin(const struct name_out *out, struct name_build *build)
 {
-    const uint32_t left = SL_PACKET_NAMES_LEN - out->len;
+    const uint32_t left = out->cap - out->len;
 
     build->bytes = out->bytes + out->len;
-    build->cap = left < SL_NAME_LEN_MAX ? left : SL_NAME_LEN_MAX;
+    build->cap = left < SL_NAME_LEN_MAX ? left : (uint32_t)SL_NAME_LEN_MAX;
     build->len = 0;
 }
 
 /* The next entry, or NULL: there are enough. */
 BYTES_INLINE struct sl_packet_name *name_next_found(struct name_out *out)
 {
-    if (out->n < SL_PACKET_NAMES_MAX)
+    if (out->n < out->max_names)
         return &out->found[out->n];
     name_miss(out, SL_NAMES_MISS_MORE);
     return NULL;
@@ -180,6 +180,10 @@ BYTES_INLINE void name_dns_keep(struct name_out *out, struct sl_packet_name *fou
     struct name_build build;
 
     name_begin(out, &build);
+    if (build.cap < NAME_DNS_ROOM) {
+        name_miss(out, SL_NAMES_MISS_LONG);
+        return;
+    }
     if (name_dns_address(dns, text, &text_len)) {
         (void)name_add(&build, SL_NAME_GENERIC, text, text_len);
     } else {
@@ -418,12 +422,13 @@ BYTES_INLINE void name_extract_http(struct name_out *out, const uint8_t *bytes, 
     const char *begin = (const char *)bytes, *end = begin + len, *text = begin;
 
     while (text < end) {
-        struct name_http http = {0};
+        struct name_http http;
         struct name_build build;
         uint32_t host_len;
         uint16_t port = 0;
         bool cut;
 
+        memset(&http, 0, sizeof http);
         /* Empty lines before a request mean nothing: section 2.2. */
         while (text < end && (*text == '\r' || *text == '\n'))
             text++;
@@ -684,7 +689,7 @@ BYTES_INLINE bool name_tls_is_change_cipher(const uint8_t *bytes, uint32_t len)
 
 BYTES_INLINE void name_extract_tls(struct name_out *out, const uint8_t *bytes, uint32_t len)
 {
-    struct name_tls tls = {.bytes = bytes, .len = len};
+    struct name_tls tls = {bytes, len, 0, 0, false, false};
     struct sl_packet_name *found = &out->found[out->n];
     struct name_tls_hello hello;
     struct name_build build;
@@ -889,34 +894,53 @@ BYTES_INLINE bool name_has_port(const struct name_packet *packet, uint16_t port)
     return packet->src_port == port || packet->dst_port == port;
 }
 
-BYTES_INLINE void name_extract(struct name_out *out, const struct name_packet *packet)
+/* Whose names may begin here; SL_N_NAMES_PROTOCOLS: nobody's. */
+BYTES_INLINE enum sl_names_protocol name_protocol(const struct name_packet *packet)
 {
-    const uint8_t *bytes = packet->bytes;
+    const char *text = (const char *)packet->bytes;
+    const bool dns = name_has_port(packet, NAME_PORT_DNS),
+               ndn = name_has_port(packet, NAME_PORT_NDN);
 
-    if (packet->len == 0)
-        return;
-    switch (packet->carrier) {
-    case NAME_CARRIER_UDP:
-        if (name_has_port(packet, NAME_PORT_DNS) || name_has_port(packet, NAME_PORT_MDNS))
-            name_extract_dns(out, bytes, packet->len, packet->sent_len, packet->base);
-        else if (name_has_port(packet, NAME_PORT_NDN) ||
-                 name_has_port(packet, NAME_PORT_NDN_MULTICAST))
-            name_extract_ndn(out, packet);
+    if (packet->len == 0 || packet->carrier == NAME_CARRIER_NONE)
+        return SL_N_NAMES_PROTOCOLS;
+    if (packet->carrier == NAME_CARRIER_LINK)
+        return SL_NAMES_NDN;
+    if (packet->carrier == NAME_CARRIER_UDP)
+        return dns || name_has_port(packet, NAME_PORT_MDNS)            ? SL_NAMES_DNS
+               : ndn || name_has_port(packet, NAME_PORT_NDN_MULTICAST) ? SL_NAMES_NDN
+                                                                       : SL_N_NAMES_PROTOCOLS;
+    if (dns || ndn)
+        return dns ? SL_NAMES_DNS : SL_NAMES_NDN;
+    if (*text == NAME_TLS_HANDSHAKE || *text == NAME_TLS_CHANGE_CIPHER)
+        return SL_NAMES_TLS;
+    if (*text == '\r' || *text == '\n')
+        return SL_NAMES_HTTP;
+    return *text >= 'A' && *text <= 'Z' && name_http_method(text, text + packet->len) != NULL
+               ? SL_NAMES_HTTP
+               : SL_N_NAMES_PROTOCOLS;
+}
+
+/* Finds the names of a packet of which name_protocol says this. */
+BYTES_INLINE void name_extract(struct name_out *out, const struct name_packet *packet,
+                               enum sl_names_protocol protocol)
+{
+    switch (protocol) {
+    case SL_NAMES_DNS:
+        if (packet->carrier == NAME_CARRIER_TCP)
+            name_extract_dns_tcp(out, packet->bytes, packet->len);
+        else
+            name_extract_dns(out, packet->bytes, packet->len, packet->sent_len, packet->base);
         break;
-    case NAME_CARRIER_TCP:
-        if (name_has_port(packet, NAME_PORT_DNS))
-            name_extract_dns_tcp(out, bytes, packet->len);
-        else if (name_has_port(packet, NAME_PORT_NDN))
-            name_extract_ndn(out, packet);
-        else if (bytes[0] == NAME_TLS_HANDSHAKE || bytes[0] == NAME_TLS_CHANGE_CIPHER)
-            name_extract_tls(out, bytes, packet->len);
-        else if ((bytes[0] >= 'A' && bytes[0] <= 'Z') || bytes[0] == '\r' || bytes[0] == '\n')
-            name_extract_http(out, bytes, packet->len);
+    case SL_NAMES_HTTP:
+        name_extract_http(out, packet->bytes, packet->len);
         break;
-    case NAME_CARRIER_LINK:
+    case SL_NAMES_TLS:
+        name_extract_tls(out, packet->bytes, packet->len);
+        break;
+    case SL_NAMES_NDN:
         name_extract_ndn(out, packet);
         break;
-    case NAME_CARRIER_NONE:
+    case SL_N_NAMES_PROTOCOLS:
         break;
     }
 }

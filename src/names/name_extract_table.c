@@ -5,10 +5,10 @@
  *
  * A line a name: packet number, protocol, name, and what its protocol says of it (DNS: type; HTTP:
  * request target). A line without a name has the reasons in its last field. Bytes beyond ASCII and
- * controls are written \xNN. Exit status 2: the file is no capture. */
+ * controls are written \xNN. */
 #include <stdio.h>
 
-#include "sluice/capture.h"
+#include "capture/each_batch.h"
 #include "sluice/dissect.h"
 #include "sluice/packet_names.h"
 
@@ -56,38 +56,16 @@ static void print_item(const struct sl_batch *batch, uint32_t item)
     putchar('\n');
 }
 
-static enum sl_status print_capture(struct sl_capture *capture, struct sl_batch *batch,
-                                    struct sl_diag *diag)
+static void print_batch(struct sl_batch *batch)
 {
     struct sl_dissect_stats stats = {.packets = {0}};
-    enum sl_status status;
 
-    do {
-        sl_batch_reset(batch);
-        status = sl_capture_read(capture, batch, diag);
-        sl_dissect(batch, &stats);
-        for (uint32_t item = 0; item < batch->n_items; item++)
-            print_item(batch, item);
-    } while (status == SL_OK);
-    return status;
+    sl_dissect(batch, &stats);
+    for (uint32_t item = 0; item < batch->n_items; item++)
+        print_item(batch, item);
 }
 
 int main(int argc, char **argv)
 {
-    struct sl_capture *capture = NULL;
-    struct sl_batch *batch = NULL;
-    struct sl_diag diag;
-
-    if (argc != 2) {
-        fprintf(stderr, "usage: name_extract_table CAPTURE\n");
-        return 2;
-    }
-    enum sl_status status = sl_batch_create(&batch, 1 << 20, 4096, false, &diag);
-    if (status == SL_OK)
-        status = sl_capture_open_file(&capture, argv[1], 0, &diag);
-    if (status == SL_OK)
-        status = print_capture(capture, batch, &diag);
-    sl_capture_close(capture);
-    sl_batch_free(batch);
-    return status == SL_END || status == SL_ETRUNCATED ? 0 : 2;
+    return tell_capture(argc, argv, print_batch);
 }

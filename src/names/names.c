@@ -30,6 +30,7 @@ enum sl_status sl_names_create(struct sl_names **out, struct sl_diag *diag)
     if (names == NULL)
         goto no_memory;
     pthread_mutex_init(&names->readers_lock, NULL);
+    pthread_mutex_init(&names->update_lock, NULL);
     atomic_init(&names->epoch, 1);
     for (uint32_t i = 0; i <= NODE_RULES_MAX; i++)
         names->free_nodes[i] = NODE_NONE;
@@ -68,6 +69,7 @@ void sl_names_free(struct sl_names *names)
     if (names->file != NULL)
         munmap(names->file, names->file_len);
     pthread_mutex_destroy(&names->readers_lock);
+    pthread_mutex_destroy(&names->update_lock);
     free(names);
 }
 

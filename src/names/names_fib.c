@@ -262,24 +262,6 @@ static enum sl_status ask(struct sl_names_reader *reader)
     return status != SL_OK ? status : reader->backend->wait(reader->context);
 }
 
-/* Does a rule for the name's first prefix_len bytes apply to the name? */
-static bool applies(const struct names_rule *rule, const struct sl_name *name, uint32_t prefix_len)
-{
-    switch ((enum sl_names_match)rule->match) {
-    case SL_NAMES_PREFIX:
-        return true;
-    case SL_NAMES_EXACT:
-        return prefix_len == name->host_len;
-    case SL_NAMES_SUBTREE:
-        return prefix_len <= name->host_len;
-    case SL_NAMES_BELOW:
-        return prefix_len < name->host_len;
-    case SL_NAMES_PATH:
-        return name->syntax == SL_NAME_NDN || rule->host_len == name->host_len;
-    }
-    return false;
-}
-
 void names_rule_answer(const struct sl_names *names, uint32_t rule, uint32_t prefix_len,
                        struct sl_names_answer *answer)
 {
@@ -294,40 +276,19 @@ void names_rule_answer(const struct sl_names *names, uint32_t rule, uint32_t pre
                                        .rule = rule};
 }
 
-/* The first of a node's rules that applies is its best; of two nodes' the longer one's, unless the
- * other is of a higher rank. */
 static void take_best(struct sl_names_reader *reader, const struct sl_name *name, uint32_t i,
                       uint32_t node, uint32_t prefix_len, struct sl_names_answer *answer)
 {
-    const struct names_rule *rule = pool_at(&reader->names->rules, node);
-    const struct names_rule *first = rule;
+    const struct names_rule *first = pool_at(&reader->names->rules, node);
+    const struct names_rule *rule = names_node_best(first, name, prefix_len, reader->rank[i]);
 
-    while (!applies(rule, name, prefix_len)) {
-        if (rule->last)
-            return;
-        rule++;
-    }
-    if (rule->rank < reader->rank[i])
+    if (rule == NULL)
         return;
     reader->rank[i] = (uint8_t)(rule->rank + 1);
     names_rule_answer(reader->names, node + (uint32_t)(rule - first), prefix_len, answer);
 }
 
-/* Bytes of the name's longest prefix that is shorter than prefix_len bytes. */
-static uint32_t shorter(const struct sl_name *name, uint32_t prefix_len)
-{
-    struct sl_name_component component;
-    size_t at = 0, last = 0;
-
-    while (at < prefix_len) {
-        last = at;
-        if (!sl_name_next(name->bytes, name->len, &at, &component))
-            break;
-    }
-    return (uint32_t)last;
-}
-
-static uint32_t highest_rank(struct sl_names *names)
+uint32_t names_highest_rank(const struct sl_names *names)
 {
     uint32_t rank = SL_N_NAMES_RANKS - 1;
 
@@ -341,7 +302,7 @@ static uint32_t highest_rank(struct sl_names *names)
 static enum sl_status answer_all(struct sl_names_reader *reader, const struct sl_name *name,
                                  uint32_t n, struct sl_names_answer *answers)
 {
-    const uint32_t highest = highest_rank(reader->names);
+    const uint32_t highest = names_highest_rank(reader->names);
     struct waiting *waiting = reader->waiting;
 
     while (n > 0) {
@@ -360,7 +321,7 @@ static enum sl_status answer_all(struct sl_names_reader *reader, const struct sl
                     continue;
                 take_best(reader, &name[i], i, reader->next_hop[k], prefix_len, &answers[i]);
                 if (prefix_len > 0 && reader->rank[i] <= highest)
-                    waiting[left++] = (struct waiting){i, shorter(&name[i], prefix_len)};
+                    waiting[left++] = (struct waiting){i, names_shorter(name[i].bytes, prefix_len)};
             }
             begin += filled;
         }
@@ -584,9 +545,9 @@ static struct names_list *update_list(struct sl_names *names, const char *label,
     return list;
 }
 
-enum sl_status sl_names_update(struct sl_names *names, const char *label, const char *format,
-                               const char *text, size_t text_len, uint32_t line,
-                               struct sl_names_updated *updated, struct sl_diag *diag)
+static enum sl_status update(struct sl_names *names, const char *label, const char *format,
+                             const char *text, size_t text_len, uint32_t line,
+                             struct sl_names_updated *updated, struct sl_diag *diag)
 {
     struct pending *pending;
     struct names_list *list;
@@ -615,5 +576,15 @@ enum sl_status sl_names_update(struct sl_names *names, const char *label, const 
     if (status == SL_OK)
         status = sl_fib_publish(names->fib, diag);
     free(pending);
+    return status;
+}
+
+enum sl_status sl_names_update(struct sl_names *names, const char *label, const char *format,
+                               const char *text, size_t text_len, uint32_t line,
+                               struct sl_names_updated *updated, struct sl_diag *diag)
+{
+    pthread_mutex_lock(&names->update_lock);
+    const enum sl_status status = update(names, label, format, text, text_len, line, updated, diag);
+    pthread_mutex_unlock(&names->update_lock);
     return status;
 }

@@ -11,22 +11,13 @@
 #include <pthread.h>
 
 #include "list_parse.h"
+#include "names_answer_core.h"
 #include "names_pool.h"
 #include "sluice/names.h"
 
-enum { NODE_RULES_MAX = 255, RULE_HOST_BITS = 10, LISTS_MAX = 65535 };
+enum { NODE_RULES_MAX = 255, LISTS_MAX = 65535 };
 
 #define NODE_NONE SL_FIB_NONE
-
-struct names_rule {
-    uint32_t values; /* index into values */
-    uint32_t line;
-    uint16_t list;
-    uint16_t host_len : RULE_HOST_BITS; /* SL_NAMES_PATH: bytes of the host */
-    uint16_t match : 3;
-    uint16_t rank : 2;
-    uint16_t last : 1; /* the node ends here */
-};
 
 /* What a rule does: an action and its values, sorted, each ended by '\n'. */
 struct names_values {
@@ -76,6 +67,7 @@ struct sl_names {
     pthread_mutex_t readers_lock;
     struct sl_names_reader *readers;
     _Atomic uint64_t n_ranks[SL_N_NAMES_RANKS]; /* rules of each rank */
+    pthread_mutex_t update_lock; /* held by updates, and by who takes the table as it is */
 
     struct names_ignored *ignored;
     size_t n_ignored, max_ignored;
@@ -152,6 +144,9 @@ uint64_t names_map_bytes(const struct names_map *map); /* of all names */
 /* The answer that a rule gave to a name whose first prefix_len bytes it is for. */
 void names_rule_answer(const struct sl_names *names, uint32_t rule, uint32_t prefix_len,
                        struct sl_names_answer *answer);
+
+/* The highest rank that some rule has. */
+uint32_t names_highest_rank(const struct sl_names *names);
 
 /* Frees what readers can no longer hold. */
 void names_reclaim(struct sl_names *names);

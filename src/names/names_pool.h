@@ -19,7 +19,8 @@ enum {
 struct names_pool {
     _Atomic(char *) *chunk;
     uint32_t item_len; /* bytes */
-    uint32_t n_lent;   /* leading chunks that are somebody else's memory */
+    uint32_t n_lent;   /* leading chunks that are somebody else's memory, */
+    uint64_t lent;     /* and the items there are in it */
     uint64_t n;        /* items given away */
 };
 
@@ -75,7 +76,17 @@ static inline void pool_lend(struct names_pool *pool, char *items, uint64_t n)
     for (uint32_t i = 0; i < pool->n_lent; i++)
         atomic_store_explicit(&pool->chunk[i], items + (size_t)i * POOL_CHUNK * pool->item_len,
                               memory_order_release);
+    pool->lent = n;
     pool->n = (uint64_t)pool->n_lent << POOL_CHUNK_BITS; /* what is added begins a chunk */
+}
+
+/* Items of the chunk that begins at `index` which there is memory of: behind the lent ones fewer
+ * than up to the next chunk. */
+static inline uint64_t pool_run(const struct names_pool *pool, uint64_t index)
+{
+    const uint64_t end = index < pool->lent ? pool->lent : pool->n;
+
+    return end - index < POOL_CHUNK ? end - index : POOL_CHUNK;
 }
 
 #endif

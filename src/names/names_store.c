@@ -97,11 +97,14 @@ static void align(struct writer *writer)
 static void put_rules(struct writer *writer, struct sl_names *names, uint64_t *n)
 {
     const struct names_rule end = {.last = 1}; /* so that no walk leaves the file */
+    const struct names_rule never = {0};
 
     for (uint64_t i = 0; i < names->rules.n; i += POOL_CHUNK) {
-        const uint64_t left = names->rules.n - i;
-        put(writer, pool_at(&names->rules, (uint32_t)i),
-            (left < POOL_CHUNK ? left : POOL_CHUNK) * sizeof end);
+        const uint64_t run = pool_run(&names->rules, i);
+
+        put(writer, pool_at(&names->rules, (uint32_t)i), run * sizeof end);
+        for (uint64_t k = run; k < POOL_CHUNK && i + k < names->rules.n; k++)
+            put(writer, &never, sizeof never);
     }
     put(writer, &end, sizeof end);
     *n = names->rules.n + 1;

@@ -19,7 +19,7 @@ static struct name_out extract(enum ref_carrier carrier, uint16_t src_port, uint
     static const enum name_carrier carriers[] = {[REF_UDP] = NAME_CARRIER_UDP,
                                                  [REF_TCP] = NAME_CARRIER_TCP,
                                                  [REF_FRAME] = NAME_CARRIER_LINK};
-    struct name_out out = {.found = found, .bytes = name_bytes};
+    struct name_out out = name_out_of(found, name_bytes);
     struct name_packet packet = {.len = len,
                                  .sent_len = sent_len,
                                  .carrier = carriers[carrier],
@@ -30,7 +30,7 @@ static struct name_out extract(enum ref_carrier carrier, uint16_t src_port, uint
     if (len != 0)
         memcpy(*alone, bytes, len);
     packet.bytes = *alone;
-    name_extract(&out, &packet);
+    name_extract(&out, &packet, name_protocol(&packet));
     return out;
 }
 

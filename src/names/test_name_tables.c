@@ -737,6 +737,39 @@ static void test_saved_tables(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* What a saved table was updated with is saved again, twice. */
+static void test_saved_tables_that_grow(void **state)
+{
+    char folder[] = "/tmp/sluice-names-XXXXXX", path[64], fib[64];
+    static const char *const lines[] = {"+b.test\n", "+c.test\n"};
+    struct sl_names *names = make("domains", "a.test\n");
+    struct sl_names_updated updated = {0};
+    struct sl_diag diag = {0};
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/t", folder);
+    snprintf(fib, sizeof fib, "%s/t.fib", folder);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
+        sl_names_free(names);
+        assert_int_equal(sl_names_open(&names, path, true, &diag), SL_OK);
+        assert_int_equal(sl_names_update(names, "u", "domains", lines[i], 8, 1, &updated, &diag),
+                         SL_OK);
+    }
+    assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
+    sl_names_free(names);
+    assert_int_equal(sl_names_open(&names, path, false, &diag), SL_OK);
+    assert_string_equal(ask(names, "a.test"), "block");
+    assert_string_equal(ask(names, "b.test"), "block");
+    assert_string_equal(ask(names, "c.test"), "block");
+    assert_string_equal(ask(names, "d.test"), "none");
+    sl_names_free(names);
+    (void)unlink(path);
+    (void)unlink(fib);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -755,6 +788,7 @@ int main(void)
         cmocka_unit_test(test_updates),
         cmocka_unit_test(test_look_ups_during_updates),
         cmocka_unit_test(test_saved_tables),
+        cmocka_unit_test(test_saved_tables_that_grow),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

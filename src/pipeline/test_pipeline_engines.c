@@ -14,6 +14,7 @@
 #include "sluice/dissect.h"
 #include "sluice/header.h"
 #include "sluice/mpm.h"
+#include "sluice/packet_names.h"
 #include "sluice/pipeline.h"
 #include "sluice/sampling.h"
 
@@ -27,7 +28,7 @@ static const char *folder_of_all;
 
 /* ---- engines --------------------------------------------------------------------------------- */
 
-enum { N_ENGINES = 5 };
+enum { N_ENGINES = 6 };
 
 static struct {
     const struct sl_engine *engine;
@@ -37,6 +38,8 @@ static struct {
 static struct sl_header_table *header;
 static struct sl_mpm_table *matchers[2];
 static struct sl_sampling_table *samplers[2];
+static struct sl_names *names;
+static struct sl_names_watch *watch;
 
 static void build_matcher(int at, const char *algorithm)
 {
@@ -73,6 +76,17 @@ static void build_sampler(int at, const char *sampler, uint32_t period)
         fail_msg("%s: %s", sampler, diag.text);
 }
 
+static void build_names(void)
+{
+    static const char routes[] = "/\t1\n/com\t2\n/net\t3\n";
+
+    assert_int_equal(sl_names_create(&names, NULL), SL_OK);
+    assert_int_equal(sl_names_load_text(names, "r", "prefix", routes, sizeof routes - 1, NULL),
+                     SL_OK);
+    assert_int_equal(sl_names_build(names, NULL, NULL), SL_OK);
+    assert_int_equal(sl_names_watch_create(&watch, names, NULL), SL_OK);
+}
+
 static int build_engines(void **state)
 {
     struct sl_header_config config;
@@ -86,6 +100,7 @@ static int build_engines(void **state)
     build_matcher(1, "ac");
     build_sampler(0, "rabin", 8); /* many hits, so that room is made as well */
     build_sampler(1, "maxp", 32);
+    build_names();
     engines[0].engine = &sl_header_engine;
     engines[0].table = header;
     for (int i = 0; i < 2; i++) {
@@ -94,6 +109,8 @@ static int build_engines(void **state)
         engines[3 + i].engine = sl_sampling_engine(samplers[i]);
         engines[3 + i].table = samplers[i];
     }
+    engines[5].engine = &sl_names_engine;
+    engines[5].table = watch;
     return 0;
 }
 
@@ -101,6 +118,8 @@ static int free_engines(void **state)
 {
     (void)state;
     sl_header_free(header);
+    sl_names_watch_free(watch);
+    sl_names_free(names);
     for (int i = 0; i < 2; i++) {
         sl_mpm_free(matchers[i]);
         sl_sampling_free(samplers[i]);

@@ -7,23 +7,18 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
-#include "packet_log.h"
-#include "record_writer.h"
+#include "encode_file.h"
 
 enum { HITS_EACH = 4 /* room for this many times the hits that the period promises */ };
 
-struct file_encoder {
-    int in, out;
-    const struct sl_redundancy_file_config *config;
-    struct sl_redundancy_file_stats *stats;
-    struct sl_sampling_table *table;
+/* One piece after the other. */
+struct pieces {
+    struct file_encoder *e;
     const struct sl_backend *backend;
     void *context;
     struct sl_hits hits;
     struct sl_batch *batch;
     struct sl_encoder *encoder;
-    struct record_writer *writer;
-    uint64_t position; /* of the next frame */
 };
 
 void sl_redundancy_file_config_init(struct sl_redundancy_file_config *config)
@@ -38,30 +33,20 @@ static enum sl_status io_failed(struct sl_diag *diag, const char *what)
     return diag_set(diag, SL_EIO, NULL, 0, "%s: %s", what, strerror(errno));
 }
 
-/* ---- opening --------------------------------------------------------------------------------- */
+/* ---- what both ways share ---------------------------------------------------------------------
+ */
 
-static enum sl_status open_sampler(struct file_encoder *e, struct sl_diag *diag)
+void file_redundancy_config(struct sl_redundancy_config *redundancy,
+                            const struct sl_redundancy_file_config *config)
 {
-    const uint32_t period = e->config->sampling.period;
-    const struct sl_limits limits = {.max_items = 1,
-                                     .max_bytes = FILE_PACKET_LEN,
-                                     .max_hits = FILE_PACKET_LEN / period * HITS_EACH + 64};
-    char why[SL_WHY_LEN] = "";
-
-    enum sl_status status = sl_sampling_build(&e->table, &e->config->sampling, diag);
-    if (status != SL_OK)
-        return status;
-    e->backend = sl_engine_choose(sl_sampling_engine(e->table), SL_DEVICE_CPU, why);
-    if (e->backend == NULL)
-        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "no sampler runs here: %s", why);
-    status = e->backend->open(&e->context, e->table, &limits, diag);
-    if (status != SL_OK)
-        return status;
-    e->hits.cap = limits.max_hits;
-    e->hits.hit = malloc(e->hits.cap * sizeof *e->hits.hit);
-    if (e->hits.hit == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u samples", limits.max_hits);
-    return sl_batch_create(&e->batch, FILE_PACKET_LEN, 1, false, diag);
+    sl_redundancy_config_init(redundancy);
+    redundancy->cache_len = config->cache_len;
+    redundancy->frame_max = FILE_PACKET_LEN;
+    redundancy->window = config->sampling.window;
+    redundancy->period = config->sampling.period;
+    redundancy->min_match = config->level != 0 ? MATCH_MIN_ZSTD : config->sampling.window;
+    if (redundancy->min_match < SL_REFERENCE_MIN)
+        redundancy->min_match = SL_REFERENCE_MIN;
 }
 
 /* The window of zstd: no larger than the file, where its length is known. */
@@ -77,23 +62,6 @@ static int window_log(int in)
     return log;
 }
 
-static enum sl_status open_encoder(struct file_encoder *e, struct sl_diag *diag)
-{
-    const struct sl_sampling_config *const sampling = &e->config->sampling;
-    struct sl_redundancy_config config;
-
-    sl_redundancy_config_init(&config);
-    config.cache_len = e->config->cache_len;
-    config.batch_len = config.frame_max = FILE_PACKET_LEN;
-    config.max_items = 1;
-    config.window = sampling->window;
-    config.period = sampling->period;
-    config.min_match = e->config->level != 0 ? MATCH_MIN_ZSTD : sampling->window;
-    if (config.min_match < SL_REFERENCE_MIN)
-        config.min_match = SL_REFERENCE_MIN;
-    return sl_encoder_create(&e->encoder, &config, diag);
-}
-
 static enum sl_status write_file_header(struct file_encoder *e, struct sl_diag *diag)
 {
     const struct file_header header = {.version = FILE_VERSION,
@@ -107,47 +75,140 @@ static enum sl_status write_file_header(struct file_encoder *e, struct sl_diag *
     return file_write(e->out, bytes, sizeof bytes) ? SL_OK : io_failed(diag, "cannot write");
 }
 
-static void close_file(struct file_encoder *e)
+enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag)
 {
-    if (e->context != NULL)
-        e->backend->close(e->context);
-    sl_sampling_free(e->table);
-    free(e->hits.hit);
-    sl_batch_free(e->batch);
-    sl_encoder_free(e->encoder);
+    const enum sl_status status = write_file_header(e, diag);
+
+    return status != SL_OK ? status
+                           : record_writer_create(&e->writer, e->out, e->config->level,
+                                                  window_log(e->in), diag);
 }
 
-/* ---- one frame ------------------------------------------------------------------------------- */
-
-/* Encodes what the batch's item holds. */
-static enum sl_status encode_item(struct file_encoder *e, struct sl_diag *diag)
+enum sl_status file_read_part(const struct file_encoder *e, uint8_t *bytes, uint32_t *len,
+                              struct sl_diag *diag)
 {
-    e->hits.n = 0;
-    enum sl_status status = e->backend->submit(e->context, e->batch, &e->hits);
-    if (status == SL_OK)
-        status = e->backend->wait(e->context);
-    /* Samples only point to what may be worth a look: too many are as good as enough. */
-    if (status != SL_OK && status != SL_EOVERFLOW)
-        return diag_set(diag, status, NULL, 0, "sampling: %s", sl_status_text(status));
-    status = sl_encoder_batch(e->encoder, e->batch, &e->hits, diag);
-    if (status != SL_OK)
-        return status;
+    const int64_t n = file_read(e->in, bytes, FILE_PACKET_LEN);
 
-    const uint32_t len = e->batch->payload[0].len;
-    uint8_t *const frame = record_writer_room(e->writer);
-    if (frame == NULL)
-        return SL_EIO; /* the writer says more */
-    const uint64_t bytes_out =
-        record_writer_put(e->writer, sl_encoder_frame(e->encoder, 0, frame)) + FILE_HEADER_LEN;
+    *len = n > 0 ? (uint32_t)n : 0;
+    if (n < 0)
+        return io_failed(diag, "cannot read");
+    if (n > 0 && e->position > LOG_EPOCH_MAX)
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "the input is longer than 128 TiB");
+    return SL_OK;
+}
+
+void file_put_frame(struct file_encoder *e, uint32_t frame_len, uint32_t len)
+{
+    const uint64_t bytes_out = record_writer_put(e->writer, frame_len) + FILE_HEADER_LEN;
+
     e->position += log_round(len);
     e->stats->bytes_in += len;
     e->stats->frames++;
     if (e->config->progress != NULL)
         e->config->progress(e->config->user, e->stats->bytes_in, bytes_out);
+}
+
+/* ---- piece by piece ---------------------------------------------------------------------------
+ */
+
+static enum sl_status open_sampler(struct pieces *p, struct sl_diag *diag)
+{
+    const uint32_t period = p->e->config->sampling.period;
+    const struct sl_limits limits = {.max_items = 1,
+                                     .max_bytes = FILE_PACKET_LEN,
+                                     .max_hits = FILE_PACKET_LEN / period * HITS_EACH + 64};
+    char why[SL_WHY_LEN] = "";
+
+    p->backend = sl_engine_choose(sl_sampling_engine(p->e->table), SL_DEVICE_CPU, why);
+    if (p->backend == NULL)
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "no sampler runs here: %s", why);
+    const enum sl_status status = p->backend->open(&p->context, p->e->table, &limits, diag);
+    if (status != SL_OK)
+        return status;
+    p->hits.cap = limits.max_hits;
+    p->hits.hit = malloc(p->hits.cap * sizeof *p->hits.hit);
+    if (p->hits.hit == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u samples", limits.max_hits);
+    return sl_batch_create(&p->batch, FILE_PACKET_LEN, 1, false, diag);
+}
+
+static enum sl_status open_encoder(struct pieces *p, struct sl_diag *diag)
+{
+    struct sl_redundancy_config config;
+
+    file_redundancy_config(&config, p->e->config);
+    config.batch_len = FILE_PACKET_LEN;
+    config.max_items = 1;
+    return sl_encoder_create(&p->encoder, &config, diag);
+}
+
+/* Encodes what the batch's item holds. */
+static enum sl_status encode_item(struct pieces *p, struct sl_diag *diag)
+{
+    p->hits.n = 0;
+    enum sl_status status = p->backend->submit(p->context, p->batch, &p->hits);
+    if (status == SL_OK)
+        status = p->backend->wait(p->context);
+    /* Samples only point to what may be worth a look: too many are as good as enough. */
+    if (status != SL_OK && status != SL_EOVERFLOW)
+        return diag_set(diag, status, NULL, 0, "sampling: %s", sl_status_text(status));
+    status = sl_encoder_batch(p->encoder, p->batch, &p->hits, diag);
+    if (status != SL_OK)
+        return status;
+
+    uint8_t *const frame = record_writer_room(p->e->writer);
+    if (frame == NULL)
+        return SL_EIO; /* the writer says more */
+    file_put_frame(p->e, sl_encoder_frame(p->encoder, 0, frame), p->batch->payload[0].len);
     return SL_OK;
 }
 
-static enum sl_status encode_end(struct file_encoder *e)
+static enum sl_status encode_items(struct pieces *p, struct sl_diag *diag)
+{
+    struct sl_batch *const batch = p->batch;
+    uint32_t len;
+
+    do {
+        enum sl_status status = file_read_part(p->e, batch->bytes, &len, diag);
+
+        sl_batch_reset(batch);
+        if (status == SL_OK && len > 0) {
+            sl_batch_append(batch, len, 0);
+            status = encode_item(p, diag);
+        }
+        if (status != SL_OK)
+            return status;
+    } while (len == FILE_PACKET_LEN);
+    return SL_OK;
+}
+
+static enum sl_status encode_pieces(struct file_encoder *e, struct sl_diag *diag)
+{
+    struct pieces p = {.e = e};
+    struct sl_encoder_stats stats;
+
+    enum sl_status status = open_sampler(&p, diag);
+    if (status == SL_OK)
+        status = open_encoder(&p, diag);
+    if (status == SL_OK)
+        status = file_begin(e, diag);
+    if (status == SL_OK) {
+        status = encode_items(&p, diag);
+        sl_encoder_stats(p.encoder, &stats);
+        e->stats->match = stats.match;
+    }
+    if (p.context != NULL)
+        p.backend->close(p.context);
+    free(p.hits.hit);
+    sl_batch_free(p.batch);
+    sl_encoder_free(p.encoder);
+    return status;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------
+ */
+
+static enum sl_status write_end(struct file_encoder *e)
 {
     uint8_t *const frame = record_writer_room(e->writer);
 
@@ -157,62 +218,28 @@ static enum sl_status encode_end(struct file_encoder *e)
     return SL_OK;
 }
 
-static enum sl_status encode_all(struct file_encoder *e, struct sl_diag *diag)
-{
-    for (;;) {
-        struct sl_batch *const batch = e->batch;
-        const int64_t len = file_read(e->in, batch->bytes, FILE_PACKET_LEN);
-
-        if (len < 0)
-            return io_failed(diag, "cannot read");
-        if (len == 0)
-            break;
-        if (e->position > LOG_EPOCH_MAX)
-            return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "the input is longer than 128 TiB");
-        batch->n_items = 1;
-        batch->bytes_len = (uint32_t)log_round((uint64_t)len);
-        batch->payload[0] = (struct sl_span){0, (uint32_t)len};
-        batch->overlap[0] = 0;
-
-        const enum sl_status status = encode_item(e, diag);
-        if (status != SL_OK)
-            return status;
-        if (len < FILE_PACKET_LEN)
-            break;
-    }
-    return encode_end(e);
-}
-
 enum sl_status sl_redundancy_encode_file(int in, int out,
                                          const struct sl_redundancy_file_config *config,
                                          struct sl_redundancy_file_stats *stats,
                                          struct sl_diag *diag)
 {
     struct file_encoder encoder = {.in = in, .out = out, .config = config, .stats = stats};
-    struct sl_encoder_stats encoder_stats;
 
     *stats = (struct sl_redundancy_file_stats){0};
     if (config->level < 0 || config->level > SL_REDUNDANCY_LEVEL_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "zstd level %d (expected 0 to %d)", config->level,
                         SL_REDUNDANCY_LEVEL_MAX);
 
-    enum sl_status status = open_sampler(&encoder, diag);
+    enum sl_status status = sl_sampling_build(&encoder.table, &config->sampling, diag);
     if (status == SL_OK)
-        status = open_encoder(&encoder, diag);
+        status = config->whole_batches ? file_encode_batches(&encoder, diag)
+                                       : encode_pieces(&encoder, diag);
     if (status == SL_OK)
-        status = write_file_header(&encoder, diag);
-    if (status == SL_OK)
-        status = record_writer_create(&encoder.writer, out, config->level, window_log(in), diag);
-    if (status == SL_OK)
-        status = encode_all(&encoder, diag);
+        status = write_end(&encoder);
 
     const enum sl_status written = record_writer_end(encoder.writer, stats, diag);
     if (written != SL_OK)
         status = written;
-    if (encoder.encoder != NULL) {
-        sl_encoder_stats(encoder.encoder, &encoder_stats);
-        stats->match = encoder_stats.match;
-    }
-    close_file(&encoder);
+    sl_sampling_free(encoder.table);
     return status;
 }

@@ -17,16 +17,6 @@ uint64_t frame_check(const uint8_t *header, const uint8_t *packet, uint32_t len)
 /* Seven bits a byte, the lowest first; all but the last have the top bit set. */
 enum { VARINT_MAX = 7 }; /* bytes: 49 bits */
 
-static uint8_t *put_varint(uint8_t *to, uint64_t value)
-{
-    while (value >= 0x80) {
-        *to++ = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    *to++ = (uint8_t)value;
-    return to;
-}
-
 /* NULL: it does not end before `end`, or is too long. */
 static const uint8_t *get_varint(uint64_t *value, const uint8_t *at, const uint8_t *end)
 {
@@ -44,11 +34,6 @@ static const uint8_t *get_varint(uint64_t *value, const uint8_t *at, const uint8
     return NULL;
 }
 
-static uint64_t zigzag(int64_t value)
-{
-    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
-}
-
 static int64_t unzigzag(uint64_t value)
 {
     return (int64_t)(value >> 1 ^ (0 - (value & 1)));
@@ -59,18 +44,11 @@ static int64_t unzigzag(uint64_t value)
 uint8_t *frame_write_references(uint8_t *to, uint64_t position, const struct sl_match *matches,
                                 size_t n_matches)
 {
-    uint64_t expected = position;
-    uint32_t done = 0;
+    struct frame_progress progress = frame_begin(position);
 
     for (size_t i = 0; i < n_matches; i++) {
-        const struct sl_match *const match = &matches[i];
-        const uint32_t gap = match->offset - done;
-
-        to = put_varint(to, gap);
-        to = put_varint(to, match->len - SL_REFERENCE_MIN);
-        to = put_varint(to, zigzag((int64_t)(match->source - (expected + gap))));
-        expected = match->source + match->len;
-        done = match->offset + match->len;
+        to = frame_write_reference(to, &progress, &matches[i]);
+        progress = frame_behind(&matches[i]);
     }
     return to;
 }

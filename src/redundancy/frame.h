@@ -8,11 +8,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "frame_core.h"
 #include "sluice/redundancy.h"
 
-enum { FRAME_KIND = 0xF1, FEEDBACK_KIND = 0xB1 }; /* the low bits are the version */
-
-enum { FRAME_REFERENCE_MAX = 13 }; /* bytes */
+enum { FEEDBACK_KIND = 0xB1 }; /* the low bits are the version */
 
 struct frame_header {
     uint32_t len; /* of the packet */

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "redundancy_core.h"
 #include "sluice/batch.h"
 #include "sluice/status.h"
 
@@ -35,7 +36,7 @@ struct packet_log {
 void *memory_map(uint64_t len, const char *what, struct sl_diag *diag);
 void memory_unmap(void *memory, uint64_t len); /* accepts NULL */
 
-static inline uint64_t log_round(uint64_t len)
+REDUNDANCY_CORE uint64_t log_round(uint64_t len)
 {
     return (len + (LOG_GRANULE - 1)) & ~(uint64_t)(LOG_GRANULE - 1);
 }
@@ -44,7 +45,7 @@ enum sl_status log_create(struct packet_log *log, uint64_t len, bool with_holes,
                           struct sl_diag *diag);
 void log_free(struct packet_log *log);
 
-static inline uint64_t log_start(const struct packet_log *log)
+REDUNDANCY_CORE uint64_t log_start(const struct packet_log *log)
 {
     const uint64_t kept = log->end > log->len ? log->end - log->len : 0;
 
@@ -52,7 +53,7 @@ static inline uint64_t log_start(const struct packet_log *log)
 }
 
 /* Index into the ring of an offset that is kept, or of the end. */
-static inline uint64_t log_at(const struct packet_log *log, uint64_t offset)
+REDUNDANCY_CORE uint64_t log_at(const struct packet_log *log, uint64_t offset)
 {
     const uint64_t behind = log->end - offset;
 

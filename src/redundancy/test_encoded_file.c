@@ -46,13 +46,16 @@ static struct sl_redundancy_file_config config_of(int level)
     return config;
 }
 
+static bool whole_batches; /* by the steps of a GPU, on the CPU */
+
 static struct content encode(const uint8_t *bytes, size_t len, int level)
 {
-    const struct sl_redundancy_file_config config = config_of(level);
+    struct sl_redundancy_file_config config = config_of(level);
     struct sl_redundancy_file_stats stats;
     struct sl_diag diag;
     const int in = file_of(bytes, len), out = file_of(NULL, 0);
 
+    config.whole_batches = whole_batches;
     assert_int_equal(sl_redundancy_encode_file(in, out, &config, &stats, &diag), SL_OK);
     assert_int_equal(stats.bytes_in, len);
     close(in);
@@ -131,6 +134,17 @@ static void test_any_bytes(void **state)
         round_trip(content.bytes, content.len, 0);
         free(content.bytes);
     }
+}
+
+static void test_whole_batches(void **state)
+{
+    struct content content = make_content(3, (size_t)40 << 20); /* more than are under way */
+
+    whole_batches = true;
+    test_any_bytes(state);
+    round_trip(content.bytes, content.len, 0);
+    whole_batches = false;
+    free(content.bytes);
 }
 
 static void test_captures(void **state)
@@ -353,9 +367,10 @@ static void test_refused_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_bytes),     cmocka_unit_test(test_flipped_bits),
-        cmocka_unit_test(test_cut_files),     cmocka_unit_test(test_missing_frames),
-        cmocka_unit_test(test_refused_files), cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_any_bytes),      cmocka_unit_test(test_whole_batches),
+        cmocka_unit_test(test_flipped_bits),   cmocka_unit_test(test_cut_files),
+        cmocka_unit_test(test_missing_frames), cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_captures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "fib_groups.h"
 #include "fib_internal.h"
 
 enum {
@@ -299,42 +300,40 @@ static struct sl_fib *create(const struct sl_fib_config *config, size_t n_entrie
     return made;
 }
 
-/* One entry into the tree alone. */
-static enum sl_status plant(struct sl_fib *fib, const struct sl_fib_entry *entries, size_t i,
-                            const struct fib_ahead *ahead, struct sl_diag *diag)
+/* One entry into the tree alone. False: no memory. */
+static bool plant(struct sl_fib *fib, const struct sl_fib_entry *entry,
+                  const struct fib_ahead *ahead)
 {
-    const uint32_t line = i < UINT32_MAX ? (uint32_t)i + 1 : 0;
-
-    if (entries[i].name_len > SL_NAME_LEN_MAX)
-        return diag_set(diag, SL_EINVAL, NULL, line, "a name of %u bytes (expected at most %d)",
-                        entries[i].name_len, SL_NAME_LEN_MAX);
-    if (entries[i].next_hop == SL_FIB_NONE)
-        return diag_set(diag, SL_EINVAL, NULL, line, "a next hop that means none");
-    if (!fib_tree_find(&fib->tree, entries[i].name, entries[i].name_len, false, ahead, &fib->path))
-        return diag_set(diag, SL_EINVAL, NULL, line, "a name that is not well formed");
+    (void)fib_tree_find(&fib->tree, entry->name, entry->name_len, false, ahead, &fib->path);
     if (!fib_tree_make(&fib->tree, &fib->path))
-        return diag_set(diag, SL_ENOMEM, NULL, line, "no memory for more than %zu names",
-                        fib->n_entries);
+        return false;
 
     struct fib_node *node = &fib->tree.nodes[fib->path.node[fib->path.depth]];
     fib->n_entries += node->next_hop == SL_FIB_NONE;
-    node->next_hop = entries[i].next_hop;
+    node->next_hop = entry->next_hop;
     node->n_holders++;
-    node->piece = (uint32_t)i;
-    return SL_OK;
+    return true;
 }
 
 static enum sl_status plant_all(struct sl_fib *fib, const struct sl_fib_entry *entries, size_t n,
                                 struct sl_diag *diag)
 {
     struct fib_ahead ahead[N_AHEAD] = {0};
-    enum sl_status status = SL_OK;
+    struct fib_groups groups;
+    size_t i = 0;
 
-    for (size_t i = 0; i < n && status == SL_OK; i++) {
-        fetch(fib, entries, sizeof *entries, n, i, ahead);
-        status = plant(fib, entries, i, &ahead[i % N_AHEAD], diag);
+    const enum sl_status status = fib_groups_make(&groups, &fib->tree, entries, n, diag);
+    if (status != SL_OK)
+        return status;
+    for (; i < n; i++) {
+        fetch(fib, groups.entries, sizeof *groups.entries, n, i, ahead);
+        if (!plant(fib, &groups.entries[i], &ahead[i % N_AHEAD]))
+            break;
     }
-    return status;
+    fib_groups_free(&groups);
+    return i == n ? SL_OK
+                  : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for more than %zu names",
+                             fib->n_entries);
 }
 
 /* Nodes of a new tree come after their parents: one pass hands answers down. */
@@ -377,7 +376,7 @@ enum sl_status sl_fib_build(struct sl_fib **fib, const struct sl_fib_config *con
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for aggregating %zu names",
                           made->n_entries);
     if (status == SL_OK)
-        status = made->table.plane->build(made, entries, diag);
+        status = made->table.plane->build(made, diag);
     if (status == SL_OK)
         *fib = made;
     else
@@ -388,7 +387,7 @@ enum sl_status sl_fib_build(struct sl_fib **fib, const struct sl_fib_config *con
 enum sl_status sl_fib_rebuild(struct sl_fib *fib, struct sl_diag *diag)
 {
     pthread_mutex_lock(&fib->lock);
-    const enum sl_status status = fib->table.plane->build(fib, NULL, diag);
+    const enum sl_status status = fib->table.plane->build(fib, diag);
     pthread_mutex_unlock(&fib->lock);
     return status;
 }

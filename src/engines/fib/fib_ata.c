@@ -219,7 +219,7 @@ static struct ata *make_ata(const struct sl_fib *fib, const struct fib_states *s
     struct ata *ata = (struct ata *)calloc(1, sizeof *ata);
     const uint64_t n = has_rows ? (uint64_t)states->n * ATA_ROW : states->n_edges;
 
-    if (ata == NULL || (ata->view = (struct fib_view *)calloc(1, sizeof *ata->view)) == NULL) {
+    if (ata == NULL || (ata->view = fib_view_make()) == NULL) {
         free(ata);
         return NULL;
     }
@@ -268,17 +268,13 @@ static enum sl_status build(struct sl_fib *fib, bool has_rows, uint32_t n_more,
     return SL_OK;
 }
 
-static enum sl_status ata_build(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                                struct sl_diag *diag)
+static enum sl_status ata_build(struct sl_fib *fib, struct sl_diag *diag)
 {
-    (void)entries;
     return build(fib, false, 0, diag);
 }
 
-static enum sl_status stt_build(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                                struct sl_diag *diag)
+static enum sl_status stt_build(struct sl_fib *fib, struct sl_diag *diag)
 {
-    (void)entries;
     return build(fib, true, 0, diag);
 }
 

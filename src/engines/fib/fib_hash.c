@@ -12,7 +12,6 @@ enum {
     FULL_NEW = 80,     /* per cent of the slots of a new plane, at most */
     FULL_MAX = 88,     /* and of one that grows */
     DEFAULT_SPLIT = 3, /* of an empty table: most names of hosts have three labels */
-    RECORD_HEAD = 8,   /* bytes, at most */
     SLOT_LEN = sizeof(uint64_t)
 };
 
@@ -86,7 +85,7 @@ static void free_view(struct fib_view *view)
 static struct fib_view *make_view(const struct sl_fib *fib, size_t n_slots, uint32_t split)
 {
     const size_t n_buckets = n_slots / HASH_SLOTS + 2;
-    struct fib_view *view = (struct fib_view *)calloc(1, sizeof *view);
+    struct fib_view *view = fib_view_make();
 
     if (view == NULL || n_buckets > UINT32_MAX) {
         free(view);
@@ -109,25 +108,25 @@ static struct fib_view *make_view(const struct sl_fib *fib, size_t n_slots, uint
 /* Word by word, as look-ups with an old reference may read beside it. */
 static void write_record(uint32_t *record, uint32_t next_hop, const uint8_t *name, uint32_t len)
 {
-    uint8_t bytes[RECORD_HEAD] = {0};
-    const uint32_t n_words = hash_record_words(len), head = len < 255 ? 1 : 4;
+    const bool is_short = len < 255;
+    uint32_t head = is_short ? len : 255 | len << 8;
+    uint32_t at = 0; /* of the key's bytes */
 
-    bytes[0] = (uint8_t)(len < 255 ? len : 255);
-    if (len >= 255)
-        memcpy(bytes + 1, &(uint16_t){(uint16_t)len}, 2);
+    if (is_short) { /* the key's first three are in the word of its length */
+        at = len < 3 ? len : 3;
+        for (uint32_t i = 0; i < at; i++)
+            head |= (uint32_t)name[i] << (i + 1) * 8;
+    }
     fib_store32(&record[0], next_hop);
-    for (uint32_t i = 1, at = 0; i < n_words; i++, at += 4) { /* at: of head and key */
+    __atomic_store_n(&record[1], head, __ATOMIC_RELAXED);
+    for (record += 2; at < len; at += 4, record++) {
         uint32_t word = 0;
 
-        if (at >= head && len - (at - head) >= 4) {
-            memcpy(&word, name + (at - head), 4);
-        } else if (at >= head) {
-            memcpy(&word, name + (at - head), len - (at - head));
-        } else {
-            memcpy(bytes + head, name, len < 4 - head ? len : 4 - head);
-            memcpy(&word, bytes, 4);
-        }
-        __atomic_store_n(&record[i], word, __ATOMIC_RELAXED);
+        if (len - at >= 4)
+            memcpy(&word, name + at, 4);
+        else
+            memcpy(&word, name + at, len - at);
+        __atomic_store_n(record, word, __ATOMIC_RELAXED);
     }
 }
 
@@ -203,30 +202,38 @@ static void note_below(struct fib_node *top, uint32_t depth)
         top->height = clipped;
 }
 
-/* What is below each node at the split; returns the slots needed. */
-static size_t count_below(struct fib_tree *tree, uint32_t split)
+static void forget_below(struct fib_tree *tree)
 {
-    size_t n_slots = 0;
-
     for (uint32_t i = FIB_ROOT; i < tree->n; i++) {
         tree->nodes[i].n_below = 0;
         tree->nodes[i].height = 0;
     }
-    for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++) {
-        const uint32_t ahead = tree->n - i > WAY_AHEAD ? i + WAY_AHEAD : i;
+}
 
-        if (tree->nodes[ahead].depth > split)
-            __builtin_prefetch(&tree->nodes[tree->nodes[ahead].parent]);
-        if (fib_in_plane(&tree->nodes[i]) && tree->nodes[i].depth > split)
-            note_below(at_split(tree, i, split), tree->nodes[i].depth);
+/* What is below each node at the split, from nothing; returns the slots needed. */
+static size_t count_below(struct fib_tree *tree, uint32_t split)
+{
+    size_t n_slots = 0;
+
+    forget_below(tree);
+    for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++) {
+        if (!fib_in_plane(&tree->nodes[i]))
+            continue;
+        n_slots++;
+        if (tree->nodes[i].depth > split) {
+            struct fib_node *top = at_split(tree, i, split);
+
+            n_slots += top->n_below == 0 && !fib_in_plane(top);
+            note_below(top, tree->nodes[i].depth);
+        }
     }
-    for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++)
-        n_slots += fib_in_plane(&tree->nodes[i]) || tree->nodes[i].n_below != 0;
     return n_slots;
 }
 
-/* Slots into a view that nobody reads yet: each is fetched a while before it is filled. */
-static void fill_slots(struct hash *hash, const struct fib_view *view, const struct fib_tree *tree)
+/* Slots into a view that nobody reads yet: each is fetched a while before it is filled. `pieces`,
+ * if not NULL, are where the nodes' records are from now on. */
+static void fill_slots(struct hash *hash, const struct fib_view *view, struct fib_tree *tree,
+                       const uint32_t *pieces)
 {
     struct {
         uint64_t hash, slot;
@@ -236,9 +243,11 @@ static void fill_slots(struct hash *hash, const struct fib_view *view, const str
     hash->n_used = 0;
     hash->n_more = 0;
     for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++) {
-        const struct fib_node *node = &tree->nodes[i];
-        const uint64_t slot = slot_of(view, node);
+        struct fib_node *node = &tree->nodes[i];
 
+        if (pieces != NULL)
+            node->piece = pieces[i];
+        const uint64_t slot = slot_of(view, node);
         if (slot == 0)
             continue;
         if (n >= WAY_AHEAD)
@@ -253,28 +262,18 @@ static void fill_slots(struct hash *hash, const struct fib_view *view, const str
 }
 
 /* The records of all entries into an arena; pieces[node] says where. */
-static bool fill_records(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                         struct fib_arena *arena, uint32_t *pieces, uint64_t *n_entries)
+static bool fill_records(struct sl_fib *fib, struct fib_arena *arena, uint32_t *pieces)
 {
     const struct fib_tree *tree = &fib->tree;
 
-    *n_entries = fib_in_plane(&tree->nodes[FIB_ROOT]);
     for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++) {
-        const struct fib_node *node = &tree->nodes[i];
-        const uint32_t ahead = tree->n - i > WAY_AHEAD ? i + WAY_AHEAD : i;
-
-        if (entries != NULL && fib_in_plane(&tree->nodes[ahead]))
-            __builtin_prefetch(entries[tree->nodes[ahead].piece].name);
-        if (!fib_in_plane(node))
+        if (!fib_in_plane(&tree->nodes[i]))
             continue;
-        const uint8_t *name = entries != NULL ? entries[node->piece].name : fib->name;
-        const uint32_t len =
-            entries != NULL ? entries[node->piece].name_len : fib_tree_name(tree, i, fib->name);
+        const uint32_t len = fib_tree_name(tree, i, fib->name);
 
-        pieces[i] = take_record(arena, node->next_hop, name, len);
+        pieces[i] = take_record(arena, tree->nodes[i].next_hop, fib->name, len);
         if (pieces[i] == 0)
             return false;
-        ++*n_entries;
     }
     return true;
 }
@@ -321,8 +320,7 @@ static bool make_plane(struct sl_fib *fib)
 }
 
 /* Everything that can fail comes before anything that a look-up or an update could notice. */
-static enum sl_status hash_build(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                                 struct sl_diag *diag)
+static enum sl_status hash_build(struct sl_fib *fib, struct sl_diag *diag)
 {
     struct fib_tree *tree = &fib->tree;
     const uint32_t old_split = fib_view_of(fib) != NULL ? fib_view_of(fib)->split : 0;
@@ -336,7 +334,7 @@ static enum sl_status hash_build(struct sl_fib *fib, const struct sl_fib_entry *
 
     if (arena == NULL || old == NULL || pieces == NULL || view == NULL || !make_plane(fib) ||
         !fib_arena_init(arena, hash_record_words(SL_NAME_LEN_MAX)) ||
-        !fill_records(fib, entries, arena, pieces, &view->n_entries)) {
+        !fill_records(fib, arena, pieces)) {
         if (old_split != 0)
             (void)count_below(tree, old_split);
         if (arena != NULL)
@@ -347,10 +345,9 @@ static enum sl_status hash_build(struct sl_fib *fib, const struct sl_fib_entry *
         fib_memory_give(pieces, pieces_len);
         return no_memory(fib, diag);
     }
-    for (uint32_t i = 0; i < tree->n; i++)
-        tree->nodes[i].piece = pieces[i];
+    view->n_entries = fib->n_entries - fib->n_folded;
+    fill_slots((struct hash *)fib->plane, view, tree, pieces);
     fib_memory_give(pieces, pieces_len);
-    fill_slots((struct hash *)fib->plane, view, tree);
     publish(fib, view, arena, old);
     return SL_OK;
 }
@@ -375,7 +372,7 @@ static bool make_room(struct sl_fib *fib)
     }
     view->root_hop = hash->view->root_hop;
     view->n_entries = hash->view->n_entries;
-    fill_slots(hash, view, &fib->tree);
+    fill_slots(hash, view, &fib->tree, NULL);
     publish(fib, view, NULL, old);
     return true;
 }

@@ -17,10 +17,8 @@ struct fib_plane {
     const struct sl_fib_engine *engine;
 
     /* Makes the plane of what the tree holds and publishes it, in place of one that there may be.
-     * `entries`, if not NULL, are the names of the nodes by their `piece`. Where it fails nothing
-     * has changed. */
-    enum sl_status (*build)(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                            struct sl_diag *diag);
+     * Where it fails nothing has changed. */
+    enum sl_status (*build)(struct sl_fib *fib, struct sl_diag *diag);
 
     /* A node's entry comes into the plane, with the tree's next hop; leaves it; gets another next
      * hop. The last thing they do is one store that lets look-ups see it. False: no memory, nothing
@@ -68,6 +66,9 @@ struct sl_fib {
 extern const struct fib_plane fib_hash_plane, fib_mata_plane, fib_ata_plane, fib_stt_plane;
 
 const struct fib_plane *fib_find_plane(const char *name); /* NULL: no such */
+
+/* One with zeros, in cache lines of its own, to be freed; NULL: no memory. */
+struct fib_view *fib_view_make(void);
 
 void fib_table_init(struct sl_fib_table *table, const struct fib_plane *plane);
 void fib_table_end(struct sl_fib_table *table);

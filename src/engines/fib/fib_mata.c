@@ -286,7 +286,7 @@ struct placing {
     uint32_t *number; /* of each state, with its mark */
     uint32_t *spilled;
     size_t n_spilled;
-    uint32_t head; /* all slots before it are taken */
+    uint32_t cursor; /* where the last state went: what is free before it did not suit others */
 };
 
 static uint32_t next_free(const struct placing *placing, uint32_t at)
@@ -324,7 +324,7 @@ static uint32_t choose_number(struct placing *placing, uint32_t first, uint32_t 
     const uint32_t shift =
         mata_modulo(placing->states->edges[first].word, view->n_places[0], view->reciprocal[0]);
     const uint32_t max_tries = n == 1 ? TRIES_MAX : n > 1000 ? TRIES_WIDE : TRIES_MANY / n + 8;
-    uint32_t at = placing->head, best = UINT32_MAX, best_number = 0;
+    uint32_t at = placing->cursor, best = UINT32_MAX, best_number = 0;
 
     for (uint32_t tries = 0; best != 0 && (tries < max_tries || best_number == 0); tries++) {
         if (tries == TRIES_MAX)
@@ -339,6 +339,7 @@ static uint32_t choose_number(struct placing *placing, uint32_t first, uint32_t 
         if (sum < best) {
             best = sum;
             best_number = number;
+            placing->cursor = at;
         }
     }
     return best_number;
@@ -364,7 +365,6 @@ static void place_state(struct placing *placing, uint32_t state)
             flip_bit(placing->taken, place);
         }
     }
-    placing->head = next_free(placing, placing->head);
 }
 
 /* Wide states first, while there is room for them. */
@@ -465,7 +465,7 @@ static struct mata *make_mata(const struct sl_fib *fib, const struct fib_states 
     struct mata *mata = (struct mata *)calloc(1, sizeof *mata);
     struct placing placing = {.mata = mata, .states = states};
 
-    if (mata == NULL || (mata->view = (struct fib_view *)calloc(1, sizeof *mata->view)) == NULL) {
+    if (mata == NULL || (mata->view = fib_view_make()) == NULL) {
         free(mata);
         return NULL;
     }
@@ -482,13 +482,11 @@ static struct mata *make_mata(const struct sl_fib *fib, const struct fib_states 
     return NULL;
 }
 
-static enum sl_status mata_build(struct sl_fib *fib, const struct sl_fib_entry *entries,
-                                 struct sl_diag *diag)
+static enum sl_status mata_build(struct sl_fib *fib, struct sl_diag *diag)
 {
     struct fib_states states;
     struct mata *made = NULL;
 
-    (void)entries;
     if (fib_states_make(&states, &fib->tree, &fib_cut_words)) {
         made = make_mata(fib, &states);
         fib_states_free(&states);
@@ -634,7 +632,7 @@ static bool mata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
     }
     uint32_t n = split(mata, name, len);
     if (!has_room(mata, n)) {
-        if (mata_build(fib, NULL, NULL) != SL_OK)
+        if (mata_build(fib, NULL) != SL_OK)
             return false;
         if (fib_in_plane(node))
             return true;

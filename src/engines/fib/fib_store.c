@@ -221,7 +221,7 @@ static enum sl_status make_table(struct sl_fib_table **table, void *memory, size
                                  const char *path, struct sl_diag *diag)
 {
     struct sl_fib_table *made = (struct sl_fib_table *)malloc(sizeof *made);
-    struct fib_view *view = (struct fib_view *)malloc(sizeof *view);
+    struct fib_view *view = fib_view_make();
     const struct fib_plane *plane = NULL;
 
     enum sl_status status;

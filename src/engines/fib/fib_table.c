@@ -7,6 +7,18 @@
 
 #include "fib_internal.h"
 
+enum { LINE_LEN = 64 }; /* of the cache, bytes */
+
+struct fib_view *fib_view_make(void)
+{
+    const size_t len = (sizeof(struct fib_view) + LINE_LEN - 1) / LINE_LEN * LINE_LEN;
+    struct fib_view *view = (struct fib_view *)aligned_alloc(LINE_LEN, len);
+
+    if (view != NULL)
+        memset(view, 0, sizeof *view);
+    return view;
+}
+
 void fib_table_init(struct sl_fib_table *table, const struct fib_plane *plane)
 {
     memset(table, 0, sizeof *table);
@@ -24,7 +36,7 @@ void fib_table_end(struct sl_fib_table *table)
 struct fib_reader_epoch *fib_reader_open(struct sl_fib_table *table)
 {
     /* A cache line of its own: the updater reads it, and the look-ups write it. */
-    struct fib_reader_epoch *reader = (struct fib_reader_epoch *)aligned_alloc(64, 64);
+    struct fib_reader_epoch *reader = (struct fib_reader_epoch *)aligned_alloc(LINE_LEN, LINE_LEN);
 
     if (reader == NULL)
         return NULL;

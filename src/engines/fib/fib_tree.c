@@ -96,9 +96,31 @@ static inline uint64_t bytes8(const uint8_t *name, size_t len, size_t at, size_t
     return value;
 }
 
+struct sixteen {
+    uint64_t low, high;
+};
+
+/* The same of sixteen bytes, at < end. */
+static inline struct sixteen bytes16(const uint8_t *name, size_t len, size_t at, size_t end)
+{
+    struct sixteen bytes;
+
+    if (len - at < sizeof bytes) { /* most are last ones */
+        if (len < sizeof bytes || end - at > 8)
+            return (struct sixteen){bytes8(name, len, at, end), bytes8(name, len, at + 8, end)};
+        return (struct sixteen){bytes8(name, len, at, end), 0};
+    }
+    memcpy(&bytes, name + at, sizeof bytes);
+    if (end - at <= 8)
+        return (struct sixteen){fib_low_bytes(bytes.low, (uint32_t)(end - at)), 0};
+    bytes.high = fib_low_bytes(bytes.high, end - at < 16 ? (uint32_t)(end - at) - 8 : 8);
+    return bytes;
+}
+
 /* Whether a node is the path's prefix of `depth` components, given that its parent is the one
  * before. Short labels have zeros behind them. */
-static bool is_child(const struct fib_node *node, const struct fib_path *path, uint32_t depth)
+static inline bool is_child(const struct fib_node *node, const struct fib_path *path,
+                            uint32_t depth)
 {
     const uint32_t begin = path->end[depth - 1], end = path->end[depth];
     uint64_t label[FIB_LABEL_INLINE / 8];
@@ -107,9 +129,10 @@ static bool is_child(const struct fib_node *node, const struct fib_path *path, u
         return false;
     if (node->label_len > FIB_LABEL_INLINE)
         return memcmp(node->label.far, path->name + begin, end - begin) == 0;
+
+    const struct sixteen wanted = bytes16(path->name, path->len, begin, end);
     memcpy(label, node->label.bytes, sizeof label);
-    return label[0] == bytes8(path->name, path->len, begin, end) &&
-           label[1] == bytes8(path->name, path->len, begin + 8, end);
+    return label[0] == wanted.low && label[1] == wanted.high;
 }
 
 static uint32_t find_child(const struct fib_tree *tree, const struct fib_path *path, uint32_t depth)
@@ -217,20 +240,24 @@ size_t fib_tree_len(const struct fib_tree *tree)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-static uint64_t hash_component(const struct fib_secret *secret, uint64_t hash, const uint8_t *name,
-                               size_t len, size_t at, size_t end)
+static inline uint64_t hash_component(const struct fib_secret *secret, uint64_t hash,
+                                      const uint8_t *name, size_t len, size_t at, size_t end)
 {
-    for (; at < end; at += 16)
-        hash =
-            fib_hash_step(secret, hash, bytes8(name, len, at, end), bytes8(name, len, at + 8, end));
+    for (; at < end; at += 16) {
+        const struct sixteen bytes = bytes16(name, len, at, end);
+
+        hash = fib_hash_step(secret, hash, bytes.low, bytes.high);
+    }
     return hash;
 }
 
 /* As sl_name_next, without what the component is. */
-static bool next_border(const uint8_t *name, size_t len, size_t *at)
+static inline bool next_border(const uint8_t *name, size_t len, size_t *at)
 {
     struct sl_name_component component;
 
+    if (*at >= len)
+        return false;
     if (len - *at >= 2 && (uint8_t)(name[*at] - 1) < 252 && name[*at + 1] < 253) {
         const size_t next = *at + 2 + name[*at + 1];
 
@@ -240,6 +267,18 @@ static bool next_border(const uint8_t *name, size_t len, size_t *at)
         return true;
     }
     return sl_name_next(name, len, at, &component);
+}
+
+bool fib_tree_hash(const struct fib_tree *tree, const uint8_t *name, size_t len, uint32_t max_depth,
+                   uint64_t *hash)
+{
+    size_t at = 0, before = 0;
+
+    *hash = tree->secret.start;
+    for (uint32_t d = 0; next_border(name, len, &at); d++, before = at)
+        if (d < max_depth)
+            *hash = hash_component(&tree->secret, *hash, name, len, before, at);
+    return at == len;
 }
 
 /* Borders and hashes of the whole name. */
@@ -268,8 +307,10 @@ bool fib_tree_find(const struct fib_tree *tree, const uint8_t *name, size_t len,
     path->node[0] = FIB_ROOT;
     if (ahead != NULL && ahead->is_whole) {
         path->depth = ahead->n;
-        memcpy(&path->hash[1], ahead->hash, ahead->n * sizeof *ahead->hash);
-        memcpy(&path->end[1], ahead->end, ahead->n * sizeof *ahead->end);
+        for (uint32_t d = 1; d <= ahead->n; d++) {
+            path->hash[d] = ahead->hash[d - 1];
+            path->end[d] = ahead->end[d - 1];
+        }
     } else {
         walk(tree, name, len, path);
     }

@@ -49,6 +49,11 @@ bool fib_tree_init(struct fib_tree *tree, const struct fib_secret *secret, size_
 void fib_tree_free(struct fib_tree *tree);
 size_t fib_tree_len(const struct fib_tree *tree); /* bytes */
 
+/* The hash of a name's first components, of up to max_depth of them. False: it is not well formed.
+ */
+bool fib_tree_hash(const struct fib_tree *tree, const uint8_t *name, size_t len, uint32_t max_depth,
+                   uint64_t *hash);
+
 /* ---- hurrying ahead -------------------------------------------------------------------------- */
 
 enum { FIB_AHEAD_LEVELS = 8 };

@@ -10,15 +10,17 @@ enum { FIB_PARTS = 5 };
 
 struct fib_view {
     struct fib_secret secret;
-    uint64_t n_entries;             /* in the plane */
     uint32_t root_hop;              /* the root's answer; changes under look-ups */
     uint32_t root;                  /* planes of states: the first one's transition */
     uint32_t split;                 /* hash: the level to begin at */
     uint32_t n_arrays;              /* mata */
     uint32_t n_places[FIB_PARTS];   /* buckets or slots of each part */
     uint64_t reciprocal[FIB_PARTS]; /* mata: see mata_modulo */
-    uint64_t part_len[FIB_PARTS];   /* bytes */
     const void *part[FIB_PARTS];    /* in files: offsets */
+
+    uint8_t apart[64];  /* updates write what follows, and look-ups would lose a line with it */
+    uint64_t n_entries; /* in the plane */
+    uint64_t part_len[FIB_PARTS]; /* bytes */
 };
 
 struct fib_answer {

@@ -597,12 +597,76 @@ static void bad_calls(void **state)
     sl_fib_free(NULL);
 }
 
+/* ---- builds ---------------------------------------------------------------------------------- */
+
+enum { BUILT = 60000, BUILT_MAX = 32 /* bytes of each of those names */ };
+
+/* /n/n/n, one to three numbers: names that are others' prefixes, and some equal ones. */
+static uint32_t numbered_name(uint8_t *bytes, uint64_t *seed)
+{
+    const uint32_t depth = 1 + test_below(seed, 3);
+    size_t len = 0;
+
+    for (uint32_t d = 0; d < depth; d++) {
+        char text[8];
+        const int n = snprintf(text, sizeof text, "%u", test_below(seed, 30 << 2 * d));
+
+        assert_true(sl_name_append(bytes, BUILT_MAX, &len, SL_NAME_GENERIC, text, (size_t)n));
+    }
+    return (uint32_t)len;
+}
+
+/* A build sorts its names; what comes of it is what inserting them one after another gives. */
+static void builds_are_inserts(void **state)
+{
+    uint8_t(*names)[BUILT_MAX] = malloc(BUILT * sizeof *names);
+    struct sl_fib_entry *entries = malloc(BUILT * sizeof *entries);
+    struct sl_fib_config config = {.plane = "hash", .key = key};
+    struct sl_fib *built, *inserted = build("hash", false);
+    struct sl_diag diag = {0};
+    struct sl_fib_info a, b;
+    uint64_t seed = 17;
+
+    (void)state;
+    assert_non_null(names);
+    assert_non_null(entries);
+    for (uint32_t i = 0; i < BUILT; i++) {
+        entries[i] = (struct sl_fib_entry){names[i], numbered_name(names[i], &seed), i};
+        struct sl_fib_update update = {.entry = entries[i], .verb = SL_FIB_INSERT};
+        size_t n;
+
+        assert_int_equal(sl_fib_apply(inserted, &update, 1, &n, NULL), SL_OK);
+    }
+    assert_int_equal(sl_fib_build(&built, &config, entries, BUILT, NULL), SL_OK);
+    sl_fib_info(built, &a);
+    sl_fib_info(inserted, &b);
+    assert_int_equal(a.n_entries, b.n_entries);
+    assert_in_range(a.n_entries, 1000, BUILT - 1000);
+    for (uint32_t i = 0; i < BUILT; i++) {
+        const struct sl_fib_match x = sl_fib_find(built, names[i], entries[i].name_len);
+        const struct sl_fib_match y = sl_fib_find(inserted, names[i], entries[i].name_len);
+
+        assert_int_equal(x.next_hop, y.next_hop);
+        assert_int_equal(x.n_holders, y.n_holders);
+    }
+    sl_fib_free(built);
+    sl_fib_free(inserted);
+
+    entries[BUILT - 1].name_len--;
+    entries[40001].name_len--;
+    assert_int_equal(sl_fib_build(&built, &config, entries, BUILT, &diag), SL_EINVAL);
+    assert_int_equal(diag.line, 40002);
+    free(entries);
+    free(names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_components),
         cmocka_unit_test(malformed_names_end),
         cmocka_unit_test(bad_calls),
+        cmocka_unit_test(builds_are_inserts),
         cmocka_unit_test(edges),
         cmocka_unit_test(small_tables_are_saved),
         cmocka_unit_test(all_tiny_tables),

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The entries of a new table in an order in which those that share nodes and places come together:
+ * what planting one has brought into the cache is there for the next. */
+#ifndef FIB_GROUPS_H
+#define FIB_GROUPS_H
+
+#include "fib_tree.h"
+
+struct fib_groups {
+    struct sl_fib_entry *entries; /* equal names in the order that they had */
+    uint8_t *bytes;               /* of their names */
+    size_t n, bytes_len;
+};
+
+/* SL_EINVAL: what is wrong with the first bad entry, diag->line is its index + 1. SL_ENOMEM. */
+enum sl_status fib_groups_make(struct fib_groups *groups, const struct fib_tree *tree,
+                               const struct sl_fib_entry *entries, size_t n, struct sl_diag *diag);
+void fib_groups_free(struct fib_groups *groups);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What runs the steps of batch_encode_core.h, and the memory that they work in. */
+#ifndef REDUNDANCY_BATCH_ENCODE_H
+#define REDUNDANCY_BATCH_ENCODE_H
+
+#include "batch_encode_core.h"
+#include "sluice/batch_encoder.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How large all is; batch_encoder.c says. */
+struct encode_sizes {
+    uint32_t max_items, batch_len, max_hits;
+    uint64_t ring_len;
+    uint32_t n_index;
+    int device;
+    bool frames_stay;
+};
+
+/* The memory of one job in one block. */
+struct encode_layout {
+    size_t zero_len; /* bytes from its beginning on that are zero at the beginning */
+    size_t out;      /* from here on what crosses back: frame_begin, and frames behind it */
+    size_t len;
+};
+
+/* Sets a job's arrays, but the batch's, to where they lie in a block that begins at a multiple of
+ * 256; NULL: only says how long it is. */
+struct encode_layout encode_lay_out(struct encode_job *job, const struct encode_sizes *sizes,
+                                    uint8_t *block);
+
+/* Bytes of a batch's frame_begin, in front of its frames. */
+static inline size_t encode_begins_len(uint32_t n_items)
+{
+    return log_round((n_items + UINT64_C(1)) * sizeof(uint32_t));
+}
+
+struct encode_backend {
+    /* Makes a machine and fills its jobs, one for each batch under way: arrays, log and index,
+     * zeroed. */
+    enum sl_status (*open)(void **machine, const struct encode_sizes *sizes,
+                           struct encode_job jobs[SL_BATCH_ENCODER_IN_FLIGHT],
+                           struct sl_diag *diag);
+
+    /* Starts on all steps of a job behind those of the last one submitted, where there is one; the
+     * samples are there, on the stream. restart: the log begins anew at 0, and the index is
+     * cleared. */
+    enum sl_status (*submit)(void *machine, uint32_t slot, const struct encode_job *job,
+                             bool restart, void *stream);
+
+    /* Waits for it. The frames are where the encoder's caller wants them. */
+    enum sl_status (*wait)(void *machine, uint32_t slot, const struct encode_job *job,
+                           struct encode_totals *totals, struct sl_frames *frames);
+
+    void (*close)(void *machine); /* accepts NULL */
+};
+
+extern const struct encode_backend batch_encode_tiled, batch_encode_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A file being encoded: what the two ways of making its frames share. */
+#ifndef REDUNDANCY_ENCODE_FILE_H
+#define REDUNDANCY_ENCODE_FILE_H
+
+#include "packet_log.h"
+#include "record_writer.h"
+
+struct file_encoder {
+    int in, out;
+    const struct sl_redundancy_file_config *config;
+    struct sl_redundancy_file_stats *stats;
+    struct sl_sampling_table *table;
+    struct record_writer *writer;
+    uint64_t position; /* of the next frame */
+};
+
+/* Of its matcher; the caller sets batch_len and max_items. */
+void file_redundancy_config(struct sl_redundancy_config *redundancy,
+                            const struct sl_redundancy_file_config *config);
+
+/* Once all that can be refused is made: writes the file's header and makes the writer. */
+enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag);
+
+/* Reads the next part of the file, at most FILE_PACKET_LEN bytes; *len is 0 at its end. SL_EIO;
+ * SL_EUNSUPPORTED: it is too long. */
+enum sl_status file_read_part(const struct file_encoder *e, uint8_t *bytes, uint32_t *len,
+                              struct sl_diag *diag);
+
+/* The writer's room holds the frame of the next part, `len` bytes of the file. */
+void file_put_frame(struct file_encoder *e, uint32_t frame_len, uint32_t len);
+
+/* encode_file_batches.c: all of the file, whole batches at once (sluice/batch_encoder.h). */
+enum sl_status file_encode_batches(struct file_encoder *e, struct sl_diag *diag);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* How a reference is written: three numbers of variable length, of which the third says where its
+ * source lies beside the expected place. docs/frames.md. */
+#ifndef REDUNDANCY_FRAME_CORE_H
+#define REDUNDANCY_FRAME_CORE_H
+
+#include "redundancy_core.h"
+#include "sluice/redundancy.h"
+
+enum { FRAME_KIND = 0xF1 };        /* the low bits are the version */
+enum { FRAME_REFERENCE_MAX = 13 }; /* bytes */
+enum { FRAME_REFERENCE_NUMBERS = 3 };
+
+/* What has been said of a packet: the next reference counts from there. */
+struct frame_progress {
+    uint64_t expected; /* log offset: where the last source ended, or the packet begins */
+    uint32_t done;     /* bytes of the packet */
+};
+
+REDUNDANCY_CORE struct frame_progress frame_begin(uint64_t position)
+{
+    struct frame_progress progress;
+
+    progress.expected = position;
+    progress.done = 0;
+    return progress;
+}
+
+REDUNDANCY_CORE struct frame_progress frame_behind(const struct sl_match *match)
+{
+    struct frame_progress progress;
+
+    progress.expected = match->source + match->len;
+    progress.done = match->offset + match->len;
+    return progress;
+}
+
+REDUNDANCY_CORE uint64_t frame_zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
+REDUNDANCY_CORE void frame_numbers(uint64_t numbers[FRAME_REFERENCE_NUMBERS],
+                                   const struct frame_progress *progress,
+                                   const struct sl_match *match)
+{
+    const uint32_t gap = match->offset - progress->done;
+
+    numbers[0] = gap;
+    numbers[1] = match->len - SL_REFERENCE_MIN;
+    numbers[2] = frame_zigzag((int64_t)(match->source - (progress->expected + gap)));
+}
+
+/* Bytes that the reference takes. */
+REDUNDANCY_CORE uint32_t frame_reference_len(const struct frame_progress *progress,
+                                             const struct sl_match *match)
+{
+    uint64_t numbers[FRAME_REFERENCE_NUMBERS];
+    uint32_t len = 0;
+
+    frame_numbers(numbers, progress, match);
+    for (int i = 0; i < FRAME_REFERENCE_NUMBERS; i++)
+        for (len++; numbers[i] >= 0x80; numbers[i] >>= 7)
+            len++;
+    return len;
+}
+
+/* Seven bits a byte, the lowest first; all but the last have the top bit set. Returns the end. */
+REDUNDANCY_CORE uint8_t *frame_write_reference(uint8_t *to, const struct frame_progress *progress,
+                                               const struct sl_match *match)
+{
+    uint64_t numbers[FRAME_REFERENCE_NUMBERS];
+
+    frame_numbers(numbers, progress, match);
+    for (int i = 0; i < FRAME_REFERENCE_NUMBERS; i++) {
+        for (; numbers[i] >= 0x80; numbers[i] >>= 7)
+            *to++ = (uint8_t)(numbers[i] | 0x80);
+        *to++ = (uint8_t)numbers[i];
+    }
+    return to;
+}
+
+#endif
