@@ -93,30 +93,33 @@ static void make_fives(struct contrived *set)
         memcpy(set->text + i, set->literal[bench_random(&state) % FIVE_N].bytes, 5);
 }
 
-static void next_item(void *user, uint8_t *bytes, uint32_t len)
+static uint32_t next_item(struct contrived *set, uint8_t *bytes, uint32_t len)
 {
-    struct contrived *set = user;
-
     memcpy(bytes, set->text + set->read, len);
     set->read += len;
+    return len;
 }
 
-static void fill_whole(void *user, uint8_t *bytes)
+static uint32_t fill_whole(void *user, uint8_t *bytes)
 {
-    next_item(user, bytes, TEXT_LEN);
+    return next_item(user, bytes, TEXT_LEN);
 }
 
-static void fill_packet(void *user, uint8_t *bytes)
+static uint32_t fill_packet(void *user, uint8_t *bytes)
 {
-    next_item(user, bytes, PACKET_LEN);
+    return next_item(user, bytes, PACKET_LEN);
 }
 
 static bool make_batch(struct bench_data *data, struct contrived *set, bool in_packets)
 {
+    const struct bench_items items = {.n_batches = 1,
+                                      .n = in_packets ? TEXT_LEN / PACKET_LEN : 1,
+                                      .max_len = in_packets ? PACKET_LEN : TEXT_LEN,
+                                      .fill = in_packets ? fill_packet : fill_whole,
+                                      .user = set};
+
     set->read = 0;
-    return in_packets
-               ? bench_fill(data, 1, TEXT_LEN / PACKET_LEN, PACKET_LEN, false, fill_packet, set)
-               : bench_fill(data, 1, 1, TEXT_LEN, false, fill_whole, set);
+    return bench_fill(data, &items);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -167,6 +167,21 @@ enum sl_status cuda_choose(int device, struct sl_diag *diag)
     return cuda_status(cudaSetDevice(device), "choosing the GPU", diag);
 }
 
+void *device_alloc(int device, size_t len)
+{
+    void *d_memory = NULL;
+
+    if (cudaSetDevice(device) == cudaSuccess && cudaMalloc(&d_memory, len) == cudaSuccess)
+        return d_memory;
+    (void)cudaGetLastError();
+    return NULL;
+}
+
+void device_free(void *d_memory)
+{
+    (void)cudaFree(d_memory);
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 struct table_copy {

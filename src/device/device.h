@@ -23,6 +23,10 @@ uint32_t device_cuda_list(struct sl_device *devices, uint32_t max);
 void *device_pinned_alloc(size_t len);
 void device_pinned_free(void *memory, size_t len);
 
+/* Memory of a GPU; NULL where there is none left. free accepts NULL. */
+void *device_alloc(int device, size_t len);
+void device_free(void *d_memory);
+
 /* What a device's link and memory give, by its clock. */
 enum device_ceiling {
     DEVICE_LINK_TO, /* pinned blocks one behind the other, bytes a second: to the device, */
