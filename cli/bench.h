@@ -95,9 +95,18 @@ bool bench_split(struct bench_data *half, struct bench_data *other, const struct
 bool bench_to_device(struct bench_data *data, const struct bench_data *from, size_t batch,
                      int device);
 
-/* n_batches batches of n_items items of item_len bytes that `fill` writes. */
-bool bench_fill(struct bench_data *data, size_t n_batches, uint32_t n_items, uint32_t item_len,
-                bool pinned, void (*fill)(void *user, uint8_t *bytes), void *user);
+/* Items that are made. */
+struct bench_items {
+    size_t n_batches;
+    uint32_t n; /* a batch */
+    uint32_t max_len;
+    bool pinned;
+    bool buckets;                                 /* each takes the room of the longest */
+    uint32_t (*fill)(void *user, uint8_t *bytes); /* returns how long it is */
+    void *user;
+};
+
+bool bench_fill(struct bench_data *data, const struct bench_items *items);
 
 void bench_unload(struct bench_data *data);
 
@@ -166,6 +175,7 @@ struct bench_work {
     unsigned n_threads; /* contexts side by side: 1, or on a CPU more */
     double units;       /* that one pass over the data is */
     bool stays;         /* GPU: hits stay there, and its clock is read, not the host's */
+    unsigned n_streams; /* GPU: batches under way at a time; 0: 8, or one where they lie there */
 
     /* Not 0: the room for a batch's hits; one with more says so, and its other hits are not
      * returned. 0: room for all. */
@@ -243,6 +253,9 @@ bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
 bool bench_scan(const struct bench *bench);
 bool bench_sampling(const struct bench *bench);
+
+/* bench_study.c: bench->study instead, which is one of this benchmark's. */
+bool bench_study(const struct bench *bench, const char *name);
 
 /* bench_sampling.c: whether this build has a sampler of this name. */
 bool bench_is_sampler(const char *name);

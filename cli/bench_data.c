@@ -360,18 +360,31 @@ bool bench_split(struct bench_data *half, struct bench_data *other, const struct
     return good && end_filling(&to[0], false) && end_filling(&to[1], false);
 }
 
-bool bench_fill(struct bench_data *data, size_t n_batches, uint32_t n_items, uint32_t item_len,
-                bool pinned, void (*fill)(void *user, uint8_t *bytes), void *user)
+static bool put_made(const struct filling *to, const struct bench_items *items, uint8_t *item)
 {
-    const uint32_t aligned = (item_len + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
-    struct filling to = filling(data, n_items * aligned, pinned);
-    uint8_t *item = malloc(item_len);
+    const uint32_t len = items->fill(items->user, item);
+
+    if (!put(to, item, items->buckets ? items->max_len : len, 0))
+        return false;
+
+    const struct sl_batch *batch = to->data->owned[to->data->n_batches - 1];
+    batch->payload[batch->n_items - 1].len = len;
+    return true;
+}
+
+bool bench_fill(struct bench_data *data, const struct bench_items *items)
+{
+    const uint32_t aligned =
+        (items->max_len + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
+    struct filling to = filling(data, items->n * aligned, items->pinned);
+    uint8_t *item = calloc(1, items->max_len);
     bool good = item != NULL;
 
-    to.max_items = n_items;
-    for (size_t i = 0; i < n_batches * n_items && good; i++) {
-        fill(user, item);
-        good = put(&to, item, item_len, 0);
+    to.max_items = items->n;
+    for (size_t batch = 0; batch < items->n_batches && good; batch++) {
+        good = add_batch(&to);
+        for (uint32_t i = 0; i < items->n && good; i++)
+            good = put_made(&to, items, item);
     }
     free(item);
     if (!good || !end_filling(&to, false))

@@ -268,6 +268,8 @@ static bool room_for_hits(uint64_t most, unsigned n_lanes, struct bench_result *
 
 static unsigned lanes_for(const struct bench_work *work)
 {
+    if (is_cuda(work) && work->n_streams != 0)
+        return work->n_streams;
     if (is_cuda(work))
         return on_device(work) ? 1 : N_CUDA_LANES;
     return work->n_threads > 1 ? work->n_threads : 1;

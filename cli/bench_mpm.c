@@ -421,7 +421,7 @@ bool bench_mpm(const struct bench *bench)
     struct mpm mpm = {.bench = bench};
 
     if (bench->study != NULL)
-        return bench_study(bench);
+        return bench_study(bench, "mpm");
     const bool good = choose_algorithms(&mpm) &&
                       bench_literals_load(&mpm.literals, bench, most(bench)) && load_scan(&mpm) &&
                       (bench->device.kind != SL_DEVICE_CUDA || load_cuda(&mpm)) &&

@@ -36,7 +36,4 @@ bool mpm_judge(struct mpm_judge *judge, const struct bench_result *result, uint3
 bool mpm_rows_of_tables(const struct bench *bench, const char *what,
                         const struct sl_mpm_table *const tables[2], uint16_t overlap);
 
-/* bench_study.c: the studies of the papers. */
-bool bench_study(const struct bench *bench);
-
 #endif

@@ -253,6 +253,8 @@ bool bench_sampling(const struct bench *bench)
     const char *const *names = bench->n_samplers != 0 ? bench->samplers : sl_samplers;
     bool good;
 
+    if (bench->study != NULL)
+        return bench_study(bench, "sampling");
     sampling.scan = sampling.pinned = (struct ground){.n_times = 1, .digest = &sampling.whole};
     sampling.large = (struct ground){.digest = &sampling.whole};
     sampling.small = (struct ground){.n_times = 1, .digest = &sampling.part};

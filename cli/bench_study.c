@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The studies of the papers: their tables, and what they share. */
+/* The studies, of papers and our own: their tables, and what they share. */
 #include "bench_study.h"
 
 #include <jansson.h>
@@ -8,16 +8,29 @@
 
 #include "cli.h"
 
-enum { MIN_WIDTH = 8 };
+enum { NUMBER_WIDTH = 8, TEXT_WIDTH = 20 /* columns, at least */ };
 
 static const struct {
-    const char *name;
-    size_t n_literals; /* to be generated where none are named */
+    const char *bench, *name;
+    size_t n_literals; /* to be generated where none are named; 0: it takes none, or its own */
     bool scans, needs_gpu;
     bool (*run)(struct study *study);
-} studies[] = {{"packet-size", 1800, true, true, study_packet_size},
-               {"literals", 1800, true, false, study_literals},
-               {"match-rate", 50000, false, false, study_match_rate}};
+} studies[] = {{"mpm", "packet-size", 1800, true, true, study_packet_size},
+               {"mpm", "literals", 1800, true, false, study_literals},
+               {"mpm", "match-rate", 50000, false, false, study_match_rate},
+               {"mpm", "hostile", 0, false, false, study_hostile},
+               {"sampling", "machines", 0, false, false, study_machines},
+               {"sampling", "optimisations", 0, false, true, study_optimisations},
+               {"sampling", "buffers", 0, false, true, study_buffers},
+               {"sampling", "word-size", 0, false, true, study_word_size},
+               {"sampling", "shared-memory", 0, false, true, study_shared_memory},
+               {"sampling", "divergence", 0, false, true, study_divergence},
+               {"sampling", "sorting", 0, false, true, study_sorting},
+               {"sampling", "streams", 0, false, true, study_streams},
+               {"sampling", "markers", 0, true, false, study_markers},
+               {"sampling", "period-change", 0, true, false, study_period_change}};
+
+enum { N_STUDIES = sizeof studies / sizeof *studies };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -57,15 +70,18 @@ static void print_json(const struct study *study, const struct study_row *row)
     json_decref(line);
 }
 
-static int width_of(const char *name)
+static int width_of(const struct study_row *row, unsigned i)
 {
-    return strlen(name) > MIN_WIDTH ? (int)strlen(name) : MIN_WIDTH;
+    const size_t len = strlen(row->cells[i].name);
+    const size_t least = row->cells[i].kind == STUDY_TEXT ? TEXT_WIDTH : NUMBER_WIDTH;
+
+    return (int)(len > least ? len : least);
 }
 
 static void print_text(const struct study_row *row)
 {
     for (unsigned i = 0; i < row->n_cells; i++) {
-        const int width = width_of(row->cells[i].name);
+        const int width = width_of(row, i);
 
         if (row->cells[i].kind == STUDY_NUMBER)
             printf("%*.*f  ", width, row->cells[i].decimals, row->cells[i].number);
@@ -81,7 +97,7 @@ void study_print(struct study *study, const struct study_row *row)
         print_json(study, row);
     } else {
         for (unsigned i = 0; i < row->n_cells && !study->has_heading; i++)
-            printf("%*s  ", width_of(row->cells[i].name), row->cells[i].name);
+            printf("%*s  ", width_of(row, i), row->cells[i].name);
         if (!study->has_heading)
             putchar('\n');
         study->has_heading = true;
@@ -124,26 +140,37 @@ bool study_measure(const struct study *study, const struct bench_work *work,
     return mpm_judge(judge, &result, 1, study->name, work->backend->name);
 }
 
-bool bench_study(const struct bench *bench)
+static bool run_study(const struct bench *bench, int i)
 {
-    for (size_t i = 0; i < sizeof studies / sizeof *studies; i++) {
-        struct study study = {.bench = bench, .name = studies[i].name};
+    struct study study = {.bench = bench, .name = studies[i].name};
 
-        if (strcmp(bench->study, studies[i].name) != 0)
-            continue;
-        if (studies[i].needs_gpu && bench->device.kind != SL_DEVICE_CUDA) {
-            cli_error("--study %s needs a GPU (sluice devices says why there is none)",
-                      studies[i].name);
-            return false;
-        }
-        const bool good = bench_literals_load(&study.literals, bench, studies[i].n_literals) &&
-                          (!studies[i].scans || bench_load_payloads(&study.scan, bench, 0)) &&
-                          studies[i].run(&study);
-        bench_unload(&study.scan);
-        bench_literals_free(&study.literals);
-        return good;
+    if (studies[i].needs_gpu && bench->device.kind != SL_DEVICE_CUDA) {
+        cli_error("--study %s needs a GPU (sluice devices says why there is none)",
+                  studies[i].name);
+        return false;
     }
-    cli_error("--study '%s' is no study (expected packet-size, literals or match-rate)",
-              bench->study);
+    const bool good = (studies[i].n_literals == 0 ||
+                       bench_literals_load(&study.literals, bench, studies[i].n_literals)) &&
+                      (!studies[i].scans || bench_load_payloads(&study.scan, bench, 0)) &&
+                      studies[i].run(&study);
+    bench_unload(&study.scan);
+    bench_literals_free(&study.literals);
+    return good;
+}
+
+bool bench_study(const struct bench *bench, const char *name)
+{
+    char known[256] = "";
+
+    for (int i = 0; i < N_STUDIES; i++) {
+        const size_t len = strlen(known);
+
+        if (strcmp(name, studies[i].bench) != 0)
+            continue;
+        if (strcmp(bench->study, studies[i].name) == 0)
+            return run_study(bench, i);
+        snprintf(known + len, sizeof known - len, "%s%s", len > 0 ? ", " : "", studies[i].name);
+    }
+    cli_error("--study '%s' is no study of %s (expected one of %s)", bench->study, name, known);
     return false;
 }

@@ -46,9 +46,22 @@ struct sl_mpm_table *study_build(struct study_row *row, const char *algorithm,
 bool study_measure(const struct study *study, const struct bench_work *work,
                    struct mpm_judge *judge, struct study_row *row, double *rate);
 
-/* The studies. */
+/* The studies: of matching, */
 bool study_packet_size(struct study *study);
 bool study_literals(struct study *study);
 bool study_match_rate(struct study *study);
+bool study_hostile(struct study *study);
+
+/* and of sampling: Rabin's fingerprints on GPUs, and DYNABYTE. */
+bool study_machines(struct study *study);
+bool study_optimisations(struct study *study);
+bool study_buffers(struct study *study);
+bool study_word_size(struct study *study);
+bool study_shared_memory(struct study *study);
+bool study_divergence(struct study *study);
+bool study_sorting(struct study *study);
+bool study_streams(struct study *study);
+bool study_markers(struct study *study);
+bool study_period_change(struct study *study);
 
 #endif

@@ -62,7 +62,7 @@ struct planting {
 };
 
 /* An object of random bytes. */
-static void plant(void *user, uint8_t *bytes)
+static uint32_t plant(void *user, uint8_t *bytes)
 {
     struct planting *planting = user;
     uint64_t *state = &planting->state;
@@ -81,6 +81,7 @@ static void plant(void *user, uint8_t *bytes)
 
         memcpy(bytes + at + shift, signature->bytes, signature->len);
     }
+    return OBJECT_LEN;
 }
 
 /* ---- the caller ------------------------------------------------------------------------------ */
@@ -196,10 +197,16 @@ static bool print_rate(const struct match_rate *rate, uint32_t percent, uint32_t
     const bool cuda = rate->study->bench->device.kind == SL_DEVICE_CUDA;
     const int n_rules = percent == 50 && n > FEW ? RULE_OBJECT : RULE_NONE;
     struct planting planting = {rate, 1, percent, n};
+    const struct bench_items items = {.n_batches = N_BUFFERS,
+                                      .n = N_OBJECTS,
+                                      .max_len = OBJECT_LEN,
+                                      .pinned = cuda,
+                                      .fill = plant,
+                                      .user = &planting};
     struct mpm_judge judge = {0};
     struct bench_data data;
     double base = -1;
-    bool good = bench_fill(&data, N_BUFFERS, N_OBJECTS, OBJECT_LEN, cuda, plant, &planting);
+    bool good = bench_fill(&data, &items);
 
     for (int way = 0; way < N_WAYS && good; way++) {
         /* What cannot run is said once. */

@@ -16,7 +16,7 @@ struct stream {
     uint32_t item, at;
 };
 
-static void cut(void *user, uint8_t *bytes)
+static uint32_t cut(void *user, uint8_t *bytes)
 {
     struct stream *stream = user;
 
@@ -37,6 +37,7 @@ static void cut(void *user, uint8_t *bytes)
             stream->batch = (stream->batch + 1) % stream->data->n_batches;
         }
     }
+    return stream->item_len;
 }
 
 /* Microseconds of the kernels over the batch, or -1. */
@@ -88,17 +89,20 @@ static bool print_algorithm(struct study *study, const char *algorithm,
     return good;
 }
 
-/* As many packets as in the thesis' files, and as many as fill a GPU. */
+/* As many packets as in the thesis' files, or as many as fill a GPU: those not with Rabin-Karp,
+ * whose work is each byte times all literals. */
 static bool print_size(struct study *study, uint32_t item_len, uint32_t n_items)
 {
     static const char *const algorithms[] = {"rk", "pfac"};
     struct stream stream = {.data = &study->scan, .item_len = item_len};
+    const struct bench_items items = {
+        .n_batches = 1, .n = n_items, .max_len = item_len, .fill = cut, .user = &stream};
     struct bench_data host = {0}, there = {0};
     struct mpm_judge judge = {0};
-    bool good = bench_fill(&host, 1, n_items, item_len, false, cut, &stream) &&
-                bench_to_device(&there, &host, 0, study->bench->device.index);
+    bool good =
+        bench_fill(&host, &items) && bench_to_device(&there, &host, 0, study->bench->device.index);
 
-    for (size_t a = 0; a < 2 && good; a++)
+    for (size_t a = n_items == THESIS_PACKETS ? 0 : 1; a < 2 && good; a++)
         good = print_algorithm(study, algorithms[a], &there, item_len, &judge);
     bench_unload(&there);
     bench_unload(&host);

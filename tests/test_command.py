@@ -390,6 +390,8 @@ class Command(case.Case):
     def test_studies(self):
         self.assert_bench_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
         self.assert_bench_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
+        self.assert_bench_refused(sluice("bench", "fib", "--study", "literals", "--json"), "'literals'", "lookup-link")
+        self.assert_bench_refused(sluice("bench", "fib", "--study", "lookup-kernel", "--device", "cpu", "--json"), "GPU")
         self.assert_bench_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
                                          "--json"), "packet-size", "GPU")
         result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",
@@ -401,6 +403,27 @@ class Command(case.Case):
             self.assertTrue("note" in row or row["1 core GB/s"] > 0, row)
             self.assertIsNone(row["GPU pinned GB/s"])
         self.assertEqual([row["pinned"] for row in rows if row["algorithm"] == "rk"][-1], 302.227)
+
+    def study_of_sampling(self, name):
+        result = sluice("bench", "sampling", "--study", name, "-r", CAPTURE, "--runs", "1", "--device", "cpu", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return [row for row in map(json.loads, result.stdout.splitlines()) if "study" in row]
+
+    def test_studies_of_sampling(self):
+        self.assert_bench_refused(sluice("bench", "sampling", "--study", "literals", "-r", CAPTURE, "--json"),
+                                  "'literals'", "markers")
+        self.assert_bench_refused(sluice("bench", "sampling", "--study", "sorting", "-r", CAPTURE, "--device", "cpu",
+                                         "--json"), "sorting", "GPU")
+        rows = self.study_of_sampling("markers")
+        self.assertEqual([row["k"] for row in rows if row["markers"] == "generic"], list(range(1, 9)))
+        for row in rows:
+            self.assertGreaterEqual(row["net %, expanded"], row["net %, chunks"], row)
+        periods = [row["period"] for row in self.study_of_sampling("period-change")]
+        self.assertEqual(periods, sorted(periods, key=[32, 64, 48].index))
+        machines = self.study_of_sampling("machines")
+        self.assertEqual(machines[0]["paper Gbit/s"], 0.95)
+        for row in machines:
+            self.assertGreater(row["GB/s"], 0, row)
 
     # ---- pipes and signals
 

@@ -68,20 +68,28 @@ SL_API extern const char *const sl_samplers[];
  * section 4.2.3). One thread. */
 struct sl_sampling_trainer;
 
-/* Keeps at most bytes_len bytes of traffic, 1 to 1 GiB, in host memory. SL_EINVAL, SL_ENOMEM. */
+/* Keeps at most bytes_len bytes of traffic, 1 to 1 GiB, in host memory. chunks: savings are tried
+ * as those of sl_redundancy_config's chunks, which take more samples than matches that are
+ * expanded. SL_EINVAL, SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_sampling_trainer_create(struct sl_sampling_trainer **trainer,
                                                           uint32_t window, uint32_t period,
-                                                          uint32_t bytes_len, struct sl_diag *diag);
+                                                          bool chunks, uint32_t bytes_len,
+                                                          struct sl_diag *diag);
 
 /* Copies a host batch's payloads, less their overlaps. False: nothing more is kept. */
 SL_API bool sl_sampling_trainer_add(struct sl_sampling_trainer *trainer,
                                     const struct sl_batch *batch);
+
+enum { SL_SAMPLING_RANKED_MAX = 16 };
 
 struct sl_sampling_training {
     uint64_t bytes_len; /* of the traffic */
     uint64_t redundant; /* bytes of it that maxp found to repeat */
     uint64_t saved;     /* bytes that samplebyte saves with the markers, 5 taken off a match */
     uint32_t n_markers; /* 0: nothing repeats */
+    uint32_t n_ranked;
+    uint8_t ranked[SL_SAMPLING_RANKED_MAX]; /* byte values, the most frequent of what repeats first;
+                                               the markers are the first of them */
 };
 
 /* Where something repeats, sets the markers of it; else leaves them. SL_ENOMEM. */

@@ -536,6 +536,12 @@ static void test_what_is_refused(void **state)
     sl_batch_free(batch);
     tested->close(context);
     tested->close(NULL);
+    if (tested->device == SL_DEVICE_CUDA) { /* the CPU has some of the hits */
+        struct sl_limits staying = limits;
+
+        staying.device_hits = hit;
+        assert_int_equal(tested->open(&context, watch, &staying, &diag), SL_EUNSUPPORTED);
+    }
     sl_names_watch_free(watch);
     sl_names_watch_free(NULL);
     sl_names_free(names);

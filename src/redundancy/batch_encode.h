@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs the steps of batch_encode_core.h, and the memory that they work in. */
+/* What runs the steps of whole batches, and the memory that they work in. */
 #ifndef REDUNDANCY_BATCH_ENCODE_H
 #define REDUNDANCY_BATCH_ENCODE_H
 
-#include "batch_encode_core.h"
+#include "batch_job_core.h"
 #include "sluice/batch_encoder.h"
 
 #ifdef __cplusplus
@@ -35,6 +35,12 @@ struct encode_layout encode_lay_out(struct encode_job *job, const struct encode_
 static inline size_t encode_begins_len(uint32_t n_items)
 {
     return log_round((n_items + UINT64_C(1)) * sizeof(uint32_t));
+}
+
+/* Bytes of a ring's memory: its first word stands behind it once more. */
+static inline uint64_t encode_ring_memory(const struct encode_sizes *sizes)
+{
+    return sizes->ring_len + sizeof(uint64_t);
 }
 
 struct encode_backend {

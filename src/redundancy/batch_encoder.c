@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches to frames: limits, samplers, jobs under way. The steps are in batch_encode_core.h. */
+/* Batches to frames: limits, samplers, jobs under way. The steps are in batch_*_core.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,9 +4,10 @@
 #include <dirent.h>
 #include <xxhash.h>
 
-#include "batch_encode.h"
 #include "device/device.h"
+#include "frame_check_core.h"
 #include "redundancy_fixture.h"
+#include "sluice/batch_encoder.h"
 #include "sluice/capture.h"
 #include "sluice/device.h"
 #include "sluice/sampling.h"
@@ -148,20 +149,22 @@ static struct sl_batch *new_batch(const struct sl_redundancy_config *config)
 /* Every length, beginning anywhere in a ring, also around its end. */
 static void test_check_is_xxh3(void **state)
 {
-    static uint64_t words[1024];
-    static uint8_t text[sizeof words];
-    const struct ring ring = {words, sizeof words};
+    enum { WORDS = 1024, LEN = 8 * WORDS };
+    static uint64_t words[WORDS + 1];
+    static uint8_t text[LEN];
+    const struct ring ring = {words, LEN};
     uint64_t random = 1;
 
     (void)state;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < WORDS; i++)
         words[i] = test_random(&random);
+    words[WORDS] = words[0];
     for (uint32_t len = 0; len <= 5000; len++) {
-        const uint64_t at = len % 3 == 0 ? sizeof words - len / 48 * 16 - 16
-                                         : test_below(&random, sizeof words / 16) * 16;
+        const uint64_t at =
+            len % 3 == 0 ? LEN - len / 48 * 16 - 16 : test_below(&random, LEN / 16) * 16;
 
         for (uint32_t i = 0; i < len; i++)
-            text[i] = ((const uint8_t *)words)[(at + i) % sizeof words];
+            text[i] = ((const uint8_t *)words)[(at + i) % LEN];
         assert_int_equal(check_packet(&ring, at, len), XXH3_64bits(text, len));
     }
     for (uint32_t i = 0; i < 100; i++) {

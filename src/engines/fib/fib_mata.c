@@ -157,7 +157,7 @@ static bool put(struct mata *mata, uint32_t state, uint32_t word, uint32_t to)
         uint32_t place = mata_place(mata->view, 2, state, word);
 
         while (!is_free(slot = behind_at(mata, 2, place)))
-            place = place + 1 != mata->view->n_places[2] ? place + 1 : 0;
+            place = mata_next(mata->view, place, state, word);
         mata->n_last += slot->transition == 0;
     }
     fib_store64(&slot->state, state);
@@ -177,7 +177,7 @@ static uint64_t *locate_behind(const struct mata *mata, uint32_t state, uint32_t
         if (slot->transition != MATA_TAKEN_BACK && (uint32_t)slot->transition == word &&
             slot->state == state)
             return &slot->transition;
-        place = place + 1 != mata->view->n_places[2] ? place + 1 : 0;
+        place = mata_next(mata->view, place, state, word);
     }
     return NULL;
 }
@@ -743,6 +743,8 @@ static const char *check_sizes(const struct fib_view *view)
             view->reciprocal[i] != UINT64_MAX / view->n_places[i] + 1)
             return "an array has not the length that it says";
     }
+    if (!is_prime(view->n_places[2]))
+        return "its last array's length is not prime";
     return NULL;
 }
 

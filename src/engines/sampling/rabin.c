@@ -85,6 +85,7 @@ extern const struct sl_backend rabin_tiled;
 extern const struct sl_backend rabin_cuda;
 extern const struct sl_backend rabin_cuda_naive;
 extern const struct sl_backend rabin_cuda_packet;
+extern const struct sl_backend rabin_cuda_packet_radix;
 extern const struct sl_backend rabin_cuda_packet_unsorted;
 extern const struct sl_backend rabin_cuda_packet_branches;
 extern const struct sl_backend rabin_cuda_packet_bytes;
@@ -103,6 +104,7 @@ static const struct sl_backend *const backends[] = {&rabin_clmul_avx512,
                                                     &rabin_cuda,
                                                     &rabin_cuda_naive,
                                                     &rabin_cuda_packet,
+                                                    &rabin_cuda_packet_radix,
                                                     &rabin_cuda_packet_unsorted,
                                                     &rabin_cuda_packet_branches,
                                                     &rabin_cuda_packet_bytes,

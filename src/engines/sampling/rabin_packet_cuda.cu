@@ -8,13 +8,16 @@
  * Packet is its Listing 2 with all that section 3.2 improves: 16 bytes a load, tables and ring in
  * shared memory, the ring so laid out that the threads of a warp never meet in a bank, the first
  * window apart and padding fingerprinted and rejected by its position instead of branches, and
- * packets sorted by length, approximately (Listings 3 and 4). Each can be switched off.
+ * packets sorted by length, approximately (Listings 3 and 4). Each can be switched off; in the
+ * place of its sort a radix sort can stand, as in its figure 8b.
  *
  * Different from the paper: no cap of fingerprints a packet, so hits go to one compact array;
  * payloads begin anywhere, so what lies before one in its first 16 bytes is fingerprinted and
  * rejected as padding is; and the shortest and longest length are found on the GPU, where the
  * lengths are. */
 #include <stdlib.h>
+
+#include <cub/device/device_radix_sort.cuh>
 
 #include "base/diag.h"
 #include "device/cuda_internal.h"
@@ -26,7 +29,8 @@ enum {
     BLOCKS_PER_SM = 16,  /* as many as hold all threads of a multiprocessor */
     N_BUCKETS = 128,     /* of lengths: the paper's figure 9 */
     LENGTHS_BLOCK = 256, /* threads */
-    CHUNK = 16           /* bytes */
+    CHUNK = 16,          /* bytes */
+    KEY_BITS = 16        /* of a length that is sorted by: longer ones are alike */
 };
 
 /* What the kernels read of a batch; overlap is NULL where no item has any. */
@@ -171,6 +175,22 @@ static __global__ void __launch_bounds__(LENGTHS_BLOCK)
     const struct sorted entry = {span, i, 0};
 
     sorted[sorting->counts[bucket_of(sorting, span.len)] + places[i]] = entry;
+}
+
+/* What the radix sort is of. */
+static __global__ void __launch_bounds__(LENGTHS_BLOCK)
+    rabin_keys_kernel(struct packets packets, uint16_t *keys, struct sorted *unsorted)
+{
+    const uint32_t i = blockIdx.x * LENGTHS_BLOCK + threadIdx.x;
+
+    if (i >= packets.n)
+        return;
+
+    const struct sl_span span = packets.payload[i];
+    const struct sorted entry = {span, i, 0};
+
+    keys[i] = (uint16_t)(span.len >> KEY_BITS != 0 ? UINT16_MAX : span.len);
+    unsorted[i] = entry;
 }
 
 /* ---- Listing 2 ------------------------------------------------------------------------------- */
@@ -338,10 +358,21 @@ static __global__ void __launch_bounds__(BLOCK)
 typedef void packet_kernel(const struct rabin_table *, struct packets, const struct sorted *,
                            uint8_t *, struct cuda_hits_device);
 
+/* What packets are taken in. */
+enum order { ORDER_ARRIVAL, ORDER_BUCKETS, ORDER_RADIX };
+
 struct variant {
     packet_kernel *kernel; /* NULL: Listing 1's */
-    bool sorted;
+    enum order order;
     enum ring ring;
+};
+
+/* A radix sort of lengths, with what it needs on the way. */
+struct radix {
+    uint16_t *d_keys, *d_sorted_keys;
+    struct sorted *d_unsorted;
+    void *d_scratch;
+    size_t scratch_len;
 };
 
 struct rabin_packet {
@@ -351,6 +382,7 @@ struct rabin_packet {
     struct sorting *d_sorting; /* these where packets are sorted */
     uint32_t *d_places;
     struct sorted *d_sorted;
+    struct radix radix;
 };
 
 static void packet_close(void *context)
@@ -364,6 +396,10 @@ static void packet_close(void *context)
     (void)cudaFree(packet->d_sorting);
     (void)cudaFree(packet->d_places);
     (void)cudaFree(packet->d_sorted);
+    (void)cudaFree(packet->radix.d_keys);
+    (void)cudaFree(packet->radix.d_sorted_keys);
+    (void)cudaFree(packet->radix.d_unsorted);
+    (void)cudaFree(packet->radix.d_scratch);
     free(packet);
 }
 
@@ -372,26 +408,64 @@ static uint32_t max_blocks(const struct rabin_packet *packet)
     return ((const struct cuda_context *)packet->cuda)->n_multiprocessors * BLOCKS_PER_SM;
 }
 
+/* With its scratch the sort; with none how much scratch it needs. */
+static cudaError_t radix_sort(const struct rabin_packet *packet, void *d_scratch, size_t *len,
+                              uint32_t n, cudaStream_t stream)
+{
+    const struct radix *radix = &packet->radix;
+
+    return cub::DeviceRadixSort::SortPairs(d_scratch, *len, radix->d_keys, radix->d_sorted_keys,
+                                           radix->d_unsorted, packet->d_sorted, n, 0, KEY_BITS,
+                                           stream);
+}
+
+static enum sl_status take_radix(struct rabin_packet *packet, uint32_t n, struct sl_diag *diag)
+{
+    struct radix *radix = &packet->radix;
+    enum sl_status status =
+        cuda_status(radix_sort(packet, NULL, &radix->scratch_len, n, NULL), "sorting", diag);
+
+    if (status == SL_OK)
+        status = cuda_take((void **)&radix->d_keys, n * sizeof *radix->d_keys, "sorting", diag);
+    if (status == SL_OK)
+        status = cuda_take((void **)&radix->d_sorted_keys, n * sizeof *radix->d_sorted_keys,
+                           "sorting", diag);
+    if (status == SL_OK)
+        status =
+            cuda_take((void **)&radix->d_unsorted, n * sizeof *radix->d_unsorted, "sorting", diag);
+    if (status == SL_OK)
+        status = cuda_take(&radix->d_scratch, radix->scratch_len, "sorting", diag);
+    return status;
+}
+
+static enum sl_status take_buckets(struct rabin_packet *packet, uint32_t n, struct sl_diag *diag)
+{
+    const enum sl_status status =
+        cuda_take((void **)&packet->d_sorting, sizeof *packet->d_sorting, "sorting", diag);
+
+    return status != SL_OK ? status
+                           : cuda_take((void **)&packet->d_places, n * sizeof *packet->d_places,
+                                       "sorting", diag);
+}
+
 static enum sl_status take_memory(struct rabin_packet *packet, const struct sl_limits *limits,
                                   struct sl_diag *diag)
 {
-    const size_t n = (size_t)limits->max_items + 1;
+    const enum order order = packet->variant->order;
+    const uint32_t n = limits->max_items + 1;
     enum sl_status status = SL_OK;
 
     if (packet->variant->ring == RING_GLOBAL)
         status =
             cuda_take((void **)&packet->d_rings,
                       (size_t)max_blocks(packet) * BLOCK * SL_SAMPLING_WINDOW_MAX, "rings", diag);
-    if (!packet->variant->sorted)
+    if (order == ORDER_ARRIVAL)
         return status;
-    if (status == SL_OK)
-        status = cuda_take((void **)&packet->d_sorting, sizeof *packet->d_sorting, "sorting", diag);
-    if (status == SL_OK)
-        status =
-            cuda_take((void **)&packet->d_places, n * sizeof *packet->d_places, "sorting", diag);
     if (status == SL_OK)
         status =
             cuda_take((void **)&packet->d_sorted, n * sizeof *packet->d_sorted, "sorting", diag);
+    if (status == SL_OK)
+        status = order == ORDER_RADIX ? take_radix(packet, n, diag) : take_buckets(packet, n, diag);
     return status;
 }
 
@@ -421,8 +495,8 @@ static uint32_t blocks_for(uint32_t n, uint32_t each)
     return (uint32_t)(((uint64_t)n + each - 1) / each);
 }
 
-static void sort(const struct rabin_packet *packet, const struct packets *packets,
-                 cudaStream_t stream)
+static void sort_by_buckets(const struct rabin_packet *packet, const struct packets *packets,
+                            cudaStream_t stream)
 {
     const uint32_t n_blocks = blocks_for(packets->n, LENGTHS_BLOCK);
     struct sorting *sorting = packet->d_sorting;
@@ -438,6 +512,17 @@ static void sort(const struct rabin_packet *packet, const struct packets *packet
                                                               packet->d_sorted);
 }
 
+static void sort_by_radix(const struct rabin_packet *packet, const struct packets *packets,
+                          cudaStream_t stream)
+{
+    const struct radix *radix = &packet->radix;
+    size_t len = radix->scratch_len;
+
+    rabin_keys_kernel<<<blocks_for(packets->n, LENGTHS_BLOCK), LENGTHS_BLOCK, 0, stream>>>(
+        *packets, radix->d_keys, radix->d_unsorted);
+    (void)radix_sort(packet, radix->d_scratch, &len, packets->n, stream);
+}
+
 static void launch(const struct rabin_packet *packet, const struct sl_batch *batch)
 {
     const struct cuda_context *cuda = (const struct cuda_context *)packet->cuda;
@@ -451,15 +536,17 @@ static void launch(const struct rabin_packet *packet, const struct sl_batch *bat
         variant->ring != RING_GLOBAL ? BLOCK * rabin_table(cuda->table)->head.window : 0;
     const cudaStream_t stream = (cudaStream_t)batch->stream;
 
-    if (variant->sorted)
-        sort(packet, &packets, stream);
+    if (variant->order == ORDER_BUCKETS)
+        sort_by_buckets(packet, &packets, stream);
+    if (variant->order == ORDER_RADIX)
+        sort_by_radix(packet, &packets, stream);
     if (variant->kernel == NULL)
         rabin_naive_kernel<<<n_blocks, BLOCK, 0, stream>>>(d_table, packets, packet->d_rings,
                                                            cuda_hits_device(cuda));
     else
         variant->kernel<<<n_blocks, BLOCK, ring_len, stream>>>(
-            d_table, packets, variant->sorted ? packet->d_sorted : NULL, packet->d_rings,
-            cuda_hits_device(cuda));
+            d_table, packets, variant->order != ORDER_ARRIVAL ? packet->d_sorted : NULL,
+            packet->d_rings, cuda_hits_device(cuda));
 }
 
 static enum sl_status packet_submit(void *context, const struct sl_batch *batch,
@@ -481,12 +568,12 @@ static enum sl_status packet_wait(void *context)
     return cuda_context_wait(((const struct rabin_packet *)context)->cuda);
 }
 
-/* Defines a backend rabin_cuda_<symbol>: its kernel, whether packets are sorted, its ring. */
-#define BACKEND(symbol, label, kernel, sorted, ring)                                          \
+/* Defines a backend rabin_cuda_<symbol>: its kernel, the order of packets, its ring. */
+#define BACKEND(symbol, label, kernel, order, ring)                                           \
     static enum sl_status symbol##_open(void **context, const void *table,                    \
                                         const struct sl_limits *limits, struct sl_diag *diag) \
     {                                                                                         \
-        static const struct variant variant = {kernel, sorted, ring};                         \
+        static const struct variant variant = {kernel, order, ring};                          \
                                                                                               \
         return packet_open(context, table, limits, diag, &variant);                           \
     }                                                                                         \
@@ -499,18 +586,25 @@ static enum sl_status packet_wait(void *context)
 
 #define PACKET(...) rabin_packet_kernel<form<__VA_ARGS__>>
 
-BACKEND(naive, "cuda-naive", NULL, false, RING_GLOBAL)
-BACKEND(packet, "cuda-packet", (PACKET(16, true, RING_BANKED, false)), true, RING_BANKED)
-BACKEND(packet_unsorted, "cuda-packet-unsorted", (PACKET(16, true, RING_BANKED, false)), false,
+BACKEND(naive, "cuda-naive", NULL, ORDER_ARRIVAL, RING_GLOBAL)
+BACKEND(packet, "cuda-packet", (PACKET(16, true, RING_BANKED, false)), ORDER_BUCKETS, RING_BANKED)
+BACKEND(packet_radix, "cuda-packet-radix", (PACKET(16, true, RING_BANKED, false)), ORDER_RADIX,
         RING_BANKED)
-BACKEND(packet_branches, "cuda-packet-branches", (PACKET(16, true, RING_BANKED, true)), true,
+BACKEND(packet_unsorted, "cuda-packet-unsorted", (PACKET(16, true, RING_BANKED, false)),
+        ORDER_ARRIVAL, RING_BANKED)
+BACKEND(packet_branches, "cuda-packet-branches", (PACKET(16, true, RING_BANKED, true)),
+        ORDER_BUCKETS, RING_BANKED)
+BACKEND(packet_bytes, "cuda-packet-bytes", (PACKET(1, true, RING_BANKED, false)), ORDER_BUCKETS,
         RING_BANKED)
-BACKEND(packet_bytes, "cuda-packet-bytes", (PACKET(1, true, RING_BANKED, false)), true, RING_BANKED)
-BACKEND(packet_word4, "cuda-packet-word4", (PACKET(4, true, RING_BANKED, false)), true, RING_BANKED)
-BACKEND(packet_word8, "cuda-packet-word8", (PACKET(8, true, RING_BANKED, false)), true, RING_BANKED)
-BACKEND(packet_flat, "cuda-packet-flat", (PACKET(16, true, RING_FLAT, false)), true, RING_FLAT)
-BACKEND(packet_tables, "cuda-packet-tables", (PACKET(16, true, RING_GLOBAL, false)), true,
+BACKEND(packet_word4, "cuda-packet-word4", (PACKET(4, true, RING_BANKED, false)), ORDER_BUCKETS,
+        RING_BANKED)
+BACKEND(packet_word8, "cuda-packet-word8", (PACKET(8, true, RING_BANKED, false)), ORDER_BUCKETS,
+        RING_BANKED)
+BACKEND(packet_flat, "cuda-packet-flat", (PACKET(16, true, RING_FLAT, false)), ORDER_BUCKETS,
+        RING_FLAT)
+BACKEND(packet_tables, "cuda-packet-tables", (PACKET(16, true, RING_GLOBAL, false)), ORDER_BUCKETS,
         RING_GLOBAL)
-BACKEND(packet_ring, "cuda-packet-ring", (PACKET(16, false, RING_BANKED, false)), true, RING_BANKED)
-BACKEND(packet_global, "cuda-packet-global", (PACKET(16, false, RING_GLOBAL, false)), true,
+BACKEND(packet_ring, "cuda-packet-ring", (PACKET(16, false, RING_BANKED, false)), ORDER_BUCKETS,
+        RING_BANKED)
+BACKEND(packet_global, "cuda-packet-global", (PACKET(16, false, RING_GLOBAL, false)), ORDER_BUCKETS,
         RING_GLOBAL)

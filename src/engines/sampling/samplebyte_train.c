@@ -9,13 +9,13 @@
 
 enum {
     MATCH_COST = 5,      /* bytes that a match takes to encode (DYNABYTE, section III) */
-    MAX_MARKERS = 16,    /* that are tried: the paper's savings do not grow beyond 8 */
     MAX_BYTES = 1 << 30, /* of traffic */
     MEAN_ITEM = 64       /* bytes: what room for items is made by */
 };
 
 struct sl_sampling_trainer {
     struct sl_sampling_config config;
+    bool chunks;            /* savings are those of the windows alone */
     struct sl_batch *batch; /* what was added */
     uint64_t bytes_len;
     struct sl_hits hits;
@@ -25,7 +25,8 @@ struct sl_sampling_trainer {
 };
 
 enum sl_status sl_sampling_trainer_create(struct sl_sampling_trainer **trainer, uint32_t window,
-                                          uint32_t period, uint32_t bytes_len, struct sl_diag *diag)
+                                          uint32_t period, bool chunks, uint32_t bytes_len,
+                                          struct sl_diag *diag)
 {
     struct sl_sampling_trainer *made;
     enum sl_status status;
@@ -40,6 +41,7 @@ enum sl_status sl_sampling_trainer_create(struct sl_sampling_trainer **trainer, 
     made->config.sampler = "maxp";
     made->config.window = window;
     made->config.period = period;
+    made->chunks = chunks;
 
     struct sl_sampling_table *table;
     status = sl_sampling_build(&table, &made->config, diag);
@@ -97,6 +99,7 @@ bool sl_sampling_trainer_add(struct sl_sampling_trainer *trainer, const struct s
 
 /* What a sampler finds to repeat. */
 struct trial {
+    bool chunks;
     uint64_t redundant;
     uint64_t saved;
     uint64_t n_of_byte[256]; /* in what repeats */
@@ -140,18 +143,18 @@ static enum sl_status find_hits(struct sl_sampling_trainer *trainer, struct sl_d
     return status;
 }
 
-/* Lengthens a match of a window at `at` with one at `earlier`, backwards to `begin`, forwards to
- * `end`, and takes it. Returns where it ends. */
+/* Takes a match of a window at `at` with one at `earlier`; where it is not a chunk, it is
+ * lengthened backwards to `begin` and forwards to `end`. Returns where it ends. */
 static uint32_t take_match(const struct sl_sampling_trainer *trainer, struct trial *trial,
                            uint32_t earlier, uint32_t at, uint32_t begin, uint32_t end)
 {
     const uint8_t *bytes = trainer->batch->bytes;
     uint32_t before = 0, len = trainer->config.window;
 
-    while (at - before > begin && earlier > before &&
+    while (!trial->chunks && at - before > begin && earlier > before &&
            bytes[at - before - 1] == bytes[earlier - before - 1])
         before++;
-    while (at + len < end && bytes[at + len] == bytes[earlier + len])
+    while (!trial->chunks && at + len < end && bytes[at + len] == bytes[earlier + len])
         len++;
     for (uint32_t i = at - before; i < at + len; i++)
         trial->n_of_byte[bytes[i]]++;
@@ -186,13 +189,13 @@ static void try_item(struct sl_sampling_trainer *trainer, struct trial *trial,
         *latest_of(trainer, hits[i].id) = span.offset + hits[i].offset + 1;
 }
 
-static enum sl_status run_trial(struct sl_sampling_trainer *trainer, struct trial *trial,
-                                struct sl_diag *diag)
+static enum sl_status run_trial(struct sl_sampling_trainer *trainer, bool chunks,
+                                struct trial *trial, struct sl_diag *diag)
 {
     const struct sl_hits *hits = &trainer->hits;
     const enum sl_status status = find_hits(trainer, diag);
 
-    *trial = (struct trial){.redundant = 0};
+    *trial = (struct trial){.chunks = chunks};
     if (status != SL_OK)
         return status;
     memset(trainer->latest, 0, sizeof *trainer->latest << trainer->latest_log);
@@ -221,35 +224,38 @@ static int most_frequent(const struct trial *trial, const bool marker[256])
 enum sl_status sl_sampling_trainer_end(struct sl_sampling_trainer *trainer, bool marker[256],
                                        struct sl_sampling_training *training, struct sl_diag *diag)
 {
-    struct trial by_maxp, trials[MAX_MARKERS];
-    int ranked[MAX_MARKERS];
+    struct trial by_maxp, trials[SL_SAMPLING_RANKED_MAX];
     uint64_t most_saved = 0;
     uint32_t n = 0;
     enum sl_status status;
 
+    *training = (struct sl_sampling_training){.bytes_len = trainer->bytes_len};
     trainer->config.sampler = "maxp";
-    status = run_trial(trainer, &by_maxp, diag);
+    status = run_trial(trainer, false, &by_maxp, diag);
     trainer->config.sampler = "samplebyte";
     memset(trainer->config.marker, 0, sizeof trainer->config.marker);
-    for (; status == SL_OK && n < MAX_MARKERS; n++) {
-        ranked[n] = most_frequent(&by_maxp, trainer->config.marker);
-        if (ranked[n] < 0)
+    while (status == SL_OK && n < SL_SAMPLING_RANKED_MAX) {
+        const int byte = most_frequent(&by_maxp, trainer->config.marker);
+
+        if (byte < 0)
             break;
-        trainer->config.marker[ranked[n]] = true;
-        status = run_trial(trainer, &trials[n], diag);
+        training->ranked[n] = (uint8_t)byte;
+        trainer->config.marker[byte] = true;
+        status = run_trial(trainer, trainer->chunks, &trials[n], diag);
         if (trials[n].saved > most_saved)
             most_saved = trials[n].saved;
+        n++;
     }
     if (status != SL_OK)
         return status;
 
-    *training = (struct sl_sampling_training){.bytes_len = trainer->bytes_len,
-                                              .redundant = by_maxp.redundant};
+    training->redundant = by_maxp.redundant;
+    training->n_ranked = n;
     if (most_saved == 0)
         return SL_OK;
     memset(marker, 0, 256 * sizeof *marker);
     do
-        marker[ranked[training->n_markers]] = true;
+        marker[training->ranked[training->n_markers]] = true;
     while ((double)trials[training->n_markers++].saved < 0.99 * (double)most_saved);
     training->saved = trials[training->n_markers - 1].saved;
     return SL_OK;

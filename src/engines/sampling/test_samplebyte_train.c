@@ -8,11 +8,12 @@ enum { ITEM = 1000, N_ITEMS = 200, WINDOW = 32, PERIOD = 32, ROOM = 1 << 20 };
 
 static struct sl_batch *batch;
 
-static struct sl_sampling_trainer *create(void)
+static struct sl_sampling_trainer *create(bool chunks)
 {
     struct sl_sampling_trainer *trainer;
 
-    assert_int_equal(sl_sampling_trainer_create(&trainer, WINDOW, PERIOD, ROOM, NULL), SL_OK);
+    assert_int_equal(sl_sampling_trainer_create(&trainer, WINDOW, PERIOD, chunks, ROOM, NULL),
+                     SL_OK);
     return trainer;
 }
 
@@ -46,7 +47,7 @@ static void fill(uint64_t *random, const char *letters)
 static void test_finds_the_letters(void **state)
 {
     bool marker[256] = {[7] = true};
-    struct sl_sampling_trainer *trainer = create();
+    struct sl_sampling_trainer *trainer = create(false);
     struct sl_sampling_training training;
     uint64_t random = 1;
 
@@ -65,13 +66,33 @@ static void test_finds_the_letters(void **state)
     for (int byte = 0; byte < 256; byte++)
         n += marker[byte];
     assert_int_equal(n, training.n_markers);
+    for (uint32_t i = 0; i < n; i++)
+        assert_true(marker[training.ranked[i]]);
+    sl_sampling_trainer_free(trainer);
+}
+
+/* Where chunks are referred to every one of them needs a sample: either letter is not enough. */
+static void test_chunks_take_more_markers(void **state)
+{
+    bool marker[256] = {false};
+    struct sl_sampling_trainer *trainer = create(true);
+    struct sl_sampling_training training;
+    uint64_t random = 1;
+
+    (void)state;
+    fill(&random, "Qz");
+    assert_true(sl_sampling_trainer_add(trainer, batch));
+    assert_int_equal(sl_sampling_trainer_end(trainer, marker, &training, NULL), SL_OK);
+    assert_true(marker['Q'] && marker['z']);
+    assert_in_range(training.n_markers, 2, training.n_ranked);
+    assert_in_range(training.saved, 1, (N_ITEMS - 4) * (400 / WINDOW) * (WINDOW - 5));
     sl_sampling_trainer_free(trainer);
 }
 
 static void test_nothing_repeats(void **state)
 {
     bool marker[256] = {[7] = true};
-    struct sl_sampling_trainer *trainer = create();
+    struct sl_sampling_trainer *trainer = create(false);
     struct sl_sampling_training training;
     uint8_t item[ITEM];
     uint64_t random = 2;
@@ -97,7 +118,7 @@ static void test_nothing_repeats(void **state)
 static void test_overlap_and_room(void **state)
 {
     bool marker[256] = {false};
-    struct sl_sampling_trainer *trainer = create();
+    struct sl_sampling_trainer *trainer = create(false);
     struct sl_sampling_training training;
     static uint8_t source[100000];
     uint64_t random = 3, done = 0;
@@ -126,10 +147,10 @@ static void test_refusals(void **state)
     struct sl_diag diag;
 
     (void)state;
-    assert_int_equal(sl_sampling_trainer_create(&trainer, 11, 32, ROOM, &diag), SL_EINVAL);
+    assert_int_equal(sl_sampling_trainer_create(&trainer, 11, 32, false, ROOM, &diag), SL_EINVAL);
     assert_non_null(strstr(diag.text, "11 bytes"));
-    assert_int_equal(sl_sampling_trainer_create(&trainer, 32, 0, ROOM, &diag), SL_EINVAL);
-    assert_int_equal(sl_sampling_trainer_create(&trainer, 32, 32, 0, &diag), SL_EINVAL);
+    assert_int_equal(sl_sampling_trainer_create(&trainer, 32, 0, false, ROOM, &diag), SL_EINVAL);
+    assert_int_equal(sl_sampling_trainer_create(&trainer, 32, 32, false, 0, &diag), SL_EINVAL);
     assert_non_null(strstr(diag.text, "0 bytes"));
     assert_null(trainer);
     sl_sampling_trainer_free(NULL);
@@ -138,9 +159,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_the_letters),
-        cmocka_unit_test(test_nothing_repeats),
-        cmocka_unit_test(test_overlap_and_room),
+        cmocka_unit_test(test_finds_the_letters), cmocka_unit_test(test_chunks_take_more_markers),
+        cmocka_unit_test(test_nothing_repeats),   cmocka_unit_test(test_overlap_and_room),
         cmocka_unit_test(test_refusals),
     };
 
