@@ -391,14 +391,10 @@ static void packet_close(void *context)
 
     if (packet == NULL)
         return;
-    void *const memory[] = {packet->d_rings,
-                            packet->d_sorting,
-                            packet->d_places,
-                            packet->d_sorted,
-                            packet->radix.d_keys,
-                            packet->radix.d_sorted_keys,
-                            packet->radix.d_unsorted,
-                            packet->radix.d_scratch};
+    void *const memory[] = {packet->d_rings,          packet->d_sorting,
+                            packet->d_places,         packet->d_sorted,
+                            packet->radix.d_keys,     packet->radix.d_sorted_keys,
+                            packet->radix.d_unsorted, packet->radix.d_scratch};
     cuda_context_close_with(packet->cuda, memory, sizeof memory / sizeof *memory);
     free(packet);
 }
