@@ -763,7 +763,8 @@ class Command(case.Case):
                          [(row["bench"], row["variant"]) for row in rows])
         self.assertEqual(kept["machine"], lines[0]["machine"])
         self.assertEqual({row["bench"] for row in rows} - {"clamscan"},
-                         {"ceiling", "header", "mpm/50", "sampling", "virus/100", "names", "all", "zstd", "scan"})
+                         {"ceiling", "header", "mpm/50", "sampling", "virus/100", "names", "packet names", "all", "zstd",
+                          "scan"})
         cores = len(os.sched_getaffinity(0))
         series = {}
         for row in rows:
@@ -793,7 +794,7 @@ class Command(case.Case):
                 self.assertEqual(batch["batch"], number)
                 moments = [batch["fill_begin"], batch["filled"]]
                 self.assertEqual([engine["engine"] for engine in batch["engines"]],
-                                 ["header", "mpm/50", "sampling", "virus/100"])
+                                 ["header", "mpm/50", "sampling", "virus/100", "packet names"])
                 for engine in batch["engines"]:
                     moments += [engine["begin"], engine["end"]]
                 moments.append(batch["drained"])
