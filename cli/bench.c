@@ -45,7 +45,7 @@ static const char usage[] =
     "  --sample             train tables on half of the data, measure on the other half\n"
     "  --all-cores          rows on all cores too, a context each; of sampling too\n"
     "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
-    "  --study NAME         a paper's study instead: packet-size, literals or match-rate; of\n"
+    "  --study NAME         a study instead: packet-size, literals, match-rate or hostile; of\n"
     "                       sampling: machines, optimisations, buffers, word-size, shared-memory,\n"
     "                       divergence, sorting, streams, markers or period-change\n\n"
     "Of scan, with --files and --device-bytes as of mpm:\n"
