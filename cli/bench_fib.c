@@ -7,29 +7,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench_names.h"
+#include "bench_fib.h"
 #include "cli.h"
-#include "device/device.h"
 
 enum {
     CPU_BATCH = 16384, /* names */
     CPU_BATCHES = 128,
-    CUDA_BATCH = 1 << 20,
-    N_LANES = 4,           /* batches in flight to a GPU */
     UPDATES = 4096,        /* a call */
     MAX_UPDATED = 1000000, /* names put in and taken out */
     PHASE_US = 500000      /* of look-ups without updates */
-};
-
-/* What all rows of one table share. */
-struct fib_bench {
-    const struct bench *bench;
-    struct bench_names names;
-    struct bench_data trace[2]; /* average, heavy */
-    uint32_t *wanted[2];        /* their answers */
-    struct bench_data there[2]; /* on the GPU, one batch each */
-    struct sl_fib *fib;
-    const char *plane;
 };
 
 /* Work of one thread is timed by that thread's own clock: what others do on the same core meanwhile
@@ -49,224 +35,71 @@ static uint64_t own_ns(void)
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-struct lane {
-    void *context;
-    struct sl_stage *stage;
-    struct sl_batch view;
-    struct sl_fib_answers answers;
-    size_t first; /* name of the trace that the batch under way begins with */
-    bool busy;
-};
-
-struct run {
-    const struct sl_fib_backend *backend;
-    const struct bench_data *data;
-    const uint32_t *wanted; /* compared with while not NULL */
-    struct lane lanes[N_LANES];
-    unsigned n_lanes;
-    struct device_timer *timer;
-    uint64_t n_wrong;
-    bool failed;
-};
-
-static void end_batch(struct run *run, struct lane *lane, uint32_t n)
-{
-    if (!lane->busy)
-        return;
-    run->failed |= run->backend->wait(lane->context) != SL_OK;
-    lane->busy = false;
-    if (run->wanted == NULL || lane->answers.memory == SL_MEMORY_DEVICE)
-        return;
-    for (uint32_t i = 0; i < n; i++)
-        run->n_wrong += lane->answers.next_hop[i] != run->wanted[lane->first + i];
-}
-
-static void begin_batch(struct run *run, struct lane *lane, const struct sl_batch *batch)
-{
-    const struct sl_batch *there = batch;
-
-    if (lane->stage != NULL) {
-        run->failed |= sl_stage_upload(lane->stage, batch, &lane->view) != SL_OK;
-        there = &lane->view;
-    }
-    if (run->timer != NULL)
-        device_timer_begin(run->timer, there->stream);
-    run->failed |= run->backend->submit(lane->context, there, &lane->answers) != SL_OK;
-    if (run->timer != NULL)
-        device_timer_end(run->timer, there->stream);
-    lane->busy = !run->failed;
-}
-
-static double run_once(void *user)
-{
-    struct run *run = user;
-    uint32_t in_lane[N_LANES] = {0};
-    size_t first = 0;
-
-    for (size_t b = 0; b < run->data->n_batches && !run->failed; b++) {
-        const struct sl_batch *batch = &run->data->batches[b];
-        struct lane *lane = &run->lanes[b % run->n_lanes];
-
-        end_batch(run, lane, in_lane[b % run->n_lanes]);
-        lane->first = first;
-        in_lane[b % run->n_lanes] = batch->n_items;
-        begin_batch(run, lane, batch);
-        first += batch->n_items;
-    }
-    for (unsigned i = 0; i < run->n_lanes; i++)
-        end_batch(run, &run->lanes[i], in_lane[i]);
-    return (double)run->data->items;
-}
-
-static double run_by_gpu_clock(void *user)
-{
-    struct run *run = user;
-
-    return run_once(run) / device_timer_seconds(run->timer);
-}
-
-static double run_by_own_clock(void *user)
-{
-    const uint64_t begin = own_ns();
-    const double n = run_once(user);
-
-    return n * 1e9 / (double)(own_ns() - begin);
-}
-
-static bool open_lane(const struct fib_bench *fib, const struct run *run, struct lane *lane,
-                      struct sl_diag *diag)
-{
-    const struct sl_batch *batch = &run->data->batches[0];
-    const bool cuda = run->backend->device == SL_DEVICE_CUDA;
-    struct sl_limits limits = {.device = fib->bench->device.index};
-
-    for (size_t i = 0; i < run->data->n_batches; i++) {
-        if (run->data->batches[i].n_items > limits.max_items)
-            limits.max_items = run->data->batches[i].n_items;
-        if (run->data->batches[i].bytes_len > limits.max_bytes)
-            limits.max_bytes = run->data->batches[i].bytes_len;
-    }
-    lane->answers.cap = (size_t)limits.max_items + 1; /* one where all batches are empty */
-    const size_t len = lane->answers.cap * sizeof(uint32_t);
-    lane->answers.next_hop = cuda ? device_pinned_alloc(len) : malloc(len);
-    return lane->answers.next_hop != NULL &&
-           run->backend->open(&lane->context, sl_fib_table(fib->fib), &limits, diag) == SL_OK &&
-           (!cuda || batch->memory == SL_MEMORY_DEVICE ||
-            sl_stage_open(&lane->stage, &limits, diag) == SL_OK);
-}
-
-static void close_lane(const struct run *run, struct lane *lane)
-{
-    run->backend->close(lane->context);
-    sl_stage_close(lane->stage);
-    if (run->backend->device == SL_DEVICE_CUDA)
-        device_pinned_free(lane->answers.next_hop, lane->answers.cap * sizeof(uint32_t));
-    else
-        free(lane->answers.next_hop);
-}
-
-/* The rate, after a pass whose answers are all compared. False: said. */
-static bool measure(struct fib_bench *fib, struct run *run, struct bench_rate *rate)
-{
-    struct sl_diag diag = {.text = "no memory for answers"};
-    const uint32_t runs = fib->bench->runs;
-    bool good = true;
-
-    for (unsigned i = 0; i < run->n_lanes && good; i++)
-        good = open_lane(fib, run, &run->lanes[i], &diag);
-    if (!good) {
-        cli_diag(&diag);
-    } else {
-        (void)run_once(run);
-        run->wanted = NULL;
-        *rate = run->timer != NULL                      ? bench_rates(runs, run_by_gpu_clock, run)
-                : run->backend->device == SL_DEVICE_CPU ? bench_rates(runs, run_by_own_clock, run)
-                                                        : bench_measure(runs, run_once, run);
-        good = !run->failed && run->n_wrong == 0;
-        if (!good)
-            cli_error("bench: %s.%s: %llu wrong answers%s", fib->plane, run->backend->name,
-                      (unsigned long long)run->n_wrong, run->failed ? ", and it failed" : "");
-    }
-    for (unsigned i = 0; i < run->n_lanes; i++)
-        close_lane(run, &run->lanes[i]);
-    return good;
-}
-
-static bool print_lookups(struct fib_bench *fib, const struct sl_fib_backend *backend, int which,
-                          const struct bench_data *data, const char *how)
-{
-    const bool there = data->batches[0].memory == SL_MEMORY_DEVICE;
-    struct run run = {.backend = backend,
-                      .data = data,
-                      .wanted = fib->wanted[which],
-                      .n_lanes = backend->device == SL_DEVICE_CUDA && !there ? N_LANES : 1};
-    struct bench_row row = {
-        .what = fib->plane, .data = fib->trace[which].text, .unit = 1e6, .unit_name = "M names/s"};
-    char variant[64];
-
-    if (there)
-        run.timer = device_timer_open(fib->bench->device.index);
-    const bool good = measure(fib, &run, &row.rate);
-    device_timer_close(run.timer);
-    if (!good)
-        return false;
-    snprintf(variant, sizeof variant, "%s%s", backend->name, how);
-    row.variant = variant;
-    if (backend->device == SL_DEVICE_CUDA && !there)
-        row.best_ceiling = device_link_rate(fib->bench->device.index, 64 << 20) /
-                           ((double)data->crossing / (double)data->items);
-    bench_print(fib->bench, &row);
-    return true;
-}
-
-static bool print_backend(struct fib_bench *fib, const struct sl_fib_backend *backend)
+static bool print_backend(const struct fib_bench *fib, const struct sl_fib_backend *backend)
 {
     for (int which = 0; which < 2; which++) {
-        if (backend->device == SL_DEVICE_CPU) {
-            if (!print_lookups(fib, backend, which, &fib->trace[which], ""))
-                return false;
-            continue;
-        }
-        if (!print_lookups(fib, backend, which, &fib->there[which], ", on the device") ||
-            (which == 0 &&
-             !print_lookups(fib, backend, which, &fib->trace[which], ", from pinned memory")))
+        const struct fib_work work = {.backend = backend,
+                                      .table = sl_fib_table(fib->fib),
+                                      .data = &fib->trace[which],
+                                      .wanted = fib->wanted[which],
+                                      .n_lanes = 1};
+        struct fib_result result;
+
+        if (!fib_measure(fib->bench, &work, &result))
             return false;
+        const struct bench_row row = {.what = fib->plane,
+                                      .variant = backend->name,
+                                      .data = fib->trace[which].text,
+                                      .rate = result.rate,
+                                      .unit = 1e6,
+                                      .unit_name = "M names/s"};
+        bench_print(fib->bench, &row);
     }
     return true;
 }
 
-/* Interwoven batches have a row of their own only on GPUs: for a CPU they are a detour. */
+/* A GPU that was asked for by name has its rows alone. */
+static bool is_cuda_alone(const struct bench *bench)
+{
+    return bench->device.kind == SL_DEVICE_CUDA && strcmp(bench->device_name, "auto") != 0;
+}
+
 static bool is_measured(const struct fib_bench *fib, const struct sl_fib_backend *backend,
                         char why[SL_WHY_LEN])
 {
+    const bool cuda = backend->device == SL_DEVICE_CUDA;
+
     why[0] = '\0';
-    if (backend->device == SL_DEVICE_CUDA && fib->bench->device.kind != SL_DEVICE_CUDA)
+    if (cuda ? fib->bench->device.kind != SL_DEVICE_CUDA : is_cuda_alone(fib->bench))
         return false;
-    return strncmp(backend->name, "tiled", 5) != 0 && strstr(backend->name, "interwoven") == NULL &&
-           backend->usable(why);
+    return strncmp(backend->name, "tiled", 5) != 0 && backend->usable(why);
 }
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
 /* Look-ups on a thread of their own, as long as they are wanted. */
 struct looker {
-    struct fib_bench *fib;
+    const struct fib_bench *fib;
     const struct sl_fib_backend *backend;
-    struct run run;
+    void *context;
+    struct sl_fib_answers answers;
     _Atomic uint64_t n; /* names so far */
     clockid_t clock;    /* the thread's */
-    atomic_bool stop;
+    atomic_bool stop, failed;
 };
 
 static void *look_on(void *user)
 {
     struct looker *looker = user;
+    const struct bench_data *data = &looker->fib->trace[0];
 
     while (!atomic_load(&looker->stop)) {
-        for (size_t b = 0; b < looker->run.data->n_batches && !atomic_load(&looker->stop); b++) {
-            begin_batch(&looker->run, &looker->run.lanes[0], &looker->run.data->batches[b]);
-            end_batch(&looker->run, &looker->run.lanes[0], 0);
-            atomic_fetch_add(&looker->n, looker->run.data->batches[b].n_items);
+        for (size_t b = 0; b < data->n_batches && !atomic_load(&looker->stop); b++) {
+            if (looker->backend->submit(looker->context, &data->batches[b], &looker->answers) !=
+                    SL_OK ||
+                looker->backend->wait(looker->context) != SL_OK)
+                atomic_store(&looker->failed, true);
+            atomic_fetch_add(&looker->n, data->batches[b].n_items);
         }
     }
     return NULL;
@@ -412,38 +245,69 @@ static void print_undisturbed(struct fib_bench *fib, struct looker *looker)
     print_updates(fib, "look-ups, another core counts", counting, fib->bench->runs, "M names/s");
 }
 
-static bool bench_updates(struct fib_bench *fib)
+static bool open_looker(struct looker *looker, const struct fib_bench *fib)
+{
+    const struct sl_limits limits = {.max_items = CPU_BATCH, .max_bytes = UINT32_MAX};
+    struct sl_fib_table *table = sl_fib_table(fib->fib);
+
+    looker->fib = fib;
+    looker->backend = sl_fib_choose(sl_fib_engine(table), SL_DEVICE_CPU, NULL);
+    looker->answers.next_hop = malloc(CPU_BATCH * sizeof *looker->answers.next_hop);
+    looker->answers.cap = CPU_BATCH;
+    return looker->answers.next_hop != NULL &&
+           looker->backend->open(&looker->context, table, &limits, NULL) == SL_OK;
+}
+
+static void close_looker(struct looker *looker)
+{
+    looker->backend->close(looker->context);
+    free(looker->answers.next_hop);
+}
+
+static bool update_under(struct fib_bench *fib, struct looker *looker)
 {
     static const double free[2] = {0, 0};
     static const double paces[2] = {[SL_FIB_INSERT] = 1e6, [SL_FIB_DELETE] = 2e6};
-    struct looker looker = {.fib = fib};
-    struct sl_diag diag = {0};
     pthread_t thread;
 
-    looker.backend = sl_fib_choose(sl_fib_engine(sl_fib_table(fib->fib)), SL_DEVICE_CPU, NULL);
-    looker.run = (struct run){.backend = looker.backend, .data = &fib->trace[0], .n_lanes = 1};
-    if (!print_verbs(fib, free, NULL))
-        return false;
-    if (!open_lane(fib, &looker.run, &looker.run.lanes[0], &diag) ||
-        pthread_create(&thread, NULL, look_on, &looker) != 0 ||
-        pthread_getcpuclockid(thread, &looker.clock) != 0) {
+    if (pthread_create(&thread, NULL, look_on, looker) != 0) {
         cli_error("bench: no thread for look-ups");
         return false;
     }
-    (void)usleep(PHASE_US);
-    print_undisturbed(fib, &looker);
-    const bool good = print_verbs(fib, free, &looker) && print_verbs(fib, paces, &looker);
-    atomic_store(&looker.stop, true);
+    bool good = pthread_getcpuclockid(thread, &looker->clock) == 0;
+    if (good) {
+        (void)usleep(PHASE_US);
+        print_undisturbed(fib, looker);
+    }
+    good = good && print_verbs(fib, free, looker) && print_verbs(fib, paces, looker);
+    atomic_store(&looker->stop, true);
     pthread_join(thread, NULL);
-    close_lane(&looker.run, &looker.run.lanes[0]);
+    if (atomic_load(&looker->failed))
+        cli_error("bench: %s.%s failed", fib->plane, looker->backend->name);
+    return good && !atomic_load(&looker->failed);
+}
+
+static bool bench_updates(struct fib_bench *fib)
+{
+    static const double free[2] = {0, 0};
+    struct looker looker = {.fib = fib};
+
+    if (!print_verbs(fib, free, NULL))
+        return false;
+    const bool opened = open_looker(&looker, fib);
+    if (!opened)
+        cli_error("bench: no memory for look-ups");
+    const bool good = opened && update_under(fib, &looker);
+    close_looker(&looker);
     return good;
 }
 
 /* ---- one table ------------------------------------------------------------------------------- */
 
-/* The last of the tables stays. */
+/* The last of the tables stays. A GPU's rows need but one. */
 static bool bench_build(struct fib_bench *fib)
 {
+    const uint32_t runs = is_cuda_alone(fib->bench) ? 0 : fib->bench->runs;
     double rates[BENCH_RUNS_MAX + 1];
     struct sl_fib_config config;
     struct sl_fib_info info;
@@ -452,7 +316,7 @@ static bool bench_build(struct fib_bench *fib)
 
     sl_fib_config_init(&config);
     config.plane = fib->plane;
-    for (uint32_t r = 0; r <= fib->bench->runs; r++) { /* a warm-up first */
+    for (uint32_t r = 0; r <= runs; r++) { /* a warm-up first */
         sl_fib_free(fib->fib);
         fib->fib = NULL;
         const uint64_t begin = own_ns();
@@ -466,50 +330,42 @@ static bool bench_build(struct fib_bench *fib)
     snprintf(variant, sizeof variant, "build, %.1f B a name, %.0f control",
              (double)info.plane_len / (double)info.n_entries,
              (double)info.control_len / (double)info.n_entries);
-    print_updates(fib, variant, rates + 1, fib->bench->runs, "M names/s");
+    print_updates(fib, variant, rates + (runs > 0), runs > 0 ? runs : 1, "M names/s");
     return true;
 }
 
-/* The answers of the unaggregated table, once for all planes. */
+/* Once for all planes. */
 static bool find_wanted(struct fib_bench *fib, int which)
 {
-    const struct bench_data *data = &fib->trace[which];
-    size_t n = 0;
-
-    if (fib->wanted[which] != NULL)
-        return true;
-    fib->wanted[which] = malloc(data->items * sizeof(uint32_t));
     if (fib->wanted[which] == NULL)
-        return false;
-    for (size_t b = 0; b < data->n_batches; b++) {
-        const struct sl_batch *batch = &data->batches[b];
+        fib->wanted[which] = fib_wanted(fib->fib, &fib->trace[which]);
+    return fib->wanted[which] != NULL;
+}
 
-        for (uint32_t i = 0; i < batch->n_items; i++)
-            fib->wanted[which][n++] =
-                sl_fib_match(fib->fib, batch->bytes + batch->payload[i].offset,
-                             batch->payload[i].len)
-                    .next_hop;
+static bool bench_backends(struct fib_bench *fib)
+{
+    const struct sl_fib_engine *engine = sl_fib_engine(sl_fib_table(fib->fib));
+    char why[SL_WHY_LEN];
+    bool good = true;
+
+    for (size_t i = 0; engine->backends[i] != NULL && good; i++) {
+        const struct sl_fib_backend *backend = engine->backends[i];
+
+        if (is_measured(fib, backend, why))
+            good = backend->device == SL_DEVICE_CUDA ? fib_cuda_rows(fib, fib->cuda, backend)
+                                                     : print_backend(fib, backend);
+        else if (why[0] != '\0')
+            bench_print_why(fib->bench, fib->plane, backend->name, why);
     }
-    return true;
+    return good;
 }
 
 static bool bench_plane(struct fib_bench *fib)
 {
-    const struct sl_fib_engine *engine;
-    char why[SL_WHY_LEN];
-    bool good = true;
-
     if (!bench_build(fib))
         return true;
-    engine = sl_fib_engine(sl_fib_table(fib->fib));
-    good = find_wanted(fib, 0) && find_wanted(fib, 1);
-    for (size_t i = 0; engine->backends[i] != NULL && good; i++) {
-        if (is_measured(fib, engine->backends[i], why))
-            good = print_backend(fib, engine->backends[i]);
-        else if (why[0] != '\0')
-            bench_print_why(fib->bench, fib->plane, engine->backends[i]->name, why);
-    }
-    good = good && bench_updates(fib);
+    const bool good = find_wanted(fib, 0) && find_wanted(fib, 1) && bench_backends(fib) &&
+                      (is_cuda_alone(fib->bench) || bench_updates(fib));
     sl_fib_free(fib->fib);
     fib->fib = NULL;
     return good;
@@ -531,21 +387,20 @@ static bool is_selected(const struct bench *bench, const char *plane)
 
 static bool bench_table(const struct bench *bench, size_t n_entries)
 {
-    const bool cuda = bench->device.kind == SL_DEVICE_CUDA;
     struct fib_bench fib = {.bench = bench};
     bool good = bench_names_load(&fib.names, bench, n_entries);
 
     for (int i = 0; i < 2 && good; i++)
-        good = bench_names_trace(&fib.trace[i], &fib.names, i == 1, cuda ? 4 : CPU_BATCHES,
-                                 cuda ? CUDA_BATCH : CPU_BATCH, cuda) &&
-               (!cuda || bench_to_device(&fib.there[i], &fib.trace[i], 0, bench->device.index));
+        good = bench_names_trace(&fib.trace[i], &fib.names, i == 1, CPU_BATCHES, CPU_BATCH, false);
+    if (good && bench->device.kind == SL_DEVICE_CUDA)
+        good = (fib.cuda = fib_cuda_load(&fib)) != NULL;
     for (size_t i = 0; sl_fib_planes[i] != NULL && good; i++) {
         fib.plane = sl_fib_planes[i];
         if (is_selected(bench, fib.plane))
             good = bench_plane(&fib);
     }
+    fib_cuda_unload(fib.cuda);
     for (int i = 0; i < 2; i++) {
-        bench_unload(&fib.there[i]);
         bench_unload(&fib.trace[i]);
         free(fib.wanted[i]);
     }
@@ -557,6 +412,8 @@ bool bench_fib(const struct bench *bench)
 {
     bool good = true;
 
+    if (bench->study != NULL)
+        return fib_study(bench);
     for (size_t i = 0; i < bench->n_entries && good; i++)
         good = bench_table(bench, bench->entries[i]);
     return good;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli.h"
 
 enum {
@@ -15,6 +16,7 @@ enum {
     LINE_MAX_LEN = 4096,
     LABELS_MAX = 64, /* of a generated or recombined name */
     PATH_LEN = 40,   /* bytes of a path, at most */
+    WOVEN_LEN = 256, /* bytes that an interwoven name takes, at most: the longest of 32 */
     NAME_TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64,
     MAX_STALE = 1000 /* names in a row that there are already: there are no more */
 };
@@ -305,6 +307,7 @@ static bool fill_trace(struct bench_data *data, struct trace *trace)
             data->bytes += len;
         }
         data->batches[b] = *batch;
+        data->batches[b].packet = NULL;
         data->items += batch->n_items;
         data->crossing += batch->bytes_len + (uint64_t)batch->n_items * sizeof(struct sl_span);
     }
@@ -357,6 +360,46 @@ bool bench_names_trace(struct bench_data *data, const struct bench_names *names,
     snprintf(data->text, sizeof data->text, "%.48s, %s trace of %.1f B", names->text,
              heavy ? "heavy" : "average", (double)data->bytes / (double)data->items);
     return good;
+}
+
+bool bench_names_weave(struct bench_data *to, const struct bench_data *from, bool pinned,
+                       double *rate)
+{
+    struct sl_diag diag = {.text = "interwoven names do not fit"};
+    uint64_t ns = 0;
+
+    to->owned = calloc(from->n_batches, sizeof *to->owned);
+    to->batches = calloc(from->n_batches, sizeof *to->batches);
+    if (to->owned == NULL || to->batches == NULL) {
+        cli_error("bench: no memory for a trace");
+        return false;
+    }
+    for (; to->n_batches < from->n_batches; to->n_batches++) {
+        struct sl_batch **batch = &to->owned[to->n_batches];
+        const struct sl_batch *plain = &from->batches[to->n_batches];
+
+        if (sl_batch_create(batch, plain->n_items * WOVEN_LEN + 4096, plain->n_items, pinned,
+                            &diag) != SL_OK) {
+            cli_diag(&diag);
+            return false;
+        }
+        memset((*batch)->bytes, 0, (*batch)->bytes_cap);
+        const uint64_t begin = clock_ns();
+        if (sl_fib_interweave(*batch, plain) != SL_OK) {
+            cli_diag(&diag);
+            to->n_batches++; /* to be freed */
+            return false;
+        }
+        ns += clock_ns() - begin;
+        to->batches[to->n_batches] = **batch;
+        to->batches[to->n_batches].packet = NULL;
+        to->crossing += (*batch)->bytes_len + (uint64_t)plain->n_items * sizeof(struct sl_span);
+    }
+    to->items = from->items;
+    to->bytes = from->bytes;
+    memcpy(to->text, from->text, sizeof to->text);
+    *rate = (double)to->items * 1e9 / (double)ns;
+    return true;
 }
 
 /* ---- as a table ------------------------------------------------------------------------------ */

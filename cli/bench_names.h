@@ -30,4 +30,9 @@ struct sl_names *bench_names_table(const struct bench_names *from);
 bool bench_names_trace(struct bench_data *data, const struct bench_names *names, bool heavy,
                        size_t n_batches, uint32_t n_items, bool pinned);
 
+/* The same names interwoven by the host (section 4), in batches of the same names; *rate becomes
+ * names a second that one core does so. False: said. */
+bool bench_names_weave(struct bench_data *to, const struct bench_data *from, bool pinned,
+                       double *rate);
+
 #endif

@@ -298,13 +298,14 @@ static bool print_finding(const struct bench *bench, const struct bench_data *da
 
 static bool print_looking_up(const struct bench *bench, const struct bench_data *data,
                              const struct sl_names_watch *watch, const struct sl_backend *backend,
-                             const char *from)
+                             const char *from, bool stays)
 {
     const struct bench_work work = {.backend = backend,
                                     .table = watch,
                                     .data = data,
                                     .device = bench->device.index,
-                                    .units = (double)data->items};
+                                    .units = (double)data->items,
+                                    .stays = stays};
     struct bench_result result;
     char variant[64];
 
@@ -327,10 +328,12 @@ static bool bench_data_of(const struct bench *bench, const struct bench_data *da
             if (why[0] != '\0')
                 bench_print_why(bench, "names", backend->name, why);
         } else if (backend->device == SL_DEVICE_CPU) {
-            good = print_looking_up(bench, data, watch, backend, "");
+            good = print_looking_up(bench, data, watch, backend, "", false);
         } else {
-            good = print_looking_up(bench, data, watch, backend, ", from pinned memory") &&
-                   print_looking_up(bench, there, watch, backend, ", on the device");
+            good =
+                print_looking_up(bench, data, watch, backend, ", pinned", false) &&
+                print_looking_up(bench, there, watch, backend, ", on the device, kernel", true) &&
+                print_looking_up(bench, there, watch, backend, ", on the device, hits back", false);
         }
     }
     return good;

@@ -20,9 +20,6 @@ enum {
     SCANNERS_MAX = 256 /* threads */
 };
 
-/* Bytes of a scanner's batches: 0 is its default. */
-static const uint32_t batch_lens[2][2] = {{0}, {4 << 20, 16 << 20}};
-
 struct file {
     const char *path;
     uint64_t len;
@@ -85,7 +82,11 @@ static bool list_files(struct scan *scan)
     char text[32];
 
     scan->files = calloc(bench->n_file_paths + 1, sizeof *scan->files);
-    for (size_t i = 0; i < bench->n_file_paths && scan->files != NULL; i++) {
+    if (scan->files == NULL) {
+        cli_error("out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < bench->n_file_paths; i++) {
         struct stat file;
 
         if (stat(bench->file_paths[i], &file) != 0 || !S_ISREG(file.st_mode))
@@ -168,8 +169,7 @@ static double scan_once(void *user)
     return (double)scan->len;
 }
 
-static bool open_scanners(struct scan *scan, enum sl_device_kind kind, uint32_t batch_len,
-                          unsigned n)
+static bool open_scanners(struct scan *scan, enum sl_device_kind kind, unsigned n)
 {
     struct sl_clamav_scan_config config;
     struct sl_diag diag = {0};
@@ -178,7 +178,6 @@ static bool open_scanners(struct scan *scan, enum sl_device_kind kind, uint32_t 
     sl_clamav_scan_config_init(&config);
     if (kind == SL_DEVICE_CUDA)
         config.device = scan->bench->device;
-    config.batch_len = batch_len;
     config.match = on_match;
     config.user = scan;
     for (scan->n_scanners = 0; scan->n_scanners < n && status == SL_OK;) {
@@ -196,8 +195,7 @@ static void close_scanners(struct scan *scan)
         sl_clamav_close(scan->scanners[--scan->n_scanners]);
 }
 
-static bool row_of_scanner(struct scan *scan, enum sl_device_kind kind, uint32_t batch_len,
-                           unsigned n_threads)
+static bool row_of_scanner(struct scan *scan, enum sl_device_kind kind, unsigned n_threads)
 {
     char variant[64];
     struct bench_row row = {.what = "scan",
@@ -207,12 +205,9 @@ static bool row_of_scanner(struct scan *scan, enum sl_device_kind kind, uint32_t
                             .unit_name = "GB/s",
                             .cores = n_threads};
 
-    if (kind == SL_DEVICE_CUDA)
-        snprintf(variant, sizeof variant, "cuda, batches of %u MiB, %u threads", batch_len >> 20,
-                 n_threads);
-    else
-        snprintf(variant, sizeof variant, "cpu, %u threads", n_threads);
-    bool good = open_scanners(scan, kind, batch_len, n_threads);
+    snprintf(variant, sizeof variant, "%s, %u thread%s", kind == SL_DEVICE_CUDA ? "cuda" : "cpu",
+             n_threads, n_threads == 1 ? "" : "s");
+    bool good = open_scanners(scan, kind, n_threads);
     scan->team = good ? bench_team_start(n_threads, scan_files, scan) : NULL;
     good = scan->team != NULL;
     if (good) {
@@ -233,8 +228,8 @@ static bool rows_of_scanners(struct scan *scan)
 
     for (unsigned n = 1; n <= cores && good; n = n < cores ? cores : cores + 1)
         for (int kind = SL_DEVICE_CPU; kind <= SL_DEVICE_CUDA && good; kind++)
-            for (int i = 0; i <= kind && scan->db[kind] != NULL && good; i++)
-                good = row_of_scanner(scan, (enum sl_device_kind)kind, batch_lens[kind][i], n);
+            if (scan->db[kind] != NULL)
+                good = row_of_scanner(scan, (enum sl_device_kind)kind, n);
     return good;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The studies of the papers: their tables, and what they share. */
+/* The studies, of papers and our own: their tables, and what they share. */
 #include "bench_study.h"
 
 #include <jansson.h>
@@ -12,12 +12,13 @@ enum { NUMBER_WIDTH = 8, TEXT_WIDTH = 20 /* columns, at least */ };
 
 static const struct {
     const char *bench, *name;
-    size_t n_literals; /* to be generated where none are named; 0: it takes none */
+    size_t n_literals; /* to be generated where none are named; 0: it takes none, or its own */
     bool scans, needs_gpu;
     bool (*run)(struct study *study);
 } studies[] = {{"mpm", "packet-size", 1800, true, true, study_packet_size},
                {"mpm", "literals", 1800, true, false, study_literals},
                {"mpm", "match-rate", 50000, false, false, study_match_rate},
+               {"mpm", "hostile", 0, false, false, study_hostile},
                {"sampling", "machines", 0, false, false, study_machines},
                {"sampling", "optimisations", 0, false, true, study_optimisations},
                {"sampling", "buffers", 0, false, true, study_buffers},

@@ -50,6 +50,7 @@ bool study_measure(const struct study *study, const struct bench_work *work,
 bool study_packet_size(struct study *study);
 bool study_literals(struct study *study);
 bool study_match_rate(struct study *study);
+bool study_hostile(struct study *study);
 
 /* and of sampling: Rabin's fingerprints on GPUs, and DYNABYTE. */
 bool study_machines(struct study *study);

@@ -16,11 +16,18 @@
 #include "cli.h"
 #include "scan.h"
 
-enum { ENTRIES = 8192, PROGRESS_NS = 250000000, FEED_LEN = 1 << 16 };
+enum {
+    ENTRIES = 8192,
+    AHEAD = 32,          /* files that are opened, and read ahead, before one is scanned */
+    AHEAD_LEN = 4 << 20, /* bytes of each */
+    PROGRESS_NS = 250000000,
+    FEED_LEN = 1 << 16
+};
 
 /* A file on its way, or a line of the walk. */
 struct entry {
     char *path;
+    int fd;           /* opened ahead, or -1 */
     const char *note; /* "Excluded", "Empty file", ...: nothing to scan */
     char *error;
     char **names; /* of matches, as printed */
@@ -38,9 +45,10 @@ struct job {
 
     pthread_mutex_t lock;
     pthread_cond_t work, room;
-    /* A ring: printed up to `printed`, taken by threads up to `taken`, filled up to `filled`. */
+    /* A ring: printed up to `printed`, taken by threads up to `taken`, opened ahead (or left to who
+     * takes it) up to `opened`, filled up to `filled`. */
     struct entry entries[ENTRIES];
-    uint64_t printed, taken, filled;
+    uint64_t printed, taken, opened, filled;
     bool walked; /* no more will be filled */
     bool failed;
     struct sl_diag diag;
@@ -204,10 +212,13 @@ static void free_entry(struct entry *entry)
 {
     for (size_t i = 0; i < entry->n_names; i++)
         free(entry->names[i]);
+    if (entry->fd >= 0) /* the scan ended before */
+        (void)close(entry->fd);
     free(entry->names);
     free(entry->error);
     free(entry->path);
     memset(entry, 0, sizeof *entry);
+    entry->fd = -1;
 }
 
 /* Prints what is done, in order. The lock is held. */
@@ -298,6 +309,12 @@ static enum sl_status scan_stdin(struct sl_clamav_scanner *scanner, struct entry
     return status == SL_OK ? sl_clamav_feed_end(scanner, entry) : status;
 }
 
+/* Files cannot be waited for as pipes can: O_NONBLOCK is for what is none after all. */
+static int open_file(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 static enum sl_status scan_entry(struct job *job, struct sl_clamav_scanner *scanner,
                                  struct entry *entry)
 {
@@ -308,7 +325,8 @@ static enum sl_status scan_entry(struct job *job, struct sl_clamav_scanner *scan
         entry->note = NULL;
         return scan_stdin(scanner, entry);
     }
-    const int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const int fd = entry->fd >= 0 ? entry->fd : open_file(entry->path);
+    entry->fd = -1;
     if (fd < 0) {
         set_error(entry, errno == EACCES ? "Access denied" : strerror(errno));
         on_done(job, entry, &nothing);
@@ -341,6 +359,45 @@ static struct entry *take_entry(struct job *job, bool wait)
     return entry;
 }
 
+/* The next entry that is to be opened ahead: its number, and its path, as the entry may be taken
+ * meanwhile. False: there is none. The lock is held. */
+static bool next_ahead(struct job *job, uint64_t *number, char path[PATH_MAX])
+{
+    if (job->opened < job->taken)
+        job->opened = job->taken;
+    while (job->opened < job->filled && job->opened < job->taken + AHEAD) {
+        const struct entry *entry = &job->entries[job->opened % ENTRIES];
+
+        *number = job->opened++;
+        if (!entry->done && entry->note == NULL && strlen(entry->path) < PATH_MAX) {
+            memcpy(path, entry->path, strlen(entry->path) + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* So that the disk reads many files at once: opens those that come next and has them read. */
+static void open_ahead(struct job *job)
+{
+    char path[PATH_MAX];
+    uint64_t number;
+
+    pthread_mutex_lock(&job->lock);
+    while (!job->failed && next_ahead(job, &number, path)) {
+        pthread_mutex_unlock(&job->lock);
+        const int fd = open_file(path);
+        if (fd >= 0)
+            (void)posix_fadvise(fd, 0, AHEAD_LEN, POSIX_FADV_WILLNEED);
+        pthread_mutex_lock(&job->lock);
+        if (number >= job->taken)
+            job->entries[number % ENTRIES].fd = fd;
+        else if (fd >= 0) /* who took it did not wait */
+            (void)close(fd);
+    }
+    pthread_mutex_unlock(&job->lock);
+}
+
 static void *scan_thread(void *user)
 {
     struct job *job = user;
@@ -361,6 +418,7 @@ static void *scan_thread(void *user)
         }
         if (entry == NULL)
             break;
+        open_ahead(job);
         status = scan_entry(job, scanner, entry);
     }
     if (status == SL_OK)
@@ -601,6 +659,8 @@ bool scan_run(const struct scan_options *options, const struct sl_clamav_db *db,
     job->progress = isatty(STDERR_FILENO) && !options->quiet &&
                     (!isatty(STDOUT_FILENO) || options->infected_only);
     job->begin_ns = job->last_ns = clock_ns();
+    for (int i = 0; i < ENTRIES; i++)
+        job->entries[i].fd = -1;
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->work, NULL);
     pthread_cond_init(&job->room, NULL);

@@ -94,7 +94,8 @@ struct plain {
 static void open_engine(struct plain *plain, int e, const struct sl_engine *engine,
                         const void *table)
 {
-    const struct sl_limits limits = {BATCH_ITEMS, BATCH_LEN + SL_BATCH_ALIGN, MAX_HITS, 0};
+    const struct sl_limits limits = {
+        .max_items = BATCH_ITEMS, .max_bytes = BATCH_LEN + SL_BATCH_ALIGN, .max_hits = MAX_HITS};
     struct sl_diag diag;
 
     plain->engine[e].backend = sl_engine_choose(engine, SL_DEVICE_CPU, NULL);

@@ -390,6 +390,8 @@ class Command(case.Case):
     def test_studies(self):
         self.assert_bench_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
         self.assert_bench_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
+        self.assert_bench_refused(sluice("bench", "fib", "--study", "literals", "--json"), "'literals'", "lookup-link")
+        self.assert_bench_refused(sluice("bench", "fib", "--study", "lookup-kernel", "--device", "cpu", "--json"), "GPU")
         self.assert_bench_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
                                          "--json"), "packet-size", "GPU")
         result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "device/columns.h"
 #include "device/device.h"
 #include "sluice/sluice.h"
 
@@ -242,6 +243,34 @@ static void test_memory_of_callers_arrives(void **state)
     sl_stage_close(stage);
 }
 
+/* Columns that are laid behind the items, by an item too long for that, and far too long. */
+static void test_long_columns_arrive(void **state)
+{
+    enum { PACKED = COLUMNS_PACKED_LEN / sizeof(struct sl_packet), MANY = 3 * PACKED };
+    static const uint32_t n_items[] = {MANY, PACKED + 1, PACKED, 2 * PACKED, 2 * PACKED + 1};
+    const struct sl_limits large = {.max_items = MANY, .max_bytes = MANY * SL_BATCH_ALIGN};
+    struct sl_batch *batch = make_batch(large.max_bytes, MANY);
+    struct sl_stage *stage;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(sl_stage_open(&stage, &large, &diag), SL_OK);
+    for (size_t i = 0; i < sizeof n_items / sizeof *n_items; i++)
+        for (uint16_t overlap = 0; overlap < 2; overlap++) {
+            sl_batch_reset(batch);
+            batch->max_items = n_items[i];
+            fill_batch(batch, 7, overlap, 1 + i);
+            assert_int_equal(batch->n_items, n_items[i]);
+            struct sl_batch lean = *batch;
+            lean.packet = NULL;
+            upload_and_check(stage, batch);
+            upload_and_check(stage, &lean);
+        }
+    sl_stage_close(stage);
+    batch->max_items = MANY;
+    sl_batch_free(batch);
+}
+
 static void test_one_batch_crosses_to_two_stages_at_once(void **state)
 {
     struct sl_stage *stages[2] = {open_stage(), open_stage()};
@@ -327,8 +356,41 @@ static void check_run(struct sl_hits *hits, uint32_t item, size_t n, size_t n_ke
     }
 }
 
-/* Few after many and many after few, more than the context or the caller has room for: of what the
- * copy with the count carries, nothing is lost, left over or written behind the array. */
+struct run_test {
+    struct matcher matcher;
+    void *context;
+    size_t context_room; /* hits */
+    struct sl_stage *stage;
+    struct sl_batch *batch;
+};
+
+/* A run of n hits comes back to an array of this room. */
+static void check_room(const struct run_test *test, uint32_t n, size_t cap, bool pinned)
+{
+    const size_t room = cap < test->context_room ? cap : test->context_room;
+    const size_t n_kept = n < room ? n : room, len = (cap + 1) * sizeof(struct sl_hit);
+    struct sl_hits hits = {pinned ? device_pinned_alloc(len) : malloc(len), cap, 0};
+    const struct sl_hit guard = {0xABCDEF, 1, 2};
+    struct sl_batch view;
+
+    assert_non_null(hits.hit);
+    hits.hit[cap] = guard;
+    fill_runs(test->batch, n);
+    assert_int_equal(sl_stage_upload(test->stage, test->batch, &view), SL_OK);
+    assert_int_equal(test->matcher.backend->submit(test->context, &view, &hits), SL_OK);
+    assert_int_equal(test->matcher.backend->wait(test->context), n > n_kept ? SL_EOVERFLOW : SL_OK);
+    hits.cap = n_kept; /* what sorting may touch */
+    check_run(&hits, 0, n, n_kept);
+    assert_memory_equal(&hits.hit[cap], &guard, sizeof guard);
+    if (pinned)
+        device_pinned_free(hits.hit, len);
+    else
+        free(hits.hit);
+}
+
+/* Few after many and many after few, more than the context or the caller has room for, to memory
+ * that the GPU writes itself and to other: of what the copy with the count carries, nothing is
+ * lost, left over or written behind the array. */
 static void test_any_number_of_hits_comes_back(void **state)
 {
     enum { MAX = 900000, ROOM = 800000 };
@@ -336,37 +398,22 @@ static void test_any_number_of_hits_comes_back(void **state)
                                       3, 0,    900000, 900000, 7,      700000};
     static const size_t caps[] = {MAX, ROOM, 400000, 5000, 1, 0};
     const struct sl_limits for_runs = {.max_items = 2, .max_bytes = 2 * MAX + 32, .max_hits = ROOM};
-    struct sl_batch *batch = make_batch(2 * MAX + 32, 2);
-    struct matcher matcher = make_matcher("x");
-    void *context = open_matcher(&matcher, &for_runs);
-    struct sl_stage *stage;
+    struct run_test test = {
+        .matcher = make_matcher("x"), .context_room = ROOM, .batch = make_batch(2 * MAX + 32, 2)};
     struct sl_diag diag;
 
     (void)state;
-    assert_int_equal(sl_stage_open(&stage, &for_runs, &diag), SL_OK);
+    test.context = open_matcher(&test.matcher, &for_runs);
+    assert_int_equal(sl_stage_open(&test.stage, &for_runs, &diag), SL_OK);
     for (size_t c = 0; c < sizeof caps / sizeof *caps; c++)
         for (size_t i = 0; i < sizeof n_hits / sizeof *n_hits; i++) {
-            const size_t room = caps[c] < ROOM ? caps[c] : ROOM;
-            const size_t n_kept = n_hits[i] < room ? n_hits[i] : room;
-            struct sl_hits hits = {malloc((caps[c] + 1) * sizeof *hits.hit), caps[c], 0};
-            const struct sl_hit guard = {0xABCDEF, 1, 2};
-            struct sl_batch view;
-
-            hits.hit[caps[c]] = guard;
-            fill_runs(batch, n_hits[i]);
-            assert_int_equal(sl_stage_upload(stage, batch, &view), SL_OK);
-            assert_int_equal(matcher.backend->submit(context, &view, &hits), SL_OK);
-            assert_int_equal(matcher.backend->wait(context),
-                             n_hits[i] > n_kept ? SL_EOVERFLOW : SL_OK);
-            hits.cap = n_kept; /* what sorting may touch */
-            check_run(&hits, 0, n_hits[i], n_kept);
-            assert_memory_equal(&hits.hit[caps[c]], &guard, sizeof guard);
-            free(hits.hit);
+            check_room(&test, n_hits[i], caps[c], false);
+            check_room(&test, n_hits[i], caps[c], true);
         }
-    matcher.backend->close(context);
-    sl_mpm_free(matcher.table);
-    sl_stage_close(stage);
-    sl_batch_free(batch);
+    test.matcher.backend->close(test.context);
+    sl_mpm_free(test.matcher.table);
+    sl_stage_close(test.stage);
+    sl_batch_free(test.batch);
 }
 
 /* Two tables and two contexts of one of them work on one upload; the next upload is queued behind
@@ -488,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_engines_run_on_memory_that_is_there_already),
         cmocka_unit_test(test_all_columns_arrive),
         cmocka_unit_test(test_memory_of_callers_arrives),
+        cmocka_unit_test(test_long_columns_arrive),
         cmocka_unit_test(test_one_batch_crosses_to_two_stages_at_once),
         cmocka_unit_test(test_any_number_of_hits_comes_back),
         cmocka_unit_test(test_engines_share_an_upload_and_a_stream),

@@ -114,7 +114,7 @@ struct sl_batch {
     struct sl_origin *origin; /* NULL where the caller needs none */
 
     /* Set by sl_batch_create where pinned, else NULL and 0: the arena and the room behind it,
-     * bytes. An upload to a GPU lays the columns there, behind the last item: all of it is one
+     * bytes. An upload to a GPU lays short columns there, behind the last item: all of it is one
      * copy. */
     uint8_t *room;
     size_t room_len;

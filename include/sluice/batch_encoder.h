@@ -41,7 +41,7 @@ struct sl_batch_encoder_config {
     bool frames_stay;         /* CUDA: frames are left in the GPU's memory */
 };
 
-/* The frames of a batch, valid until the next wait. */
+/* The frames of a batch, valid until the next submit or wait. */
 struct sl_frames {
     uint32_t n;            /* as many as the batch had items, in their order */
     const uint32_t *begin; /* n + 1: bytes before each frame; the last is the length of all. On a

@@ -127,7 +127,7 @@ struct sl_clamav_result {
 
 struct sl_clamav_scan_config {
     struct sl_device device; /* where the filter runs; sl_device_choose */
-    uint32_t batch_len;      /* bytes of a batch; 0: 4 MiB on a CPU, 16 MiB on a GPU */
+    uint32_t batch_len;      /* bytes of a batch; 0: 4 MiB */
     bool all_matches;        /* else the first match ends an object */
     uint64_t max_scan_len;   /* of each object no more bytes are scanned; 0: no limit */
 

@@ -57,9 +57,10 @@ SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
  * back sooner and the view to be worked on sets the view's host_bytes to NULL after sl_stage_wait.
  *
  * A pinned batch of sl_batch_create crosses in one copy: its columns are laid behind its items
- * first, in the arena's memory; one thread may send it to several stages. Other batches take a copy
- * for each column. `packet` does not cross where it is NULL: who runs engines that read no headers
- * uploads a copy of the struct without it. SL_EINVAL: above the limits. SL_EDEVICE. */
+ * first, in the arena's memory; one thread may send it to several stages. A column of more than 256
+ * KiB and those behind it, and all of other batches, take a copy each. `packet` does not cross
+ * where it is NULL: who runs engines that read no headers uploads a copy of the struct without it.
+ * SL_EINVAL: above the limits. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                                struct sl_batch *view);
 

@@ -198,8 +198,9 @@ SL_API void sl_fib_table_info(const struct sl_fib_table *table, struct sl_fib_ta
 /* Answers of a batch: entry i is item i's. Results are dense, one a name, so they are plain columns
  * and no hits: 4 bytes a name cross back instead of 16, and none can overflow. This is why names
  * have backends of their own kind; all else is as in sluice/engine.h. Caller-owned, lent until
- * wait. In host memory, fastest from GPUs where it is pinned; CUDA backends also leave them in
- * memory of their device. */
+ * wait. From a GPU they are copied to host memory, fastest where it is pinned. Where `memory` says
+ * that it is, CUDA backends write there themselves, and nothing is copied; likewise in memory of
+ * their device. */
 struct sl_fib_answers {
     uint32_t *next_hop;    /* as many as the batch has items; SL_FIB_NONE: no match */
     uint32_t *prefix_len;  /* bytes of the matched prefix, 0 also where none matched; NULL: unwanted
@@ -209,7 +210,10 @@ struct sl_fib_answers {
 };
 
 /* As struct sl_backend: a context serves one thread at a time, one batch at a time. Items of a
- * batch are names: the payload spans. limits.max_hits is not looked at. */
+ * batch are names: the payload spans. limits.max_hits is not looked at.
+ *
+ * CUDA backends also take batches in pinned memory, without a stage: the kernel reads the names
+ * there. With answers in pinned memory too this has the least latency. */
 struct sl_fib_backend {
     const char *name;
     enum sl_device_kind device;

@@ -148,6 +148,8 @@ SL_API void sl_names_watch_count(const struct sl_names_watch *watch,
  * takes memory of the host and the device for as long as the old one is used. SL_ENOMEM from it:
  * there is none.
  *
+ * Open says SL_EUNSUPPORTED where the limits ask for hits to stay on the GPU.
+ *
  * Needs the packet column, and for Ethernet type 0x8624 the origin column (the link type), on GPUs
  * in memory of the host as always. */
 SL_API extern const struct sl_engine sl_names_engine;

@@ -4,6 +4,7 @@
 #define SLUICE_SLUICE_H
 
 #include "sluice/batch.h"
+#include "sluice/batch_encoder.h"
 #include "sluice/capture.h"
 #include "sluice/clamav.h"
 #include "sluice/detect.h"

@@ -235,13 +235,36 @@ static void check_zeros(const uint8_t *bytes, size_t from, size_t to)
         assert_int_equal(bytes[at], 0);
 }
 
+/* How many columns were laid behind the items, and how many there are. */
+static unsigned pack(const struct sl_batch *view, unsigned *n_columns)
+{
+    const struct columns at =
+        columns_behind(view->bytes_len, view->n_items, view->has_overlap, view->packet != NULL);
+    struct column column[COLUMNS_MAX];
+
+    *n_columns = columns_of(column, view, &at);
+    const unsigned n_packed = columns_pack(view, column, *n_columns);
+    assert_int_equal(columns_aligned(columns_packed_len(view, column, n_packed)),
+                     n_packed < *n_columns ? column[n_packed].at : columns_aligned(at.end));
+    return n_packed;
+}
+
+static void check_all_packed(const struct sl_batch *view)
+{
+    unsigned n_columns;
+
+    const unsigned n_packed = pack(view, &n_columns);
+    assert_int_equal(n_packed, n_columns);
+    assert_int_equal(n_packed, 1 + view->has_overlap + (view->packet != NULL));
+}
+
 static void check_packed(const struct sl_batch *batch, const struct sl_batch *view)
 {
     const size_t n = batch->n_items;
     const struct columns at =
         columns_behind(view->bytes_len, n, view->has_overlap, view->packet != NULL);
 
-    assert_true(columns_pack(view, &at));
+    check_all_packed(view);
     assert_memory_equal(view->bytes, batch->bytes, batch->bytes_len);
     assert_int_equal(at.payload, batch->bytes_len);
     assert_int_equal(at.overlap % SL_BATCH_ALIGN, 0);
@@ -286,15 +309,12 @@ static void test_packing_again_changes_nothing(void **state)
     (void)state;
     fill_batch(batch, 20, 3);
     struct sl_batch view = with_room(batch);
-    const struct columns all = columns_behind(view.bytes_len, view.n_items, true, true);
-    assert_true(columns_pack(&view, &all));
+    check_all_packed(&view);
     uint8_t *before = malloc(view.room_len);
     memcpy(before, view.bytes, view.room_len);
 
     view.packet = NULL;
-    const struct columns fewer = columns_behind(view.bytes_len, view.n_items, true, false);
-    assert_true(fewer.end < all.end);
-    assert_true(columns_pack(&view, &fewer));
+    check_all_packed(&view);
     assert_memory_equal(view.bytes, before, view.room_len);
     free(before);
     free(view.bytes);
@@ -305,22 +325,54 @@ static void test_columns_stay_out_of_memory_that_is_not_theirs(void **state)
 {
     struct sl_batch *batch = make_batch(256, 4);
     uint8_t other[256];
+    unsigned n;
 
     (void)state;
     fill_batch(batch, 64, 0);
     struct sl_batch view = with_room(batch);
-    const struct columns at = columns_behind(view.bytes_len, view.n_items, false, true);
+    const size_t end = columns_behind(view.bytes_len, view.n_items, false, true).end;
 
-    assert_false(columns_pack(batch, &at)); /* not pinned: no room */
-    view.room_len = at.end - 1;
-    assert_false(columns_pack(&view, &at));
-    view.room_len = at.end;
+    assert_int_equal(pack(batch, &n), 0); /* not pinned: no room */
+    view.room_len = end - 1;
+    assert_int_equal(pack(&view, &n), 1);
+    assert_int_equal(view.bytes[end - 1], 0xEE);
+    view.room_len = end;
     view.bytes = other; /* a copy with an arena of its own */
-    assert_false(columns_pack(&view, &at));
+    assert_int_equal(pack(&view, &n), 0);
     view.bytes = view.room;
-    assert_true(columns_pack(&view, &at));
+    assert_int_equal(pack(&view, &n), 2);
     free(view.room);
     sl_batch_free(batch);
+}
+
+/* The longest columns that are laid behind the items, and those of one item more. */
+static void test_long_columns_stay_where_they_are(void **state)
+{
+    enum { SPANS = COLUMNS_PACKED_LEN / sizeof(struct sl_span) };
+    enum { PACKETS = COLUMNS_PACKED_LEN / sizeof(struct sl_packet) };
+    static const struct {
+        uint32_t n_items;
+        bool overlap, packet;
+        unsigned n_packed;
+    } cases[] = {
+        {SPANS, false, false, 1},    {SPANS + 1, false, false, 0}, {SPANS, true, false, 2},
+        {SPANS + 1, true, false, 0}, {PACKETS, false, true, 2},    {PACKETS + 1, false, true, 1},
+        {PACKETS, true, true, 3},    {PACKETS + 1, true, true, 2}, {SPANS + 1, true, true, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sl_batch *batch = make_batch(16 * (SPANS + 1), cases[i].n_items);
+        unsigned n;
+
+        fill_batch(batch, 16, cases[i].overlap ? 3 : 0);
+        assert_int_equal(batch->n_items, cases[i].n_items);
+        struct sl_batch view = with_room(batch);
+        if (!cases[i].packet)
+            view.packet = NULL;
+        assert_int_equal(pack(&view, &n), cases[i].n_packed);
+        free(view.room);
+        sl_batch_free(batch);
+    }
 }
 
 static bool never(char why[SL_WHY_LEN])
@@ -364,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_columns_fit_behind_each_full_batch),
         cmocka_unit_test(test_packing_again_changes_nothing),
         cmocka_unit_test(test_columns_stay_out_of_memory_that_is_not_theirs),
+        cmocka_unit_test(test_long_columns_stay_where_they_are),
         cmocka_unit_test(test_the_best_usable_backend_is_chosen),
     };
 

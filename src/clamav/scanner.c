@@ -2,6 +2,7 @@
 /* The scanner: objects are laid into batches, whole or in pieces; the filter finds anchors; what
  * they belong to is verified on the object, and at its end expressions and hashes are evaluated. */
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,7 @@
 #include "clamav/match.h"
 
 enum {
-    BATCH_LEN_CPU = 4 << 20,
-    BATCH_LEN_CUDA = 16 << 20,
+    BATCH_LEN = 4 << 20,
     BATCH_LEN_MIN = 1 << 16,
     FEED_IN_MEMORY = 16 << 20, /* bytes; above, a temporary file */
     OVERLAP = 256              /* bytes that pieces share; anchors are shorter */
@@ -74,8 +74,7 @@ enum sl_status sl_clamav_open(struct sl_clamav_scanner **scanner, const struct s
     made->db = db;
     made->config = *config;
     if (made->config.batch_len == 0)
-        made->config.batch_len =
-            config->device.kind == SL_DEVICE_CUDA ? BATCH_LEN_CUDA : BATCH_LEN_CPU;
+        made->config.batch_len = BATCH_LEN;
     if (made->config.batch_len < BATCH_LEN_MIN)
         made->config.batch_len = BATCH_LEN_MIN;
     made->seen = calloc(n_sigs + 1, sizeof *made->seen);
@@ -634,6 +633,8 @@ static void fill_piece(struct clam_flight *flight, struct source *source, uint64
     if (len > flight->batch->bytes_cap)
         len = flight->batch->bytes_cap;
     const size_t n = read_source(source, begin, flight->batch->bytes, (size_t)len);
+    if (source->bytes == NULL) /* the next piece, while this one is scanned */
+        (void)posix_fadvise(source->fd, (off_t)(begin + len), (off_t)len, POSIX_FADV_WILLNEED);
     (void)add_item(flight->batch, (uint32_t)n, n >= overlap ? overlap : (uint16_t)n);
     flight->is_piece = true;
     flight->base = begin;

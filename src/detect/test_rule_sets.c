@@ -50,7 +50,8 @@ static struct sl_rules *make_rules(void)
 /* Takes the rules. */
 static void open_sensor(struct sensor *sensor, struct sl_rules *rules)
 {
-    const struct sl_limits limits = {MAX_ITEMS, MAX_BYTES, MAX_HITS, 0};
+    const struct sl_limits limits = {
+        .max_items = MAX_ITEMS, .max_bytes = MAX_BYTES, .max_hits = MAX_HITS};
     struct sl_mpm_config config;
     struct sl_flow_config flow_config;
     struct sl_diag diag;

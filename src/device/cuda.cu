@@ -124,6 +124,21 @@ void device_pinned_free(void *memory, size_t len)
         (void)cudaFreeHost(memory);
 }
 
+void *device_alloc(int device, size_t len)
+{
+    void *d_memory = NULL;
+
+    if (cudaSetDevice(device) == cudaSuccess && cudaMalloc(&d_memory, len) == cudaSuccess)
+        return d_memory;
+    (void)cudaGetLastError();
+    return NULL;
+}
+
+void device_free(void *d_memory)
+{
+    (void)cudaFree(d_memory);
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 struct table_copy {
@@ -220,7 +235,9 @@ static void release_table(const void *table, int device)
 /* How hits come back: submit ends with one copy of the count and as many hits as the batches before
  * let expect, into pinned memory, and wait copies what was found to the caller's array, which so
  * may lie anywhere. Only what was not expected takes a second copy, and a second wait. At first 64
- * KB are expected, which the link carries in less than starting a copy takes. */
+ * KB are expected, which the link carries in less than starting a copy takes. Where more are, and
+ * the caller's array is pinned, they cross right into it, in a copy of their own: a core would take
+ * longer for them than the link does for the batch. */
 enum {
     EXPECTED_MIN = (64 << 10) / sizeof(struct sl_hit),
     EXPECTED_MAX = (4 << 20) / sizeof(struct sl_hit)
@@ -289,12 +306,23 @@ static void expect_hits(struct cuda_hits *hits, uint32_t n)
     hits->expected = at_most(hits->h_cap, expected);
 }
 
+static bool is_pinned(const void *memory)
+{
+    struct cudaPointerAttributes attributes;
+
+    if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess)
+        return attributes.type == cudaMemoryTypeHost;
+    (void)cudaGetLastError();
+    return false;
+}
+
 static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *batch,
                                  struct sl_hits *out)
 {
     hits->stream = (cudaStream_t)batch->stream;
     hits->out = out;
     hits->n_along = hits->stay ? 0 : at_most(hits->expected, out->cap);
+    hits->cross_to_out = hits->n_along > EXPECTED_MIN && is_pinned(out->hit);
     /* The current device is a thread's: submit may run on a thread that never chose one. */
     cudaError_t error = cudaSetDevice(batch->device);
     if (error == cudaSuccess)
@@ -304,11 +332,16 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
 
 static enum sl_status end_hits(struct cuda_hits *hits)
 {
+    const uint32_t n_behind_count = hits->cross_to_out ? 0 : hits->n_along;
     cudaError_t error = cudaGetLastError();
 
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(hits->n_along),
+        error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(n_behind_count),
                                 cudaMemcpyDeviceToHost, hits->stream);
+    if (error == cudaSuccess && hits->cross_to_out)
+        error = cudaMemcpyAsync(hits->out->hit, hits->d_found->hit,
+                                hits->n_along * sizeof *hits->out->hit, cudaMemcpyDeviceToHost,
+                                hits->stream);
     if (error == cudaSuccess)
         error = cudaEventRecord(hits->done, hits->stream);
     return cuda_status(error, "launching a kernel", NULL);
@@ -331,7 +364,7 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits)
     const uint32_t n_along = at_most(n, hits->n_along);
 
     expect_hits(hits, n_kept);
-    if (n_along > 0)
+    if (n_along > 0 && !hits->cross_to_out)
         memcpy(out->hit, hits->h_found->hit, n_along * sizeof *out->hit);
     if (n > n_along) {
         error =

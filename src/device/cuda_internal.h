@@ -35,7 +35,8 @@ struct cuda_hits {
     uint32_t cap;               /* hits that d_found has room for */
     uint32_t h_cap;             /* hits that h_found has room for */
     uint32_t expected;          /* hits that the next batch may have */
-    uint32_t n_along;           /* hits that cross with the count of this batch */
+    uint32_t n_along;           /* hits that cross with the count of this batch, */
+    bool cross_to_out;          /* and whether right into the caller's array */
     cudaEvent_t done;
     cudaStream_t stream;
     struct sl_hits *out; /* the caller's, between submit and wait */

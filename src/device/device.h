@@ -23,6 +23,10 @@ uint32_t device_cuda_list(struct sl_device *devices, uint32_t max);
 void *device_pinned_alloc(size_t len);
 void device_pinned_free(void *memory, size_t len);
 
+/* Memory of a GPU; NULL where there is none left. free accepts NULL. */
+void *device_alloc(int device, size_t len);
+void device_free(void *d_memory);
+
 /* Bytes a second that pinned blocks of this length cross to the device with, the best of several
  * runs: a ceiling. 0 where it cannot be measured. */
 double device_link_rate(int device, size_t block_len);

@@ -197,19 +197,13 @@ struct context {
 static void copy_batch(struct sl_stage *stage)
 {
     const struct sl_batch *host = &stage->host;
-    const size_t n = host->n_items;
-    uint8_t *block = stage->block;
+    struct column column[COLUMNS_MAX];
+    const unsigned n = columns_of(column, host, &stage->at);
+    const unsigned n_packed = columns_pack(host, column, n);
 
-    if (columns_pack(host, &stage->at)) {
-        memcpy(block, host->bytes, stage->at.end);
-        return;
-    }
-    columns_put(block, host->bytes, host->bytes_len);
-    columns_put(block + stage->at.payload, host->payload, n * sizeof *host->payload);
-    if (host->has_overlap)
-        columns_put(block + stage->at.overlap, host->overlap, n * sizeof *host->overlap);
-    if (host->packet != NULL)
-        columns_put(block + stage->at.packet, host->packet, n * sizeof *host->packet);
+    columns_put(stage->block, host->bytes, columns_packed_len(host, column, n_packed));
+    for (unsigned i = n_packed; i < n; i++)
+        columns_put(stage->block + column[i].at, column[i].from, column[i].len);
 }
 
 /* On a GPU hits come in any order. */

@@ -55,23 +55,19 @@ static cudaError_t copy_in(struct sl_stage *stage, size_t at, const void *from, 
                                       stage->stream);
 }
 
-/* One copy where the columns can be laid behind the items: each costs as much as 140 KB, beside
- * what it carries. */
+/* One copy for items and short columns, where they can be laid behind the items: each costs as much
+ * as 140 KB, beside what it carries. */
 static cudaError_t copy_batch(struct sl_stage *stage, const struct sl_batch *batch,
                               const struct columns *at)
 {
-    const size_t n = batch->n_items;
+    struct column column[COLUMNS_MAX];
+    const unsigned n = columns_of(column, batch, at);
+    const unsigned n_packed = columns_pack(batch, column, n);
 
-    if (columns_pack(batch, at))
-        return copy_in(stage, 0, batch->bytes, at->end);
-
-    cudaError_t error = copy_in(stage, 0, batch->bytes, batch->bytes_len);
-    if (error == cudaSuccess)
-        error = copy_in(stage, at->payload, batch->payload, n * sizeof *batch->payload);
-    if (error == cudaSuccess && batch->has_overlap)
-        error = copy_in(stage, at->overlap, batch->overlap, n * sizeof *batch->overlap);
-    if (error == cudaSuccess && batch->packet != NULL)
-        error = copy_in(stage, at->packet, batch->packet, n * sizeof *batch->packet);
+    cudaError_t error =
+        copy_in(stage, 0, batch->bytes, columns_packed_len(batch, column, n_packed));
+    for (unsigned i = n_packed; i < n && error == cudaSuccess; i++)
+        error = copy_in(stage, column[i].at, column[i].from, column[i].len);
     return error;
 }
 

@@ -142,6 +142,9 @@ static enum sl_status names_cuda_open(void **context, const void *table,
 
     if (status != SL_OK)
         return status;
+    if (limits->device_hits != NULL)
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
+                        "hits of names cannot stay on the GPU: some are found by the CPU");
     struct names_cuda *names = (struct names_cuda *)calloc(1, sizeof *names);
     if (names == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context of names");
@@ -232,7 +235,8 @@ static struct sl_batch host_batch(const struct sl_batch *batch)
     return host;
 }
 
-/* A packet that lies on the device alone. Its link type is known if there is an origin. */
+/* A packet that lies on the device alone, done at once: the next one takes its place. Its link type
+ * is known if there is an origin. */
 static enum sl_status take_from_device(struct names_cuda *names, uint32_t item)
 {
     const struct sl_batch *batch = &names->batch;
@@ -256,7 +260,8 @@ static enum sl_status take_from_device(struct names_cuda *names, uint32_t item)
     host.payload = &payload;
     host.packet = &packet;
     host.origin = batch->origin != NULL ? &batch->origin[item] : NULL;
-    return names_gather_take(names->gather, &host, 0, item, names->hits);
+    const enum sl_status status = names_gather_take(names->gather, &host, 0, item, names->hits);
+    return status == SL_OK ? names_gather_end(names->gather, names->hits) : status;
 }
 
 static enum sl_status take_back(struct names_cuda *names)

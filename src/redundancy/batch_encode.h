@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs the steps of batch_encode_core.h, and the memory that they work in. */
+/* What runs the steps of whole batches, and the memory that they work in. */
 #ifndef REDUNDANCY_BATCH_ENCODE_H
 #define REDUNDANCY_BATCH_ENCODE_H
 
-#include "batch_encode_core.h"
+#include "batch_job_core.h"
 #include "sluice/batch_encoder.h"
 
 #ifdef __cplusplus
@@ -37,6 +37,12 @@ static inline size_t encode_begins_len(uint32_t n_items)
     return log_round((n_items + UINT64_C(1)) * sizeof(uint32_t));
 }
 
+/* Bytes of a ring's memory: its first word stands behind it once more. */
+static inline uint64_t encode_ring_memory(const struct encode_sizes *sizes)
+{
+    return sizes->ring_len + sizeof(uint64_t);
+}
+
 struct encode_backend {
     /* Makes a machine and fills its jobs, one for each batch under way: arrays, log and index,
      * zeroed. */
@@ -55,6 +61,25 @@ struct encode_backend {
                            struct encode_totals *totals, struct sl_frames *frames);
 
     void (*close)(void *machine); /* accepts NULL */
+};
+
+/* A batch under way, or none. */
+struct encode_slot {
+    struct encode_job job;
+    void *sampling; /* the sampler's context */
+    struct sl_hits hits;
+};
+
+struct sl_batch_encoder {
+    struct sl_batch_encoder_config config;
+    const struct encode_backend *backend;
+    const struct sl_backend *sampler;
+    void *machine;
+    struct encode_slot slots[SL_BATCH_ENCODER_IN_FLIGHT]; /* batch i is in slots[i % so many] */
+    uint64_t n_submitted, n_waited;
+    bool restart; /* the next batch begins an epoch */
+    uint32_t epoch;
+    struct sl_batch_encoder_stats stats;
 };
 
 extern const struct encode_backend batch_encode_tiled, batch_encode_cuda;

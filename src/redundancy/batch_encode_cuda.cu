@@ -6,6 +6,10 @@
 
 #include "base/diag.h"
 #include "batch_encode.h"
+#include "batch_frame_core.h"
+#include "batch_match_core.h"
+#include "batch_sample_core.h"
+#include "batch_scan_core.h"
 #include "device/cuda_internal.h"
 
 enum {
@@ -36,18 +40,24 @@ struct cuda_encoder {
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* A thread a hit, or a sample. */
 template <enum encode_step STEP>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     sample_kernel(const __grid_constant__ struct encode_job job)
 {
     if (job.totals->refused != 0)
         return;
-    const uint32_t n = STEP == ENCODE_REMEMBER ? job.totals->n_samples : encode_n_found(&job);
+    const bool of_hits = STEP == ENCODE_MARK || STEP == ENCODE_ORDER;
+    const uint32_t n = of_hits ? encode_n_found(&job) : job.totals->n_samples;
 
     for (uint32_t i = blockIdx.x * BLOCK_THREADS + threadIdx.x; i < n;
          i += gridDim.x * BLOCK_THREADS) {
         if (STEP == ENCODE_MARK)
             encode_mark(&job, i);
+        else if (STEP == ENCODE_ORDER)
+            encode_order(&job, i);
+        else if (STEP == ENCODE_REPEAT)
+            encode_repeat(&job, i);
         else if (STEP == ENCODE_LOOK_UP)
             encode_look_up(&job, i);
         else
@@ -55,6 +65,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     }
 }
 
+/* A warp a packet. */
 template <enum encode_step STEP>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     packet_kernel(const __grid_constant__ struct encode_job job)
@@ -71,89 +82,71 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         encode_write(&job, item);
 }
 
-/* All threads: the sum of the values of those before, and of all. */
-static __device__ uint64_t sum_before(uint64_t value, uint64_t *total)
-{
-    __shared__ uint64_t warps[ENCODE_SCAN_PARTS / WARP_LANES];
-    const uint32_t lane = threadIdx.x % WARP_LANES, warp = threadIdx.x / WARP_LANES;
-    uint64_t up_to = value, before = 0;
-
-    for (uint32_t far = 1; far < WARP_LANES; far *= 2) {
-        const uint64_t other = __shfl_up_sync(~0u, up_to, far);
-
-        up_to += lane >= far ? other : 0;
-    }
-    if (lane == WARP_LANES - 1)
-        warps[warp] = up_to;
-    __syncthreads();
-    *total = 0;
-    for (uint32_t i = 0; i < ENCODE_SCAN_PARTS / WARP_LANES; i++) {
-        before += i < warp ? warps[i] : 0;
-        *total += warps[i];
-    }
-    return before + up_to - value;
-}
-
+/* A block, a warp a part. */
 template <enum encode_step STEP>
-static __global__ void __launch_bounds__(ENCODE_SCAN_PARTS)
+static __global__ void __launch_bounds__(ENCODE_SCAN_PARTS *WARP_LANES)
     scan_kernel(const __grid_constant__ struct encode_job job)
 {
-    uint64_t total;
+    __shared__ uint64_t sums[ENCODE_SCAN_PARTS];
+    const uint32_t part = threadIdx.x / WARP_LANES;
+    uint64_t before = 0, total = 0;
 
     if (STEP != ENCODE_PLACE && job.totals->refused != 0)
         return;
-    const uint64_t before = sum_before(encode_scan_sum(&job, STEP, threadIdx.x), &total);
-
+    const uint64_t sum = encode_scan_sum(&job, STEP, part);
+    if (threadIdx.x % WARP_LANES == 0)
+        sums[part] = sum;
+    __syncthreads();
+    for (uint32_t i = 0; i < ENCODE_SCAN_PARTS; i++) {
+        before += i < part ? sums[i] : 0;
+        total += sums[i];
+    }
     if (threadIdx.x == 0)
         encode_scan_total(&job, STEP, total);
-    encode_scan_spread(&job, STEP, threadIdx.x, before);
+    encode_scan_spread(&job, STEP, part, (uint32_t)before);
 }
 
-template <enum encode_step STEP>
-static void launch_packets(const struct encode_job *job, cudaStream_t stream)
+static __global__ void begin_kernel(const __grid_constant__ struct encode_job job)
 {
-    if (job->n_items != 0)
-        packet_kernel<STEP>
-            <<<(job->n_items + BLOCK_WARPS - 1) / BLOCK_WARPS, BLOCK_THREADS, 0, stream>>>(*job);
+    if (job.totals->refused == 0)
+        encode_begin(&job);
 }
 
-static void launch(const struct cuda_encoder *encoder, const struct encode_job *job,
-                   enum encode_step step, cudaStream_t stream)
+struct launch {
+    const struct encode_job *job;
+    uint32_t n_blocks; /* of kernels over samples, whose number is not known here */
+    cudaStream_t stream;
+};
+
+template <enum encode_step STEP> static void launch_samples(const struct launch *launch)
 {
-    const uint32_t n = encoder->n_blocks;
-
-    switch (step) {
-    case ENCODE_PLACE:
-        scan_kernel<ENCODE_PLACE><<<1, ENCODE_SCAN_PARTS, 0, stream>>>(*job);
-        break;
-    case ENCODE_COPY:
-        launch_packets<ENCODE_COPY>(job, stream);
-        break;
-    case ENCODE_MARK:
-        sample_kernel<ENCODE_MARK><<<n, BLOCK_THREADS, 0, stream>>>(*job);
-        break;
-    case ENCODE_RANK:
-        scan_kernel<ENCODE_RANK><<<1, ENCODE_SCAN_PARTS, 0, stream>>>(*job);
-        break;
-    case ENCODE_LOOK_UP:
-        sample_kernel<ENCODE_LOOK_UP><<<n, BLOCK_THREADS, 0, stream>>>(*job);
-        break;
-    case ENCODE_REMEMBER:
-        sample_kernel<ENCODE_REMEMBER><<<n, BLOCK_THREADS, 0, stream>>>(*job);
-        break;
-    case ENCODE_MATCH:
-        launch_packets<ENCODE_MATCH>(job, stream);
-        break;
-    case ENCODE_LAY:
-        scan_kernel<ENCODE_LAY><<<1, ENCODE_SCAN_PARTS, 0, stream>>>(*job);
-        break;
-    case ENCODE_WRITE:
-        launch_packets<ENCODE_WRITE>(job, stream);
-        break;
-    case ENCODE_STEPS:
-        break;
-    }
+    sample_kernel<STEP><<<launch->n_blocks, BLOCK_THREADS, 0, launch->stream>>>(*launch->job);
 }
+
+template <enum encode_step STEP> static void launch_packets(const struct launch *launch)
+{
+    const uint32_t n_blocks = (launch->job->n_items + BLOCK_WARPS - 1) / BLOCK_WARPS;
+
+    if (n_blocks != 0)
+        packet_kernel<STEP><<<n_blocks, BLOCK_THREADS, 0, launch->stream>>>(*launch->job);
+}
+
+template <enum encode_step STEP> static void launch_scan(const struct launch *launch)
+{
+    scan_kernel<STEP><<<1, ENCODE_SCAN_PARTS * WARP_LANES, 0, launch->stream>>>(*launch->job);
+}
+
+static void launch_begin(const struct launch *launch)
+{
+    begin_kernel<<<1, 1, 0, launch->stream>>>(*launch->job);
+}
+
+/* By step. */
+static void (*const launches[ENCODE_STEPS])(const struct launch *launch) = {
+    launch_scan<ENCODE_PLACE>,    launch_samples<ENCODE_MARK>,    launch_scan<ENCODE_RANK>,
+    launch_samples<ENCODE_ORDER>, launch_samples<ENCODE_REPEAT>,  launch_begin,
+    launch_packets<ENCODE_COPY>,  launch_samples<ENCODE_LOOK_UP>, launch_samples<ENCODE_REMEMBER>,
+    launch_packets<ENCODE_MATCH>, launch_scan<ENCODE_LAY>,        launch_packets<ENCODE_WRITE>};
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -202,7 +195,7 @@ static enum sl_status open_log(struct cuda_encoder *encoder, struct sl_diag *dia
     struct packet_log log = {};
 
     enum sl_status status =
-        take_zeroed((void **)&encoder->d_ring, sizes->ring_len, "a packet cache", diag);
+        take_zeroed((void **)&encoder->d_ring, encode_ring_memory(sizes), "a packet cache", diag);
     if (status == SL_OK)
         status = take_zeroed((void **)&encoder->d_index, sizes->n_index * sizeof(uint64_t),
                              "an index", diag);
@@ -299,30 +292,43 @@ static cudaError_t begin_anew(const struct cuda_encoder *encoder, cudaStream_t s
                                  stream);
 }
 
+static cudaError_t run_steps(const struct launch *launch, int first, int end)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (int step = first; step < end && error == cudaSuccess; step++) {
+        launches[step](launch);
+        error = cudaGetLastError();
+    }
+    return error;
+}
+
 static enum sl_status cuda_submit(void *machine, uint32_t number, const struct encode_job *job,
-                                  bool restart, void *stream_of_batch)
+                                  bool restart, void *stream)
 {
     struct cuda_encoder *encoder = (struct cuda_encoder *)machine;
     struct slot *slot = &encoder->slots[number];
-    const cudaStream_t stream = (cudaStream_t)stream_of_batch;
+    const struct launch launch = {job, encoder->n_blocks, (cudaStream_t)stream};
 
-    cudaError_t error = cudaMemsetAsync(slot->d_block, 0, encoder->layout.zero_len, stream);
+    cudaError_t error = cudaMemsetAsync(slot->d_block, 0, encoder->layout.zero_len, launch.stream);
+    if (error == cudaSuccess)
+        error = run_steps(&launch, 0, ENCODE_BEGIN);
     if (error == cudaSuccess && encoder->last != NULL)
-        error = cudaStreamWaitEvent(stream, encoder->last, 0);
+        error = cudaStreamWaitEvent(launch.stream, encoder->last, 0);
     if (error == cudaSuccess && restart)
-        error = begin_anew(encoder, stream);
-    for (int step = 0; step < ENCODE_STEPS && error == cudaSuccess; step++) {
-        launch(encoder, job, (enum encode_step)step, stream);
-        error = cudaGetLastError();
-        if (step == ENCODE_MATCH && error == cudaSuccess)
-            error = cudaEventRecord(slot->matched, stream);
-    }
+        error = begin_anew(encoder, launch.stream);
+    if (error == cudaSuccess)
+        error = run_steps(&launch, ENCODE_BEGIN, ENCODE_LAY);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(slot->matched, launch.stream);
+    encoder->last = slot->matched;
+    if (error == cudaSuccess)
+        error = run_steps(&launch, ENCODE_LAY, ENCODE_STEPS);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(slot->h_totals, job->totals, sizeof *slot->h_totals,
-                                cudaMemcpyDeviceToHost, stream);
+                                cudaMemcpyDeviceToHost, launch.stream);
     if (error == cudaSuccess)
-        error = cudaEventRecord(slot->written, stream);
-    encoder->last = slot->matched;
+        error = cudaEventRecord(slot->written, launch.stream);
     return cuda_status(error, "encoding", NULL);
 }
 

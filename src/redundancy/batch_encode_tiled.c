@@ -5,11 +5,15 @@
 
 #include "base/diag.h"
 #include "batch_encode.h"
+#include "batch_frame_core.h"
+#include "batch_match_core.h"
+#include "batch_sample_core.h"
+#include "batch_scan_core.h"
 
 struct tiled {
     struct packet_log log;
     uint64_t *index;
-    uint64_t index_len;
+    uint64_t index_len, ring_memory;
     struct encode_layout layout;
     uint8_t *blocks[SL_BATCH_ENCODER_IN_FLIGHT];
 };
@@ -20,7 +24,7 @@ static void tiled_close(void *machine)
 
     if (tiled == NULL)
         return;
-    log_free(&tiled->log);
+    memory_unmap(tiled->log.bytes, tiled->ring_memory);
     memory_unmap(tiled->index, tiled->index_len);
     for (uint32_t i = 0; i < SL_BATCH_ENCODER_IN_FLIGHT; i++)
         memory_unmap(tiled->blocks[i], tiled->layout.len);
@@ -30,12 +34,12 @@ static void tiled_close(void *machine)
 static enum sl_status take_memory(struct tiled *tiled, const struct encode_sizes *sizes,
                                   struct encode_job *jobs, struct sl_diag *diag)
 {
-    enum sl_status status = log_create(&tiled->log, sizes->ring_len, false, diag);
-
+    tiled->ring_memory = encode_ring_memory(sizes);
+    tiled->log.len = sizes->ring_len;
+    tiled->log.bytes = memory_map(tiled->ring_memory, "a packet cache", diag);
     tiled->index_len = sizes->n_index * sizeof *tiled->index;
-    if (status == SL_OK)
-        tiled->index = memory_map(tiled->index_len, "an index", diag);
-    if (tiled->index == NULL)
+    tiled->index = memory_map(tiled->index_len, "an index", diag);
+    if (tiled->log.bytes == NULL || tiled->index == NULL)
         return SL_ENOMEM;
     tiled->layout = encode_lay_out(&jobs[0], sizes, NULL);
     for (uint32_t i = 0; i < SL_BATCH_ENCODER_IN_FLIGHT; i++) {
@@ -79,35 +83,59 @@ static void scan(const struct encode_job *job, enum encode_step step)
     }
     encode_scan_total(job, step, total);
     for (uint32_t part = 0; part < ENCODE_SCAN_PARTS; part++)
-        encode_scan_spread(job, step, part, sums[part]);
+        encode_scan_spread(job, step, part, (uint32_t)sums[part]);
+}
+
+static void each_hit(const struct encode_job *job,
+                     void (*step)(const struct encode_job *job, uint32_t i))
+{
+    for (uint32_t i = 0; i < encode_n_found(job); i++)
+        step(job, i);
+}
+
+static void each_sample(const struct encode_job *job,
+                        void (*step)(const struct encode_job *job, uint32_t rank))
+{
+    for (uint32_t rank = 0; rank < job->totals->n_samples; rank++)
+        step(job, rank);
+}
+
+static void each_packet(const struct encode_job *job,
+                        void (*step)(const struct encode_job *job, uint32_t item))
+{
+    for (uint32_t item = 0; item < job->n_items; item++)
+        step(job, item);
 }
 
 static void run_step(const struct encode_job *job, enum encode_step step)
 {
     switch (step) {
-    case ENCODE_COPY:
-        for (uint32_t item = 0; item < job->n_items; item++)
-            encode_copy(job, item);
-        break;
     case ENCODE_MARK:
-        for (uint32_t i = 0; i < encode_n_found(job); i++)
-            encode_mark(job, i);
+        each_hit(job, encode_mark);
+        break;
+    case ENCODE_ORDER:
+        each_hit(job, encode_order);
+        break;
+    case ENCODE_REPEAT:
+        each_sample(job, encode_repeat);
+        break;
+    case ENCODE_BEGIN:
+        encode_begin(job);
+        break;
+    case ENCODE_COPY:
+        each_packet(job, encode_copy);
         break;
     case ENCODE_LOOK_UP:
-        for (uint32_t i = 0; i < encode_n_found(job); i++)
-            encode_look_up(job, i);
+        each_sample(job, encode_look_up);
         break;
     case ENCODE_REMEMBER:
-        for (uint32_t rank = 0; rank < job->totals->n_samples; rank++)
-            encode_remember(job, rank);
+        each_sample(job, encode_remember);
         break;
     case ENCODE_MATCH:
-        for (uint32_t item = 0; item < job->n_items; item++)
-            encode_match(job, item);
+        each_packet(job, encode_match);
         break;
     case ENCODE_WRITE:
-        for (uint32_t item = 0; item < job->n_items; item++)
-            encode_write(job, item);
+        each_packet(job, encode_write);
         break;
     default:
         scan(job, step);

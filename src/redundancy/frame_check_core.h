@@ -25,8 +25,8 @@ enum {
 #define CHECK_PRIME_64_4 UINT64_C(0x85EBCA77C2B2AE63)
 #define CHECK_PRIME_64_5 UINT64_C(0x27D4EB2F165667C5)
 
-/* The default secret's bytes from `at` on, at most 184. */
-REDUNDANCY_CORE uint64_t check_secret(uint32_t at)
+/* The default secret, 24 words. */
+REDUNDANCY_CORE uint64_t check_secret_word(uint32_t i)
 {
     static const uint64_t secret[24] = {
         UINT64_C(0xbe4ba423396cfeb8), UINT64_C(0x1cad21f72c81017c), UINT64_C(0xdb979083e96dd4de),
@@ -37,9 +37,17 @@ REDUNDANCY_CORE uint64_t check_secret(uint32_t at)
         UINT64_C(0x647378d9c97e9fc8), UINT64_C(0xc3ebd33483acc5ea), UINT64_C(0xeb6313faffa081c5),
         UINT64_C(0x49daf0b751dd0d17), UINT64_C(0x9e68d429265516d3), UINT64_C(0xfca1477d58be162b),
         UINT64_C(0xce31d07ad1b8f88f), UINT64_C(0x280416958f3acb45), UINT64_C(0x7e404bbbcafbd7af)};
-    const uint32_t word = at / 8, shift = 8 * (at % 8);
 
-    return shift == 0 ? secret[word] : secret[word] >> shift | secret[word + 1] << (64 - shift);
+    return secret[i];
+}
+
+/* Its bytes from `at` on, at most 184. */
+REDUNDANCY_CORE uint64_t check_secret(uint32_t at)
+{
+    const uint32_t shift = 8 * (at % 8);
+
+    return check_secret_word(at / 8) >> shift | check_secret_word((at + 7) / 8)
+                                                    << 1 << (63 - shift);
 }
 
 REDUNDANCY_CORE uint64_t check_swap(uint64_t word)
@@ -138,15 +146,12 @@ REDUNDANCY_CORE uint64_t check_of_240(const struct ring *ring, uint64_t at, uint
     return check_avalanche(sum + check_mix(ring, at, len - 16, 136 - 17));
 }
 
-/* What a stripe at `offset` adds to accumulator `i`. */
-REDUNDANCY_CORE uint64_t check_stripe(const struct ring *ring, uint64_t at, uint32_t offset,
-                                      uint32_t i, uint32_t secret)
+/* What a stripe adds to an accumulator: its own word of the stripe, and the one beside it. */
+REDUNDANCY_CORE uint64_t check_stripe(uint64_t own, uint64_t beside, uint64_t secret)
 {
-    const uint64_t own = ring_load(ring, ring_ahead(ring, at, offset + 8 * i));
-    const uint64_t other = ring_load(ring, ring_ahead(ring, at, offset + 8 * (i ^ 1)));
-    const uint64_t keyed = own ^ check_secret(secret + 8 * i);
+    const uint64_t keyed = own ^ secret;
 
-    return other + (keyed & 0xFFFFFFFF) * (keyed >> 32);
+    return beside + (keyed & 0xFFFFFFFF) * (keyed >> 32);
 }
 
 REDUNDANCY_CORE uint64_t check_first_sum(uint32_t i)
@@ -160,7 +165,7 @@ REDUNDANCY_CORE uint64_t check_first_sum(uint32_t i)
 
 REDUNDANCY_CORE uint64_t check_scramble(uint64_t sum, uint32_t i)
 {
-    return (sum ^ sum >> 47 ^ check_secret(128 + 8 * i)) * CHECK_PRIME_32_1;
+    return (sum ^ sum >> 47 ^ check_secret_word(16 + i)) * CHECK_PRIME_32_1;
 }
 
 /* What the lanes i, i + 8, i + 16 and i + 24 have of accumulator i, as all of them get it. */
@@ -201,10 +206,40 @@ enum { CHECK_SUMS = 1 }; /* a lane has its own */
 enum { CHECK_SUMS = WARP_LANES };
 #endif
 
+/* A block of at most 16 stripes that end at `end`, of a text that begins at a multiple of 8. */
+REDUNDANCY_CORE void check_add_block(uint64_t *sums, const struct ring *ring, uint64_t at,
+                                     uint32_t block, uint32_t end)
+{
+    WARP_EACH_LANE (lane) {
+        const uint32_t word = lane % 8, begin = lane / 8 * CHECK_STRIPE;
+
+        for (uint32_t i = begin; block + i < end; i += 4 * CHECK_STRIPE) {
+            const uint64_t own = ring_ahead(ring, at, block + i + 8 * word);
+            const uint64_t beside = ring_ahead(ring, at, block + i + 8 * (word ^ 1));
+
+            CHECK_SUM(sums, lane) +=
+                check_stripe(ring_load_aligned(ring, own), ring_load_aligned(ring, beside),
+                             check_secret_word(i / CHECK_STRIPE + word));
+        }
+    }
+}
+
+/* The last 64 bytes are a stripe of their own. */
+REDUNDANCY_CORE void check_add_last(uint64_t *sums, const struct ring *ring, uint64_t at,
+                                    uint32_t len)
+{
+    const struct ring_text last = ring_text_at(ring_ahead(ring, at, len - CHECK_STRIPE));
+
+    WARP_EACH_LANE (lane)
+        if (lane < 8)
+            CHECK_SUM(sums, lane) +=
+                check_stripe(ring_text_load(ring, &last, lane),
+                             ring_text_load(ring, &last, lane ^ 1), check_secret(121 + 8 * lane));
+}
+
 /* More than 240 bytes. */
 REDUNDANCY_CORE uint64_t check_of_long(const struct ring *ring, uint64_t at, uint32_t len)
 {
-    /* All stripes that end before the last byte; the last 64 bytes are one more. */
     const uint32_t striped = (len - 1) / CHECK_STRIPE * CHECK_STRIPE;
     uint64_t sums[CHECK_SUMS];
 
@@ -213,20 +248,14 @@ REDUNDANCY_CORE uint64_t check_of_long(const struct ring *ring, uint64_t at, uin
     for (uint32_t block = 0; block < len; block += CHECK_BLOCK) {
         const uint32_t end = striped < block + CHECK_BLOCK ? striped : block + CHECK_BLOCK;
 
-        WARP_EACH_LANE (lane)
-            for (uint32_t offset = block + lane / 8 * CHECK_STRIPE; offset < end;
-                 offset += 4 * CHECK_STRIPE)
-                CHECK_SUM(sums, lane) +=
-                    check_stripe(ring, at, offset, lane % 8, (offset - block) / CHECK_STRIPE * 8);
+        check_add_block(sums, ring, at, block, end);
         if (len - block <= CHECK_BLOCK)
             break;
         check_add_up(sums);
         WARP_EACH_LANE (lane)
             CHECK_SUM(sums, lane) = lane < 8 ? check_scramble(CHECK_SUM(sums, lane), lane) : 0;
     }
-    WARP_EACH_LANE (lane)
-        if (lane < 8)
-            CHECK_SUM(sums, lane) += check_stripe(ring, at, len - CHECK_STRIPE, lane, 121);
+    check_add_last(sums, ring, at, len);
     check_add_up(sums);
     return check_merge(sums, len);
 }

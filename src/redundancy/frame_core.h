@@ -51,18 +51,21 @@ REDUNDANCY_CORE void frame_numbers(uint64_t numbers[FRAME_REFERENCE_NUMBERS],
     numbers[2] = frame_zigzag((int64_t)(match->source - (progress->expected + gap)));
 }
 
+/* Bytes that a number takes. */
+REDUNDANCY_CORE uint32_t frame_number_len(uint64_t number)
+{
+    return (core_bits(number | 1) + 6) / 7;
+}
+
 /* Bytes that the reference takes. */
 REDUNDANCY_CORE uint32_t frame_reference_len(const struct frame_progress *progress,
                                              const struct sl_match *match)
 {
     uint64_t numbers[FRAME_REFERENCE_NUMBERS];
-    uint32_t len = 0;
 
     frame_numbers(numbers, progress, match);
-    for (int i = 0; i < FRAME_REFERENCE_NUMBERS; i++)
-        for (len++; numbers[i] >= 0x80; numbers[i] >>= 7)
-            len++;
-    return len;
+    return frame_number_len(numbers[0]) + frame_number_len(numbers[1]) +
+           frame_number_len(numbers[2]);
 }
 
 /* Seven bits a byte, the lowest first; all but the last have the top bit set. Returns the end. */

@@ -73,6 +73,39 @@ REDUNDANCY_CORE void core_max_64(uint64_t *at, uint64_t value)
 #endif
 }
 
+/* ---- sums of a warp -------------------------------------------------------------------------- */
+
+/* What all lanes have together; on a CPU one variable has it already. */
+REDUNDANCY_CORE uint64_t core_warp_sum(uint64_t value)
+{
+#ifdef __CUDA_ARCH__
+    for (int far = 1; far < WARP_LANES; far *= 2)
+        value += __shfl_xor_sync(~0u, value, far);
+#endif
+    return value;
+}
+
+/* In a loop over the lanes: what those before have; and of all in *all, which is 0 before. */
+REDUNDANCY_CORE uint32_t core_warp_sum_before(uint32_t value, uint32_t *all)
+{
+#ifdef __CUDA_ARCH__
+    uint32_t up_to = value;
+
+    for (uint32_t far = 1; far < WARP_LANES; far *= 2) {
+        const uint32_t before = __shfl_up_sync(~0u, up_to, far);
+
+        up_to += threadIdx.x % WARP_LANES >= far ? before : 0;
+    }
+    *all = __shfl_sync(~0u, up_to, WARP_LANES - 1);
+    return up_to - value;
+#else
+    const uint32_t before = *all;
+
+    *all += value;
+    return before;
+#endif
+}
+
 /* ---- bits ------------------------------------------------------------------------------------ */
 
 REDUNDANCY_CORE uint32_t core_count_bits(uint32_t bits)
@@ -81,6 +114,16 @@ REDUNDANCY_CORE uint32_t core_count_bits(uint32_t bits)
     return (uint32_t)__popc(bits);
 #else
     return (uint32_t)__builtin_popcount(bits);
+#endif
+}
+
+/* Bits of a number that is not 0, the highest being set. */
+REDUNDANCY_CORE uint32_t core_bits(uint64_t number)
+{
+#ifdef __CUDA_ARCH__
+    return 64 - (uint32_t)__clzll((long long)number);
+#else
+    return 64 - (uint32_t)__builtin_clzll(number);
 #endif
 }
 

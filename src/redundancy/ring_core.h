@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The packet cache's ring as a warp reads it: words of eight bytes that begin anywhere, and how far
- * two texts in it agree. Indices are below the ring's length, which is a multiple of 16 and not
- * below that of any packet. */
+ * two texts in it agree. Indices are of bytes, below the ring's length, which is a multiple of 16
+ * and not below that of any packet. Behind the ring's last word its first stands once more. */
 #ifndef REDUNDANCY_RING_CORE_H
 #define REDUNDANCY_RING_CORE_H
 
@@ -26,89 +26,112 @@ REDUNDANCY_CORE uint64_t ring_before(const struct ring *ring, uint64_t at, uint3
     return at >= n ? at - n : at + ring->len - n;
 }
 
-/* Eight bytes, the first lowest. Around the end of the ring they go on at its beginning. */
+/* Where a text begins: its first byte's word, and bits before it there. */
+struct ring_text {
+    uint64_t word;
+    uint32_t shift;
+};
+
+REDUNDANCY_CORE struct ring_text ring_text_at(uint64_t at)
+{
+    struct ring_text text;
+
+    text.word = at / 8;
+    text.shift = 8 * (uint32_t)(at % 8);
+    return text;
+}
+
+/* Eight bytes, the first lowest, from 8 i on; i is below the ring's words. */
+REDUNDANCY_CORE uint64_t ring_text_load(const struct ring *ring, const struct ring_text *text,
+                                        uint64_t i)
+{
+    const uint64_t n = ring->len / 8, sum = text->word + i;
+    const uint64_t *const word = ring->words + (sum < n ? sum : sum - n);
+
+    return word[0] >> text->shift | word[1] << 1 << (63 - text->shift);
+}
+
 REDUNDANCY_CORE uint64_t ring_load(const struct ring *ring, uint64_t at)
 {
-    const uint64_t word = at / 8;
-    const uint32_t shift = 8 * (uint32_t)(at % 8);
+    const struct ring_text text = ring_text_at(at);
 
-    if (shift == 0)
-        return ring->words[word];
-    const uint64_t next = word + 1 < ring->len / 8 ? word + 1 : 0;
-    return ring->words[word] >> shift | ring->words[next] << (64 - shift);
+    return ring_text_load(ring, &text, 0);
 }
 
-/* Bytes from a and b on that are equal, at most `most` and 8. */
-REDUNDANCY_CORE uint32_t ring_agree_ahead(const struct ring *ring, uint64_t a, uint64_t b,
-                                          uint32_t most)
+/* Eight bytes that begin at a multiple of 8. */
+REDUNDANCY_CORE uint64_t ring_load_aligned(const struct ring *ring, uint64_t at)
 {
-    const uint64_t differ = ring_load(ring, a) ^ ring_load(ring, b);
-    const uint32_t n = differ != 0 ? core_low_zeros(differ) : 8;
-
-    return n < most ? n : most;
+    return ring->words[at / 8];
 }
 
-/* The same of bytes right before them. */
-REDUNDANCY_CORE uint32_t ring_agree_before(const struct ring *ring, uint64_t a, uint64_t b,
-                                           uint32_t most)
-{
-    const uint64_t differ =
-        ring_load(ring, ring_before(ring, a, 8)) ^ ring_load(ring, ring_before(ring, b, 8));
-    const uint32_t n = differ != 0 ? core_high_zeros(differ) : 8;
+/* A warp that compares the bytes from n on, 8 a lane of which the first `agree` are equal: where
+ * some lane has less than 8, returns how many are equal in a row. */
+#ifdef __CUDA_ARCH__
+#define RING_FIRST_BELOW_8(agree, lane, n)                                    \
+    do {                                                                      \
+        const uint32_t ends_ = __ballot_sync(~0u, (agree) < 8);               \
+                                                                              \
+        if (ends_ != 0) {                                                     \
+            const uint32_t first_ = (uint32_t)__ffs((int)ends_) - 1;          \
+                                                                              \
+            return (n) + 8 * first_ + __shfl_sync(~0u, (agree), (int)first_); \
+        }                                                                     \
+    } while (0)
+#else
+#define RING_FIRST_BELOW_8(agree, lane, n)     \
+    do {                                       \
+        if ((agree) < 8)                       \
+            return (n) + 8 * (lane) + (agree); \
+    } while (0)
+#endif
 
-    return n < most ? n : most;
+/* At most 8, and at most what is left from `done` to `max`. */
+REDUNDANCY_CORE uint32_t ring_at_most(uint32_t n, uint32_t done, uint32_t max)
+{
+    return max - done < n ? max - done : n;
 }
 
 /* A warp: leading bytes from a and b on that are equal, at most max. */
 REDUNDANCY_CORE uint32_t ring_extent_ahead(const struct ring *ring, uint64_t a, uint64_t b,
                                            uint32_t max)
 {
-    for (uint32_t n = 0;; n += RING_STEP) {
+    const struct ring_text here = ring_text_at(a), there = ring_text_at(b);
+
+    for (uint32_t n = 0;; n += RING_STEP)
         WARP_EACH_LANE (lane) {
             const uint32_t i = n + 8 * lane;
-            const uint32_t agree = i < max ? ring_agree_ahead(ring, ring_ahead(ring, a, i),
-                                                              ring_ahead(ring, b, i), max - i)
-                                           : 0;
-#ifdef __CUDA_ARCH__
-            const uint32_t ends = __ballot_sync(~0u, agree < 8);
+            uint32_t agree = 0;
 
-            if (ends != 0) {
-                const uint32_t first = (uint32_t)__ffs((int)ends) - 1;
+            if (i < max) {
+                const uint64_t differ =
+                    ring_text_load(ring, &here, i / 8) ^ ring_text_load(ring, &there, i / 8);
 
-                return n + 8 * first + __shfl_sync(~0u, agree, (int)first);
+                agree = ring_at_most(differ != 0 ? core_low_zeros(differ) : 8, i, max);
             }
-#else
-            if (agree < 8)
-                return i + agree;
-#endif
+            RING_FIRST_BELOW_8(agree, lane, n);
         }
-    }
 }
 
 /* A warp: bytes right before a and b that are equal, at most max. */
 REDUNDANCY_CORE uint32_t ring_extent_before(const struct ring *ring, uint64_t a, uint64_t b,
                                             uint32_t max)
 {
-    for (uint32_t n = 0;; n += RING_STEP) {
+    const struct ring_text here = ring_text_at(a), there = ring_text_at(b);
+    const uint64_t back = ring->len / 8 - 1; /* a word back is so many ahead */
+
+    for (uint32_t n = 0;; n += RING_STEP)
         WARP_EACH_LANE (lane) {
             const uint32_t i = n + 8 * lane;
-            const uint32_t agree = i < max ? ring_agree_before(ring, ring_before(ring, a, i),
-                                                               ring_before(ring, b, i), max - i)
-                                           : 0;
-#ifdef __CUDA_ARCH__
-            const uint32_t ends = __ballot_sync(~0u, agree < 8);
+            uint32_t agree = 0;
 
-            if (ends != 0) {
-                const uint32_t first = (uint32_t)__ffs((int)ends) - 1;
+            if (i < max) {
+                const uint64_t differ = ring_text_load(ring, &here, back - i / 8) ^
+                                        ring_text_load(ring, &there, back - i / 8);
 
-                return n + 8 * first + __shfl_sync(~0u, agree, (int)first);
+                agree = ring_at_most(differ != 0 ? core_high_zeros(differ) : 8, i, max);
             }
-#else
-            if (agree < 8)
-                return i + agree;
-#endif
+            RING_FIRST_BELOW_8(agree, lane, n);
         }
-    }
 }
 
 /* A warp: of the places 0, 8, 16, ... the first at which eight bytes from a and b on are equal and
@@ -116,11 +139,13 @@ REDUNDANCY_CORE uint32_t ring_extent_before(const struct ring *ring, uint64_t a,
 REDUNDANCY_CORE uint32_t ring_first_equal(const struct ring *ring, uint64_t a, uint64_t b,
                                           uint32_t len)
 {
+    const struct ring_text here = ring_text_at(a), there = ring_text_at(b);
+
     for (uint32_t n = 0; n + 8 <= len; n += RING_STEP)
         WARP_EACH_LANE (lane) {
             const uint32_t i = n + 8 * lane;
-            const bool equal = i + 8 <= len && ring_load(ring, ring_ahead(ring, a, i)) ==
-                                                   ring_load(ring, ring_ahead(ring, b, i));
+            const bool equal = i + 8 <= len && ring_text_load(ring, &here, i / 8) ==
+                                                   ring_text_load(ring, &there, i / 8);
 #ifdef __CUDA_ARCH__
             const uint32_t all = __ballot_sync(~0u, equal);
 

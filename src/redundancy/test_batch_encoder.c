@@ -6,7 +6,9 @@
 
 #include "batch_encode.h"
 #include "device/device.h"
+#include "frame_check_core.h"
 #include "redundancy_fixture.h"
+#include "sluice/batch_encoder.h"
 #include "sluice/capture.h"
 #include "sluice/device.h"
 #include "sluice/sampling.h"
@@ -148,20 +150,22 @@ static struct sl_batch *new_batch(const struct sl_redundancy_config *config)
 /* Every length, beginning anywhere in a ring, also around its end. */
 static void test_check_is_xxh3(void **state)
 {
-    static uint64_t words[1024];
-    static uint8_t text[sizeof words];
-    const struct ring ring = {words, sizeof words};
+    enum { WORDS = 1024, LEN = 8 * WORDS };
+    static uint64_t words[WORDS + 1];
+    static uint8_t text[LEN];
+    const struct ring ring = {words, LEN};
     uint64_t random = 1;
 
     (void)state;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < WORDS; i++)
         words[i] = test_random(&random);
+    words[WORDS] = words[0];
     for (uint32_t len = 0; len <= 5000; len++) {
-        const uint64_t at = len % 3 == 0 ? sizeof words - len / 48 * 16 - 16
-                                         : test_below(&random, sizeof words / 16) * 16;
+        const uint64_t at =
+            len % 3 == 0 ? LEN - len / 48 * 16 - 16 : test_below(&random, LEN / 16) * 16;
 
         for (uint32_t i = 0; i < len; i++)
-            text[i] = ((const uint8_t *)words)[(at + i) % sizeof words];
+            text[i] = ((const uint8_t *)words)[(at + i) % LEN];
         assert_int_equal(check_packet(&ring, at, len), XXH3_64bits(text, len));
     }
     for (uint32_t i = 0; i < 100; i++) {
@@ -376,6 +380,38 @@ static void test_changed_content(void **state)
     rig_close(&rig);
 }
 
+/* An epoch's end: offsets begin anew at 0, and nothing of before is referred to. */
+static void test_offsets_begin_anew(void **state)
+{
+    struct sl_redundancy_config config = small_config();
+    struct sl_batch *const batch = new_batch(&config);
+    uint8_t bytes[1000];
+    uint64_t random = 11;
+    struct rig rig;
+
+    (void)state;
+    rig_open(&rig, &config, "rabin");
+    for (size_t k = 0; k < sizeof bytes; k++)
+        bytes[k] = (uint8_t)test_random(&random);
+    sl_batch_add(batch, bytes, sizeof bytes, 0);
+    round_trip(&rig, batch);
+    round_trip(&rig, batch);
+    assert_int_equal(stats_of(&rig).matches, 1);
+    rig.encoder->restart = true;
+    round_trip(&rig, batch);
+    assert_int_equal(stats_of(&rig).matches, 1);
+    assert_int_equal(stats_of(&rig).epochs, 2);
+    round_trip(&rig, batch);
+    assert_int_equal(stats_of(&rig).matches, 2);
+
+    struct sl_decoder_stats decoded;
+    sl_decoder_stats(rig.decoder, &decoded);
+    assert_int_equal(decoded.epochs, 2);
+    assert_int_equal(decoded.holes, 0);
+    sl_batch_free(batch);
+    rig_close(&rig);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void test_refusals(void **state)
@@ -530,6 +566,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_constant_payloads),
         cmocka_unit_test(test_what_is_found),
         cmocka_unit_test(test_changed_content),
+        cmocka_unit_test(test_offsets_begin_anew),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_configs_that_cannot_be_met),
         cmocka_unit_test(test_captures),

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Names looked up on GPUs: a thread a name, the planes' cores as they are.
  *
+ * Names and answers are each used where they lie. Names in the host's pinned memory cross while the
+ * kernel reads them, once and in whole lines, and answers go back as it writes them: one launch is
+ * all that a small batch waits for. On a stage they were copied before.
+ *
  * A table's copy on a device is a snapshot; sl_fib_publish puts a new one in its place. Kernels
  * keep the one that they began with until wait. */
+#include <cuda_pipeline_primitives.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +21,7 @@
 
 enum {
     BLOCK = FIB_TILE_WARPS * FIB_TILE_NAMES, /* threads */
-    BLOCKS_PER_SM = 8
+    BLOCKS_PER_SM = 1536 / BLOCK             /* more leave too few registers */
 };
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -155,8 +160,8 @@ struct fib_cuda {
     struct sl_limits limits;
     struct copy *copy;
     struct snapshot *snapshot; /* of the look-up under way */
-    uint32_t max_blocks;
-    uint32_t *d_answers; /* next hops, then lengths, max_items of each */
+    uint32_t *d_answers;       /* next hops, then lengths, max_items of each */
+    cudaStream_t stream;       /* for names in pinned memory */
     cudaEvent_t done;
 };
 
@@ -170,6 +175,8 @@ static void fib_cuda_close(void *context)
         (void)cudaEventSynchronize(cuda->done); /* a run that failed may not have waited */
         (void)cudaEventDestroy(cuda->done);
     }
+    if (cuda->stream != NULL)
+        (void)cudaStreamDestroy(cuda->stream);
     (void)cudaFree(cuda->d_answers);
     fib_table_lock(cuda->table);
     release(cuda->snapshot);
@@ -181,16 +188,12 @@ static void fib_cuda_close(void *context)
 
 static enum sl_status prepare(struct fib_cuda *cuda, struct sl_diag *diag)
 {
-    const int device = cuda->limits.device;
-    int n_multiprocessors = 0;
-
-    cudaError_t error = cudaSetDevice(device);
+    cudaError_t error = cudaSetDevice(cuda->limits.device);
     if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device);
+        error = cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&cuda->done, cudaEventDisableTiming);
     enum sl_status status = cuda_status(error, "preparing for look-ups", diag);
-    cuda->max_blocks = (uint32_t)n_multiprocessors * BLOCKS_PER_SM;
     if (status == SL_OK)
         status =
             cuda_take((void **)&cuda->d_answers,
@@ -272,16 +275,18 @@ static __device__ __forceinline__ void put_answer(const struct items &items, uin
 
 /* Stride 1 reads each name where it lies; FIB_INTERWOVEN reads what the host has interwoven. */
 template <class Look, uint32_t stride>
-static __global__ void __launch_bounds__(BLOCK)
+static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
     fib_direct_kernel(const __grid_constant__ struct fib_view view, const struct items items)
 {
-    for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < items.n; i += gridDim.x * BLOCK) {
-        const struct sl_span span = items.payload[i];
-        const struct fib_reader name = {(const uint32_t *)(items.bytes + span.offset), stride,
-                                        span.len};
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
 
-        put_answer(items, i, Look::look(&view, &name));
-    }
+    if (i >= items.n)
+        return;
+    const struct sl_span span = items.payload[i];
+    const struct fib_reader name = {(const uint32_t *)(items.bytes + span.offset), stride,
+                                    span.len};
+
+    put_answer(items, i, Look::look(&view, &name));
 }
 
 static __device__ __forceinline__ uint32_t warp_max(uint32_t value)
@@ -294,7 +299,8 @@ static __device__ __forceinline__ uint32_t warp_max(uint32_t value)
     return value;
 }
 
-/* Whole lines of a warp's names into shared memory; returns where its window begins. */
+/* Whole lines of a warp's names into shared memory, all on their way at once; returns where its
+ * window begins. */
 static __device__ __forceinline__ uint32_t stage_names(uint8_t *staged, const uint8_t *bytes,
                                                        struct sl_span span)
 {
@@ -304,36 +310,46 @@ static __device__ __forceinline__ uint32_t stage_names(uint8_t *staged, const ui
     const uint32_t len = behind < FIB_TILE_LEN ? behind : FIB_TILE_LEN;
 
     for (uint32_t at = lane * 16; at < len; at += FIB_TILE_NAMES * 16)
-        *(uint4 *)(staged + at) = *(const uint4 *)(bytes + begin + at);
+        __pipeline_memcpy_async(staged + at, bytes + begin + at, 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
     __syncwarp();
     return begin;
 }
 
+/* Two calls, so that the compiler knows which memory each reads. */
 template <class Look>
-static __global__ void __launch_bounds__(BLOCK)
+static __device__ __forceinline__ struct fib_answer
+look_staged(const struct fib_view *view, const struct items &items, const uint8_t *staged,
+            uint32_t begin, struct sl_span span)
+{
+    if (fib_tile_holds(begin, span)) {
+        const struct fib_reader name = {(const uint32_t *)(staged + (span.offset - begin)), 1,
+                                        span.len};
+
+        return Look::look(view, &name);
+    }
+    const struct fib_reader name = {(const uint32_t *)(items.bytes + span.offset), 1, span.len};
+
+    return Look::look(view, &name);
+}
+
+template <class Look>
+static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
     fib_tile_kernel(const __grid_constant__ struct fib_view view, const struct items items)
 {
     __shared__ __align__(16) uint8_t all[FIB_TILE_WARPS][FIB_TILE_LEN + FIB_TILE_SLACK];
     uint8_t *staged = all[threadIdx.x / FIB_TILE_NAMES];
-    const uint32_t lane = threadIdx.x % FIB_TILE_NAMES;
+    const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
 
-    for (uint32_t first = blockIdx.x * BLOCK + threadIdx.x - lane; first < items.n;
-         first += gridDim.x * BLOCK) {
-        const uint32_t i = first + lane;
-        struct sl_span span = {0, 0};
-
-        if (i < items.n)
-            span = items.payload[i];
-        const uint32_t begin = stage_names(staged, items.bytes, span);
-        if (i < items.n) {
-            struct fib_reader name = {(const uint32_t *)(items.bytes + span.offset), 1, span.len};
-
-            if (fib_tile_holds(begin, span))
-                name.words = (const uint32_t *)(staged + (span.offset - begin));
-            put_answer(items, i, Look::look(&view, &name));
-        }
-        __syncwarp(); /* before the next names take this one's room */
-    }
+    if (i - threadIdx.x % FIB_TILE_NAMES >= items.n) /* none of the warp's */
+        return;
+    struct sl_span span = {0, 0};
+    if (i < items.n)
+        span = items.payload[i];
+    const uint32_t begin = stage_names(staged, items.bytes, span);
+    if (i < items.n)
+        put_answer(items, i, look_staged<Look>(&view, items, staged, begin, span));
 }
 
 /* ---- submit and wait ------------------------------------------------------------------------- */
@@ -360,7 +376,7 @@ static cudaError_t copy_back(const struct fib_cuda *cuda, const struct sl_fib_an
 {
     cudaError_t error = cudaGetLastError();
 
-    if (answers->memory == SL_MEMORY_DEVICE || n == 0)
+    if (answers->memory != SL_MEMORY_HOST || n == 0)
         return error;
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(answers->next_hop, cuda->d_answers, n * sizeof(uint32_t),
@@ -374,14 +390,29 @@ static cudaError_t copy_back(const struct fib_cuda *cuda, const struct sl_fib_an
 static struct items items_of(const struct fib_cuda *cuda, const struct sl_batch *batch,
                              const struct sl_fib_answers *answers)
 {
-    const bool stays = answers->memory == SL_MEMORY_DEVICE;
+    const bool copied = answers->memory == SL_MEMORY_HOST;
     struct items items = {batch->bytes, batch->payload, batch->n_items, cuda->d_answers, NULL};
 
-    if (stays)
+    if (!copied)
         items.next_hop = answers->next_hop;
     if (answers->prefix_len != NULL)
-        items.prefix_len = stays ? answers->prefix_len : cuda->d_answers + cuda->limits.max_items;
+        items.prefix_len = copied ? cuda->d_answers + cuda->limits.max_items : answers->prefix_len;
     return items;
+}
+
+static bool is_in_reach(const struct fib_cuda *cuda, const struct sl_batch *batch)
+{
+    return batch->memory == SL_MEMORY_PINNED ||
+           (batch->memory == SL_MEMORY_DEVICE && batch->device == cuda->limits.device);
+}
+
+static void take_latest(struct fib_cuda *cuda)
+{
+    fib_table_lock(cuda->table);
+    release(cuda->snapshot); /* of a look-up that was not waited for */
+    cuda->snapshot = cuda->copy->latest;
+    cuda->snapshot->n_users++;
+    fib_table_unlock(cuda->table);
 }
 
 static enum sl_status submit(void *context, const struct sl_batch *batch,
@@ -389,23 +420,17 @@ static enum sl_status submit(void *context, const struct sl_batch *batch,
 {
     struct fib_cuda *cuda = (struct fib_cuda *)context;
 
-    if (batch->memory != SL_MEMORY_DEVICE || batch->device != cuda->limits.device ||
-        !fib_batch_fits(batch, &cuda->limits, answers))
+    if (!is_in_reach(cuda, batch) || !fib_batch_fits(batch, &cuda->limits, answers))
         return SL_EINVAL;
+    take_latest(cuda);
 
-    fib_table_lock(cuda->table);
-    release(cuda->snapshot); /* of a look-up that was not waited for */
-    cuda->snapshot = cuda->copy->latest;
-    cuda->snapshot->n_users++;
-    fib_table_unlock(cuda->table);
-
-    const cudaStream_t stream = (cudaStream_t)batch->stream;
-    const uint32_t wanted = (batch->n_items + BLOCK - 1) / BLOCK;
+    const cudaStream_t stream =
+        batch->memory == SL_MEMORY_PINNED ? cuda->stream : (cudaStream_t)batch->stream;
+    const uint32_t n_blocks = batch->n_items / BLOCK + (batch->n_items % BLOCK != 0);
     /* The current device is a thread's: submit may run on a thread that never chose one. */
-    cudaError_t error = cudaSetDevice(batch->device);
-    if (error == cudaSuccess && wanted != 0)
-        look(cuda->snapshot->view, items_of(cuda, batch, answers),
-             wanted < cuda->max_blocks ? wanted : cuda->max_blocks, stream);
+    cudaError_t error = cudaSetDevice(cuda->limits.device);
+    if (error == cudaSuccess && n_blocks != 0)
+        look(cuda->snapshot->view, items_of(cuda, batch, answers), n_blocks, stream);
     if (error == cudaSuccess)
         error = copy_back(cuda, answers, batch->n_items, stream);
     if (error == cudaSuccess)

@@ -61,31 +61,24 @@ FIB_CORE uint32_t hash_record_words(uint32_t key_len)
     return key_len < 255 ? (5 + key_len + 3) / 4 : (8 + key_len + 3) / 4;
 }
 
-/* Whether a record's key is the name's first len bytes. */
+/* Whether a record's key is the name's first len bytes. Behind its length a key lies one byte later
+ * in its words than in the name's, a long one as there. No end before the last word: keys seldom
+ * differ, and a GPU has all loads under way at once. */
 FIB_CORE bool hash_key_is(const uint32_t *record, const struct fib_reader *name, uint32_t len)
 {
     const bool is_short = len < 255;
-    const uint32_t head = is_short ? len : 255 | len << 8;
-    const uint32_t first = fib_load32(&record[1]);
-    uint32_t at = is_short ? 3 : 0; /* of the key's bytes, where record[2] begins */
+    const uint32_t bits = is_short ? 24 : 0;
+    const uint32_t *word = name->words;
+    uint32_t before = is_short ? len << 24 : 255 | len << 8;
+    uint32_t left = len + (is_short ? 1 : 4), differ = 0;
 
-    if (is_short) {
-        const uint32_t have = len < 3 ? len : 3;
-        const uint32_t wanted = head | fib_read32(name, 0) << 8;
-
-        if (((first ^ wanted) & (uint32_t)(UINT64_C(0xFFFFFFFF) >> (24 - have * 8))) != 0)
-            return false;
-    } else if (first != head) {
-        return false;
+    for (record++; left > 4; left -= 4, record++, word += name->stride) {
+        differ |= fib_load32(record) ^ fib_shift_right(before, *word, bits);
+        before = *word;
     }
-    for (record += 2; at < len; at += 4, record++) {
-        const uint32_t left = len - at;
-        const uint32_t mask = left < 4 ? (UINT32_C(1) << left * 8) - 1 : UINT32_MAX;
-
-        if (((fib_load32(record) ^ fib_read32(name, at)) & mask) != 0)
-            return false;
-    }
-    return true;
+    differ |=
+        (fib_load32(record) ^ fib_shift_right(before, *word, bits)) & UINT32_MAX >> (32 - left * 8);
+    return differ == 0;
 }
 
 /* What a prefix finds in its buckets: the first entry with its tag, and the largest height. That
@@ -116,6 +109,22 @@ FIB_CORE const uint64_t *hash_bucket(const struct fib_view *view, uint32_t place
     return (const uint64_t *)view->part[0] + (size_t)place * HASH_SLOTS;
 }
 
+/* On GPUs by the widest loads there are. */
+FIB_CORE void hash_read_bucket(uint64_t slots[HASH_SLOTS], const uint64_t *bucket)
+{
+#ifdef __CUDA_ARCH__
+    for (uint32_t i = 0; i < HASH_SLOTS; i += 2) {
+        const ulonglong2 two = __ldg((const ulonglong2 *)&bucket[i]);
+
+        slots[i] = two.x;
+        slots[i + 1] = two.y;
+    }
+#else
+    for (uint32_t i = 0; i < HASH_SLOTS; i++)
+        slots[i] = fib_load64(&bucket[i]);
+#endif
+}
+
 FIB_CORE struct hash_found hash_probe(const struct fib_view *view, uint64_t hash)
 {
     const uint64_t tag = hash_tag(hash);
@@ -124,13 +133,12 @@ FIB_CORE struct hash_found hash_probe(const struct fib_view *view, uint64_t hash
 
     for (;;) {
         const uint64_t *bucket = hash_bucket(view, place);
+        uint64_t slots[HASH_SLOTS];
 
-        for (uint32_t i = 0; i < HASH_SLOTS; i++) {
-            const uint64_t slot = fib_load64(&bucket[i]);
-
-            if (hash_has_tag(slot, tag))
-                hash_look_at(&found, slot);
-        }
+        hash_read_bucket(slots, bucket);
+        for (uint32_t i = 0; i < HASH_SLOTS; i++)
+            if (hash_has_tag(slots[i], tag))
+                hash_look_at(&found, slots[i]);
         if (hash_is_done(&found, fib_load64(&bucket[hash_filter(hash)])))
             return found;
         place = place + 1 != view->n_places[0] ? place + 1 : 0;
@@ -229,26 +237,39 @@ FIB_CORE struct fib_answer hash_decide(const struct fib_view *view, const struct
     return answer;
 }
 
-FIB_CORE struct fib_answer hash_lookup(const struct fib_view *view, const struct fib_reader *name)
+/* The hash of the first *level components, or of all where there are fewer; *level becomes how
+ * many, *end where they end. */
+FIB_CORE uint64_t hash_prefix(const struct fib_view *view, const struct fib_reader *name,
+                              uint32_t *level, uint32_t *end)
 {
-    uint64_t hash[HASH_SPLIT_MAX + 1];
-    uint32_t end[HASH_SPLIT_MAX + 1];
-    struct hash_candidate candidate = {0, 0};
-    uint32_t n = 0, head;
+    uint64_t hash = view->secret.start;
+    uint32_t n = 0, at = 0, head;
 
-    hash[0] = view->secret.start;
-    end[0] = 0;
-    while (n < view->split && (end[n + 1] = fib_component_end(name, end[n], &head)) != end[n]) {
-        hash[n + 1] = fib_hash_component(&view->secret, hash[n], name, end[n], end[n + 1]);
+    while (n < *level && (*end = fib_component_end(name, at, &head)) != at) {
+        hash = fib_hash_component(&view->secret, hash, name, at, *end);
+        at = *end;
         n++;
     }
-    for (uint32_t level = n; level > 0 && candidate.piece == 0; level--) {
-        const struct hash_found found = hash_probe(view, hash[level]);
+    *level = n;
+    *end = at;
+    return hash;
+}
+
+/* Where nothing is found at a level the one above is hashed anew: few names come to that, and what
+ * a thread keeps of each level would not fit a GPU's registers. */
+FIB_CORE struct fib_answer hash_lookup(const struct fib_view *view, const struct fib_reader *name)
+{
+    struct hash_candidate candidate = {0, 0};
+
+    for (uint32_t level = view->split; level > 0 && candidate.piece == 0; level--) {
+        const uint64_t hash = hash_prefix(view, name, &level, &candidate.len);
+        if (level == 0)
+            break;
+        const struct hash_found found = hash_probe(view, hash);
 
         candidate.piece = found.piece;
-        candidate.len = end[level];
         if (level == view->split && found.height != 0)
-            hash_look_below(view, name, hash[level], end[level], found.height, &candidate);
+            hash_look_below(view, name, hash, candidate.len, found.height, &candidate);
     }
     return hash_decide(view, name, &candidate);
 }

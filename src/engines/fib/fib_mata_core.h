@@ -10,8 +10,8 @@
  * Array 0: a state is a number below the array's prime length, unlike all others; its transition
  * on a word is in the slot of state + word modulo the length. Slot and word say the state, so the
  * word alone is compared. What is taken already goes to the arrays behind, whose slots hold the
- * state too, to the first of them where its slot is free, in the last one to the next free slot;
- * states of such transitions are marked. Other primes part words that one cannot.
+ * state too, to the first of them where its slot is free, in the last one to the next free slot in
+ * steps of its own; states of such transitions are marked. Other primes part words that one cannot.
  *
  * A transition is its word and, in the upper half, where it leads: a state, or for a leaf an index
  * of a next hop. */
@@ -62,6 +62,19 @@ FIB_CORE uint32_t mata_place(const struct fib_view *view, uint32_t array, uint32
     return place >= n ? place - n : place;
 }
 
+/* Where search in the last array goes on. Words of a wide state differ by one in their length and
+ * by a few in each letter: in steps of one they would stand in line for thousands of slots. As the
+ * length is prime each step comes to all of them. */
+FIB_CORE uint32_t mata_next(const struct fib_view *view, uint32_t place, uint32_t state,
+                            uint32_t word)
+{
+    const uint32_t n = view->n_places[2];
+    const uint32_t mixed = (word ^ state * UINT32_C(0x85EBCA6B)) * UINT32_C(0x9E3779B1);
+    const uint32_t step = 1 + (uint32_t)((uint64_t)mixed * (n - 1) >> 32);
+
+    return place < n - step ? place + step : place - (n - step);
+}
+
 FIB_CORE const uint64_t *mata_main(const struct fib_view *view, uint32_t place)
 {
     return (const uint64_t *)view->part[0] + place;
@@ -92,7 +105,7 @@ FIB_CORE uint32_t mata_find_behind(const struct fib_view *view, uint32_t state, 
         if ((uint32_t)transition == word && transition != MATA_TAKEN_BACK &&
             fib_load64(&slot->state) == state)
             return (uint32_t)(transition >> 32);
-        place = place + 1 != view->n_places[2] ? place + 1 : 0;
+        place = mata_next(view, place, state, word);
     }
 }
 
@@ -161,9 +174,11 @@ FIB_CORE void mata_begin(const struct fib_view *view, struct mata_walk *walk)
     walk->entry_len = 0;
 }
 
-/* After a stride that leads `to`; false: nothing goes on. */
-FIB_CORE bool mata_go(struct mata_walk *walk, uint32_t to)
+/* The stride before the cursor; false: nothing goes on. */
+FIB_CORE bool mata_step(const struct fib_view *view, struct mata_walk *walk, uint32_t word)
 {
+    const uint32_t to = mata_find(view, walk->from, word);
+
     if (to == 0)
         return false;
     if ((to & MATA_ENTRY) != 0) {
@@ -201,8 +216,7 @@ FIB_CORE struct fib_answer mata_lookup(const struct fib_view *view, const struct
 
     do {
         mata_begin(view, &walk);
-        while (mata_stride(name, &walk.cursor, &word) &&
-               mata_go(&walk, mata_find(view, walk.from, word)))
+        while (mata_stride(name, &walk.cursor, &word) && mata_step(view, &walk, word))
             ;
     } while (!mata_answer(view, &walk, &answer));
     return answer;

@@ -14,7 +14,7 @@
 #define MAGIC UINT64_C(0x00006269665F6C73) /* "sl_fib" */
 
 enum {
-    VERSION = 2, /* of the block, the parts of all planes included */
+    VERSION = 3, /* of the block, the parts of all planes included */
     ALIGN = 64,
     NAME_LEN = 16
 };

@@ -11,15 +11,16 @@
 
 enum {
     FIB_TILE_NAMES = 32,
+    FIB_TILE_LINE = 128, /* bytes that a window begins at a multiple of: what memory is read by */
     FIB_TILE_LEN = 2816, /* bytes of 32 names that are staged; what lies behind is read directly */
     FIB_TILE_SLACK = 32, /* bytes behind them: readers read up to 20 more */
-    FIB_TILE_WARPS = 8   /* a block */
+    FIB_TILE_WARPS = 2   /* a block: small ones end, and make room, one by one */
 };
 
 /* The arena's offset that a tile's window begins at: offsets ascend. */
 FIB_CORE uint32_t fib_tile_begin(uint32_t first_offset)
 {
-    return first_offset & ~(uint32_t)(SL_BATCH_ALIGN - 1);
+    return first_offset & ~(uint32_t)(FIB_TILE_LINE - 1);
 }
 
 /* Whether all that a reader of this span may read was staged. */

@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
+#include "device/device.h"
 #include "fib_ref.h"
-#include "sluice/device.h"
 
 enum { MAX_ITEMS = 4096, ARENA = 1 << 20 };
 
@@ -63,56 +63,83 @@ static enum sl_fib_outcome apply(struct sl_fib *fib, enum sl_fib_verb verb, cons
     return update.outcome;
 }
 
-/* A batch, its interwoven twin, and the answers. */
+/* A batch, its interwoven twin, and the answers: all pinned where there is a GPU. */
 struct batch {
     struct sl_batch *batch, *woven;
-    uint32_t next_hop[MAX_ITEMS], prefix_len[MAX_ITEMS];
+    bool pinned;
+    struct sl_stage *stage;
+    uint32_t *next_hop, *prefix_len;
     struct sl_fib_match wanted[MAX_ITEMS]; /* of the unaggregated table, */
     uint32_t wanted_len[MAX_ITEMS];        /* and the prefix that the plane answers */
 };
 
+static uint32_t *take_answers(const struct batch *batch)
+{
+    uint32_t *answers = batch->pinned ? device_pinned_alloc(MAX_ITEMS * sizeof *answers)
+                                      : malloc(MAX_ITEMS * sizeof *answers);
+
+    assert_non_null(answers);
+    return answers;
+}
+
+static void give_answers(const struct batch *batch, uint32_t *answers)
+{
+    if (batch->pinned)
+        device_pinned_free(answers, MAX_ITEMS * sizeof *answers);
+    else
+        free(answers);
+}
+
+static const struct sl_limits limits = {.max_items = MAX_ITEMS, .max_bytes = 33 * ARENA};
+
 static struct batch *open_batch(void)
 {
     struct batch *batch = calloc(1, sizeof *batch);
+    char why[SL_WHY_LEN];
 
     assert_non_null(batch);
-    assert_int_equal(sl_batch_create(&batch->batch, ARENA, MAX_ITEMS, false, NULL), SL_OK);
-    assert_int_equal(sl_batch_create(&batch->woven, 32 * ARENA, MAX_ITEMS, false, NULL), SL_OK);
+    batch->pinned = device_cuda_usable(why);
+    assert_int_equal(sl_batch_create(&batch->batch, ARENA, MAX_ITEMS, batch->pinned, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch->woven, 32 * ARENA, MAX_ITEMS, batch->pinned, NULL),
+                     SL_OK);
+    batch->next_hop = take_answers(batch);
+    batch->prefix_len = take_answers(batch);
+    if (batch->pinned)
+        assert_int_equal(sl_stage_open(&batch->stage, &limits, NULL), SL_OK);
     return batch;
 }
 
 static void close_batch(struct batch *batch)
 {
+    sl_stage_close(batch->stage);
     sl_batch_free(batch->batch);
     sl_batch_free(batch->woven);
+    give_answers(batch, batch->next_hop);
+    give_answers(batch, batch->prefix_len);
     free(batch);
 }
 
-/* On a GPU through a stage. */
+/* On a GPU through a stage, or where `answers_in` is pinned memory as the batch lies there. */
 static void look_up_with(const struct sl_fib_backend *backend, struct sl_fib_table *table,
-                         struct batch *batch)
+                         struct batch *batch, enum sl_memory answers_in)
 {
-    const struct sl_limits limits = {.max_items = MAX_ITEMS, .max_bytes = 33 * ARENA};
     const struct sl_fib_answers answers = {batch->next_hop, batch->prefix_len, MAX_ITEMS,
-                                           SL_MEMORY_HOST};
+                                           answers_in};
     const bool woven = strstr(backend->name, "interwoven") != NULL;
     const struct sl_batch *given = woven ? batch->woven : batch->batch;
-    struct sl_stage *stage = NULL;
     struct sl_batch view;
     void *context;
 
-    memset(batch->next_hop, 0x55, sizeof batch->next_hop);
-    memset(batch->prefix_len, 0x55, sizeof batch->prefix_len);
+    memset(batch->next_hop, 0x55, MAX_ITEMS * sizeof *batch->next_hop);
+    memset(batch->prefix_len, 0x55, MAX_ITEMS * sizeof *batch->prefix_len);
     assert_int_equal(backend->open(&context, table, &limits, NULL), SL_OK);
-    if (backend->device == SL_DEVICE_CUDA) {
-        assert_int_equal(sl_stage_open(&stage, &limits, NULL), SL_OK);
-        assert_int_equal(sl_stage_upload(stage, given, &view), SL_OK);
+    if (backend->device == SL_DEVICE_CUDA && answers_in == SL_MEMORY_HOST) {
+        assert_int_equal(sl_stage_upload(batch->stage, given, &view), SL_OK);
         given = &view;
     }
     assert_int_equal(backend->submit(context, given, &answers), SL_OK);
     assert_int_equal(backend->wait(context), SL_OK);
     backend->close(context);
-    sl_stage_close(stage);
 }
 
 static void weave(struct batch *batch)
@@ -156,7 +183,11 @@ static void check_all(struct sl_fib *fib, const struct ref *ref, struct batch *b
     for (size_t i = 0; engine->backends[i] != NULL; i++) {
         if (!engine->backends[i]->usable(why))
             continue;
-        look_up_with(engine->backends[i], table, batch);
+        look_up_with(engine->backends[i], table, batch, SL_MEMORY_HOST);
+        check_batch(batch, engine->name, engine->backends[i]->name);
+        if (engine->backends[i]->device != SL_DEVICE_CUDA)
+            continue;
+        look_up_with(engine->backends[i], table, batch, SL_MEMORY_PINNED);
         check_batch(batch, engine->name, engine->backends[i]->name);
     }
     for (uint32_t i = 0; i < batch->batch->n_items; i++) {
@@ -446,7 +477,7 @@ static void small_tables_are_saved(void **state)
                 weave(batch);
                 if (!backend->usable(why))
                     continue;
-                look_up_with(backend, loaded, batch);
+                look_up_with(backend, loaded, batch, SL_MEMORY_HOST);
                 assert_int_equal(batch->next_hop[0], n == 1 ? 5 : SL_FIB_NONE);
             }
             sl_fib_unload(loaded);

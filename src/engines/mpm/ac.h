@@ -42,4 +42,8 @@ struct ac_range {
 void ac_scan_range(const struct ac_view *ac, uint32_t reach, const struct sl_batch *batch,
                    struct ac_range range, struct sl_hits *hits);
 
+/* Appends the matches of a batch, cut into segments as on GPUs. `max_len`: of a literal. */
+void ac_scan_tiled(const struct ac_view *ac, uint32_t max_len, const struct sl_batch *batch,
+                   struct sl_hits *hits);
+
 #endif

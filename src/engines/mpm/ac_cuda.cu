@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "ac_core.h"
+#include "ac_cuda.h"
 #include "base/diag.h"
-#include "device/cuda_internal.h"
 
 enum {
     BLOCK = 128,
@@ -33,20 +33,6 @@ struct ac_task {
     uint32_t first; /* segment of the group */
 };
 
-/* n may be above max: then there are max. */
-struct ac_tasks {
-    uint32_t *n;
-    struct ac_task *task;
-    uint32_t max;
-};
-
-/* The context. */
-struct ac_cuda {
-    void *cuda;            /* struct cuda_context */
-    struct ac_tasks tasks; /* in device memory */
-    uint32_t max_len;
-};
-
 /* A lane an item: ends[i] becomes the number of segments of the group's items 0 to i. */
 static __device__ void sum_parts(uint32_t ends[AC_GROUP], const struct ac_items *items,
                                  uint32_t group)
@@ -67,25 +53,30 @@ static __device__ void sum_parts(uint32_t ends[AC_GROUP], const struct ac_items 
 }
 
 static __global__ void __launch_bounds__(BLOCK)
-    ac_plan_kernel(struct ac_items items, struct ac_tasks tasks)
+    ac_plan_kernel(struct ac_items items, struct ac_cuda_plan plan, struct cuda_hits_device hits)
 {
     __shared__ uint32_t ends[WARPS][AC_GROUP];
     const uint32_t warp = threadIdx.x / AC_GROUP;
     const uint32_t lane = threadIdx.x % AC_GROUP;
-    const uint32_t group = blockIdx.x * WARPS + warp;
-    uint32_t first = 0;
 
-    if (group > (items.n - 1) / AC_GROUP)
+    if (plan.d_state->is_off)
         return;
-    sum_parts(ends[warp], &items, group);
-    const uint32_t n = (ends[warp][AC_GROUP - 1] + (AC_GROUP - 1)) / AC_GROUP;
-    if (lane == 0)
-        first = atomicAdd(tasks.n, n);
-    first = __shfl_sync(~0u, first, 0);
-    for (uint32_t i = lane; i < n && first + i < tasks.max; i += AC_GROUP) {
-        const struct ac_task task = {group, i * AC_GROUP};
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *hits.count = 0;
+    for (uint32_t group = blockIdx.x * WARPS + warp; group <= (items.n - 1) / AC_GROUP;
+         group += gridDim.x * WARPS) {
+        uint32_t first = 0;
 
-        tasks.task[first + i] = task;
+        sum_parts(ends[warp], &items, group);
+        const uint32_t n = (ends[warp][AC_GROUP - 1] + (AC_GROUP - 1)) / AC_GROUP;
+        if (lane == 0)
+            first = atomicAdd(&plan.d_state->n_tasks, n);
+        first = __shfl_sync(~0u, first, 0);
+        for (uint32_t i = lane; i < n && first + i < plan.max_tasks; i += AC_GROUP) {
+            const struct ac_task task = {group, i * AC_GROUP};
+
+            plan.d_tasks[first + i] = task;
+        }
     }
 }
 
@@ -104,16 +95,20 @@ static __device__ void scan_segment(const struct ac_view *view, const struct ac_
 }
 
 static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
-    ac_walk_kernel(const struct sl_mpm_table *table, struct ac_items items, struct ac_tasks tasks,
-                   struct cuda_hits_device hits)
+    ac_walk_kernel(const struct sl_mpm_table *table, uint64_t at, struct ac_items items,
+                   struct ac_cuda_plan plan, struct cuda_hits_device hits)
 {
     __shared__ uint32_t ends[WARPS][AC_GROUP];
-    const struct ac_view view = ac_view(table);
     const uint32_t warp = threadIdx.x / AC_GROUP;
-    const uint32_t n = *tasks.n < tasks.max ? *tasks.n : tasks.max;
+
+    if (plan.d_state->is_off)
+        return;
+    const struct ac_view view = ac_view_at(table, at);
+    const uint32_t n_listed = plan.d_state->n_tasks;
+    const uint32_t n = n_listed < plan.max_tasks ? n_listed : plan.max_tasks;
 
     for (uint32_t t = blockIdx.x * WARPS + warp; t < n; t += gridDim.x * WARPS) {
-        const struct ac_task task = tasks.task[t];
+        const struct ac_task task = plan.d_tasks[t];
         const uint32_t k = task.first + threadIdx.x % AC_GROUP;
 
         sum_parts(ends[warp], &items, task.group);
@@ -126,17 +121,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
     }
 }
 
-static void ac_cuda_close(void *context)
-{
-    struct ac_cuda *ac = (struct ac_cuda *)context;
-
-    if (ac == NULL)
-        return;
-    (void)cudaFree(ac->tasks.n);
-    (void)cudaFree(ac->tasks.task);
-    cuda_context_close(ac->cuda);
-    free(ac);
-}
+/* ---- for other algorithms -------------------------------------------------------------------- */
 
 /* The tasks of any batch within the limits: items do not share bytes, a part that is not its item's
  * first or last has AC_PART_MIN bytes, and of the tasks of a group only the last is not full. */
@@ -148,16 +133,64 @@ static uint32_t count_tasks(const struct sl_limits *limits)
     return (uint32_t)(n_segments / AC_GROUP + n_items / AC_GROUP + 2);
 }
 
-static enum sl_status take_tasks(struct ac_cuda *ac, const struct sl_limits *limits,
+enum sl_status ac_cuda_plan_open(struct ac_cuda_plan *plan, const struct sl_limits *limits,
                                  struct sl_diag *diag)
 {
-    struct ac_tasks *tasks = &ac->tasks;
+    plan->max_tasks = count_tasks(limits);
 
-    tasks->max = count_tasks(limits);
-    cudaError_t error = cudaMalloc((void **)&tasks->n, sizeof *tasks->n);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&tasks->task, tasks->max * sizeof *tasks->task);
-    return cuda_status(error, "taking GPU memory for a list of segments", diag);
+    enum sl_status status =
+        cuda_take((void **)&plan->d_state, sizeof *plan->d_state, "a list of segments", diag);
+    if (status == SL_OK)
+        status = cuda_take((void **)&plan->d_tasks, plan->max_tasks * sizeof *plan->d_tasks,
+                           "a list of segments", diag);
+    return status;
+}
+
+void ac_cuda_plan_close(struct ac_cuda_plan *plan)
+{
+    (void)cudaFree(plan->d_state);
+    (void)cudaFree(plan->d_tasks);
+}
+
+static uint32_t at_most(uint32_t n, uint32_t max)
+{
+    return n < max ? n : max;
+}
+
+void ac_cuda_launch(const struct ac_cuda_plan *plan, const struct cuda_context *cuda, uint64_t at,
+                    const struct sl_batch *batch)
+{
+    const uint32_t max_len = ((const struct sl_mpm_table *)cuda->table)->max_len;
+    const struct ac_items items = {
+        batch->bytes, batch->payload, batch->has_overlap ? batch->overlap : NULL, batch->n_items,
+        ac_part_len(max_len, batch->bytes_len, cuda->n_multiprocessors * SEGMENTS_PER_SM)};
+    const uint32_t n_groups = (items.n - 1) / AC_GROUP + 1;
+    const uint32_t n_blocks = cuda->n_multiprocessors * BLOCKS_PER_SM;
+    const cudaStream_t stream = (cudaStream_t)batch->stream;
+    const struct cuda_hits_device hits = cuda_hits_device(cuda);
+
+    ac_plan_kernel<<<at_most((n_groups - 1) / WARPS + 1, n_blocks), BLOCK, 0, stream>>>(
+        items, *plan, hits);
+    ac_walk_kernel<<<n_blocks, BLOCK, 0, stream>>>((const struct sl_mpm_table *)cuda->d_table, at,
+                                                   items, *plan, hits);
+}
+
+/* ---- the backend ----------------------------------------------------------------------------- */
+
+struct ac_cuda {
+    void *cuda; /* struct cuda_context */
+    struct ac_cuda_plan plan;
+};
+
+static void ac_cuda_close(void *context)
+{
+    struct ac_cuda *ac = (struct ac_cuda *)context;
+
+    if (ac == NULL)
+        return;
+    cuda_context_close(ac->cuda);
+    ac_cuda_plan_close(&ac->plan);
+    free(ac);
 }
 
 static enum sl_status ac_cuda_open(void **context, const void *table,
@@ -168,31 +201,16 @@ static enum sl_status ac_cuda_open(void **context, const void *table,
 
     if (ac == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
-    ac->max_len = block->max_len;
 
     enum sl_status status = cuda_context_open(&ac->cuda, table, block->len, limits, diag);
     if (status == SL_OK)
-        status = take_tasks(ac, limits, diag);
+        status = ac_cuda_plan_open(&ac->plan, limits, diag);
     if (status != SL_OK) {
         ac_cuda_close(ac);
         return status;
     }
     *context = ac;
     return SL_OK;
-}
-
-static void launch(const struct ac_cuda *ac, const struct cuda_context *cuda,
-                   const struct sl_batch *batch)
-{
-    const struct ac_items items = {
-        batch->bytes, batch->payload, batch->has_overlap ? batch->overlap : NULL, batch->n_items,
-        ac_part_len(ac->max_len, batch->bytes_len, cuda->n_multiprocessors * SEGMENTS_PER_SM)};
-    const uint32_t n_groups = (items.n - 1) / AC_GROUP + 1;
-    const cudaStream_t stream = (cudaStream_t)batch->stream;
-
-    ac_plan_kernel<<<(n_groups - 1) / WARPS + 1, BLOCK, 0, stream>>>(items, ac->tasks);
-    ac_walk_kernel<<<cuda->n_multiprocessors * BLOCKS_PER_SM, BLOCK, 0, stream>>>(
-        (const struct sl_mpm_table *)cuda->d_table, items, ac->tasks, cuda_hits_device(cuda));
 }
 
 static enum sl_status ac_cuda_submit(void *context, const struct sl_batch *batch,
@@ -205,12 +223,12 @@ static enum sl_status ac_cuda_submit(void *context, const struct sl_batch *batch
     if (status != SL_OK)
         return status;
     if (batch->n_items != 0) {
-        const cudaError_t error =
-            cudaMemsetAsync(ac->tasks.n, 0, sizeof *ac->tasks.n, (cudaStream_t)batch->stream);
+        const cudaError_t error = cudaMemsetAsync(ac->plan.d_state, 0, sizeof *ac->plan.d_state,
+                                                  (cudaStream_t)batch->stream);
 
         if (error != cudaSuccess)
             return cuda_status(error, "starting on a batch", NULL);
-        launch(ac, cuda, batch);
+        ac_cuda_launch(&ac->plan, cuda, 0, batch);
     }
     return cuda_submit_end(cuda);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Aho-Corasick on one core, cut into segments as on the GPU. It proves the cutting where no GPU is;
  * `scalar` is the one to use. */
+#include "ac.h"
 #include "ac_core.h"
-#include "mpm_internal.h"
 
 enum { THREADS = 1 << 16 }; /* of a GPU: the parts of all but large batches are the shortest */
 
@@ -43,16 +43,23 @@ static void scan_group(const struct tiles *tiles, uint32_t first, struct sl_hits
     }
 }
 
+void ac_scan_tiled(const struct ac_view *ac, uint32_t max_len, const struct sl_batch *batch,
+                   struct sl_hits *hits)
+{
+    const struct tiles tiles = {
+        .view = *ac, .batch = batch, .part_len = ac_part_len(max_len, batch->bytes_len, THREADS)};
+
+    for (uint32_t first = 0; first < batch->n_items; first += AC_GROUP)
+        scan_group(&tiles, first, hits);
+}
+
 static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                  struct sl_hits *hits)
 {
     const struct sl_mpm_table *table = cpu->table;
-    const struct tiles tiles = {.view = ac_view(table),
-                                .batch = batch,
-                                .part_len = ac_part_len(table->max_len, batch->bytes_len, THREADS)};
+    const struct ac_view ac = ac_view(table);
 
-    for (uint32_t first = 0; first < batch->n_items; first += AC_GROUP)
-        scan_group(&tiles, first, hits);
+    ac_scan_tiled(&ac, table->max_len, batch, hits);
     return SL_OK;
 }
 

@@ -369,13 +369,4 @@ MPM_CORE bool gram_entry_is_whole(const struct gram_view *view, const struct gra
                                                UINT64_MAX >> (64 - 8 * (entry->len - i)));
 }
 
-/* Whether an entry's literal is in the text with its window at `at`. On success *end is the byte
- * behind it. */
-MPM_CORE bool gram_entry_matches(const struct gram_view *view, const struct gram_entry *entry,
-                                 const struct gram_text *text, uint32_t at, uint32_t *end)
-{
-    return gram_entry_fits(entry, text, at, end) &&
-           gram_entry_is_whole(view, entry, text->bytes + *end - entry->len);
-}
-
 #endif

@@ -2,9 +2,13 @@
 /* The gram matcher on GPUs. A block fills a multiprocessor; the filter lies in its shared memory. A
  * warp goes over 512 bytes of the arena at a time, 16 a lane. Few bytes pass, so what passes waits
  * in queues until all lanes of the warp have work: one for windows, one for entries that the
- * dictionary gave for them, one for runs. Hits wait too, so that one atomic serves many. */
+ * dictionary gave for them, one for runs. Hits wait too, so that one atomic serves many.
+ *
+ * A warp counts what it verifies. Where that becomes too dear it stops, and has the automaton,
+ * whose kernels follow on the stream, go over the batch. */
 #include <stdlib.h>
 
+#include "ac_cuda.h"
 #include "base/diag.h"
 #include "device/cuda_internal.h"
 #include "gram_tile.h"
@@ -15,8 +19,7 @@ extern "C" {
 
 enum {
     BLOCK = 1024,
-    WARPS = BLOCK / 32,
-    TILE = 32 * GRAM_LANE,
+    WARPS = BLOCK / GRAM_LANES,
     QUEUE = 64,        /* less than 32 wait while up to 32 come in */
     STAGED = 48,       /* hits; more go to memory one by one */
     ITEMS_BLOCK = 256, /* threads, one an item */
@@ -53,18 +56,41 @@ struct gram_scan {
     struct gram_sieve sieve;
     struct gram_arena arena;
     struct cuda_hits_device hits;
+    struct ac_cuda_state *automaton; /* turned on when a warp gives up */
     bool has_runs, has_tiny;
 };
 
+/* The same in all lanes but for their number. */
 struct warp {
     const struct gram_scan *scan;
     uint32_t lane;
+    int32_t left;                       /* work; below 0: the batch is given up */
     uint32_t n_passed, n_found, n_runs; /* in the queues */
 };
 
 static __device__ uint32_t lanes_below(uint32_t lane)
 {
     return (1u << lane) - 1;
+}
+
+/* ---- work ------------------------------------------------------------------------------------ */
+
+/* False: the batch has become too dear. */
+static __device__ bool spend(struct warp *warp, uint32_t work)
+{
+    warp->left -= (int32_t)work;
+    return warp->left >= 0;
+}
+
+/* All lanes: what lanes do side by side takes as long as the longest of them. */
+static __device__ void spend_most(struct warp *warp, uint32_t work)
+{
+    for (int step = 16; step != 0; step /= 2) {
+        const uint32_t other = __shfl_xor_sync(WHOLE, work, step);
+
+        work = work > other ? work : other;
+    }
+    (void)spend(warp, work);
 }
 
 /* ---- hits ------------------------------------------------------------------------------------ */
@@ -107,24 +133,26 @@ static __device__ void flush_hits(const struct warp *warp, uint32_t least)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-static __device__ void verify_entry(const struct warp *warp, const struct gram_place *place,
-                                    const struct gram_entry *entry, uint32_t at)
+/* Returns what it costs. */
+static __device__ uint32_t verify_entry(const struct warp *warp, const struct gram_place *place,
+                                        const struct gram_entry *entry, uint32_t at)
 {
     const struct gram_view *view = &warp->scan->view;
     const uint32_t item = place->item;
-    uint32_t end;
+    uint32_t end, work;
 
-    if (!gram_place_matches(view, &warp->scan->arena, place, entry, at, &end))
-        return;
+    if (!gram_place_matches(view, &warp->scan->arena, place, entry, at, &end, &work))
+        return work;
     if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
         append(warp, item, end, entry->match);
-        return;
+        return work;
     }
 
     const uint8_t *behind = warp->scan->arena.bytes + at - entry->window + entry->len;
     for (uint32_t i = view->groups[entry->match]; i < view->groups[entry->match + 1]; i++)
         if (mpm_literal_matches(&view->literals[i], view->bytes, behind))
             append(warp, item, end, view->literals[i].id);
+    return work;
 }
 
 /* An entry, in two reads. */
@@ -161,7 +189,7 @@ static __device__ void take_found(struct warp *warp, uint32_t n)
 {
     const bool active = warp->lane < n;
     struct gram_entry entry = {};
-    uint32_t at = 0, number = 0;
+    uint32_t at = 0, number = 0, work = 0;
 
     warp->n_found -= n;
     if (active) {
@@ -172,9 +200,13 @@ static __device__ void take_found(struct warp *warp, uint32_t n)
         /* Under way while the item is looked up. */
         entry = read_entry(warp->scan->sieve.entries + number);
         if (gram_locate(&warp->scan->arena, at, &place))
-            verify_entry(warp, &place, &entry, at);
+            work = verify_entry(warp, &place, &entry, at);
     }
     __syncwarp();
+    if (__any_sync(WHOLE, work != 0))
+        spend_most(warp, work);
+    if (!spend(warp, GRAM_WORK_ROUND))
+        return;
     push_found(warp, active && (entry.flags & GRAM_ENTRY_LAST) == 0, at, number + 1);
     flush_hits(warp, 32);
 }
@@ -186,6 +218,8 @@ static __device__ void take_passed(struct warp *warp, uint32_t n)
     uint32_t first = GRAM_NONE, at = 0;
 
     warp->n_passed -= n;
+    if (!spend(warp, GRAM_WORK_ROUND))
+        return;
     if (warp->lane < n) {
         at = my_queues()->passed[warp->n_passed + warp->lane];
 
@@ -200,16 +234,38 @@ static __device__ void take_passed(struct warp *warp, uint32_t n)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* All lanes: a literal that is a run, in bytes begin to end - 1 of the arena. */
-static __device__ void report_run(const struct warp *warp, const struct gram_place *place,
-                                  uint8_t given, bool exact, uint32_t len, uint32_t id,
-                                  uint32_t begin, uint32_t end)
+/* All lanes: a literal wherever it is in a run all of which is it. */
+static __device__ void report_ends(struct warp *warp, const struct gram_place *place, uint32_t len,
+                                   uint32_t id, const struct gram_run *run)
+{
+    const struct cuda_hits_device &hits = warp->scan->hits;
+    unsigned long long slot = 0;
+    uint32_t first;
+    const uint32_t n = gram_run_ends(place, run, len, &first);
+
+    if (n < 32) {
+        if (warp->lane < n)
+            append(warp, place->item, first + warp->lane, id);
+        flush_hits(warp, 32);
+        return;
+    }
+    if (warp->lane == 0)
+        slot = atomicAdd(hits.count, (unsigned long long)n);
+    slot = __shfl_sync(WHOLE, slot, 0);
+    for (uint32_t i = warp->lane; i < n && slot + i < hits.cap; i += 32)
+        hits.hit[slot + i] = {place->item, first + i, id};
+}
+
+/* All lanes: a literal in a run of bytes that are coarsely equal. */
+static __device__ void search_run(struct warp *warp, const struct gram_place *place, uint8_t given,
+                                  bool exact, uint32_t len, uint32_t id, const struct gram_run *run)
 {
     uint32_t before = 0; /* bytes just before these 32 that go on the run */
 
-    for (uint32_t from = begin; from < end; from += 32) {
+    for (uint32_t from = run->begin; from < run->end; from += 32) {
         const uint32_t at = from + warp->lane;
-        const bool takes = at < end && gram_run_takes(given, exact, warp->scan->arena.bytes[at]);
+        const bool takes =
+            at < run->end && gram_run_takes(given, exact, warp->scan->arena.bytes[at]);
         const uint32_t taken = __ballot_sync(WHOLE, takes);
         /* Lanes up to this one that end the run of taken ones here. */
         const uint32_t broken = ~taken & (lanes_below(warp->lane) | 1u << warp->lane);
@@ -224,9 +280,21 @@ static __device__ void report_run(const struct warp *warp, const struct gram_pla
     }
 }
 
+/* All lanes: a literal that is a run. */
+static __device__ void report_run(struct warp *warp, const struct gram_place *place, uint8_t given,
+                                  bool exact, uint32_t len, uint32_t id, const struct gram_run *run)
+{
+    if (!spend(warp, gram_run_work(run)))
+        return;
+    if (!run->uniform)
+        search_run(warp, place, given, exact, len, id, run);
+    else if (gram_run_takes(given, exact, warp->scan->arena.bytes[run->begin]))
+        report_ends(warp, place, len, id, run);
+}
+
 /* All lanes: literals that are runs of this byte. */
-static __device__ void report_runs(const struct warp *warp, const struct gram_place *place,
-                                   uint8_t byte, uint32_t begin, uint32_t end)
+static __device__ void report_runs(struct warp *warp, const struct gram_place *place, uint8_t byte,
+                                   const struct gram_run *run)
 {
     const struct gram_view *view = &warp->scan->view;
     const struct gram_list *list = &view->body->runs;
@@ -235,30 +303,31 @@ static __device__ void report_runs(const struct warp *warp, const struct gram_pl
     for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
         const struct gram_entry *entry = &entries[i];
 
-        if (entry->len > end - begin)
+        if (entry->len > run->end - run->begin || warp->left < 0)
             break;
         if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
             report_run(warp, place, (uint8_t)entry->bytes, (entry->flags & GRAM_ENTRY_EXACT) != 0,
-                       entry->len, entry->match, begin, end);
+                       entry->len, entry->match, run);
             continue;
         }
         for (uint32_t k = view->groups[entry->match]; k < view->groups[entry->match + 1]; k++) {
             const struct mpm_literal *literal = &view->literals[k];
 
             report_run(warp, place, view->bytes[literal->bytes], literal->exact != 0, literal->len,
-                       literal->id, begin, end);
+                       literal->id, run);
         }
     }
 }
 
-/* All lanes: where a run ends. */
-static __device__ uint32_t end_of_run(const struct warp *warp, uint8_t byte, uint32_t at,
+/* All lanes: gram_run_end. */
+static __device__ uint32_t end_of_run(struct warp *warp, uint8_t byte, uint64_t coarse, uint32_t at,
                                       uint32_t behind)
 {
-    for (; at < behind; at += 32 * 8) {
+    for (; at < behind && spend(warp, GRAM_WORK_ROUND); at += GRAM_RUN_STEP) {
         const uint32_t from = at + warp->lane * 8;
-        const uint32_t end =
-            from < behind ? gram_run_end(&warp->scan->arena, byte, from, 8, behind) : behind;
+        const uint32_t end = from < behind
+                                 ? gram_run_end(&warp->scan->arena, byte, coarse, from, 8, behind)
+                                 : behind;
         const uint32_t ends = __ballot_sync(WHOLE, from >= behind || end < from + 8);
 
         if (ends != 0)
@@ -267,26 +336,35 @@ static __device__ uint32_t end_of_run(const struct warp *warp, uint8_t byte, uin
     return behind;
 }
 
+/* All lanes: the run that begins here. */
+static __device__ void verify_run(struct warp *warp, const struct gram_place *place, uint32_t begin)
+{
+    const uint8_t given = warp->scan->arena.bytes[begin];
+    const uint8_t byte = (uint8_t)gram_fold4(given);
+    const uint32_t behind = place->span.offset + place->span.len;
+    const uint32_t equal = end_of_run(warp, given, 0, begin, behind);
+    const uint32_t end = end_of_run(warp, byte, UINT64_C(0x2020202020202020), equal, behind);
+    const struct gram_run run = {begin, end, equal == end};
+
+    report_runs(warp, place, byte, &run);
+}
+
 /* All lanes, each with a run of its own, if active; they go over one after another together. */
-static __device__ void verify_runs(const struct warp *warp, bool active,
-                                   const struct gram_place *own, uint32_t at)
+static __device__ void verify_runs(struct warp *warp, bool active, const struct gram_place *own,
+                                   uint32_t at)
 {
     const uint8_t byte = active ? (uint8_t)gram_fold4(warp->scan->arena.bytes[at]) : 0;
 
     active = active && gram_has_runs_of(warp->scan->view.body, byte);
-    for (uint32_t left; (left = __ballot_sync(WHOLE, active)) != 0;) {
-        const int from = __ffs((int)left) - 1;
+    for (uint32_t some; (some = __ballot_sync(WHOLE, active && warp->left >= 0)) != 0;) {
+        const int from = __ffs((int)some) - 1;
         struct gram_place place;
 
         place.item = __shfl_sync(WHOLE, own->item, from);
         place.span.offset = __shfl_sync(WHOLE, own->span.offset, from);
         place.span.len = __shfl_sync(WHOLE, own->span.len, from);
         place.overlap = __shfl_sync(WHOLE, own->overlap, from);
-        const uint8_t its_byte = (uint8_t)__shfl_sync(WHOLE, (uint32_t)byte, from);
-        const uint32_t begin = __shfl_sync(WHOLE, at, from);
-
-        report_runs(warp, &place, its_byte, begin,
-                    end_of_run(warp, its_byte, begin, place.span.offset + place.span.len));
+        verify_run(warp, &place, __shfl_sync(WHOLE, at, from));
         active = active && (int)warp->lane != from;
     }
 }
@@ -299,6 +377,8 @@ static __device__ void take_runs(struct warp *warp, uint32_t n)
     uint32_t at = 0;
 
     warp->n_runs -= n;
+    if (!spend(warp, GRAM_WORK_ROUND))
+        return;
     if (active) {
         at = my_queues()->run[warp->n_runs + warp->lane];
         active = gram_has_runs_of(warp->scan->view.body, warp->scan->arena.bytes[at]) &&
@@ -327,11 +407,13 @@ static __device__ void enqueue(const struct warp *warp, uint32_t *n, uint32_t bi
     }
 }
 
-static __device__ void verify_tiny(const struct warp *warp, uint32_t bits, uint32_t at)
+static __device__ void verify_tiny(struct warp *warp, uint32_t bits, uint32_t at)
 {
     const struct gram_list *list = &warp->scan->view.body->tiny;
     const struct gram_entry *entries =
         (const struct gram_entry *)mpm_at(warp->scan->view.body, list->entries);
+
+    int32_t work = 0;
 
     for (; bits != 0; bits &= bits - 1) {
         const uint32_t from = at + (__ffs((int)bits) - 1);
@@ -339,10 +421,11 @@ static __device__ void verify_tiny(const struct warp *warp, uint32_t bits, uint3
         struct gram_place place;
 
         if (gram_locate(&warp->scan->arena, from, &place))
-            for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++)
-                verify_entry(warp, &place, &entries[i], from);
+            for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1] && work <= warp->left;
+                 i++)
+                work += 1 + (int32_t)verify_entry(warp, &place, &entries[i], from);
     }
-    __syncwarp();
+    spend_most(warp, (uint32_t)work);
 }
 
 /* What a lane reads of a tile. */
@@ -410,28 +493,38 @@ static __device__ void scan_lane(struct warp *warp, const struct lane_bytes *loa
     }
 }
 
+/* All lanes, at the end. */
+static __device__ void finish(const struct warp *warp)
+{
+    if (warp->left >= 0)
+        flush_hits(warp, 1);
+    else if (warp->lane == 0)
+        warp->scan->automaton->is_off = 0;
+}
+
 template <bool IS_LONG>
 static __global__ void __launch_bounds__(BLOCK)
     gram_scan_kernel(const __grid_constant__ struct gram_scan scan)
 {
-    struct warp warp = {&scan, threadIdx.x % 32};
+    struct warp warp = {&scan, threadIdx.x % GRAM_LANES, GRAM_WORK_FREE};
 
     for (uint32_t i = threadIdx.x; i < scan.sieve.n_words; i += BLOCK)
         shared_filter()[i] = scan.sieve.words[i];
     my_queues()->n_staged = 0;
     __syncthreads();
 
-    const uint32_t n_tiles = scan.arena.len / TILE + (scan.arena.len % TILE != 0);
+    const uint32_t n_tiles = scan.arena.len / GRAM_TILE + (scan.arena.len % GRAM_TILE != 0);
     const uint32_t step = gridDim.x * WARPS;
     uint32_t tile = blockIdx.x * WARPS + threadIdx.x / 32;
-    uint32_t at = tile * TILE + warp.lane * GRAM_LANE;
+    uint32_t at = tile * GRAM_TILE + warp.lane * GRAM_LANE;
     struct lane_bytes loaded = {};
     if (tile < n_tiles)
         loaded = load_lane<IS_LONG>(&warp, at);
-    for (; tile < n_tiles; tile += step) {
-        const uint32_t next_at = at + step * TILE;
+    for (; tile < n_tiles && warp.left >= 0; tile += step) {
+        const uint32_t next_at = at + step * GRAM_TILE;
         struct lane_bytes next = {};
 
+        warp.left += GRAM_WORK_TILE;
         if (tile + step < n_tiles)
             next = load_lane<IS_LONG>(&warp, next_at);
         scan_lane<IS_LONG>(&warp, &loaded, at);
@@ -442,15 +535,20 @@ static __global__ void __launch_bounds__(BLOCK)
     while (warp.n_found != 0)
         take_found(&warp, warp.n_found < 32 ? warp.n_found : 32);
     take_runs(&warp, warp.n_runs);
-    flush_hits(&warp, 1);
+    finish(&warp);
 }
 
-/* A thread an item; the many entries of long items are filled by all threads of its warp. */
-static __global__ void gram_index_kernel(struct gram_arena arena, uint32_t *index, uint32_t n)
+/* The kernel that is first. A thread an item; the many entries of long items are filled by all
+ * threads of its warp. */
+static __global__ void gram_index_kernel(struct gram_arena arena, uint32_t *index, uint32_t n,
+                                         struct ac_cuda_state *automaton)
 {
     const uint32_t item = blockIdx.x * blockDim.x + threadIdx.x;
     const uint32_t lane = threadIdx.x % 32;
     uint32_t first = 0, end = 0;
+
+    if (item == 0)
+        *automaton = {true, 0};
 
     if (item < arena.n_items)
         end = gram_index_range(&arena, item, n, &first);
@@ -470,7 +568,8 @@ static __global__ void gram_index_kernel(struct gram_arena arena, uint32_t *inde
 
 static __global__ void gram_first_runs_kernel(const __grid_constant__ struct gram_scan scan)
 {
-    const struct warp warp = {&scan, threadIdx.x % 32};
+    struct warp warp = {&scan, threadIdx.x % GRAM_LANES,
+                        GRAM_WORK_FREE + GRAM_LANES * GRAM_WORK_ITEM};
     const uint32_t item = blockIdx.x * blockDim.x + threadIdx.x;
     struct gram_place place = {item, {}, 0};
 
@@ -481,7 +580,7 @@ static __global__ void gram_first_runs_kernel(const __grid_constant__ struct gra
     my_queues()->n_staged = 0;
     __syncwarp();
     verify_runs(&warp, place.span.len > 0, &place, place.span.offset);
-    flush_hits(&warp, 1);
+    finish(&warp);
 }
 
 /* ---- context --------------------------------------------------------------------------------- */
@@ -489,8 +588,10 @@ static __global__ void gram_first_runs_kernel(const __grid_constant__ struct gra
 struct gram_cuda {
     void *cuda;
     uint32_t *d_index;
-    uint32_t shared_len;   /* bytes */
-    struct gram_scan scan; /* but for the batch */
+    struct ac_cuda_plan plan; /* for batches that are given up */
+    uint32_t shared_len;      /* bytes */
+    uint64_t automaton;       /* its offset in the table's body */
+    struct gram_scan scan;    /* but for the batch */
 };
 
 static void gram_cuda_close(void *context)
@@ -501,6 +602,7 @@ static void gram_cuda_close(void *context)
         return;
     cuda_context_close(gram->cuda);
     (void)cudaFree(gram->d_index);
+    ac_cuda_plan_close(&gram->plan);
     free(gram);
 }
 
@@ -556,6 +658,8 @@ static void describe(struct gram_cuda *gram, const struct gram_view *host)
     scan->has_runs = host->body->runs.begin[256] != 0;
     scan->has_tiny = host->body->n_tiny != 0;
     scan->hits = cuda_hits_device(cuda);
+    gram->automaton = host->body->automaton;
+    scan->automaton = gram->plan.d_state;
     scan->arena.index = gram->d_index;
 }
 
@@ -577,6 +681,8 @@ static enum sl_status gram_cuda_open(void **context, const void *table,
     enum sl_status status = cuda_context_open(&gram->cuda, table, block->len, limits, diag);
     if (status == SL_OK)
         status = prepare(gram, limits, diag);
+    if (status == SL_OK)
+        status = ac_cuda_plan_open(&gram->plan, limits, diag);
     if (status != SL_OK) {
         gram_cuda_close(gram);
         return status;
@@ -597,7 +703,7 @@ static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
     struct gram_scan *scan = &gram->scan;
     const cudaStream_t stream = (cudaStream_t)batch->stream;
     const uint32_t n_index = (batch->bytes_len >> GRAM_INDEX_LOG) + 1;
-    const uint32_t wanted = blocks_for((uint64_t)batch->bytes_len + 1, TILE * WARPS);
+    const uint32_t wanted = blocks_for((uint64_t)batch->bytes_len + 1, GRAM_TILE * WARPS);
     const uint32_t n_blocks = wanted < cuda->n_multiprocessors ? wanted : cuda->n_multiprocessors;
 
     scan->arena.bytes = batch->bytes;
@@ -606,7 +712,7 @@ static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
     scan->arena.n_items = batch->n_items;
     scan->arena.len = batch->bytes_len;
     gram_index_kernel<<<blocks_for(batch->n_items, ITEMS_BLOCK), ITEMS_BLOCK, 0, stream>>>(
-        scan->arena, gram->d_index, n_index);
+        scan->arena, gram->d_index, n_index, scan->automaton);
     if (scan->sieve.next == 0)
         gram_scan_kernel<false><<<n_blocks, BLOCK, gram->shared_len, stream>>>(*scan);
     else
@@ -614,6 +720,7 @@ static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
     if (scan->has_runs)
         gram_first_runs_kernel<<<blocks_for(batch->n_items, ITEMS_BLOCK), ITEMS_BLOCK,
                                  sizeof(struct queues) * (ITEMS_BLOCK / 32), stream>>>(*scan);
+    ac_cuda_launch(&gram->plan, cuda, gram->automaton, batch);
 }
 
 static enum sl_status gram_cuda_submit(void *context, const struct sl_batch *batch,

@@ -8,10 +8,26 @@
 #include "gram_sieve.h"
 
 enum {
+    GRAM_LANES = 32,     /* of a warp, which goes over a tile together */
     GRAM_LANE = 16,      /* bytes */
     GRAM_LANE_WORDS = 7, /* that a lane reads: the one before its bytes, its bytes and two more */
-    GRAM_INDEX_LOG = 9   /* bytes of the arena that share an entry of the index of items */
+    GRAM_TILE = GRAM_LANES * GRAM_LANE,
+    GRAM_INDEX_LOG = 9 /* bytes of the arena that share an entry of the index of items */
 };
+
+/* What verification may cost a warp, in units of eight bytes compared by some or all of its lanes.
+ * A batch on which a warp exceeds it is given up, and scanned by the automaton, which takes about
+ * as long for a tile as this does. */
+enum {
+    GRAM_WORK_TILE = 256,  /* for each tile, */
+    GRAM_WORK_ITEM = 64,   /* for each item that begins with a run, */
+    GRAM_WORK_FREE = 4096, /* and for each warp: some tiles are full of matches */
+    GRAM_WORK_ROUND = 8,   /* a look-up or an entry for each lane, which wait for memory, */
+    GRAM_WORK_LONG = 64,   /* and again each of these bytes of a literal that is compared */
+    GRAM_WORK_RUN = 2      /* a literal in a run, and 32 bytes of one that are looked at */
+};
+
+enum { GRAM_RUN_STEP = GRAM_LANES * 8 /* bytes in which a warp looks for a run's end */ };
 
 /* A batch's arena. Payloads do not overlap, and ascend. */
 struct gram_arena {
@@ -66,17 +82,22 @@ MPM_CORE bool gram_locate(const struct gram_arena *arena, uint32_t at, struct gr
     return at >= place->span.offset && at - place->span.offset < place->span.len;
 }
 
-/* gram_entry_matches where the window lies in a place; *end from its payload's first byte. */
+/* Whether an entry's literal is in a place with its window at `at`. On success *end is the byte
+ * behind it, from the payload's first. *work: what it costs to tell. */
 MPM_CORE bool gram_place_matches(const struct gram_view *view, const struct gram_arena *arena,
                                  const struct gram_place *place, const struct gram_entry *entry,
-                                 uint32_t at, uint32_t *end)
+                                 uint32_t at, uint32_t *end, uint32_t *work)
 {
     struct gram_text text;
 
     text.bytes = arena->bytes + place->span.offset;
     text.len = place->span.len;
     text.overlap = place->overlap;
-    return gram_entry_matches(view, entry, &text, at - place->span.offset, end);
+    *work = 0;
+    if (!gram_entry_fits(entry, &text, at - place->span.offset, end))
+        return false;
+    *work = entry->len / GRAM_WORK_LONG * GRAM_WORK_ROUND;
+    return gram_entry_is_whole(view, entry, text.bytes + *end - entry->len);
 }
 
 /* ---- a lane's filters ------------------------------------------------------------------------ */
@@ -156,15 +177,23 @@ MPM_CORE bool gram_has_runs_of(const struct gram_table *body, uint8_t byte)
     return body->runs.begin[folded] != body->runs.begin[folded + 1];
 }
 
-/* Where a run of a folded byte ends, looking at no more than `most` bytes, a multiple of 8, and not
- * beyond `end`. */
-MPM_CORE uint32_t gram_run_end(const struct gram_arena *arena, uint8_t byte, uint32_t at,
-                               uint32_t most, uint32_t end)
+/* Bytes begin to end - 1 of the arena, which are coarsely equal. */
+struct gram_run {
+    uint32_t begin;
+    uint32_t end;
+    bool uniform; /* they are equal */
+};
+
+/* Where bytes that are equal to this one end, coarsely where `coarse` is 0x20 in each byte; looking
+ * at no more than `most` bytes, a multiple of 8, and not beyond `end`. */
+MPM_CORE uint32_t gram_run_end(const struct gram_arena *arena, uint8_t byte, uint64_t coarse,
+                               uint32_t at, uint32_t most, uint32_t end)
 {
     const uint64_t run = byte * UINT64_C(0x0101010101010101);
 
     for (uint32_t i = 0; i < most && at < end; i += 8, at += 8) {
-        const uint64_t differ = gram_fold8(gram_load8(arena->bytes + at)) ^ run;
+        const uint64_t bytes = gram_load8(arena->bytes + at);
+        const uint64_t differ = (bytes | (bytes >> 1 & coarse)) ^ run;
 
         if (differ == 0)
             continue;
@@ -176,6 +205,24 @@ MPM_CORE uint32_t gram_run_end(const struct gram_arena *arena, uint8_t byte, uin
         break;
     }
     return at < end ? at : end;
+}
+
+/* What a literal costs there. */
+MPM_CORE uint32_t gram_run_work(const struct gram_run *run)
+{
+    return GRAM_WORK_RUN * (1 + (run->end - run->begin) / (run->uniform ? 1024 : 32));
+}
+
+/* The ends of a literal of `len` bytes in a run all of which is it, from the payload's first byte:
+ * those from *first on; returns how many. */
+MPM_CORE uint32_t gram_run_ends(const struct gram_place *place, const struct gram_run *run,
+                                uint32_t len, uint32_t *first)
+{
+    const uint32_t end = run->end - place->span.offset;
+    const uint32_t in_run = run->begin - place->span.offset + len;
+
+    *first = in_run > place->overlap ? in_run : place->overlap + 1;
+    return *first <= end ? end - *first + 1 : 0;
 }
 
 /* Whether a byte goes on a run that is a literal. */
