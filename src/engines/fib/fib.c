@@ -14,7 +14,8 @@ enum {
     FETCH_PLACES = 24,
     FETCH_NODES = 16,
     FETCH_SIBLINGS = 8,
-    N_AHEAD = 32 /* a power of two above all but the first */
+    N_AHEAD = 32,     /* a power of two above all but the first */
+    COLLECT_EACH = 64 /* updates */
 };
 
 static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane, &fib_ata_plane,
@@ -35,6 +36,36 @@ const struct fib_plane *fib_find_plane(const char *name)
 void sl_fib_config_init(struct sl_fib_config *config)
 {
     *config = (struct sl_fib_config){.plane = "auto"};
+}
+
+/* ---- what was taken out ---------------------------------------------------------------------- */
+
+/* What no look-up under way may have seen is used again. */
+static void collect(struct sl_fib *fib)
+{
+    struct fib_retired retired;
+
+    pthread_mutex_lock(&fib->table.lock);
+    const uint64_t oldest = fib_epochs_oldest(&fib->table.epochs);
+    pthread_mutex_unlock(&fib->table.lock);
+    fib->table.plane->collect(fib, oldest);
+    while (fib_waiting_take(&fib->old, oldest, &retired))
+        fib->table.plane->free((void *)(uintptr_t)retired.what);
+}
+
+void fib_put_plane(struct sl_fib *fib, void *plane, struct fib_view *view)
+{
+    void *old = fib->plane;
+
+    view->root_hop = fib->tree.nodes[FIB_ROOT].next_hop;
+    fib->plane = plane;
+    atomic_store(&fib->table.view, view);
+    if (old != NULL) {
+        const struct fib_retired retired = {.mark = fib_retire(fib),
+                                            .what = (uint64_t)(uintptr_t)old};
+
+        fib_waiting_add(&fib->old, &retired);
+    }
 }
 
 /* ---- one entry ------------------------------------------------------------------------------- */
@@ -98,7 +129,9 @@ static bool change_own(struct sl_fib *fib, const struct change *change)
     bool good = true;
 
     node->next_hop = change->after;
-    if (is_in && !was_in)
+    if (change->node == FIB_ROOT)
+        fib_store32(&atomic_load(&fib->table.view)->root_hop, change->after);
+    else if (is_in && !was_in)
         good = plane->add(fib, change->node, fib->path.name, fib->path.len);
     else if (!is_in && was_in)
         good = plane->drop(fib, change->node, fib->path.name, fib->path.len);
@@ -235,6 +268,11 @@ static bool apply_one(struct sl_fib *fib, struct sl_fib_update *update,
     return good;
 }
 
+static void count_in_plane(struct sl_fib *fib)
+{
+    atomic_load(&fib->table.view)->n_entries = fib->n_entries - fib->n_folded;
+}
+
 enum sl_status sl_fib_apply(struct sl_fib *fib, struct sl_fib_update *updates, size_t n_updates,
                             size_t *n_applied, struct sl_diag *diag)
 {
@@ -244,6 +282,8 @@ enum sl_status sl_fib_apply(struct sl_fib *fib, struct sl_fib_update *updates, s
 
     pthread_mutex_lock(&fib->lock);
     for (; i < n_updates; i++) {
+        if (i % COLLECT_EACH == 0)
+            collect(fib);
         fetch(fib, &updates->entry, sizeof *updates, n_updates, i, ahead);
         if (!apply_one(fib, &updates[i], &ahead[i % N_AHEAD])) {
             status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for more than %zu names",
@@ -251,6 +291,7 @@ enum sl_status sl_fib_apply(struct sl_fib *fib, struct sl_fib_update *updates, s
             break;
         }
     }
+    count_in_plane(fib);
     pthread_mutex_unlock(&fib->lock);
     *n_applied = i;
     return status;
@@ -377,10 +418,12 @@ enum sl_status sl_fib_build(struct sl_fib **fib, const struct sl_fib_config *con
                           made->n_entries);
     if (status == SL_OK)
         status = made->table.plane->build(made, diag);
-    if (status == SL_OK)
+    if (status == SL_OK) {
+        count_in_plane(made);
         *fib = made;
-    else
+    } else {
         sl_fib_free(made);
+    }
     return status;
 }
 
@@ -388,6 +431,8 @@ enum sl_status sl_fib_rebuild(struct sl_fib *fib, struct sl_diag *diag)
 {
     pthread_mutex_lock(&fib->lock);
     const enum sl_status status = fib->table.plane->build(fib, diag);
+    count_in_plane(fib);
+    collect(fib);
     pthread_mutex_unlock(&fib->lock);
     return status;
 }
@@ -396,7 +441,10 @@ void sl_fib_free(struct sl_fib *fib)
 {
     if (fib == NULL)
         return;
-    fib->table.plane->free(fib);
+    struct fib_retired retired;
+    while (fib_waiting_take(&fib->old, UINT64_MAX, &retired))
+        fib->table.plane->free((void *)(uintptr_t)retired.what);
+    fib->table.plane->free(fib->plane);
     fib_waiting_free(&fib->old);
     fib_tree_free(&fib->tree);
     fib_table_end(&fib->table);

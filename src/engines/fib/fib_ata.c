@@ -120,8 +120,10 @@ static uint32_t transitions(const struct ata *ata, uint32_t state, uint64_t slot
     return n;
 }
 
-static void free_ata(struct ata *ata)
+static void ata_free(void *plane)
 {
+    struct ata *ata = (struct ata *)plane;
+
     if (ata == NULL)
         return;
     if (ata->view != NULL)
@@ -132,15 +134,12 @@ static void free_ata(struct ata *ata)
     free(ata);
 }
 
-static void collect(struct sl_fib *fib)
+static void ata_collect(struct sl_fib *fib, uint64_t oldest)
 {
     struct ata *ata = (struct ata *)fib->plane;
     uint64_t slots[ATA_ROW + 1];
     struct fib_retired retired;
 
-    if (ata->places.n == 0 && fib->old.n == 0)
-        return;
-    const uint64_t oldest = fib_oldest(fib);
     while (fib_waiting_take(&ata->places, oldest, &retired)) {
         const uint32_t place = (uint32_t)retired.what;
         const uint32_t n = transitions(ata, place, slots);
@@ -151,8 +150,6 @@ static void collect(struct sl_fib *fib)
         if (place < ata->head)
             ata->head = place;
     }
-    while (fib_waiting_take(&fib->old, oldest, &retired))
-        free_ata((struct ata *)(uintptr_t)retired.what);
 }
 
 static void give_back(struct sl_fib *fib, uint32_t place, uint64_t how)
@@ -199,8 +196,8 @@ static bool place_states(struct ata *ata, const struct fib_states *states)
             const struct fib_edge *edge = &states->edges[e];
 
             slots[n++] = ata_slot(edge->word,
-                                  (edge->is_entry ? ATA_ENTRY : 0) | (edge->to == 0 ? ATA_LEAF : 0),
-                                  edge->to != 0 ? place[edge->to] : edge->hop);
+                                  (edge->is_entry ? ATA_ENTRY : 0) | (edge->is_leaf ? ATA_LEAF : 0),
+                                  edge->is_leaf ? edge->to : place[edge->to]);
         }
         if (ata->top + 2 * ATA_ROW >= ata->cap) {
             free(place);
@@ -213,8 +210,7 @@ static bool place_states(struct ata *ata, const struct fib_states *states)
     return true;
 }
 
-static struct ata *make_ata(const struct sl_fib *fib, const struct fib_states *states,
-                            bool has_rows, uint32_t n_more)
+static struct ata *make_ata(const struct fib_states *states, bool has_rows, uint32_t n_more)
 {
     struct ata *ata = (struct ata *)calloc(1, sizeof *ata);
     const uint64_t n = has_rows ? (uint64_t)states->n * ATA_ROW : states->n_edges;
@@ -224,12 +220,10 @@ static struct ata *make_ata(const struct sl_fib *fib, const struct fib_states *s
         return NULL;
     }
     ata->has_rows = has_rows;
-    ata->view->root_hop = fib->tree.nodes[FIB_ROOT].next_hop;
-    ata->view->n_entries = fib->n_entries - fib->n_folded;
     if (take_memory(ata, n + n / 4 + ROOM + room_for(n_more, has_rows)) &&
         place_states(ata, states))
         return ata;
-    free_ata(ata);
+    ata_free(ata);
     return NULL;
 }
 
@@ -251,20 +245,15 @@ static enum sl_status build(struct sl_fib *fib, bool has_rows, uint32_t n_more,
             fib_states_free(&states);
             return status;
         }
-        made = make_ata(fib, &states, has_rows, n_more);
+        made = make_ata(&states, has_rows, n_more);
         fib_states_free(&states);
     }
     if (made == NULL || !fib_waiting_reserve(&fib->old, 1)) {
-        free_ata(made);
+        ata_free(made);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the transition array of %zu names",
                         fib->n_entries);
     }
-    struct ata *old = (struct ata *)fib->plane;
-    fib->plane = made;
-    atomic_store(&fib->table.view, made->view);
-    if (old != NULL)
-        fib_waiting_add(&fib->old, &(struct fib_retired){.mark = fib_retire(fib),
-                                                         .what = (uint64_t)(uintptr_t)old});
+    fib_put_plane(fib, made, made->view);
     return SL_OK;
 }
 
@@ -353,12 +342,6 @@ static bool ata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint32
     const struct fib_node *node = &fib->tree.nodes[at];
     struct ata *ata = (struct ata *)fib->plane;
 
-    collect(fib);
-    if (at == FIB_ROOT) {
-        ata->view->n_entries++;
-        fib_store32(&ata->view->root_hop, node->next_hop);
-        return true;
-    }
     uint32_t found = follow(ata, name, len);
     if (!has_room(ata, len - found + 1)) {
         if (build(fib, ata->has_rows, len + 1, NULL) != SL_OK)
@@ -372,7 +355,6 @@ static bool ata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint32
     }
     if (!fib_waiting_reserve(&ata->places, 1))
         return false;
-    ata->view->n_entries++;
     if (found == len) { /* amid others */
         const uint32_t state = (uint32_t)(*ata->path[len - 1] >> 32);
 
@@ -420,14 +402,9 @@ static bool ata_drop(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
 {
     struct ata *ata = (struct ata *)fib->plane;
 
-    if (at == FIB_ROOT) {
-        ata->view->n_entries--;
-        fib_store32(&ata->view->root_hop, SL_FIB_NONE);
-        return true;
-    }
+    (void)at;
     if (!fib_waiting_reserve(&ata->places, len))
         return false;
-    ata->view->n_entries--;
     (void)follow(ata, name, len);
 
     uint64_t *last = ata->path[len - 1];
@@ -445,10 +422,6 @@ static bool ata_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, uin
     struct ata *ata = (struct ata *)fib->plane;
     const uint32_t next_hop = fib->tree.nodes[at].next_hop;
 
-    if (at == FIB_ROOT) {
-        fib_store32(&ata->view->root_hop, next_hop);
-        return true;
-    }
     (void)follow(ata, name, len);
     uint64_t *last = ata->path[len - 1];
     if ((*last & ATA_LEAF) == 0)
@@ -462,14 +435,6 @@ static size_t ata_control_len(const struct sl_fib *fib)
     const struct ata *ata = (const struct ata *)fib->plane;
 
     return sizeof *ata + ata->cap / 8 + ata->places.cap * sizeof(struct fib_retired);
-}
-
-static void ata_free(struct sl_fib *fib)
-{
-    if (fib->plane == NULL)
-        return;
-    collect(fib);
-    free_ata((struct ata *)fib->plane);
 }
 
 /* ---- tables from files ----------------------------------------------------------------------- */
@@ -521,6 +486,7 @@ const struct fib_plane fib_ata_plane = {.name = "ata",
                                         .add = ata_add,
                                         .drop = ata_drop,
                                         .change = ata_change,
+                                        .collect = ata_collect,
                                         .control_len = ata_control_len,
                                         .free = ata_free,
                                         .check = ata_check};
@@ -531,6 +497,7 @@ const struct fib_plane fib_stt_plane = {.name = "stt",
                                         .add = ata_add,
                                         .drop = ata_drop,
                                         .change = ata_change,
+                                        .collect = ata_collect,
                                         .control_len = ata_control_len,
                                         .free = ata_free,
                                         .check = ata_check};

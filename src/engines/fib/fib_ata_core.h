@@ -54,7 +54,7 @@ FIB_CORE void ata_begin(const struct fib_view *view, struct ata_walk *walk)
 }
 
 /* One byte; false: nothing goes on. */
-FIB_CORE bool ata_step(const struct fib_view *view, struct ata_walk *walk, uint8_t byte)
+FIB_CORE bool ata_step(const struct fib_view *view, struct ata_walk *walk, uint32_t byte)
 {
     const uint64_t slot = ata_find(view, walk->state, byte);
 

@@ -17,17 +17,11 @@ enum {
 
 struct hash {
     struct fib_view *view;
-    struct fib_arena *arena;
+    struct fib_arena arena;
     size_t n_used; /* slots */
     size_t n_more; /* slots that say "more" */
     struct fib_waiting pieces;
-    struct fib_waiting old; /* `what` is a struct old */
-};
-
-/* What a new view took the place of. */
-struct old {
-    struct fib_view *view;
-    struct fib_arena *arena; /* NULL: still in use */
+    struct fib_waiting views; /* that larger ones took the place of */
 };
 
 /* ---- slots ----------------------------------------------------------------------------------- */
@@ -93,7 +87,6 @@ static struct fib_view *make_view(const struct sl_fib *fib, size_t n_slots, uint
     }
     view->secret = fib->tree.secret;
     view->split = split;
-    view->root_hop = fib->tree.nodes[FIB_ROOT].next_hop;
     view->n_places[0] = (uint32_t)n_buckets;
     view->part_len[0] = n_buckets * HASH_SLOTS * SLOT_LEN;
     view->part[0] = fib_memory_take(view->part_len[0]);
@@ -140,25 +133,31 @@ static uint32_t take_record(struct fib_arena *arena, uint32_t next_hop, const ui
     return piece;
 }
 
-static void collect(struct sl_fib *fib)
+static void hash_collect(struct sl_fib *fib, uint64_t oldest)
 {
     struct hash *hash = (struct hash *)fib->plane;
     struct fib_retired retired;
 
-    if (hash->pieces.n == 0 && hash->old.n == 0)
-        return;
-    const uint64_t oldest = fib_oldest(fib);
     while (fib_waiting_take(&hash->pieces, oldest, &retired))
-        fib_arena_give(hash->arena, (uint32_t)retired.what, (uint32_t)retired.len);
-    while (fib_waiting_take(&hash->old, oldest, &retired)) {
-        struct old *old = (struct old *)(uintptr_t)retired.what;
+        fib_arena_give(&hash->arena, (uint32_t)retired.what, (uint32_t)retired.len);
+    while (fib_waiting_take(&hash->views, oldest, &retired))
+        free_view((struct fib_view *)(uintptr_t)retired.what);
+}
 
-        free_view(old->view);
-        if (old->arena != NULL)
-            fib_arena_free(old->arena);
-        free(old->arena);
-        free(old);
-    }
+static void hash_free(void *plane)
+{
+    struct hash *hash = (struct hash *)plane;
+    struct fib_retired retired;
+
+    if (hash == NULL)
+        return;
+    while (fib_waiting_take(&hash->views, UINT64_MAX, &retired))
+        free_view((struct fib_view *)(uintptr_t)retired.what);
+    free_view(hash->view);
+    fib_arena_free(&hash->arena);
+    fib_waiting_free(&hash->pieces);
+    fib_waiting_free(&hash->views);
+    free(hash);
 }
 
 /* ---- build ----------------------------------------------------------------------------------- */
@@ -283,40 +282,27 @@ static uint64_t arena_len(const struct fib_arena *arena)
     return (arena->n_words + FIB_LINE) * sizeof(uint32_t);
 }
 
-/* A view takes the place of another; with it, where one is given, an arena. */
-static void publish(struct sl_fib *fib, struct fib_view *view, struct fib_arena *arena,
-                    struct old *old)
-{
-    struct hash *hash = (struct hash *)fib->plane;
-
-    old->view = hash->view;
-    old->arena = arena != NULL ? hash->arena : NULL;
-    hash->view = view;
-    if (arena != NULL) { /* what waits there goes with all of it */
-        hash->arena = arena;
-        fib_waiting_free(&hash->pieces);
-    }
-    view->part[1] = hash->arena->words;
-    view->part_len[1] = arena_len(hash->arena);
-    atomic_store(&fib->table.view, view);
-
-    const struct fib_retired retired = {
-        .mark = fib_retire(fib), .what = (uint64_t)(uintptr_t)old, .len = 0};
-    fib_waiting_add(&hash->old, &retired);
-    collect(fib);
-}
-
 static enum sl_status no_memory(const struct sl_fib *fib, struct sl_diag *diag)
 {
     return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the look-up table of %zu names",
                     fib->n_entries);
 }
 
-static bool make_plane(struct sl_fib *fib)
+static struct hash *make_hash(struct sl_fib *fib, uint32_t split, size_t n_slots, uint32_t *pieces)
 {
-    if (fib->plane == NULL)
-        fib->plane = calloc(1, sizeof(struct hash));
-    return fib->plane != NULL && fib_waiting_reserve(&((struct hash *)fib->plane)->old, 1);
+    struct hash *hash = (struct hash *)calloc(1, sizeof *hash);
+
+    if (hash == NULL || pieces == NULL ||
+        !fib_arena_init(&hash->arena, hash_record_words(SL_NAME_LEN_MAX)) ||
+        !fill_records(fib, &hash->arena, pieces) ||
+        (hash->view = make_view(fib, n_slots, split)) == NULL) {
+        hash_free(hash);
+        return NULL;
+    }
+    fill_slots(hash, hash->view, &fib->tree, pieces);
+    hash->view->part[1] = hash->arena.words;
+    hash->view->part_len[1] = arena_len(&hash->arena);
+    return hash;
 }
 
 /* Everything that can fail comes before anything that a look-up or an update could notice. */
@@ -327,28 +313,17 @@ static enum sl_status hash_build(struct sl_fib *fib, struct sl_diag *diag)
     const uint32_t split = choose_split(tree);
     const size_t n_slots = count_below(tree, split) * 100 / FULL_NEW;
     const size_t pieces_len = (size_t)tree->n * sizeof(uint32_t);
-    struct fib_arena *arena = (struct fib_arena *)calloc(1, sizeof *arena);
-    struct old *old = (struct old *)malloc(sizeof *old);
     uint32_t *pieces = (uint32_t *)fib_memory_take(pieces_len);
-    struct fib_view *view = make_view(fib, n_slots, split);
+    struct hash *made =
+        fib_waiting_reserve(&fib->old, 1) ? make_hash(fib, split, n_slots, pieces) : NULL;
 
-    if (arena == NULL || old == NULL || pieces == NULL || view == NULL || !make_plane(fib) ||
-        !fib_arena_init(arena, hash_record_words(SL_NAME_LEN_MAX)) ||
-        !fill_records(fib, arena, pieces)) {
+    fib_memory_give(pieces, pieces_len);
+    if (made == NULL) {
         if (old_split != 0)
             (void)count_below(tree, old_split);
-        if (arena != NULL)
-            fib_arena_free(arena);
-        free(arena);
-        free(old);
-        free_view(view);
-        fib_memory_give(pieces, pieces_len);
         return no_memory(fib, diag);
     }
-    view->n_entries = fib->n_entries - fib->n_folded;
-    fill_slots((struct hash *)fib->plane, view, tree, pieces);
-    fib_memory_give(pieces, pieces_len);
-    publish(fib, view, arena, old);
+    fib_put_plane(fib, made, made->view);
     return SL_OK;
 }
 
@@ -363,17 +338,21 @@ static bool make_room(struct sl_fib *fib)
     if ((hash->n_used + 2) * 100 <= n_buckets * HASH_SLOTS * FULL_MAX && hash->n_more < n_buckets)
         return true;
 
-    struct old *old = (struct old *)malloc(sizeof *old);
-    struct fib_view *view = make_view(fib, (hash->n_used + 64) * 3 / 2, hash->view->split);
-    if (old == NULL || view == NULL || !fib_waiting_reserve(&hash->old, 1)) {
-        free(old);
-        free_view(view);
+    if (!fib_waiting_reserve(&hash->views, 1))
         return false;
-    }
+    struct fib_view *view = make_view(fib, (hash->n_used + 64) * 3 / 2, hash->view->split);
+    if (view == NULL)
+        return false;
     view->root_hop = hash->view->root_hop;
-    view->n_entries = hash->view->n_entries;
+    view->part[1] = hash->view->part[1];
+    view->part_len[1] = hash->view->part_len[1];
     fill_slots(hash, view, &fib->tree, NULL);
-    publish(fib, view, NULL, old);
+
+    struct fib_retired old = {.what = (uint64_t)(uintptr_t)hash->view};
+    hash->view = view;
+    atomic_store(&fib->table.view, view);
+    old.mark = fib_retire(fib);
+    fib_waiting_add(&hash->views, &old);
     return true;
 }
 
@@ -399,23 +378,16 @@ static bool hash_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
     struct hash *hash = (struct hash *)fib->plane;
     struct fib_node *node = &fib->tree.nodes[at];
 
-    collect(fib);
-    if (at == FIB_ROOT) {
-        hash->view->n_entries++;
-        fib_store32(&hash->view->root_hop, node->next_hop);
-        return true;
-    }
-    const uint32_t piece = take_record(hash->arena, node->next_hop, name, len);
+    const uint32_t piece = take_record(&hash->arena, node->next_hop, name, len);
     if (piece == 0)
         return false;
     if (!make_room(fib)) {
-        fib_arena_give(hash->arena, piece, hash_record_words(len));
+        fib_arena_give(&hash->arena, piece, hash_record_words(len));
         return false;
     }
     const uint64_t before = slot_of(hash->view, node);
     node->piece = piece;
-    hash->view->n_entries++;
-    hash->view->part_len[1] = arena_len(hash->arena);
+    hash->view->part_len[1] = arena_len(&hash->arena);
     swap_slot(hash, hash->view, node->hash, before, slot_of(hash->view, node));
     if (node->depth > hash->view->split)
         swap_below(fib, at, true);
@@ -428,18 +400,12 @@ static bool hash_drop(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint
     struct fib_node *node = &fib->tree.nodes[at];
 
     (void)name;
-    if (at == FIB_ROOT) {
-        hash->view->n_entries--;
-        fib_store32(&hash->view->root_hop, SL_FIB_NONE);
-        return true;
-    }
     if (!fib_waiting_reserve(&hash->pieces, 1))
         return false;
 
     struct fib_retired retired = {.what = node->piece, .len = hash_record_words(len)};
     const uint64_t before = slot_of(hash->view, node);
     node->piece = 0;
-    hash->view->n_entries--;
     swap_slot(hash, hash->view, node->hash, before, slot_of(hash->view, node));
     if (node->depth > hash->view->split)
         swap_below(fib, at, false);
@@ -455,10 +421,7 @@ static bool hash_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, ui
 
     (void)name;
     (void)len;
-    if (at == FIB_ROOT)
-        fib_store32(&hash->view->root_hop, node->next_hop);
-    else
-        fib_store32(&hash->arena->words[node->piece], node->next_hop);
+    fib_store32(&hash->arena.words[node->piece], node->next_hop);
     return true;
 }
 
@@ -474,23 +437,7 @@ static size_t hash_control_len(const struct sl_fib *fib)
 {
     const struct hash *hash = (const struct hash *)fib->plane;
 
-    return (hash->pieces.cap + hash->old.cap) * sizeof(struct fib_retired);
-}
-
-static void hash_free(struct sl_fib *fib)
-{
-    struct hash *hash = (struct hash *)fib->plane;
-
-    if (hash == NULL)
-        return;
-    collect(fib);
-    free_view(hash->view);
-    if (hash->arena != NULL)
-        fib_arena_free(hash->arena);
-    free(hash->arena);
-    fib_waiting_free(&hash->pieces);
-    fib_waiting_free(&hash->old);
-    free(hash);
+    return (hash->pieces.cap + hash->views.cap) * sizeof(struct fib_retired);
 }
 
 /* ---- tables from files ----------------------------------------------------------------------- */
@@ -555,6 +502,7 @@ const struct fib_plane fib_hash_plane = {.name = "hash",
                                          .add = hash_add,
                                          .drop = hash_drop,
                                          .change = hash_change,
+                                         .collect = hash_collect,
                                          .fetch = hash_fetch,
                                          .control_len = hash_control_len,
                                          .free = hash_free,

@@ -11,13 +11,14 @@
 #include "fib_tree.h"
 
 /* A plane keeps its state in fib->plane and its view in the table. Entries that are in the plane
- * are those of the tree that are not folded. All under fib->lock. */
+ * are those of the tree that are not folded, but for the root's, which the view has. All under
+ * fib->lock. */
 struct fib_plane {
     const char *name;
     const struct sl_fib_engine *engine;
 
-    /* Makes the plane of what the tree holds and publishes it, in place of one that there may be.
-     * Where it fails nothing has changed. */
+    /* Makes the plane of what the tree holds and gives it to fib_put_plane. Where it fails nothing
+     * has changed. */
     enum sl_status (*build)(struct sl_fib *fib, struct sl_diag *diag);
 
     /* A node's entry comes into the plane, with the tree's next hop; leaves it; gets another next
@@ -30,8 +31,11 @@ struct fib_plane {
     /* NULL, or fetches into the cache what a change of the entry with this hash will touch. */
     void (*fetch)(const struct sl_fib *fib, uint64_t hash);
 
+    /* What was taken out before `oldest` may be used again. */
+    void (*collect)(struct sl_fib *fib, uint64_t oldest);
+
     size_t (*control_len)(const struct sl_fib *fib); /* bytes that only updates need */
-    void (*free)(struct sl_fib *fib);
+    void (*free)(void *plane);                       /* which nobody reads any more; accepts NULL */
 
     /* NULL, or what is wrong with a view from a file: nothing that look-ups read may lie outside
      * its parts, and none may go on forever. */
@@ -73,9 +77,11 @@ struct fib_view *fib_view_make(void);
 void fib_table_init(struct sl_fib_table *table, const struct fib_plane *plane);
 void fib_table_end(struct sl_fib_table *table);
 
-/* Takes a mark for what a plane has just taken out, or tells the oldest one that is not over. */
+/* Takes a mark for what a plane has just taken out. */
 uint64_t fib_retire(struct sl_fib *fib);
-uint64_t fib_oldest(struct sl_fib *fib);
+
+/* Publishes a plane in place of the one that there may be, for which fib->old has room. */
+void fib_put_plane(struct sl_fib *fib, void *plane, struct fib_view *view);
 
 static inline const struct fib_view *fib_view_of(const struct sl_fib *fib)
 {

@@ -239,8 +239,10 @@ static void free_view(struct fib_view *view)
 
 /* ---- a plane and what it was before ---------------------------------------------------------- */
 
-static void free_mata(struct mata *mata)
+static void mata_free(void *plane)
 {
+    struct mata *mata = (struct mata *)plane;
+
     if (mata == NULL)
         return;
     free(mata->given);
@@ -252,14 +254,11 @@ static void free_mata(struct mata *mata)
     free(mata);
 }
 
-static void collect(struct sl_fib *fib)
+static void mata_collect(struct sl_fib *fib, uint64_t oldest)
 {
     struct mata *mata = (struct mata *)fib->plane;
     struct fib_retired retired;
 
-    if (mata->numbers.n == 0 && mata->slots.n == 0 && fib->old.n == 0)
-        return;
-    const uint64_t oldest = fib_oldest(fib);
     while (fib_waiting_take(&mata->numbers, oldest, &retired)) {
         flip_bit(mata->given, (uint32_t)retired.what);
         mata->n_given--;
@@ -272,8 +271,6 @@ static void collect(struct sl_fib *fib)
         if (retired.len == 1)
             fib_store64(&slot->transition, 0);
     }
-    while (fib_waiting_take(&fib->old, oldest, &retired))
-        free_mata((struct mata *)(uintptr_t)retired.what);
 }
 
 /* ---- build ----------------------------------------------------------------------------------- */
@@ -422,8 +419,8 @@ static bool fill(struct placing *placing)
                 if ((is_spilled[e / 8] >> e % 8 & 1) != pass)
                     continue;
                 const uint32_t to =
-                    edge->to != 0 ? placing->number[edge->to] | (edge->is_entry ? MATA_ENTRY : 0)
-                                  : leaf_of(mata, edge->hop);
+                    edge->is_leaf ? leaf_of(mata, edge->to)
+                                  : placing->number[edge->to] | (edge->is_entry ? MATA_ENTRY : 0);
                 if (to == 0) {
                     free(is_spilled);
                     return false;
@@ -460,7 +457,7 @@ static bool make_arrays(struct placing *placing)
            fill(placing);
 }
 
-static struct mata *make_mata(const struct sl_fib *fib, const struct fib_states *states)
+static struct mata *make_mata(const struct fib_states *states)
 {
     struct mata *mata = (struct mata *)calloc(1, sizeof *mata);
     struct placing placing = {.mata = mata, .states = states};
@@ -469,16 +466,14 @@ static struct mata *make_mata(const struct sl_fib *fib, const struct fib_states 
         free(mata);
         return NULL;
     }
-    mata->view->root_hop = fib->tree.nodes[FIB_ROOT].next_hop;
     mata->view->n_arrays = MATA_ARRAYS;
-    mata->view->n_entries = fib->n_entries - fib->n_folded;
     const bool good = make_arrays(&placing);
     free(placing.taken);
     free(placing.number);
     free(placing.spilled);
     if (good)
         return mata;
-    free_mata(mata);
+    mata_free(mata);
     return NULL;
 }
 
@@ -488,20 +483,15 @@ static enum sl_status mata_build(struct sl_fib *fib, struct sl_diag *diag)
     struct mata *made = NULL;
 
     if (fib_states_make(&states, &fib->tree, &fib_cut_words)) {
-        made = make_mata(fib, &states);
+        made = make_mata(&states);
         fib_states_free(&states);
     }
     if (made == NULL || !fib_waiting_reserve(&fib->old, 1)) {
-        free_mata(made);
+        mata_free(made);
         return diag_set(diag, SL_ENOMEM, NULL, 0,
                         "no memory for the transition arrays of %zu names", fib->n_entries);
     }
-    struct mata *old = (struct mata *)fib->plane;
-    fib->plane = made;
-    atomic_store(&fib->table.view, made->view);
-    if (old != NULL)
-        fib_waiting_add(&fib->old, &(struct fib_retired){.mark = fib_retire(fib),
-                                                         .what = (uint64_t)(uintptr_t)old});
+    fib_put_plane(fib, made, made->view);
     return SL_OK;
 }
 
@@ -624,12 +614,6 @@ static bool mata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
     const struct fib_node *node = &fib->tree.nodes[at];
     struct mata *mata = (struct mata *)fib->plane;
 
-    collect(fib);
-    if (at == FIB_ROOT) {
-        mata->view->n_entries++;
-        fib_store32(&mata->view->root_hop, node->next_hop);
-        return true;
-    }
     uint32_t n = split(mata, name, len);
     if (!has_room(mata, n)) {
         if (mata_build(fib, NULL) != SL_OK)
@@ -642,7 +626,6 @@ static bool mata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
     const uint32_t leaf = leaf_of(mata, node->next_hop);
     if (leaf == 0)
         return false;
-    mata->view->n_entries++;
 
     const uint32_t found = follow(mata, n);
     if (found == n) {
@@ -689,15 +672,10 @@ static bool mata_drop(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint
 {
     struct mata *mata = (struct mata *)fib->plane;
 
-    if (at == FIB_ROOT) {
-        mata->view->n_entries--;
-        fib_store32(&mata->view->root_hop, SL_FIB_NONE);
-        return true;
-    }
+    (void)at;
     const uint32_t n = split(mata, name, len);
     if (!fib_waiting_reserve(&mata->numbers, n) || !fib_waiting_reserve(&mata->slots, n + 2))
         return false;
-    mata->view->n_entries--;
     (void)follow(mata, n);
 
     uint64_t *last = mata->path[n - 1];
@@ -717,10 +695,6 @@ static bool mata_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, ui
     struct mata *mata = (struct mata *)fib->plane;
     const uint32_t next_hop = fib->tree.nodes[at].next_hop;
 
-    if (at == FIB_ROOT) {
-        fib_store32(&mata->view->root_hop, next_hop);
-        return true;
-    }
     const uint32_t leaf = leaf_of(mata, next_hop);
     if (leaf == 0)
         return false;
@@ -740,14 +714,6 @@ static size_t mata_control_len(const struct sl_fib *fib)
     return sizeof *mata + mata->view->n_places[0] * (sizeof *mata->n_out) +
            mata->view->n_places[0] / 8 + mata->hop_places * sizeof *mata->hop_index +
            (mata->numbers.cap + mata->slots.cap) * sizeof(struct fib_retired);
-}
-
-static void mata_free(struct sl_fib *fib)
-{
-    if (fib->plane == NULL)
-        return;
-    collect(fib);
-    free_mata((struct mata *)fib->plane);
 }
 
 /* ---- tables from files ----------------------------------------------------------------------- */
@@ -826,6 +792,7 @@ const struct fib_plane fib_mata_plane = {.name = "mata",
                                          .add = mata_add,
                                          .drop = mata_drop,
                                          .change = mata_change,
+                                         .collect = mata_collect,
                                          .control_len = mata_control_len,
                                          .free = mata_free,
                                          .check = mata_check};

@@ -62,8 +62,8 @@ FIB_CORE uint32_t mata_place(const struct fib_view *view, uint32_t array, uint32
     return place >= n ? place - n : place;
 }
 
-/* Where search in the last array goes on. Words of a wide state differ by one in their length and by
- * a few in each letter: in steps of one they would stand in line for thousands of slots. As the
+/* Where search in the last array goes on. Words of a wide state differ by one in their length and
+ * by a few in each letter: in steps of one they would stand in line for thousands of slots. As the
  * length is prime each step comes to all of them. */
 FIB_CORE uint32_t mata_next(const struct fib_view *view, uint32_t place, uint32_t state,
                             uint32_t word)
@@ -174,9 +174,11 @@ FIB_CORE void mata_begin(const struct fib_view *view, struct mata_walk *walk)
     walk->entry_len = 0;
 }
 
-/* After a stride that leads `to`; false: nothing goes on. */
-FIB_CORE bool mata_go(struct mata_walk *walk, uint32_t to)
+/* The stride before the cursor; false: nothing goes on. */
+FIB_CORE bool mata_step(const struct fib_view *view, struct mata_walk *walk, uint32_t word)
 {
+    const uint32_t to = mata_find(view, walk->from, word);
+
     if (to == 0)
         return false;
     if ((to & MATA_ENTRY) != 0) {
@@ -214,8 +216,7 @@ FIB_CORE struct fib_answer mata_lookup(const struct fib_view *view, const struct
 
     do {
         mata_begin(view, &walk);
-        while (mata_stride(name, &walk.cursor, &word) &&
-               mata_go(&walk, mata_find(view, walk.from, word)))
+        while (mata_stride(name, &walk.cursor, &word) && mata_step(view, &walk, word))
             ;
     } while (!mata_answer(view, &walk, &answer));
     return answer;

@@ -171,8 +171,9 @@ static bool add_stride(struct maker *maker, uint32_t word, uint32_t begin, uint3
     if (at == kid->label_len) {
         task = (struct task){.node = maker->kids[begin]};
         edge.is_entry = fib_in_plane(kid);
-        edge.hop = kid->next_hop;
-        if (!has_below(maker, task.node))
+        edge.is_leaf = !has_below(maker, task.node);
+        edge.to = kid->next_hop;
+        if (edge.is_leaf)
             return add_edge(maker, &edge);
     }
     edge.to = add_task(maker, &task);
@@ -186,7 +187,7 @@ static bool expand(struct maker *maker, struct task task)
     if (task.node != 0) {
         const struct fib_node *node = &nodes[task.node];
         const struct fib_edge end = {
-            .word = maker->cut->end, .hop = node->next_hop, .is_entry = true};
+            .word = maker->cut->end, .to = node->next_hop, .is_leaf = true, .is_entry = true};
 
         if (task.node != FIB_ROOT && fib_in_plane(node) && !add_edge(maker, &end))
             return false;

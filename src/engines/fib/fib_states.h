@@ -10,8 +10,8 @@ struct fib_states {
     uint32_t n, first_cap;
     struct fib_edge {
         uint32_t word;
-        uint32_t to;   /* state; 0: a leaf */
-        uint32_t hop;  /* a leaf's next hop */
+        uint32_t to;   /* state, or a leaf's next hop */
+        bool is_leaf;  /* nothing goes on there */
         bool is_entry; /* an entry ends there */
     } * edges;
     size_t n_edges, edges_cap;

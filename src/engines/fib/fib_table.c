@@ -111,14 +111,6 @@ uint64_t fib_retire(struct sl_fib *fib)
     return fib_epochs_retire(&fib->table.epochs);
 }
 
-uint64_t fib_oldest(struct sl_fib *fib)
-{
-    pthread_mutex_lock(&fib->table.lock);
-    const uint64_t oldest = fib_epochs_oldest(&fib->table.epochs);
-    pthread_mutex_unlock(&fib->table.lock);
-    return oldest;
-}
-
 bool fib_batch_fits(const struct sl_batch *batch, const struct sl_limits *limits,
                     const struct sl_fib_answers *answers)
 {

@@ -172,6 +172,98 @@ static void updates_under_look_ups(void **state)
     }
 }
 
+/* ---- swaps ----------------------------------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SWAPPED = 20000 };
+#else
+enum { SWAPPED = 300000 }; /* names: much more than the rest of the process */
+#define MEMORY_IS_THE_TABLE
+#endif
+
+/* A line of /proc/self/status, bytes. */
+static size_t memory_of(const char *what)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    size_t kib = 0;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, what, strlen(what)) == 0)
+            kib = strtoul(line + strlen(what), NULL, 10);
+    (void)fclose(file);
+    return kib << 10;
+}
+
+/* From here on "VmHWM:" is the peak anew. */
+static void forget_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+
+    assert_non_null(file);
+    assert_true(fputs("5", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static struct sl_fib *large_table(const char *plane)
+{
+    struct sl_fib_config config = {.plane = plane, .key = key};
+    uint8_t(*names)[64] = malloc(SWAPPED * sizeof *names);
+    struct sl_fib_entry *entries = malloc(SWAPPED * sizeof *entries);
+    struct sl_fib *fib;
+
+    assert_non_null(names);
+    assert_non_null(entries);
+    for (uint32_t i = 0; i < SWAPPED; i++)
+        entries[i] = (struct sl_fib_entry){names[i], make_name(names[i], i), i + i % 2 * 1000};
+    assert_int_equal(sl_fib_build(&fib, &config, entries, SWAPPED, NULL), SL_OK);
+    free(entries);
+    free(names);
+    return fib;
+}
+
+/* A new plane takes the place of another while look-ups go on. None fails or is wrong; there is
+ * never more than twice the table, and the old plane goes when no look-up reads it any more. */
+static void swap_under_look_ups(const char *plane)
+{
+    struct stage_of all = {.fib = large_table(plane)};
+    pthread_t threads[LOOKERS];
+    struct sl_fib_info info;
+
+    sl_fib_info(all.fib, &info);
+    for (int t = 0; t < LOOKERS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, look_on, &all), 0);
+    const size_t before = memory_of("VmRSS:");
+    forget_peak();
+    assert_int_equal(sl_fib_rebuild(all.fib, NULL), SL_OK);
+    const size_t peak = memory_of("VmHWM:");
+    for (int round = 0; round < 3; round++)
+        assert_int_equal(sl_fib_rebuild(all.fib, NULL), SL_OK);
+    atomic_store(&all.stop, true);
+    for (int t = 0; t < LOOKERS; t++)
+        pthread_join(threads[t], NULL);
+    assert_int_equal(atomic_load(&all.n_wrong), 0);
+    assert_int_equal(sl_fib_rebuild(all.fib, NULL), SL_OK);
+    assert_int_equal(all.fib->old.n, 0);
+#ifdef MEMORY_IS_THE_TABLE
+    const size_t table_len = info.plane_len + info.control_len;
+
+    assert_in_range(peak - before, info.plane_len / 2, table_len);
+#else
+    (void)before;
+    (void)peak;
+#endif
+    sl_fib_free(all.fib);
+}
+
+static void swaps_under_look_ups(void **state)
+{
+    (void)state;
+    swap_under_look_ups("hash");
+    swap_under_look_ups("mata");
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static struct sl_fib *some_table(const char *plane)
@@ -414,6 +506,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_under_look_ups),
+        cmocka_unit_test(swaps_under_look_ups),
         cmocka_unit_test(files),
         cmocka_unit_test(real_names),
     };
