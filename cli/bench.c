@@ -58,7 +58,8 @@ static const char usage[] =
     "  --names FILE         names of the tables, /com/parc/www or www.parc.com one a line; beyond\n"
     "                       them their labels are recombined (generated where not given)\n"
     "  --entries N,...      names of each table (1000000)\n"
-    "  --algorithms A,...   these planes alone: hash, mata, ata, stt (all but stt)\n"
+    "  --algorithms A,...   these planes alone: hash, mata, ata, stt (all; stt up to 100,000 "
+    "names)\n"
     "  --study NAME         of fib: lookup-latency, lookup-link or lookup-kernel\n"
     "With a GPU that --device names fib has its rows alone.\n";
 

@@ -121,7 +121,7 @@ static bool know(struct known *known, const struct bench_names *names, size_t i)
         const struct sl_fib_entry *other = &names->entries[known->places[place] - 1];
 
         if (other->name_len == entry->name_len &&
-            memcmp(other->name, entry->name, entry->name_len) == 0)
+            (entry->name_len == 0 || memcmp(other->name, entry->name, entry->name_len) == 0))
             return false;
     }
     known->places[place] = (uint32_t)i + 1;

@@ -10,8 +10,9 @@
 #include "cli.h"
 
 enum {
-    TOTAL = 1 << 19,       /* names of a trace */
-    KERNEL_TOTAL = 1 << 21 /* of one that lies on the GPU */
+    TOTAL = 1 << 19,        /* names of a trace */
+    KERNEL_TOTAL = 1 << 21, /* of one that lies on the GPU */
+    STT_MAX = 100000        /* entries, as in the paper: a state takes two thousand bytes */
 };
 
 /* The paper's methods, and ours. */
@@ -43,21 +44,6 @@ struct lookups {
 static bool is_woven(const struct method *method)
 {
     return strstr(method->backend, "interwoven") != NULL;
-}
-
-/* As --algorithms says; stt where it is asked for, or has at most the paper's 100,000 names. */
-static bool is_selected(const struct bench *bench, const char *plane, size_t n_entries)
-{
-    const size_t len = strlen(plane);
-
-    if (bench->algorithms == NULL)
-        return strcmp(plane, "stt") != 0 || n_entries <= 100000;
-    for (const char *at = bench->algorithms; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, plane, len) == 0 && (at[len] == ',' || at[len] == '\0'))
-            return true;
-    }
-    return false;
 }
 
 static void free_tables(struct lookups *lookups)
@@ -231,7 +217,7 @@ static bool study_latency(struct lookups *lookups, size_t n)
               "transposed on the device; read: from the host's memory by the kernel.");
     for (size_t m = 0; m < N_METHODS; m++)
         for (int heavy = 0; heavy < 2 && good; heavy++)
-            if (is_selected(lookups->study.bench, methods[m].plane, n))
+            if (fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
                 good = print_latency(lookups, &methods[m], n, heavy);
     return good;
 }
@@ -292,7 +278,7 @@ static bool study_link(struct lookups *lookups, size_t n)
               "streams.\nHere: bytes of names and offsets, with the table empty and full.");
     for (size_t m = 0; m < N_METHODS; m++)
         for (unsigned n_lanes = 1; n_lanes <= FIB_LANES_MAX && good; n_lanes *= 4)
-            if (is_selected(lookups->study.bench, methods[m].plane, n))
+            if (fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
                 good = print_link(lookups, &methods[m], n, n_lanes);
     return good;
 }
@@ -362,7 +348,7 @@ static bool study_kernel(struct lookups *lookups, size_t n)
     for (size_t m = 0; m < N_METHODS; m++)
         for (int heavy = 0; heavy < 2 && good; heavy++)
             if (methods[m].way != FIB_READ &&
-                is_selected(lookups->study.bench, methods[m].plane, n))
+                fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
                 good = print_kernel(lookups, &traces, &methods[m], n, heavy);
     for (int i = 0; i < 8; i++)
         bench_unload(&traces.there[i / 4][i / 2 % 2][i % 2]);

@@ -236,11 +236,11 @@ static enum sl_status build(struct sl_fib *fib, bool has_rows, uint32_t n_more,
 
     if (fib_states_make(&states, &fib->tree, &fib_cut_bytes)) {
         if (has_rows && states.n > MAX_STT) {
-            const enum sl_status status =
-                diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
-                         "a two-dimensional table of %u states needs %.1f GB (at most %.1f are "
-                         "taken; the other planes need hundreds of times less)",
-                         states.n, states.n * ATA_ROW * 8e-9, MAX_STT * ATA_ROW * 8e-9);
+            const enum sl_status status = diag_set(
+                diag, SL_EUNSUPPORTED, NULL, 0,
+                "a two-dimensional table of %u states needs %.1f GB (at most %.1f are "
+                "taken; the other planes need hundreds of times less)",
+                states.n, (double)states.n * ATA_ROW * 8e-9, (double)MAX_STT * ATA_ROW * 8e-9);
 
             fib_states_free(&states);
             return status;
