@@ -194,7 +194,7 @@ class RunNames(case.Case):
         """Counts do not depend on how packets were split."""
         many = self.path("many.pcap", capture(*PACKETS * 5000))
         result = sluice("run", "-r", many, "--names", self.filters, self.urls, self.routes, "--json",
-                        "--stats")
+                        "--stats", "--device", "cuda" if SIMULATED else "cpu")
         summary = json.loads(result.stdout)
         self.assertEqual(summary["names"]["matched"], 7 * 5000)
         self.assertEqual(summary["names"]["missed"], {"tls-cut": 5000, "http-no-host": 5000})
