@@ -347,7 +347,7 @@ static bool set_repeats(struct passing *passing, size_t n_repeats)
     passing->n_repeats = n_repeats < REPEATS_MAX ? n_repeats : REPEATS_MAX;
     passing->n_batches = passing->n_repeats * passing->together->data->n_batches;
     free(passing->moments);
-    passing->moments = calloc(passing->n_batches, sizeof *passing->moments);
+    passing->moments = calloc(passing->n_batches + 1, sizeof *passing->moments);
     return passing->moments != NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All engines over batches that lie on the GPU, each batch on a stream of its own: nothing crosses
  * but the counts of hits. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,11 +27,18 @@ struct residents {
     bool failed;
 };
 
+/* Of those that open_residents chose. */
+static const struct sl_backend *backend_of(const struct residents *all, unsigned e)
+{
+    assert(all->backends[e] != NULL);
+    return all->backends[e];
+}
+
 static void close_contexts(const struct residents *all, struct resident *resident)
 {
     for (unsigned e = 0; e < all->together->n_engines; e++) {
         if (resident->contexts[e] != NULL)
-            all->backends[e]->close(resident->contexts[e]);
+            backend_of(all, e)->close(resident->contexts[e]);
         resident->contexts[e] = NULL;
     }
 }
@@ -47,8 +55,8 @@ static bool open_contexts(const struct residents *all, struct resident *resident
                                          .device = batch->device};
         struct sl_diag diag = {0};
 
-        if (all->backends[e]->open(&resident->contexts[e], all->together->engines[e].table, &limits,
-                                   &diag) != SL_OK) {
+        if (backend_of(all, e)->open(&resident->contexts[e], all->together->engines[e].table,
+                                     &limits, &diag) != SL_OK) {
             cli_diag(&diag);
             return false;
         }
@@ -59,15 +67,15 @@ static bool open_contexts(const struct residents *all, struct resident *resident
 static void begin_batch(struct residents *all, struct resident *resident)
 {
     for (unsigned e = 0; e < all->together->n_engines && !all->failed; e++)
-        all->failed = all->backends[e]->submit(resident->contexts[e], &resident->data.batches[0],
-                                               &resident->hits[e]) != SL_OK;
+        all->failed = backend_of(all, e)->submit(resident->contexts[e], &resident->data.batches[0],
+                                                 &resident->hits[e]) != SL_OK;
     resident->begun = !all->failed;
 }
 
 static void end_batch(struct residents *all, struct resident *resident)
 {
     for (unsigned e = 0; e < all->together->n_engines && resident->begun; e++) {
-        const enum sl_status status = all->backends[e]->wait(resident->contexts[e]);
+        const enum sl_status status = backend_of(all, e)->wait(resident->contexts[e]);
 
         all->failed |= status != SL_OK && status != SL_EOVERFLOW;
         all->hits[e] += resident->hits[e].n;
