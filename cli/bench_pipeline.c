@@ -367,7 +367,7 @@ static bool open_passing(struct passing *passing, uint32_t runs)
     if (!set_repeats(passing, n_repeats))
         return false;
     passing->latencies_cap = passing->n_batches * (runs + 1);
-    passing->latencies = calloc(passing->latencies_cap, sizeof *passing->latencies);
+    passing->latencies = calloc(passing->latencies_cap + 1, sizeof *passing->latencies);
     return passing->latencies != NULL;
 }
 

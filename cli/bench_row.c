@@ -148,7 +148,7 @@ static void print_text(const json_t *row)
     printf("%9.3f %-11s (%.3f to %.3f)", bench_number_of(row, "median"), bench_text_of(row, "unit"),
            bench_number_of(row, "min"), bench_number_of(row, "max"));
     print_share(row, "ceiling", "  ");
-    if (*bench_text_of(row, "ceiling_of") != '\0')
+    if (bench_number_of(row, "ceiling") > 0 && *bench_text_of(row, "ceiling_of") != '\0')
         printf(" (%s)", bench_text_of(row, "ceiling_of"));
     print_share(row, "best_ceiling", ", ");
     if (bench_number_of(row, "scaling") > 0)
