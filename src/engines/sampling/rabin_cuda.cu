@@ -359,8 +359,8 @@ static void rabin_cuda_close(void *context)
 
     if (rabin == NULL)
         return;
-    cuda_context_close(rabin->cuda);
-    (void)cudaFree(rabin->d_tickets);
+    void *const memory[] = {rabin->d_tickets};
+    cuda_context_close_with(rabin->cuda, memory, 1);
     free(rabin);
 }
 
