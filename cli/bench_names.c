@@ -120,7 +120,7 @@ static bool know(struct known *known, const struct bench_names *names, size_t i)
     for (; known->places[place] != 0; place = (place + 1) & known->mask) {
         const struct sl_fib_entry *other = &names->entries[known->places[place] - 1];
 
-        if (other->name_len == entry->name_len &&
+        if (other->name != NULL && entry->name != NULL && other->name_len == entry->name_len &&
             memcmp(other->name, entry->name, entry->name_len) == 0)
             return false;
     }
