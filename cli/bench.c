@@ -26,7 +26,9 @@ static const char usage[] =
     "  names    names in packets, found and looked up, one core and the GPU\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
-    "  --device D       auto, cpu, cuda or cuda:N\n"
+    "  --device D       auto, cpu, cuda, cuda:N or cuda:N,M,...: the first of several GPUs, and "
+    "all\n"
+    "                   of them in the bench without a name\n"
     "  --json           one JSON object a row, and the timeline of batches\n"
     "  --save FILE      the rows, the machine and the timelines as one JSON file\n"
     "  --against FILE   what became slower or faster since that was saved, beyond the noise\n"
@@ -56,7 +58,8 @@ static const char usage[] =
     "  --names FILE         names of the tables, /com/parc/www or www.parc.com one a line; beyond\n"
     "                       them their labels are recombined (generated where not given)\n"
     "  --entries N,...      names of each table (1000000)\n"
-    "  --algorithms A,...   these planes alone: hash, mata, ata, stt (all but stt)\n"
+    "  --algorithms A,...   these planes alone: hash, mata, ata, stt (all; stt up to 100,000 "
+    "names)\n"
     "  --study NAME         of fib: lookup-latency, lookup-link or lookup-kernel\n"
     "With a GPU that --device names fib has its rows alone.\n";
 
@@ -362,13 +365,22 @@ static bool run_named(const struct bench *bench, const bool *selected)
     return good;
 }
 
-static void print_heading(const struct bench *bench)
+void bench_head(const struct bench *bench)
 {
-    const json_t *machine = json_object_get(bench->results, "machine");
+    static bool done;
+    json_t *machine = json_object_get(bench->results, "machine");
     char text[512];
 
+    if (done)
+        return;
+    done = true;
     bench_machine_text(machine, text, sizeof text);
-    if (bench->from != NULL)
+    if (bench->json) {
+        json_t *line = json_pack("{s:O}", "machine", machine);
+
+        bench_print_line(bench, line);
+        json_decref(line);
+    } else if (bench->from != NULL)
         printf("sluice bench: %s, as saved\n", text);
     else
         printf("sluice bench: %s; median (minimum to maximum) of %u runs\n", text, bench->runs);
@@ -398,34 +410,45 @@ static void note_others(const struct bench *bench, double percent)
     }
 }
 
-static bool measure(struct bench *bench, const bool *selected)
+/* Benchmarks are of one device; of several GPUs only all engines together are measured. */
+static bool choose_device(struct bench *bench)
 {
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
+
+    if (sl_device_choose_list(bench->gpus, BENCH_GPUS_MAX, &bench->n_gpus, bench->device_name, why,
+                              &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    bench->device = bench->gpus[0];
+    while (bench->n_gpus > 0 && bench->gpus[bench->n_gpus - 1].kind == SL_DEVICE_CPU)
+        bench->n_gpus--;
+    return true;
+}
+
+static bool measure(struct bench *bench, const bool *selected)
+{
     bool any = false, traffic = false;
 
     for (int i = 0; i < N_BENCHES; i++) {
         any |= selected[i];
         traffic |= selected[i] && benches[i].traffic;
     }
-    if (sl_device_choose(&bench->device, bench->device_name, why, &diag) != SL_OK) {
-        cli_diag(&diag);
+    if (!choose_device(bench))
         return false;
-    }
     if ((traffic || !any) && bench->n_paths == 0 && bench->n_file_paths == 0 &&
         !bench_generate(bench))
         return false;
     bench->results = bench_results_new(bench_machine(bench));
-    if (bench->json)
-        bench_print_machine(bench);
-    else
-        print_heading(bench);
     if (bench->n_counts == 0)
         default_counts(bench, any);
     const struct bench_load begin = bench_load_now();
     const bool good = any ? run_named(bench, selected) : bench_whole(bench);
-    if (good)
+    if (good) {
+        bench_head(bench);
         note_others(bench, bench_load_of_others(&begin));
+    }
     return good;
 }
 
@@ -435,10 +458,7 @@ static bool replay(struct bench *bench)
     bench->results = bench_results_load(bench->from);
     if (bench->results == NULL)
         return false;
-    if (bench->json)
-        bench_print_machine(bench);
-    else
-        print_heading(bench);
+    bench_head(bench);
     const json_t *rows = json_object_get(bench->results, "rows");
     for (size_t i = 0; i < json_array_size(rows); i++)
         bench_print_line(bench, json_array_get(rows, i));

@@ -13,7 +13,7 @@
 #include "sluice/device.h"
 #include "sluice/engine.h"
 
-enum { BENCH_COUNTS_MAX = 16, BENCH_RUNS_MAX = 101, BENCH_CORES_MAX = 16 };
+enum { BENCH_COUNTS_MAX = 16, BENCH_RUNS_MAX = 101, BENCH_CORES_MAX = 16, BENCH_GPUS_MAX = 16 };
 
 struct json_t;
 
@@ -41,7 +41,9 @@ struct bench {
     bool all_cores;        /* rows on all cores too */
     const char *device_name;
     struct sl_device device;
-    uint32_t runs; /* counted runs of each row, after one warm-up */
+    struct sl_device gpus[BENCH_GPUS_MAX]; /* all that were asked for: `device` is the first */
+    uint32_t n_gpus;                       /* 0: none */
+    uint32_t runs;                         /* counted runs of each row, after one warm-up */
     bool json;
     const char
         *variants; /* further variants of engines, ENGINE:NAME with commas between, or NULL */
@@ -79,6 +81,10 @@ bool bench_generate(struct bench *bench);
 /* Dissected packets, at most about max_bytes. */
 bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t batch_len, bool pinned,
                 uint64_t max_bytes);
+
+/* The same packets in batches of another length. */
+bool bench_rebatch(struct bench_data *data, const struct bench_data *from, uint32_t batch_len,
+                   bool pinned);
 
 /* Payloads alone, without their headers, or files in pieces that overlap by `overlap` bytes. */
 bool bench_load_payloads(struct bench_data *data, const struct bench *bench, uint16_t overlap);
@@ -154,15 +160,18 @@ struct bench_row {
     double p50_us, p99_us;  /* from a batch's arrival to its results */
 };
 
+/* bench.c: what all output begins with, before the first of it: who asks for what there is not is
+ * told so and nothing else. */
+void bench_head(const struct bench *bench);
+
 void bench_print(const struct bench *bench, const struct bench_row *row);
 
 /* Instead of a row: why it was not run. */
 void bench_print_why(const struct bench *bench, const char *what, const char *variant,
                      const char *why);
 
-/* A row as it is in JSON; the machine of the results. */
+/* A row as it is in JSON. */
 void bench_print_line(const struct bench *bench, struct json_t *line);
-void bench_print_machine(const struct bench *bench);
 
 /* ---- engines --------------------------------------------------------------------------------- */
 

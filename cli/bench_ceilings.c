@@ -17,8 +17,7 @@ enum {
     STEPS = 200000,      /* of each chain a run */
     SWEPT_LEN = 1 << 30, /* bytes a run, about */
     RANDOM_LOG_LEN = 29, /* 512 MiB, more than caches hold of it */
-    AREA_MIN = 64 << 20, /* to sweep: less would be a cache's rate */
-    LINK_BLOCK = 16 << 20
+    AREA_MIN = 64 << 20  /* to sweep: less would be a cache's rate */
 };
 
 /* Cores that go over one area. */
@@ -212,24 +211,70 @@ static bool measure_random(const struct bench_ceilings *ceilings, const struct b
     return good;
 }
 
-/* The best of several copies in a row: no spread. */
-static void measure_link(struct bench_ceilings *ceilings, const struct bench *bench)
-{
-    ceilings->link = device_link_rate(bench->device.index, LINK_BLOCK);
-    const struct bench_row row = {
-        .what = "ceiling",
-        .variant = "link to the GPU",
-        .data = "pinned blocks of 16 MiB",
-        .rate = {.median = ceilings->link, .min = ceilings->link, .max = ceilings->link},
-        .unit = 1e9,
-        .unit_name = "GB/s",
-        .role = BENCH_CEILING,
-        .series = "link to the GPU"};
+/* ---- the GPU --------------------------------------------------------------------------------- */
 
-    if (ceilings->link > 0)
-        bench_print(bench, &row);
+struct on_device {
+    struct device_ceilings *at;
+    enum device_ceiling what;
+    size_t block_len;
+};
+
+static double rate_on_device(void *user)
+{
+    const struct on_device *on = user;
+
+    return device_ceiling(on->at, on->what, on->block_len);
+}
+
+/* The link, its blocks, and the device's memory; *link is the first row's rate. */
+static void print_device(const struct bench *bench, struct device_ceilings *at, double *link)
+{
+    static const struct {
+        const char *variant;
+        enum device_ceiling what;
+        size_t block_mib; /* of the link */
+    } rows[] = {{"link to the GPU", DEVICE_LINK_TO, 16},
+                {"link to the GPU, 4 MiB", DEVICE_LINK_TO, 4},
+                {"link back", DEVICE_LINK_BACK, 16},
+                {"link back, 4 MiB", DEVICE_LINK_BACK, 4},
+                {"link, each way of both at once", DEVICE_LINK_BOTH, 16},
+                {"GPU's memory read", DEVICE_MEMORY_READ, 0},
+                {"GPU's memory copy", DEVICE_MEMORY_COPY, 0},
+                {"GPU's random reads of 16 bytes", DEVICE_MEMORY_RANDOM, 0}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct on_device on = {at, rows[i].what, rows[i].block_mib << 20};
+        const bool random = rows[i].what == DEVICE_MEMORY_RANDOM;
+        char data[64] = "1.0 GiB of its memory";
+
+        if (on.block_len != 0)
+            snprintf(data, sizeof data, "pinned blocks of %zu MiB", rows[i].block_mib);
+        const struct bench_row row = {.what = "ceiling",
+                                      .variant = rows[i].variant,
+                                      .data = data,
+                                      .rate = bench_rates(bench->runs, rate_on_device, &on),
+                                      .unit = random ? 1e6 : 1e9,
+                                      .unit_name = random ? "M reads/s" : "GB/s",
+                                      .role = BENCH_CEILING,
+                                      .series = rows[i].variant};
+        if (row.rate.min > 0)
+            bench_print(bench, &row);
+        else
+            bench_print_why(bench, "ceiling", rows[i].variant, "cannot be measured");
+        if (i == 0)
+            *link = row.rate.median;
+    }
+}
+
+static void measure_device(struct bench_ceilings *ceilings, const struct bench *bench)
+{
+    struct device_ceilings *at = device_ceilings_open(bench->device.index);
+
+    if (at != NULL)
+        print_device(bench, at, &ceilings->link);
     else
         bench_print_why(bench, "ceiling", "link to the GPU", "cannot be measured");
+    device_ceilings_close(at);
 }
 
 bool bench_measure_ceilings(struct bench_ceilings *ceilings, const struct bench *bench,
@@ -239,6 +284,6 @@ bool bench_measure_ceilings(struct bench_ceilings *ceilings, const struct bench 
         return false;
     ceilings->link = 0;
     if (bench->device.kind == SL_DEVICE_CUDA)
-        measure_link(ceilings, bench);
+        measure_device(ceilings, bench);
     return true;
 }

@@ -179,6 +179,35 @@ bool bench_load(struct bench_data *data, const struct bench *bench, uint32_t bat
     return true;
 }
 
+static bool put_packet(const struct filling *to, const struct sl_batch *from, uint32_t i)
+{
+    const struct sl_packet *packet = &from->packet[i];
+    struct sl_batch *batch = batch_for(to, packet->len);
+
+    if (batch == NULL)
+        return false;
+    const uint32_t item = sl_batch_add(batch, from->bytes + packet->offset, packet->len, 0);
+    const uint32_t offset = batch->packet[item].offset;
+    batch->packet[item] = *packet;
+    batch->packet[item].offset = offset;
+    batch->payload[item].offset = offset + (from->payload[i].offset - packet->offset);
+    batch->payload[item].len = from->payload[i].len;
+    return true;
+}
+
+bool bench_rebatch(struct bench_data *data, const struct bench_data *from, uint32_t batch_len,
+                   bool pinned)
+{
+    const struct filling to = filling(data, batch_len, pinned);
+
+    for (size_t b = 0; b < from->n_batches; b++)
+        for (uint32_t i = 0; i < from->batches[b].n_items; i++)
+            if (!put_packet(&to, &from->batches[b], i))
+                return false;
+    memcpy(data->text, from->text, sizeof data->text);
+    return end_filling(&to, true);
+}
+
 /* ---- payloads -------------------------------------------------------------------------------- */
 
 struct payloads {

@@ -371,20 +371,6 @@ static bool bench_plane(struct fib_bench *fib)
     return good;
 }
 
-static bool is_selected(const struct bench *bench, const char *plane)
-{
-    const size_t len = strlen(plane);
-
-    if (bench->algorithms == NULL)
-        return strcmp(plane, "stt") != 0; /* two thousand bytes a state */
-    for (const char *at = bench->algorithms; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, plane, len) == 0 && (at[len] == ',' || at[len] == '\0'))
-            return true;
-    }
-    return false;
-}
-
 static bool bench_table(const struct bench *bench, size_t n_entries)
 {
     struct fib_bench fib = {.bench = bench};
@@ -396,7 +382,7 @@ static bool bench_table(const struct bench *bench, size_t n_entries)
         good = (fib.cuda = fib_cuda_load(&fib)) != NULL;
     for (size_t i = 0; sl_fib_planes[i] != NULL && good; i++) {
         fib.plane = sl_fib_planes[i];
-        if (is_selected(bench, fib.plane))
+        if (fib_is_selected(bench, fib.plane, false)) /* stt: two thousand bytes a state */
             good = bench_plane(&fib);
     }
     fib_cuda_unload(fib.cuda);

@@ -37,6 +37,9 @@ bool fib_measure(const struct bench *bench, const struct fib_work *work, struct 
 /* What the unaggregated table answers to each name of the data; to be freed. NULL: said. */
 uint32_t *fib_wanted(struct sl_fib *fib, const struct bench_data *data);
 
+/* Whether --algorithms has the plane; without it all are, and stt if that is wanted. */
+bool fib_is_selected(const struct bench *bench, const char *plane, bool stt);
+
 /* study_lookups.c: a study of the paper. False: failed, said. */
 bool fib_study(const struct bench *bench);
 

@@ -271,3 +271,17 @@ uint32_t *fib_wanted(struct sl_fib *fib, const struct bench_data *data)
         cli_error("bench: no memory for answers");
     return wanted;
 }
+
+bool fib_is_selected(const struct bench *bench, const char *plane, bool stt)
+{
+    const size_t len = strlen(plane);
+
+    if (bench->algorithms == NULL)
+        return stt || strcmp(plane, "stt") != 0;
+    for (const char *at = bench->algorithms; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, plane, len) == 0 && (at[len] == ',' || at[len] == '\0'))
+            return true;
+    }
+    return false;
+}

@@ -281,6 +281,7 @@ static void print_table(const struct mpm *mpm, const char *what, const struct sl
     char bytes[32];
 
     sl_mpm_info(table, &info);
+    bench_head(mpm->bench);
     if (mpm->bench->json) {
         json_t *line =
             json_pack("{s:s, s:s, s:s, s:I, s:f, s:I, s:b}", "bench", what, "algorithm",

@@ -120,8 +120,8 @@ static bool know(struct known *known, const struct bench_names *names, size_t i)
     for (; known->places[place] != 0; place = (place + 1) & known->mask) {
         const struct sl_fib_entry *other = &names->entries[known->places[place] - 1];
 
-        if (other->name != NULL && entry->name != NULL && other->name_len == entry->name_len &&
-            memcmp(other->name, entry->name, entry->name_len) == 0)
+        if (other->name_len == entry->name_len &&
+            (entry->name_len == 0 || memcmp(other->name, entry->name, entry->name_len) == 0))
             return false;
     }
     known->places[place] = (uint32_t)i + 1;

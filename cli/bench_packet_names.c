@@ -353,8 +353,10 @@ static bool bench_table(const struct bench *bench, const struct bench_names *fro
         cli_diag(&diag);
         good = false;
     }
-    if (good && !bench->json)
+    if (good && !bench->json) {
+        bench_head(bench);
         printf("names: a table of %s\n", from->text);
+    }
     for (int kind = 0; kind < (captures ? 1 : N_KINDS) && good; kind++) {
         struct bench_data data = {0}, there = {0};
 

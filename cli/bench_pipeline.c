@@ -9,12 +9,17 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "cli.h"
 
-enum { RUN_NS = 400000000, REPEATS_MAX = 10000 };
+enum {
+    RUN_NS = 400000000,
+    REPEATS_MAX = 10000,
+    SETTLE_NS = 50000000 /* what filling batches at first leaves behind is over */
+};
 
 /* When what happened to a batch; 0: not yet. */
 struct moment {
@@ -48,6 +53,13 @@ struct passing {
     unsigned cores;
     bool failed;
 };
+
+/* Batches before the first that counts: where they stay as they are, the first of each is filled.
+ */
+static size_t n_before(const struct passing *passing)
+{
+    return passing->together->stays ? passing->together->data->n_batches : 0;
+}
 
 /* ---- engines whose calls are noted ----------------------------------------------------------- */
 
@@ -108,7 +120,7 @@ static bool note_engines(struct noted *noted, const struct bench_together *toget
     for (unsigned e = 0; e < together->n_engines; e++) {
         const struct sl_engine *engine = together->engines[e].engine;
         char why[SL_WHY_LEN];
-        const struct sl_backend *real = sl_engine_choose(engine, together->device.kind, why);
+        const struct sl_backend *real = sl_engine_choose(engine, together->devices[0].kind, why);
 
         if (real == NULL) {
             cli_error("bench: %s cannot run: %s", engine->name, why);
@@ -131,6 +143,7 @@ static void sleep_until(uint64_t ns)
 {
     const struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
+    (void)prctl(PR_SET_TIMERSLACK, 1000); /* waking late is no latency of a batch */
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         ;
 }
@@ -151,12 +164,12 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     struct moment *moment = &passing->moments[number];
 
     (void)diag;
-    if (number == 0)
-        passing->begin = clock_ns();
+    if (number == n_before(passing) || number == 0)
+        passing->begin = clock_ns() + (passing->rate > 0 ? SETTLE_NS : 0);
     *moment = (struct moment){
         .source = &passing->together->data->batches[number % passing->together->data->n_batches]};
-    if (passing->rate > 0) {
-        moment->due = passing->begin + due_after(passing, number);
+    if (passing->rate > 0 && number >= n_before(passing)) {
+        moment->due = passing->begin + due_after(passing, number - n_before(passing));
         sleep_until(moment->due);
     } else {
         moment->due = clock_ns();
@@ -165,19 +178,22 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     return number + 1 < passing->n_batches ? SL_OK : SL_END;
 }
 
-/* The bytes and columns of the source, as reading them from a file in the page cache. */
+/* The bytes and columns of the source, as reading them from a file in the page cache. Where batches
+ * stay there are as many of them as sources, and each holds what it held before. */
 static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
+    const struct passing *passing = user;
     struct moment *moment = batch->filler;
     const struct sl_batch *source = moment->source;
     const size_t n = source->n_items;
 
-    (void)user;
     (void)diag;
     moment->fill_begin = clock_ns();
-    memcpy(batch->bytes, source->bytes, source->bytes_len);
-    memcpy(batch->payload, source->payload, n * sizeof *source->payload);
-    memcpy(batch->packet, source->packet, n * sizeof *source->packet);
+    if (moment < &passing->moments[n_before(passing)] || !passing->together->stays) {
+        memcpy(batch->bytes, source->bytes, source->bytes_len);
+        memcpy(batch->payload, source->payload, n * sizeof *source->payload);
+        memcpy(batch->packet, source->packet, n * sizeof *source->packet);
+    }
     batch->bytes_len = source->bytes_len;
     batch->n_items = source->n_items;
     moment->fill_end = clock_ns();
@@ -195,7 +211,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
         passing->hits[e] += hits[e].n;
     moment->drained = clock_ns();
     passing->n_drained++;
-    if (passing->n_latencies < passing->latencies_cap)
+    if (passing->n_drained > n_before(passing) && passing->n_latencies < passing->latencies_cap)
         passing->latencies[passing->n_latencies++] = (double)(moment->drained - moment->due) / 1e3;
     return SL_OK;
 }
@@ -246,11 +262,12 @@ static double pass(struct passing *passing)
                        bind_to_cores(passing->cores, &allowed);
 
     sl_pipeline_config_init(&config);
-    config.devices[0] = passing->together->device;
-    config.n_devices = 1;
+    config.n_devices = passing->together->n_devices;
+    memcpy(config.devices, passing->together->devices, config.n_devices * sizeof *config.devices);
     config.batch_len = data->owned[0]->bytes_cap;
     config.batch_items = data->owned[0]->max_items;
     config.n_workers = passing->cores;
+    config.n_batches = (uint32_t)n_before(passing);
     config.n_engines = passing->together->n_engines;
     for (unsigned e = 0; e < config.n_engines; e++) {
         config.engines[e].engine = &passing->noted[e].engine;
@@ -271,8 +288,12 @@ static double pass(struct passing *passing)
         status != SL_OK || passing->n_drained != passing->n_batches || !check_hits(passing);
     if (passing->failed)
         return 1;
-    return (double)data->bytes * (double)passing->n_repeats * 1e9 /
-           (double)(passing->moments[passing->n_batches - 1].drained - passing->begin);
+    const uint64_t begin = n_before(passing) > 0 && passing->rate == 0
+                               ? passing->moments[n_before(passing) - 1].drained
+                               : passing->begin;
+    return (double)data->bytes * (double)(passing->n_batches - n_before(passing)) /
+           (double)data->n_batches * 1e9 /
+           (double)(passing->moments[passing->n_batches - 1].drained - begin);
 }
 
 static double pass_one(void *user, unsigned which)
@@ -292,7 +313,7 @@ static json_t *since(const struct passing *passing, uint64_t ns)
 static json_t *moment_json(const struct passing *passing, size_t number)
 {
     const struct moment *moment = &passing->moments[number];
-    const bool cuda = passing->together->device.kind == SL_DEVICE_CUDA;
+    const bool cuda = passing->together->devices[0].kind == SL_DEVICE_CUDA;
     json_t *engines = json_array();
 
     for (unsigned e = 0; e < passing->together->n_engines; e++)
@@ -314,33 +335,40 @@ static json_t *timeline_json(const struct passing *passing)
 {
     json_t *batches = json_array();
 
-    for (size_t i = 0; i < passing->n_batches && i < BENCH_TIMELINE_MAX; i++)
+    for (size_t i = n_before(passing);
+         i < passing->n_batches && json_array_size(batches) < BENCH_TIMELINE_MAX; i++)
         json_array_append_new(batches, moment_json(passing, i));
     return batches;
 }
 
-static bool open_passing(struct passing *passing, uint32_t runs)
+/* So many passes over the data. False: no memory. */
+static bool set_repeats(struct passing *passing, size_t n_repeats)
 {
-    const size_t n_batches = passing->together->data->n_batches;
-
-    passing->n_repeats = 1;
-    passing->n_batches = n_batches;
-    passing->moments = calloc(n_batches, sizeof *passing->moments);
-    if (passing->moments == NULL)
-        return false;
-    const uint64_t begin = clock_ns();
-    pass(passing);
-    const uint64_t took = clock_ns() - begin;
-    if (took < RUN_NS)
-        passing->n_repeats = RUN_NS / (took + 1) + 1;
-    if (passing->n_repeats > REPEATS_MAX)
-        passing->n_repeats = REPEATS_MAX;
-    passing->n_batches = passing->n_repeats * n_batches;
+    passing->n_repeats = n_repeats < REPEATS_MAX ? n_repeats : REPEATS_MAX;
+    passing->n_batches = passing->n_repeats * passing->together->data->n_batches;
     free(passing->moments);
     passing->moments = calloc(passing->n_batches, sizeof *passing->moments);
+    return passing->moments != NULL;
+}
+
+/* As many that a run lasts long beside what opening leaves to do for the first batches: the rate of
+ * a short run, then of a longer one, says how many. */
+static bool open_passing(struct passing *passing, uint32_t runs)
+{
+    const double bytes = (double)passing->together->data->bytes;
+    size_t n_repeats = passing->together->stays ? 2 : 1;
+
+    for (int round = 0; round < 2; round++) {
+        if (!set_repeats(passing, n_repeats))
+            return false;
+        n_repeats += (size_t)(RUN_NS * pass(passing) / bytes / 1e9);
+        passing->n_latencies = 0;
+    }
+    if (!set_repeats(passing, n_repeats))
+        return false;
     passing->latencies_cap = passing->n_batches * (runs + 1);
     passing->latencies = calloc(passing->latencies_cap, sizeof *passing->latencies);
-    return passing->moments != NULL && passing->latencies != NULL;
+    return passing->latencies != NULL;
 }
 
 static void take_result(struct passing *passing, struct bench_together_result *result)

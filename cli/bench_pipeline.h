@@ -19,8 +19,10 @@ struct bench_engine {
 struct bench_together {
     const struct bench_engine *engines;
     unsigned n_engines;
-    const struct bench_data *data; /* on the host; batches get its bytes by copying */
-    struct sl_device device;
+    const struct bench_data *data; /* on the host; batches get its bytes by copying, */
+    bool stays;                    /* or, where set, are full already, and the copy is not timed */
+    const struct sl_device *devices; /* GPUs, or the CPU */
+    uint32_t n_devices;
 };
 
 /* What ran, on how many cores (the process is bound to as many), and how. */
@@ -36,5 +38,10 @@ struct bench_together_result {
 bool bench_run_together(const struct bench *bench, const struct bench_together *together,
                         const unsigned *cores, unsigned n, double rate,
                         struct bench_together_result *results);
+
+/* bench_resident.c: on a GPU, over batches that lie there already, hits staying there. False:
+ * failed, said. */
+bool bench_run_resident(const struct bench *bench, const struct bench_together *together,
+                        struct bench_rate *rate);
 
 #endif

@@ -152,7 +152,8 @@ static void print_text(const json_t *row)
         printf(" (%s)", bench_text_of(row, "ceiling_of"));
     print_share(row, "best_ceiling", ", ");
     if (bench_number_of(row, "scaling") > 0)
-        printf("  %.2f x one core", bench_number_of(row, "scaling"));
+        printf("  %.2f x one %s", bench_number_of(row, "scaling"),
+               json_object_get(row, "cores") != NULL ? "core" : "GPU");
     if (bench_number_of(row, "items_per_s") > 0)
         printf("  %.2f M items/s", bench_number_of(row, "items_per_s") / 1e6);
     if (bench_number_of(row, "p99_us") > 0)
@@ -165,6 +166,7 @@ static void print_text(const json_t *row)
 
 void bench_print_line(const struct bench *bench, struct json_t *line)
 {
+    bench_head(bench);
     if (bench->json) {
         json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
         putchar('\n');
@@ -172,14 +174,6 @@ void bench_print_line(const struct bench *bench, struct json_t *line)
         print_text(line);
     }
     fflush(stdout);
-}
-
-void bench_print_machine(const struct bench *bench)
-{
-    json_t *line = json_pack("{s:O}", "machine", json_object_get(bench->results, "machine"));
-
-    bench_print_line(bench, line);
-    json_decref(line);
 }
 
 static void print_and_keep(const struct bench *bench, json_t *line)

@@ -82,7 +82,11 @@ static bool list_files(struct scan *scan)
     char text[32];
 
     scan->files = calloc(bench->n_file_paths + 1, sizeof *scan->files);
-    for (size_t i = 0; i < bench->n_file_paths && scan->files != NULL; i++) {
+    if (scan->files == NULL) {
+        cli_error("out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < bench->n_file_paths; i++) {
         struct stat file;
 
         if (stat(bench->file_paths[i], &file) != 0 || !S_ISREG(file.st_mode))

@@ -93,6 +93,7 @@ static void print_text(const struct study_row *row)
 
 void study_print(struct study *study, const struct study_row *row)
 {
+    bench_head(study->bench);
     if (study->bench->json) {
         print_json(study, row);
     } else {
@@ -108,6 +109,7 @@ void study_print(struct study *study, const struct study_row *row)
 
 void study_say(const struct study *study, const char *text)
 {
+    bench_head(study->bench);
     if (!study->bench->json)
         puts(text);
 }

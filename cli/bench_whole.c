@@ -18,7 +18,7 @@
 #include "sluice/sampling.h"
 
 enum {
-    CPU_BATCH = 4 << 20, /* bytes, as a run's */
+    BATCH = 4 << 20, /* bytes, as a run's */
     CUDA_BATCH = 16 << 20,
     NAME_BATCHES = 64,
     NAMES_A_BATCH = 16384
@@ -146,20 +146,17 @@ static bool choose_backend(struct contender *contender, const struct bench *benc
                            enum sl_device_kind kind, char why[320])
 {
     const struct sl_backend *const *backends = contender->engine->backends;
-    char reason[SL_WHY_LEN] = "";
+    char reason[SL_WHY_LEN] = "there is no such variant on this device";
 
-    snprintf(why, 320, "there is no such variant on this device");
-    for (; *backends != NULL; backends++) {
-        if ((*backends)->device != kind || (name != NULL && strcmp((*backends)->name, name) != 0))
-            continue;
-        if (bench_usable(bench, *backends, reason)) {
+    if (name == NULL)
+        contender->backend = sl_engine_choose(contender->engine, kind, reason);
+    for (; name != NULL && *backends != NULL && contender->backend == NULL; backends++)
+        if ((*backends)->device == kind && strcmp((*backends)->name, name) == 0 &&
+            bench_usable(bench, *backends, reason))
             contender->backend = *backends;
-            return true;
-        }
-        if (reason[0] != '\0')
-            snprintf(why, 320, "%s", reason);
-    }
-    return false;
+    if (contender->backend == NULL)
+        snprintf(why, 320, "%s", reason);
+    return contender->backend != NULL;
 }
 
 static bool build_header(struct contender *contender, const struct bench *bench,
@@ -428,10 +425,12 @@ static bool run_asked(struct bench_whole *whole, int e, enum sl_device_kind kind
 /* ---- all on one transfer --------------------------------------------------------------------- */
 
 static void print_together(const struct bench_whole *whole, const char *variant,
-                           const struct bench_data *data, unsigned which, enum bench_role role,
-                           double scaling, const struct bench_together_result *result)
+                           const struct bench_together *together, unsigned which,
+                           enum bench_role role, double scaling,
+                           const struct bench_together_result *result)
 {
-    const bool cuda = data == &whole->pinned;
+    const struct bench_data *data = together->data;
+    const bool cuda = together->devices[0].kind == SL_DEVICE_CUDA;
     const struct bench_ceilings *ceilings = &whole->ceilings;
     const struct bench_row row = {.what = "all",
                                   .variant = variant,
@@ -439,8 +438,8 @@ static void print_together(const struct bench_whole *whole, const char *variant,
                                   .rate = result->rate,
                                   .unit = 1e9,
                                   .unit_name = "GB/s",
-                                  .ceiling = cuda ? ceilings->link * (double)data->bytes /
-                                                        (double)data->crossing
+                                  .ceiling = cuda ? together->n_devices * ceilings->link *
+                                                        (double)data->bytes / (double)data->crossing
                                                   : ceilings->copy[which],
                                   .ceiling_of = cuda ? "link" : "memory copy",
                                   .role = role,
@@ -458,51 +457,128 @@ static void print_together(const struct bench_whole *whole, const char *variant,
     json_array_append_new(json_object_get(whole->bench->results, "timelines"), timeline);
 }
 
-/* As fast as it goes, then at half of that rate for what a batch waits when there is room. */
-static bool run_together(const struct bench_whole *whole, const struct bench_together *together,
-                         const unsigned *cores, unsigned n)
+/* At half of that rate, for what a batch waits when there is room. */
+static bool run_half(const struct bench_whole *whole, const struct bench_together *together,
+                     unsigned which, unsigned cores, double rate, char of[96])
 {
-    struct bench_together_result results[BENCH_CORES_MAX] = {0};
+    struct bench_together_result result = {0};
     struct bench half = *whole->bench;
-    char variant[96], of[96];
-    const bool cuda = together->device.kind == SL_DEVICE_CUDA;
 
-    if (!bench_run_together(whole->bench, together, cores, n, 0, results))
+    half.runs = half.runs < 3 ? half.runs : 3;
+    if (!bench_run_together(&half, together, &cores, 1, rate / 2, &result))
+        return false;
+    strncat(of, ", half load", 96 - strlen(of) - 1);
+    print_together(whole, of, together, which, BENCH_ALONE, 0, &result);
+    return true;
+}
+
+/* As fast as it goes, then at half load. */
+static bool run_on_cores(const struct bench_whole *whole, const struct bench_together *together)
+{
+    const struct bench_ceilings *ceilings = &whole->ceilings;
+    struct bench_together_result results[BENCH_CORES_MAX] = {0};
+    const unsigned n = ceilings->n;
+    char variant[96], of[96] = "";
+
+    if (!bench_run_together(whole->bench, together, ceilings->cores, n, 0, results))
         return false;
     snprintf(variant, sizeof variant, "%u engines", together->n_engines);
     for (unsigned i = 0; i < n; i++) {
-        if (cuda)
-            snprintf(of, sizeof of, "%.70s, GPU", variant);
-        else
-            name_cores(of, variant, cores[i]);
-        print_together(whole, of, together->data, i, BENCH_TOGETHER,
+        name_cores(of, variant, ceilings->cores[i]);
+        print_together(whole, of, together, i, BENCH_TOGETHER,
                        i > 0 ? results[i].rate.median / results[0].rate.median : 0, &results[i]);
     }
-    half.runs = half.runs < 3 ? half.runs : 3;
-    const double rate = results[n - 1].rate.median / 2;
-    if (!bench_run_together(&half, together, &cores[n - 1], 1, rate, results))
+    return run_half(whole, together, n - 1, ceilings->cores[n - 1], results[n - 1].rate.median, of);
+}
+
+/* The same on the GPU, whose pipeline has all cores. */
+static bool run_on_gpu(const struct bench_whole *whole, const struct bench_together *together,
+                       const char *how, enum bench_role role)
+{
+    struct bench_together_result result = {0};
+    const unsigned all = 0;
+    char of[96];
+
+    if (!bench_run_together(whole->bench, together, &all, 1, 0, &result))
         return false;
-    strncat(of, ", half load", sizeof of - strlen(of) - 1);
-    print_together(whole, of, together->data, n - 1, BENCH_ALONE, 0, &results[0]);
+    snprintf(of, sizeof of, "%u engines, GPU%s", together->n_engines, how);
+    print_together(whole, of, together, 0, role, 0, &result);
+    return run_half(whole, together, 0, 0, result.rate.median, of);
+}
+
+static bool run_resident(const struct bench_whole *whole, const struct bench_together *together)
+{
+    struct bench_together_result result = {0};
+    char of[96];
+
+    if (!bench_run_resident(whole->bench, together, &result.rate))
+        return false;
+    snprintf(of, sizeof of, "%u engines, on the GPU", together->n_engines);
+    const struct bench_row row = {.what = "all",
+                                  .variant = of,
+                                  .data = together->data->text,
+                                  .rate = result.rate,
+                                  .unit = 1e9,
+                                  .unit_name = "GB/s",
+                                  .role = BENCH_ALONE,
+                                  .items = result.rate.median * (double)together->data->items /
+                                           (double)together->data->bytes};
+    bench_print(whole->bench, &row);
     return true;
+}
+
+/* All GPUs side by side, if there are several; the scaling is over the first alone. */
+static bool run_on_gpus(const struct bench_whole *whole, const struct bench_together *of_one)
+{
+    struct bench_together both = *of_one;
+    struct bench_together_result results[2] = {0};
+    const unsigned all = 0;
+    char of[96];
+
+    both.n_devices = whole->bench->n_gpus;
+    if (both.n_devices == 1)
+        return true;
+    if (!bench_run_together(whole->bench, of_one, &all, 1, 0, &results[0]) ||
+        !bench_run_together(whole->bench, &both, &all, 1, 0, &results[1]))
+        return false;
+    json_decref(results[0].timeline);
+    snprintf(of, sizeof of, "%u engines, %u GPUs, pinned", both.n_engines, both.n_devices);
+    print_together(whole, of, &both, 0, BENCH_ALONE,
+                   results[1].rate.median / results[0].rate.median, &results[1]);
+    return true;
+}
+
+static bool run_on_cpu(const struct bench_whole *whole)
+{
+    const struct sl_device cpu = {.kind = SL_DEVICE_CPU, .usable = true};
+    const struct bench_together together = {.engines = whole->engines,
+                                            .n_engines = whole->n_engines,
+                                            .data = &whole->packets,
+                                            .devices = &cpu,
+                                            .n_devices = 1};
+
+    return whole->n_engines == 0 || run_on_cores(whole, &together);
 }
 
 static bool run_all_together(const struct bench_whole *whole)
 {
-    const unsigned none = 0;
-    struct bench_together together = {.engines = whole->engines,
-                                      .n_engines = whole->n_engines,
-                                      .data = &whole->packets,
-                                      .device = {.kind = SL_DEVICE_CPU, .usable = true}};
+    struct bench_together together = {.engines = whole->on_gpu,
+                                      .n_engines = whole->n_on_gpu,
+                                      .data = &whole->pinned,
+                                      .devices = whole->bench->gpus,
+                                      .n_devices = 1};
 
-    if (whole->n_engines != 0 &&
-        !run_together(whole, &together, whole->ceilings.cores, whole->ceilings.n))
+    if (!run_on_cpu(whole))
         return false;
-    together.engines = whole->on_gpu;
-    together.n_engines = whole->n_on_gpu;
-    together.data = &whole->pinned;
-    together.device = whole->bench->device;
-    return whole->n_on_gpu == 0 || run_together(whole, &together, &none, 1);
+    if (whole->n_on_gpu == 0)
+        return true;
+    if (!run_on_gpu(whole, &together, "", BENCH_TOGETHER) || !run_resident(whole, &together))
+        return false;
+    together.stays = true;
+    if (!run_on_gpu(whole, &together, ", pinned", BENCH_ALONE) || !run_on_gpus(whole, &together))
+        return false;
+    together.data = &whole->small;
+    return run_on_gpu(whole, &together, ", pinned, 4 MiB", BENCH_ALONE);
 }
 
 /* ---- the bench ------------------------------------------------------------------------------- */
@@ -525,8 +601,9 @@ bool bench_whole(const struct bench *bench)
     const bool cuda = bench->device.kind == SL_DEVICE_CUDA;
     struct bench_whole whole = {.bench = bench};
     struct contender *kept = calloc(2 * (size_t)N_ENGINES, sizeof *kept);
-    bool good = kept != NULL && bench_load(&whole.packets, bench, CPU_BATCH, false, 256u << 20) &&
-                (!cuda || bench_load(&whole.pinned, bench, CUDA_BATCH, true, 256u << 20));
+    bool good = kept != NULL && bench_load(&whole.packets, bench, BATCH, false, 256u << 20) &&
+                (!cuda || (bench_rebatch(&whole.pinned, &whole.packets, CUDA_BATCH, true) &&
+                           bench_rebatch(&whole.small, &whole.packets, BATCH, true)));
 
     bench_choose_cores(&whole.ceilings);
     good = good && bench_measure_ceilings(&whole.ceilings, bench, whole.packets.bytes) &&
@@ -536,6 +613,7 @@ bool bench_whole(const struct bench *bench)
     for (int i = 0; i < 2 * N_ENGINES && kept != NULL; i++)
         free_contender(&kept[i]);
     free(kept);
+    bench_unload(&whole.small);
     bench_unload(&whole.pinned);
     bench_unload(&whole.packets);
     return good;

@@ -17,7 +17,8 @@ struct bench_whole {
     const struct bench *bench;
     struct bench_ceilings ceilings;
     struct bench_data packets; /* on the host, in batches as a run has them */
-    struct bench_data pinned;  /* GPU: the same in batches that it is given */
+    struct bench_data pinned;  /* GPU: the same in batches that it is given, */
+    struct bench_data small;   /* and in smaller ones, for latency */
     struct bench_engine engines[SL_PIPELINE_ENGINES_MAX]; /* those of one transfer, on the CPU */
     struct bench_engine on_gpu[SL_PIPELINE_ENGINES_MAX];
     unsigned n_engines, n_on_gpu;

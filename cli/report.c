@@ -19,11 +19,15 @@ static void print_device(const struct report *report, FILE *out)
     const bool cuda = config->devices[0].kind == SL_DEVICE_CUDA;
 
     fputs("sluice " SLUICE_VERSION " on ", out);
-    if (config->n_devices > 1)
+    const bool both = cuda && config->devices[config->n_devices - 1].kind == SL_DEVICE_CPU;
+
+    if (both)
+        fprintf(out, "%s and %s", config->devices[0].name, config->devices[1].name);
+    else if (config->n_devices > 1)
         fprintf(out, "%u GPUs", config->n_devices);
     else
         fputs(config->devices[0].name, out);
-    fprintf(out, " (%s: %s)\n", cuda ? "cuda" : "cpu", report->why);
+    fprintf(out, " (%s: %s)\n", both ? "cuda and cpu" : cuda ? "cuda" : "cpu", report->why);
 }
 
 /* Where there is more to say than the first line says. */

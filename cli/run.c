@@ -522,20 +522,10 @@ static void say_dropped(void *user, const struct sl_pipeline_device *device)
               device->device.index, device->why, cli_count(device->redone, n));
 }
 
-/* Where --device left the choice: the CPU, with its own matcher, the last engine, unless the user
- * has compiled one. `reason` is of the GPU. */
-static bool fall_to_cpu(struct options *options, struct tables *tables,
-                        struct sl_pipeline_config *config, char why[SL_WHY_LEN],
-                        const struct sl_diag *reason)
+/* For the CPU its own matcher, the last engine, unless the user has compiled one. */
+static bool match_on_cpu(struct options *options, struct tables *tables,
+                         struct sl_pipeline_config *config)
 {
-    struct sl_diag diag = {0};
-
-    cli_error("%s; the CPU takes over", reason->text);
-    if (sl_device_choose(&config->devices[0], "cpu", why, &diag) != SL_OK) {
-        cli_diag(&diag);
-        return false;
-    }
-    snprintf(why, SL_WHY_LEN, "%.150s", reason->text);
     if (options->compiled != NULL)
         return true;
     if (options->findings.matcher_engine >= 0)
@@ -543,6 +533,38 @@ static bool fall_to_cpu(struct options *options, struct tables *tables,
     sl_mpm_free(tables->matcher);
     tables->matcher = NULL;
     return tables->rules == NULL || build_matcher(options, tables, config);
+}
+
+/* Where --device left the choice: what is faster. */
+static bool choose_devices(struct options *options, struct tables *tables,
+                           struct sl_pipeline_config *config, char why[SL_WHY_LEN])
+{
+    struct sl_diag diag = {0};
+
+    if (strcmp(options->device, "auto") != 0 || config->n_devices == 1)
+        return true;
+    if (sl_pipeline_choose(config, why, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    return config->devices[0].kind == SL_DEVICE_CUDA || match_on_cpu(options, tables, config);
+}
+
+/* `reason` is of the GPU. */
+static bool fall_to_cpu(struct options *options, struct tables *tables,
+                        struct sl_pipeline_config *config, char why[SL_WHY_LEN],
+                        const struct sl_diag *reason)
+{
+    struct sl_diag diag = {0};
+
+    cli_error("%s; the CPU takes over", reason->text);
+    config->n_devices = 1;
+    if (sl_device_choose(&config->devices[0], "cpu", why, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return false;
+    }
+    snprintf(why, SL_WHY_LEN, "%.150s", reason->text);
+    return match_on_cpu(options, tables, config);
 }
 
 /* A GPU that was only preferred is given up if it cannot be used for these tables and batches. */
@@ -592,10 +614,6 @@ static int run(struct options *options, struct tables *tables)
     options->findings.names = &options->names;
     options->findings.flush_each_batch =
         options->source.interface != NULL || options->source.max_latency_ns != 0;
-    if (!findings_open(&options->findings) || !observe_begin(&options->observe, &config))
-        return EXIT_FAILED;
-
-    progress_begin(&options->progress, writes_terminal(&options->findings));
     config.fill = fill;
     config.prepare = prepare;
     config.order = order;
@@ -604,6 +622,11 @@ static int run(struct options *options, struct tables *tables)
     config.dropped = say_dropped;
     config.user = options;
     config.latency = options->source.max_latency_ns != 0;
+    if (!findings_open(&options->findings) || !choose_devices(options, tables, &config, why) ||
+        !observe_begin(&options->observe, &config))
+        return EXIT_FAILED;
+
+    progress_begin(&options->progress, writes_terminal(&options->findings));
     const enum sl_status status = run_pipeline(options, tables, &config, why, &stats);
     progress_end(&options->progress);
     source_end(&options->source);

@@ -10,8 +10,9 @@
 #include "cli.h"
 
 enum {
-    TOTAL = 1 << 19,       /* names of a trace */
-    KERNEL_TOTAL = 1 << 21 /* of one that lies on the GPU */
+    TOTAL = 1 << 19,        /* names of a trace */
+    KERNEL_TOTAL = 1 << 21, /* of one that lies on the GPU */
+    STT_MAX = 100000        /* entries, as in the paper: a state takes two thousand bytes */
 };
 
 /* The paper's methods, and ours. */
@@ -43,21 +44,6 @@ struct lookups {
 static bool is_woven(const struct method *method)
 {
     return strstr(method->backend, "interwoven") != NULL;
-}
-
-/* As --algorithms says; stt where it is asked for, or has at most the paper's 100,000 names. */
-static bool is_selected(const struct bench *bench, const char *plane, size_t n_entries)
-{
-    const size_t len = strlen(plane);
-
-    if (bench->algorithms == NULL)
-        return strcmp(plane, "stt") != 0 || n_entries <= 100000;
-    for (const char *at = bench->algorithms; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, plane, len) == 0 && (at[len] == ',' || at[len] == '\0'))
-            return true;
-    }
-    return false;
 }
 
 static void free_tables(struct lookups *lookups)
@@ -231,7 +217,7 @@ static bool study_latency(struct lookups *lookups, size_t n)
               "transposed on the device; read: from the host's memory by the kernel.");
     for (size_t m = 0; m < N_METHODS; m++)
         for (int heavy = 0; heavy < 2 && good; heavy++)
-            if (is_selected(lookups->study.bench, methods[m].plane, n))
+            if (fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
                 good = print_latency(lookups, &methods[m], n, heavy);
     return good;
 }
@@ -292,38 +278,61 @@ static bool study_link(struct lookups *lookups, size_t n)
               "streams.\nHere: bytes of names and offsets, with the table empty and full.");
     for (size_t m = 0; m < N_METHODS; m++)
         for (unsigned n_lanes = 1; n_lanes <= FIB_LANES_MAX && good; n_lanes *= 4)
-            if (is_selected(lookups->study.bench, methods[m].plane, n))
+            if (fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
                 good = print_link(lookups, &methods[m], n, n_lanes);
     return good;
 }
 
 /* ---- kernels alone --------------------------------------------------------------------------- */
 
-static bool print_kernel(struct lookups *lookups, const struct method *method, size_t n, bool heavy,
-                         uint32_t batch)
+/* Traces on the GPU, made when one is first needed. */
+struct traces {
+    struct bench_data there[2][2]
+                           [2]; /* small and large, average and heavy, as they are and woven */
+};
+
+static const uint32_t launches[2] = {16 << 10, KERNEL_TOTAL}; /* names of each */
+
+static const struct bench_data *trace_of(const struct lookups *lookups, struct traces *traces,
+                                         const struct method *method, bool heavy, int launch)
 {
-    const int device = lookups->study.bench->device.index;
-    struct study_row row = {.note = ""};
-    struct bench_data host = {0}, there = {0};
-    struct fib_result result = {.rate = {.median = 0}};
+    struct bench_data *there = &traces->there[launch][heavy][is_woven(method)];
+    const uint32_t n = launches[launch];
+    struct bench_data host = {0};
     bool good = true;
 
-    if (build(lookups, method->plane, n, &row)) {
-        good = cut(lookups, method, heavy, batch, batch, false, &host) &&
-               bench_to_device(&there, &host, 0, device);
-        struct fib_work work = work_of(lookups, method, &there);
-
-        work.way = FIB_THERE;
-        work.wanted = NULL;
-        good = good && fib_measure(lookups->study.bench, &work, &result);
-    }
-    bench_unload(&there);
+    if (there->n_batches == 0)
+        good = cut(lookups, method, heavy, n, n, false, &host) &&
+               bench_to_device(there, &host, 0, lookups->study.bench->device.index);
     bench_unload(&host);
+    return good ? there : NULL;
+}
+
+static bool print_kernel(struct lookups *lookups, struct traces *traces,
+                         const struct method *method, size_t n, bool heavy)
+{
+    double rates[2] = {-1, -1}; /* of a small and of a large launch */
+    struct study_row row = {.note = ""};
+    bool good = true;
+
+    if (build(lookups, method->plane, n, &row))
+        for (int launch = 0; launch < 2 && good; launch++) {
+            const struct bench_data *there = trace_of(lookups, traces, method, heavy, launch);
+            struct fib_result result;
+
+            if (there == NULL)
+                return false;
+            struct fib_work work = work_of(lookups, method, there);
+            work.way = FIB_THERE;
+            work.wanted = NULL;
+            good = fib_measure(lookups->study.bench, &work, &result);
+            rates[launch] = result.rate.median / 1e6;
+        }
     study_number(&row, "names", (double)n, 0);
     study_text(&row, "trace", trace_texts[heavy]);
     study_text(&row, "method", method->text);
-    study_number(&row, "a batch", batch, 0);
-    study_number(&row, "M names/s", result.rate.median > 0 ? result.rate.median / 1e6 : -1, 0);
+    study_number(&row, "M/s, 16K a launch", rates[0], 0);
+    study_number(&row, "M/s, 2M a launch", rates[1], 0);
     if (good)
         study_print(&lookups->study, &row);
     return good;
@@ -331,16 +340,18 @@ static bool print_kernel(struct lookups *lookups, const struct method *method, s
 
 static bool study_kernel(struct lookups *lookups, size_t n)
 {
+    struct traces traces = {0};
     bool good = true;
 
     study_say(&lookups->study, "Figures 19 and 20: mata-nw on a GTX 590, up to 219.69 M/s.\n"
                                "Here: names and answers on the device, by its clock.");
     for (size_t m = 0; m < N_METHODS; m++)
-        for (uint32_t batch = 16 << 10; batch <= KERNEL_TOTAL && good; batch *= 128)
-            for (int heavy = 0; heavy < 2 && good; heavy++)
-                if (methods[m].way != FIB_READ &&
-                    is_selected(lookups->study.bench, methods[m].plane, n))
-                    good = print_kernel(lookups, &methods[m], n, heavy, batch);
+        for (int heavy = 0; heavy < 2 && good; heavy++)
+            if (methods[m].way != FIB_READ &&
+                fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
+                good = print_kernel(lookups, &traces, &methods[m], n, heavy);
+    for (int i = 0; i < 8; i++)
+        bench_unload(&traces.there[i / 4][i / 2 % 2][i % 2]);
     return good;
 }
 

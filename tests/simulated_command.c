@@ -25,7 +25,7 @@ static int find(const char *const *names, int n, char **at)
 static void add_fault(char *at)
 {
     static const char *const steps[SIMULATED_STEPS] = {"pinned", "stage", "open", "upload",
-                                                       "submit", "wait",  "hits"};
+                                                       "submit", "wait",  "hits", "hang"};
     static const char *const says[] = {"device", "memory", "unsupported"};
     static const enum sl_status statuses[] = {SL_EDEVICE, SL_ENOMEM, SL_EUNSUPPORTED};
     const unsigned long device = strtoul(at, &at, 10);

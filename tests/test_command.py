@@ -322,31 +322,28 @@ class Command(case.Case):
         self.assertEqual(again.stdout, result.stdout)
         self.assert_refused(sluice("run", "-r", capture, "--scan", self.path("no.ndb")), "no.ndb")
 
-    def assert_bench_refused(self, result, *words):
-        self.assert_refused(result, *words, heading=b'{"machine": ')
-
     def test_bad_literals_are_quoted(self):
         for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"), (b"a\\x", "backslash"),
                           (b"a;nocas", "nocase"), (b";nocase", "empty"), (b"a" * 4097, "4096")):
             path = self.path("a.txt", b"# literals\n\nGET\n" + text + b"\nPOST\n")
-            self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--json"),
+            self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--json"),
                                       "a.txt:4: ", why)
-        self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("none.txt"), "--json"),
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("none.txt"), "--json"),
                                   "none.txt", "No such file")
-        self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("no.txt", b"# none\n"),
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("no.txt", b"# none\n"),
                                          "--json"), "no.txt", "no literal")
-        self.assert_bench_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
                                   "--literals", "--rules")
 
     def test_bad_options_of_mpm_are_quoted(self):
-        self.assert_bench_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE, "--json"), "'foo'",
+        self.assert_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE, "--json"), "'foo'",
                                   "auto, ac")
         for counts in ("0", "3,", "x", "1000001", "1," * 16 + "1"):
-            self.assert_bench_refused(sluice("bench", "mpm", "--counts", counts), "--counts", f"'{counts}'")
+            self.assert_refused(sluice("bench", "mpm", "--counts", counts), "--counts", f"'{counts}'")
         for size in ("0", "4G", "x", "12T", "-1"):
-            self.assert_bench_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes", f"'{size}'")
-        self.assert_bench_refused(sluice("bench", "capture", "--files", CAPTURE), "--files")
-        self.assert_bench_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"), "no payload")
+            self.assert_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes", f"'{size}'")
+        self.assert_refused(sluice("bench", "capture", "--files", CAPTURE), "--files")
+        self.assert_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"), "no payload")
 
     def rows(self, *options):
         result = sluice("bench", "mpm", "--runs", "1", "--json", "--device", "cpu", *options)
@@ -376,9 +373,9 @@ class Command(case.Case):
     def test_bench_scan(self):
         database = self.path("bench.ndb", b"A:0:*:68656c6c6f2c20776f726c64\n")
         files = [self.path(f"scanned{i}", bytes(i * 1000) + (b"hello, world" if i % 3 else b"")) for i in range(9)]
-        self.assert_bench_refused(sluice("bench", "scan", "--json", "--files", *files), "--database")
-        self.assert_bench_refused(sluice("bench", "scan", "--json", "--database", database), "--files")
-        self.assert_bench_refused(sluice("bench", "scan", "--json", "--database", "none.ndb", "--files", *files),
+        self.assert_refused(sluice("bench", "scan", "--json", "--files", *files), "--database")
+        self.assert_refused(sluice("bench", "scan", "--json", "--database", database), "--files")
+        self.assert_refused(sluice("bench", "scan", "--json", "--database", "none.ndb", "--files", *files),
                                   "none.ndb")
         result = sluice("bench", "scan", "--runs", "1", "--json", "--device", "cpu", "--database", database, "--files",
                         *files)
@@ -388,11 +385,11 @@ class Command(case.Case):
         self.assertIn(6, {row.get("hits") for row in rows if row["bench"].startswith("anchors")})
 
     def test_studies(self):
-        self.assert_bench_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
-        self.assert_bench_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
-        self.assert_bench_refused(sluice("bench", "fib", "--study", "literals", "--json"), "'literals'", "lookup-link")
-        self.assert_bench_refused(sluice("bench", "fib", "--study", "lookup-kernel", "--device", "cpu", "--json"), "GPU")
-        self.assert_bench_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
+        self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
+        self.assert_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
+        self.assert_refused(sluice("bench", "fib", "--study", "literals", "--json"), "'literals'", "lookup-link")
+        self.assert_refused(sluice("bench", "fib", "--study", "lookup-kernel", "--device", "cpu", "--json"), "GPU")
+        self.assert_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
                                          "--json"), "packet-size", "GPU")
         result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",
                         "--json")
@@ -410,9 +407,9 @@ class Command(case.Case):
         return [row for row in map(json.loads, result.stdout.splitlines()) if "study" in row]
 
     def test_studies_of_sampling(self):
-        self.assert_bench_refused(sluice("bench", "sampling", "--study", "literals", "-r", CAPTURE, "--json"),
+        self.assert_refused(sluice("bench", "sampling", "--study", "literals", "-r", CAPTURE, "--json"),
                                   "'literals'", "markers")
-        self.assert_bench_refused(sluice("bench", "sampling", "--study", "sorting", "-r", CAPTURE, "--device", "cpu",
+        self.assert_refused(sluice("bench", "sampling", "--study", "sorting", "-r", CAPTURE, "--device", "cpu",
                                          "--json"), "sorting", "GPU")
         rows = self.study_of_sampling("markers")
         self.assertEqual([row["k"] for row in rows if row["markers"] == "generic"], list(range(1, 9)))
@@ -766,7 +763,8 @@ class Command(case.Case):
                          [(row["bench"], row["variant"]) for row in rows])
         self.assertEqual(kept["machine"], lines[0]["machine"])
         self.assertEqual({row["bench"] for row in rows} - {"clamscan"},
-                         {"ceiling", "header", "mpm/50", "sampling", "virus/100", "names", "all", "zstd", "scan"})
+                         {"ceiling", "header", "mpm/50", "sampling", "virus/100", "names", "packet names", "all", "zstd",
+                          "scan"})
         cores = len(os.sched_getaffinity(0))
         series = {}
         for row in rows:
@@ -796,7 +794,7 @@ class Command(case.Case):
                 self.assertEqual(batch["batch"], number)
                 moments = [batch["fill_begin"], batch["filled"]]
                 self.assertEqual([engine["engine"] for engine in batch["engines"]],
-                                 ["header", "mpm/50", "sampling", "virus/100"])
+                                 ["header", "mpm/50", "sampling", "virus/100", "packet names"])
                 for engine in batch["engines"]:
                     moments += [engine["begin"], engine["end"]]
                 moments.append(batch["drained"])

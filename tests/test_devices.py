@@ -63,13 +63,24 @@ class Devices(unittest.TestCase):
 
     def test_all_some_or_one(self):
         self.assertGreater(len(self.expected.splitlines()), 1000)
-        for device, indices in (("cuda", [0, 1, 2]), ("cuda:2,0", [2, 0]), ("cuda:1", [1]), ("auto", [0])):
+        for device, indices in (("cuda", [0, 1, 2]), ("cuda:2,0", [2, 0]), ("cuda:1", [1])):
             devices, errors = self.run_on(device, gpus=3)
             self.assertEqual([entry["index"] for entry in devices], indices)
             self.assertEqual({entry["kind"] for entry in devices}, {"cuda"})
             self.assertEqual([entry["dropped"] for entry in devices], [False] * len(indices))
             self.assertGreater(sum(entry["batches"] for entry in devices), 3)
             self.assertEqual(errors, [])
+
+    def test_auto_measures_and_says_so(self):
+        result = sluice(*self.arguments("auto"), gpus=3)
+        self.assertEqual(self.events(result), self.expected)
+        summary = json.loads(result.stdout)
+        said = re.fullmatch(r"of packets made to measure it the GPU does [0-9.e+-]+ GB/s, [0-9]+ cores? [0-9.e+-]+: "
+                            r"(both work|the GPU works|the CPU works)", summary["device"]["why"])
+        self.assertTrue(said, summary["device"])
+        kinds = {"both work": ["cuda", "cpu"], "the GPU works": ["cuda"], "the CPU works": ["cpu"]}[said[1]]
+        self.assertEqual([entry["kind"] for entry in summary["devices"]], kinds)
+        self.assertEqual([entry["index"] for entry in summary["devices"]], [0] * len(kinds))
 
     def test_wrong_devices_are_refused(self):
         for device, word in (("cuda:0,0", "twice"), ("cuda:0,9", "cuda:9"), ("cuda:0,x", "'x'")):
@@ -87,6 +98,13 @@ class Devices(unittest.TestCase):
             self.assertEqual(len(errors), 1, errors)
             self.assertIn("cuda:1 is dropped: " + devices[1]["why"], errors[0])
             self.assertTrue(errors[0].endswith(f" {devices[1]['redone']}"), errors[0])
+
+    def test_a_device_that_hangs_is_dropped(self):
+        devices, errors = self.run_on("cuda", gpus=2, faults="1:hang:1")
+        self.assertEqual([entry["dropped"] for entry in devices], [False, True])
+        self.assertIn(devices[1]["redone"], (1, 2))
+        self.assertEqual(len(errors), 1, errors)
+        self.assertIn("it hangs. Its memory and pinned batches are not freed", errors[0])
 
     def test_the_cpu_takes_over_from_the_last(self):
         for faults in ("0:wait:2,1:upload:1", "0:submit:1,1:hits:1"):
@@ -122,7 +140,7 @@ class Devices(unittest.TestCase):
             devices, errors = self.run_on("auto", *more, gpus=1, faults=faults)
             self.assertEqual([entry["kind"] for entry in devices], ["cpu"])
             self.assertEqual(len(errors), 1)
-            self.assertIn("the CPU takes over", errors[0])
+            self.assertIn("cuda:0 is dropped: ", errors[0])
             result = sluice(*self.arguments("cuda", *more), gpus=1, faults=faults)
             self.assertEqual(result.returncode, 2)
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)

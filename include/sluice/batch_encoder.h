@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-enum { SL_BATCH_ENCODER_IN_FLIGHT = 3 }; /* batches that are submitted and not waited for */
+enum { SL_BATCH_ENCODER_IN_FLIGHT = 4 }; /* batches that are submitted and not waited for */
 
 struct sl_batch_encoder_config {
     /* As sl_encoder's, but: batch_len is the most arena of a batch, at most 1 GiB; index_len 0 is

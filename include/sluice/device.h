@@ -35,10 +35,11 @@ SL_API uint32_t sl_device_list(struct sl_device *devices, uint32_t max);
 SL_CHECK SL_API enum sl_status sl_device_choose(struct sl_device *device, const char *name,
                                                 char why[SL_WHY_LEN], struct sl_diag *diag);
 
-/* Resolves the devices of one run: what sl_device_choose knows, but "cuda" is all usable GPUs, and
- * "cuda:N,M,..." those, in this order. Fills up to max devices, at least 1, of which there are then
- * *n. SL_EINVAL: not such a list, a GPU named twice, or more than max; SL_EDEVICE: one that was
- * named is not usable. */
+/* Resolves the devices of one run: what sl_device_choose knows, but "cuda" is all usable GPUs,
+ * "cuda:N,M,..." those, in this order, and "auto" the first usable GPU and the CPU, for who finds
+ * out which is faster (sl_pipeline_choose), or the CPU alone. Fills up to max devices, at least 1,
+ * of which there are then *n. SL_EINVAL: not such a list, a GPU named twice, or more than max;
+ * SL_EDEVICE: one that was named is not usable. */
 SL_CHECK SL_API enum sl_status sl_device_choose_list(struct sl_device *devices, uint32_t max,
                                                      uint32_t *n, const char *name,
                                                      char why[SL_WHY_LEN], struct sl_diag *diag);

@@ -47,6 +47,16 @@ struct sl_limits {
     uint32_t max_hits;  /* hits a batch */
     int device;         /* CUDA: the device's index */
 
+    /* CUDA: milliseconds to wait for a batch. A GPU that takes longer is taken for hung:
+     * SL_EDEVICE, also from all that is asked of it later; its memory, and all pinned memory, is
+     * then not freed before the process ends, as the GPU may still use it. 0: as long as it takes.
+     */
+    uint32_t max_wait_ms;
+
+    /* CUDA: hits, where a batch has many, come nearly as sl_hits_sort leaves them, for who sorts
+     * them: that then takes little. */
+    bool ordered;
+
     /* CUDA: NULL, or device memory where hits stay instead of crossing back, for the kernels of
      * whoever gave it: an uint64_t, the number found, and behind it the first max_hits of them,
      * valid on the batch's stream when submit has returned. Of sl_hits wait then sets n alone, and

@@ -43,9 +43,11 @@ struct sl_pipeline_config {
     uint32_t batch_items; /* items a batch */
     uint32_t n_batches;   /* in flight; 0: one for each thread, and three */
     uint32_t n_workers;   /* threads that run engines, of each device; 0: the machine's cores for
-                             the CPU, 2 for a GPU */
+                             the CPU, half as many for a GPU, 8 at most */
     uint32_t n_loaders;   /* threads that prepare and order batches; 0: the machine's cores where
                              there is a GPU, on the CPU alone none: the workers do */
+    uint32_t max_wait_ms; /* for a GPU to be done with a batch; one that takes longer is taken for
+                             hung, and dropped: see struct sl_limits. 0: 10,000 */
 
     /* The engines that are switched on; tables outlive the run. On a GPU, engines that have no
      * backend for GPUs at all run on the CPU, over the host's copy of each batch. */
@@ -81,8 +83,8 @@ struct sl_pipeline_config {
                             struct sl_diag *diag);
 
     /* A GPU was dropped, and its last worker has left: `device` says why and how many batches
-     * others do again. NULL: nobody wants to know. Called on a worker's thread, one at a time, or,
-     * before the first fill, on the caller's. */
+     * others do again; sl_pipeline_choose may drop some as well. NULL: nobody wants to know. Called
+     * on a worker's thread, one at a time, or, before the first fill, on the caller's. */
     void (*dropped)(void *user, const struct sl_pipeline_device *device);
     void *user;
 
@@ -131,12 +133,22 @@ struct sl_pipeline_stats {
  * before the first fill may also be the machine's memory, or what of it can be pinned. SL_EINVAL:
  * no device, or too many.
  *
- * Once batches are filled GPUs are dropped as they fail, one that has no memory for a batch's hits
- * among them, and the CPU takes over from the last, with the same tables; where it cannot use one
- * of them, that is the run's status. */
+ * Once batches are filled GPUs are dropped as they fail, those that hang and one that has no memory
+ * for a batch's hits among them, and the CPU takes over from the last, with the same tables; where
+ * it cannot use one of them, that is the run's status. */
 SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                                struct sl_pipeline_stats *stats,
                                                struct sl_diag *diag);
+
+/* Leaves those of the config's devices in it with which its engines are fastest: the GPUs, the CPU,
+ * or both, which then have more batches in flight. Each first does them with all its workers over
+ * packets made for it, 20 ms and what one batch a worker takes; `why` says what came of it. GPUs
+ * that cannot are dropped, and `why` says at what they failed; where nothing is to be chosen
+ * between it is left as it is. The engines, their tables and the batches' sizes must be set, and
+ * the tables good for all devices. SL_ENOMEM, SL_EDEVICE, SL_EUNSUPPORTED: the CPU cannot; `diag`
+ * says why. */
+SL_CHECK SL_API enum sl_status sl_pipeline_choose(struct sl_pipeline_config *config,
+                                                  char why[SL_WHY_LEN], struct sl_diag *diag);
 
 /* ---- looking at a run ------------------------------------------------------------------------ */
 

@@ -10,8 +10,8 @@
 
 #include "base/mapped_file.h"
 
-/* XXH3 by steps, each seeded with the one before. `mapped`: of a mapped file that nobody has written
- * to, which need not be in memory as a whole for that. */
+/* XXH3 by steps, each seeded with the one before. `mapped`: of a mapped file that nobody has
+ * written to, which need not be in memory as a whole for that. */
 static inline uint64_t checksum_of(const void *from, size_t len, bool mapped)
 {
     enum { STEP = 1 << 20 };

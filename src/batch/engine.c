@@ -27,49 +27,30 @@ static bool is_sorted(const struct sl_hit *hit, size_t n)
     return true;
 }
 
-bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n, size_t n_items)
+static bool is_by_item(const struct sl_hit *hit, size_t n)
 {
-    const size_t n_places = n_items + 1;
+    for (size_t i = 1; i < n; i++)
+        if (hit[i - 1].item > hit[i].item)
+            return false;
+    return true;
+}
 
+bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n)
+{
     if (scratch->n_hits < n) {
         free(scratch->hit);
         scratch->n_hits = n + n / 2;
         scratch->hit = (struct sl_hit *)malloc(scratch->n_hits * sizeof *scratch->hit);
     }
-    if (scratch->n_places < n_places) {
-        free(scratch->place);
-        scratch->n_places = n_places + n_places / 2;
-        scratch->place = (size_t *)malloc(scratch->n_places * sizeof *scratch->place);
-    }
     if (scratch->hit == NULL)
         scratch->n_hits = 0;
-    if (scratch->place == NULL)
-        scratch->n_places = 0;
-    return scratch->n_hits >= n && scratch->n_places >= n_places;
+    return scratch->n_hits >= n;
 }
 
 void hits_scratch_free(struct hits_scratch *scratch)
 {
     free(scratch->hit);
-    free(scratch->place);
     memset(scratch, 0, sizeof *scratch);
-}
-
-/* Moves hits into the order of their items, hits of one item keeping theirs: a counting sort, since
- * items are few and hits may be millions. */
-static void order_by_item(struct sl_hit *hit, size_t n, uint32_t max_item,
-                          const struct hits_scratch *scratch)
-{
-    size_t *place = scratch->place;
-
-    memset(place, 0, ((size_t)max_item + 2) * sizeof *place);
-    for (size_t i = 0; i < n; i++)
-        place[hit[i].item + 1]++;
-    for (uint32_t item = 0; item < max_item; item++)
-        place[item + 1] += place[item];
-    for (size_t i = 0; i < n; i++)
-        scratch->hit[place[hit[i].item]++] = hit[i];
-    memcpy(hit, scratch->hit, n * sizeof *hit);
 }
 
 /* Merges two neighbouring runs, of which the first lies in `left` too. */
@@ -121,37 +102,139 @@ static bool sort_nearly_sorted(struct sl_hit *hit, size_t n)
     return true;
 }
 
-static void sort_each_item(struct sl_hit *hit, size_t n, struct sl_hit *spare)
+/* ---- by digits ------------------------------------------------------------------------------- */
+
+/* A key is item and offset, in as many bits as the largest of each take; its digits are sorted by
+ * from the last to the first, hits of equal digits keeping their order. Digits are short enough for
+ * the places that a pass writes to stay in the first cache. */
+enum { DIGIT_BITS = 11 };
+
+struct digits {
+    unsigned offset_bits;
+    unsigned n;    /* of a key */
+    unsigned bits; /* of each */
+};
+
+static unsigned bits_of(uint32_t number)
+{
+    return number == 0 ? 0 : 32 - (unsigned)__builtin_clz(number);
+}
+
+static struct digits digits_of(const struct sl_hit *hit, size_t n)
+{
+    uint32_t items = 0, offsets = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        items |= hit[i].item;
+        offsets |= hit[i].offset;
+    }
+    const unsigned bits = bits_of(items) + bits_of(offsets);
+    const unsigned n_digits = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
+
+    return (struct digits){bits_of(offsets), n_digits,
+                           n_digits > 0 ? (bits + n_digits - 1) / n_digits : 0};
+}
+
+static uint32_t digit(const struct sl_hit *hit, const struct digits *digits, unsigned which)
+{
+    const uint64_t key = (uint64_t)hit->item << digits->offset_bits | hit->offset;
+
+    return (uint32_t)(key >> (which * digits->bits)) & ((1u << digits->bits) - 1);
+}
+
+/* In the order of one digit. False: all have the same, and nothing was moved. */
+static bool order_by_digit(struct sl_hit *to, const struct sl_hit *from, size_t n,
+                           const struct digits *digits, unsigned which)
+{
+    size_t place[1u << DIGIT_BITS] = {0}, first = 0;
+
+    for (size_t i = 0; i < n; i++)
+        place[digit(&from[i], digits, which)]++;
+    if (place[digit(&from[0], digits, which)] == n)
+        return false;
+    for (size_t d = 0; d < 1u << digits->bits; d++) {
+        const size_t count = place[d];
+
+        place[d] = first;
+        first += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[place[digit(&from[i], digits, which)]++] = from[i];
+    return true;
+}
+
+static void order_by_key(struct sl_hit *hit, size_t n, struct sl_hit *spare)
+{
+    const struct digits digits = digits_of(hit, n);
+    struct sl_hit *from = hit, *to = spare;
+
+    for (unsigned which = 0; which < digits.n; which++)
+        if (order_by_digit(to, from, n, &digits, which)) {
+            struct sl_hit *const ordered = to;
+
+            to = from;
+            from = ordered;
+        }
+    if (from != hit)
+        memcpy(hit, from, n * sizeof *hit);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+enum { FEW = 256 /* would not pay for the counters */ };
+
+static bool same_key(const struct sl_hit *a, const struct sl_hit *b)
+{
+    return a->item == b->item && a->offset == b->offset;
+}
+
+/* Of a list in order of item and offset, by ids. */
+static void sort_ids(struct sl_hit *hit, size_t n, struct sl_hit *spare)
+{
+    for (size_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && same_key(&hit[begin], &hit[end]); end++)
+            ;
+        if (end - begin > 1 && !sort_nearly_sorted(hit + begin, end - begin))
+            merge_sort(hit + begin, end - begin, spare);
+    }
+}
+
+static void sort_part(struct sl_hit *hit, size_t n, struct sl_hit *spare)
+{
+    if (n < FEW && sort_nearly_sorted(hit, n))
+        return;
+    if (n < FEW) {
+        merge_sort(hit, n, spare);
+    } else if (!is_sorted(hit, n)) {
+        order_by_key(hit, n, spare);
+        sort_ids(hit, n, spare);
+    }
+}
+
+/* Of a list in order of items. */
+static void sort_items(struct sl_hit *hit, size_t n, struct sl_hit *spare)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && hit[end].item == hit[begin].item; end++)
             ;
-        if (!sort_nearly_sorted(hit + begin, end - begin))
-            merge_sort(hit + begin, end - begin, spare);
+        sort_part(hit + begin, end - begin, spare);
     }
 }
 
 void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)
 {
     const size_t n = hits->n < hits->cap ? hits->n : hits->cap;
-    uint32_t max_item = 0;
 
-    /* Most lists are in order, or all but: backends go through each payload from its beginning. */
+    /* Most lists are in order, or all but: backends go through each payload from its beginning, and
+     * GPUs leave only items with many hits in none. */
     if (n < 2 || is_sorted(hits->hit, n))
         return;
-    for (size_t i = 0; i < n; i++)
-        max_item = hits->hit[i].item > max_item ? hits->hit[i].item : max_item;
-
-    /* Fewer hits than items would pay for the counters. */
-    const bool count = max_item / 8 < n;
-    if (!hits_scratch_reserve(scratch, n, count ? (size_t)max_item + 1 : 0)) {
+    if (!hits_scratch_reserve(scratch, n))
         qsort(hits->hit, n, sizeof *hits->hit, compare_hits);
-    } else if (count) {
-        order_by_item(hits->hit, n, max_item, scratch);
-        sort_each_item(hits->hit, n, scratch->hit);
-    } else {
-        merge_sort(hits->hit, n, scratch->hit);
-    }
+    else if (is_by_item(hits->hit, n))
+        sort_items(hits->hit, n, scratch->hit);
+    else
+        sort_part(hits->hit, n, scratch->hit);
 }
 
 void sl_hits_sort(struct sl_hits *hits)

@@ -8,12 +8,11 @@
 /* Zeroed at first; grows as needed. */
 struct hits_scratch {
     struct sl_hit *hit;
-    size_t *place;
-    size_t n_hits, n_places; /* that there is room for */
+    size_t n_hits; /* that there is room for */
 };
 
-/* Makes room for lists of n hits in items below n_items. False: no memory for it. */
-bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n, size_t n_items);
+/* Makes room for lists of n hits. False: no memory for it. */
+bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n);
 
 void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch);
 void hits_scratch_free(struct hits_scratch *scratch);

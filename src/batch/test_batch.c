@@ -173,13 +173,16 @@ static void test_long_lists_sort_as_short_ones(void **state)
     uint64_t seed = 1;
 
     (void)state;
-    for (size_t c = 0; c < sizeof n_items / sizeof *n_items; c++) {
+    for (size_t c = 0; c < 2 * sizeof n_items / sizeof *n_items; c++) {
+        const uint64_t n = n_items[c / 2];
+        const bool by_item = c % 2 != 0; /* as GPUs leave them: only the items' hits are in none */
         struct sl_hits hits = {hit, N, N};
         uint64_t sum = 0, sorted_sum = 0;
 
         for (size_t i = 0; i < N; i++) {
-            hit[i] = (struct sl_hit){test_below(&seed, n_items[c]), test_below(&seed, 50),
-                                     test_below(&seed, 3)};
+            hit[i] =
+                (struct sl_hit){by_item ? (uint32_t)(i * n / N) : test_below(&seed, (uint32_t)n),
+                                test_below(&seed, 50), test_below(&seed, 3)};
             sum += (uint64_t)hit[i].item * 31 + hit[i].offset * 7 + hit[i].id;
         }
         sl_hits_sort(&hits);

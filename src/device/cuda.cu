@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "device/wait.h"
 
 /* Asked for its attributes by the probe: a device for which this binary has no code refuses. */
 __global__ void device_probe_kernel(void)
@@ -62,10 +63,8 @@ static void probe_device(struct sl_device *device, int index)
     (void)cudaGetLastError();
 }
 
-enum { MAX_DEVICES = 64 };
-
 static pthread_once_t probe_once = PTHREAD_ONCE_INIT;
-static struct sl_device probed[MAX_DEVICES];
+static struct sl_device probed[DEVICE_MAX];
 static uint32_t n_probed;
 
 static void probe(void)
@@ -83,7 +82,7 @@ static void probe(void)
         n_probed = 1;
         return;
     }
-    n_probed = (uint32_t)(n < MAX_DEVICES ? n : MAX_DEVICES);
+    n_probed = (uint32_t)(n < DEVICE_MAX ? n : DEVICE_MAX);
     for (uint32_t i = n_probed; i-- > 0;) /* downwards: device 0 stays the current one */
         probe_device(&probed[i], (int)i);
 }
@@ -120,8 +119,52 @@ void *device_pinned_alloc(size_t len)
 void device_pinned_free(void *memory, size_t len)
 {
     (void)len;
-    if (memory != NULL)
+    if (memory != NULL && !device_any_hung())
         (void)cudaFreeHost(memory);
+}
+
+void cuda_free(void *d_memory, int device)
+{
+    if (d_memory != NULL && !device_is_hung(device)) /* it waits for what is under way */
+        (void)cudaFree(d_memory);
+}
+
+/* Of a query. That it goes on is no error, and is not to be found by who asks for the last one. */
+static bool has_ended(cudaError_t error, enum sl_status *status)
+{
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    *status = cuda_status(error, "waiting for the GPU", NULL);
+    return true;
+}
+
+static bool event_has_ended(void *event, enum sl_status *status)
+{
+    return has_ended(cudaEventQuery((cudaEvent_t)event), status);
+}
+
+static bool stream_has_ended(void *stream, enum sl_status *status)
+{
+    return has_ended(cudaStreamQuery((cudaStream_t)stream), status);
+}
+
+enum sl_status cuda_wait_for_event(cudaEvent_t event, const struct sl_limits *limits)
+{
+    return device_wait(limits->device, limits->max_wait_ms, event_has_ended, event);
+}
+
+enum sl_status cuda_wait_for_stream(cudaStream_t stream, const struct sl_limits *limits)
+{
+    return device_wait(limits->device, limits->max_wait_ms, stream_has_ended, stream);
+}
+
+enum sl_status cuda_choose(int device, struct sl_diag *diag)
+{
+    if (device_is_hung(device))
+        return diag_set(diag, SL_EDEVICE, NULL, 0, "the GPU hangs");
+    return cuda_status(cudaSetDevice(device), "choosing the GPU", diag);
 }
 
 void *device_alloc(int device, size_t len)
@@ -180,7 +223,7 @@ static enum sl_status copy_table(struct table_copy **copy, const void *table, si
     made->table = table;
     made->device = device;
 
-    enum sl_status status = cuda_status(cudaSetDevice(device), "choosing the GPU", diag);
+    enum sl_status status = cuda_choose(device, diag);
     if (status == SL_OK)
         status = cuda_take(&made->d_table, table_len, "a table", diag);
     if (status == SL_OK)
@@ -224,7 +267,7 @@ static void release_table(const void *table, int device)
 
     if (copy != NULL && --copy->n_users == 0) {
         *link = copy->next;
-        (void)cudaFree(copy->d_table);
+        cuda_free(copy->d_table, device);
         free(copy);
     }
     pthread_mutex_unlock(&tables_lock);
@@ -264,9 +307,11 @@ static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *
     if (hits->stay)
         hits->h_cap = 0;
 
-    enum sl_status status = cuda_status(cudaSetDevice(limits->device), "choosing the GPU", diag);
+    enum sl_status status = cuda_choose(limits->device, diag);
     if (status == SL_OK && !hits->stay)
         status = cuda_take((void **)&hits->d_found, found_len(hits->cap), "hits", diag);
+    if (status == SL_OK && limits->ordered)
+        status = cuda_order_open(&hits->order, limits, diag);
     if (status != SL_OK)
         return status;
 
@@ -282,15 +327,16 @@ static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *
     return cuda_status(error, "preparing for hits", diag);
 }
 
-static void close_hits(struct cuda_hits *hits)
+static void close_hits(struct cuda_hits *hits, const struct sl_limits *limits)
 {
     if (hits->done != NULL) {
-        (void)cudaEventSynchronize(hits->done); /* a run that failed may not have waited */
+        (void)cuda_wait_for_event(hits->done, limits); /* a run that failed may not have waited */
         (void)cudaEventDestroy(hits->done);
     }
     if (!hits->stay)
-        (void)cudaFree(hits->d_found);
-    (void)cudaFreeHost(hits->h_found);
+        cuda_free(hits->d_found, limits->device);
+    cuda_order_close(&hits->order, limits);
+    device_pinned_free(hits->h_found, found_len(hits->h_cap));
 }
 
 /* A quarter more than was needed; after a burst it shrinks by an eighth a batch. */
@@ -321,20 +367,27 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
 {
     hits->stream = (cudaStream_t)batch->stream;
     hits->out = out;
+    hits->n_items = batch->n_items;
     hits->n_along = hits->stay ? 0 : at_most(hits->expected, out->cap);
     hits->cross_to_out = hits->n_along > EXPECTED_MIN && is_pinned(out->hit);
     /* The current device is a thread's: submit may run on a thread that never chose one. */
-    cudaError_t error = cudaSetDevice(batch->device);
-    if (error == cudaSuccess)
-        error = cudaMemsetAsync(&hits->d_found->n, 0, sizeof hits->d_found->n, hits->stream);
-    return cuda_status(error, "starting on a batch", NULL);
+    const enum sl_status status = cuda_choose(batch->device, NULL);
+
+    return status != SL_OK ? status
+                           : cuda_status(cudaMemsetAsync(&hits->d_found->n, 0,
+                                                         sizeof hits->d_found->n, hits->stream),
+                                         "starting on a batch", NULL);
 }
 
-static enum sl_status end_hits(struct cuda_hits *hits)
+static enum sl_status end_hits(struct cuda_context *context)
 {
+    struct cuda_hits *hits = &context->hits;
     const uint32_t n_behind_count = hits->cross_to_out ? 0 : hits->n_along;
     cudaError_t error = cudaGetLastError();
 
+    if (error == cudaSuccess && context->limits.ordered)
+        error = cuda_order_launch(&hits->order, hits->d_found, &context->limits, hits->n_items,
+                                  context->n_multiprocessors, hits->stream);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(n_behind_count),
                                 cudaMemcpyDeviceToHost, hits->stream);
@@ -347,13 +400,28 @@ static enum sl_status end_hits(struct cuda_hits *hits)
     return cuda_status(error, "launching a kernel", NULL);
 }
 
-static enum sl_status wait_for_hits(struct cuda_hits *hits)
+/* Hits `first` to n - 1, which did not cross with the count. A copy to memory that is not pinned
+ * returns when it is done, so all that is on the stream before it has to be. */
+static enum sl_status fetch_hits(struct cuda_hits *hits, const struct sl_limits *limits,
+                                 uint32_t first, uint32_t n)
+{
+    enum sl_status status = cuda_wait_for_stream(hits->stream, limits);
+
+    if (status == SL_OK)
+        status = cuda_status(cudaMemcpyAsync(hits->out->hit + first, hits->d_found->hit + first,
+                                             (n - first) * sizeof *hits->out->hit,
+                                             cudaMemcpyDeviceToHost, hits->stream),
+                             "copying hits back", NULL);
+    return status == SL_OK ? cuda_wait_for_stream(hits->stream, limits) : status;
+}
+
+static enum sl_status wait_for_hits(struct cuda_hits *hits, const struct sl_limits *limits)
 {
     struct sl_hits *out = hits->out;
-    cudaError_t error = cudaEventSynchronize(hits->done);
+    enum sl_status status = cuda_wait_for_event(hits->done, limits);
 
-    if (error != cudaSuccess)
-        return cuda_status(error, "waiting for the GPU", NULL);
+    if (status != SL_OK)
+        return status;
     out->n = hits->h_found->n;
 
     if (hits->stay)
@@ -366,16 +434,9 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits)
     expect_hits(hits, n_kept);
     if (n_along > 0 && !hits->cross_to_out)
         memcpy(out->hit, hits->h_found->hit, n_along * sizeof *out->hit);
-    if (n > n_along) {
-        error =
-            cudaMemcpyAsync(out->hit + n_along, hits->d_found->hit + n_along,
-                            (n - n_along) * sizeof *out->hit, cudaMemcpyDeviceToHost, hits->stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(hits->stream);
-        if (error != cudaSuccess)
-            return cuda_status(error, "copying hits back", NULL);
-    }
-    return out->n > n ? SL_EOVERFLOW : SL_OK;
+    if (n > n_along)
+        status = fetch_hits(hits, limits, n_along, n);
+    return status == SL_OK && out->n > n ? SL_EOVERFLOW : status;
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
@@ -413,10 +474,19 @@ void cuda_context_close(void *context)
 
     if (cuda == NULL)
         return;
-    close_hits(&cuda->hits);
+    close_hits(&cuda->hits, &cuda->limits);
     if (cuda->d_table != NULL)
         release_table(cuda->table, cuda->limits.device);
     free(cuda);
+}
+
+void cuda_context_close_with(void *context, void *const *d_memory, size_t n)
+{
+    const int device = context != NULL ? ((struct cuda_context *)context)->limits.device : 0;
+
+    cuda_context_close(context); /* which waits for what uses the memory */
+    for (size_t i = 0; i < n; i++)
+        cuda_free(d_memory[i], device);
 }
 
 static bool batch_fits(const struct sl_batch *batch, const struct sl_limits *limits)
@@ -433,10 +503,12 @@ enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_b
 
 enum sl_status cuda_submit_end(struct cuda_context *context)
 {
-    return end_hits(&context->hits);
+    return end_hits(context);
 }
 
 enum sl_status cuda_context_wait(void *context)
 {
-    return wait_for_hits(&((struct cuda_context *)context)->hits);
+    struct cuda_context *cuda = (struct cuda_context *)context;
+
+    return wait_for_hits(&cuda->hits, &cuda->limits);
 }

@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include "device/cuda_order.h"
 #include "device/device.h"
 #include "sluice/batch.h"
 #include "sluice/engine.h"
@@ -21,13 +22,23 @@ enum sl_status cuda_status(cudaError_t error, const char *what, struct sl_diag *
  */
 enum sl_status cuda_take(void **d_memory, size_t len, const char *what, struct sl_diag *diag);
 
+/* Frees it, unless the device hangs. Accepts NULL. */
+void cuda_free(void *d_memory, int device);
+
+/* Makes the device the current one of this thread. SL_EDEVICE, also where it hangs. */
+enum sl_status cuda_choose(int device, struct sl_diag *diag);
+
+/* As long as the limits say: src/device/wait.h. */
+enum sl_status cuda_wait_for_event(cudaEvent_t event, const struct sl_limits *limits);
+enum sl_status cuda_wait_for_stream(cudaStream_t stream, const struct sl_limits *limits);
+
 /* Hits as they cross back: one block, so that one copy carries the count and the first of them. */
 struct cuda_found {
     unsigned long long n; /* exact, also beyond the room */
     struct sl_hit hit[1]; /* as many as there is room for */
 };
 
-/* The collector of hits. Which copy brings how many back: see cuda.cu. */
+/* Where hits are collected. Which copy brings how many back: see cuda.cu. */
 struct cuda_hits {
     struct cuda_found *d_found;
     bool stay;                  /* d_found is the caller's, and hits stay there */
@@ -37,6 +48,8 @@ struct cuda_hits {
     uint32_t expected;          /* hits that the next batch may have */
     uint32_t n_along;           /* hits that cross with the count of this batch, */
     bool cross_to_out;          /* and whether right into the caller's array */
+    struct cuda_order order;    /* none where nobody wants it */
+    uint32_t n_items;           /* of this batch */
     cudaEvent_t done;
     cudaStream_t stream;
     struct sl_hits *out; /* the caller's, between submit and wait */
@@ -55,6 +68,9 @@ enum sl_status cuda_context_open(void **context, const void *table, size_t table
                                  const struct sl_limits *limits, struct sl_diag *diag);
 enum sl_status cuda_context_wait(void *context); /* a backend's wait */
 void cuda_context_close(void *context);          /* a backend's close */
+
+/* Closes a context that has further device memory, n blocks. Accepts NULLs. */
+void cuda_context_close_with(void *context, void *const *d_memory, size_t n);
 
 /* SL_EINVAL: the batch is not in this device's memory, or above the limits. */
 enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_batch *batch,

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "base/diag.h"
 #include "device/device.h"
+#include "device/wait.h"
 
 static void describe_cpu(struct sl_device *device)
 {
@@ -29,8 +30,6 @@ uint32_t sl_device_list(struct sl_device *devices, uint32_t max)
     return 1 + device_cuda_list(devices + 1, max - 1);
 }
 
-enum { MAX_DEVICES = 64 };
-
 /* Reads the N of "cuda:N"; -1 where it is none. */
 static int parse_index(const char *text)
 {
@@ -49,11 +48,11 @@ static int parse_index(const char *text)
 static enum sl_status choose_cuda(struct sl_device *device, int index, bool optional,
                                   char why[SL_WHY_LEN], struct sl_diag *diag)
 {
-    struct sl_device gpus[MAX_DEVICES];
-    const uint32_t n = device_cuda_list(gpus, MAX_DEVICES);
+    struct sl_device gpus[DEVICE_MAX];
+    const uint32_t n = device_cuda_list(gpus, DEVICE_MAX);
     const char *reason = gpus[0].why;
 
-    for (uint32_t i = 0; i < n && i < MAX_DEVICES; i++) {
+    for (uint32_t i = 0; i < n && i < DEVICE_MAX; i++) {
         if (index >= 0 && gpus[i].index != index)
             continue;
         reason = gpus[i].why;
@@ -100,14 +99,14 @@ enum sl_status sl_device_choose(struct sl_device *device, const char *name, char
 static enum sl_status choose_all(struct sl_device *devices, uint32_t max, uint32_t *n,
                                  char why[SL_WHY_LEN], struct sl_diag *diag)
 {
-    struct sl_device gpus[MAX_DEVICES];
-    const uint32_t n_gpus = device_cuda_list(gpus, MAX_DEVICES);
+    struct sl_device gpus[DEVICE_MAX];
+    const uint32_t n_gpus = device_cuda_list(gpus, DEVICE_MAX);
     const enum sl_status status = choose_cuda(&devices[0], -1, false, why, diag);
 
     if (status != SL_OK)
         return status;
     *n = 0;
-    for (uint32_t i = 0; i < n_gpus && i < MAX_DEVICES && *n < max; i++)
+    for (uint32_t i = 0; i < n_gpus && i < DEVICE_MAX && *n < max; i++)
         if (gpus[i].usable)
             devices[(*n)++] = gpus[i];
     return SL_OK;
@@ -156,5 +155,9 @@ enum sl_status sl_device_choose_list(struct sl_device *devices, uint32_t max, ui
     if (strncmp(name, "cuda:", 5) == 0 && strchr(name, ',') != NULL)
         return choose_some(devices, max, n, name + 5, why, diag);
     *n = 1;
-    return sl_device_choose(devices, name, why, diag);
+    const enum sl_status status = sl_device_choose(devices, name, why, diag);
+    if (status == SL_OK && strcmp(name, "auto") == 0 && devices[0].kind == SL_DEVICE_CUDA &&
+        max > 1)
+        describe_cpu(&devices[(*n)++]);
+    return status;
 }

@@ -27,8 +27,25 @@ void device_pinned_free(void *memory, size_t len);
 void *device_alloc(int device, size_t len);
 void device_free(void *d_memory);
 
-/* Bytes a second that pinned blocks of this length cross to the device with, the best of several
- * runs: a ceiling. 0 where it cannot be measured. */
+/* What a device's link and memory give, by its clock. */
+enum device_ceiling {
+    DEVICE_LINK_TO, /* pinned blocks one behind the other, bytes a second: to the device, */
+    DEVICE_LINK_BACK,
+    DEVICE_LINK_BOTH,    /* both ways at once, bytes of one way */
+    DEVICE_MEMORY_READ,  /* 1 GiB, bytes a second */
+    DEVICE_MEMORY_COPY,  /* half of it to the other half, bytes copied */
+    DEVICE_MEMORY_RANDOM /* reads of 16 bytes in it, as many at once as there is room for; a second
+                          */
+};
+
+/* open: NULL where it fails. device_ceiling: one run, block_len (up to 128 MiB) is the link's; 0
+ * where it fails. close accepts NULL. */
+struct device_ceilings;
+struct device_ceilings *device_ceilings_open(int device);
+double device_ceiling(struct device_ceilings *at, enum device_ceiling what, size_t block_len);
+void device_ceilings_close(struct device_ceilings *at);
+
+/* The best of several runs of DEVICE_LINK_TO, 0 where it cannot be measured. */
 double device_link_rate(int device, size_t block_len);
 
 /* What lies between two marks on a stream (cudaStream_t), by the GPU's clock. open: NULL where it

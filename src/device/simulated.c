@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "device/columns.h"
 #include "device/device.h"
+#include "device/wait.h"
 
 /* The linker turns calls of NAME into calls of __wrap_NAME, and of __real_NAME into NAME. */
 /* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's */
@@ -44,18 +45,26 @@ static uint32_t n_devices;
 static uint32_t delay_max_us;
 static uint64_t random_state;
 static struct fault faults[SIMULATED_DEVICES_MAX][SIMULATED_STEPS];
-static bool dead[SIMULATED_DEVICES_MAX];
+static uint32_t pace[SIMULATED_DEVICES_MAX]; /* nanoseconds a KiB */
+static bool dead[SIMULATED_DEVICES_MAX], stuck[SIMULATED_DEVICES_MAX];
 
-static atomic_int n_open;
+static atomic_int n_open, n_left;
+
+static void end_what_hung(void);
 
 void simulated_reset(uint32_t n, uint32_t delay_us)
 {
+    end_what_hung();
+    for (int i = 0; i < SIMULATED_DEVICES_MAX; i++)
+        device_set_hung(i, false);
     pthread_mutex_lock(&lock);
     n_devices = n < SIMULATED_DEVICES_MAX ? n : SIMULATED_DEVICES_MAX;
     delay_max_us = delay_us;
     random_state = 1;
     memset(faults, 0, sizeof faults);
+    memset(pace, 0, sizeof pace);
     memset(dead, 0, sizeof dead);
+    memset(stuck, 0, sizeof stuck);
     pthread_mutex_unlock(&lock);
 }
 
@@ -66,6 +75,20 @@ void simulated_fail(int device, enum simulated_step step, uint32_t nth, enum sl_
     fault->at = fault->calls + nth;
     fault->status = status;
     pthread_mutex_unlock(&lock);
+}
+
+void simulated_pace(int device, uint32_t ns_a_kib)
+{
+    pthread_mutex_lock(&lock);
+    pace[device] = ns_a_kib;
+    pthread_mutex_unlock(&lock);
+}
+
+static _Thread_local bool is_device;
+
+bool simulated_is_device(void)
+{
+    return is_device;
 }
 
 uint32_t simulated_calls(int device, enum simulated_step step)
@@ -81,6 +104,11 @@ int simulated_n_open(void)
     return atomic_load(&n_open);
 }
 
+int simulated_n_left(void)
+{
+    return atomic_load(&n_left);
+}
+
 static enum sl_status take_step(int device, enum simulated_step step)
 {
     enum sl_status status = SL_OK;
@@ -90,7 +118,9 @@ static enum sl_status take_step(int device, enum simulated_step step)
     fault->calls++;
     if (fault->at == fault->calls)
         status = fault->status;
-    if (step != SIMULATED_PINNED) { /* which is the host's */
+    if (step == SIMULATED_HANG) {
+        stuck[device] |= status != SL_OK;
+    } else if (step != SIMULATED_PINNED) { /* which is the host's */
         status = dead[device] ? SL_EDEVICE : status;
         dead[device] = status == SL_EDEVICE;
     }
@@ -98,10 +128,28 @@ static enum sl_status take_step(int device, enum simulated_step step)
     return status;
 }
 
+static bool goes_on(void *device, enum sl_status *status)
+{
+    pthread_mutex_lock(&lock);
+    const bool on = !stuck[*(const int *)device];
+    pthread_mutex_unlock(&lock);
+    *status = SL_OK;
+    return on;
+}
+
+/* Until the device is done; if it hangs, as long as the limits say. */
+static enum sl_status await(const struct sl_limits *limits)
+{
+    int device = limits->device;
+
+    (void)take_step(device, SIMULATED_HANG);
+    return device_wait(device, limits->max_wait_ms, goes_on, &device);
+}
+
 static enum sl_status open_step(int device, enum simulated_step step, const char *what,
                                 struct sl_diag *diag)
 {
-    const enum sl_status status = take_step(device, step);
+    const enum sl_status status = device_is_hung(device) ? SL_EDEVICE : take_step(device, step);
 
     return status == SL_OK
                ? SL_OK
@@ -113,17 +161,18 @@ static uint64_t next_random(uint64_t state)
     return state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 }
 
-static void take_a_while(void)
+static void take_a_while(const struct sl_limits *limits, uint32_t bytes_len)
 {
     uint32_t us = 0;
 
     pthread_mutex_lock(&lock);
+    const uint64_t ns = (uint64_t)pace[limits->device] * bytes_len / 1024;
     random_state = next_random(random_state);
     if (delay_max_us != 0)
         us = (uint32_t)(random_state >> 33) % delay_max_us;
     pthread_mutex_unlock(&lock);
-    if (us != 0)
-        usleep(us);
+    if (us != 0 || ns >= 1000)
+        usleep(us + (uint32_t)(ns / 1000));
 }
 
 bool __wrap_device_cuda_usable(char why[SL_WHY_LEN])
@@ -146,6 +195,14 @@ uint32_t __wrap_device_cuda_list(struct sl_device *devices, uint32_t max)
     return n_devices > 0 ? n_devices : 1;
 }
 
+/* Pinned memory that is left alone. */
+struct left {
+    struct left *next;
+    void *memory;
+};
+
+static struct left *left_pinned;
+
 void *__wrap_device_pinned_alloc(size_t len)
 {
     void *memory;
@@ -158,10 +215,20 @@ void *__wrap_device_pinned_alloc(size_t len)
 
 void __wrap_device_pinned_free(void *memory, size_t len)
 {
+    struct left *left = memory != NULL && device_any_hung() ? malloc(sizeof *left) : NULL;
+
     (void)len;
     if (memory != NULL)
         atomic_fetch_sub(&n_open, 1);
-    free(memory);
+    if (left == NULL) {
+        free(memory);
+        return;
+    }
+    atomic_fetch_add(&n_left, 1);
+    pthread_mutex_lock(&lock);
+    *left = (struct left){left_pinned, memory};
+    left_pinned = left;
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -179,6 +246,7 @@ struct sl_stage {
     bool queued;
     struct context *queue[QUEUE_MAX];
     uint32_t n_queue;
+    struct sl_stage *next; /* of those that are left alone */
 };
 
 /* A context: of the engine's CPU backend, and the device's memory for hits. */
@@ -227,9 +295,11 @@ static void run_context(struct context *context)
     struct sl_batch host = context->view;
 
     host.memory = SL_MEMORY_HOST;
+    is_device = true;
     context->status = context->real->submit(context->real_context, &host, &context->found);
     if (context->status == SL_OK)
         context->status = context->real->wait(context->real_context);
+    is_device = false;
     shuffle(&context->found);
     context->stream = NULL;
 }
@@ -278,10 +348,12 @@ enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_ba
         batch->bytes_len > stage->limits.max_bytes)
         return SL_EINVAL;
 
-    const enum sl_status status = take_step(stage->limits.device, SIMULATED_UPLOAD);
+    const enum sl_status status = device_is_hung(stage->limits.device)
+                                      ? SL_EDEVICE
+                                      : take_step(stage->limits.device, SIMULATED_UPLOAD);
     if (status != SL_OK)
         return status;
-    run_stream(stage); /* what comes next is behind it */
+    run_stream(stage); /* what comes next is behind it; nothing is where it was waited for */
     stage->host = *batch;
     stage->at = at;
     stage->queued = true;
@@ -305,17 +377,58 @@ enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_ba
 
 enum sl_status __wrap_sl_stage_wait(struct sl_stage *stage)
 {
-    take_a_while();
+    take_a_while(&stage->limits, 0);
+    const enum sl_status status = await(&stage->limits);
+
+    if (status != SL_OK)
+        return status;
     run_stream(stage);
     return take_step(stage->limits.device, SIMULATED_WAIT);
+}
+
+static struct sl_stage *left_stages;
+
+static void leave_alone(struct sl_stage *stage)
+{
+    atomic_fetch_add(&n_left, 1);
+    pthread_mutex_lock(&lock);
+    stage->next = left_stages;
+    left_stages = stage;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The copies that hung are made after all. Nobody else is at work. */
+static void end_what_hung(void)
+{
+    while (left_stages != NULL) {
+        struct sl_stage *stage = left_stages;
+
+        left_stages = stage->next;
+        if (stage->queued)
+            memcpy(stage->block, stage->host.bytes, stage->host.bytes_len);
+        free(stage->block);
+        free(stage);
+    }
+    while (left_pinned != NULL) {
+        struct left *left = left_pinned;
+
+        left_pinned = left->next;
+        free(left->memory);
+        free(left);
+    }
+    atomic_store(&n_left, 0);
 }
 
 void __wrap_sl_stage_close(struct sl_stage *stage)
 {
     if (stage == NULL)
         return;
-    run_stream(stage); /* as a GPU, which goes on until somebody waits */
     atomic_fetch_sub(&n_open, 1);
+    if (await(&stage->limits) != SL_OK) {
+        leave_alone(stage);
+        return;
+    }
+    run_stream(stage); /* as a GPU, which goes on until somebody waits */
     free(stage->block);
     free(stage);
 }
@@ -333,7 +446,9 @@ static void close_context(void *opaque)
 
     if (context == NULL)
         return;
-    if (context->stream != NULL)
+    if (device_is_hung(context->limits.device))
+        atomic_fetch_add(&n_left, 1); /* but nobody else knows of it */
+    else if (context->stream != NULL)
         run_stream(context->stream);
     context->real->close(context->real_context);
     atomic_fetch_sub(&n_open, 1);
@@ -379,7 +494,9 @@ static enum sl_status submit(void *opaque, const struct sl_batch *batch, struct 
         stream->n_queue == QUEUE_MAX)
         return SL_EINVAL;
 
-    const enum sl_status status = take_step(context->limits.device, SIMULATED_SUBMIT);
+    const enum sl_status status = device_is_hung(context->limits.device)
+                                      ? SL_EDEVICE
+                                      : take_step(context->limits.device, SIMULATED_SUBMIT);
     if (status != SL_OK)
         return status;
     context->view = *batch;
@@ -395,11 +512,14 @@ static enum sl_status wait(void *opaque)
     const struct sl_hits *found = &context->found;
     struct sl_hits *out = context->out;
 
-    take_a_while();
+    take_a_while(&context->limits, context->view.bytes_len);
+    enum sl_status status = await(&context->limits);
+    if (status != SL_OK)
+        return status;
     if (context->stream != NULL)
         run_stream(context->stream);
 
-    enum sl_status status = take_step(context->limits.device, SIMULATED_WAIT);
+    status = take_step(context->limits.device, SIMULATED_WAIT);
     if (status != SL_OK)
         return status;
     if (context->status != SL_OK && context->status != SL_EOVERFLOW)
@@ -453,10 +573,11 @@ const struct sl_backend *__wrap_sl_engine_choose(const struct sl_engine *engine,
     const struct sl_backend *const real = __real_sl_engine_choose(engine, SL_DEVICE_CPU, why);
     const struct sl_backend *chosen = NULL;
 
-    if (kind == SL_DEVICE_CPU || n_devices == 0)
+    /* What has no backend for CPUs stands for one that is simulated already. */
+    if (kind == SL_DEVICE_CPU || n_devices == 0 || real == NULL)
         return __real_sl_engine_choose(engine, kind, why);
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; real != NULL && i < N_ENGINES; i++)
+    for (size_t i = 0; i < N_ENGINES; i++)
         if (engines[i].engine == NULL || engines[i].engine == engine) {
             engines[i].engine = engine;
             engines[i].real = real;

@@ -8,10 +8,11 @@
  * What is queued on a stage's stream happens when something is waited for, or when it is closed,
  * and after a random while: who gives memory back too soon, or takes order for granted, is found.
  * A device that failed with SL_EDEVICE fails in all that it is asked for from then on, as a GPU
- * does. */
+ * does. One that hangs still reads what was uploaded, at the very end: who freed it is found. */
 #ifndef DEVICE_SIMULATED_H
 #define DEVICE_SIMULATED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sluice/status.h"
@@ -26,6 +27,7 @@ enum simulated_step {
     SIMULATED_SUBMIT,
     SIMULATED_WAIT, /* the engine's work ends with an error */
     SIMULATED_HITS, /* the hits come back in part */
+    SIMULATED_HANG, /* counted as waits are: that one never ends, nor does any other after it */
     SIMULATED_STEPS
 };
 
@@ -33,13 +35,21 @@ enum simulated_step {
  * Nothing of them may be open. */
 void simulated_reset(uint32_t n_devices, uint32_t delay_us);
 
+/* From now on each engine takes so long for a KiB of a batch on this device, waiting included. */
+void simulated_pace(int device, uint32_t ns_a_kib);
+
+/* Whether this thread is a device, at work with a CPU's backend. */
+bool simulated_is_device(void);
+
 /* The nth call from now on, from 1, of this step on this device has this status. One fault a device
  * and step. */
 void simulated_fail(int device, enum simulated_step step, uint32_t nth, enum sl_status status);
 
 uint32_t simulated_calls(int device, enum simulated_step step);
 
-/* Stages, contexts and pinned blocks that nobody has closed. */
+/* Stages, contexts and pinned blocks that nobody has closed; those that were, but are left alone
+ * because a device hangs, until the next reset. */
 int simulated_n_open(void);
+int simulated_n_left(void);
 
 #endif

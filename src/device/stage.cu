@@ -16,10 +16,10 @@ static enum sl_status take_memory(struct sl_stage *stage, struct sl_diag *diag)
 {
     const size_t len = columns_room(stage->limits.max_bytes, stage->limits.max_items);
 
-    cudaError_t error = cudaSetDevice(stage->limits.device);
-    if (error == cudaSuccess)
-        error = cudaStreamCreateWithFlags(&stage->stream, cudaStreamNonBlocking);
-    enum sl_status status = cuda_status(error, "making a stream", diag);
+    enum sl_status status = cuda_choose(stage->limits.device, diag);
+    if (status == SL_OK)
+        status = cuda_status(cudaStreamCreateWithFlags(&stage->stream, cudaStreamNonBlocking),
+                             "making a stream", diag);
     if (status == SL_OK)
         status = cuda_take((void **)&stage->d_block, len, "a batch", diag);
     if (status != SL_OK)
@@ -81,11 +81,11 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
         batch->bytes_len > stage->limits.max_bytes)
         return SL_EINVAL;
 
-    cudaError_t error = cudaSetDevice(stage->limits.device);
-    if (error == cudaSuccess)
-        error = copy_batch(stage, batch, &at);
-    if (error != cudaSuccess)
-        return cuda_status(error, "copying a batch to the GPU", NULL);
+    enum sl_status status = cuda_choose(stage->limits.device, NULL);
+    if (status == SL_OK)
+        status = cuda_status(copy_batch(stage, batch, &at), "copying a batch to the GPU", NULL);
+    if (status != SL_OK)
+        return status;
 
     uint8_t *d_block = stage->d_block;
     *view = *batch;
@@ -107,7 +107,7 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
 
 enum sl_status sl_stage_wait(struct sl_stage *stage)
 {
-    return cuda_status(cudaStreamSynchronize(stage->stream), "waiting for the GPU", NULL);
+    return cuda_wait_for_stream(stage->stream, &stage->limits);
 }
 
 void sl_stage_close(struct sl_stage *stage)
@@ -115,9 +115,9 @@ void sl_stage_close(struct sl_stage *stage)
     if (stage == NULL)
         return;
     if (stage->stream != NULL) { /* a run that failed may have left it working */
-        (void)cudaStreamSynchronize(stage->stream);
+        (void)cuda_wait_for_stream(stage->stream, &stage->limits);
         (void)cudaStreamDestroy(stage->stream);
     }
-    (void)cudaFree(stage->d_block);
+    cuda_free(stage->d_block, stage->limits.device);
     free(stage);
 }

@@ -5,7 +5,7 @@
 #include "device/simulated.h"
 #include "sluice/device.h"
 
-enum { MAX = 4 };
+enum { MAX = 4, THE_CPU = -1 };
 
 static void check_list(const char *name, uint32_t n_expected, const int *expected)
 {
@@ -19,10 +19,11 @@ static void check_list(const char *name, uint32_t n_expected, const int *expecte
     assert_true(why[0] != '\0');
     assert_int_equal(n, n_expected);
     for (uint32_t i = 0; i < n; i++) {
-        assert_int_equal(devices[i].kind, expected != NULL ? SL_DEVICE_CUDA : SL_DEVICE_CPU);
+        const bool cpu = expected[i] == THE_CPU;
+
+        assert_int_equal(devices[i].kind, cpu ? SL_DEVICE_CPU : SL_DEVICE_CUDA);
         assert_true(devices[i].usable);
-        if (expected != NULL)
-            assert_int_equal(devices[i].index, expected[i]);
+        assert_int_equal(devices[i].index, cpu ? 0 : expected[i]);
     }
 }
 
@@ -30,8 +31,8 @@ static void test_lists_name_gpus(void **state)
 {
     (void)state;
     simulated_reset(3, 0);
-    check_list("cpu", 1, NULL);
-    check_list("auto", 1, (const int[]){0});
+    check_list("cpu", 1, (const int[]){THE_CPU});
+    check_list("auto", 2, (const int[]){0, THE_CPU});
     check_list("cuda", 3, (const int[]){0, 1, 2});
     check_list("cuda:1", 1, (const int[]){1});
     check_list("cuda:2,0", 2, (const int[]){2, 0});
@@ -40,7 +41,7 @@ static void test_lists_name_gpus(void **state)
     check_list("cuda", MAX, (const int[]){0, 1, 2, 3});
     check_list("cuda:05,4", 2, (const int[]){5, 4});
     simulated_reset(0, 0);
-    check_list("auto", 1, NULL);
+    check_list("auto", 1, (const int[]){THE_CPU});
 }
 
 static void check_refused(const char *name, enum sl_status status, const char *word)

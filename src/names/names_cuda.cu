@@ -116,7 +116,7 @@ static void names_cuda_close(void *context)
         return;
     leave_table(names);
     names_gather_close(names->gather);
-    (void)cudaFree(names->d_report);
+    cuda_free(names->d_report, names->limits.device);
     device_pinned_free(names->h_report, report_len(names->limits.max_items + 1));
     free(names->fetched);
     free(names);

@@ -43,12 +43,17 @@ void lane_drop(struct lane *lane, const struct sl_diag *why)
     snprintf(device->why, sizeof device->why, "%.*s", (int)sizeof device->why - 1, why->text);
 }
 
-static uint32_t n_workers_of(const struct sl_pipeline_config *config,
-                             const struct sl_device *device)
+/* A batch takes its worker several times as long as the link: it waits for the copy and the
+ * kernels, takes the hits and makes events of them. */
+enum { GPU_WORKERS_MAX = 8 };
+
+uint32_t lane_n_workers(const struct sl_pipeline_config *config, const struct sl_device *device)
 {
     if (config->n_workers != 0)
         return config->n_workers;
-    return device->kind == SL_DEVICE_CUDA ? 2 : cpu_cores();
+    if (device->kind == SL_DEVICE_CPU)
+        return cpu_cores();
+    return cpu_cores() < 2 * GPU_WORKERS_MAX ? cpu_cores() / 2 + 1 : GPU_WORKERS_MAX;
 }
 
 static void name_backends(struct sl_pipeline_stats *stats, const struct worker *worker)
@@ -63,7 +68,7 @@ enum sl_status lanes_open(struct lane *lanes, const struct sl_pipeline_config *c
     enum sl_status failure = SL_OK;
 
     for (uint32_t i = 0; i < config->n_devices; i++) {
-        const uint32_t n_workers = n_workers_of(config, &config->devices[i]);
+        const uint32_t n_workers = lane_n_workers(config, &config->devices[i]);
         struct sl_diag why = {0};
         const enum sl_status status = lane_open(&lanes[i], config, n_workers, &why);
 

@@ -22,9 +22,14 @@ struct lane {
     struct sl_pipeline_device *device; /* in the run's stats */
     struct lane_worker *workers;       /* NULL where it is closed */
     uint32_t n_workers;
-    uint32_t n_threads; /* that were started */
-    uint32_t n_running; /* that have not left */
+    uint32_t n_threads;   /* that were started */
+    uint32_t n_running;   /* that have not left */
+    uint32_t n_waiting;   /* for a batch */
+    pthread_cond_t ready; /* for whom there may be one */
 };
+
+/* Workers that the config gives to a device. */
+uint32_t lane_n_workers(const struct sl_pipeline_config *config, const struct sl_device *device);
 
 /* Opens the workers of a lane whose device is set and nothing else; all, or none. */
 enum sl_status lane_open(struct lane *lane, const struct sl_pipeline_config *config,

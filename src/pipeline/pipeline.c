@@ -13,18 +13,23 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/diag.h"
 #include "base/histogram.h"
+#include "device/wait.h"
 #include "pipeline/lane.h"
 #include "pipeline/monitor.h"
+
+enum { TIMER_SLACK_NS = 1000 };
 
 struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     bool done, redo;
+    pthread_cond_t turn; /* that it is this one's to be ordered */
 };
 
 struct pipeline {
@@ -37,7 +42,10 @@ struct pipeline {
     pthread_mutex_t telling;  /* held while config->dropped is called */
 
     pthread_mutex_t lock; /* guards all below, the slots' done and redo, and what lanes count */
-    pthread_cond_t changed;
+    /* Who waits is told of what concerns him alone, and all are told when it is over: a batch
+     * passes six hands, and there are some for each core. Workers wait on their lane, loaders whose
+     * turn it is not on their slot. */
+    pthread_cond_t freed, has_filled, has_done;
     uint64_t filled, loading, ordered, taken, drained;
     uint32_t n_done; /* batches whose work is done and that are not drained */
     uint32_t n_redo; /* batches whose work is to be done again and that nobody has taken */
@@ -78,6 +86,26 @@ static void fail(struct pipeline *pipeline, enum sl_status status, const struct 
         *pipeline->diag = *diag;
 }
 
+/* ---- telling who waits, with the lock held --------------------------------------------------- */
+
+static void tell_all(struct pipeline *pipeline)
+{
+    pthread_cond_broadcast(&pipeline->freed);
+    pthread_cond_broadcast(&pipeline->has_filled);
+    pthread_cond_broadcast(&pipeline->has_done);
+    for (uint32_t i = 0; i < pipeline->n_lanes; i++)
+        pthread_cond_broadcast(&pipeline->lanes[i].ready);
+    for (uint32_t i = 0; i < pipeline->n_slots; i++)
+        pthread_cond_broadcast(&pipeline->slots[i].turn);
+}
+
+/* There is a batch more for the engines. One worker of each lane looks: who comes first has it. */
+static void tell_workers(struct pipeline *pipeline)
+{
+    for (uint32_t i = 0; i < pipeline->n_lanes; i++)
+        pthread_cond_signal(&pipeline->lanes[i].ready);
+}
+
 /* ---- fill ------------------------------------------------------------------------------------ */
 
 /* Waits for a slot whose batch has been drained; NULL: all is over. */
@@ -87,7 +115,7 @@ static struct slot *wait_for_free_slot(struct pipeline *pipeline)
 
     pthread_mutex_lock(&pipeline->lock);
     while (!pipeline->failed && pipeline->filled == pipeline->drained + pipeline->n_slots)
-        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        pthread_cond_wait(&pipeline->freed, &pipeline->lock);
     if (!pipeline->failed)
         slot = slot_of(pipeline, pipeline->filled);
     pipeline->filling = slot != NULL;
@@ -121,8 +149,12 @@ static void *fill_loop(void *argument)
             pipeline->ended = true;
             if (status != SL_END)
                 fail(pipeline, status, &diag);
+            tell_all(pipeline);
+        } else if (pipeline->n_loaders != 0) {
+            pthread_cond_signal(&pipeline->has_filled);
+        } else {
+            tell_workers(pipeline);
         }
-        pthread_cond_broadcast(&pipeline->changed);
         pthread_mutex_unlock(&pipeline->lock);
     }
     return NULL;
@@ -135,7 +167,7 @@ static void fail_all(struct pipeline *pipeline, enum sl_status status, const str
     pthread_mutex_lock(&pipeline->lock);
     fail(pipeline, status, diag);
     pipeline->failed = true;
-    pthread_cond_broadcast(&pipeline->changed);
+    tell_all(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
 }
 
@@ -144,7 +176,7 @@ static bool wait_for_turn(struct pipeline *pipeline, uint64_t sequence)
 {
     pthread_mutex_lock(&pipeline->lock);
     while (!pipeline->failed && pipeline->ordered != sequence)
-        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        pthread_cond_wait(&slot_of(pipeline, sequence)->turn, &pipeline->lock);
     const bool go_on = !pipeline->failed;
     pthread_mutex_unlock(&pipeline->lock);
     return go_on;
@@ -175,7 +207,9 @@ static bool load(struct pipeline *pipeline, uint64_t sequence)
     pthread_mutex_lock(&pipeline->lock);
     pipeline->ordered++;
     pipeline->stats->load_ns += busy;
-    pthread_cond_broadcast(&pipeline->changed);
+    pthread_cond_signal(&slot_of(pipeline, pipeline->ordered)->turn);
+    if (pipeline->n_loaders != 0)
+        tell_workers(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
     return true;
 }
@@ -185,7 +219,7 @@ static bool take_load(struct pipeline *pipeline, uint64_t *sequence)
 {
     pthread_mutex_lock(&pipeline->lock);
     while (!pipeline->failed && pipeline->loading == pipeline->filled && !pipeline->ended)
-        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        pthread_cond_wait(&pipeline->has_filled, &pipeline->lock);
     const bool there = !pipeline->failed && pipeline->loading < pipeline->filled;
     if (there)
         *sequence = pipeline->loading++;
@@ -231,18 +265,39 @@ static bool is_over(const struct pipeline *pipeline, const struct lane *lane)
     return lane->device->dropped || all_is_done(pipeline);
 }
 
+/* Workers of GPUs that wait for a batch. */
+static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < pipeline->n_lanes; i++)
+        n += lane_is_cuda(&pipeline->lanes[i]) ? pipeline->lanes[i].n_waiting : 0;
+    return n;
+}
+
+/* Whether there is a batch for this lane. The CPU takes those for which no GPU is free: they are
+ * slower there, and its cores may have to load others for the GPUs. */
+static bool has_work(const struct pipeline *pipeline, const struct lane *lane)
+{
+    const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->ordered;
+    const uint64_t n = ready - pipeline->taken;
+
+    return pipeline->n_redo != 0 || n > (lane_is_cuda(lane) ? 0 : n_idle_on_gpus(pipeline));
+}
+
 /* The next batch for the engines. NULL: there will be none. */
-static struct slot *take_work(struct pipeline *pipeline, const struct lane *lane)
+static struct slot *take_work(struct pipeline *pipeline, struct lane *lane)
 {
     const bool loads = pipeline->n_loaders == 0;
-    const uint64_t *const ready = loads ? &pipeline->filled : &pipeline->ordered;
     struct slot *slot = NULL;
     uint64_t sequence = 0;
     bool fresh = false;
 
     pthread_mutex_lock(&pipeline->lock);
-    while (!is_over(pipeline, lane) && pipeline->n_redo == 0 && pipeline->taken == *ready)
-        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    lane->n_waiting++;
+    while (!is_over(pipeline, lane) && !has_work(pipeline, lane))
+        pthread_cond_wait(&lane->ready, &pipeline->lock);
+    lane->n_waiting--;
     if (!is_over(pipeline, lane)) {
         fresh = pipeline->n_redo == 0;
         if (fresh)
@@ -267,6 +322,23 @@ static enum sl_status digest(struct pipeline *pipeline, const struct slot *slot,
     return status;
 }
 
+/* A GPU that hangs may still write hits where it was told to: let that be nobody's. */
+static void renew_hits(struct pipeline *pipeline, struct slot *slot, const struct lane *lane)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    enum sl_status status = SL_OK;
+    struct sl_diag diag = {0};
+
+    if (!device_is_hung(lane->device->device.index))
+        return;
+    for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++) {
+        worker_free_hits(config, &slot->hits[e]);
+        status = worker_take_hits(config, &slot->hits[e], &diag);
+    }
+    if (status != SL_OK)
+        fail_all(pipeline, status, &diag);
+}
+
 /* The GPU failed on this batch: it is dropped, and the batch is for another. Closed first: nothing
  * of the device touches the batch any more. */
 static void give_back(struct lane_worker *self, struct slot *slot, const struct sl_diag *why)
@@ -274,13 +346,14 @@ static void give_back(struct lane_worker *self, struct slot *slot, const struct 
     struct pipeline *pipeline = self->pipeline;
 
     worker_close(&self->worker);
+    renew_hits(pipeline, slot, self->lane);
     pthread_mutex_lock(&pipeline->lock);
     lane_drop(self->lane, why);
     self->lane->device->redone++;
     worker_move_times(&self->worker, pipeline->stats);
     slot->redo = true;
     pipeline->n_redo++;
-    pthread_cond_broadcast(&pipeline->changed);
+    tell_all(pipeline); /* the lane's other workers, too: they are to leave */
     pthread_mutex_unlock(&pipeline->lock);
 }
 
@@ -309,7 +382,10 @@ static bool work_on(struct lane_worker *self, struct slot *slot)
     self->lane->device->batches += slot->batch->n_items != 0;
     slot->done = true;
     pipeline->n_done++;
-    pthread_cond_broadcast(&pipeline->changed);
+    if (slot == slot_of(pipeline, pipeline->drained))
+        pthread_cond_signal(&pipeline->has_done);
+    if (all_is_done(pipeline))
+        tell_all(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
     return true;
 }
@@ -321,6 +397,8 @@ static void *work_loop(void *argument)
     struct lane_worker *self = argument;
     struct slot *slot;
 
+    if (lane_is_cuda(self->lane)) /* waits are of microseconds, and longer by this */
+        (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
     while ((slot = take_work(self->pipeline, self->lane)) != NULL && work_on(self, slot))
         ;
     leave(self->pipeline, self->lane);
@@ -414,7 +492,7 @@ static struct slot *wait_for_done(struct pipeline *pipeline)
     pthread_mutex_lock(&pipeline->lock);
     while (!pipeline->failed && !(pipeline->drained < pipeline->filled && slot->done) &&
            !(pipeline->ended && pipeline->drained == pipeline->filled))
-        pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+        pthread_cond_wait(&pipeline->has_done, &pipeline->lock);
     if (pipeline->failed || pipeline->drained == pipeline->filled)
         slot = NULL;
     pipeline->draining = slot != NULL;
@@ -475,7 +553,7 @@ static void drain_loop(struct pipeline *pipeline)
         pipeline->drained++;
         pipeline->n_done--;
         pipeline->draining = false;
-        pthread_cond_broadcast(&pipeline->changed);
+        pthread_cond_signal(&pipeline->freed);
         pthread_mutex_unlock(&pipeline->lock);
     }
 }
@@ -545,7 +623,7 @@ static enum sl_status open_slot(struct pipeline *pipeline, struct slot *slot, st
         sl_batch_create(&slot->batch, config->batch_len, config->batch_items, pipeline->cuda, diag);
 
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
-        status = worker_take_hits(&slot->hits[e], diag);
+        status = worker_take_hits(config, &slot->hits[e], diag);
     return status;
 }
 
@@ -556,8 +634,10 @@ static enum sl_status open_slots(struct pipeline *pipeline, struct sl_diag *diag
     pipeline->slots = calloc(pipeline->n_slots, sizeof *pipeline->slots);
     if (pipeline->slots == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u batches", pipeline->n_slots);
-    for (uint32_t i = 0; i < pipeline->n_slots && status == SL_OK; i++)
+    for (uint32_t i = 0; i < pipeline->n_slots && status == SL_OK; i++) {
+        pthread_cond_init(&pipeline->slots[i].turn, NULL);
         status = open_slot(pipeline, &pipeline->slots[i], diag);
+    }
     return status;
 }
 
@@ -568,7 +648,7 @@ static void close_all(struct pipeline *pipeline)
         lane_close(&pipeline->lanes[i]);
     for (uint32_t i = 0; pipeline->slots != NULL && i < pipeline->n_slots; i++) {
         for (uint32_t e = 0; e < SL_PIPELINE_ENGINES_MAX; e++)
-            worker_free_hits(&pipeline->slots[i].hits[e]);
+            worker_free_hits(pipeline->config, &pipeline->slots[i].hits[e]);
         sl_batch_free(pipeline->slots[i].batch);
     }
     free(pipeline->slots);
@@ -623,6 +703,8 @@ static void begin(struct pipeline *pipeline)
 {
     const struct sl_pipeline_config *config = pipeline->config;
 
+    for (uint32_t i = 0; i < sizeof pipeline->lanes / sizeof *pipeline->lanes; i++)
+        pthread_cond_init(&pipeline->lanes[i].ready, NULL);
     pipeline->n_lanes = pipeline->stats->n_devices = config->n_devices;
     for (uint32_t i = 0; i < config->n_devices; i++) {
         pipeline->stats->devices[i].device = config->devices[i];
@@ -641,7 +723,9 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     struct pipeline pipeline = {.config = config,
                                 .telling = PTHREAD_MUTEX_INITIALIZER,
                                 .lock = PTHREAD_MUTEX_INITIALIZER,
-                                .changed = PTHREAD_COND_INITIALIZER,
+                                .freed = PTHREAD_COND_INITIALIZER,
+                                .has_filled = PTHREAD_COND_INITIALIZER,
+                                .has_done = PTHREAD_COND_INITIALIZER,
                                 .latency_lock = PTHREAD_MUTEX_INITIALIZER,
                                 .diag = diag,
                                 .stats = stats,

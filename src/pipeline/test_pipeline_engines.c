@@ -261,6 +261,7 @@ static void configure(struct sl_pipeline_config *config, const struct way *way)
     config->batch_items = way->batch_items;
     config->n_batches = way->n_batches;
     config->n_workers = way->n_workers;
+    config->max_wait_ms = 20;
     config->fill = fill;
     config->prepare = prepare;
     config->drain = drain;

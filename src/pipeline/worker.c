@@ -6,9 +6,15 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "device/device.h"
+#include "device/wait.h"
 
 /* Hits a batch that contexts are ready for at first: what quiet traffic never reaches. */
 enum { FIRST_MAX_HITS = 65536 };
+
+/* Milliseconds. Any batch is done in a fraction of it; a live capture loses what comes meanwhile.
+ */
+enum { MAX_WAIT_MS = 10000 };
 
 /* An engine that has no backend for GPUs at all works on the host's batch, while those that have
  * one work on the GPU's. One that has, and cannot run, is not replaced. */
@@ -45,47 +51,67 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
     worker->limits.max_items = config->batch_items;
     worker->limits.max_bytes = config->batch_len + SL_BATCH_ALIGN;
     worker->limits.device = device->index;
+    worker->limits.ordered = true;
+    worker->limits.max_wait_ms = config->max_wait_ms != 0 ? config->max_wait_ms : MAX_WAIT_MS;
     for (uint32_t e = 0; e < config->n_engines; e++) {
         const enum sl_status status = open_engine(worker, e, diag);
         if (status != SL_OK)
             return status;
         uploads |= worker->engines[e].backend->device == SL_DEVICE_CUDA;
     }
-    if (!hits_scratch_reserve(&worker->scratch, FIRST_MAX_HITS, config->batch_items))
+    if (!hits_scratch_reserve(&worker->scratch, FIRST_MAX_HITS))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to sort hits");
     return uploads ? sl_stage_open(&worker->stage, &worker->limits, diag) : SL_OK;
 }
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-enum sl_status worker_take_hits(struct sl_hits *hits, struct sl_diag *diag)
+static bool has_gpu(const struct sl_pipeline_config *config)
 {
-    hits->hit = malloc(FIRST_MAX_HITS * sizeof *hits->hit);
-    if (hits->hit == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits");
-    hits->cap = FIRST_MAX_HITS;
-    return SL_OK;
+    for (uint32_t i = 0; i < config->n_devices; i++)
+        if (config->devices[i].kind == SL_DEVICE_CUDA)
+            return true;
+    return false;
 }
 
-void worker_free_hits(struct sl_hits *hits)
+static bool take_room(const struct sl_pipeline_config *config, struct sl_hits *hits, size_t cap)
 {
-    free(hits->hit);
+    const size_t len = cap * sizeof *hits->hit;
+
+    hits->hit = (struct sl_hit *)(has_gpu(config) ? device_pinned_alloc(len) : malloc(len));
+    hits->cap = hits->hit != NULL ? cap : 0;
+    return hits->hit != NULL;
+}
+
+enum sl_status worker_take_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
+                                struct sl_diag *diag)
+{
+    return take_room(config, hits, FIRST_MAX_HITS)
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits");
+}
+
+void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *hits)
+{
+    if (has_gpu(config))
+        device_pinned_free(hits->hit, hits->cap * sizeof *hits->hit);
+    else
+        free(hits->hit);
     memset(hits, 0, sizeof *hits);
 }
 
 /* Makes room for at least `need` hits; what the array held is gone. */
-static enum sl_status grow_hits(struct sl_hits *hits, size_t need, struct sl_diag *diag)
+static enum sl_status grow_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
+                                size_t need, struct sl_diag *diag)
 {
     const size_t cap = need + need / 2;
 
     if (hits->cap >= need)
         return SL_OK;
-    worker_free_hits(hits);
-    hits->hit = malloc(cap * sizeof *hits->hit);
-    if (hits->hit == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu hits of one batch", cap);
-    hits->cap = cap;
-    return SL_OK;
+    worker_free_hits(config, hits);
+    return take_room(config, hits, cap)
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu hits of one batch", cap);
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
@@ -96,11 +122,21 @@ static enum sl_status gpu_status(const struct worker *worker, enum sl_status sta
     return worker->cuda && status == SL_ENOMEM ? SL_EDEVICE : status;
 }
 
+/* A failure's text; of a GPU that hangs, what becomes of what it holds. */
+static const char *why_failed(const struct worker *worker, enum sl_status status)
+{
+    return worker->cuda && device_is_hung(worker->limits.device)
+               ? "the GPU does not come back: it hangs. Its memory and pinned batches are not "
+                 "freed "
+                 "before the process ends"
+               : sl_status_text(status);
+}
+
 static enum sl_status engine_failed(const struct worker *worker, uint32_t e, const char *doing,
                                     enum sl_status status, struct sl_diag *diag)
 {
     return diag_set(diag, gpu_status(worker, status), NULL, 0, "%s failed %s a batch: %s",
-                    worker->config->engines[e].engine->name, doing, sl_status_text(status));
+                    worker->config->engines[e].engine->name, doing, why_failed(worker, status));
 }
 
 /* After an overflow: makes array and context ready for what was found. */
@@ -108,10 +144,10 @@ static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_h
                                   struct sl_diag *diag)
 {
     struct worker_engine *engine = &worker->engines[e];
-    const enum sl_status status = grow_hits(hits, hits->n, diag);
+    const enum sl_status status = grow_hits(worker->config, hits, hits->n, diag);
 
     if (status != SL_OK || hits->cap <= engine->max_hits)
-        return status;
+        return gpu_status(worker, status);
     if (hits->cap > UINT32_MAX)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "%zu hits in one batch are beyond a context",
                         hits->cap);
@@ -173,7 +209,7 @@ static enum sl_status upload(struct worker *worker, const struct sl_batch *batch
     return status == SL_OK
                ? SL_OK
                : diag_set(diag, gpu_status(worker, status), NULL, 0,
-                          "copying a batch to the GPU failed: %s", sl_status_text(status));
+                          "copying a batch to the GPU failed: %s", why_failed(worker, status));
 }
 
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,

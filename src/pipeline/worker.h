@@ -41,8 +41,10 @@ void worker_move_times(struct worker *worker, struct sl_pipeline_stats *stats);
 /* Waits for what a failure left under way. Zeroed, half open, open or closed; the times stay. */
 void worker_close(struct worker *worker);
 
-/* Room for as many hits as a batch is expected to have at most. */
-enum sl_status worker_take_hits(struct sl_hits *hits, struct sl_diag *diag);
-void worker_free_hits(struct sl_hits *hits);
+/* Room for as many hits as a batch is expected to have at most; pinned where the config has a GPU,
+ * which then writes them there. free leaves alone what a GPU that hangs may still write. */
+enum sl_status worker_take_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
+                                struct sl_diag *diag);
+void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *hits);
 
 #endif

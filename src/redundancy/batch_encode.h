@@ -63,6 +63,25 @@ struct encode_backend {
     void (*close)(void *machine); /* accepts NULL */
 };
 
+/* A batch under way, or none. */
+struct encode_slot {
+    struct encode_job job;
+    void *sampling; /* the sampler's context */
+    struct sl_hits hits;
+};
+
+struct sl_batch_encoder {
+    struct sl_batch_encoder_config config;
+    const struct encode_backend *backend;
+    const struct sl_backend *sampler;
+    void *machine;
+    struct encode_slot slots[SL_BATCH_ENCODER_IN_FLIGHT]; /* batch i is in slots[i % so many] */
+    uint64_t n_submitted, n_waited;
+    bool restart; /* the next batch begins an epoch */
+    uint32_t epoch;
+    struct sl_batch_encoder_stats stats;
+};
+
 extern const struct encode_backend batch_encode_tiled, batch_encode_cuda;
 
 #ifdef __cplusplus

@@ -16,25 +16,6 @@ enum {
     ALIGN = 256
 };
 
-/* A batch under way, or none. */
-struct slot {
-    struct encode_job job;
-    void *sampling; /* the sampler's context */
-    struct sl_hits hits;
-};
-
-struct sl_batch_encoder {
-    struct sl_batch_encoder_config config;
-    const struct encode_backend *backend;
-    const struct sl_backend *sampler;
-    void *machine;
-    struct slot slots[SLOTS]; /* batch i is in slots[i % SLOTS] */
-    uint64_t n_submitted, n_waited;
-    bool restart; /* the next batch begins an epoch */
-    uint32_t epoch;
-    struct sl_batch_encoder_stats stats;
-};
-
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static void *place(uint8_t *block, size_t *at, size_t len)
@@ -146,7 +127,7 @@ static enum sl_status open_slots(struct sl_batch_encoder *e, const struct encode
 
     enum sl_status status = e->backend->open(&e->machine, sizes, jobs, diag);
     for (uint32_t i = 0; i < SLOTS && status == SL_OK; i++) {
-        struct slot *const slot = &e->slots[i];
+        struct encode_slot *const slot = &e->slots[i];
         struct sl_limits limits = {.max_items = sizes->max_items,
                                    .max_bytes = sizes->batch_len,
                                    .max_hits = sizes->max_hits,
@@ -214,7 +195,7 @@ static bool is_legal(const struct sl_batch_encoder *e, const struct sl_batch *ba
 }
 
 /* Samples only point to what may be worth a look: too many are as good as enough. */
-static enum sl_status sample(const struct sl_batch_encoder *e, struct slot *slot,
+static enum sl_status sample(const struct sl_batch_encoder *e, struct encode_slot *slot,
                              const struct sl_batch *batch)
 {
     slot->hits.n = 0;
@@ -230,7 +211,7 @@ enum sl_status sl_batch_encoder_submit(struct sl_batch_encoder *encoder,
                                        const struct sl_batch *batch)
 {
     const uint32_t number = (uint32_t)(encoder->n_submitted % SLOTS);
-    struct slot *const slot = &encoder->slots[number];
+    struct encode_slot *const slot = &encoder->slots[number];
     struct encode_job *const job = &slot->job;
 
     if (!is_legal(encoder, batch))
@@ -270,7 +251,7 @@ static void add_up(struct sl_batch_encoder *e, const struct encode_job *job,
 enum sl_status sl_batch_encoder_wait(struct sl_batch_encoder *encoder, struct sl_frames *frames)
 {
     const uint32_t number = (uint32_t)(encoder->n_waited % SLOTS);
-    struct slot *const slot = &encoder->slots[number];
+    struct encode_slot *const slot = &encoder->slots[number];
     struct encode_totals totals;
 
     *frames = (struct sl_frames){0};

@@ -71,8 +71,8 @@ struct encode_job {
     /* What outlives it. */
     struct packet_log *log; /* as the next batch finds it, once the packets are placed */
     uint64_t *index;        /* log offset << 16 | tag: of two that meet, the newer stays */
-    uint32_t n_index;
     uint64_t cache_len;
+    uint32_t n_index, n_first; /* places in the index, and in `first` */
     uint32_t window, min_match, run_min, frame_max, batch_len, epoch;
 
     /* Zero at first. */
@@ -80,7 +80,6 @@ struct encode_job {
     uint32_t *chosen; /* a bit for each byte of the arena at which a hit's window begins */
     uint32_t *tiles;  /* hits in each tile of the arena, then in those before it */
     uint32_t *first;  /* by fingerprint: ~rank of the batch's first sample with it */
-    uint32_t n_first;
 
     uint32_t *place;        /* of packets, from the batch's begin on */
     struct sl_hit *sample;  /* the hits in order */

@@ -109,11 +109,17 @@ REDUNDANCY_CORE void encode_look_up(const struct encode_job *job, uint32_t rank)
         job->source[rank] = entry >> 16;
 }
 
+/* Of equal ones in a row in a packet the last is the newest: the others would only be in its way.
+ */
 REDUNDANCY_CORE void encode_remember(const struct encode_job *job, uint32_t rank)
 {
-    const uint64_t hash = encode_hash(job->sample[rank].id);
+    const struct sl_hit sample = job->sample[rank];
+    const uint64_t hash = encode_hash(sample.id);
     const uint64_t position = job->totals->begin + encode_sample_place(job, rank);
 
+    if (rank + 1 < job->totals->n_samples && job->sample[rank + 1].id == sample.id &&
+        job->sample[rank + 1].item == sample.item)
+        return;
     core_max_64(&job->index[encode_slot(hash, job->n_index)], position << 16 | (uint16_t)hash);
 }
 

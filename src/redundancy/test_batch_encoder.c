@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <xxhash.h>
 
+#include "batch_encode.h"
 #include "device/device.h"
 #include "frame_check_core.h"
 #include "redundancy_fixture.h"
@@ -379,6 +380,38 @@ static void test_changed_content(void **state)
     rig_close(&rig);
 }
 
+/* An epoch's end: offsets begin anew at 0, and nothing of before is referred to. */
+static void test_offsets_begin_anew(void **state)
+{
+    struct sl_redundancy_config config = small_config();
+    struct sl_batch *const batch = new_batch(&config);
+    uint8_t bytes[1000];
+    uint64_t random = 11;
+    struct rig rig;
+
+    (void)state;
+    rig_open(&rig, &config, "rabin");
+    for (size_t k = 0; k < sizeof bytes; k++)
+        bytes[k] = (uint8_t)test_random(&random);
+    sl_batch_add(batch, bytes, sizeof bytes, 0);
+    round_trip(&rig, batch);
+    round_trip(&rig, batch);
+    assert_int_equal(stats_of(&rig).matches, 1);
+    rig.encoder->restart = true;
+    round_trip(&rig, batch);
+    assert_int_equal(stats_of(&rig).matches, 1);
+    assert_int_equal(stats_of(&rig).epochs, 2);
+    round_trip(&rig, batch);
+    assert_int_equal(stats_of(&rig).matches, 2);
+
+    struct sl_decoder_stats decoded;
+    sl_decoder_stats(rig.decoder, &decoded);
+    assert_int_equal(decoded.epochs, 2);
+    assert_int_equal(decoded.holes, 0);
+    sl_batch_free(batch);
+    rig_close(&rig);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void test_refusals(void **state)
@@ -533,6 +566,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_constant_payloads),
         cmocka_unit_test(test_what_is_found),
         cmocka_unit_test(test_changed_content),
+        cmocka_unit_test(test_offsets_begin_anew),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_configs_that_cannot_be_met),
         cmocka_unit_test(test_captures),

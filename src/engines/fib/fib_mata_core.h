@@ -62,8 +62,8 @@ FIB_CORE uint32_t mata_place(const struct fib_view *view, uint32_t array, uint32
     return place >= n ? place - n : place;
 }
 
-/* Where search in the last array goes on. Words of a wide state differ by one in their length and by
- * a few in each letter: in steps of one they would stand in line for thousands of slots. As the
+/* Where search in the last array goes on. Words of a wide state differ by one in their length and
+ * by a few in each letter: in steps of one they would stand in line for thousands of slots. As the
  * length is prime each step comes to all of them. */
 FIB_CORE uint32_t mata_next(const struct fib_view *view, uint32_t place, uint32_t state,
                             uint32_t word)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "fib_mata_core.h"
 #include "fib_ref.h"
 
 enum { MAX_ITEMS = 4096, ARENA = 1 << 20 };
@@ -691,6 +692,30 @@ static void builds_are_inserts(void **state)
     free(names);
 }
 
+/* Search in mata's last array comes to each slot once, whatever the state and the word. */
+static void steps_come_to_all_slots(void **state)
+{
+    static const uint32_t primes[] = {2, 3, 509, 65537};
+    static bool seen[65537];
+    uint64_t seed = 3;
+
+    (void)state;
+    for (size_t p = 0; p < sizeof primes / sizeof *primes; p++)
+        for (int i = 0; i < 20; i++) {
+            const struct fib_view view = {.n_places = {0, 0, primes[p]}};
+            const uint32_t of = test_random(&seed), word = i == 0 ? 0 : test_random(&seed);
+            uint32_t place = test_below(&seed, primes[p]);
+
+            memset(seen, 0, sizeof seen);
+            for (uint32_t n = 0; n < primes[p]; n++) {
+                assert_true(place < primes[p]);
+                assert_false(seen[place]);
+                seen[place] = true;
+                place = mata_next(&view, place, of, word);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -702,6 +727,7 @@ int main(void)
         cmocka_unit_test(small_tables_are_saved),
         cmocka_unit_test(all_tiny_tables),
         cmocka_unit_test(random_updates),
+        cmocka_unit_test(steps_come_to_all_slots),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,6 +136,7 @@ static uint32_t count_tasks(const struct sl_limits *limits)
 enum sl_status ac_cuda_plan_open(struct ac_cuda_plan *plan, const struct sl_limits *limits,
                                  struct sl_diag *diag)
 {
+    plan->device = limits->device;
     plan->max_tasks = count_tasks(limits);
 
     enum sl_status status =
@@ -148,8 +149,8 @@ enum sl_status ac_cuda_plan_open(struct ac_cuda_plan *plan, const struct sl_limi
 
 void ac_cuda_plan_close(struct ac_cuda_plan *plan)
 {
-    (void)cudaFree(plan->d_state);
-    (void)cudaFree(plan->d_tasks);
+    cuda_free(plan->d_state, plan->device);
+    cuda_free(plan->d_tasks, plan->device);
 }
 
 static uint32_t at_most(uint32_t n, uint32_t max)

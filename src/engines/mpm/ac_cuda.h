@@ -20,6 +20,7 @@ struct ac_cuda_plan {
     struct ac_cuda_state *d_state;
     struct ac_task *d_tasks;
     uint32_t max_tasks;
+    int device;
 };
 
 /* Takes memory for batches within the limits. close accepts what open failed on, zero before. */

@@ -600,8 +600,8 @@ static void gram_cuda_close(void *context)
 
     if (gram == NULL)
         return;
-    cuda_context_close(gram->cuda);
-    (void)cudaFree(gram->d_index);
+    void *const memory[] = {gram->d_index};
+    cuda_context_close_with(gram->cuda, memory, 1);
     ac_cuda_plan_close(&gram->plan);
     free(gram);
 }

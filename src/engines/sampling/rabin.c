@@ -28,6 +28,12 @@ static enum sl_status check(const struct sl_sampling_config *config, struct sl_d
     return SL_OK;
 }
 
+/* A residue's 32 highest bits, and its 32 lowest. */
+static uint64_t in_words(uint64_t residue, uint32_t degree)
+{
+    return residue >> (degree - 32) << 32 | (uint32_t)residue;
+}
+
 static void fill(struct rabin_table *table, const struct sl_sampling_config *config)
 {
     const uint64_t polynomial = config->polynomial;
@@ -49,8 +55,8 @@ static void fill(struct rabin_table *table, const struct sl_sampling_config *con
         table->push[byte] = rabin_multiply(above, byte, polynomial) ^ byte << degree;
         table->oldest[byte] = rabin_multiply(oldest, byte, polynomial);
         table->left[byte] = rabin_multiply(left, byte, polynomial);
-        table->push_high[byte] = rabin_multiply(above, byte, polynomial) << (64 - degree);
-        table->left_high[byte] = (table->left[byte] ^ moved) << (64 - degree);
+        table->push_words[byte] = in_words(rabin_multiply(above, byte, polynomial), degree);
+        table->left_words[byte] = in_words(table->left[byte] ^ moved, degree);
     }
     rabin_filter_init(&table->filter, polynomial, config->window, table->magic, table->mask);
 }

@@ -31,10 +31,10 @@ struct rabin_table {
     uint64_t oldest[256]; /* byte x^(8(w-1)) mod P: the oldest byte of a window */
     uint64_t left[256];   /* byte x^(8w) mod P: the same when another byte has come in */
 
-    /* The same for a state that is (fingerprint + magic) x^(64-d): its top byte is its highest, and
-     * what is shifted out is gone. The second also keeps the magic in its place. */
-    uint64_t push_high[256];
-    uint64_t left_high[256];
+    /* The same for a state in two words, see rabin_tile.h. left_words also keeps the magic in its
+     * place. */
+    uint64_t push_words[256];
+    uint64_t left_words[256];
 
     struct rabin_filter filter;
 };

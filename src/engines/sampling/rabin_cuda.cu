@@ -40,13 +40,20 @@ template <bool COLUMNS> struct block {
                 : 2 * TABLE_LEN + WARPS * sizeof(struct warp_room);
 };
 
+/* Who gets which of the tiles that are shared out: all 0 between launches. */
+struct tickets {
+    uint32_t n_taken;
+    uint32_t n_done; /* warps */
+};
+
 struct rabin_scan {
     const struct rabin_table *table;
     struct rabin_arena arena;
     struct rabin_split split;
     struct cuda_hits_device hits;
-    struct rabin_factors factors;
-    uint32_t window, degree, magic;
+    struct rabin_form form;
+    uint32_t window;
+    struct tickets *tickets;
 };
 
 struct warp {
@@ -54,7 +61,6 @@ struct warp {
     struct warp_room *room;
     uint32_t id; /* among the lanes */
     uint32_t n_queued;
-    uint32_t first_item, last_item; /* that its tiles may have windows of */
 };
 
 extern __shared__ __align__(16) uint8_t shared_memory[];
@@ -106,8 +112,8 @@ template <bool COLUMNS> static __device__ void fill_tables(const struct rabin_ta
 
 #pragma unroll
     for (uint32_t byte = first; byte < 256; byte += step) {
-        store_shared(columns.push + byte * row, table->push_high[byte]);
-        store_shared(columns.left + byte * row, table->left_high[byte]);
+        store_shared(columns.push + byte * row, table->push_words[byte]);
+        store_shared(columns.left + byte * row, table->left_words[byte]);
     }
     __syncthreads();
 }
@@ -121,10 +127,9 @@ report(const struct warp *warp, const struct rabin_columns *columns, bool active
     const struct rabin_scan *scan = warp->scan;
     uint32_t item, offset;
 
-    if (active && rabin_locate(&scan->arena, scan->window, warp->first_item, warp->last_item, last,
-                               &item, &offset)) {
-        const uint64_t fingerprint = rabin_fingerprint_of(columns, &scan->factors, scan->degree,
-                                                          &scan->arena, scan->window, last);
+    if (active && rabin_locate(&scan->arena, scan->window, last, &item, &offset)) {
+        const uint64_t fingerprint =
+            rabin_fingerprint_of(columns, &scan->form, &scan->arena, scan->window, last);
 
         cuda_hits_append(scan->hits, item, offset, fingerprint);
     }
@@ -171,13 +176,14 @@ static __device__ uint32_t half_at(uint32_t lane, uint32_t half)
     return lane * RABIN_STEP + (half ^ (lane >> 2 & 1)) * 16;
 }
 
-/* 16 bytes of the arena on their way, or zeros from outside. */
+/* 16 bytes of the arena on their way, or zeros from outside. Memory is read by whole lines: what
+ * lies beside them is wanted soon. */
 static __device__ void begin_copy(const struct rabin_scan *scan, uint32_t to, uint32_t from)
 {
 #if __CUDA_ARCH__ >= 800
     const bool inside = from < scan->arena.len;
 
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
                  "l"(__cvta_generic_to_global(scan->arena.bytes + (inside ? from : 0))),
                  "r"(inside ? 16 : 0)
                  : "memory");
@@ -250,13 +256,13 @@ static __device__ void scan_tile(struct warp *warp, struct rabin_lane *lane, uin
     if (FAR) {
         fetch_step(warp, at - 2 * RABIN_STEP, 0);
         read_step<0>(warp, 0, before);
-        rabin_enter(lane, &warp->scan->factors, before, from);
+        rabin_enter(lane, &warp->scan->form, before, from);
     }
     fetch_step(warp, at - RABIN_STEP, 1);
     fetch_step(warp, at, 0);
     read_step<1>(warp, 1, old);
-    rabin_enter(lane, &warp->scan->factors, old, FAR ? 0 : from);
-    rabin_add_magic(lane, &warp->scan->factors, warp->scan->magic);
+    rabin_enter(lane, &warp->scan->form, old, FAR ? 0 : from);
+    rabin_add_magic(lane, &warp->scan->form);
 #pragma unroll 1
     for (uint32_t done = 0; done < range_len; done += RABIN_STEP) {
         const uint32_t slot = done / RABIN_STEP & 1;
@@ -265,7 +271,7 @@ static __device__ void scan_tile(struct warp *warp, struct rabin_lane *lane, uin
         fetch_step(warp, at + done + RABIN_STEP, slot ^ 1);
         read_step<1>(warp, slot, in);
         rabin_from_between(out, FAR ? before : old, FAR ? old : in, from);
-        const uint32_t chosen = ~rabin_take(lane, &warp->scan->factors, in, out);
+        const uint32_t chosen = rabin_take(lane, &warp->scan->form, in, out);
         enqueue(warp, &lane->columns, inside ? chosen : 0, own + done);
 #pragma unroll
         for (int i = 0; i < RABIN_STEP_WORDS; i++) {
@@ -279,58 +285,51 @@ static __device__ void scan_tile(struct warp *warp, struct rabin_lane *lane, uin
     __syncwarp();
 }
 
-/* All lanes: the warp's first and last item, the last whose payload begins at or before `begin` and
- * `end`, or the batch's first. 32 places are looked at in a round, for both at once, as each round
- * waits for memory. */
-static __device__ void find_items(struct warp *warp, uint64_t begin, uint64_t end)
+/* One lane: the number of the warp's next tile is on its way. */
+static __device__ uint32_t take_ticket(const struct warp *warp)
 {
-    const struct rabin_arena *arena = &warp->scan->arena;
-    uint32_t low[2] = {0, 0}, n[2] = {arena->n_items, arena->n_items};
-
-    while (n[0] > 1 || n[1] > 1) {
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const uint32_t step = (n[i] + 31) / 32;
-            const uint32_t there = warp->id * step;
-            const uint32_t before =
-                __ballot_sync(WHOLE, there < n[i] && arena->payload[low[i] + there].offset <=
-                                                         (i == 0 ? begin : end));
-            const uint32_t k = before != 0 ? 31 - (uint32_t)__clz((int)before) : 0;
-
-            low[i] += k * step;
-            n[i] = n[i] - k * step < step ? n[i] - k * step : step;
-        }
-    }
-    warp->first_item = low[0];
-    warp->last_item = low[1];
+    return warp->id == 0 ? atomicAdd(&warp->scan->tickets->n_taken, 1u) : 0;
 }
 
-/* Warps are dealt out over the blocks in turn, so that few of them keep all multiprocessors busy.
- */
+/* The last of the launch's n_warps leaves the tickets as they were. */
+static __device__ void return_tickets(const struct warp *warp, uint32_t n_warps)
+{
+    struct tickets *tickets = warp->scan->tickets;
+
+    if (warp->id != 0)
+        return;
+    __threadfence();
+    if (atomicAdd(&tickets->n_done, 1u) == n_warps - 1) {
+        tickets->n_taken = 0;
+        tickets->n_done = 0;
+    }
+}
+
+/* Warps are numbered over the blocks in turn, so that few tiles keep all multiprocessors busy. */
 template <bool COLUMNS, bool FAR, bool SHIFTED>
 static __global__ void __launch_bounds__(block<COLUMNS>::WARPS * 32)
     rabin_range_kernel(const __grid_constant__ struct rabin_scan scan)
 {
-    const uint32_t number = threadIdx.x / 32 * gridDim.x + blockIdx.x;
-    struct warp warp = {&scan, find_room<COLUMNS>(threadIdx.x / 32), threadIdx.x % 32, 0, 0, 0};
+    const uint32_t n_warps = block<COLUMNS>::WARPS * gridDim.x;
+    const bool more = scan.split.n_tiles > n_warps;
+    struct warp warp = {&scan, find_room<COLUMNS>(threadIdx.x / 32), threadIdx.x % 32, 0};
     struct rabin_lane lane;
 
-    const uint32_t tile_len = scan.split.range_len * RABIN_WARP;
-    const uint64_t begin = (uint64_t)number * scan.split.n_tiles * tile_len;
-    const uint64_t end = begin + (uint64_t)scan.split.n_tiles * tile_len;
-
     fill_tables<COLUMNS>(scan.table);
-    if (number >= scan.split.n_warps)
-        return;
-    find_items(&warp, begin > scan.window ? begin - scan.window : 0, end);
     lane.columns = find_columns<COLUMNS>(warp.id);
     /* Look-ups name no memory, so that they can be moved freely: not before the tables are filled.
      */
     asm volatile("" : "+r"(lane.columns.push), "+r"(lane.columns.left)::"memory");
-    for (uint64_t at = begin; at < end && at < scan.arena.len; at += tile_len)
-        scan_tile<FAR, SHIFTED>(&warp, &lane, (uint32_t)at);
+    for (uint32_t tile = threadIdx.x / 32 * gridDim.x + blockIdx.x; tile < scan.split.n_tiles;) {
+        const uint32_t ticket = more ? take_ticket(&warp) : 0;
+
+        scan_tile<FAR, SHIFTED>(&warp, &lane, tile * RABIN_WARP * scan.split.range_len);
+        tile = more ? n_warps + __shfl_sync(WHOLE, ticket, 0) : scan.split.n_tiles;
+    }
     if (warp.n_queued != 0)
         take_queued(&warp, &lane.columns, warp.n_queued);
+    if (more)
+        return_tickets(&warp, n_warps);
 }
 
 /* ---- the backend ----------------------------------------------------------------------------- */
@@ -341,6 +340,7 @@ struct rabin_cuda {
     void *cuda;
     range_kernel *kernel;
     uint32_t n_threads, shared_len, n_blocks; /* blocks: that the GPU holds at a time */
+    struct tickets *d_tickets;
 };
 
 template <bool COLUMNS> static range_kernel *kernel_for(uint32_t window)
@@ -360,6 +360,7 @@ static void rabin_cuda_close(void *context)
     if (rabin == NULL)
         return;
     cuda_context_close(rabin->cuda);
+    (void)cudaFree(rabin->d_tickets);
     free(rabin);
 }
 
@@ -384,6 +385,16 @@ static enum sl_status prepare(struct rabin_cuda *rabin, uint32_t window,
             &n_blocks, (const void *)rabin->kernel, (int)rabin->n_threads, rabin->shared_len);
     rabin->n_blocks =
         (uint32_t)n_blocks * ((const struct cuda_context *)rabin->cuda)->n_multiprocessors;
+    if (error != cudaSuccess)
+        return cuda_status(error, "preparing rabin", diag);
+
+    const enum sl_status status =
+        cuda_take((void **)&rabin->d_tickets, sizeof *rabin->d_tickets, "tickets", diag);
+    if (status != SL_OK)
+        return status;
+    error = cudaMemset(rabin->d_tickets, 0, sizeof *rabin->d_tickets);
+    if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
+        error = cudaStreamSynchronize(cudaStreamLegacy);
     return cuda_status(error, "preparing rabin", diag);
 }
 
@@ -422,13 +433,12 @@ static void launch(const struct rabin_cuda *rabin, const struct sl_batch *batch)
     scan.arena.len = batch->bytes_len;
     scan.split = rabin_split(batch->bytes_len, rabin->n_blocks * n_warps);
     scan.hits = cuda_hits_device(cuda);
-    scan.factors = rabin_factors(table);
+    scan.form = rabin_form(table);
     scan.window = table->head.window;
-    scan.degree = table->degree;
-    scan.magic = (uint32_t)table->magic;
+    scan.tickets = rabin->d_tickets;
 
     const uint32_t n_blocks =
-        scan.split.n_warps < rabin->n_blocks ? scan.split.n_warps : rabin->n_blocks;
+        scan.split.n_tiles < rabin->n_blocks ? scan.split.n_tiles : rabin->n_blocks;
     rabin->kernel<<<n_blocks, rabin->n_threads, rabin->shared_len, (cudaStream_t)batch->stream>>>(
         scan);
 }

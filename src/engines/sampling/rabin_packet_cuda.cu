@@ -391,15 +391,11 @@ static void packet_close(void *context)
 
     if (packet == NULL)
         return;
-    cuda_context_close(packet->cuda);
-    (void)cudaFree(packet->d_rings);
-    (void)cudaFree(packet->d_sorting);
-    (void)cudaFree(packet->d_places);
-    (void)cudaFree(packet->d_sorted);
-    (void)cudaFree(packet->radix.d_keys);
-    (void)cudaFree(packet->radix.d_sorted_keys);
-    (void)cudaFree(packet->radix.d_unsorted);
-    (void)cudaFree(packet->radix.d_scratch);
+    void *const memory[] = {packet->d_rings,          packet->d_sorting,
+                            packet->d_places,         packet->d_sorted,
+                            packet->radix.d_keys,     packet->radix.d_sorted_keys,
+                            packet->radix.d_unsorted, packet->radix.d_scratch};
+    cuda_context_close_with(packet->cuda, memory, sizeof memory / sizeof *memory);
     free(packet);
 }
 

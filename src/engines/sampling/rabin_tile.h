@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Rabin's fingerprints over an arena in tiles, as GPUs do it. The arena is split evenly over lanes,
+/* Rabin's fingerprints over an arena in tiles, as GPUs do it. The arena is split over lanes,
  * whatever items lie in it: a lane has the windows that end in its range. It takes 32 bytes at a
  * time, and takes out the 32 that are a window behind them; which windows are chosen is one bit a
  * byte. Whether a chosen window lies in an item, and its fingerprint, are asked for apart, as few
  * are. Compiled by C and by nvcc.
  *
- * The state is (fingerprint + magic) x^(64-d) in two words: its highest byte is the one that looks
- * up what to reduce by, and a window is chosen where the bits above the lowest 64 - d, as many as
- * are compared, are zero. */
+ * The state is the fingerprint plus the magic, in two words that overlap: its 32 highest bits and
+ * its 32 lowest. The highest byte of one looks up what to reduce by, bytes come in at the end of
+ * the other, and a window is chosen where the bits that are compared are zero. The magic has at
+ * most 12 bits, and the high word none of them, as the degree is 53 or more. */
 #ifndef RABIN_TILE_H
 #define RABIN_TILE_H
 
@@ -22,7 +23,7 @@ enum {
     RABIN_WARP = 32,       /* lanes */
     RABIN_RANGE_MIN = 128, /* bytes of a lane's range, a multiple of a step; shorter ones are lost
                               on the windows that begin before them, */
-    RABIN_RANGE_MAX = 512  /* longer ones on memory pages */
+    RABIN_RANGE_MAX = 256  /* longer ones on warps that are still at their last tile */
 };
 
 #ifdef __CUDA_ARCH__
@@ -42,36 +43,35 @@ struct rabin_arena {
     uint32_t len; /* bytes, a multiple of 16 */
 };
 
-/* How an arena is split: warp w has the tiles w n_tiles, ..., each a range for each of its lanes.
- */
+/* How an arena is split into tiles, a range for each lane of a warp. A warp takes the tile of its
+ * number first, and then whichever is left: hits lie close together in some places, and warps that
+ * come upon them take longer. */
 struct rabin_split {
     uint32_t range_len; /* bytes */
-    uint32_t n_tiles;   /* a warp */
-    uint32_t n_warps;   /* that have any */
+    uint32_t n_tiles;
 };
 
-/* Over at most max_warps warps: as evenly as whole steps go. */
-RABIN_CORE struct rabin_split rabin_split(uint32_t len, uint32_t max_warps)
+/* Over n_warps: as evenly as whole steps go. */
+RABIN_CORE struct rabin_split rabin_split(uint32_t len, uint32_t n_warps)
 {
-    const uint64_t lanes = (uint64_t)max_warps * RABIN_WARP;
+    const uint64_t lanes = (uint64_t)n_warps * RABIN_WARP;
+    const uint64_t ranges = lanes * (len / (lanes * RABIN_RANGE_MAX) + 1);
     struct rabin_split split;
 
-    split.n_tiles = (uint32_t)(len / (lanes * RABIN_RANGE_MAX)) + 1;
-
-    const uint64_t ranges = lanes * split.n_tiles;
     split.range_len = (uint32_t)((len + ranges - 1) / ranges + RABIN_STEP - 1) & ~(RABIN_STEP - 1u);
     if (split.range_len < RABIN_RANGE_MIN)
         split.range_len = RABIN_RANGE_MIN;
 
-    const uint64_t warp_len = (uint64_t)split.range_len * RABIN_WARP * split.n_tiles;
-    split.n_warps = (uint32_t)((len + warp_len - 1) / warp_len);
+    const uint64_t tile_len = (uint64_t)split.range_len * RABIN_WARP;
+    split.n_tiles = (uint32_t)((len + tile_len - 1) / tile_len);
     return split;
 }
 
-/* The last of the items low to high whose payload begins at or before `at`, or low. */
-RABIN_CORE uint32_t rabin_find_item(const struct rabin_arena *arena, uint32_t low, uint32_t high,
-                                    uint64_t at)
+/* The last item whose payload begins at or before `at`, or the first. */
+RABIN_CORE uint32_t rabin_find_item(const struct rabin_arena *arena, uint32_t at)
 {
+    uint32_t low = 0, high = arena->n_items - 1;
+
     while (low < high) {
         const uint32_t middle = high - (high - low) / 2;
 
@@ -83,16 +83,16 @@ RABIN_CORE uint32_t rabin_find_item(const struct rabin_arena *arena, uint32_t lo
     return low;
 }
 
-/* Whether the window that ends with byte `last` is to be reported: then its item, one of low to
- * high, and where it begins in the item's payload. */
-RABIN_CORE bool rabin_locate(const struct rabin_arena *arena, uint32_t window, uint32_t low,
-                             uint32_t high, uint32_t last, uint32_t *item, uint32_t *offset)
+/* Whether the window that ends with byte `last` is to be reported: then its item, and where it
+ * begins in the item's payload. */
+RABIN_CORE bool rabin_locate(const struct rabin_arena *arena, uint32_t window, uint32_t last,
+                             uint32_t *item, uint32_t *offset)
 {
     if (last + UINT64_C(1) < window)
         return false;
 
     const uint32_t begin = last + 1 - window;
-    *item = rabin_find_item(arena, low, high, begin);
+    *item = rabin_find_item(arena, begin);
 
     const struct sl_span span = arena->payload[*item];
     const uint32_t overlap = arena->overlap != NULL ? arena->overlap[*item] : 0;
@@ -104,7 +104,7 @@ RABIN_CORE bool rabin_locate(const struct rabin_arena *arena, uint32_t window, u
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Where a lane looks up push_high and left_high. On a GPU these are addresses in shared memory:
+/* Where a lane looks up push_words and left_words. On a GPU these are addresses in shared memory:
  * either of one copy, or of the lane's column of a table with a column for each lane of a warp, in
  * rows of 256 bytes. No two lanes then want the same bank. Such a table begins at a multiple of 64
  * KiB, so that one permutation of bytes makes an address. */
@@ -154,13 +154,14 @@ RABIN_LANE uint64_t rabin_left(const struct rabin_columns *columns, uint32_t wor
 
 /* ---- a lane ---------------------------------------------------------------------------------- */
 
-/* What the state is multiplied with: shifts, as multiplications, which GPUs have units of their own
- * for. They are variables, so that a compiler does not turn them into shifts again. */
-struct rabin_factors {
-    uint32_t byte; /* 2^8: makes room for a byte */
-    uint32_t in;   /* 2^(64-d): adds one there */
-    uint32_t test; /* shifts out of a word all bits of the state above those that are compared */
-    uint32_t bit;  /* 2 */
+/* What lanes need of the configuration. The units of logic are what is short: what can be is
+ * multiplied, for which GPUs have units of their own. */
+struct rabin_form {
+    uint32_t degree;
+    uint32_t up;    /* 2^(64-d): moves the bits of the low word below the high word's to its end */
+    uint32_t mask;  /* of the bits that are compared */
+    uint32_t magic; /* no others than these */
+    uint32_t one;   /* 1, as a compiler that knows it makes logic of it again */
 };
 
 struct rabin_lane {
@@ -168,39 +169,30 @@ struct rabin_lane {
     uint32_t low, high; /* the state */
 };
 
-RABIN_CORE struct rabin_factors rabin_factors(const struct rabin_table *table)
+RABIN_CORE struct rabin_form rabin_form(const struct rabin_table *table)
 {
-    struct rabin_factors factors;
-    uint32_t n_compared = 0;
+    struct rabin_form form;
 
-    while ((table->mask >> n_compared & 1) != 0)
-        n_compared++;
-    factors.byte = 1u << 8;
-    factors.in = 1u << (64 - table->degree);
-    factors.test = 1u << (32 - (64 - table->degree) - n_compared);
-    factors.bit = 2;
-    return factors;
+    form.degree = table->degree;
+    form.up = 1u << (64 - table->degree);
+    form.mask = (uint32_t)table->mask;
+    form.magic = (uint32_t)table->magic;
+    form.one = 1;
+    return form;
 }
 
-RABIN_LANE uint32_t rabin_byte(uint32_t word, int k)
+/* Shifts the state by a byte, takes in byte k of a word, and adds what was looked up. */
+RABIN_LANE void rabin_step(struct rabin_lane *lane, const struct rabin_form *form, uint32_t word,
+                           int k, uint64_t pushed, uint64_t left)
 {
+    const uint32_t up = lane->low * form->up;
 #ifdef __CUDACC__
-    return __byte_perm(word, 0, 0x4440 | k);
+    const uint32_t high = __byte_perm(up, lane->high, 0x6543);
+    const uint32_t low = __byte_perm(lane->low, word, 0x2104 | k);
 #else
-    return word >> 8 * k & 0xFF;
+    const uint32_t high = lane->high << 8 | up >> 24;
+    const uint32_t low = lane->low << 8 | (word >> 8 * k & 0xFF);
 #endif
-}
-
-/* What a look-up gives is added to a state that has been shifted up by a byte, with the byte in. */
-RABIN_LANE void rabin_step(struct rabin_lane *lane, const struct rabin_factors *factors,
-                           uint32_t byte, uint64_t pushed, uint64_t left)
-{
-#ifdef __CUDACC__
-    const uint32_t high = __byte_perm(lane->low, lane->high, 0x6543);
-#else
-    const uint32_t high = lane->high << 8 | lane->low >> 24;
-#endif
-    const uint32_t low = lane->low * factors->byte + byte * factors->in;
 
     lane->high = high ^ (uint32_t)(pushed >> 32) ^ (uint32_t)(left >> 32);
     lane->low = low ^ (uint32_t)pushed ^ (uint32_t)left;
@@ -214,54 +206,56 @@ RABIN_LANE void rabin_clear(struct rabin_lane *lane)
 }
 
 /* Takes the bytes of a step from byte `skipped` on, and none out. */
-RABIN_LANE void rabin_enter(struct rabin_lane *lane, const struct rabin_factors *factors,
+RABIN_LANE void rabin_enter(struct rabin_lane *lane, const struct rabin_form *form,
                             const uint32_t in[RABIN_STEP_WORDS], uint32_t skipped)
 {
     RABIN_UNROLL
-    for (int i = 0; i < RABIN_STEP_WORDS; i++) {
-        RABIN_UNROLL
-        for (int k = 0; k < 4; k++) {
-            const uint32_t byte = (uint32_t)(4 * i + k) >= skipped ? rabin_byte(in[i], k) : 0;
+    for (uint32_t i = 0; i < RABIN_STEP_WORDS; i++) {
+        const uint32_t word = skipped <= 4 * i       ? in[i]
+                              : skipped >= 4 * i + 4 ? 0
+                                                     : in[i] & ~0u << 8 * (skipped - 4 * i);
 
-            rabin_step(lane, factors, byte, rabin_pushed(&lane->columns, lane->high), 0);
-        }
+        RABIN_UNROLL
+        for (int k = 0; k < 4; k++)
+            rabin_step(lane, form, word, k, rabin_pushed(&lane->columns, lane->high), 0);
     }
 }
 
 /* The first window is in: from now on the state also holds the magic. */
-RABIN_LANE void rabin_add_magic(struct rabin_lane *lane, const struct rabin_factors *factors,
-                                uint32_t magic)
+RABIN_LANE void rabin_add_magic(struct rabin_lane *lane, const struct rabin_form *form)
 {
-    lane->low ^= magic * factors->in;
+    lane->low ^= form->magic;
 }
 
-/* Takes a step in, and a step out. Bit 31 - i: the window that ends with byte i is not chosen. */
-RABIN_LANE uint32_t rabin_take(struct rabin_lane *lane, const struct rabin_factors *factors,
+/* Bit 31 - i: the window that ends with byte i of a step is chosen. */
+#ifdef __CUDACC__
+#define RABIN_NOTE(chosen, low, form, i)                                     \
+    asm("{ .reg .pred zero; .reg .u32 compared; and.b32 compared, %1, %2;"   \
+        " setp.eq.u32 zero, compared, 0; @zero mad.lo.u32 %0, %3, %4, %0; }" \
+        : "+r"(chosen)                                                       \
+        : "r"(low), "r"((form)->mask), "r"((form)->one), "r"(0x80000000u >> (i)))
+#else
+#define RABIN_NOTE(chosen, low, form, i) \
+    ((chosen) |= ((low) & (form)->mask) == 0 ? 0x80000000u >> (i) : 0)
+#endif
+
+/* Takes a step in, and a step out. Returns which windows are chosen. */
+RABIN_LANE uint32_t rabin_take(struct rabin_lane *lane, const struct rabin_form *form,
                                const uint32_t in[RABIN_STEP_WORDS],
                                const uint32_t out[RABIN_STEP_WORDS])
 {
-    uint32_t passed_over = 0;
+    uint32_t chosen = 0;
 
     RABIN_UNROLL
     for (int i = 0; i < RABIN_STEP_WORDS; i++) {
         RABIN_UNROLL
         for (int k = 0; k < 4; k++) {
-            rabin_step(lane, factors, rabin_byte(in[i], k),
-                       rabin_pushed(&lane->columns, lane->high),
+            rabin_step(lane, form, in[i], k, rabin_pushed(&lane->columns, lane->high),
                        rabin_left(&lane->columns, out[i], k));
-
-            const uint32_t compared = lane->low * factors->test;
-#ifdef __CUDACC__
-            /* The carry is taken up by a multiplication: the units of logic are what is short. */
-            asm("{ .reg .u32 sum; add.cc.u32 sum, %1, 0xFFFFFFFF; madc.lo.u32 %0, %0, %2, 0; }"
-                : "+r"(passed_over)
-                : "r"(compared), "r"(factors->bit));
-#else
-            passed_over = passed_over * factors->bit + (compared != 0);
-#endif
+            RABIN_NOTE(chosen, lane->low, form, 4 * i + k);
         }
     }
-    return passed_over;
+    return chosen;
 }
 
 /* 32 bytes from byte `from` (0 to 31) of two steps that lie one behind another. */
@@ -317,7 +311,7 @@ RABIN_LANE void rabin_load(const struct rabin_arena *arena, uint32_t at, uint32_
 
 /* The fingerprint of the window that ends with byte `last`. */
 RABIN_LANE uint64_t rabin_fingerprint_of(const struct rabin_columns *columns,
-                                         const struct rabin_factors *factors, uint32_t degree,
+                                         const struct rabin_form *form,
                                          const struct rabin_arena *arena, uint32_t window,
                                          uint32_t last)
 {
@@ -337,10 +331,10 @@ RABIN_LANE uint64_t rabin_fingerprint_of(const struct rabin_columns *columns,
         rabin_load(arena, (from & ~15u) + 16, first + 4);
         rabin_load(arena, (from & ~15u) + 32, second);
         rabin_from_between(step, first, second, from & 15);
-        rabin_enter(&lane, factors, step, RABIN_STEP - rest);
+        rabin_enter(&lane, form, step, RABIN_STEP - rest);
         left -= rest;
     }
-    return ((uint64_t)lane.high << 32 | lane.low) >> (64 - degree);
+    return (uint64_t)lane.high << (form->degree - 32) | lane.low;
 }
 
 #endif

@@ -10,7 +10,7 @@ struct scan {
     const struct rabin_table *table;
     struct rabin_arena arena;
     struct rabin_split split;
-    struct rabin_factors factors;
+    struct rabin_form form;
     struct sl_hits *hits;
 };
 
@@ -27,11 +27,10 @@ static void report(const struct scan *scan, const struct rabin_lane *lane, uint3
 {
     uint32_t item, offset;
 
-    if (rabin_locate(&scan->arena, scan->table->head.window, 0, scan->arena.n_items - 1, last,
-                     &item, &offset))
+    if (rabin_locate(&scan->arena, scan->table->head.window, last, &item, &offset))
         cpu_hits_append(scan->hits, item, offset,
-                        rabin_fingerprint_of(&lane->columns, &scan->factors, scan->table->degree,
-                                             &scan->arena, scan->table->head.window, last));
+                        rabin_fingerprint_of(&lane->columns, &scan->form, &scan->arena,
+                                             scan->table->head.window, last));
 }
 
 /* The windows that end in the range from `at` on. */
@@ -46,13 +45,13 @@ static void scan_range(const struct scan *scan, struct rabin_lane *lane, uint32_
     load_step(scan, at - RABIN_STEP, old);
     rabin_clear(lane);
     if (far)
-        rabin_enter(lane, &scan->factors, before, from);
-    rabin_enter(lane, &scan->factors, old, far ? 0 : from);
-    rabin_add_magic(lane, &scan->factors, (uint32_t)scan->table->magic);
+        rabin_enter(lane, &scan->form, before, from);
+    rabin_enter(lane, &scan->form, old, far ? 0 : from);
+    rabin_add_magic(lane, &scan->form);
     for (uint32_t done = 0; done < scan->split.range_len; done += RABIN_STEP) {
         load_step(scan, at + done, in);
         rabin_from_between(out, far ? before : old, far ? old : in, from);
-        for (uint32_t chosen = ~rabin_take(lane, &scan->factors, in, out); chosen != 0;) {
+        for (uint32_t chosen = rabin_take(lane, &scan->form, in, out); chosen != 0;) {
             const uint32_t i = (uint32_t)__builtin_clz(chosen);
 
             chosen &= ~(UINT32_C(0x80000000) >> i);
@@ -73,22 +72,15 @@ static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch 
                                         .n_items = batch->n_items,
                                         .len = batch->bytes_len},
                               .split = rabin_split(batch->bytes_len, WARPS),
-                              .factors = rabin_factors(rabin_table(cpu->table)),
+                              .form = rabin_form(rabin_table(cpu->table)),
                               .hits = hits};
     struct rabin_lane lane = {
-        .columns = {.push = scan.table->push_high, .left = scan.table->left_high}};
+        .columns = {.push = scan.table->push_words, .left = scan.table->left_words}};
 
     if (batch->n_items == 0)
         return SL_OK;
-    for (uint32_t warp = 0; warp < scan.split.n_warps; warp++)
-        for (uint32_t tile = 0; tile < scan.split.n_tiles; tile++)
-            for (uint32_t l = 0; l < RABIN_WARP; l++) {
-                const uint64_t range =
-                    ((uint64_t)warp * scan.split.n_tiles + tile) * RABIN_WARP + l;
-
-                if (range * scan.split.range_len < scan.arena.len)
-                    scan_range(&scan, &lane, (uint32_t)(range * scan.split.range_len));
-            }
+    for (uint64_t at = 0; at < scan.arena.len; at += scan.split.range_len)
+        scan_range(&scan, &lane, (uint32_t)at);
     return SL_OK;
 }
 

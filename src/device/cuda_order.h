@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Hits put in order on the device, where they are found in any: a core takes 10 to 30 ns to move
+ * one of a hundred thousand to its place, and a GPU has time left while the link carries the next
+ * batch. For .cu files. */
+#ifndef DEVICE_CUDA_ORDER_H
+#define DEVICE_CUDA_ORDER_H
+
+#include <cuda_runtime.h>
+
+#include "sluice/engine.h"
+
+/* Fewer hits are left to who sorts them on a core. */
+enum { CUDA_ORDER_MIN = 2048 };
+
+/* Hits of an item that has more than this stay together, in no order. */
+enum { CUDA_ORDER_ITEM_MAX = 256 };
+
+struct cuda_order {
+    uint32_t *d_places;     /* a ticket of the blocks, and for each item where its hits begin */
+    uint32_t *d_ranks;      /* of each hit among those of its item */
+    struct sl_hit *d_moved; /* hits by item */
+};
+
+struct cuda_found;
+
+/* For lists of up to max_hits in batches within the limits. close accepts what open failed on, zero
+ * before. */
+enum sl_status cuda_order_open(struct cuda_order *order, const struct sl_limits *limits,
+                               struct sl_diag *diag);
+void cuda_order_close(struct cuda_order *order, const struct sl_limits *limits);
+
+/* Launches the kernels: of what was found, the first max_hits are put in order of item, offset and
+ * id, all of items below n_items. */
+cudaError_t cuda_order_launch(const struct cuda_order *order, struct cuda_found *d_found,
+                              const struct sl_limits *limits, uint32_t n_items,
+                              uint32_t n_multiprocessors, cudaStream_t stream);
+
+#endif

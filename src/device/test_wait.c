@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting ends with what is waited for, or in time. */
+#include "test.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "device/wait.h"
+
+enum { HUNG = 3, WELL = 4 };
+
+struct work {
+    uint32_t asks_left; /* until it has ended; UINT32_MAX: it never does */
+    enum sl_status status;
+    uint64_t asked;
+};
+
+static bool ended(void *what, enum sl_status *status)
+{
+    struct work *work = what;
+
+    work->asked++;
+    if (work->asks_left == UINT32_MAX || work->asks_left-- != 0)
+        return false;
+    *status = work->status;
+    return true;
+}
+
+static int reset(void **state)
+{
+    (void)state;
+    device_set_hung(HUNG, false);
+    return 0;
+}
+
+static void test_what_ends_is_waited_for(void **state)
+{
+    (void)state;
+    for (uint32_t asks = 0; asks < 1000; asks += asks + 1)
+        for (uint32_t ms = 0; ms <= 10000; ms += 10000) {
+            struct work good = {asks, SL_OK, 0}, bad = {asks, SL_EDEVICE, 0};
+
+            assert_int_equal(device_wait(HUNG, ms, ended, &good), SL_OK);
+            assert_int_equal(good.asked, asks + 1);
+            assert_int_equal(device_wait(HUNG, ms, ended, &bad), SL_EDEVICE);
+            assert_false(device_is_hung(HUNG)); /* it failed, and in time */
+        }
+}
+
+static void test_what_does_not_end_is_given_up(void **state)
+{
+    struct work endless = {UINT32_MAX, SL_OK, 0}, done = {0, SL_OK, 0};
+
+    (void)state;
+    const uint64_t begin = clock_ns();
+    assert_int_equal(device_wait(HUNG, 30, ended, &endless), SL_EDEVICE);
+    const uint64_t waited = clock_ns() - begin;
+    assert_true(waited >= 30000000);
+    assert_true(endless.asked <= waited / 1000); /* and rested in between */
+    assert_true(device_is_hung(HUNG));
+    assert_true(device_any_hung());
+
+    /* It is not asked again, and others are. */
+    done.asked = 0;
+    assert_int_equal(device_wait(HUNG, 0, ended, &done), SL_EDEVICE);
+    assert_int_equal(done.asked, 0);
+    assert_false(device_is_hung(WELL));
+    assert_int_equal(device_wait(WELL, 0, ended, &done), SL_OK);
+}
+
+static void *find_it_hung(void *argument)
+{
+    (void)argument;
+    usleep(20000);
+    device_set_hung(HUNG, true);
+    return NULL;
+}
+
+static void test_who_waits_learns_of_it_from_others(void **state)
+{
+    struct work endless = {UINT32_MAX, SL_OK, 0};
+    pthread_t thread;
+
+    (void)state;
+    pthread_create(&thread, NULL, find_it_hung, NULL);
+    assert_int_equal(device_wait(HUNG, 0, ended, &endless), SL_EDEVICE);
+    pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_ends_is_waited_for, reset, reset),
+        cmocka_unit_test_setup_teardown(test_what_does_not_end_is_given_up, reset, reset),
+        cmocka_unit_test_setup_teardown(test_who_waits_learns_of_it_from_others, reset, reset),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

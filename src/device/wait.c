@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "device/wait.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+enum {
+    SPIN_NS = 20000, /* a rest takes longer than that */
+    REST_SHARE = 8,  /* of the time waited so far that a rest takes */
+    REST_MAX_NS = 100000
+};
+
+static atomic_uint_least64_t hung; /* a bit each */
+
+static uint64_t bit_of(int device)
+{
+    return UINT64_C(1) << (device & (DEVICE_MAX - 1));
+}
+
+bool device_is_hung(int device)
+{
+    return (atomic_load(&hung) & bit_of(device)) != 0;
+}
+
+bool device_any_hung(void)
+{
+    return atomic_load(&hung) != 0;
+}
+
+void device_set_hung(int device, bool is_hung)
+{
+    if (is_hung)
+        atomic_fetch_or(&hung, bit_of(device));
+    else
+        atomic_fetch_and(&hung, ~bit_of(device));
+}
+
+static void rest(uint64_t waited)
+{
+    const uint64_t share = waited / REST_SHARE;
+    const struct timespec time = {0, (long)(share < REST_MAX_NS ? share : REST_MAX_NS)};
+
+    if (waited >= SPIN_NS)
+        (void)nanosleep(&time, NULL);
+}
+
+enum sl_status device_wait(int device, uint32_t max_wait_ms, device_ended *ended, void *what)
+{
+    const uint64_t limit = max_wait_ms * UINT64_C(1000000);
+    const uint64_t begin = clock_ns();
+    enum sl_status status = SL_EDEVICE;
+
+    while (!device_is_hung(device) && !ended(what, &status)) {
+        const uint64_t waited = clock_ns() - begin;
+
+        if (limit != 0 && waited > limit)
+            device_set_hung(device, true);
+        else
+            rest(waited);
+    }
+    return status;
+}

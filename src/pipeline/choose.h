@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a choice between devices that tests look at alone. */
+#ifndef PIPELINE_CHOOSE_H
+#define PIPELINE_CHOOSE_H
+
+#include "sluice/pipeline.h"
+
+/* What GPUs or the CPU do. */
+struct choose_rate {
+    double rate; /* bytes a second */
+    uint32_t n_workers;
+};
+
+struct choose_choice {
+    bool gpus, cpu;
+    uint32_t n_ahead; /* where both: batches in flight beside those that are worked on */
+};
+
+/* Both where neither is much slower than the other, else the faster. No rate is 0. */
+struct choose_choice choose(const struct choose_rate *gpus, const struct choose_rate *cpu);
+
+/* Fills an empty batch with packets of 800 bytes on average, the same each time. */
+void choose_fill(struct sl_batch *batch);
+
+#endif
