@@ -100,7 +100,7 @@ enum sl_status fib_groups_make(struct fib_groups *groups, const struct fib_tree 
     const uint32_t n_groups =
         n / GROUP_NAMES < GROUPS_MAX ? (uint32_t)(n / GROUP_NAMES) + 1 : GROUPS_MAX;
     struct group *places = (struct group *)calloc(n_groups, sizeof *places);
-    uint16_t *group_of = (uint16_t *)malloc((n + 1) * sizeof *group_of);
+    uint16_t *group_of = (uint16_t *)calloc(n + 1, sizeof *group_of);
     enum sl_status status = SL_ENOMEM;
 
     memset(groups, 0, sizeof *groups);

@@ -14,6 +14,8 @@ enum {
     FULL_MAX = 95,   /* and of one that grows; a state's number is then still found soon */
     BEHIND_MAX = 60, /* of the last array */
     BEHIND_ROOM = 509,
+    MORE_NEW = 256,    /* one transition in so many more will find room behind, in a new plane, */
+    MORE_GROWING = 16, /* and in one that inserts have filled */
     TRIES_MANY = 2000, /* places tried for a state of few transitions, */
     TRIES_WIDE = 8,    /* and for one of thousands */
     TRIES_TWO = 64,    /* under look-ups */
@@ -283,6 +285,7 @@ struct placing {
     uint32_t *number; /* of each state, with its mark */
     uint32_t *spilled;
     size_t n_spilled;
+    size_t n_more;   /* transitions behind that there is to be room for */
     uint32_t cursor; /* where the last state went: what is free before it did not suit others */
 };
 
@@ -450,17 +453,17 @@ static bool make_arrays(struct placing *placing)
     return mata->given != NULL && mata->n_out != NULL && placing->taken != NULL &&
            placing->number != NULL && placing->spilled != NULL && mata->hops != NULL &&
            place_states(placing) &&
-           set_array(mata->view, 1, placing->n_spilled + n_edges / 256 + BEHIND_ROOM,
+           set_array(mata->view, 1, placing->n_spilled + placing->n_more + BEHIND_ROOM,
                      sizeof(struct mata_slot)) &&
            set_array(mata->view, 2, mata->view->n_places[1] + placing->n_spilled / 2 + BEHIND_ROOM,
                      sizeof(struct mata_slot)) &&
            fill(placing);
 }
 
-static struct mata *make_mata(const struct fib_states *states)
+static struct mata *make_mata(const struct fib_states *states, size_t n_more)
 {
     struct mata *mata = (struct mata *)calloc(1, sizeof *mata);
-    struct placing placing = {.mata = mata, .states = states};
+    struct placing placing = {.mata = mata, .states = states, .n_more = n_more};
 
     if (mata == NULL || (mata->view = fib_view_make()) == NULL) {
         free(mata);
@@ -477,13 +480,13 @@ static struct mata *make_mata(const struct fib_states *states)
     return NULL;
 }
 
-static enum sl_status mata_build(struct sl_fib *fib, struct sl_diag *diag)
+static enum sl_status build(struct sl_fib *fib, size_t more, struct sl_diag *diag)
 {
     struct fib_states states;
     struct mata *made = NULL;
 
     if (fib_states_make(&states, &fib->tree, &fib_cut_words)) {
-        made = make_mata(&states);
+        made = make_mata(&states, states.n_edges / more);
         fib_states_free(&states);
     }
     if (made == NULL || !fib_waiting_reserve(&fib->old, 1)) {
@@ -493,6 +496,11 @@ static enum sl_status mata_build(struct sl_fib *fib, struct sl_diag *diag)
     }
     fib_put_plane(fib, made, made->view);
     return SL_OK;
+}
+
+static enum sl_status mata_build(struct sl_fib *fib, struct sl_diag *diag)
+{
+    return build(fib, MORE_NEW, diag);
 }
 
 /* ---- updates --------------------------------------------------------------------------------- */
@@ -616,7 +624,7 @@ static bool mata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
 
     uint32_t n = split(mata, name, len);
     if (!has_room(mata, n)) {
-        if (mata_build(fib, NULL) != SL_OK)
+        if (build(fib, MORE_GROWING, NULL) != SL_OK)
             return false;
         if (fib_in_plane(node))
             return true;
