@@ -15,7 +15,7 @@ enum {
     TRIAL_NS = 20000000,
     CPU_SHARE = 16,  /* of a batch is what a core goes over at once: its rate is the same */
     AHEAD_MAX = 64,  /* batches in flight beside those of the workers */
-    LEAST_SHARE = 10 /* below a tenth of the other's rate it is not worth its place */
+    LEAST_SHARE = 10 /* below a tenth of the CPU's rate a GPU is not worth its place */
 };
 
 /* ---- packets --------------------------------------------------------------------------------- */
@@ -195,22 +195,22 @@ static enum sl_status time_device(const struct sl_pipeline_config *config, uint3
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* Results go out in order: while one worker of the slower does a batch, the faster do others, which
+/* Results go out in order: while a GPU's worker does a batch, the faster CPU's do others, which
  * wait for it in flight. */
-static double n_ahead(const struct choose_rate *slow, const struct choose_rate *fast)
+static double n_ahead(const struct choose_rate *gpus, const struct choose_rate *cpu)
 {
-    return slow->n_workers * fast->rate / slow->rate;
+    return gpus->n_workers * cpu->rate / gpus->rate;
 }
 
 struct choose_choice choose(const struct choose_rate *gpus, const struct choose_rate *cpu)
 {
-    const struct choose_rate *slow = gpus->rate < cpu->rate ? gpus : cpu;
-    const struct choose_rate *fast = slow == gpus ? cpu : gpus;
-    struct choose_choice choice = {.gpus = fast == gpus, .cpu = fast == cpu};
-
-    if (slow->rate * LEAST_SHARE < fast->rate || n_ahead(slow, fast) > AHEAD_MAX)
-        return choice;
-    return (struct choose_choice){true, true, (uint32_t)n_ahead(slow, fast) + 1};
+    /* The cores load packets and evaluate hits as well: what a GPU does as fast is taken off them.
+     */
+    if (gpus->rate >= cpu->rate)
+        return (struct choose_choice){.gpus = true};
+    if (gpus->rate * LEAST_SHARE < cpu->rate || n_ahead(gpus, cpu) > AHEAD_MAX)
+        return (struct choose_choice){.cpu = true};
+    return (struct choose_choice){true, true, (uint32_t)n_ahead(gpus, cpu) + 1};
 }
 
 /* Leaves those of this kind in the config. */

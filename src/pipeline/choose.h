@@ -16,7 +16,8 @@ struct choose_choice {
     uint32_t n_ahead; /* where both: batches in flight beside those that are worked on */
 };
 
-/* Both where neither is much slower than the other, else the faster. No rate is 0. */
+/* The GPUs where they are no slower than the CPU, both where they are not much slower, else the
+ * CPU. No rate is 0. */
 struct choose_choice choose(const struct choose_rate *gpus, const struct choose_rate *cpu);
 
 /* Fills an empty batch with packets of 800 bytes on average, the same each time. */
