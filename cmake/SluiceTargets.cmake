@@ -71,6 +71,13 @@ function(sluice_test_run test program)
   set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endfunction()
 
+# sluice_threads(TEST...): these have threads: what `ctest -L threads` runs.
+function(sluice_threads)
+  if(SLUICE_TESTS)
+    set_tests_properties(${ARGN} PROPERTIES LABELS threads)
+  endif()
+endfunction()
+
 # sluice_test(NAME SOURCES FILE... NEEDS LIBRARY...): a program that is one test. test_x is test x.
 function(sluice_test name)
   sluice_test_program(${name} ${ARGN})
