@@ -31,4 +31,29 @@ static inline uint32_t test_below(uint64_t *state, uint32_t n)
     return (uint32_t)((test_random(state) >> 32) * n >> 32);
 }
 
+/* A line of /proc/self/status, bytes. */
+static inline size_t test_memory_of(const char *what)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    size_t kib = 0;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, what, strlen(what)) == 0)
+            kib = strtoul(line + strlen(what), NULL, 10);
+    (void)fclose(file);
+    return kib << 10;
+}
+
+/* From here on "VmHWM:" is the peak anew. */
+static inline void test_forget_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+
+    assert_non_null(file);
+    assert_true(fputs("5", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
 #endif
