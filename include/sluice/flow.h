@@ -64,8 +64,10 @@ SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table
  * RST. A SYN to a closed flow begins a new one. */
 SL_API void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch);
 
-/* The same in two steps, of which the first may be done on any thread, for many batches at once:
- * what tracking reads of the packets' bytes, with the table's hash of it, is put into `keys`. */
+/* The same in three steps, of which the first and the last may be done on any thread, for many
+ * batches at once: what tracking reads of the packets' bytes, with the table's hash of it, is put
+ * into `keys`; tracking, of runs of packets of one flow at once where it can; and telling each
+ * packet. */
 struct sl_flow_keys;
 
 /* For batches of up to max_items items. Memory that no batch needs is not touched. SL_ENOMEM. */
@@ -76,9 +78,13 @@ SL_CHECK SL_API enum sl_status sl_flow_keys_create(struct sl_flow_keys **keys, u
 SL_API void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
                               const struct sl_batch *batch);
 
-/* As sl_flow_track, for a batch whose keys were read for this table and that is as it was then. */
+/* In order. The keys were read of this batch for this table, and the batch is as it was then. Some
+ * packets' origin[].flow and flow_flags are assigned, */
 SL_API void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
-                               const struct sl_flow_keys *keys);
+                               struct sl_flow_keys *keys);
+
+/* and those of all others of that batch. */
+SL_API void sl_flow_keys_tell(const struct sl_flow_keys *keys, struct sl_batch *batch);
 
 /* Accepts NULL. */
 SL_API void sl_flow_keys_free(struct sl_flow_keys *keys);

@@ -15,7 +15,7 @@
 
 enum { MAX_FLOWS = 1 << 28 };
 
-/* Packets whose flows are fetched from memory before they are tracked. */
+/* Packets, or runs of them, that are fetched from memory before they are dealt with. */
 enum { BLOCK = 16 };
 
 enum flow_list {
@@ -79,32 +79,49 @@ struct sl_flow_table {
     struct sl_flow_stats stats;
 };
 
-/* All that tracking needs of a packet's bytes: one cache line. */
+/* What tracking needs of a packet's bytes beside its flow's key. */
 struct flow_packet {
-    struct flow_key key;
-    uint32_t hash;
     uint32_t sequence, acknowledged; /* TCP */
     uint8_t tcp_flags;               /* 0 where it is no TCP */
-    uint8_t protocol;
-    uint8_t sender; /* which end of the key sent it */
-    bool has_flow;
+    uint8_t sender;                  /* which end of the key sent it */
 };
 
-_Static_assert(sizeof(struct flow_packet) == 64, "a packet is a cache line");
+/* Packets of one flow, or of none, that follow one another in a batch: what is known of all of
+ * them, and what tracking found. */
+struct flow_run {
+    struct flow_key key;
+    uint32_t hash;
+    uint32_t first, end; /* items */
+    uint8_t protocol;
+    uint8_t senders; /* bit n: end n of the key sent some */
+    bool has_flow;
+    bool plain;                 /* none is a TCP segment with SYN, FIN or RST */
+    int64_t min_time, max_time; /* of known times; 0 where there is none */
+
+    uint64_t flow;    /* of all packets, unless these have been told of theirs one by one: */
+    uint8_t flags[2]; /* flow_flags, by sender */
+    bool is_new;      /* the first began the flow */
+    bool told;
+};
+
+_Static_assert(sizeof(struct flow_run) == 96, "a run is one and a half cache lines");
 
 struct sl_flow_keys {
-    struct flow_packet *packet; /* aligned to a cache line */
+    struct flow_run *run;       /* aligned to a cache line */
+    struct flow_packet *packet; /* of items, from first_item on */
+    uint32_t n_runs;
+    uint32_t first_item;
 };
 
-/* Items of a batch. */
+/* Items of a batch, or runs. */
 struct range {
     uint32_t first, end;
 };
 
-/* The block that begins with `first`, which may lie behind the last item. */
-static struct range block_at(const struct sl_batch *batch, uint32_t first)
+/* The block of n that begins with `first`, which may lie behind the last. */
+static struct range block_at(uint32_t n, uint32_t first)
 {
-    const uint32_t rest = first < batch->n_items ? batch->n_items - first : 0;
+    const uint32_t rest = first < n ? n - first : 0;
 
     return (struct range){first, first + (rest < BLOCK ? rest : BLOCK)};
 }
@@ -322,12 +339,12 @@ static struct flow *take_flow(struct sl_flow_table *table)
     return flow;
 }
 
-/* The index of the packet's flow, 0 if it is not in the table. */
-static uint32_t find_flow(const struct sl_flow_table *table, const struct flow_packet *packet)
+/* The index of the run's flow, 0 if it is not in the table. */
+static uint32_t find_flow(const struct sl_flow_table *table, const struct flow_run *run)
 {
-    uint32_t index = *bucket_of(table, packet->hash);
+    uint32_t index = *bucket_of(table, run->hash);
 
-    while (index != 0 && !flow_key_equal(&table->flows[index].key, &packet->key))
+    while (index != 0 && !flow_key_equal(&table->flows[index].key, &run->key))
         index = table->flows[index].chain;
     return index;
 }
@@ -344,37 +361,39 @@ static bool is_syn_ack(uint8_t tcp_flags)
 }
 
 /* Who opened the flow that begins with this packet. Servers mostly have ports below 1,024. */
-static uint32_t guess_client(const struct flow_packet *packet)
+static uint32_t guess_client(const struct flow_run *run, const struct flow_packet *packet)
 {
     const uint8_t tcp_flags = packet->tcp_flags;
     const uint32_t sender = packet->sender;
     const bool from_server =
-        is_syn_ack(tcp_flags) || (flow_key_port(&packet->key, sender) < 1024 &&
-                                  flow_key_port(&packet->key, sender ^ 1) >= 1024);
+        is_syn_ack(tcp_flags) ||
+        (flow_key_port(&run->key, sender) < 1024 && flow_key_port(&run->key, sender ^ 1) >= 1024);
 
-    if (is_syn(tcp_flags) || flow_key_has_equal_ends(&packet->key))
+    if (is_syn(tcp_flags) || flow_key_has_equal_ends(&run->key))
         return sender;
     return from_server ? sender ^ 1 : sender;
 }
 
-static struct flow *begin_flow(struct sl_flow_table *table, const struct flow_packet *packet)
+/* With this packet of the run. */
+static struct flow *begin_flow(struct sl_flow_table *table, const struct flow_run *run,
+                               const struct flow_packet *packet)
 {
     struct flow *flow = take_flow(table);
-    uint32_t *head = bucket_of(table, packet->hash);
+    uint32_t *head = bucket_of(table, run->hash);
 
-    flow->key = packet->key;
+    flow->key = run->key;
     flow->id = ++table->stats.flows;
-    flow->state = guess_client(packet) ? STATE_CLIENT : 0;
+    flow->state = guess_client(run, packet) ? STATE_CLIENT : 0;
     flow->chain = *head;
     *head = (uint32_t)(flow - table->flows);
     table->stats.active++;
-    if (packet->protocol == SL_IP_TCP) {
+    if (run->protocol == SL_IP_TCP) {
         table->stats.tcp++;
         if (!is_syn(packet->tcp_flags)) {
             flow->state |= STATE_MIDSTREAM | STATE_ESTABLISHED;
             table->stats.midstream++;
         }
-    } else if (packet->protocol == SL_IP_UDP) {
+    } else if (run->protocol == SL_IP_UDP) {
         table->stats.udp++;
     } else {
         table->stats.other++;
@@ -450,13 +469,13 @@ static uint8_t flags_of(const struct flow *flow, uint32_t sender, bool is_new)
 }
 
 static void track_packet(struct sl_flow_table *table, const struct sl_batch *batch, uint32_t item,
-                         const struct flow_packet *packet)
+                         const struct flow_run *run, const struct flow_packet *packet)
 {
     struct sl_origin *origin = &batch->origin[item];
 
     advance_clock(table, origin->time_ns);
 
-    const uint32_t index = find_flow(table, packet);
+    const uint32_t index = find_flow(table, run);
     struct flow *flow = &table->flows[index];
     bool is_new = index == 0;
 
@@ -465,77 +484,203 @@ static void track_packet(struct sl_flow_table *table, const struct sl_batch *bat
         is_new = true;
     }
     if (is_new)
-        flow = begin_flow(table, packet);
+        flow = begin_flow(table, run, packet);
     else
         list_remove(table, flow);
     flow->last_time = table->now;
     flow->last_packet = ++table->packets;
     flow->state |= (uint16_t)(STATE_SEEN << packet->sender);
-    if (packet->protocol == SL_IP_TCP)
+    if (run->protocol == SL_IP_TCP)
         update_tcp(flow, packet, batch->payload[item].len);
     else if ((flow->state & STATE_SEEN_BOTH) == STATE_SEEN_BOTH)
         flow->state |= STATE_ESTABLISHED;
-    list_append(table, flow, list_of(flow, packet->protocol));
+    list_append(table, flow, list_of(flow, run->protocol));
     origin->flow = flow->id;
     origin->flow_flags = flags_of(flow, packet->sender, is_new);
 }
 
-/* Asks for the buckets of packets to come; and, once these are there, for the first flows in them.
- */
-static void fetch_buckets(const struct sl_flow_table *table, const struct flow_packet *packet,
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Whether the clock only moves on over the run's packets: no flow times out. */
+static bool clock_passes(const struct sl_flow_table *table, const struct flow_run *run)
+{
+    const bool later = run->max_time > table->now;
+    const int64_t now = later ? run->max_time : table->now;
+
+    return run->max_time == 0 ||
+           ((uint64_t)now - (uint64_t)run->min_time <= table->longest_timeout_ns &&
+            (!later || (uint64_t)now - (uint64_t)table->swept_time <= table->next_sweep_ns));
+}
+
+/* Whether no packet of a plain run changes the state of its flow, but for who was seen. */
+static bool is_steady(uint16_t state, const struct flow_run *run)
+{
+    if (run->protocol == SL_IP_TCP)
+        return (state & (STATE_ESTABLISHED | STATE_FIN | STATE_FIN << 1)) == STATE_ESTABLISHED;
+    return (state & STATE_ESTABLISHED) != 0 ||
+           ((state | STATE_SEEN * run->senders) & STATE_SEEN_BOTH) != STATE_SEEN_BOTH;
+}
+
+/* All packets of a run at once. False: they are to be tracked one by one, and nothing was done. */
+static bool track_at_once(struct sl_flow_table *table, struct flow_run *run,
+                          const struct flow_packet *first)
+{
+    if (!run->plain || !clock_passes(table, run))
+        return false;
+
+    const uint32_t index = find_flow(table, run);
+    const uint16_t midstream = run->protocol == SL_IP_TCP ? STATE_ESTABLISHED : 0;
+    struct flow *flow = &table->flows[index];
+
+    if (!is_steady(index != 0 ? flow->state : midstream, run))
+        return false;
+    if (run->max_time > table->now)
+        table->now = run->max_time;
+    run->is_new = index == 0;
+    if (run->is_new)
+        flow = begin_flow(table, run, first);
+    else
+        list_remove(table, flow);
+    table->packets += run->end - run->first;
+    flow->last_time = table->now;
+    flow->last_packet = table->packets;
+    flow->state |= (uint16_t)(STATE_SEEN * run->senders);
+    list_append(table, flow, list_of(flow, run->protocol));
+    run->flow = flow->id;
+    run->flags[0] = flags_of(flow, 0, false);
+    run->flags[1] = flags_of(flow, 1, false);
+    return true;
+}
+
+static void track_run(struct sl_flow_table *table, const struct sl_batch *batch,
+                      struct flow_run *run, const struct flow_packet *packet)
+{
+    run->told = run->has_flow && !track_at_once(table, run, packet);
+    for (uint32_t item = run->first; run->told && item < run->end; item++)
+        track_packet(table, batch, item, run, packet++);
+}
+
+/* Asks for the buckets of runs to come; and, once these are there, for the first flows in them. */
+static void fetch_buckets(const struct sl_flow_table *table, const struct flow_run *run,
                           struct range range)
 {
     for (uint32_t i = range.first; i < range.end; i++)
-        if (packet[i].has_flow)
-            __builtin_prefetch(bucket_of(table, packet[i].hash));
+        if (run[i].has_flow)
+            __builtin_prefetch(bucket_of(table, run[i].hash));
 }
 
-static void fetch_flows(const struct sl_flow_table *table, const struct flow_packet *packet,
+static void fetch_flows(const struct sl_flow_table *table, const struct flow_run *run,
                         struct range range)
 {
     for (uint32_t i = range.first; i < range.end; i++) {
-        if (!packet[i].has_flow)
+        if (!run[i].has_flow)
             continue;
 
-        const struct flow *flow = &table->flows[*bucket_of(table, packet[i].hash)];
+        const struct flow *flow = &table->flows[*bucket_of(table, run[i].hash)];
 
         __builtin_prefetch(flow);
         __builtin_prefetch((const uint8_t *)flow + 64);
     }
 }
 
-/* packet[0] is of item range.first. */
-static void track_block(struct sl_flow_table *table, struct sl_batch *batch, struct range range,
-                        const struct flow_packet *packet)
+/* While a block is tracked the flows of the next are on their way, and the buckets of the one
+ * behind it. */
+void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
+                        struct sl_flow_keys *keys)
 {
-    for (uint32_t item = range.first; item < range.end; item++, packet++) {
-        batch->origin[item].flow = 0;
-        batch->origin[item].flow_flags = 0;
-        if (packet->has_flow)
-            track_packet(table, batch, item, packet);
+    struct flow_run *run = keys->run;
+    const uint32_t n = keys->n_runs;
+
+    fetch_buckets(table, run, block_at(n, 0));
+    fetch_buckets(table, run, block_at(n, BLOCK));
+    fetch_flows(table, run, block_at(n, 0));
+    for (uint32_t first = 0; first < n; first += BLOCK) {
+        const struct range range = block_at(n, first);
+
+        fetch_flows(table, run, block_at(n, first + BLOCK));
+        fetch_buckets(table, run, block_at(n, first + 2 * BLOCK));
+        for (uint32_t i = range.first; i < range.end; i++)
+            track_run(table, batch, &run[i], &keys->packet[run[i].first - keys->first_item]);
+    }
+}
+
+void sl_flow_keys_tell(const struct sl_flow_keys *keys, struct sl_batch *batch)
+{
+    for (uint32_t i = 0; i < keys->n_runs; i++) {
+        const struct flow_run *run = &keys->run[i];
+
+        for (uint32_t item = run->first; !run->told && item < run->end; item++) {
+            batch->origin[item].flow = run->flow;
+            batch->origin[item].flow_flags =
+                run->flags[keys->packet[item - keys->first_item].sender];
+        }
+        if (run->is_new)
+            batch->origin[run->first].flow_flags |= SL_FLOW_NEW;
     }
 }
 
 /* ---- what packets tell ----------------------------------------------------------------------- */
 
-static void read_packet(struct flow_packet *packet, const struct sl_flow_table *table,
-                        const struct sl_batch *batch, uint32_t item)
+static void read_tcp(struct flow_packet *packet, const struct sl_batch *batch, uint32_t item)
 {
     const struct sl_packet *headers = &batch->packet[item];
+    const uint8_t *tcp = batch->bytes + headers->offset + headers->transport;
 
-    packet->has_flow = flow_key_read(&packet->key, &packet->sender, batch, item);
-    if (!packet->has_flow)
-        return;
-    packet->hash = hash_of(table, &packet->key);
-    packet->protocol = headers->protocol;
-    packet->tcp_flags = 0;
-    if (headers->protocol == SL_IP_TCP) {
-        const uint8_t *tcp = batch->bytes + headers->offset + headers->transport;
+    packet->sequence = load_be32(tcp + 4);
+    packet->acknowledged = load_be32(tcp + 8);
+    packet->tcp_flags = tcp[13];
+}
 
-        packet->sequence = load_be32(tcp + 4);
-        packet->acknowledged = load_be32(tcp + 8);
-        packet->tcp_flags = tcp[13];
+/* The run that the packet belongs to: the last one, or the next. */
+static struct flow_run *run_of(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                               const struct flow_key *key, bool has_flow, uint32_t item)
+{
+    const struct flow_run *last = keys->n_runs != 0 ? &keys->run[keys->n_runs - 1] : NULL;
+
+    if (last != NULL && last->has_flow == has_flow &&
+        (!has_flow || flow_key_equal(&last->key, key)))
+        return &keys->run[keys->n_runs - 1];
+
+    struct flow_run *run = &keys->run[keys->n_runs++];
+
+    *run = (struct flow_run){.first = item, .has_flow = has_flow, .plain = true};
+    if (has_flow) {
+        run->key = *key;
+        run->hash = hash_of(table, key);
     }
+    return run;
+}
+
+static void add_time(struct flow_run *run, int64_t time)
+{
+    if (time == 0)
+        return;
+    if (run->max_time == 0 || time > run->max_time)
+        run->max_time = time;
+    if (run->min_time == 0 || time < run->min_time)
+        run->min_time = time;
+}
+
+static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                        const struct sl_batch *batch, uint32_t item)
+{
+    struct flow_packet *packet = &keys->packet[item - keys->first_item];
+    struct flow_key key;
+
+    *packet = (struct flow_packet){0};
+
+    const bool has_flow = flow_key_read(&key, &packet->sender, batch, item);
+    struct flow_run *run = run_of(keys, table, &key, has_flow, item);
+
+    run->end = item + 1;
+    if (!has_flow)
+        return;
+    run->protocol = batch->packet[item].protocol;
+    if (run->protocol == SL_IP_TCP)
+        read_tcp(packet, batch, item);
+    run->plain = run->plain && (packet->tcp_flags & (TCP_SYN | TCP_FIN | TCP_RST)) == 0;
+    run->senders |= (uint8_t)(1 << packet->sender);
+    add_time(run, batch->origin[item].time_ns);
 }
 
 /* The headers of a block to come: after a batch was dissected they are no longer in the nearest
@@ -551,27 +696,33 @@ __attribute__((always_inline)) static inline void fetch_headers(const struct sl_
     }
 }
 
-/* packet[0] is of item range.first. */
-static void read_block(struct flow_packet *packet, const struct sl_flow_table *table,
+static void read_block(struct sl_flow_keys *keys, const struct sl_flow_table *table,
                        const struct sl_batch *batch, struct range range)
 {
-    fetch_headers(batch, block_at(batch, range.end));
+    fetch_headers(batch, block_at(batch->n_items, range.end));
     for (uint32_t item = range.first; item < range.end; item++)
-        read_packet(packet++, table, batch, item);
+        read_packet(keys, table, batch, item);
+}
+
+void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                       const struct sl_batch *batch)
+{
+    keys->n_runs = 0;
+    for (uint32_t first = 0; first < batch->n_items; first += BLOCK)
+        read_block(keys, table, batch, block_at(batch->n_items, first));
 }
 
 void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
 {
-    struct flow_packet block[BLOCK];
+    struct flow_run run[BLOCK];
+    struct flow_packet packet[BLOCK];
 
     for (uint32_t first = 0; first < batch->n_items; first += BLOCK) {
-        const struct range range = block_at(batch, first);
-        const struct range all = {0, range.end - range.first};
+        struct sl_flow_keys block = {.run = run, .packet = packet, .first_item = first};
 
-        read_block(block, table, batch, range);
-        fetch_buckets(table, block, all);
-        fetch_flows(table, block, all);
-        track_block(table, batch, range, block);
+        read_block(&block, table, batch, block_at(batch->n_items, first));
+        sl_flow_track_keys(table, batch, &block);
+        sl_flow_keys_tell(&block, batch);
     }
 }
 
@@ -579,16 +730,19 @@ void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
 enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items,
                                    struct sl_diag *diag)
 {
-    struct sl_flow_keys *keys = (struct sl_flow_keys *)malloc(sizeof *keys);
-    void *packet = NULL;
+    struct sl_flow_keys *keys = (struct sl_flow_keys *)calloc(1, sizeof *keys);
+    void *run = NULL;
 
-    if (keys == NULL || posix_memalign(&packet, sizeof(struct flow_packet),
-                                       ((size_t)max_items + 1) * sizeof(struct flow_packet)) != 0) {
-        free(keys);
+    if (keys != NULL) {
+        keys->packet = (struct flow_packet *)malloc(((size_t)max_items + 1) * sizeof *keys->packet);
+        if (posix_memalign(&run, 64, ((size_t)max_items + 1) * sizeof *keys->run) == 0)
+            keys->run = (struct flow_run *)run;
+    }
+    if (keys == NULL || keys->packet == NULL || keys->run == NULL) {
+        sl_flow_keys_free(keys);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the flow keys of %u packets",
                         max_items);
     }
-    keys->packet = (struct flow_packet *)packet;
     *out = keys;
     return SL_OK;
 }
@@ -597,30 +751,7 @@ void sl_flow_keys_free(struct sl_flow_keys *keys)
 {
     if (keys == NULL)
         return;
+    free(keys->run);
     free(keys->packet);
     free(keys);
-}
-
-void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
-                       const struct sl_batch *batch)
-{
-    for (uint32_t first = 0; first < batch->n_items; first += BLOCK)
-        read_block(keys->packet + first, table, batch, block_at(batch, first));
-}
-
-/* While a block is tracked the flows of the next are on their way, and the buckets of the one
- * behind it. */
-void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
-                        const struct sl_flow_keys *keys)
-{
-    const struct flow_packet *packet = keys->packet;
-
-    fetch_buckets(table, packet, block_at(batch, 0));
-    fetch_buckets(table, packet, block_at(batch, BLOCK));
-    fetch_flows(table, packet, block_at(batch, 0));
-    for (uint32_t first = 0; first < batch->n_items; first += BLOCK) {
-        fetch_flows(table, packet, block_at(batch, first + BLOCK));
-        fetch_buckets(table, packet, block_at(batch, first + 2 * BLOCK));
-        track_block(table, batch, block_at(batch, first), packet + first);
-    }
 }

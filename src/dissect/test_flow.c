@@ -130,6 +130,7 @@ static void track(struct tracker *t)
     sl_dissect(t->batch, &t->stats);
     sl_flow_keys_read(t->keys, t->twin, t->batch);
     sl_flow_track_keys(t->twin, t->batch, t->keys);
+    sl_flow_keys_tell(t->keys, t->batch);
     memcpy(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
     sl_flow_track(t->table, t->batch);
     assert_memory_equal(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
@@ -673,8 +674,24 @@ static struct flow_event random_event(int64_t *time, uint32_t n_hosts)
     return event;
 }
 
+/* Makes it a packet between the ends of the one before, in either direction. */
+static void follow(struct flow_event *event, const struct flow_event *before)
+{
+    const uint32_t turn = random_below(2);
+
+    event->protocol = before->protocol;
+    event->icmp_id = before->icmp_id;
+    event->ipv6 = before->ipv6;
+    event->vlan = before->vlan;
+    for (uint32_t i = 0; i < 2; i++) {
+        event->addr[i] = before->addr[i ^ turn];
+        event->port[i] = before->port[i ^ turn];
+    }
+    event->short_transport = false; /* which not all protocols have */
+}
+
 /* Random traffic against the oracle: `n` packets over so few hosts and ports that flows come back,
- * in batches of random sizes. */
+ * in batches of random sizes, some of them in trains. */
 static void compare_with_oracle(const struct sl_flow_config *config, uint32_t n, uint32_t n_hosts)
 {
     struct flow_oracle *oracle = flow_oracle_create(config);
@@ -688,6 +705,8 @@ static void compare_with_oracle(const struct sl_flow_config *config, uint32_t n,
         sl_batch_reset(t.batch);
         for (uint32_t i = 0; i < n_batch; i++) {
             events[i] = random_event(&t.time, n_hosts);
+            if (i != 0 && random_below(4) < random_below(4))
+                follow(&events[i], &events[i - 1]);
             add(&t, &events[i]);
         }
         track(&t);
