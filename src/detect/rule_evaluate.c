@@ -402,10 +402,25 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     free(evaluator);
 }
 
+/* Headers and flow of a packet to come: another core may have loaded them. Inlined by force: gcc
+ * drops calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void fetch_item(const struct sl_batch *batch,
+                                                             uint32_t item)
+{
+    const struct sl_packet *packet = &batch->packet[item];
+
+    __builtin_prefetch(batch->bytes + packet->offset + packet->network);
+    __builtin_prefetch(batch->bytes + packet->offset + packet->transport);
+    if (batch->origin != NULL)
+        __builtin_prefetch(&batch->origin[item].flow);
+}
+
 enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_batch *batch,
                                 const struct sl_hits *hits, const struct sl_alert **alerts,
                                 size_t *n)
 {
+    enum { AHEAD = 8 };
+
     *n = evaluator->n_alerts = 0;
     if (batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
         (hits == NULL && evaluator->rules->index->n_literals != 0))
@@ -418,6 +433,8 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
     if (hits != NULL)
         evaluator->n_hits = hits->n < hits->cap ? hits->n : hits->cap;
     for (uint32_t item = 0; item < batch->n_items; item++) {
+        if (item + AHEAD < batch->n_items)
+            fetch_item(batch, item + AHEAD);
         evaluator->items++;
         match_item(evaluator, item);
         if (!report(evaluator, item))
