@@ -64,6 +64,7 @@ void clam_filter_close(struct clam_filter *filter)
         free(flight->queue);
         free(flight->hits.hit);
     }
+    hits_scratch_free(&filter->scratch);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -130,7 +131,7 @@ enum sl_status clam_filter_wait(struct clam_filter *filter, struct clam_flight *
     while (status == SL_EOVERFLOW)
         status = run_again(filter, oldest);
     if (status == SL_OK)
-        sl_hits_sort(&oldest->hits);
+        hits_sort(&oldest->hits, &filter->scratch);
     *flight = oldest;
     return status;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "batch/hits_sort.h"
 #include "sluice/batch.h"
 #include "sluice/device.h"
 #include "sluice/engine.h"
@@ -47,7 +48,8 @@ struct clam_filter {
     const struct sl_mpm_table *table;
     struct clam_flight flights[CLAM_FLIGHTS_MAX];
     unsigned n_flights;
-    unsigned oldest, n_started; /* those that were started follow one another in the ring */
+    struct hits_scratch scratch; /* for sorting */
+    unsigned oldest, n_started;  /* those that were started follow one another in the ring */
 };
 
 /* All zero before; to be closed in any case. SL_ENOMEM, SL_EDEVICE. */

@@ -310,8 +310,12 @@ static bool check_hashes(const struct clam_block *block)
 static enum sl_status check_head(const struct clam_block *block, uint64_t len, const char *path,
                                  struct sl_diag *diag)
 {
-    if (len < sizeof *block || block->magic != CLAM_MAGIC)
-        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database (of this byte order)");
+    if (len < sizeof *block ||
+        (block->magic != CLAM_MAGIC && block->magic != __builtin_bswap64(CLAM_MAGIC)))
+        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database");
+    if (block->magic != CLAM_MAGIC)
+        return diag_set(diag, SL_EFORMAT, path, 0,
+                        "was compiled on a machine of another byte order");
     if (block->version != CLAM_VERSION)
         return diag_set(diag, SL_EFORMAT, path, 0,
                         "is a compiled database of version %" PRIu32 " (expected %d)",

@@ -1123,6 +1123,13 @@ static void test_store(void **state)
         (void)fputc(bytes[at], out);
         (void)fclose(out);
     }
+    FILE *turned = fopen(path, "r+b");
+    assert_non_null(turned);
+    for (int i = 7; i >= 0; i--) /* as another byte order has the magic number */
+        (void)fputc(bytes[i], turned);
+    (void)fclose(turned);
+    assert_int_equal(sl_clamav_load(&loaded, path, &diag), SL_EFORMAT);
+    assert_non_null(strstr(diag.text, "another byte order"));
     for (long len = 0; len < file.st_size; len += len < 4096 ? 61 : 100003) {
         assert_int_equal(truncate(path, len), 0);
         assert_int_equal(sl_clamav_load(&loaded, path, &diag), SL_EFORMAT);
