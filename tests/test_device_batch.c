@@ -416,8 +416,9 @@ static void test_any_number_of_hits_comes_back(void **state)
     sl_batch_free(test.batch);
 }
 
-/* Two tables and two contexts of one of them work on one upload; the next upload is queued behind
- * them before the first is waited for, and they are waited for in any order. */
+/* Two tables and two contexts of one of them work on one upload, on one view of it or on one each;
+ * the next upload is queued behind them before the first is waited for, and they are waited for in
+ * any order. */
 static void test_engines_share_an_upload_and_a_stream(void **state)
 {
     enum { N = 3, LEN = 30000 };
@@ -442,7 +443,10 @@ static void test_engines_share_an_upload_and_a_stream(void **state)
             fill_runs(batches[b], b == 0 ? LEN : 1 + round * 1000);
             assert_int_equal(sl_stage_upload(stage, batches[b], &view), SL_OK);
             for (int e = 0; e < N; e++) {
+                const uint32_t number = round % 2 == 0 ? 0 : (uint32_t)e;
+
                 hits[b][e] = (struct sl_hits){hit[b][e], LEN, 0};
+                assert_int_equal(sl_stage_view(stage, number, &view), SL_OK);
                 assert_int_equal(
                     matchers[e % 2].backend->submit(contexts[b][e], &view, &hits[b][e]), SL_OK);
             }

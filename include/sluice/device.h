@@ -58,14 +58,23 @@ SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
  * back sooner and the view to be worked on sets the view's host_bytes to NULL after sl_stage_wait.
  *
  * A pinned batch of sl_batch_create crosses in one copy: its columns are laid behind its items
- * first, in the arena's memory; one thread may send it to several stages. A column of more than 256
+ * first, in the arena's memory; one thread may send it to several stages. A column of more than 512
  * KiB and those behind it, and all of other batches, take a copy each. `packet` does not cross
  * where it is NULL: who runs engines that read no headers uploads a copy of the struct without it.
  * SL_EINVAL: above the limits. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                                struct sl_batch *view);
 
-/* Waits for all work on the stage's stream. */
+enum { SL_STAGE_VIEWS_MAX = 16 };
+
+/* A further view of what was uploaded last: its work waits for the upload alone, so that engines
+ * which are given one each run side by side; the next upload is queued behind all of them. Number 0
+ * is the upload's own view, others below SL_STAGE_VIEWS_MAX have a stream each, which is made when
+ * it is asked for at first. SL_EDEVICE. */
+SL_CHECK SL_API enum sl_status sl_stage_view(struct sl_stage *stage, uint32_t number,
+                                             struct sl_batch *view);
+
+/* Waits for all work on the stage's streams. */
 SL_CHECK SL_API enum sl_status sl_stage_wait(struct sl_stage *stage);
 
 /* Accepts NULL. */

@@ -50,12 +50,11 @@ struct sl_limits {
     /* CUDA: milliseconds to wait for a batch. A GPU that takes longer is taken for hung:
      * SL_EDEVICE, also from all that is asked of it later; its memory, and all pinned memory, is
      * then not freed before the process ends, as the GPU may still use it. 0: as long as it takes.
-     * No limit have the copies with which `tag` ends submit and `names` fetches what it leaves to
-     * the CPU, and waits of look-ups (sluice/fib.h) and of sluice/batch_encoder.h. */
+     */
     uint32_t max_wait_ms;
 
-    /* CUDA: hits, where a batch has many, come nearly as sl_hits_sort leaves them, for who sorts
-     * them: that then takes little. */
+    /* CUDA: hits, where one batch after another has many, come nearly as sl_hits_sort leaves them,
+     * for who sorts them: that then takes little. */
     bool ordered;
 
     /* CUDA: NULL, or device memory where hits stay instead of crossing back, for the kernels of

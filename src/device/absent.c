@@ -22,6 +22,11 @@ uint32_t device_cuda_list(struct sl_device *devices, uint32_t max)
     return 1;
 }
 
+void device_use(int device)
+{
+    (void)device;
+}
+
 void *device_pinned_alloc(size_t len)
 {
     (void)len;
@@ -60,8 +65,9 @@ void *device_alloc(int device, size_t len)
     return NULL;
 }
 
-void device_free(void *d_memory)
+void device_free(int device, void *d_memory)
 {
+    (void)device;
     (void)d_memory;
 }
 
@@ -70,6 +76,12 @@ double device_link_rate(int device, size_t block_len)
     (void)device;
     (void)block_len;
     return 0;
+}
+
+double device_link_rate_beside(int device, size_t block_len, size_t back_len)
+{
+    (void)back_len;
+    return device_link_rate(device, block_len);
 }
 
 struct device_timer *device_timer_open(int device)
@@ -114,6 +126,14 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
 {
     (void)stage;
     (void)batch;
+    (void)view;
+    return SL_EDEVICE;
+}
+
+enum sl_status sl_stage_view(struct sl_stage *stage, uint32_t number, struct sl_batch *view)
+{
+    (void)stage;
+    (void)number;
     (void)view;
     return SL_EDEVICE;
 }

@@ -88,30 +88,36 @@ static double start_memory(struct device_ceilings *at, enum device_ceiling what)
 
 /* ---- the link -------------------------------------------------------------------------------- */
 
-static void start_copies(struct device_ceilings *at, bool back, size_t block_len,
+/* Of each block `len` bytes. */
+static void start_copies(struct device_ceilings *at, bool back, size_t block_len, size_t len,
                          cudaStream_t stream)
 {
     uint8_t *d_half = at->d_area + (back ? area_len / 2 : 0);
 
-    for (size_t done = 0; done + block_len <= host_len; done += block_len) {
+    for (size_t done = 0; done + block_len <= host_len && len != 0; done += block_len) {
         if (back)
-            (void)cudaMemcpyAsync(at->from + done, d_half + done, block_len, cudaMemcpyDeviceToHost,
+            (void)cudaMemcpyAsync(at->from + done, d_half + done, len, cudaMemcpyDeviceToHost,
                                   stream);
         else
-            (void)cudaMemcpyAsync(d_half + done, at->to + done, block_len, cudaMemcpyHostToDevice,
+            (void)cudaMemcpyAsync(d_half + done, at->to + done, len, cudaMemcpyHostToDevice,
                                   stream);
     }
 }
 
-static double start_link(struct device_ceilings *at, enum device_ceiling what, size_t block_len)
+/* Of each block to_len bytes go to the device while back_len come back. */
+static double start_link(struct device_ceilings *at, size_t block_len, size_t to_len,
+                         size_t back_len)
 {
-    if (what == DEVICE_LINK_BOTH) {
-        (void)cudaStreamWaitEvent(at->other, at->begin, 0);
-        start_copies(at, true, block_len, at->other);
-        (void)cudaEventRecord(at->joined, at->other);
-    }
-    start_copies(at, what == DEVICE_LINK_BACK, block_len, at->stream);
-    if (what == DEVICE_LINK_BOTH)
+    const bool both = to_len != 0 && back_len != 0;
+    const cudaStream_t other = both ? at->other : at->stream;
+
+    if (both)
+        (void)cudaStreamWaitEvent(other, at->begin, 0);
+    start_copies(at, true, block_len, back_len, other);
+    if (both)
+        (void)cudaEventRecord(at->joined, other);
+    start_copies(at, false, block_len, to_len, at->stream);
+    if (both)
         (void)cudaStreamWaitEvent(at->stream, at->joined, 0);
     return (double)(host_len / block_len * block_len);
 }
@@ -153,20 +159,38 @@ struct device_ceilings *device_ceilings_open(int device)
     return NULL;
 }
 
-double device_ceiling(struct device_ceilings *at, enum device_ceiling what, size_t block_len)
+static void begin_run(struct device_ceilings *at)
+{
+    (void)cudaSetDevice(at->device);
+    (void)cudaEventRecord(at->begin, at->stream);
+}
+
+/* The rate of what has been started since. */
+static double end_run(struct device_ceilings *at, double units)
 {
     float ms = 0;
 
-    (void)cudaSetDevice(at->device);
-    (void)cudaEventRecord(at->begin, at->stream);
-    const double units =
-        what < DEVICE_MEMORY_READ ? start_link(at, what, block_len) : start_memory(at, what);
     (void)cudaEventRecord(at->end, at->stream);
     if (cudaGetLastError() != cudaSuccess || cudaEventSynchronize(at->end) != cudaSuccess ||
         cudaEventElapsedTime(&ms, at->begin, at->end) != cudaSuccess)
         ms = 0;
     (void)cudaGetLastError();
     return ms > 0 ? units / ms * 1e3 : 0;
+}
+
+double device_ceiling(struct device_ceilings *at, enum device_ceiling what, size_t block_len)
+{
+    begin_run(at);
+    switch (what) {
+    case DEVICE_LINK_TO:
+        return end_run(at, start_link(at, block_len, block_len, 0));
+    case DEVICE_LINK_BACK:
+        return end_run(at, start_link(at, block_len, 0, block_len));
+    case DEVICE_LINK_BOTH:
+        return end_run(at, start_link(at, block_len, block_len, block_len));
+    default:
+        return end_run(at, start_memory(at, what));
+    }
 }
 
 void device_ceilings_close(struct device_ceilings *at)
@@ -186,17 +210,23 @@ void device_ceilings_close(struct device_ceilings *at)
     free(at);
 }
 
-double device_link_rate(int device, size_t block_len)
+double device_link_rate_beside(int device, size_t block_len, size_t back_len)
 {
     enum { RUNS = 5 };
     struct device_ceilings *at = device_ceilings_open(device);
     double best = 0;
 
     for (int i = 0; at != NULL && i < RUNS; i++) {
-        const double rate = device_ceiling(at, DEVICE_LINK_TO, block_len);
+        begin_run(at);
+        const double rate = end_run(at, start_link(at, block_len, block_len, back_len));
 
         best = rate > best ? rate : best;
     }
     device_ceilings_close(at);
     return best;
+}
+
+double device_link_rate(int device, size_t block_len)
+{
+    return device_link_rate_beside(device, block_len, 0);
 }

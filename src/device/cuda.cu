@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA: probing, pinned memory, errors, and the context of a backend: table and hits. */
+/* CUDA: probing, errors, and the context of a backend: table and hits. */
 #include "device/cuda_internal.h"
 
 #include <pthread.h>
@@ -105,28 +105,16 @@ bool device_cuda_usable(char why[SL_WHY_LEN])
     return false;
 }
 
-void *device_pinned_alloc(size_t len)
-{
-    void *memory = NULL;
-
-    if (cudaHostAlloc(&memory, len, cudaHostAllocPortable) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return NULL;
-    }
-    return memory;
-}
-
-void device_pinned_free(void *memory, size_t len)
-{
-    (void)len;
-    if (memory != NULL && !device_any_hung())
-        (void)cudaFreeHost(memory);
-}
-
 void cuda_free(void *d_memory, int device)
 {
     if (d_memory != NULL && !device_is_hung(device)) /* it waits for what is under way */
         (void)cudaFree(d_memory);
+}
+
+void cuda_free_host(void *h_memory)
+{
+    if (h_memory != NULL && !device_any_hung())
+        (void)cudaFreeHost(h_memory);
 }
 
 /* Of a query. That it goes on is no error, and is not to be found by who asks for the last one. */
@@ -160,11 +148,35 @@ enum sl_status cuda_wait_for_stream(cudaStream_t stream, const struct sl_limits 
     return device_wait(limits->device, limits->max_wait_ms, stream_has_ended, stream);
 }
 
+enum sl_status cuda_spin_for_event(cudaEvent_t event, const struct sl_limits *limits)
+{
+    return device_spin(limits->device, limits->max_wait_ms, event_has_ended, event);
+}
+
+/* A copy to memory that is not pinned returns when it is done, so all that is on the stream before
+ * it has to be. */
+enum sl_status cuda_fetch(void *to, const void *d_from, size_t len, cudaStream_t stream,
+                          const struct sl_limits *limits)
+{
+    enum sl_status status = cuda_wait_for_stream(stream, limits);
+
+    if (status == SL_OK)
+        status = cuda_status(cudaMemcpyAsync(to, d_from, len, cudaMemcpyDeviceToHost, stream),
+                             "copying from the GPU", NULL);
+    return status == SL_OK ? cuda_wait_for_stream(stream, limits) : status;
+}
+
 enum sl_status cuda_choose(int device, struct sl_diag *diag)
 {
     if (device_is_hung(device))
         return diag_set(diag, SL_EDEVICE, NULL, 0, "the GPU hangs");
     return cuda_status(cudaSetDevice(device), "choosing the GPU", diag);
+}
+
+void device_use(int device)
+{
+    if (cudaSetDevice(device) != cudaSuccess)
+        (void)cudaGetLastError(); /* what is asked next fails as well */
 }
 
 void *device_alloc(int device, size_t len)
@@ -177,9 +189,9 @@ void *device_alloc(int device, size_t len)
     return NULL;
 }
 
-void device_free(void *d_memory)
+void device_free(int device, void *d_memory)
 {
-    (void)cudaFree(d_memory);
+    cuda_free(d_memory, device);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -275,15 +287,18 @@ static void release_table(const void *table, int device)
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-/* How hits come back: submit ends with one copy of the count and as many hits as the batches before
- * let expect, into pinned memory, and wait copies what was found to the caller's array, which so
- * may lie anywhere. Only what was not expected takes a second copy, and a second wait. At first 64
- * KB are expected, which the link carries in less than starting a copy takes. Where more are, and
- * the caller's array is pinned, they cross right into it, in a copy of their own: a core would take
- * longer for them than the link does for the batch. */
+/* How hits come back: submit ends with a kernel that writes the count and as many hits as the
+ * batches before let expect into pinned memory, and wait copies what was found to the caller's
+ * array, which so may lie anywhere. Only what was not expected takes a copy then, and a second
+ * wait. At first 64 KB are expected, which the link carries in less than starting a copy takes; a
+ * copy of a few bytes takes 3 to 11 us, and clearing the count before each batch 3 more, so the
+ * kernel does that as well. Where more are expected, those hits cross by a copy, right into the
+ * caller's array where that is pinned: a core would take longer for them than the link does for the
+ * batch. */
 enum {
     EXPECTED_MIN = (64 << 10) / sizeof(struct sl_hit),
-    EXPECTED_MAX = (4 << 20) / sizeof(struct sl_hit)
+    EXPECTED_MAX = (4 << 20) / sizeof(struct sl_hit),
+    DELIVER_THREADS = 1024
 };
 
 static size_t found_len(size_t n)
@@ -302,6 +317,7 @@ static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *
     hits->cap = limits->max_hits;
     hits->h_cap = at_most(EXPECTED_MAX, hits->cap);
     hits->expected = at_most(EXPECTED_MIN, hits->cap);
+    hits->n_before = hits->cap;
     hits->stay = limits->device_hits != NULL;
     hits->d_found = (struct cuda_found *)limits->device_hits;
     if (hits->stay)
@@ -316,9 +332,10 @@ static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *
         return status;
 
     /* More cross than were found: let them be defined. */
-    cudaError_t error = cudaMemset(hits->d_found, 0, found_len(hits->h_cap));
+    cudaError_t error = cudaMemset(hits->d_found, 0, found_len(hits->stay ? 0 : hits->cap));
     if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
         error = cudaStreamSynchronize(cudaStreamLegacy);
+    hits->is_clear = error == cudaSuccess && !hits->stay;
     if (error == cudaSuccess)
         error =
             cudaHostAlloc((void **)&hits->h_found, found_len(hits->h_cap), cudaHostAllocPortable);
@@ -336,20 +353,21 @@ static void close_hits(struct cuda_hits *hits, const struct sl_limits *limits)
     if (!hits->stay)
         cuda_free(hits->d_found, limits->device);
     cuda_order_close(&hits->order, limits);
-    device_pinned_free(hits->h_found, found_len(hits->h_cap));
+    cuda_free_host(hits->h_found);
 }
 
-/* A quarter more than was needed; after a burst it shrinks by an eighth a batch. */
+/* A sixteenth more than was needed, as what crosses in vain slows what crosses the other way; after
+ * a burst it shrinks by an eighth a batch. */
 static void expect_hits(struct cuda_hits *hits, uint32_t n)
 {
     const uint32_t kept = hits->expected - hits->expected / 8;
-    size_t expected = (size_t)n + n / 4;
+    size_t expected = (size_t)n + n / 16;
 
     if (expected < kept)
         expected = kept;
     if (expected < EXPECTED_MIN)
         expected = EXPECTED_MIN;
-    hits->expected = at_most(hits->h_cap, expected);
+    hits->expected = at_most(hits->cap, expected);
 }
 
 static bool is_pinned(const void *memory)
@@ -362,6 +380,23 @@ static bool is_pinned(const void *memory)
     return false;
 }
 
+/* One block. The count and the first hits cross; where hits do not stay, the next batch is counted
+ * from 0. */
+static __global__ void __launch_bounds__(DELIVER_THREADS)
+    deliver_kernel(struct cuda_found *found, struct cuda_found *to, uint32_t n_along, bool stay)
+{
+    const unsigned long long n = found->n;
+    const uint32_t n_hits = n < n_along ? (uint32_t)n : n_along;
+
+    for (uint32_t i = threadIdx.x; i < n_hits; i += DELIVER_THREADS)
+        to->hit[i] = found->hit[i];
+    __syncthreads(); /* all have read the count */
+    if (threadIdx.x == 0) {
+        to->n = n;
+        found->n = stay ? n : 0;
+    }
+}
+
 static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *batch,
                                  struct sl_hits *out)
 {
@@ -370,49 +405,41 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
     hits->n_items = batch->n_items;
     hits->n_along = hits->stay ? 0 : at_most(hits->expected, out->cap);
     hits->cross_to_out = hits->n_along > EXPECTED_MIN && is_pinned(out->hit);
+    if (!hits->cross_to_out)
+        hits->n_along = at_most(hits->h_cap, hits->n_along);
     /* The current device is a thread's: submit may run on a thread that never chose one. */
     const enum sl_status status = cuda_choose(batch->device, NULL);
+    const bool clear = hits->is_clear;
 
-    return status != SL_OK ? status
-                           : cuda_status(cudaMemsetAsync(&hits->d_found->n, 0,
-                                                         sizeof hits->d_found->n, hits->stream),
-                                         "starting on a batch", NULL);
+    hits->is_clear = false;
+    if (status != SL_OK || clear)
+        return status;
+    return cuda_status(cudaMemsetAsync(&hits->d_found->n, 0, sizeof hits->d_found->n, hits->stream),
+                       "starting on a batch", NULL);
 }
 
 static enum sl_status end_hits(struct cuda_context *context)
 {
     struct cuda_hits *hits = &context->hits;
-    const uint32_t n_behind_count = hits->cross_to_out ? 0 : hits->n_along;
+    struct sl_hit *const to = hits->cross_to_out ? hits->out->hit : hits->h_found->hit;
+    const bool by_copy = hits->n_along > EXPECTED_MIN;
     cudaError_t error = cudaGetLastError();
 
-    if (error == cudaSuccess && context->limits.ordered)
+    if (error == cudaSuccess && context->limits.ordered && hits->n_before >= CUDA_ORDER_MIN)
         error = cuda_order_launch(&hits->order, hits->d_found, &context->limits, hits->n_items,
                                   context->n_multiprocessors, hits->stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(hits->h_found, hits->d_found, found_len(n_behind_count),
+    if (error == cudaSuccess) {
+        deliver_kernel<<<1, DELIVER_THREADS, 0, hits->stream>>>(
+            hits->d_found, hits->h_found, by_copy ? 0 : hits->n_along, hits->stay);
+        error = cudaGetLastError();
+        hits->is_clear = error == cudaSuccess && !hits->stay;
+    }
+    if (error == cudaSuccess && by_copy)
+        error = cudaMemcpyAsync(to, hits->d_found->hit, hits->n_along * sizeof *to,
                                 cudaMemcpyDeviceToHost, hits->stream);
-    if (error == cudaSuccess && hits->cross_to_out)
-        error = cudaMemcpyAsync(hits->out->hit, hits->d_found->hit,
-                                hits->n_along * sizeof *hits->out->hit, cudaMemcpyDeviceToHost,
-                                hits->stream);
     if (error == cudaSuccess)
         error = cudaEventRecord(hits->done, hits->stream);
     return cuda_status(error, "launching a kernel", NULL);
-}
-
-/* Hits `first` to n - 1, which did not cross with the count. A copy to memory that is not pinned
- * returns when it is done, so all that is on the stream before it has to be. */
-static enum sl_status fetch_hits(struct cuda_hits *hits, const struct sl_limits *limits,
-                                 uint32_t first, uint32_t n)
-{
-    enum sl_status status = cuda_wait_for_stream(hits->stream, limits);
-
-    if (status == SL_OK)
-        status = cuda_status(cudaMemcpyAsync(hits->out->hit + first, hits->d_found->hit + first,
-                                             (n - first) * sizeof *hits->out->hit,
-                                             cudaMemcpyDeviceToHost, hits->stream),
-                             "copying hits back", NULL);
-    return status == SL_OK ? cuda_wait_for_stream(hits->stream, limits) : status;
 }
 
 static enum sl_status wait_for_hits(struct cuda_hits *hits, const struct sl_limits *limits)
@@ -423,6 +450,7 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits, const struct sl_limi
     if (status != SL_OK)
         return status;
     out->n = hits->h_found->n;
+    hits->n_before = at_most(hits->cap, out->n);
 
     if (hits->stay)
         return out->n > hits->cap ? SL_EOVERFLOW : SL_OK;
@@ -434,8 +462,9 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits, const struct sl_limi
     expect_hits(hits, n_kept);
     if (n_along > 0 && !hits->cross_to_out)
         memcpy(out->hit, hits->h_found->hit, n_along * sizeof *out->hit);
-    if (n > n_along)
-        status = fetch_hits(hits, limits, n_along, n);
+    if (n > n_along) /* what did not cross with the count */
+        status = cuda_fetch(out->hit + n_along, hits->d_found->hit + n_along,
+                            (n - n_along) * sizeof *out->hit, hits->stream, limits);
     return status == SL_OK && out->n > n ? SL_EOVERFLOW : status;
 }
 

@@ -25,6 +25,9 @@ enum sl_status cuda_take(void **d_memory, size_t len, const char *what, struct s
 /* Frees it, unless the device hangs. Accepts NULL. */
 void cuda_free(void *d_memory, int device);
 
+/* Frees what cudaHostAlloc gave, unless some device hangs: it may write there. Accepts NULL. */
+void cuda_free_host(void *h_memory);
+
 /* Makes the device the current one of this thread. SL_EDEVICE, also where it hangs. */
 enum sl_status cuda_choose(int device, struct sl_diag *diag);
 
@@ -32,7 +35,15 @@ enum sl_status cuda_choose(int device, struct sl_diag *diag);
 enum sl_status cuda_wait_for_event(cudaEvent_t event, const struct sl_limits *limits);
 enum sl_status cuda_wait_for_stream(cudaStream_t stream, const struct sl_limits *limits);
 
-/* Hits as they cross back: one block, so that one copy carries the count and the first of them. */
+/* Without rests, for what takes microseconds. */
+enum sl_status cuda_spin_for_event(cudaEvent_t event, const struct sl_limits *limits);
+
+/* Copies to the host what lies on the device when all before it on the stream is done, and waits
+ * for it, both as long as the limits say. */
+enum sl_status cuda_fetch(void *to, const void *d_from, size_t len, cudaStream_t stream,
+                          const struct sl_limits *limits);
+
+/* Hits as they cross back, with their count. */
 struct cuda_found {
     unsigned long long n; /* exact, also beyond the room */
     struct sl_hit hit[1]; /* as many as there is room for */
@@ -46,8 +57,10 @@ struct cuda_hits {
     uint32_t cap;               /* hits that d_found has room for */
     uint32_t h_cap;             /* hits that h_found has room for */
     uint32_t expected;          /* hits that the next batch may have */
+    uint32_t n_before;          /* hits that the batch before had */
     uint32_t n_along;           /* hits that cross with the count of this batch, */
     bool cross_to_out;          /* and whether right into the caller's array */
+    bool is_clear;              /* d_found->n is 0 when what is under way is done */
     struct cuda_order order;    /* none where nobody wants it */
     uint32_t n_items;           /* of this batch */
     cudaEvent_t done;

@@ -2,6 +2,7 @@
 #include "sluice/device.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,12 @@ static void describe_cpu(struct sl_device *device)
     device->memory_len = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     snprintf(device->name, sizeof device->name, "%s, %u core%s", cpu_level_name(cpu_level()), cores,
              cores == 1 ? "" : "s");
+}
+
+void device_ask_for_queues(void)
+{
+    /* The most there are; CUDA reads it when it begins. */
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 }
 
 uint32_t sl_device_list(struct sl_device *devices, uint32_t max)

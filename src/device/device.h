@@ -19,13 +19,25 @@ bool device_cuda_usable(char why[SL_WHY_LEN]);
 /* The CUDA devices, or one entry that says why there is none. Returns how many there are. */
 uint32_t device_cuda_list(struct sl_device *devices, uint32_t max);
 
-/* Host memory that GPUs read directly; NULL where there is none left. free accepts NULL. */
+/* For a program's begin, before it has threads and before CUDA is used: streams are to have queues
+ * of a GPU of their own. By default all share eight, and what waits in one holds up what is behind
+ * it. Leaves alone what the user has set. */
+void device_ask_for_queues(void);
+
+/* What this thread asks of CUDA is asked of this GPU; by default it is the first, which may be none
+ * of those that work. */
+void device_use(int device);
+
+/* Host memory that GPUs read directly; NULL where there is none left. Where a GPU was lost, and
+ * CUDA pins nothing any more, it is ordinary memory. free accepts NULL, and leaves alone what a GPU
+ * that hangs may still use. */
 void *device_pinned_alloc(size_t len);
 void device_pinned_free(void *memory, size_t len);
 
-/* Memory of a GPU; NULL where there is none left. free accepts NULL. */
+/* Memory of a GPU; NULL where there is none left. free accepts NULL, and leaves alone what is of
+ * one that hangs. */
 void *device_alloc(int device, size_t len);
-void device_free(void *d_memory);
+void device_free(int device, void *d_memory);
 
 /* What a device's link and memory give, by its clock. */
 enum device_ceiling {
@@ -47,6 +59,9 @@ void device_ceilings_close(struct device_ceilings *at);
 
 /* The best of several runs of DEVICE_LINK_TO, 0 where it cannot be measured. */
 double device_link_rate(int device, size_t block_len);
+
+/* The same while back_len bytes, no more than a block, come back for each block. */
+double device_link_rate_beside(int device, size_t block_len, size_t back_len);
 
 /* What lies between two marks on a stream (cudaStream_t), by the GPU's clock. open: NULL where it
  * fails; seconds waits for the end, 0 where there was an error; close accepts NULL. */

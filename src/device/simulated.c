@@ -23,6 +23,7 @@ enum sl_status __wrap_sl_stage_open(struct sl_stage **stage, const struct sl_lim
                                     struct sl_diag *diag);
 enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                       struct sl_batch *view);
+enum sl_status __wrap_sl_stage_view(struct sl_stage *stage, uint32_t number, struct sl_batch *view);
 enum sl_status __wrap_sl_stage_wait(struct sl_stage *stage);
 void __wrap_sl_stage_close(struct sl_stage *stage);
 const struct sl_backend *__wrap_sl_engine_choose(const struct sl_engine *engine,
@@ -242,6 +243,7 @@ struct sl_stage {
     struct sl_limits limits;
     uint8_t *block;
     struct sl_batch host; /* what was uploaded; it has arrived where `queued` is false */
+    struct sl_batch view;
     struct columns at;
     bool queued;
     struct context *queue[QUEUE_MAX];
@@ -372,7 +374,16 @@ enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_ba
     view->host_payload = batch->payload;
     view->host_overlap = batch->overlap;
     view->host_packet = batch->packet;
+    stage->view = *view;
     return SL_OK;
+}
+
+/* On the same stream: engines one after the other are an order that side by side may have. */
+enum sl_status __wrap_sl_stage_view(struct sl_stage *stage, uint32_t number, struct sl_batch *view)
+{
+    (void)number;
+    *view = stage->view;
+    return device_is_hung(stage->limits.device) ? SL_EDEVICE : SL_OK;
 }
 
 enum sl_status __wrap_sl_stage_wait(struct sl_stage *stage)
@@ -577,13 +588,14 @@ const struct sl_backend *__wrap_sl_engine_choose(const struct sl_engine *engine,
     if (kind == SL_DEVICE_CPU || n_devices == 0 || real == NULL)
         return __real_sl_engine_choose(engine, kind, why);
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < N_ENGINES; i++)
-        if (engines[i].engine == NULL || engines[i].engine == engine) {
+    for (size_t i = 0; i < N_ENGINES && chosen == NULL; i++) {
+        if (engines[i].engine == NULL) { /* once: contexts that are opened meanwhile read it */
             engines[i].engine = engine;
             engines[i].real = real;
-            chosen = &engines[i].backend;
-            break;
         }
+        if (engines[i].engine == engine)
+            chosen = &engines[i].backend;
+    }
     pthread_mutex_unlock(&lock);
     if (chosen == NULL && why != NULL)
         snprintf(why, SL_WHY_LEN, "more engines than are simulated");

@@ -9,7 +9,10 @@
 struct sl_stage {
     struct sl_limits limits;
     cudaStream_t stream;
-    uint8_t *d_block; /* arena, and the columns behind it */
+    uint8_t *d_block;                        /* arena, and the columns behind it */
+    struct sl_batch view;                    /* of the last upload */
+    cudaStream_t others[SL_STAGE_VIEWS_MAX]; /* of further views, or NULL */
+    cudaEvent_t mark;                        /* on a stream, for another to wait for */
 };
 
 static enum sl_status take_memory(struct sl_stage *stage, struct sl_diag *diag)
@@ -20,6 +23,9 @@ static enum sl_status take_memory(struct sl_stage *stage, struct sl_diag *diag)
     if (status == SL_OK)
         status = cuda_status(cudaStreamCreateWithFlags(&stage->stream, cudaStreamNonBlocking),
                              "making a stream", diag);
+    if (status == SL_OK)
+        status = cuda_status(cudaEventCreateWithFlags(&stage->mark, cudaEventDisableTiming),
+                             "making an event", diag);
     if (status == SL_OK)
         status = cuda_take((void **)&stage->d_block, len, "a batch", diag);
     if (status != SL_OK)
@@ -55,6 +61,26 @@ static cudaError_t copy_in(struct sl_stage *stage, size_t at, const void *from, 
                                       stage->stream);
 }
 
+static cudaError_t wait_for(struct sl_stage *stage, cudaStream_t waits, cudaStream_t other)
+{
+    const cudaError_t error = cudaEventRecord(stage->mark, other);
+
+    return error == cudaSuccess ? cudaStreamWaitEvent(waits, stage->mark, 0) : error;
+}
+
+/* What is under way on further views comes before all that is queued from now on. */
+static cudaError_t join_views(struct sl_stage *stage)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (int i = 0; i < SL_STAGE_VIEWS_MAX && error == cudaSuccess; i++)
+        if (stage->others[i] != NULL && cudaStreamQuery(stage->others[i]) != cudaSuccess) {
+            (void)cudaGetLastError(); /* that it goes on is no error */
+            error = wait_for(stage, stage->stream, stage->others[i]);
+        }
+    return error;
+}
+
 /* One copy for items and short columns, where they can be laid behind the items: each costs as much
  * as 140 KB, beside what it carries. */
 static cudaError_t copy_batch(struct sl_stage *stage, const struct sl_batch *batch,
@@ -64,11 +90,12 @@ static cudaError_t copy_batch(struct sl_stage *stage, const struct sl_batch *bat
     const unsigned n = columns_of(column, batch, at);
     const unsigned n_packed = columns_pack(batch, column, n);
 
-    cudaError_t error =
-        copy_in(stage, 0, batch->bytes, columns_packed_len(batch, column, n_packed));
+    cudaError_t error = join_views(stage);
+    if (error == cudaSuccess)
+        error = copy_in(stage, 0, batch->bytes, columns_packed_len(batch, column, n_packed));
     for (unsigned i = n_packed; i < n && error == cudaSuccess; i++)
         error = copy_in(stage, column[i].at, column[i].from, column[i].len);
-    return error;
+    return error == cudaSuccess ? cudaEventRecord(stage->mark, stage->stream) : error;
 }
 
 enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
@@ -102,22 +129,60 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
     view->host_payload = batch->payload;
     view->host_overlap = batch->overlap;
     view->host_packet = batch->packet;
+    stage->view = *view;
     return SL_OK;
+}
+
+/* Since the upload nobody has put the mark elsewhere. */
+static cudaError_t begin_view(struct sl_stage *stage, cudaStream_t *stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (*stream == NULL)
+        error = cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+    return error == cudaSuccess ? cudaStreamWaitEvent(*stream, stage->mark, 0) : error;
+}
+
+enum sl_status sl_stage_view(struct sl_stage *stage, uint32_t number, struct sl_batch *view)
+{
+    *view = stage->view;
+    if (number == 0)
+        return SL_OK;
+
+    enum sl_status status = cuda_choose(stage->limits.device, NULL);
+    if (status == SL_OK)
+        status = cuda_status(begin_view(stage, &stage->others[number]), "viewing a batch", NULL);
+    view->stream = stage->others[number];
+    return status;
 }
 
 enum sl_status sl_stage_wait(struct sl_stage *stage)
 {
-    return cuda_wait_for_stream(stage->stream, &stage->limits);
+    enum sl_status status = cuda_wait_for_stream(stage->stream, &stage->limits);
+
+    for (int i = 0; i < SL_STAGE_VIEWS_MAX && status == SL_OK; i++)
+        if (stage->others[i] != NULL)
+            status = cuda_wait_for_stream(stage->others[i], &stage->limits);
+    return status;
+}
+
+static void close_stream(struct sl_stage *stage, cudaStream_t stream)
+{
+    if (stream == NULL)
+        return;
+    (void)cuda_wait_for_stream(stream, &stage->limits); /* a run that failed may have left work */
+    (void)cudaStreamDestroy(stream);
 }
 
 void sl_stage_close(struct sl_stage *stage)
 {
     if (stage == NULL)
         return;
-    if (stage->stream != NULL) { /* a run that failed may have left it working */
-        (void)cuda_wait_for_stream(stage->stream, &stage->limits);
-        (void)cudaStreamDestroy(stage->stream);
-    }
+    close_stream(stage, stage->stream);
+    for (cudaStream_t stream : stage->others)
+        close_stream(stage, stream);
+    if (stage->mark != NULL)
+        (void)cudaEventDestroy(stage->mark);
     cuda_free(stage->d_block, stage->limits.device);
     free(stage);
 }

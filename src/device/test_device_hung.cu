@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A GPU that does not come back is left alone in time, and nothing waits for it, not even the end
- * of the process. */
+ * of the process: test_device_hung [fetch]. It hangs for all of the process, so that each test has
+ * one of its own. */
 extern "C" {
 #include "test.h"
 }
@@ -55,9 +56,41 @@ static void test_a_gpu_that_hangs_is_left_alone(void **state)
     assert_true(clock_ns() - begin < second);
 }
 
-int main(void)
+/* The copy back waits for what is before it on the stream, and no longer than it may. */
+static void test_fetching_from_one_that_hangs_ends(void **state)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_gpu_that_hangs_is_left_alone)};
+    struct sl_limits limits = {};
+    struct sl_stage *stage;
+    struct sl_batch *batch, view;
+    struct sl_diag diag = {};
+    char bytes[10];
+
+    (void)state;
+    limits.max_items = 16;
+    limits.max_bytes = 4096;
+    limits.max_wait_ms = 200;
+    assert_int_equal(sl_stage_open(&stage, &limits, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, 4096, 16, true, &diag), SL_OK);
+    sl_batch_add(batch, "some bytes", 10, 0);
+    assert_int_equal(sl_stage_upload(stage, batch, &view), SL_OK);
+    const cudaStream_t stream = (cudaStream_t)view.stream;
+    assert_int_equal(cuda_fetch(bytes, view.bytes, sizeof bytes, stream, &limits), SL_OK);
+    assert_memory_equal(bytes, "some bytes", 10);
+
+    spin<<<1, 1, 0, stream>>>(10 * second);
+    const uint64_t begin = clock_ns();
+    assert_int_equal(cuda_fetch(bytes, view.bytes, sizeof bytes, stream, &limits), SL_EDEVICE);
+    const uint64_t waited = clock_ns() - begin;
+    assert_true(waited > second / 5 && waited < second);
+    sl_batch_free(batch);
+    sl_stage_close(stage);
+    assert_true(clock_ns() - begin < second);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest hangs[] = {cmocka_unit_test(test_a_gpu_that_hangs_is_left_alone)};
+    const struct CMUnitTest fetches[] = {cmocka_unit_test(test_fetching_from_one_that_hangs_ends)};
 
     char why[SL_WHY_LEN];
 
@@ -65,5 +98,6 @@ int main(void)
         printf("skipped: %s\n", why);
         return 77;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 1 && strcmp(argv[1], "fetch") == 0 ? cmocka_run_group_tests(fetches, NULL, NULL)
+                                                     : cmocka_run_group_tests(hangs, NULL, NULL);
 }

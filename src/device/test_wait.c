@@ -42,8 +42,11 @@ static void test_what_ends_is_waited_for(void **state)
             struct work good = {asks, SL_OK, 0}, bad = {asks, SL_EDEVICE, 0};
 
             assert_int_equal(device_wait(HUNG, ms, ended, &good), SL_OK);
-            assert_int_equal(good.asked, asks + 1);
             assert_int_equal(device_wait(HUNG, ms, ended, &bad), SL_EDEVICE);
+            good.asks_left = bad.asks_left = asks;
+            assert_int_equal(device_spin(HUNG, ms, ended, &good), SL_OK);
+            assert_int_equal(device_spin(HUNG, ms, ended, &bad), SL_EDEVICE);
+            assert_int_equal(good.asked, 2 * (asks + 1));
             assert_false(device_is_hung(HUNG)); /* it failed, and in time */
         }
 }
@@ -67,6 +70,9 @@ static void test_what_does_not_end_is_given_up(void **state)
     assert_int_equal(done.asked, 0);
     assert_false(device_is_hung(WELL));
     assert_int_equal(device_wait(WELL, 0, ended, &done), SL_OK);
+    assert_int_equal(device_spin(WELL, 30, ended, &endless), SL_EDEVICE);
+    assert_true(device_is_hung(WELL));
+    device_set_hung(WELL, false);
 }
 
 static void *find_it_hung(void *argument)

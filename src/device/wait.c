@@ -46,7 +46,8 @@ static void rest(uint64_t waited)
         (void)nanosleep(&time, NULL);
 }
 
-enum sl_status device_wait(int device, uint32_t max_wait_ms, device_ended *ended, void *what)
+static enum sl_status wait_for(int device, uint32_t max_wait_ms, bool rests, device_ended *ended,
+                               void *what)
 {
     const uint64_t limit = max_wait_ms * UINT64_C(1000000);
     const uint64_t begin = clock_ns();
@@ -57,8 +58,18 @@ enum sl_status device_wait(int device, uint32_t max_wait_ms, device_ended *ended
 
         if (limit != 0 && waited > limit)
             device_set_hung(device, true);
-        else
+        else if (rests)
             rest(waited);
     }
     return status;
+}
+
+enum sl_status device_wait(int device, uint32_t max_wait_ms, device_ended *ended, void *what)
+{
+    return wait_for(device, max_wait_ms, true, ended, what);
+}
+
+enum sl_status device_spin(int device, uint32_t max_wait_ms, device_ended *ended, void *what)
+{
+    return wait_for(device, max_wait_ms, false, ended, what);
 }

@@ -29,6 +29,9 @@ typedef bool device_ended(void *what, enum sl_status *status);
  * takes. SL_EDEVICE also where the device is or becomes hung; `what` may then never end. */
 enum sl_status device_wait(int device, uint32_t max_wait_ms, device_ended *ended, void *what);
 
+/* The same without rests, which take longer than a small batch. */
+enum sl_status device_spin(int device, uint32_t max_wait_ms, device_ended *ended, void *what);
+
 #ifdef __cplusplus
 }
 #endif
