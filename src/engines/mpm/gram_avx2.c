@@ -102,11 +102,9 @@ static bool avx2_usable(char why[SL_WHY_LEN])
 static enum sl_status avx2_open(void **context, const void *table, const struct sl_limits *limits,
                                 struct sl_diag *diag)
 {
-    static struct gram_filters filters;
+    static const struct gram_filters filters = {
+        windows, runs, gram_tiny_scalar, gram_keys_scalar, gram_find_scalar, gram_compare_scalar};
 
-    filters = gram_filters_scalar;
-    filters.windows = windows;
-    filters.runs = runs;
     return gram_open(context, table, limits, &filters, diag);
 }
 

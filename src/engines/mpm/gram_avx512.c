@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The gram matcher's filters with AVX-512: 16 windows a gather, 64 bytes a compare. */
 #include <immintrin.h>
+#include <stddef.h>
 
 #include "base/cpu.h"
 #include "gram_cpu.h"
@@ -271,61 +272,142 @@ static inline void add_candidates(struct gram_candidates *out, __mmask16 found, 
     out->n += (uint32_t)__builtin_popcount(found);
 }
 
-/* Where keys do not lie where they are looked for first. Positions stay in order. */
-static __attribute__((noinline)) __m512i find_in_turn(const struct gram_view *view, __m512i key,
-                                                      __m512i entry, __mmask16 missed)
+/* Of 16 slots the keys and what is beside them; where not asked for, no key at all. */
+static inline void load_slots(const struct gram_view *view, __mmask16 some, __m512i slot,
+                              __m512i *key, __m512i *entry)
 {
-    uint32_t keys[16], entries[16];
+    const __m512i no_slot = _mm512_set1_epi64((int64_t)GRAM_NONE << 32);
+    const __m512i evens =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
+    const __m512i low = _mm512_mask_i32gather_epi64(no_slot, (__mmask8)some,
+                                                    _mm512_castsi512_si256(slot), view->slots, 8);
+    const __m512i high = _mm512_mask_i32gather_epi64(
+        no_slot, (__mmask8)(some >> 8), _mm512_extracti64x4_epi64(slot, 1), view->slots, 8);
 
-    _mm512_storeu_si512(keys, key);
-    _mm512_storeu_si512(entries, entry);
-    for (uint32_t rest = missed; rest != 0; rest &= rest - 1) {
-        const int i = __builtin_ctz(rest);
+    *key = _mm512_permutex2var_epi32(low, evens, high);
+    *entry = _mm512_permutex2var_epi32(low, odds, high);
+}
 
-        entries[i] = gram_find(view->slots, view->slots_log, keys[i]);
+/* As gram_find, of those of 16 keys that are live. */
+static inline __m512i find_16(const struct gram_view *view, __mmask16 live, __m512i key)
+{
+    const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->slots_log));
+    const __m512i mixed = _mm512_xor_si512(key, _mm512_srli_epi32(key, 15));
+    const __m512i none = _mm512_set1_epi32((int)GRAM_NONE);
+    const __m512i last = _mm512_set1_epi32((int)((1u << view->slots_log) - 1));
+    __m512i slot =
+        _mm512_srl_epi32(_mm512_mullo_epi32(mixed, _mm512_set1_epi32((int)GRAM_HASH_SLOT)), shift);
+    __m512i found = none;
+
+    for (;;) {
+        __m512i its_key, entry;
+
+        load_slots(view, live, slot, &its_key, &entry);
+        const __mmask16 equal = _mm512_mask_cmpeq_epi32_mask(live, key, its_key);
+        found = _mm512_mask_and_epi32(found, equal, entry, none);
+        /* Negative: other keys wanted this slot too, and lie behind it. */
+        live &= _mm512_movepi32_mask(entry) & ~equal;
+        if (live == 0)
+            return found;
+        slot = _mm512_and_si512(_mm512_add_epi32(slot, _mm512_set1_epi32(1)), last);
     }
-    return _mm512_loadu_si512(entries);
 }
 
 static void find(const struct gram_view *view, const struct gram_keys *keys,
                  struct gram_candidates *out)
 {
-    const __m512i hash = _mm512_set1_epi32((int)GRAM_HASH_SLOT);
-    const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->slots_log));
     const __m512i none = _mm512_set1_epi32((int)GRAM_NONE);
-    const __m512i no_slot = _mm512_set1_epi64((int64_t)GRAM_NONE << 32);
-    const __m512i evens =
-        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
 
     out->n = 0;
     for (uint32_t i = 0; i < keys->n; i += 16) {
         const __mmask16 live = first_lanes(keys->n - i);
-        const __m512i key = _mm512_maskz_loadu_epi32(live, keys->key + i);
-        const __m512i mixed = _mm512_xor_si512(key, _mm512_srli_epi32(key, 15));
-        const __m512i slot = _mm512_srl_epi32(_mm512_mullo_epi32(mixed, hash), shift);
-        const __m512i low = _mm512_mask_i32gather_epi64(
-            no_slot, (__mmask8)live, _mm512_castsi512_si256(slot), view->slots, 8);
-        const __m512i high = _mm512_mask_i32gather_epi64(
-            no_slot, (__mmask8)(live >> 8), _mm512_extracti64x4_epi64(slot, 1), view->slots, 8);
-        const __m512i entry = _mm512_permutex2var_epi32(low, odds, high);
-        const __mmask16 equal =
-            _mm512_mask_cmpeq_epi32_mask(live, key, _mm512_permutex2var_epi32(low, evens, high));
-        /* Negative: other keys wanted this slot too, and lie behind it. */
-        const __mmask16 missed = _mm512_movepi32_mask(entry) & ~equal & live;
-        __m512i known = _mm512_mask_and_epi32(none, equal, entry, none);
+        const __m512i entry = find_16(view, live, _mm512_maskz_loadu_epi32(live, keys->key + i));
 
-        if (missed != 0)
-            known = find_in_turn(view, key, known, missed);
-        add_candidates(out, _mm512_mask_cmpneq_epi32_mask(live, known, none),
-                       _mm512_maskz_loadu_epi32(live, keys->at + i), known);
+        add_candidates(out, _mm512_mask_cmpneq_epi32_mask(live, entry, none),
+                       _mm512_maskz_loadu_epi32(live, keys->at + i), entry);
     }
     for (uint32_t i = 0; i < out->n; i++)
         _mm_prefetch((const char *)&view->entries[out->entry[i]], _MM_HINT_T0);
 }
 
+/* An entry is four words of eight bytes: its bytes, its mask, and two more. */
+enum { ENTRY_WORDS = sizeof(struct gram_entry) / 8 };
+
+#define WORD_OF(field) ((int)(offsetof(struct gram_entry, field) / 8))
+#define SHIFT_OF(field) ((int)(offsetof(struct gram_entry, field) % 8 * 8))
+
+/* A word of each of eight entries. */
+static inline __m512i load_words(const struct gram_view *view, __mmask8 live, __m512i entry,
+                                 int word)
+{
+    _Static_assert(ENTRY_WORDS == 4, "an entry's number is shifted by two");
+    return _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), live, _mm512_slli_epi64(entry, 2),
+                                       (const uint64_t *)view->entries + word, 8);
+}
+
+/* As gram_fold8_unless. */
+static inline __m512i fold_unless(__mmask8 exact, __m512i text)
+{
+    const uint64_t upper = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(text, _mm512_set1_epi8('A')),
+                                                  _mm512_set1_epi8('Z' - 'A' + 1));
+    const __m512i to_lower = _mm512_maskz_mov_epi64((__mmask8)~exact, _mm512_set1_epi8(0x20));
+
+    return _mm512_mask_add_epi8(text, upper, text, to_lower);
+}
+
+static void compare(const struct gram_view *view, const uint8_t *text, enum gram_kind kind,
+                    uint8_t left_out, struct gram_candidates *candidates,
+                    struct gram_candidates *out)
+{
+    const __m512i exact = _mm512_set1_epi64((int64_t)GRAM_ENTRY_EXACT << SHIFT_OF(flags));
+    const __m512i last =
+        _mm512_set1_epi64((int64_t)(GRAM_ENTRY_LAST | left_out) << SHIFT_OF(flags));
+    const __m512i wanted = _mm512_set1_epi64((int64_t)kind << SHIFT_OF(kind));
+    const __m512i told =
+        _mm512_set1_epi64((int64_t)0xFF << SHIFT_OF(kind) | (int64_t)left_out << SHIFT_OF(flags));
+    uint32_t n = 0, n_more = 0;
+
+    for (uint32_t i = 0; i < candidates->n; i += 8) {
+        const __mmask8 live = (__mmask8)first_lanes(candidates->n - i);
+        const __m256i at = _mm256_maskz_loadu_epi32(live, candidates->at + i);
+        const __m256i number = _mm256_maskz_loadu_epi32(live, candidates->entry + i);
+        const __m512i entry = _mm512_cvtepu32_epi64(number);
+        const __m512i rest = load_words(view, live, entry, WORD_OF(flags));
+        const __m512i lead =
+            _mm512_and_si512(_mm512_srli_epi64(rest, SHIFT_OF(lead)), _mm512_set1_epi64(0xFFFF));
+        /* Where there is no such text the entry will not lie in one. */
+        const __m512i from = _mm512_max_epi64(_mm512_sub_epi64(_mm512_cvtepu32_epi64(at), lead),
+                                              _mm512_setzero_si512());
+        const __m512i given =
+            _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), live, from, text, 1);
+        const __m512i folded = fold_unless(_mm512_test_epi64_mask(rest, exact), given);
+        const __m512i differ = _mm512_and_si512(
+            _mm512_xor_si512(folded, load_words(view, live, entry, WORD_OF(bytes))),
+            load_words(view, live, entry, WORD_OF(mask)));
+        const __mmask8 equal =
+            _mm512_mask_cmpeq_epi64_mask(_mm512_mask_testn_epi64_mask(live, differ, differ),
+                                         _mm512_and_si512(rest, told), wanted);
+        const __mmask8 more = _mm512_mask_testn_epi64_mask(live, rest, last);
+
+        _mm256_storeu_si256((__m256i *)(out->at + n), _mm256_maskz_compress_epi32(equal, at));
+        _mm256_storeu_si256((__m256i *)(out->entry + n),
+                            _mm256_maskz_compress_epi32(equal, number));
+        n += (uint32_t)__builtin_popcount(equal);
+        /* No further than what has been read. */
+        _mm256_storeu_si256((__m256i *)(candidates->at + n_more),
+                            _mm256_maskz_compress_epi32(more, at));
+        _mm256_storeu_si256(
+            (__m256i *)(candidates->entry + n_more),
+            _mm256_maskz_compress_epi32(more, _mm256_add_epi32(number, _mm256_set1_epi32(1))));
+        n_more += (uint32_t)__builtin_popcount(more);
+    }
+    candidates->n = n_more;
+    out->n = n;
+}
+
 extern const struct gram_filters gram_filters_avx512;
-const struct gram_filters gram_filters_avx512 = {windows, runs, tiny, keys, find};
+const struct gram_filters gram_filters_avx512 = {windows, runs, tiny, keys, find, compare};
 
 static bool avx512_usable(char why[SL_WHY_LEN])
 {

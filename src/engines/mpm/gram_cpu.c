@@ -143,51 +143,21 @@ static void verify_matched(struct scan *scan, const struct place *place,
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* Of the candidates' entries those whose eight bytes match, and the next entries of keys that have
- * more: as good as random, so no branch on that. Returns the number of the former. */
-static uint32_t compare_entries(const struct scan *scan, enum gram_kind kind)
-{
-    struct gram_candidates *candidates = &scan->gram->candidates;
-    struct gram_candidates *matched = &scan->gram->matched;
-    const struct gram_entry *entries = scan->view->entries;
-    const uint8_t left_out = scan->left_out, last = GRAM_ENTRY_LAST | left_out;
-    uint32_t n_more = 0;
-
-    matched->n = 0;
-    for (uint32_t i = 0; i < candidates->n; i++) {
-        const uint32_t at = candidates->at[i];
-        const uint32_t number = candidates->entry[i];
-        const struct gram_entry *entry = &entries[number];
-        const uint64_t given = gram_load8(scan->bytes + (at >= entry->lead ? at - entry->lead : 0));
-        const uint64_t folded = gram_fold8_ascii(given);
-        const uint64_t text = (entry->flags & GRAM_ENTRY_EXACT) != 0 ? given : folded;
-
-        matched->at[matched->n] = at;
-        matched->entry[matched->n] = number;
-        __builtin_prefetch(scan->view->patterns + entry->pattern);
-        matched->n += (((text ^ entry->bytes) & entry->mask) == 0) & (entry->kind == kind) &
-                      ((entry->flags & left_out) == 0);
-        candidates->at[n_more] = at;
-        candidates->entry[n_more] = number + 1;
-        n_more += (entry->flags & last) == 0;
-    }
-    candidates->n = n_more;
-    return matched->n;
-}
-
 /* A candidate is its key's first entry; the next ones are looked at in rounds. */
 static void verify_candidates(struct scan *scan, enum gram_kind kind)
 {
-    const struct gram_cpu *gram = scan->gram;
+    struct gram_cpu *gram = scan->gram;
+    const struct gram_candidates *matched = &gram->matched;
 
     while (gram->candidates.n != 0 && spend(scan, gram->candidates.n)) {
-        const uint32_t n = compare_entries(scan, kind);
         struct place place;
 
-        for (uint32_t i = 0; i < n && scan->left >= 0; i++)
-            if (find_text(scan, gram->matched.at[i], &place))
-                verify_matched(scan, &place, &scan->view->entries[gram->matched.entry[i]],
-                               gram->matched.at[i]);
+        gram->filters->compare(scan->view, scan->bytes, kind, scan->left_out, &gram->candidates,
+                               &gram->matched);
+        for (uint32_t i = 0; i < matched->n && scan->left >= 0; i++)
+            if (find_text(scan, matched->at[i], &place))
+                verify_matched(scan, &place, &scan->view->entries[matched->entry[i]],
+                               matched->at[i]);
     }
 }
 

@@ -257,15 +257,15 @@ static __device__ void report_ends(struct warp *warp, const struct gram_place *p
 }
 
 /* All lanes: a literal in a run of bytes that are coarsely equal. */
-static __device__ void search_run(struct warp *warp, const struct gram_place *place, uint8_t given,
-                                  bool exact, uint32_t len, uint32_t id, const struct gram_run *run)
+static __device__ void search_run(struct warp *warp, const struct gram_place *place,
+                                  const struct gram_run_literal *literal,
+                                  const struct gram_run *run)
 {
     uint32_t before = 0; /* bytes just before these 32 that go on the run */
 
     for (uint32_t from = run->begin; from < run->end; from += 32) {
         const uint32_t at = from + warp->lane;
-        const bool takes =
-            at < run->end && gram_run_takes(given, exact, warp->scan->arena.bytes[at]);
+        const bool takes = at < run->end && gram_run_takes(literal, warp->scan->arena.bytes[at]);
         const uint32_t taken = __ballot_sync(WHOLE, takes);
         /* Lanes up to this one that end the run of taken ones here. */
         const uint32_t broken = ~taken & (lanes_below(warp->lane) | 1u << warp->lane);
@@ -273,23 +273,24 @@ static __device__ void search_run(struct warp *warp, const struct gram_place *pl
             broken == 0 ? before + warp->lane + 1 : warp->lane - (31 - __clz((int)broken));
         const uint32_t behind = at + 1 - place->span.offset;
 
-        if (takes && streak >= len && behind > place->overlap)
-            append(warp, place->item, behind, id);
+        if (takes && streak >= literal->len && behind > place->overlap)
+            append(warp, place->item, behind, literal->id);
         flush_hits(warp, 32);
         before = ~taken == 0 ? before + 32 : __clz((int)~taken);
     }
 }
 
 /* All lanes: a literal that is a run. */
-static __device__ void report_run(struct warp *warp, const struct gram_place *place, uint8_t given,
-                                  bool exact, uint32_t len, uint32_t id, const struct gram_run *run)
+static __device__ void report_run(struct warp *warp, const struct gram_place *place,
+                                  const struct gram_run_literal *literal,
+                                  const struct gram_run *run)
 {
     if (!spend(warp, gram_run_work(run)))
         return;
     if (!run->uniform)
-        search_run(warp, place, given, exact, len, id, run);
-    else if (gram_run_takes(given, exact, warp->scan->arena.bytes[run->begin]))
-        report_ends(warp, place, len, id, run);
+        search_run(warp, place, literal, run);
+    else if (gram_run_takes(literal, warp->scan->arena.bytes[run->begin]))
+        report_ends(warp, place, literal->len, literal->id, run);
 }
 
 /* All lanes: literals that are runs of this byte. */
@@ -297,26 +298,11 @@ static __device__ void report_runs(struct warp *warp, const struct gram_place *p
                                    const struct gram_run *run)
 {
     const struct gram_view *view = &warp->scan->view;
-    const struct gram_list *list = &view->body->runs;
-    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(view->body, list->entries);
+    struct gram_run_list list = gram_runs_of(view->body, byte);
+    struct gram_run_literal literal;
 
-    for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
-        const struct gram_entry *entry = &entries[i];
-
-        if (entry->len > run->end - run->begin || warp->left < 0)
-            break;
-        if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
-            report_run(warp, place, (uint8_t)entry->bytes, (entry->flags & GRAM_ENTRY_EXACT) != 0,
-                       entry->len, entry->match, run);
-            continue;
-        }
-        for (uint32_t k = view->groups[entry->match]; k < view->groups[entry->match + 1]; k++) {
-            const struct mpm_literal *literal = &view->literals[k];
-
-            report_run(warp, place, view->bytes[literal->bytes], literal->exact != 0, literal->len,
-                       literal->id, run);
-        }
-    }
+    while (warp->left >= 0 && gram_next_run(view, run, &list, &literal))
+        report_run(warp, place, &literal, run);
 }
 
 /* All lanes: gram_run_end. */

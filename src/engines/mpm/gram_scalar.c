@@ -36,8 +36,8 @@ static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *
     return n;
 }
 
-static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
-                     uint32_t *out)
+uint32_t gram_tiny_scalar(const struct gram_table *body, const uint8_t *text, uint32_t from,
+                          uint32_t to, uint32_t *out)
 {
     uint32_t n = 0;
 
@@ -93,8 +93,34 @@ void gram_find_scalar(const struct gram_view *view, const struct gram_keys *keys
     }
 }
 
-const struct gram_filters gram_filters_scalar = {windows, runs, tiny, gram_keys_scalar,
-                                                 gram_find_scalar};
+/* What matches is as good as random, and so is which entry is its key's last: no branch on that. */
+void gram_compare_scalar(const struct gram_view *view, const uint8_t *text, enum gram_kind kind,
+                         uint8_t left_out, struct gram_candidates *candidates,
+                         struct gram_candidates *out)
+{
+    const uint8_t last = GRAM_ENTRY_LAST | left_out;
+    uint32_t n = 0, n_more = 0;
+
+    for (uint32_t i = 0; i < candidates->n; i++) {
+        const uint32_t at = candidates->at[i];
+        const uint32_t number = candidates->entry[i];
+        const struct gram_entry *entry = &view->entries[number];
+        const uint64_t bytes = gram_load8(text + (at >= entry->lead ? at - entry->lead : 0));
+
+        out->at[n] = at;
+        out->entry[n] = number;
+        n += gram_bytes_match(entry, bytes, entry->bytes, entry->mask) & (entry->kind == kind) &
+             ((entry->flags & left_out) == 0);
+        candidates->at[n_more] = at;
+        candidates->entry[n_more] = number + 1;
+        n_more += (entry->flags & last) == 0;
+    }
+    candidates->n = n_more;
+    out->n = n;
+}
+
+const struct gram_filters gram_filters_scalar = {
+    windows, runs, gram_tiny_scalar, gram_keys_scalar, gram_find_scalar, gram_compare_scalar};
 
 static enum sl_status open_scalar(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)

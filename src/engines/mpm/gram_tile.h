@@ -207,6 +207,59 @@ MPM_CORE uint32_t gram_run_end(const struct gram_arena *arena, uint8_t byte, uin
     return at < end ? at : end;
 }
 
+/* A literal that is a run of a byte, or of both its cases. */
+struct gram_run_literal {
+    uint8_t byte;
+    bool exact; /* case counts */
+    uint32_t len;
+    uint32_t id;
+};
+
+/* Goes over the literals that are runs of a byte, shortest first. */
+struct gram_run_list {
+    uint32_t entry, last_entry;
+    uint32_t literal, last_literal; /* of the group at hand */
+};
+
+MPM_CORE struct gram_run_list gram_runs_of(const struct gram_table *body, uint8_t byte)
+{
+    struct gram_run_list list = {body->runs.begin[byte], body->runs.begin[byte + 1], 0, 0};
+
+    return list;
+}
+
+/* The next one; false: no other is short enough for the run. */
+MPM_CORE bool gram_next_run(const struct gram_view *view, const struct gram_run *run,
+                            struct gram_run_list *at, struct gram_run_literal *next)
+{
+    const struct gram_entry *entries =
+        (const struct gram_entry *)mpm_at(view->body, view->body->runs.entries);
+
+    while (at->literal == at->last_literal) {
+        const struct gram_entry *entry = &entries[at->entry];
+
+        if (at->entry == at->last_entry || entry->len > run->end - run->begin)
+            return false;
+        at->entry++;
+        if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
+            next->byte = (uint8_t)entry->bytes;
+            next->exact = (entry->flags & GRAM_ENTRY_EXACT) != 0;
+            next->len = entry->len;
+            next->id = entry->match;
+            return true;
+        }
+        at->literal = view->groups[entry->match];
+        at->last_literal = view->groups[entry->match + 1];
+    }
+
+    const struct mpm_literal *literal = &view->literals[at->literal++];
+    next->byte = view->bytes[literal->bytes];
+    next->exact = literal->exact != 0;
+    next->len = literal->len;
+    next->id = literal->id;
+    return true;
+}
+
 /* What a literal costs there. */
 MPM_CORE uint32_t gram_run_work(const struct gram_run *run)
 {
@@ -226,9 +279,9 @@ MPM_CORE uint32_t gram_run_ends(const struct gram_place *place, const struct gra
 }
 
 /* Whether a byte goes on a run that is a literal. */
-MPM_CORE bool gram_run_takes(uint8_t given, bool exact, uint8_t byte)
+MPM_CORE bool gram_run_takes(const struct gram_run_literal *literal, uint8_t byte)
 {
-    return exact ? byte == given : mpm_fold(byte) == mpm_fold(given);
+    return literal->exact ? byte == literal->byte : mpm_fold(byte) == mpm_fold(literal->byte);
 }
 
 #endif

@@ -125,23 +125,23 @@ static void push_passed(struct warp *warp, uint32_t at)
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* A literal in a run of bytes that are coarsely equal. */
-static void search_run(const struct scan *scan, const struct gram_place *place, uint8_t given,
-                       bool exact, uint32_t len, uint32_t id, const struct gram_run *run)
+static void search_run(const struct scan *scan, const struct gram_place *place,
+                       const struct gram_run_literal *literal, const struct gram_run *run)
 {
     uint32_t streak = 0;
 
     for (uint32_t at = run->begin; at < run->end; at++) {
         const uint32_t behind = at + 1 - place->span.offset;
 
-        streak = gram_run_takes(given, exact, scan->arena.bytes[at]) ? streak + 1 : 0;
-        if (streak >= len && behind > place->overlap)
-            cpu_hits_append(scan->hits, place->item, behind, id);
+        streak = gram_run_takes(literal, scan->arena.bytes[at]) ? streak + 1 : 0;
+        if (streak >= literal->len && behind > place->overlap)
+            cpu_hits_append(scan->hits, place->item, behind, literal->id);
     }
 }
 
 /* A literal that is a run. */
-static void report_run(struct warp *warp, const struct gram_place *place, uint8_t given, bool exact,
-                       uint32_t len, uint32_t id, const struct gram_run *run)
+static void report_run(struct warp *warp, const struct gram_place *place,
+                       const struct gram_run_literal *literal, const struct gram_run *run)
 {
     const struct scan *scan = warp->scan;
     uint32_t first;
@@ -149,12 +149,12 @@ static void report_run(struct warp *warp, const struct gram_place *place, uint8_
     if (!spend(warp, gram_run_work(run)))
         return;
     if (!run->uniform) {
-        search_run(scan, place, given, exact, len, id, run);
-    } else if (gram_run_takes(given, exact, scan->arena.bytes[run->begin])) {
-        const uint32_t n = gram_run_ends(place, run, len, &first);
+        search_run(scan, place, literal, run);
+    } else if (gram_run_takes(literal, scan->arena.bytes[run->begin])) {
+        const uint32_t n = gram_run_ends(place, run, literal->len, &first);
 
         for (uint32_t i = 0; i < n; i++)
-            cpu_hits_append(scan->hits, place->item, first + i, id);
+            cpu_hits_append(scan->hits, place->item, first + i, literal->id);
     }
 }
 
@@ -162,26 +162,11 @@ static void report_runs(struct warp *warp, const struct gram_place *place, uint8
                         const struct gram_run *run)
 {
     const struct gram_view *view = &warp->scan->view;
-    const struct gram_list *list = &view->body->runs;
-    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(view->body, list->entries);
+    struct gram_run_list list = gram_runs_of(view->body, byte);
+    struct gram_run_literal literal;
 
-    for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1]; i++) {
-        const struct gram_entry *entry = &entries[i];
-
-        if (entry->len > run->end - run->begin || warp->left < 0)
-            break;
-        if ((entry->flags & GRAM_ENTRY_GROUP) == 0) {
-            report_run(warp, place, (uint8_t)entry->bytes, (entry->flags & GRAM_ENTRY_EXACT) != 0,
-                       entry->len, entry->match, run);
-            continue;
-        }
-        for (uint32_t k = view->groups[entry->match]; k < view->groups[entry->match + 1]; k++) {
-            const struct mpm_literal *literal = &view->literals[k];
-
-            report_run(warp, place, view->bytes[literal->bytes], literal->exact != 0, literal->len,
-                       literal->id, run);
-        }
-    }
+    while (warp->left >= 0 && gram_next_run(view, run, &list, &literal))
+        report_run(warp, place, &literal, run);
 }
 
 static uint32_t end_of_run(struct warp *warp, uint8_t byte, uint64_t coarse, uint32_t at,

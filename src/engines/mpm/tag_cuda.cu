@@ -114,9 +114,9 @@ static enum sl_status tag_submit(void *context, const struct sl_batch *batch, st
     return cuda_submit_end(tag->cuda);
 }
 
-static cudaError_t fetch(void *to, const void *d_from, size_t len, const struct sl_batch *batch)
+static enum sl_status fetch(const struct tag_cuda *tag, void *to, const void *d_from, size_t len)
 {
-    return cudaMemcpyAsync(to, d_from, len, cudaMemcpyDeviceToHost, (cudaStream_t)batch->stream);
+    return cuda_fetch(to, d_from, len, (cudaStream_t)tag->batch.stream, &tag->cuda->limits);
 }
 
 /* Finds the batch's bytes on the host, or brings them there. */
@@ -124,7 +124,6 @@ static enum sl_status find_host(struct tag_cuda *tag)
 {
     const struct sl_batch *batch = &tag->batch;
     struct sl_batch *host = &tag->host;
-    cudaError_t error;
 
     *host = tag->fetched;
     host->n_items = batch->n_items;
@@ -135,14 +134,12 @@ static enum sl_status find_host(struct tag_cuda *tag)
         host->overlap = batch->host_overlap;
         return SL_OK;
     }
-    error = fetch(host->bytes, batch->bytes, batch->bytes_len, batch);
-    if (error == cudaSuccess)
-        error = fetch(host->payload, batch->payload, batch->n_items * sizeof *host->payload, batch);
-    if (error == cudaSuccess && batch->has_overlap)
-        error = fetch(host->overlap, batch->overlap, batch->n_items * sizeof *host->overlap, batch);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize((cudaStream_t)batch->stream);
-    return cuda_status(error, "copying a batch back", NULL);
+    enum sl_status status = fetch(tag, host->bytes, batch->bytes, batch->bytes_len);
+    if (status == SL_OK)
+        status = fetch(tag, host->payload, batch->payload, batch->n_items * sizeof *host->payload);
+    if (status == SL_OK && batch->has_overlap)
+        status = fetch(tag, host->overlap, batch->overlap, batch->n_items * sizeof *host->overlap);
+    return status;
 }
 
 static enum sl_status tag_wait(void *context)
