@@ -15,7 +15,7 @@
 #define EVERY_BASE UINT64_C(0x9E3779B97F4A7C15)
 
 /* EVERY_BASE to the power of a window's length. */
-SAMPLING_CORE uint64_t every_power(uint32_t window)
+CORE uint64_t every_power(uint32_t window)
 {
     uint64_t power = 1;
 
@@ -24,7 +24,7 @@ SAMPLING_CORE uint64_t every_power(uint32_t window)
     return power;
 }
 
-SAMPLING_CORE uint64_t every_begin(const uint8_t *at, uint32_t window)
+CORE uint64_t every_begin(const uint8_t *at, uint32_t window)
 {
     uint64_t sum = 0;
 
@@ -34,18 +34,18 @@ SAMPLING_CORE uint64_t every_begin(const uint8_t *at, uint32_t window)
 }
 
 /* From the window at `at` to the next. */
-SAMPLING_CORE uint64_t every_roll(uint64_t sum, const uint8_t *at, uint32_t window, uint64_t power)
+CORE uint64_t every_roll(uint64_t sum, const uint8_t *at, uint32_t window, uint64_t power)
 {
     return sum * EVERY_BASE + (at[window] - at[0] * power);
 }
 
-SAMPLING_CORE uint64_t every_fingerprint(uint64_t sum)
+CORE uint64_t every_fingerprint(uint64_t sum)
 {
     return sum ^ sum >> 32;
 }
 
 /* Where a lane's strip of a tile of n positions begins; its end is the next lane's begin. */
-SAMPLING_CORE uint32_t every_strip(uint32_t n, uint32_t lane)
+CORE uint32_t every_strip(uint32_t n, uint32_t lane)
 {
     const uint32_t begin = (n + 31) / 32 * lane;
 

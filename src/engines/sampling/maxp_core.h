@@ -21,12 +21,12 @@ enum { MAXP_VALUE_LEN = 4 }; /* bytes that a value is made of */
  */
 #define MAXP_TURN UINT32_C(0xFF000000)
 
-SAMPLING_CORE uint32_t maxp_push(uint32_t bytes, uint8_t byte)
+CORE uint32_t maxp_push(uint32_t bytes, uint8_t byte)
 {
     return bytes << 8 | byte;
 }
 
-SAMPLING_CORE uint32_t maxp_value(const uint8_t *at)
+CORE uint32_t maxp_value(const uint8_t *at)
 {
 #ifdef __CUDA_ARCH__
     uint32_t bytes = 0;
@@ -45,8 +45,8 @@ SAMPLING_CORE uint32_t maxp_value(const uint8_t *at)
 /* Two chosen positions are more than `reach` apart, so each block of reach + 1 positions holds at
  * most one: the first of its highest. Whether there is one, for a block that begins before
  * n_positions. */
-SAMPLING_CORE bool maxp_block(const uint8_t *payload, uint64_t n_positions, uint32_t reach,
-                              uint64_t block, uint32_t *chosen)
+CORE bool maxp_block(const uint8_t *payload, uint64_t n_positions, uint32_t reach, uint64_t block,
+                     uint32_t *chosen)
 {
     const uint64_t begin = block * (reach + 1);
     const uint64_t end = begin + reach + 1 < n_positions ? begin + reach + 1 : n_positions;
@@ -76,7 +76,7 @@ SAMPLING_CORE bool maxp_block(const uint8_t *payload, uint64_t n_positions, uint
 }
 
 /* Blocks of an item. */
-SAMPLING_CORE uint64_t maxp_blocks(uint64_t n_positions, uint32_t reach)
+CORE uint64_t maxp_blocks(uint64_t n_positions, uint32_t reach)
 {
     return (n_positions + reach) / (reach + 1);
 }

@@ -159,4 +159,32 @@ static inline void rabin_sieve_take(struct rabin_sieve *sieve,
     rabin_sieve_flush(sieve);
 }
 
+/* Filters the arena up to `end`, and takes the candidates; n_pairs: words of the window, by two. */
+typedef void rabin_sieve_scan(struct rabin_sieve *sieve, uint32_t end, uint32_t window,
+                              int n_pairs);
+
+/* Calls it with a constant number of words, of which it makes a loop each. */
+static inline __attribute__((always_inline)) enum sl_status
+rabin_sieve_run(struct cpu_context *cpu, const struct sl_batch *batch, struct sl_hits *hits,
+                rabin_sieve_scan *scan)
+{
+    struct rabin_sieve sieve;
+
+    if (batch->n_items == 0)
+        return SL_OK;
+
+    const uint32_t end = rabin_sieve_init(&sieve, rabin_table(cpu->table), batch, hits);
+    const uint32_t window = sieve.table->head.window;
+
+    if (window <= 16)
+        scan(&sieve, end, window, 1);
+    else if (window <= 32)
+        scan(&sieve, end, window, 2);
+    else if (window <= 48)
+        scan(&sieve, end, window, 3);
+    else
+        scan(&sieve, end, window, 4);
+    return SL_OK;
+}
+
 #endif

@@ -110,23 +110,7 @@ static inline __attribute__((always_inline)) void scan(struct rabin_sieve *sieve
 static enum sl_status avx512_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                   struct sl_hits *hits)
 {
-    struct rabin_sieve sieve;
-
-    if (batch->n_items == 0)
-        return SL_OK;
-
-    const uint32_t end = rabin_sieve_init(&sieve, rabin_table(cpu->table), batch, hits);
-    const uint32_t window = sieve.table->head.window;
-
-    if (window <= 16)
-        scan(&sieve, end, window, 1);
-    else if (window <= 32)
-        scan(&sieve, end, window, 2);
-    else if (window <= 48)
-        scan(&sieve, end, window, 3);
-    else
-        scan(&sieve, end, window, 4);
-    return SL_OK;
+    return rabin_sieve_run(cpu, batch, hits, scan);
 }
 
 static bool avx512_usable(char why[SL_WHY_LEN])

@@ -15,8 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/core.h"
 #include "rabin_filter.h"
 #include "sampling_table.h"
+#include "sluice/batch.h"
 
 struct rabin_table {
     struct sl_sampling_table head;
@@ -39,33 +41,44 @@ struct rabin_table {
     struct rabin_filter filter;
 };
 
-#ifdef __CUDACC__
-#define RABIN_CORE static __host__ __device__ inline
-#else
-#define RABIN_CORE static inline
-#endif
-
-RABIN_CORE const struct rabin_table *rabin_table(const void *table)
+CORE const struct rabin_table *rabin_table(const void *table)
 {
     return (const struct rabin_table *)table;
 }
 
 /* Appends a byte to what the fingerprint is of. */
-RABIN_CORE uint64_t rabin_push(const struct rabin_table *table, uint64_t fingerprint, uint8_t byte)
+CORE uint64_t rabin_push(const struct rabin_table *table, uint64_t fingerprint, uint8_t byte)
 {
     return (fingerprint << 8 | byte) ^ table->push[fingerprint >> table->shift];
 }
 
 /* A window one byte on: the oldest byte is taken away before another comes in. Two tables. */
-RABIN_CORE uint64_t rabin_slide(const uint64_t push[256], const uint64_t oldest[256],
-                                uint32_t shift, uint64_t fingerprint, uint8_t old, uint8_t byte)
+CORE uint64_t rabin_slide(const uint64_t push[256], const uint64_t oldest[256], uint32_t shift,
+                          uint64_t fingerprint, uint8_t old, uint8_t byte)
 {
     const uint64_t rest = fingerprint ^ oldest[old];
 
     return (rest << 8 | byte) ^ push[rest >> shift];
 }
 
-RABIN_CORE bool rabin_chosen(const struct rabin_table *table, uint64_t fingerprint)
+/* The last of n_items whose payload begins at or before `at` in the arena, or the first. Payloads
+ * ascend. */
+CORE uint32_t rabin_find_item(const struct sl_span *payload, uint32_t n_items, uint64_t at)
+{
+    uint32_t low = 0, high = n_items - 1;
+
+    while (low < high) {
+        const uint32_t middle = high - (high - low) / 2;
+
+        if (payload[middle].offset <= at)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+CORE bool rabin_chosen(const struct rabin_table *table, uint64_t fingerprint)
 {
     return (fingerprint & table->mask) == table->magic;
 }

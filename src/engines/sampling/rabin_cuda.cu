@@ -240,8 +240,19 @@ static __device__ void read_step(const struct warp *warp, uint32_t slot,
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* All lanes: the windows that end in the tile at `at`. FAR: they are longer than a step; SHIFTED:
- * and not as long as whole steps. */
+/* All lanes: the first steps of the tile at `at` are on their way. FAR: windows are longer than a
+ * step. */
+template <bool FAR> static __device__ void fetch_first(const struct warp *warp, uint32_t at)
+{
+    if (FAR)
+        fetch_step(warp, at - 2 * RABIN_STEP, 0);
+    fetch_step(warp, at - RABIN_STEP, 1);
+    if (!FAR)
+        fetch_step(warp, at, 0);
+}
+
+/* All lanes: the windows that end in the tile at `at`, whose first steps are on their way. SHIFTED:
+ * windows are not as long as whole steps. */
 template <bool FAR, bool SHIFTED>
 static __device__ void scan_tile(struct warp *warp, struct rabin_lane *lane, uint32_t at)
 {
@@ -254,12 +265,10 @@ static __device__ void scan_tile(struct warp *warp, struct rabin_lane *lane, uin
 
     rabin_clear(lane);
     if (FAR) {
-        fetch_step(warp, at - 2 * RABIN_STEP, 0);
-        read_step<0>(warp, 0, before);
+        read_step<1>(warp, 0, before);
+        fetch_step(warp, at, 0);
         rabin_enter(lane, &warp->scan->form, before, from);
     }
-    fetch_step(warp, at - RABIN_STEP, 1);
-    fetch_step(warp, at, 0);
     read_step<1>(warp, 1, old);
     rabin_enter(lane, &warp->scan->form, old, FAR ? 0 : from);
     rabin_add_magic(lane, &warp->scan->form);
@@ -313,18 +322,24 @@ static __global__ void __launch_bounds__(block<COLUMNS>::WARPS * 32)
     const uint32_t n_warps = block<COLUMNS>::WARPS * gridDim.x;
     const bool more = scan.split.n_tiles > n_warps;
     struct warp warp = {&scan, find_room<COLUMNS>(threadIdx.x / 32), threadIdx.x % 32, 0};
+    const uint32_t tile_len = RABIN_WARP * scan.split.range_len;
+    uint32_t tile = threadIdx.x / 32 * gridDim.x + blockIdx.x;
     struct rabin_lane lane;
 
+    if (tile < scan.split.n_tiles) /* bytes cross while the tables are filled */
+        fetch_first<FAR>(&warp, tile * tile_len);
     fill_tables<COLUMNS>(scan.table);
     lane.columns = find_columns<COLUMNS>(warp.id);
     /* Look-ups name no memory, so that they can be moved freely: not before the tables are filled.
      */
     asm volatile("" : "+r"(lane.columns.push), "+r"(lane.columns.left)::"memory");
-    for (uint32_t tile = threadIdx.x / 32 * gridDim.x + blockIdx.x; tile < scan.split.n_tiles;) {
+    while (tile < scan.split.n_tiles) {
         const uint32_t ticket = more ? take_ticket(&warp) : 0;
 
-        scan_tile<FAR, SHIFTED>(&warp, &lane, tile * RABIN_WARP * scan.split.range_len);
+        scan_tile<FAR, SHIFTED>(&warp, &lane, tile * tile_len);
         tile = more ? n_warps + __shfl_sync(WHOLE, ticket, 0) : scan.split.n_tiles;
+        if (tile < scan.split.n_tiles)
+            fetch_first<FAR>(&warp, tile * tile_len);
     }
     if (warp.n_queued != 0)
         take_queued(&warp, &lane.columns, warp.n_queued);

@@ -35,17 +35,8 @@ static inline struct rabin_cursor rabin_cursor_at(const struct sl_sampling_table
                                                   const struct sl_batch *batch, uint64_t begin)
 {
     struct rabin_cursor cursor = {.batch = batch, .table = table};
-    uint32_t low = 0, high = batch->n_items - 1;
 
-    while (low < high) {
-        const uint32_t middle = high - (high - low) / 2;
-
-        if (batch->payload[middle].offset <= begin)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    rabin_cursor_set(&cursor, low);
+    rabin_cursor_set(&cursor, rabin_find_item(batch->payload, batch->n_items, begin));
     return cursor;
 }
 

@@ -21,13 +21,13 @@
 
 #include "base/diag.h"
 #include "device/cuda_internal.h"
+#include "rabin_buckets.h"
 #include "rabin_core.h"
 #include "sluice/sampling.h"
 
 enum {
     BLOCK = 128,         /* threads, as the paper has it */
     BLOCKS_PER_SM = 16,  /* as many as hold all threads of a multiprocessor */
-    N_BUCKETS = 128,     /* of lengths: the paper's figure 9 */
     LENGTHS_BLOCK = 256, /* threads */
     CHUNK = 16,          /* bytes */
     KEY_BITS = 16        /* of a length that is sorted by: longer ones are alike */
@@ -43,8 +43,8 @@ struct packets {
 
 /* The index that sorting makes, and what it needs on the way. */
 struct sorting {
-    uint32_t lengths[2];        /* the least, and the greatest */
-    uint32_t counts[N_BUCKETS]; /* items of a bucket; then where the bucket begins */
+    uint32_t lengths[2];            /* the least, and the greatest */
+    uint32_t counts[RABIN_BUCKETS]; /* items of a bucket; then where the bucket begins */
 };
 
 struct sorted {
@@ -129,10 +129,7 @@ static __global__ void __launch_bounds__(LENGTHS_BLOCK)
 
 static __device__ uint32_t bucket_of(const struct sorting *sorting, uint32_t len)
 {
-    const uint32_t least = sorting->lengths[0], most = sorting->lengths[1];
-
-    return most == least ? 0
-                         : (uint32_t)((uint64_t)(len - least) * (N_BUCKETS - 1) / (most - least));
+    return rabin_bucket_of(RABIN_BUCKETS, sorting->lengths[0], sorting->lengths[1], len);
 }
 
 /* Listing 3. */
@@ -146,13 +143,13 @@ static __global__ void __launch_bounds__(LENGTHS_BLOCK)
 }
 
 /* One block, a thread a bucket: counts become where their buckets begin. */
-static __global__ void __launch_bounds__(N_BUCKETS) rabin_prefix_kernel(struct sorting *sorting)
+static __global__ void __launch_bounds__(RABIN_BUCKETS) rabin_prefix_kernel(struct sorting *sorting)
 {
-    __shared__ uint32_t sums[N_BUCKETS];
+    __shared__ uint32_t sums[RABIN_BUCKETS];
     const uint32_t own = sorting->counts[threadIdx.x];
 
     sums[threadIdx.x] = own;
-    for (uint32_t step = 1; step < N_BUCKETS; step *= 2) {
+    for (uint32_t step = 1; step < RABIN_BUCKETS; step *= 2) {
         __syncthreads();
         const uint32_t before = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
         __syncthreads();
@@ -503,7 +500,7 @@ static void sort_by_buckets(const struct rabin_packet *packet, const struct pack
     rabin_lengths_kernel<<<n_blocks, LENGTHS_BLOCK, 0, stream>>>(*packets, sorting);
     rabin_assign_kernel<<<n_blocks, LENGTHS_BLOCK, 0, stream>>>(*packets, sorting,
                                                                 packet->d_places);
-    rabin_prefix_kernel<<<1, N_BUCKETS, 0, stream>>>(sorting);
+    rabin_prefix_kernel<<<1, RABIN_BUCKETS, 0, stream>>>(sorting);
     rabin_sort_kernel<<<n_blocks, LENGTHS_BLOCK, 0, stream>>>(*packets, sorting, packet->d_places,
                                                               packet->d_sorted);
 }

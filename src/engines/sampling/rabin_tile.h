@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "rabin_core.h"
-#include "sluice/batch.h"
 
 enum {
     RABIN_STEP = 32, /* bytes that a lane takes at a time */
@@ -52,7 +51,7 @@ struct rabin_split {
 };
 
 /* Over n_warps: as evenly as whole steps go. */
-RABIN_CORE struct rabin_split rabin_split(uint32_t len, uint32_t n_warps)
+CORE struct rabin_split rabin_split(uint32_t len, uint32_t n_warps)
 {
     const uint64_t lanes = (uint64_t)n_warps * RABIN_WARP;
     const uint64_t ranges = lanes * (len / (lanes * RABIN_RANGE_MAX) + 1);
@@ -67,32 +66,16 @@ RABIN_CORE struct rabin_split rabin_split(uint32_t len, uint32_t n_warps)
     return split;
 }
 
-/* The last item whose payload begins at or before `at`, or the first. */
-RABIN_CORE uint32_t rabin_find_item(const struct rabin_arena *arena, uint32_t at)
-{
-    uint32_t low = 0, high = arena->n_items - 1;
-
-    while (low < high) {
-        const uint32_t middle = high - (high - low) / 2;
-
-        if (arena->payload[middle].offset <= at)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 /* Whether the window that ends with byte `last` is to be reported: then its item, and where it
  * begins in the item's payload. */
-RABIN_CORE bool rabin_locate(const struct rabin_arena *arena, uint32_t window, uint32_t last,
-                             uint32_t *item, uint32_t *offset)
+CORE bool rabin_locate(const struct rabin_arena *arena, uint32_t window, uint32_t last,
+                       uint32_t *item, uint32_t *offset)
 {
     if (last + UINT64_C(1) < window)
         return false;
 
     const uint32_t begin = last + 1 - window;
-    *item = rabin_find_item(arena, begin);
+    *item = rabin_find_item(arena->payload, arena->n_items, begin);
 
     const struct sl_span span = arena->payload[*item];
     const uint32_t overlap = arena->overlap != NULL ? arena->overlap[*item] : 0;
@@ -169,7 +152,7 @@ struct rabin_lane {
     uint32_t low, high; /* the state */
 };
 
-RABIN_CORE struct rabin_form rabin_form(const struct rabin_table *table)
+CORE struct rabin_form rabin_form(const struct rabin_table *table)
 {
     struct rabin_form form;
 

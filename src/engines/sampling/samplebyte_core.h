@@ -15,7 +15,7 @@
 
 enum { SAMPLEBYTE_BLOCK = 64 }; /* positions whose markers are one mask */
 
-SAMPLING_CORE bool samplebyte_is_marker(const uint32_t marker[8], uint8_t byte)
+CORE bool samplebyte_is_marker(const uint32_t marker[8], uint8_t byte)
 {
     return (marker[byte / 32] >> byte % 32 & 1) != 0;
 }
@@ -23,7 +23,7 @@ SAMPLING_CORE bool samplebyte_is_marker(const uint32_t marker[8], uint8_t byte)
 /* Positions from a chosen one to the next that may be chosen. The bytes behind the marker, not
  * where it lies, say whether the fraction of a byte is one, so that equal content is sampled
  * equally. A window has at least SL_SAMPLING_WINDOW_MIN bytes, so they are there. */
-SAMPLING_CORE uint64_t samplebyte_step(uint32_t skip, const uint8_t *marker)
+CORE uint64_t samplebyte_step(uint32_t skip, const uint8_t *marker)
 {
     const uint32_t fraction = skip % 256;
     const uint64_t step = 1 + (uint64_t)(skip / 256);
@@ -34,7 +34,7 @@ SAMPLING_CORE uint64_t samplebyte_step(uint32_t skip, const uint8_t *marker)
 }
 
 /* The first marked position from `from` on in a block, SAMPLEBYTE_BLOCK where there is none. */
-SAMPLING_CORE uint32_t samplebyte_next(uint64_t marked, uint64_t from)
+CORE uint32_t samplebyte_next(uint64_t marked, uint64_t from)
 {
     const uint64_t rest = from < SAMPLEBYTE_BLOCK ? marked >> from : 0;
 
@@ -48,7 +48,7 @@ SAMPLING_CORE uint32_t samplebyte_next(uint64_t marked, uint64_t from)
 }
 
 /* On to the first block that holds a position which may be chosen: `from` counts from `base`. */
-SAMPLING_CORE void samplebyte_advance(uint64_t *base, uint64_t *from)
+CORE void samplebyte_advance(uint64_t *base, uint64_t *from)
 {
     const uint64_t block = SAMPLEBYTE_BLOCK;
     const uint64_t next = *from > block ? *from : block;

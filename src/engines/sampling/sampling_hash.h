@@ -8,15 +8,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __CUDACC__
-#define SAMPLING_CORE static __host__ __device__ inline
-#else
-#define SAMPLING_CORE static inline
-#endif
+#include "base/core.h"
 
 /* Eight bytes, the first lowest. A GPU loads words that are aligned only: none but those that hold
  * one of the eight bytes is read. */
-SAMPLING_CORE uint64_t sampling_load(const uint8_t *bytes)
+CORE uint64_t sampling_load(const uint8_t *bytes)
 {
 #ifdef __CUDA_ARCH__
     const uint64_t *word = (const uint64_t *)((uintptr_t)bytes & ~(uintptr_t)7);
@@ -31,24 +27,12 @@ SAMPLING_CORE uint64_t sampling_load(const uint8_t *bytes)
 #endif
 }
 
-/* Both halves of the product, added without carry. */
-SAMPLING_CORE uint64_t sampling_fold(uint64_t a, uint64_t b)
+CORE uint64_t sampling_mix(const uint8_t *bytes, uint64_t low, uint64_t high)
 {
-#ifdef __CUDA_ARCH__
-    return a * b ^ __umul64hi(a, b);
-#else
-    const unsigned __int128 product = (unsigned __int128)a * b;
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-#endif
+    return core_fold(sampling_load(bytes) ^ low, sampling_load(bytes + 8) ^ high);
 }
 
-SAMPLING_CORE uint64_t sampling_mix(const uint8_t *bytes, uint64_t low, uint64_t high)
-{
-    return sampling_fold(sampling_load(bytes) ^ low, sampling_load(bytes + 8) ^ high);
-}
-
-SAMPLING_CORE uint64_t sampling_swap(uint64_t word)
+CORE uint64_t sampling_swap(uint64_t word)
 {
     word = (word & UINT64_C(0x00FF00FF00FF00FF)) << 8 | (word >> 8 & UINT64_C(0x00FF00FF00FF00FF));
     word =
@@ -58,7 +42,7 @@ SAMPLING_CORE uint64_t sampling_swap(uint64_t word)
 
 /* Of a window of SL_SAMPLING_WINDOW_MIN to SL_SAMPLING_WINDOW_MAX bytes. The constants are the
  * first 64 bytes of XXH3's default secret, as little-endian words. */
-SAMPLING_CORE uint64_t sampling_fingerprint(const uint8_t *window, uint32_t len)
+CORE uint64_t sampling_fingerprint(const uint8_t *window, uint32_t len)
 {
     uint64_t sum;
 
@@ -68,7 +52,7 @@ SAMPLING_CORE uint64_t sampling_fingerprint(const uint8_t *window, uint32_t len)
         const uint64_t high = sampling_load(window + len - 8) ^ UINT64_C(0x2172ffcc7dd05a82) ^
                               UINT64_C(0x8e2443f7744608b8);
 
-        sum = len + sampling_swap(low) + high + sampling_fold(low, high);
+        sum = len + sampling_swap(low) + high + core_fold(low, high);
     } else {
         sum = len * UINT64_C(0x9E3779B185EBCA87);
         if (len > 32) {
