@@ -38,6 +38,7 @@ struct sl_batch_encoder_config {
     enum sl_device_kind kind; /* SL_DEVICE_CPU: the same steps one after the other on one core, a
                                  proof where no GPU is; sl_encoder is what a CPU runs well */
     int device;               /* CUDA: the device's index */
+    uint32_t max_wait_ms;     /* CUDA: for a batch, as in struct sl_limits */
     bool frames_stay;         /* CUDA: frames are left in the GPU's memory */
 };
 

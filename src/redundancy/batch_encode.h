@@ -16,6 +16,7 @@ struct encode_sizes {
     uint64_t ring_len;
     uint32_t n_index;
     int device;
+    uint32_t max_wait_ms;
     bool frames_stay;
 };
 

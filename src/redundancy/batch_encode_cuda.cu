@@ -28,6 +28,7 @@ struct slot {
 
 struct cuda_encoder {
     struct encode_sizes sizes;
+    struct sl_limits limits; /* of waiting */
     struct encode_layout layout;
     uint8_t *d_ring;
     uint64_t *d_index;
@@ -150,15 +151,18 @@ static void (*const launches[ENCODE_STEPS])(const struct launch *launch) = {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static void close_slot(struct slot *slot)
+/* A run that failed may have left it working. */
+static void close_slot(const struct cuda_encoder *encoder, struct slot *slot)
 {
-    (void)cudaFree(slot->d_block);
-    (void)cudaFreeHost(slot->h_out);
-    (void)cudaFreeHost(slot->h_totals);
+    if (slot->written != NULL) {
+        (void)cuda_wait_for_event(slot->written, &encoder->limits);
+        (void)cudaEventDestroy(slot->written);
+    }
     if (slot->matched != NULL)
         (void)cudaEventDestroy(slot->matched);
-    if (slot->written != NULL)
-        (void)cudaEventDestroy(slot->written);
+    cuda_free(slot->d_block, encoder->limits.device);
+    cuda_free_host(slot->h_out);
+    cuda_free_host(slot->h_totals);
 }
 
 static void cuda_close(void *machine)
@@ -167,15 +171,15 @@ static void cuda_close(void *machine)
 
     if (encoder == NULL)
         return;
-    (void)cudaSetDevice(encoder->sizes.device);
-    (void)cudaDeviceSynchronize(); /* a run that failed may have left it working */
-    for (uint32_t i = 0; i < SL_BATCH_ENCODER_IN_FLIGHT; i++)
-        close_slot(&encoder->slots[i]);
-    if (encoder->back != NULL)
+    if (encoder->back != NULL) {
+        (void)cuda_wait_for_stream(encoder->back, &encoder->limits);
         (void)cudaStreamDestroy(encoder->back);
-    (void)cudaFree(encoder->d_ring);
-    (void)cudaFree(encoder->d_index);
-    (void)cudaFree(encoder->d_log);
+    }
+    for (uint32_t i = 0; i < SL_BATCH_ENCODER_IN_FLIGHT; i++)
+        close_slot(encoder, &encoder->slots[i]);
+    cuda_free(encoder->d_ring, encoder->limits.device);
+    cuda_free(encoder->d_index, encoder->limits.device);
+    cuda_free(encoder->d_log, encoder->limits.device);
     free(encoder);
 }
 
@@ -241,16 +245,17 @@ static enum sl_status open_all(struct cuda_encoder *encoder, struct encode_job *
                                struct sl_diag *diag)
 {
     int n_multiprocessors = 0;
-    cudaError_t error = cudaSetDevice(encoder->sizes.device);
+    enum sl_status status = cuda_choose(encoder->limits.device, diag);
 
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount,
-                                       encoder->sizes.device);
+    if (status != SL_OK)
+        return status;
+    cudaError_t error = cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount,
+                                               encoder->limits.device);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&encoder->back, cudaStreamNonBlocking);
     encoder->n_blocks = (uint32_t)n_multiprocessors * BLOCKS_EACH;
 
-    enum sl_status status = cuda_status(error, "choosing the GPU", diag);
+    status = cuda_status(error, "making a stream", diag);
     if (status == SL_OK)
         status = open_log(encoder, diag);
     for (uint32_t i = 0; i < SL_BATCH_ENCODER_IN_FLIGHT && status == SL_OK; i++)
@@ -270,6 +275,8 @@ static enum sl_status cuda_open(void **machine, const struct encode_sizes *sizes
     if (encoder == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for an encoder");
     encoder->sizes = *sizes;
+    encoder->limits.device = sizes->device;
+    encoder->limits.max_wait_ms = sizes->max_wait_ms;
     const enum sl_status status = open_all(encoder, jobs, diag);
     if (status != SL_OK) {
         cuda_close(encoder);
@@ -327,9 +334,9 @@ static enum sl_status cuda_submit(void *machine, uint32_t number, const struct e
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(slot->h_totals, job->totals, sizeof *slot->h_totals,
                                 cudaMemcpyDeviceToHost, launch.stream);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(slot->written, launch.stream);
-    return cuda_status(error, "encoding", NULL);
+    const cudaError_t recorded =
+        cudaEventRecord(slot->written, launch.stream); /* as far as it is */
+    return cuda_status(error == cudaSuccess ? recorded : error, "encoding", NULL);
 }
 
 static enum sl_status cuda_wait(void *machine, uint32_t number, const struct encode_job *job,
@@ -339,22 +346,19 @@ static enum sl_status cuda_wait(void *machine, uint32_t number, const struct enc
     const struct slot *slot = &encoder->slots[number];
     const size_t begins_len = encode_begins_len(job->n_items);
 
-    cudaError_t error = cudaEventSynchronize(slot->written);
-    if (error != cudaSuccess)
-        return cuda_status(error, "waiting for the GPU", NULL);
+    const enum sl_status status = cuda_wait_for_event(slot->written, &encoder->limits);
+    if (status != SL_OK)
+        return status;
     *totals = *slot->h_totals;
     frames->begin = job->frame_begin;
     frames->bytes = job->frames;
     if (totals->refused != 0 || encoder->sizes.frames_stay)
         return SL_OK;
 
-    error = cudaMemcpyAsync(slot->h_out, job->frame_begin, begins_len + totals->frames_len,
-                            cudaMemcpyDeviceToHost, encoder->back);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(encoder->back);
     frames->begin = (const uint32_t *)slot->h_out;
     frames->bytes = slot->h_out + begins_len;
-    return cuda_status(error, "copying frames back", NULL);
+    return cuda_fetch(slot->h_out, job->frame_begin, begins_len + totals->frames_len, encoder->back,
+                      &encoder->limits);
 }
 
 extern "C" {

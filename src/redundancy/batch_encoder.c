@@ -98,6 +98,7 @@ static enum sl_status find_sizes(struct encode_sizes *sizes,
         .ring_len = (cache_len > rest ? cache_len : rest) + batch_len,
         .n_index = n_index > 0 ? (uint32_t)n_index : 1,
         .device = config->device,
+        .max_wait_ms = config->max_wait_ms,
         .frames_stay = config->frames_stay};
     return SL_OK;
 }
@@ -131,7 +132,8 @@ static enum sl_status open_slots(struct sl_batch_encoder *e, const struct encode
         struct sl_limits limits = {.max_items = sizes->max_items,
                                    .max_bytes = sizes->batch_len,
                                    .max_hits = sizes->max_hits,
-                                   .device = sizes->device};
+                                   .device = sizes->device,
+                                   .max_wait_ms = sizes->max_wait_ms};
 
         slot->job = jobs[i];
         set_job(&slot->job, &e->config.redundancy);

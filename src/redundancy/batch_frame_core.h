@@ -8,8 +8,7 @@
 #include "frame_core.h"
 
 /* A warp: copies bytes of the ring, by words where there are some. Returns the end. */
-REDUNDANCY_CORE uint8_t *encode_write_bytes(uint8_t *to, const struct ring *ring, uint64_t from,
-                                            uint32_t len)
+CORE uint8_t *encode_write_bytes(uint8_t *to, const struct ring *ring, uint64_t from, uint32_t len)
 {
     const uint8_t *const bytes = (const uint8_t *)ring->words;
     const uint32_t to_word = (uint32_t)(-(uintptr_t)to % 8);
@@ -28,8 +27,8 @@ REDUNDANCY_CORE uint8_t *encode_write_bytes(uint8_t *to, const struct ring *ring
 }
 
 /* A warp: the header, whose first two words are checked. */
-REDUNDANCY_CORE uint8_t *encode_write_header(uint8_t *to, const struct encode_job *job,
-                                             uint32_t item, const struct ring *ring, uint64_t here)
+CORE uint8_t *encode_write_header(uint8_t *to, const struct encode_job *job, uint32_t item,
+                                  const struct ring *ring, uint64_t here)
 {
     const uint32_t len = job->payload[item].len;
     uint64_t words[3];
@@ -47,8 +46,8 @@ REDUNDANCY_CORE uint8_t *encode_write_header(uint8_t *to, const struct encode_jo
 }
 
 /* A warp: the references, a lane one at a time. Returns the end. */
-REDUNDANCY_CORE uint8_t *encode_write_references(uint8_t *to, uint64_t position,
-                                                 const struct sl_match *match, uint32_t n)
+CORE uint8_t *encode_write_references(uint8_t *to, uint64_t position, const struct sl_match *match,
+                                      uint32_t n)
 {
     for (uint32_t i = 0; i < n; i += WARP_LANES) {
         uint32_t all = 0;
@@ -70,7 +69,7 @@ REDUNDANCY_CORE uint8_t *encode_write_references(uint8_t *to, uint64_t position,
 }
 
 /* A warp. */
-REDUNDANCY_CORE void encode_write(const struct encode_job *job, uint32_t item)
+CORE void encode_write(const struct encode_job *job, uint32_t item)
 {
     const uint32_t len = job->payload[item].len, n = job->packet[item].n_matches;
     const struct sl_match *const match = job->match + job->place[item] / LOG_GRANULE;

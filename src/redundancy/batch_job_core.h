@@ -90,7 +90,7 @@ struct encode_job {
     uint8_t *frames;
 };
 
-REDUNDANCY_CORE struct ring encode_ring(const struct encode_job *job)
+CORE struct ring encode_ring(const struct encode_job *job)
 {
     struct ring ring;
 
@@ -99,19 +99,18 @@ REDUNDANCY_CORE struct ring encode_ring(const struct encode_job *job)
     return ring;
 }
 
-REDUNDANCY_CORE uint64_t encode_position(const struct encode_job *job, uint32_t item)
+CORE uint64_t encode_position(const struct encode_job *job, uint32_t item)
 {
     return job->totals->begin + job->place[item];
 }
 
 /* Where in the ring. */
-REDUNDANCY_CORE uint64_t encode_here(const struct encode_job *job, const struct ring *ring,
-                                     uint32_t item)
+CORE uint64_t encode_here(const struct encode_job *job, const struct ring *ring, uint32_t item)
 {
     return ring_ahead(ring, job->totals->begin_at, job->place[item]);
 }
 
-REDUNDANCY_CORE uint32_t encode_match_end(const struct sl_match *match)
+CORE uint32_t encode_match_end(const struct sl_match *match)
 {
     return match->offset + match->len;
 }

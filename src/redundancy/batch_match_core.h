@@ -24,7 +24,7 @@ struct encode_matching {
     struct encode_packet packet;
 };
 
-REDUNDANCY_CORE uint64_t encode_at(const struct encode_matching *m, uint64_t source)
+CORE uint64_t encode_at(const struct encode_matching *m, uint64_t source)
 {
     return source >= m->position ? ring_ahead(&m->ring, m->here, (uint32_t)(source - m->position))
                                  : log_at(m->job->log, source);
@@ -32,8 +32,7 @@ REDUNDANCY_CORE uint64_t encode_at(const struct encode_matching *m, uint64_t sou
 
 /* Bytes from `offset` on that may be compared with those from `source` on: from outside, a
  * reference ends where its packet begins. */
-REDUNDANCY_CORE uint32_t encode_most_ahead(const struct encode_matching *m, uint32_t offset,
-                                           uint64_t source)
+CORE uint32_t encode_most_ahead(const struct encode_matching *m, uint32_t offset, uint64_t source)
 {
     const uint32_t most = m->len - offset;
 
@@ -42,16 +41,14 @@ REDUNDANCY_CORE uint32_t encode_most_ahead(const struct encode_matching *m, uint
 }
 
 /* The same before them. */
-REDUNDANCY_CORE uint32_t encode_most_before(const struct encode_matching *m, uint32_t offset,
-                                            uint64_t source)
+CORE uint32_t encode_most_before(const struct encode_matching *m, uint32_t offset, uint64_t source)
 {
     const uint64_t most = source - (source >= m->position ? m->position : m->lowest);
 
     return most < offset ? (uint32_t)most : offset;
 }
 
-REDUNDANCY_CORE void encode_give(struct encode_matching *m, uint32_t offset, uint32_t len,
-                                 uint64_t source)
+CORE void encode_give(struct encode_matching *m, uint32_t offset, uint32_t len, uint64_t source)
 {
     struct sl_match match;
 
@@ -70,8 +67,8 @@ REDUNDANCY_CORE void encode_give(struct encode_matching *m, uint32_t offset, uin
 
 /* Runs of bytes in [begin, end) that equal those from `source` on, place by place. Returns the end
  * of the last one. */
-REDUNDANCY_CORE uint32_t encode_give_runs(struct encode_matching *m, uint32_t begin, uint32_t end,
-                                          uint64_t source)
+CORE uint32_t encode_give_runs(struct encode_matching *m, uint32_t begin, uint32_t end,
+                               uint64_t source)
 {
     const uint64_t here = ring_ahead(&m->ring, m->here, begin), there = encode_at(m, source);
     const uint32_t len = end - begin;
@@ -95,8 +92,8 @@ REDUNDANCY_CORE uint32_t encode_give_runs(struct encode_matching *m, uint32_t be
 /* Content that was changed at places goes on at the distance where it was: [begin, end) lies
  * between the last match given and `right`, or the end, and is compared with what follows the one's
  * source and precedes the other's. */
-REDUNDANCY_CORE void encode_give_gap(struct encode_matching *m, uint32_t begin, uint32_t end,
-                                     const struct sl_match *right)
+CORE void encode_give_gap(struct encode_matching *m, uint32_t begin, uint32_t end,
+                          const struct sl_match *right)
 {
     if (m->has_left && end - begin >= m->job->run_min) {
         const uint64_t source = m->left.source + m->left.len;
@@ -113,7 +110,7 @@ REDUNDANCY_CORE void encode_give_gap(struct encode_matching *m, uint32_t begin, 
 }
 
 /* The last match is final. */
-REDUNDANCY_CORE void encode_give_last(struct encode_matching *m)
+CORE void encode_give_last(struct encode_matching *m)
 {
     if (!m->has_last)
         return;
@@ -125,7 +122,7 @@ REDUNDANCY_CORE void encode_give_last(struct encode_matching *m)
 }
 
 /* The end of what matches give. */
-REDUNDANCY_CORE uint32_t encode_taken(const struct encode_matching *m)
+CORE uint32_t encode_taken(const struct encode_matching *m)
 {
     if (m->has_last)
         return encode_match_end(&m->last);
@@ -135,8 +132,8 @@ REDUNDANCY_CORE uint32_t encode_taken(const struct encode_matching *m)
 /* Bytes before the sample that are equal too. Where they reach back to the last match's beginning,
  * the new one replaces it, and may go on. How far it looks into the last one is bounded by the
  * bytes that it adds, so that all of this is linear in the bytes covered. */
-REDUNDANCY_CORE uint32_t encode_expand_back(struct encode_matching *m, uint32_t offset,
-                                            uint32_t end, uint64_t source)
+CORE uint32_t encode_expand_back(struct encode_matching *m, uint32_t offset, uint32_t end,
+                                 uint64_t source)
 {
     const uint64_t a = ring_ahead(&m->ring, m->here, offset), b = encode_at(m, source);
     const uint32_t most = encode_most_before(m, offset, source);
@@ -158,7 +155,7 @@ REDUNDANCY_CORE uint32_t encode_expand_back(struct encode_matching *m, uint32_t 
 }
 
 /* A sample, not wholly in the last match, whose fingerprint was seen at `source`. */
-REDUNDANCY_CORE void encode_consider(struct encode_matching *m, uint32_t offset, uint64_t source)
+CORE void encode_consider(struct encode_matching *m, uint32_t offset, uint64_t source)
 {
     if (source < m->lowest || source >= m->position + offset)
         return;
@@ -189,8 +186,8 @@ REDUNDANCY_CORE void encode_consider(struct encode_matching *m, uint32_t offset,
 
 /* A warp: the first of the samples [rank, end) whose fingerprint was seen and whose window ends
  * behind `taken`; `end` where there is none. */
-REDUNDANCY_CORE uint32_t encode_next_seen(const struct encode_job *job, uint32_t rank, uint32_t end,
-                                          uint32_t taken)
+CORE uint32_t encode_next_seen(const struct encode_job *job, uint32_t rank, uint32_t end,
+                               uint32_t taken)
 {
     for (; rank < end; rank += WARP_LANES)
         WARP_EACH_LANE (lane) {
@@ -211,7 +208,7 @@ REDUNDANCY_CORE uint32_t encode_next_seen(const struct encode_job *job, uint32_t
 }
 
 /* A warp. */
-REDUNDANCY_CORE void encode_match(const struct encode_job *job, uint32_t item)
+CORE void encode_match(const struct encode_job *job, uint32_t item)
 {
     const struct sl_span span = job->payload[item];
     const uint32_t end = encode_rank(job, span.offset + span.len);

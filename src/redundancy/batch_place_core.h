@@ -6,7 +6,7 @@
 #include "batch_job_core.h"
 
 /* A packet's room in the log; 0 and refused where it is none. */
-REDUNDANCY_CORE uint32_t encode_room(const struct encode_job *job, uint32_t item)
+CORE uint32_t encode_room(const struct encode_job *job, uint32_t item)
 {
     const struct sl_span span = job->payload[item];
 
@@ -19,7 +19,7 @@ REDUNDANCY_CORE uint32_t encode_room(const struct encode_job *job, uint32_t item
 }
 
 /* Once: the log has room for the batch. */
-REDUNDANCY_CORE void encode_begin(const struct encode_job *job)
+CORE void encode_begin(const struct encode_job *job)
 {
     struct encode_totals *const totals = job->totals;
     struct packet_log *const log = job->log;
@@ -33,7 +33,7 @@ REDUNDANCY_CORE void encode_begin(const struct encode_job *job)
 
 /* At most eight bytes of the arena, zeros behind them. Only words are read that hold one of them.
  */
-REDUNDANCY_CORE uint64_t encode_arena_load(const struct encode_job *job, uint32_t at, uint32_t n)
+CORE uint64_t encode_arena_load(const struct encode_job *job, uint32_t at, uint32_t n)
 {
     const uint64_t *const word = (const uint64_t *)job->arena + at / 8;
     const uint32_t in = at % 8, shift = 8 * in;
@@ -45,7 +45,7 @@ REDUNDANCY_CORE uint64_t encode_arena_load(const struct encode_job *job, uint32_
 }
 
 /* A warp. */
-REDUNDANCY_CORE void encode_copy(const struct encode_job *job, uint32_t item)
+CORE void encode_copy(const struct encode_job *job, uint32_t item)
 {
     const struct sl_span span = job->payload[item];
     const struct ring ring = encode_ring(job);

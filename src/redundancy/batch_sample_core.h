@@ -8,13 +8,13 @@
 enum { ENCODE_NEAR = 16 /* samples of the same packet before a sample that it may repeat */ };
 
 /* Hits that there are. */
-REDUNDANCY_CORE uint32_t encode_n_found(const struct encode_job *job)
+CORE uint32_t encode_n_found(const struct encode_job *job)
 {
     return *job->n_found < job->found_cap ? (uint32_t)*job->n_found : job->found_cap;
 }
 
 /* Where in the arena a hit's window begins. False: it leaves the packet. */
-REDUNDANCY_CORE bool encode_hit_at(const struct encode_job *job, uint32_t i, uint32_t *at)
+CORE bool encode_hit_at(const struct encode_job *job, uint32_t i, uint32_t *at)
 {
     const struct sl_hit hit = job->found[i];
 
@@ -25,7 +25,7 @@ REDUNDANCY_CORE bool encode_hit_at(const struct encode_job *job, uint32_t i, uin
     return hit.offset <= span.len && span.len - hit.offset >= job->window;
 }
 
-REDUNDANCY_CORE void encode_mark(const struct encode_job *job, uint32_t i)
+CORE void encode_mark(const struct encode_job *job, uint32_t i)
 {
     uint32_t at;
 
@@ -36,7 +36,7 @@ REDUNDANCY_CORE void encode_mark(const struct encode_job *job, uint32_t i)
 }
 
 /* Samples whose windows begin before this byte of the arena. */
-REDUNDANCY_CORE uint32_t encode_rank(const struct encode_job *job, uint32_t at)
+CORE uint32_t encode_rank(const struct encode_job *job, uint32_t at)
 {
     uint32_t rank = job->tiles[at / ENCODE_TILE];
 
@@ -47,17 +47,17 @@ REDUNDANCY_CORE uint32_t encode_rank(const struct encode_job *job, uint32_t at)
 
 /* Samplers choose fingerprints by some of their bits, which are then the same in all: multiplying
  * spreads the others over the high bits. */
-REDUNDANCY_CORE uint64_t encode_hash(uint64_t fingerprint)
+CORE uint64_t encode_hash(uint64_t fingerprint)
 {
     return (fingerprint ^ fingerprint >> 32) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-REDUNDANCY_CORE uint32_t encode_slot(uint64_t hash, uint32_t n_slots)
+CORE uint32_t encode_slot(uint64_t hash, uint32_t n_slots)
 {
     return (uint32_t)((hash >> 32) * n_slots >> 32);
 }
 
-REDUNDANCY_CORE void encode_order(const struct encode_job *job, uint32_t i)
+CORE void encode_order(const struct encode_job *job, uint32_t i)
 {
     uint32_t at;
 
@@ -71,7 +71,7 @@ REDUNDANCY_CORE void encode_order(const struct encode_job *job, uint32_t i)
 
 /* The sample of the same batch that this one repeats; its own rank where there is none. A near one
  * of its own packet is the best where bytes repeat at once; else the first. */
-REDUNDANCY_CORE uint32_t encode_earlier(const struct encode_job *job, uint32_t rank)
+CORE uint32_t encode_earlier(const struct encode_job *job, uint32_t rank)
 {
     const uint64_t id = job->sample[rank].id;
     const uint32_t item = job->sample[rank].item;
@@ -84,19 +84,19 @@ REDUNDANCY_CORE uint32_t encode_earlier(const struct encode_job *job, uint32_t r
 }
 
 /* From the batch's begin on, which is not known yet. */
-REDUNDANCY_CORE uint64_t encode_sample_place(const struct encode_job *job, uint32_t rank)
+CORE uint64_t encode_sample_place(const struct encode_job *job, uint32_t rank)
 {
     return (uint64_t)job->place[job->sample[rank].item] + job->sample[rank].offset;
 }
 
-REDUNDANCY_CORE void encode_repeat(const struct encode_job *job, uint32_t rank)
+CORE void encode_repeat(const struct encode_job *job, uint32_t rank)
 {
     const uint32_t earlier = encode_earlier(job, rank);
 
     job->source[rank] = earlier != rank ? encode_sample_place(job, earlier) : ENCODE_NOWHERE;
 }
 
-REDUNDANCY_CORE void encode_look_up(const struct encode_job *job, uint32_t rank)
+CORE void encode_look_up(const struct encode_job *job, uint32_t rank)
 {
     if (job->source[rank] != ENCODE_NOWHERE) {
         job->source[rank] += job->totals->begin;
@@ -111,7 +111,7 @@ REDUNDANCY_CORE void encode_look_up(const struct encode_job *job, uint32_t rank)
 
 /* Of equal ones in a row in a packet the last is the newest: the others would only be in its way.
  */
-REDUNDANCY_CORE void encode_remember(const struct encode_job *job, uint32_t rank)
+CORE void encode_remember(const struct encode_job *job, uint32_t rank)
 {
     const struct sl_hit sample = job->sample[rank];
     const uint64_t hash = encode_hash(sample.id);

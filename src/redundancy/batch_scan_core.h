@@ -6,20 +6,19 @@
 
 #include "batch_place_core.h"
 
-REDUNDANCY_CORE uint32_t encode_scan_len(const struct encode_job *job, enum encode_step step)
+CORE uint32_t encode_scan_len(const struct encode_job *job, enum encode_step step)
 {
     return step == ENCODE_RANK ? job->arena_len / ENCODE_TILE + 1 : job->n_items;
 }
 
-REDUNDANCY_CORE uint32_t encode_scan_value(const struct encode_job *job, enum encode_step step,
-                                           uint32_t i)
+CORE uint32_t encode_scan_value(const struct encode_job *job, enum encode_step step, uint32_t i)
 {
     if (step == ENCODE_RANK)
         return job->tiles[i];
     return step == ENCODE_PLACE ? encode_room(job, i) : job->packet[i].frame_len;
 }
 
-REDUNDANCY_CORE uint32_t *encode_scan_sums(const struct encode_job *job, enum encode_step step)
+CORE uint32_t *encode_scan_sums(const struct encode_job *job, enum encode_step step)
 {
     if (step == ENCODE_RANK)
         return job->tiles;
@@ -27,8 +26,8 @@ REDUNDANCY_CORE uint32_t *encode_scan_sums(const struct encode_job *job, enum en
 }
 
 /* The places [*begin, *end) of a part. */
-REDUNDANCY_CORE void encode_scan_part(const struct encode_job *job, enum encode_step step,
-                                      uint32_t part, uint32_t *begin, uint32_t *end)
+CORE void encode_scan_part(const struct encode_job *job, enum encode_step step, uint32_t part,
+                           uint32_t *begin, uint32_t *end)
 {
     const uint32_t n = encode_scan_len(job, step);
     const uint32_t each = (n + ENCODE_SCAN_PARTS - 1) / ENCODE_SCAN_PARTS;
@@ -38,7 +37,7 @@ REDUNDANCY_CORE void encode_scan_part(const struct encode_job *job, enum encode_
 }
 
 /* A warp: what there is to say of the packets [begin, end). */
-REDUNDANCY_CORE void encode_tally(const struct encode_job *job, uint32_t begin, uint32_t end)
+CORE void encode_tally(const struct encode_job *job, uint32_t begin, uint32_t end)
 {
     uint64_t bytes = 0, matches = 0, matched = 0;
 
@@ -60,8 +59,7 @@ REDUNDANCY_CORE void encode_tally(const struct encode_job *job, uint32_t begin, 
 }
 
 /* First, a warp: what a part adds up to, in 64 bits. */
-REDUNDANCY_CORE uint64_t encode_scan_sum(const struct encode_job *job, enum encode_step step,
-                                         uint32_t part)
+CORE uint64_t encode_scan_sum(const struct encode_job *job, enum encode_step step, uint32_t part)
 {
     uint64_t sum = 0;
     uint32_t begin, end;
@@ -76,8 +74,8 @@ REDUNDANCY_CORE uint64_t encode_scan_sum(const struct encode_job *job, enum enco
 }
 
 /* Then: the sums before each of its places. */
-REDUNDANCY_CORE void encode_scan_spread(const struct encode_job *job, enum encode_step step,
-                                        uint32_t part, uint32_t before)
+CORE void encode_scan_spread(const struct encode_job *job, enum encode_step step, uint32_t part,
+                             uint32_t before)
 {
     uint32_t *const sums = encode_scan_sums(job, step);
     uint32_t begin, end;
@@ -106,8 +104,7 @@ REDUNDANCY_CORE void encode_scan_spread(const struct encode_job *job, enum encod
 }
 
 /* Between them, once: what all parts add up to. */
-REDUNDANCY_CORE void encode_scan_total(const struct encode_job *job, enum encode_step step,
-                                       uint64_t total)
+CORE void encode_scan_total(const struct encode_job *job, enum encode_step step, uint64_t total)
 {
     struct encode_totals *const totals = job->totals;
 

@@ -11,7 +11,8 @@
 enum {
     IN_FLIGHT = SL_BATCH_ENCODER_IN_FLIGHT,
     BATCH_PARTS = 64,
-    BATCH_LEN = BATCH_PARTS * FILE_PACKET_LEN
+    BATCH_LEN = BATCH_PARTS * FILE_PACKET_LEN,
+    MAX_WAIT_MS = 10000 /* for a GPU: a batch takes it a few */
 };
 
 struct batches {
@@ -26,10 +27,14 @@ struct batches {
 static enum sl_status open_batches(struct batches *b, struct sl_diag *diag)
 {
     const struct sl_redundancy_file_config *const config = b->e->config;
-    struct sl_batch_encoder_config whole = {
-        .sampling = b->e->table, .kind = config->kind, .device = config->device};
-    const struct sl_limits limits = {
-        .max_items = BATCH_PARTS, .max_bytes = BATCH_LEN, .device = config->device};
+    struct sl_batch_encoder_config whole = {.sampling = b->e->table,
+                                            .kind = config->kind,
+                                            .device = config->device,
+                                            .max_wait_ms = MAX_WAIT_MS};
+    const struct sl_limits limits = {.max_items = BATCH_PARTS,
+                                     .max_bytes = BATCH_LEN,
+                                     .device = config->device,
+                                     .max_wait_ms = MAX_WAIT_MS};
 
     b->on_gpu = config->kind == SL_DEVICE_CUDA;
     file_redundancy_config(&whole.redundancy, config);

@@ -26,7 +26,7 @@ enum {
 #define CHECK_PRIME_64_5 UINT64_C(0x27D4EB2F165667C5)
 
 /* The default secret, 24 words. */
-REDUNDANCY_CORE uint64_t check_secret_word(uint32_t i)
+CORE uint64_t check_secret_word(uint32_t i)
 {
     static const uint64_t secret[24] = {
         UINT64_C(0xbe4ba423396cfeb8), UINT64_C(0x1cad21f72c81017c), UINT64_C(0xdb979083e96dd4de),
@@ -42,7 +42,7 @@ REDUNDANCY_CORE uint64_t check_secret_word(uint32_t i)
 }
 
 /* Its bytes from `at` on, at most 184. */
-REDUNDANCY_CORE uint64_t check_secret(uint32_t at)
+CORE uint64_t check_secret(uint32_t at)
 {
     const uint32_t shift = 8 * (at % 8);
 
@@ -50,7 +50,7 @@ REDUNDANCY_CORE uint64_t check_secret(uint32_t at)
                                                     << 1 << (63 - shift);
 }
 
-REDUNDANCY_CORE uint64_t check_swap(uint64_t word)
+CORE uint64_t check_swap(uint64_t word)
 {
     word = (word & UINT64_C(0x00FF00FF00FF00FF)) << 8 | (word >> 8 & UINT64_C(0x00FF00FF00FF00FF));
     word =
@@ -58,19 +58,19 @@ REDUNDANCY_CORE uint64_t check_swap(uint64_t word)
     return word << 32 | word >> 32;
 }
 
-REDUNDANCY_CORE uint64_t check_rotate(uint64_t word, uint32_t by)
+CORE uint64_t check_rotate(uint64_t word, uint32_t by)
 {
     return word << by | word >> (64 - by);
 }
 
-REDUNDANCY_CORE uint64_t check_avalanche(uint64_t sum)
+CORE uint64_t check_avalanche(uint64_t sum)
 {
     sum = (sum ^ sum >> 37) * UINT64_C(0x165667919E3779F9);
     return sum ^ sum >> 32;
 }
 
 /* XXH64's, which the shortest texts end with. */
-REDUNDANCY_CORE uint64_t check_avalanche_64(uint64_t sum)
+CORE uint64_t check_avalanche_64(uint64_t sum)
 {
     sum = (sum ^ sum >> 33) * CHECK_PRIME_64_2;
     sum = (sum ^ sum >> 29) * CHECK_PRIME_64_3;
@@ -78,7 +78,7 @@ REDUNDANCY_CORE uint64_t check_avalanche_64(uint64_t sum)
 }
 
 /* 9 to 16 bytes: the first eight and the last eight. */
-REDUNDANCY_CORE uint64_t check_of_16(uint64_t first, uint64_t last, uint32_t len, uint64_t seed)
+CORE uint64_t check_of_16(uint64_t first, uint64_t last, uint32_t len, uint64_t seed)
 {
     const uint64_t low = first ^ ((check_secret(24) ^ check_secret(32)) + seed);
     const uint64_t high = last ^ ((check_secret(40) ^ check_secret(48)) - seed);
@@ -86,7 +86,7 @@ REDUNDANCY_CORE uint64_t check_of_16(uint64_t first, uint64_t last, uint32_t len
     return check_avalanche(len + check_swap(low) + high + core_fold(low, high));
 }
 
-REDUNDANCY_CORE uint64_t check_of_8(const struct ring *ring, uint64_t at, uint32_t len)
+CORE uint64_t check_of_8(const struct ring *ring, uint64_t at, uint32_t len)
 {
     const uint64_t first = (uint32_t)ring_load(ring, at);
     const uint64_t last = (uint32_t)ring_load(ring, ring_ahead(ring, at, len - 4));
@@ -100,7 +100,7 @@ REDUNDANCY_CORE uint64_t check_of_8(const struct ring *ring, uint64_t at, uint32
 }
 
 /* At most 3 bytes. */
-REDUNDANCY_CORE uint64_t check_of_3(const struct ring *ring, uint64_t at, uint32_t len)
+CORE uint64_t check_of_3(const struct ring *ring, uint64_t at, uint32_t len)
 {
     if (len == 0)
         return check_avalanche_64(check_secret(56) ^ check_secret(64));
@@ -113,8 +113,7 @@ REDUNDANCY_CORE uint64_t check_of_3(const struct ring *ring, uint64_t at, uint32
     return check_avalanche_64((first << 16 | middle << 24 | last | (uint64_t)len << 8) ^ flip);
 }
 
-REDUNDANCY_CORE uint64_t check_mix(const struct ring *ring, uint64_t at, uint32_t offset,
-                                   uint32_t secret)
+CORE uint64_t check_mix(const struct ring *ring, uint64_t at, uint32_t offset, uint32_t secret)
 {
     const uint64_t low = ring_load(ring, ring_ahead(ring, at, offset));
     const uint64_t high = ring_load(ring, ring_ahead(ring, at, offset + 8));
@@ -123,7 +122,7 @@ REDUNDANCY_CORE uint64_t check_mix(const struct ring *ring, uint64_t at, uint32_
 }
 
 /* 17 to 128 bytes: sixteen from each end inwards. */
-REDUNDANCY_CORE uint64_t check_of_128(const struct ring *ring, uint64_t at, uint32_t len)
+CORE uint64_t check_of_128(const struct ring *ring, uint64_t at, uint32_t len)
 {
     uint64_t sum = len * CHECK_PRIME_64_1;
 
@@ -134,7 +133,7 @@ REDUNDANCY_CORE uint64_t check_of_128(const struct ring *ring, uint64_t at, uint
 }
 
 /* 129 to 240 bytes. */
-REDUNDANCY_CORE uint64_t check_of_240(const struct ring *ring, uint64_t at, uint32_t len)
+CORE uint64_t check_of_240(const struct ring *ring, uint64_t at, uint32_t len)
 {
     uint64_t sum = len * CHECK_PRIME_64_1;
 
@@ -147,14 +146,14 @@ REDUNDANCY_CORE uint64_t check_of_240(const struct ring *ring, uint64_t at, uint
 }
 
 /* What a stripe adds to an accumulator: its own word of the stripe, and the one beside it. */
-REDUNDANCY_CORE uint64_t check_stripe(uint64_t own, uint64_t beside, uint64_t secret)
+CORE uint64_t check_stripe(uint64_t own, uint64_t beside, uint64_t secret)
 {
     const uint64_t keyed = own ^ secret;
 
     return beside + (keyed & 0xFFFFFFFF) * (keyed >> 32);
 }
 
-REDUNDANCY_CORE uint64_t check_first_sum(uint32_t i)
+CORE uint64_t check_first_sum(uint32_t i)
 {
     static const uint64_t sums[8] = {CHECK_PRIME_32_3, CHECK_PRIME_64_1, CHECK_PRIME_64_2,
                                      CHECK_PRIME_64_3, CHECK_PRIME_64_4, CHECK_PRIME_32_2,
@@ -163,13 +162,13 @@ REDUNDANCY_CORE uint64_t check_first_sum(uint32_t i)
     return sums[i];
 }
 
-REDUNDANCY_CORE uint64_t check_scramble(uint64_t sum, uint32_t i)
+CORE uint64_t check_scramble(uint64_t sum, uint32_t i)
 {
     return (sum ^ sum >> 47 ^ check_secret_word(16 + i)) * CHECK_PRIME_32_1;
 }
 
 /* What the lanes i, i + 8, i + 16 and i + 24 have of accumulator i, as all of them get it. */
-REDUNDANCY_CORE void check_add_up(uint64_t *sums)
+CORE void check_add_up(uint64_t *sums)
 {
 #ifdef __CUDA_ARCH__
     *sums += __shfl_xor_sync(~0u, *sums, 8);
@@ -182,7 +181,7 @@ REDUNDANCY_CORE void check_add_up(uint64_t *sums)
 }
 
 /* The eight accumulators to 64 bits: four products, a pair each. */
-REDUNDANCY_CORE uint64_t check_merge(const uint64_t *sums, uint32_t len)
+CORE uint64_t check_merge(const uint64_t *sums, uint32_t len)
 {
     uint64_t sum = len * CHECK_PRIME_64_1;
 
@@ -207,8 +206,8 @@ enum { CHECK_SUMS = WARP_LANES };
 #endif
 
 /* A block of at most 16 stripes that end at `end`, of a text that begins at a multiple of 8. */
-REDUNDANCY_CORE void check_add_block(uint64_t *sums, const struct ring *ring, uint64_t at,
-                                     uint32_t block, uint32_t end)
+CORE void check_add_block(uint64_t *sums, const struct ring *ring, uint64_t at, uint32_t block,
+                          uint32_t end)
 {
     WARP_EACH_LANE (lane) {
         const uint32_t word = lane % 8, begin = lane / 8 * CHECK_STRIPE;
@@ -225,8 +224,7 @@ REDUNDANCY_CORE void check_add_block(uint64_t *sums, const struct ring *ring, ui
 }
 
 /* The last 64 bytes are a stripe of their own. */
-REDUNDANCY_CORE void check_add_last(uint64_t *sums, const struct ring *ring, uint64_t at,
-                                    uint32_t len)
+CORE void check_add_last(uint64_t *sums, const struct ring *ring, uint64_t at, uint32_t len)
 {
     const struct ring_text last = ring_text_at(ring_ahead(ring, at, len - CHECK_STRIPE));
 
@@ -238,7 +236,7 @@ REDUNDANCY_CORE void check_add_last(uint64_t *sums, const struct ring *ring, uin
 }
 
 /* More than 240 bytes. */
-REDUNDANCY_CORE uint64_t check_of_long(const struct ring *ring, uint64_t at, uint32_t len)
+CORE uint64_t check_of_long(const struct ring *ring, uint64_t at, uint32_t len)
 {
     const uint32_t striped = (len - 1) / CHECK_STRIPE * CHECK_STRIPE;
     uint64_t sums[CHECK_SUMS];
@@ -261,7 +259,7 @@ REDUNDANCY_CORE uint64_t check_of_long(const struct ring *ring, uint64_t at, uin
 }
 
 /* A warp: XXH3 of `len` bytes. */
-REDUNDANCY_CORE uint64_t check_packet(const struct ring *ring, uint64_t at, uint32_t len)
+CORE uint64_t check_packet(const struct ring *ring, uint64_t at, uint32_t len)
 {
     if (len > CHECK_SHORT)
         return check_of_long(ring, at, len);

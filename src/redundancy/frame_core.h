@@ -17,7 +17,7 @@ struct frame_progress {
     uint32_t done;     /* bytes of the packet */
 };
 
-REDUNDANCY_CORE struct frame_progress frame_begin(uint64_t position)
+CORE struct frame_progress frame_begin(uint64_t position)
 {
     struct frame_progress progress;
 
@@ -26,7 +26,7 @@ REDUNDANCY_CORE struct frame_progress frame_begin(uint64_t position)
     return progress;
 }
 
-REDUNDANCY_CORE struct frame_progress frame_behind(const struct sl_match *match)
+CORE struct frame_progress frame_behind(const struct sl_match *match)
 {
     struct frame_progress progress;
 
@@ -35,14 +35,13 @@ REDUNDANCY_CORE struct frame_progress frame_behind(const struct sl_match *match)
     return progress;
 }
 
-REDUNDANCY_CORE uint64_t frame_zigzag(int64_t value)
+CORE uint64_t frame_zigzag(int64_t value)
 {
     return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
 }
 
-REDUNDANCY_CORE void frame_numbers(uint64_t numbers[FRAME_REFERENCE_NUMBERS],
-                                   const struct frame_progress *progress,
-                                   const struct sl_match *match)
+CORE void frame_numbers(uint64_t numbers[FRAME_REFERENCE_NUMBERS],
+                        const struct frame_progress *progress, const struct sl_match *match)
 {
     const uint32_t gap = match->offset - progress->done;
 
@@ -52,14 +51,14 @@ REDUNDANCY_CORE void frame_numbers(uint64_t numbers[FRAME_REFERENCE_NUMBERS],
 }
 
 /* Bytes that a number takes. */
-REDUNDANCY_CORE uint32_t frame_number_len(uint64_t number)
+CORE uint32_t frame_number_len(uint64_t number)
 {
     return (core_bits(number | 1) + 6) / 7;
 }
 
 /* Bytes that the reference takes. */
-REDUNDANCY_CORE uint32_t frame_reference_len(const struct frame_progress *progress,
-                                             const struct sl_match *match)
+CORE uint32_t frame_reference_len(const struct frame_progress *progress,
+                                  const struct sl_match *match)
 {
     uint64_t numbers[FRAME_REFERENCE_NUMBERS];
 
@@ -69,8 +68,8 @@ REDUNDANCY_CORE uint32_t frame_reference_len(const struct frame_progress *progre
 }
 
 /* Seven bits a byte, the lowest first; all but the last have the top bit set. Returns the end. */
-REDUNDANCY_CORE uint8_t *frame_write_reference(uint8_t *to, const struct frame_progress *progress,
-                                               const struct sl_match *match)
+CORE uint8_t *frame_write_reference(uint8_t *to, const struct frame_progress *progress,
+                                    const struct sl_match *match)
 {
     uint64_t numbers[FRAME_REFERENCE_NUMBERS];
 

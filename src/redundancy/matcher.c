@@ -130,6 +130,7 @@ void sl_matcher_free(struct sl_matcher *matcher)
     free(matcher->matches);
     free(matcher->found);
     free(matcher->pending.entries);
+    hits_scratch_free(&matcher->scratch);
     free(matcher);
 }
 
@@ -570,7 +571,7 @@ enum sl_status sl_matcher_batch(struct sl_matcher *matcher, const struct sl_batc
     if (status != SL_OK)
         return status;
     if (!is_sorted(hits, n))
-        sl_hits_sort(hits);
+        hits_sort(hits, &matcher->scratch);
     if (n > 0 && hits->hit[n - 1].item >= batch->n_items)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a hit in item %u of %u", hits->hit[n - 1].item,
                         batch->n_items);

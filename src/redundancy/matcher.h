@@ -3,6 +3,7 @@
 #ifndef REDUNDANCY_MATCHER_H
 #define REDUNDANCY_MATCHER_H
 
+#include "batch/hits_sort.h"
 #include "fingerprint_index.h"
 #include "packet_log.h"
 #include "sluice/redundancy.h"
@@ -30,7 +31,8 @@ struct sl_matcher {
     size_t n_found;
     struct sl_match *matches; /* of all items */
     size_t n_matches;
-    uint32_t run_min; /* bytes of the shortest match beside another */
+    struct hits_scratch scratch; /* for sorting */
+    uint32_t run_min;            /* bytes of the shortest match beside another */
 
     /* The end of the last match, so that samples in it are not looked up. */
     uint32_t covered_item, covered_end;

@@ -36,7 +36,7 @@ struct packet_log {
 void *memory_map(uint64_t len, const char *what, struct sl_diag *diag);
 void memory_unmap(void *memory, uint64_t len); /* accepts NULL */
 
-REDUNDANCY_CORE uint64_t log_round(uint64_t len)
+CORE uint64_t log_round(uint64_t len)
 {
     return (len + (LOG_GRANULE - 1)) & ~(uint64_t)(LOG_GRANULE - 1);
 }
@@ -45,7 +45,7 @@ enum sl_status log_create(struct packet_log *log, uint64_t len, bool with_holes,
                           struct sl_diag *diag);
 void log_free(struct packet_log *log);
 
-REDUNDANCY_CORE uint64_t log_start(const struct packet_log *log)
+CORE uint64_t log_start(const struct packet_log *log)
 {
     const uint64_t kept = log->end > log->len ? log->end - log->len : 0;
 
@@ -53,7 +53,7 @@ REDUNDANCY_CORE uint64_t log_start(const struct packet_log *log)
 }
 
 /* Index into the ring of an offset that is kept, or of the end. */
-REDUNDANCY_CORE uint64_t log_at(const struct packet_log *log, uint64_t offset)
+CORE uint64_t log_at(const struct packet_log *log, uint64_t offset)
 {
     const uint64_t behind = log->end - offset;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What cores of this folder are written in, for C and nvcc: functions of both sides, atomics, and a
- * warp. On a GPU a warp's 32 lanes run a core function together, all with the same arguments, and
- * get the same result; on a CPU one call is the whole warp, lane after lane. */
+/* What cores of this folder are written in beside base/core.h: atomics, and a warp. On a GPU a
+ * warp's 32 lanes run a core function together, all with the same arguments, and get the same
+ * result; on a CPU one call is the whole warp, lane after lane. */
 #ifndef REDUNDANCY_CORE_H
 #define REDUNDANCY_CORE_H
 
@@ -9,13 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WARP_LANES = 32 };
+#include "base/core.h"
 
-#ifdef __CUDACC__
-#define REDUNDANCY_CORE static __host__ __device__ inline
-#else
-#define REDUNDANCY_CORE static inline
-#endif
+enum { WARP_LANES = 32 };
 
 /* The loop over the lanes of a warp: on a GPU each lane goes through it once, as itself. */
 #ifdef __CUDA_ARCH__
@@ -28,55 +24,36 @@ enum { WARP_LANES = 32 };
 
 /* ---- memory that many threads write ---------------------------------------------------------- */
 
-REDUNDANCY_CORE void core_or(uint32_t *at, uint32_t bits)
+CORE void core_or(uint32_t *at, uint32_t bits)
 {
-#ifdef __CUDA_ARCH__
-    atomicOr(at, bits);
-#else
-    *at |= bits;
-#endif
+    CORE_EITHER(atomicOr(at, bits), *at |= bits);
 }
 
-REDUNDANCY_CORE void core_add(uint32_t *at, uint32_t value)
+CORE void core_add(uint32_t *at, uint32_t value)
 {
-#ifdef __CUDA_ARCH__
-    atomicAdd(at, value);
-#else
-    *at += value;
-#endif
+    CORE_EITHER(atomicAdd(at, value), *at += value);
 }
 
-REDUNDANCY_CORE void core_add_64(uint64_t *at, uint64_t value)
+CORE void core_add_64(uint64_t *at, uint64_t value)
 {
-#ifdef __CUDA_ARCH__
-    atomicAdd((unsigned long long *)at, (unsigned long long)value);
-#else
-    *at += value;
-#endif
+    CORE_EITHER(atomicAdd((unsigned long long *)at, (unsigned long long)value), *at += value);
 }
 
-REDUNDANCY_CORE void core_max(uint32_t *at, uint32_t value)
+CORE void core_max(uint32_t *at, uint32_t value)
 {
-#ifdef __CUDA_ARCH__
-    atomicMax(at, value);
-#else
-    *at = *at > value ? *at : value;
-#endif
+    CORE_EITHER(atomicMax(at, value), *at = *at > value ? *at : value);
 }
 
-REDUNDANCY_CORE void core_max_64(uint64_t *at, uint64_t value)
+CORE void core_max_64(uint64_t *at, uint64_t value)
 {
-#ifdef __CUDA_ARCH__
-    atomicMax((unsigned long long *)at, (unsigned long long)value);
-#else
-    *at = *at > value ? *at : value;
-#endif
+    CORE_EITHER(atomicMax((unsigned long long *)at, (unsigned long long)value),
+                *at = *at > value ? *at : value);
 }
 
 /* ---- sums of a warp -------------------------------------------------------------------------- */
 
 /* What all lanes have together; on a CPU one variable has it already. */
-REDUNDANCY_CORE uint64_t core_warp_sum(uint64_t value)
+CORE uint64_t core_warp_sum(uint64_t value)
 {
 #ifdef __CUDA_ARCH__
     for (int far = 1; far < WARP_LANES; far *= 2)
@@ -86,7 +63,7 @@ REDUNDANCY_CORE uint64_t core_warp_sum(uint64_t value)
 }
 
 /* In a loop over the lanes: what those before have; and of all in *all, which is 0 before. */
-REDUNDANCY_CORE uint32_t core_warp_sum_before(uint32_t value, uint32_t *all)
+CORE uint32_t core_warp_sum_before(uint32_t value, uint32_t *all)
 {
 #ifdef __CUDA_ARCH__
     uint32_t up_to = value;
@@ -108,54 +85,26 @@ REDUNDANCY_CORE uint32_t core_warp_sum_before(uint32_t value, uint32_t *all)
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
-REDUNDANCY_CORE uint32_t core_count_bits(uint32_t bits)
+CORE uint32_t core_count_bits(uint32_t bits)
 {
-#ifdef __CUDA_ARCH__
-    return (uint32_t)__popc(bits);
-#else
-    return (uint32_t)__builtin_popcount(bits);
-#endif
+    return (uint32_t)CORE_EITHER(__popc(bits), __builtin_popcount(bits));
 }
 
 /* Bits of a number that is not 0, the highest being set. */
-REDUNDANCY_CORE uint32_t core_bits(uint64_t number)
+CORE uint32_t core_bits(uint64_t number)
 {
-#ifdef __CUDA_ARCH__
-    return 64 - (uint32_t)__clzll((long long)number);
-#else
-    return 64 - (uint32_t)__builtin_clzll(number);
-#endif
+    return 64 - (uint32_t)CORE_EITHER(__clzll((long long)number), __builtin_clzll(number));
 }
 
 /* Zero bytes at the low end of a word that is not 0, and at its high end. */
-REDUNDANCY_CORE uint32_t core_low_zeros(uint64_t word)
+CORE uint32_t core_low_zeros(uint64_t word)
 {
-#ifdef __CUDA_ARCH__
-    return (uint32_t)(__ffsll((long long)word) - 1) / 8;
-#else
-    return (uint32_t)__builtin_ctzll(word) / 8;
-#endif
+    return (uint32_t)CORE_EITHER(__ffsll((long long)word) - 1, __builtin_ctzll(word)) / 8;
 }
 
-REDUNDANCY_CORE uint32_t core_high_zeros(uint64_t word)
+CORE uint32_t core_high_zeros(uint64_t word)
 {
-#ifdef __CUDA_ARCH__
-    return (uint32_t)__clzll((long long)word) / 8;
-#else
-    return (uint32_t)__builtin_clzll(word) / 8;
-#endif
-}
-
-/* Both halves of the product, added without carry. */
-REDUNDANCY_CORE uint64_t core_fold(uint64_t a, uint64_t b)
-{
-#ifdef __CUDA_ARCH__
-    return a * b ^ __umul64hi(a, b);
-#else
-    const unsigned __int128 product = (unsigned __int128)a * b;
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-#endif
+    return (uint32_t)CORE_EITHER(__clzll((long long)word), __builtin_clzll(word)) / 8;
 }
 
 #endif

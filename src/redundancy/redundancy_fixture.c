@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "redundancy_fixture.h"
 
+#include <dirent.h>
+
 void traffic_init(struct traffic *traffic, uint64_t seed, uint32_t history_cap)
 {
     *traffic = (struct traffic){.random = seed * 2 + 1, .history_cap = history_cap};
@@ -79,4 +81,35 @@ void single_init(struct single *single, uint8_t *bytes, uint32_t len)
                                       .bytes_cap = len,
                                       .bytes = bytes,
                                       .payload = &single->span};
+}
+
+const char *fixture_shared(void)
+{
+    const char *const root = getenv("SLUICE_TEST_DATA");
+
+    if (root == NULL) {
+        print_message("SLUICE_TEST_DATA is not set: no captures to encode\n");
+        skip();
+    }
+    return root;
+}
+
+uint64_t fixture_each_capture(void (*visit)(void *user, const char *path), void *user)
+{
+    const char *const root = fixture_shared();
+    uint64_t n_files = 0;
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/pcap", root);
+    DIR *const folder = opendir(path);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/pcap/%s", root, entry->d_name);
+        visit(user, path);
+        n_files++;
+    }
+    closedir(folder);
+    return n_files;
 }

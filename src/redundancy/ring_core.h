@@ -14,14 +14,14 @@ struct ring {
     uint64_t len; /* bytes */
 };
 
-REDUNDANCY_CORE uint64_t ring_ahead(const struct ring *ring, uint64_t at, uint32_t n)
+CORE uint64_t ring_ahead(const struct ring *ring, uint64_t at, uint32_t n)
 {
     const uint64_t there = at + n;
 
     return there < ring->len ? there : there - ring->len;
 }
 
-REDUNDANCY_CORE uint64_t ring_before(const struct ring *ring, uint64_t at, uint32_t n)
+CORE uint64_t ring_before(const struct ring *ring, uint64_t at, uint32_t n)
 {
     return at >= n ? at - n : at + ring->len - n;
 }
@@ -32,7 +32,7 @@ struct ring_text {
     uint32_t shift;
 };
 
-REDUNDANCY_CORE struct ring_text ring_text_at(uint64_t at)
+CORE struct ring_text ring_text_at(uint64_t at)
 {
     struct ring_text text;
 
@@ -42,8 +42,7 @@ REDUNDANCY_CORE struct ring_text ring_text_at(uint64_t at)
 }
 
 /* Eight bytes, the first lowest, from 8 i on; i is below the ring's words. */
-REDUNDANCY_CORE uint64_t ring_text_load(const struct ring *ring, const struct ring_text *text,
-                                        uint64_t i)
+CORE uint64_t ring_text_load(const struct ring *ring, const struct ring_text *text, uint64_t i)
 {
     const uint64_t n = ring->len / 8, sum = text->word + i;
     const uint64_t *const word = ring->words + (sum < n ? sum : sum - n);
@@ -51,7 +50,7 @@ REDUNDANCY_CORE uint64_t ring_text_load(const struct ring *ring, const struct ri
     return word[0] >> text->shift | word[1] << 1 << (63 - text->shift);
 }
 
-REDUNDANCY_CORE uint64_t ring_load(const struct ring *ring, uint64_t at)
+CORE uint64_t ring_load(const struct ring *ring, uint64_t at)
 {
     const struct ring_text text = ring_text_at(at);
 
@@ -59,7 +58,7 @@ REDUNDANCY_CORE uint64_t ring_load(const struct ring *ring, uint64_t at)
 }
 
 /* Eight bytes that begin at a multiple of 8. */
-REDUNDANCY_CORE uint64_t ring_load_aligned(const struct ring *ring, uint64_t at)
+CORE uint64_t ring_load_aligned(const struct ring *ring, uint64_t at)
 {
     return ring->words[at / 8];
 }
@@ -86,14 +85,13 @@ REDUNDANCY_CORE uint64_t ring_load_aligned(const struct ring *ring, uint64_t at)
 #endif
 
 /* At most 8, and at most what is left from `done` to `max`. */
-REDUNDANCY_CORE uint32_t ring_at_most(uint32_t n, uint32_t done, uint32_t max)
+CORE uint32_t ring_at_most(uint32_t n, uint32_t done, uint32_t max)
 {
     return max - done < n ? max - done : n;
 }
 
 /* A warp: leading bytes from a and b on that are equal, at most max. */
-REDUNDANCY_CORE uint32_t ring_extent_ahead(const struct ring *ring, uint64_t a, uint64_t b,
-                                           uint32_t max)
+CORE uint32_t ring_extent_ahead(const struct ring *ring, uint64_t a, uint64_t b, uint32_t max)
 {
     const struct ring_text here = ring_text_at(a), there = ring_text_at(b);
 
@@ -113,8 +111,7 @@ REDUNDANCY_CORE uint32_t ring_extent_ahead(const struct ring *ring, uint64_t a, 
 }
 
 /* A warp: bytes right before a and b that are equal, at most max. */
-REDUNDANCY_CORE uint32_t ring_extent_before(const struct ring *ring, uint64_t a, uint64_t b,
-                                            uint32_t max)
+CORE uint32_t ring_extent_before(const struct ring *ring, uint64_t a, uint64_t b, uint32_t max)
 {
     const struct ring_text here = ring_text_at(a), there = ring_text_at(b);
     const uint64_t back = ring->len / 8 - 1; /* a word back is so many ahead */
@@ -136,8 +133,7 @@ REDUNDANCY_CORE uint32_t ring_extent_before(const struct ring *ring, uint64_t a,
 
 /* A warp: of the places 0, 8, 16, ... the first at which eight bytes from a and b on are equal and
  * end within len; len where there is none. */
-REDUNDANCY_CORE uint32_t ring_first_equal(const struct ring *ring, uint64_t a, uint64_t b,
-                                          uint32_t len)
+CORE uint32_t ring_first_equal(const struct ring *ring, uint64_t a, uint64_t b, uint32_t len)
 {
     const struct ring_text here = ring_text_at(a), there = ring_text_at(b);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Batches to frames: what the decoder makes of them, and that all backends write the same bytes.
  *   test_batch_encoder tiled|cuda */
-#include <dirent.h>
 #include <xxhash.h>
 
 #include "batch_encode.h"
@@ -483,64 +482,55 @@ static void test_configs_that_cannot_be_met(void **state)
 
 /* ---- captures -------------------------------------------------------------------------------- */
 
+struct travel {
+    struct rig rig;
+    struct sl_batch *batch;
+    uint64_t n_packets;
+};
+
 /* Whole packets of a capture, headers included, until the first that its format does not give. */
-static uint64_t round_trip_capture(struct rig *rig, struct sl_batch *batch, const char *path)
+static void round_trip_capture(void *user, const char *path)
 {
+    struct travel *const travel = user;
+    struct sl_batch *const batch = travel->batch;
     struct sl_capture *capture;
-    uint64_t n_packets = 0;
     struct sl_diag diag;
 
     if (sl_capture_open_file(&capture, path, 0, &diag) != SL_OK)
-        return 0; /* some are made to be refused */
+        return; /* some are made to be refused */
     for (enum sl_status status = SL_OK; status == SL_OK;) {
         sl_batch_reset(batch);
         status = sl_capture_read(capture, batch, &diag);
-        n_packets += batch->n_items;
-        round_trip(rig, batch);
+        travel->n_packets += batch->n_items;
+        round_trip(&travel->rig, batch);
     }
     sl_capture_close(capture);
-    return n_packets;
 }
 
 static void test_captures(void **state)
 {
     struct sl_redundancy_config config = small_config();
-    const char *const root = getenv("SLUICE_TEST_DATA");
-    uint64_t n_packets = 0;
-    struct rig rig;
-    char path[4096];
+    struct travel travel = {.n_packets = 0};
 
     (void)state;
-    if (root == NULL) {
-        print_message("SLUICE_TEST_DATA is not set: no captures to encode\n");
-        skip();
-    }
+    (void)fixture_shared();
     config.window = config.min_match = config.period = 32;
     config.batch_len = 1 << 20;
     config.max_items = 4096;
     config.cache_len = 16 << 20;
     config.frame_max = SL_CAPTURE_PACKET_MAX;
-    rig_open(&rig, &config, "rabin");
-    struct sl_batch *const batch = new_batch(&config);
-    snprintf(path, sizeof path, "%s/pcap", root);
-    DIR *const folder = opendir(path);
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "%s/pcap/%s", root, entry->d_name);
-        n_packets += round_trip_capture(&rig, batch, path);
-    }
-    closedir(folder);
+    rig_open(&travel.rig, &config, "rabin");
+    travel.batch = new_batch(&config);
+    fixture_each_capture(round_trip_capture, &travel);
 
-    const struct sl_batch_encoder_stats stats = stats_of(&rig);
+    const struct sl_batch_encoder_stats stats = stats_of(&travel.rig);
     print_message("%llu packets, %.1f %% of the bytes found again, frames are %.1f %% of them\n",
-                  (unsigned long long)n_packets,
+                  (unsigned long long)travel.n_packets,
                   100.0 * (double)stats.matched_bytes / (double)stats.bytes,
                   100.0 * (double)stats.frame_bytes / (double)stats.bytes);
-    assert_true(n_packets > 0);
-    sl_batch_free(batch);
-    rig_close(&rig);
+    assert_true(travel.n_packets > 0);
+    sl_batch_free(travel.batch);
+    rig_close(&travel.rig);
 }
 
 static bool choose_kind(const char *name)

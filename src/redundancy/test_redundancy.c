@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Matcher, encoder and decoder against their definitions. */
-#include <dirent.h>
-
 #include "matcher.h"
 #include "redundancy_fixture.h"
 #include "sluice/capture.h"
@@ -579,18 +577,19 @@ static void test_damaged_streams(void **state)
 
 /* ---- captures -------------------------------------------------------------------------------- */
 
-static uint64_t round_trip_capture(const char *path)
+/* user: the packets so far. */
+static void round_trip_capture(void *user, const char *path)
 {
     struct sl_redundancy_config config = small_config();
     struct sl_capture *capture;
     struct sl_batch *batch;
     struct sl_diag diag;
     struct pair pair;
-    uint64_t n_packets = 0;
+    uint64_t *const n_packets = user;
     enum sl_status status = SL_OK;
 
     if (sl_capture_open_file(&capture, path, 0, &diag) != SL_OK)
-        return 0; /* some are made to be refused */
+        return; /* some are made to be refused */
     config.window = 32;
     config.period = 16;
     config.frame_max = SL_CAPTURE_PACKET_MAX;
@@ -600,36 +599,19 @@ static uint64_t round_trip_capture(const char *path)
         sl_batch_reset(batch);
         status = sl_capture_read(capture, batch, &diag);
         round_trip(&pair, &config, batch);
-        n_packets += batch->n_items;
+        *n_packets += batch->n_items;
     }
     sl_batch_free(batch);
     pair_close(&pair);
     sl_capture_close(capture);
-    return n_packets;
 }
 
 static void test_captures(void **state)
 {
-    const char *const root = getenv("SLUICE_TEST_DATA");
-    uint64_t n_packets = 0, n_files = 0;
-    char path[1024];
+    uint64_t n_packets = 0;
+    const uint64_t n_files = fixture_each_capture(round_trip_capture, &n_packets);
 
     (void)state;
-    if (root == NULL) {
-        print_message("SLUICE_TEST_DATA is not set: no captures to encode\n");
-        skip();
-    }
-    snprintf(path, sizeof path, "%s/pcap", root);
-    DIR *const folder = opendir(path);
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "%s/pcap/%s", root, entry->d_name);
-        n_packets += round_trip_capture(path);
-        n_files++;
-    }
-    closedir(folder);
     print_message("%llu files, %llu packets\n", (unsigned long long)n_files,
                   (unsigned long long)n_packets);
     assert_true(n_packets > 0);
