@@ -213,7 +213,16 @@ struct sl_fib_answers {
  * batch are names: the payload spans. limits.max_hits is not looked at.
  *
  * CUDA backends also take batches in pinned memory, without a stage: the kernel reads the names
- * there. With answers in pinned memory too this has the least latency. */
+ * there. With answers in pinned memory too this has the least latency.
+ *
+ * "cuda-persistent" takes those alone, and calls no driver: a kernel stays on the GPU and serves
+ * all contexts of a table there, at most 128 (SL_EUNSUPPORTED). It is for batches of some hundred
+ * to some thousand names from many threads, each with two or three contexts; wait spins. What it
+ * costs others: half of each multiprocessor's registers and a quarter of its threads while it
+ * stays, and whatever waits for the whole GPU (cudaFree, closing other contexts) waits for its end.
+ * It ends after 100 ms, busy or not, and the next submit or wait of any of its contexts launches
+ * another, so a batch is served only while somebody waits for one. After sl_fib_publish all answers
+ * are the new table's. */
 struct sl_fib_backend {
     const char *name;
     enum sl_device_kind device;

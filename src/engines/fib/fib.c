@@ -14,8 +14,9 @@ enum {
     FETCH_PLACES = 24,
     FETCH_NODES = 16,
     FETCH_SIBLINGS = 8,
-    N_AHEAD = 32,     /* a power of two above all but the first */
-    COLLECT_EACH = 64 /* updates */
+    N_AHEAD = 32,      /* a power of two above all but the first */
+    COLLECT_EACH = 64, /* updates */
+    FORGET_EACH = 4096 /* entries of a new table */
 };
 
 static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane, &fib_ata_plane,
@@ -367,6 +368,8 @@ static enum sl_status plant_all(struct sl_fib *fib, const struct sl_fib_entry *e
     if (status != SL_OK)
         return status;
     for (; i < n; i++) {
+        if (i % FORGET_EACH == 0)
+            fib_groups_forget(&groups, i);
         fetch(fib, groups.entries, sizeof *groups.entries, n, i, ahead);
         if (!plant(fib, &groups.entries[i], &ahead[i % N_AHEAD]))
             break;
@@ -458,10 +461,10 @@ enum sl_status sl_fib_publish(struct sl_fib *fib, struct sl_diag *diag)
 
     pthread_mutex_lock(&fib->lock);
     pthread_mutex_lock(&fib->table.lock);
-    if (fib->table.copies != NULL)
-        status = fib->table.publish(fib->table.copies, atomic_load(&fib->table.view), fib->version,
-                                    diag);
+    fib_publish *const publish = fib->table.publish;
     pthread_mutex_unlock(&fib->table.lock);
+    if (publish != NULL)
+        status = publish(&fib->table, atomic_load(&fib->table.view), diag);
     pthread_mutex_unlock(&fib->lock);
     return status;
 }

@@ -168,85 +168,108 @@ static uint64_t room_for(uint32_t n_states, bool has_rows)
 
 /* ---- build ----------------------------------------------------------------------------------- */
 
+/* More slots than the tree's states need, however they lie. */
+static uint64_t most_slots(const struct fib_tree *tree, bool has_rows)
+{
+    uint64_t n = 1; /* states, and transitions but for those on ATA_END */
+
+    for (uint32_t i = FIB_ROOT + 1; i < tree->n; i++)
+        n += tree->nodes[i].label_len;
+    if (has_rows)
+        n = (n < MAX_STT ? n : MAX_STT) * ATA_ROW;
+    return n * 3 + tree->n + ROOM;
+}
+
+/* Only what is written to becomes memory. */
 static bool take_memory(struct ata *ata, uint64_t n_slots)
 {
-    if (n_slots >= INT32_MAX)
-        return false;
-    ata->cap = (uint32_t)n_slots;
+    ata->cap = (uint32_t)(n_slots < INT32_MAX ? n_slots : INT32_MAX);
     ata->view->n_places[0] = ata->cap + ATA_ROW;
     ata->view->part_len[0] = (uint64_t)ata->view->n_places[0] * sizeof(uint64_t);
     ata->view->part[0] = fib_memory_take(ata->view->part_len[0]);
-    ata->given = (uint64_t *)calloc(n_slots / 64 + 1, sizeof *ata->given);
+    ata->given = (uint64_t *)calloc(ata->cap / 64 + 1, sizeof *ata->given);
     ata->head = ata->has_rows ? 0 : 1;
     return ata->view->part[0] != NULL && ata->given != NULL;
 }
 
-/* States come with children before them placed: from the last to the first, which is the root. */
-static bool place_states(struct ata *ata, const struct fib_states *states)
+/* What is there beyond n_slots is given back. */
+static void trim_memory(struct ata *ata, uint64_t n_slots)
 {
-    uint32_t *place = (uint32_t *)calloc(((size_t)states->n + 1), sizeof *place);
+    const uint64_t len = (n_slots + ATA_ROW) * sizeof(uint64_t);
+    void *part = (void *)ata->view->part[0];
+
+    if (n_slots >= ata->cap ||
+        (part = fib_memory_resize(part, ata->view->part_len[0], len)) == NULL)
+        return;
+    ata->cap = (uint32_t)n_slots;
+    ata->view->n_places[0] = ata->cap + ATA_ROW;
+    ata->view->part_len[0] = len;
+    ata->view->part[0] = part;
+}
+
+/* A plane that is being built. */
+struct placing {
+    struct ata *ata;
+    uint32_t n_states;
+};
+
+/* States come with those before them that they lead to. Of those that are too many for rows only
+ * the number is of interest. */
+static bool place_state(void *user, const struct fib_edge *edges, uint32_t n, uint32_t *place)
+{
+    struct placing *placing = (struct placing *)user;
+    struct ata *ata = placing->ata;
     uint64_t slots[ATA_ROW + 1];
 
-    if (place == NULL)
+    *place = 0;
+    if (placing->n_states++ >= MAX_STT && ata->has_rows)
+        return true;
+    if (ata->top + 2 * ATA_ROW >= ata->cap)
         return false;
-    for (uint32_t s = states->n; s-- > 0;) {
-        uint32_t n = 0;
-
-        for (uint32_t e = states->first[s]; e < states->first[s + 1]; e++) {
-            const struct fib_edge *edge = &states->edges[e];
-
-            slots[n++] = ata_slot(edge->word,
-                                  (edge->is_entry ? ATA_ENTRY : 0) | (edge->is_leaf ? ATA_LEAF : 0),
-                                  edge->is_leaf ? edge->to : place[edge->to]);
-        }
-        if (ata->top + 2 * ATA_ROW >= ata->cap) {
-            free(place);
-            return false;
-        }
-        place[s] = make_state(ata, slots, n);
-    }
-    ata->view->root = place[0];
-    free(place);
+    for (uint32_t i = 0; i < n; i++)
+        slots[i] = ata_slot(edges[i].word,
+                            (edges[i].is_entry ? ATA_ENTRY : 0) | (edges[i].is_leaf ? ATA_LEAF : 0),
+                            edges[i].to);
+    *place = make_state(ata, slots, n);
+    ata->view->root = *place;
     return true;
 }
 
-static struct ata *make_ata(const struct fib_states *states, bool has_rows, uint32_t n_more)
+/* With room for n_more states; `n_states` becomes how many there are. NULL: no memory. */
+static struct ata *make_ata(const struct sl_fib *fib, bool has_rows, uint32_t n_more,
+                            uint32_t *n_states)
 {
     struct ata *ata = (struct ata *)calloc(1, sizeof *ata);
-    const uint64_t n = has_rows ? (uint64_t)states->n * ATA_ROW : states->n_edges;
+    struct placing placing = {.ata = ata};
 
     if (ata == NULL || (ata->view = fib_view_make()) == NULL) {
         free(ata);
         return NULL;
     }
     ata->has_rows = has_rows;
-    if (take_memory(ata, n + n / 4 + ROOM + room_for(n_more, has_rows)) &&
-        place_states(ata, states))
+    if (take_memory(ata, most_slots(&fib->tree, has_rows) + room_for(n_more, has_rows)) &&
+        fib_states_each(&fib->tree, &fib_cut_bytes, place_state, &placing)) {
+        trim_memory(ata, ata->top + ata->top / 4 + ROOM + room_for(n_more, has_rows));
+        *n_states = placing.n_states;
         return ata;
+    }
     ata_free(ata);
     return NULL;
 }
 
-/* With room for n_more states. */
 static enum sl_status build(struct sl_fib *fib, bool has_rows, uint32_t n_more,
                             struct sl_diag *diag)
 {
-    struct fib_states states;
-    struct ata *made = NULL;
+    uint32_t n_states = 0;
+    struct ata *made = make_ata(fib, has_rows, n_more, &n_states);
 
-    if (fib_states_make(&states, &fib->tree, &fib_cut_bytes)) {
-        if (has_rows && states.n > MAX_STT) {
-            const enum sl_status status = diag_set(
-                diag, SL_EUNSUPPORTED, NULL, 0,
-                "a two-dimensional table of %u states needs %.1f GB (at most %.1f are "
-                "taken; the other planes need hundreds of times less)",
-                states.n, (double)states.n * ATA_ROW * 8e-9, (double)MAX_STT * ATA_ROW * 8e-9);
-
-            fib_states_free(&states);
-            return status;
-        }
-        made = make_ata(&states, has_rows, n_more);
-        fib_states_free(&states);
+    if (has_rows && n_states > MAX_STT) {
+        ata_free(made);
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
+                        "a two-dimensional table of %u states needs %.1f GB (at most %.1f are "
+                        "taken; the other planes need hundreds of times less)",
+                        n_states, (double)n_states * ATA_ROW * 8e-9,
+                        (double)MAX_STT * ATA_ROW * 8e-9);
     }
     if (made == NULL || !fib_waiting_reserve(&fib->old, 1)) {
         ata_free(made);
@@ -465,17 +488,13 @@ static const char *ata_check(const struct fib_view *view)
 
 /* ---- backends -------------------------------------------------------------------------------- */
 
-extern const struct sl_fib_backend fib_ata_cuda, fib_ata_cuda_interwoven;
+extern const struct sl_fib_backend fib_ata_cuda, fib_ata_cuda_interwoven, fib_ata_cuda_persistent;
 extern const struct sl_fib_backend fib_ata_interleaved, fib_ata_scalar, fib_ata_tiled,
     fib_ata_tiled_interwoven;
 
-static const struct sl_fib_backend *const backends[] = {&fib_ata_cuda,
-                                                        &fib_ata_cuda_interwoven,
-                                                        &fib_ata_interleaved,
-                                                        &fib_ata_scalar,
-                                                        &fib_ata_tiled,
-                                                        &fib_ata_tiled_interwoven,
-                                                        NULL};
+static const struct sl_fib_backend *const backends[] = {
+    &fib_ata_cuda,   &fib_ata_cuda_interwoven, &fib_ata_cuda_persistent,  &fib_ata_interleaved,
+    &fib_ata_scalar, &fib_ata_tiled,           &fib_ata_tiled_interwoven, NULL};
 
 static const struct sl_fib_engine ata_engine = {"ata", backends};
 static const struct sl_fib_engine stt_engine = {"stt", backends};

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/core.h"
 #include "sluice/fib.h"
 
 #ifdef __CUDACC__
@@ -139,17 +140,6 @@ struct fib_secret {
     uint64_t a, b;
 };
 
-FIB_CORE uint64_t fib_fold_product(uint64_t x, uint64_t y)
-{
-#ifdef __CUDA_ARCH__
-    return x * y ^ __umul64hi(x, y);
-#else
-    const unsigned __int128 product = (unsigned __int128)x * y;
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-#endif
-}
-
 /* The low n bytes, n at most 8. */
 FIB_CORE uint64_t fib_low_bytes(uint64_t value, uint32_t n)
 {
@@ -161,7 +151,7 @@ FIB_CORE uint64_t fib_low_bytes(uint64_t value, uint32_t n)
 FIB_CORE uint64_t fib_hash_step(const struct fib_secret *secret, uint64_t hash, uint64_t low,
                                 uint64_t high)
 {
-    return fib_fold_product(low ^ hash ^ secret->a, high ^ secret->b);
+    return core_fold(low ^ hash ^ secret->a, high ^ secret->b);
 }
 
 /* The hash of a name's first components, given that of all but the last, which is the bytes from

@@ -17,8 +17,11 @@ static bool absent(char why[SL_WHY_LEN])
 ABSENT(fib_hash_cuda, "cuda");
 ABSENT(fib_hash_cuda_direct, "cuda-direct");
 ABSENT(fib_hash_cuda_interwoven, "cuda-interwoven");
+ABSENT(fib_hash_cuda_persistent, "cuda-persistent");
 ABSENT(fib_mata_cuda, "cuda");
 ABSENT(fib_mata_cuda_direct, "cuda-direct");
 ABSENT(fib_mata_cuda_interwoven, "cuda-interwoven");
+ABSENT(fib_mata_cuda_persistent, "cuda-persistent");
 ABSENT(fib_ata_cuda, "cuda");
 ABSENT(fib_ata_cuda_interwoven, "cuda-interwoven");
+ABSENT(fib_ata_cuda_persistent, "cuda-persistent");

@@ -123,6 +123,15 @@ enum sl_status fib_groups_make(struct fib_groups *groups, const struct fib_tree 
     return status;
 }
 
+void fib_groups_forget(struct fib_groups *groups, size_t n)
+{
+    const size_t end = (size_t)(groups->entries[n].name - groups->bytes);
+
+    groups->bytes_forgotten = fib_memory_forget(groups->bytes, groups->bytes_forgotten, end);
+    groups->entries_forgotten =
+        fib_memory_forget(groups->entries, groups->entries_forgotten, n * sizeof *groups->entries);
+}
+
 void fib_groups_free(struct fib_groups *groups)
 {
     fib_memory_give(groups->entries, (groups->n + 1) * sizeof *groups->entries);

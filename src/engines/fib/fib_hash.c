@@ -479,13 +479,15 @@ static const char *hash_check(const struct fib_view *view)
 
 /* ---- backends -------------------------------------------------------------------------------- */
 
-extern const struct sl_fib_backend fib_hash_cuda, fib_hash_cuda_direct, fib_hash_cuda_interwoven;
+extern const struct sl_fib_backend fib_hash_cuda, fib_hash_cuda_direct, fib_hash_cuda_interwoven,
+    fib_hash_cuda_persistent;
 extern const struct sl_fib_backend fib_hash_avx512, fib_hash_avx2, fib_hash_interleaved,
     fib_hash_scalar, fib_hash_tiled, fib_hash_tiled_interwoven;
 
 static const struct sl_fib_backend *const backends[] = {&fib_hash_cuda,
                                                         &fib_hash_cuda_direct,
                                                         &fib_hash_cuda_interwoven,
+                                                        &fib_hash_cuda_persistent,
                                                         &fib_hash_avx512,
                                                         &fib_hash_avx2,
                                                         &fib_hash_interleaved,

@@ -3,9 +3,10 @@
 #include <immintrin.h>
 
 #include "fib_hash_core.h"
+#include "fib_internal.h"
 
 /* Aligned vector loads give each 64-bit slot whole. */
-static uint32_t match_half(const uint64_t *slots, __m256i tag)
+FIB_LOADS_WORDS static uint32_t match_half(const uint64_t *slots, __m256i tag)
 {
     const __m256i mask = _mm256_set1_epi64x((long long)HASH_TAG_MASK);
     const __m256i masked = _mm256_and_si256(_mm256_load_si256((const __m256i *)slots), mask);
@@ -23,7 +24,7 @@ static uint32_t lanes_match(const uint64_t *bucket, uint64_t tag, uint64_t *firs
     return match;
 }
 
-static uint32_t differ16(const uint8_t *key, const uint8_t *bytes, uint32_t at)
+FIB_LOADS_WORDS static uint32_t differ16(const uint8_t *key, const uint8_t *bytes, uint32_t at)
 {
     const __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(key + at)),
                                          _mm_loadu_si128((const __m128i *)(bytes + at)));

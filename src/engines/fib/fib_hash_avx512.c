@@ -4,11 +4,12 @@
 #include <immintrin.h>
 
 #include "fib_hash_core.h"
+#include "fib_internal.h"
 
 enum { EIGHT = 8, LINE_LEN = 64, SHORT_HEAD = 5 };
 
 /* Aligned vector loads give each 64-bit slot whole. */
-static uint32_t lanes_match(const uint64_t *bucket, uint64_t tag, uint64_t *first)
+FIB_LOADS_WORDS static uint32_t lanes_match(const uint64_t *bucket, uint64_t tag, uint64_t *first)
 {
     const __m512i slots = _mm512_load_si512(bucket);
     const __mmask8 match =
@@ -27,7 +28,8 @@ static const uint8_t up[LINE_LEN] = {
 
 /* A record that fits a line is taken out of it: a load that crossed into the next line, be it
  * masked, would cost a miss. */
-static bool lanes_key_is(const uint32_t *record, const struct fib_reader *name, uint32_t len)
+FIB_LOADS_WORDS static bool lanes_key_is(const uint32_t *record, const struct fib_reader *name,
+                                         uint32_t len)
 {
     if (len > LINE_LEN - SHORT_HEAD)
         return hash_key_is(record, name, len);
@@ -47,7 +49,7 @@ static bool lanes_key_is(const uint32_t *record, const struct fib_reader *name, 
 
 /* ---- hashes of eight names ------------------------------------------------------------------- */
 
-/* fib_fold_product, from products of halves. */
+/* core_fold, from products of halves. */
 static __m512i fold_product(__m512i x, __m512i y)
 {
     const __m512i low32 = _mm512_set1_epi64(0xFFFFFFFF);

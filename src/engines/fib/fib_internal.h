@@ -104,6 +104,11 @@ static inline void fib_store64(uint64_t *at, uint64_t value)
     __atomic_store_n(at, value, __ATOMIC_RELEASE);
 }
 
+/* Of functions that load several words at once. C says nothing of that while one of them changes,
+ * and the thread sanitizer takes it for a race; CPUs give each aligned word whole, and who loads
+ * takes no notice of more than is settled. */
+#define FIB_LOADS_WORDS __attribute__((no_sanitize("thread")))
+
 /* ---- files: fib_store.c ---------------------------------------------------------------------- */
 
 /* Bytes of a view's flat block, and the block itself at `to`, aligned to 64. */

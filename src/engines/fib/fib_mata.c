@@ -431,7 +431,7 @@ static bool fill(struct placing *placing)
                 (void)put(mata, placing->number[s] & MATA_VALUE, edge->word, to);
             }
     free(is_spilled);
-    mata->view->root = placing->number[0];
+    mata->view->root = placing->number[states->n - 1];
     return true;
 }
 
@@ -784,13 +784,20 @@ static const char *mata_check(const struct fib_view *view)
 
 /* ---- backends -------------------------------------------------------------------------------- */
 
-extern const struct sl_fib_backend fib_mata_cuda, fib_mata_cuda_direct, fib_mata_cuda_interwoven;
+extern const struct sl_fib_backend fib_mata_cuda, fib_mata_cuda_direct, fib_mata_cuda_interwoven,
+    fib_mata_cuda_persistent;
 extern const struct sl_fib_backend fib_mata_interleaved, fib_mata_scalar, fib_mata_tiled,
     fib_mata_tiled_interwoven;
 
-static const struct sl_fib_backend *const backends[] = {
-    &fib_mata_cuda,   &fib_mata_cuda_direct, &fib_mata_cuda_interwoven,  &fib_mata_interleaved,
-    &fib_mata_scalar, &fib_mata_tiled,       &fib_mata_tiled_interwoven, NULL};
+static const struct sl_fib_backend *const backends[] = {&fib_mata_cuda,
+                                                        &fib_mata_cuda_direct,
+                                                        &fib_mata_cuda_interwoven,
+                                                        &fib_mata_cuda_persistent,
+                                                        &fib_mata_interleaved,
+                                                        &fib_mata_scalar,
+                                                        &fib_mata_tiled,
+                                                        &fib_mata_tiled_interwoven,
+                                                        NULL};
 
 static const struct sl_fib_engine engine = {"mata", backends};
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE = 2 << 20 };
+enum { HUGE = 2 << 20, FORGET = 8 * HUGE /* bytes at once */ };
 
 /* ---- plain areas ----------------------------------------------------------------------------- */
 
@@ -44,6 +44,16 @@ void fib_memory_give(void *memory, size_t len)
         (void)munmap(memory, whole_pages(len));
 }
 
+size_t fib_memory_forget(void *memory, size_t begin, size_t end)
+{
+    const size_t whole = end / FORGET * FORGET;
+
+    if (whole == begin)
+        return begin;
+    (void)madvise((uint8_t *)memory + begin, whole - begin, MADV_DONTNEED);
+    return whole;
+}
+
 void *fib_memory_resize(void *memory, size_t len, size_t new_len)
 {
     if (memory == NULL)
@@ -51,18 +61,20 @@ void *fib_memory_resize(void *memory, size_t len, size_t new_len)
     if (whole_pages(len) == whole_pages(new_len))
         return memory;
 
+    const size_t whole = whole_pages(len), new_whole = whole_pages(new_len);
+    if (new_whole < whole && (new_whole < HUGE) == (whole < HUGE)) {
+        (void)munmap((uint8_t *)memory + new_whole, whole - new_whole);
+        return memory;
+    }
     void *moved = fib_memory_take(new_len);
-    const size_t both = whole_pages(len < new_len ? len : new_len);
     if (moved == NULL)
         return NULL;
     /* Pages move, bytes do not. */
-    if (mremap(memory, both, both, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
+    if (new_whole < whole ||
+        mremap(memory, whole, whole, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
         memcpy(moved, memory, len < new_len ? len : new_len);
         fib_memory_give(memory, len);
-        return moved;
     }
-    if (whole_pages(len) > both)
-        (void)munmap((uint8_t *)memory + both, whole_pages(len) - both);
     return moved;
 }
 

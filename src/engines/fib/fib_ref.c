@@ -28,13 +28,8 @@ static uint64_t number(const uint8_t **at, const uint8_t *end, bool *good)
     return value;
 }
 
-struct part {
-    uint64_t type, len;
-    const uint8_t *bytes;
-};
-
 /* The first component; returns the bytes behind it, NULL where there is none. */
-static const uint8_t *part(const uint8_t *at, const uint8_t *end, struct part *part)
+static const uint8_t *part(const uint8_t *at, const uint8_t *end, struct ref_part *part)
 {
     bool good = true;
 
@@ -50,22 +45,37 @@ static const uint8_t *part(const uint8_t *at, const uint8_t *end, struct part *p
     return at + part->len;
 }
 
-/* Bytes of the name that the entry matches, -1: it does not. */
-static int64_t matches(const struct ref_entry *entry, const uint8_t *name, size_t len)
-{
-    const uint8_t *e = entry->name, *n = name;
-    struct part a, b;
+/* A name taken apart, as far as it is well formed. */
+struct parts {
+    struct ref_part part[SL_NAME_LEN_MAX / 2 + 1];
+    size_t n;
+    size_t len; /* bytes */
+};
 
-    while (e != entry->name + entry->len) {
-        e = part(e, entry->name + entry->len, &a);
-        n = part(n, name + len, &b);
-        if (n == NULL || a.type != b.type || a.len != b.len)
-            return -1;
-        for (uint64_t i = 0; i < a.len; i++)
-            if (a.bytes[i] != b.bytes[i])
-                return -1;
+static void take_apart(struct parts *parts, const uint8_t *name, size_t len)
+{
+    const uint8_t *at = name;
+
+    parts->n = 0;
+    parts->len = 0;
+    while (parts->n < SL_NAME_LEN_MAX / 2 &&
+           (at = part(at, name + len, &parts->part[parts->n])) != NULL) {
+        parts->n++;
+        parts->len = (size_t)(at - name);
     }
-    return n - name;
+}
+
+static bool is_prefix(const struct ref_entry *entry, const struct parts *name)
+{
+    if (entry->n_parts > name->n)
+        return false;
+    for (size_t i = 0; i < entry->n_parts; i++) {
+        const struct ref_part *a = &entry->parts[i], *b = &name->part[i];
+
+        if (a->type != b->type || a->len != b->len || memcmp(a->bytes, b->bytes, a->len) != 0)
+            return false;
+    }
+    return true;
 }
 
 static struct ref_entry *find(const struct ref *ref, const uint8_t *name, size_t len)
@@ -79,28 +89,26 @@ static struct ref_entry *find(const struct ref *ref, const uint8_t *name, size_t
 static const struct ref_entry *longest(const struct ref *ref, const uint8_t *name, size_t len,
                                        const struct ref_entry *but)
 {
+    static _Thread_local struct parts parts;
     const struct ref_entry *best = NULL;
-    int64_t best_len = -1;
 
+    take_apart(&parts, name, len);
     for (size_t i = 0; i < ref->n; i++) {
-        const int64_t here = matches(&ref->entries[i], name, len);
+        const struct ref_entry *entry = &ref->entries[i];
 
-        if (here > best_len && &ref->entries[i] != but) {
-            best = &ref->entries[i];
-            best_len = here;
-        }
+        if (entry != but && (best == NULL || entry->n_parts > best->n_parts) &&
+            is_prefix(entry, &parts))
+            best = entry;
     }
     return best;
 }
 
 static bool whole(const uint8_t *name, size_t len)
 {
-    const uint8_t *at = name;
-    struct part unused;
+    static _Thread_local struct parts parts;
 
-    while (at != NULL && at != name + len)
-        at = part(at, name + len, &unused);
-    return at != NULL && len <= SL_NAME_LEN_MAX;
+    take_apart(&parts, name, len);
+    return parts.len == len && len <= SL_NAME_LEN_MAX;
 }
 
 static void add(struct ref *ref, const struct sl_fib_entry *entry)
@@ -112,12 +120,28 @@ static void add(struct ref *ref, const struct sl_fib_entry *entry)
             abort();
     }
 
+    static _Thread_local struct parts parts;
     struct ref_entry *made = &ref->entries[ref->n++];
-    *made = (struct ref_entry){malloc(entry->name_len + 1), entry->name_len, entry->next_hop, 1};
+    *made = (struct ref_entry){.name = malloc(entry->name_len + 1),
+                               .len = entry->name_len,
+                               .next_hop = entry->next_hop,
+                               .n_holders = 1};
     if (made->name == NULL)
         abort();
     if (entry->name_len != 0)
         memcpy(made->name, entry->name, entry->name_len);
+    take_apart(&parts, made->name, made->len);
+    made->parts = malloc((parts.n + 1) * sizeof *made->parts);
+    if (made->parts == NULL)
+        abort();
+    memcpy(made->parts, parts.part, parts.n * sizeof *made->parts);
+    made->n_parts = parts.n;
+}
+
+static void drop(struct ref_entry *entry)
+{
+    free(entry->name);
+    free(entry->parts);
 }
 
 enum sl_fib_outcome ref_apply(struct ref *ref, const struct sl_fib_update *update)
@@ -140,7 +164,7 @@ enum sl_fib_outcome ref_apply(struct ref *ref, const struct sl_fib_update *updat
     if (update->verb == SL_FIB_INSERT)
         there->n_holders++;
     if (update->verb == SL_FIB_DELETE && --there->n_holders == 0) {
-        free(there->name);
+        drop(there);
         *there = ref->entries[--ref->n];
     }
     return SL_FIB_DONE;
@@ -162,11 +186,17 @@ bool ref_is_folded(const struct ref *ref, const struct ref_entry *entry)
     return above != NULL && above->next_hop == entry->next_hop;
 }
 
+void ref_fold(struct ref *ref)
+{
+    for (size_t i = 0; i < ref->n; i++)
+        ref->entries[i].folded = ref_is_folded(ref, &ref->entries[i]);
+}
+
 uint32_t ref_folded_len(const struct ref *ref, const uint8_t *name, size_t len)
 {
     const struct ref_entry *entry = longest(ref, name, len, NULL);
 
-    while (entry != NULL && ref_is_folded(ref, entry))
+    while (entry != NULL && entry->folded)
         entry = longest(ref, entry->name, entry->len, entry);
     return entry != NULL ? entry->len : 0;
 }
@@ -174,7 +204,7 @@ uint32_t ref_folded_len(const struct ref *ref, const uint8_t *name, size_t len)
 void ref_free(struct ref *ref)
 {
     for (size_t i = 0; i < ref->n; i++)
-        free(ref->entries[i].name);
+        drop(&ref->entries[i]);
     free(ref->entries);
     *ref = (struct ref){0};
 }

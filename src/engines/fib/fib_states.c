@@ -7,20 +7,24 @@
 #include "fib_internal.h"
 #include "fib_mata_core.h"
 
-/* A state to be expanded: of a node, at a border, or amid labels that begin alike. */
-struct task {
-    uint32_t node; /* 0: amid labels */
-    uint32_t begin, end;
-    uint32_t at; /* bytes of the labels that are behind */
+/* A state whose transitions are being found: a node's, at a border, or amid labels that begin
+ * alike.
+ */
+struct open_state {
+    size_t edges;        /* where its transitions begin */
+    size_t kids;         /* what is behind is its own to give back */
+    uint32_t begin, end; /* labels that are to be dealt with, of the kids */
+    uint32_t at;         /* bytes of the labels that are behind */
 };
 
 struct maker {
     const struct fib_tree *tree;
     const struct fib_cut *cut;
-    struct fib_states *states;
-    struct task *tasks;
-    size_t n_tasks, tasks_cap;
-    uint32_t *kids; /* nodes, those of a state sorted by their labels */
+    struct open_state *open; /* from the root down */
+    size_t n_open, open_cap;
+    struct fib_edge *edges; /* of the open ones, one after another */
+    size_t n_edges, edges_cap;
+    uint32_t *kids; /* nodes, those of a node sorted by their labels */
     size_t n_kids, kids_cap;
     uint8_t *below; /* a bit for each node: there are entries below it */
 };
@@ -102,13 +106,13 @@ static int compare_kids(const void *left, const void *right)
     return order != 0 ? order : (int)x->label_len - (int)y->label_len;
 }
 
-static bool collect_kids(struct maker *maker, struct task *task)
+static bool collect_kids(struct maker *maker, uint32_t node)
 {
     const struct fib_node *nodes = maker->tree->nodes;
     struct kid *sorted;
     size_t n = 0;
 
-    for (uint32_t at = nodes[task->node].child; at != 0; at = nodes[at].next)
+    for (uint32_t at = nodes[node].child; at != 0; at = nodes[at].next)
         n += fib_in_plane(&nodes[at]) || has_below(maker, at);
     if (!grow((void **)&maker->kids, &maker->kids_cap, maker->n_kids, n, sizeof *maker->kids))
         return false;
@@ -116,7 +120,7 @@ static bool collect_kids(struct maker *maker, struct task *task)
     if (sorted == NULL)
         return false;
     n = 0;
-    for (uint32_t at = nodes[task->node].child; at != 0; at = nodes[at].next) {
+    for (uint32_t at = nodes[node].child; at != 0; at = nodes[at].next) {
         if (!fib_in_plane(&nodes[at]) && !has_below(maker, at))
             continue;
         uint8_t bytes[8] = {0};
@@ -130,10 +134,8 @@ static bool collect_kids(struct maker *maker, struct task *task)
     }
     sorted_nodes = nodes;
     qsort(sorted, n, sizeof *sorted, compare_kids);
-    task->begin = (uint32_t)maker->n_kids;
     for (size_t i = 0; i < n; i++)
         maker->kids[maker->n_kids++] = sorted[i].node;
-    task->end = (uint32_t)maker->n_kids;
     free(sorted);
     return true;
 }
@@ -142,111 +144,133 @@ static bool collect_kids(struct maker *maker, struct task *task)
 
 static bool add_edge(struct maker *maker, const struct fib_edge *edge)
 {
-    struct fib_states *states = maker->states;
-
-    if (!grow((void **)&states->edges, &states->edges_cap, states->n_edges, 1,
-              sizeof *states->edges))
+    if (!grow((void **)&maker->edges, &maker->edges_cap, maker->n_edges, 1, sizeof *maker->edges))
         return false;
-    states->edges[states->n_edges++] = *edge;
-    return states->n_edges < UINT32_MAX / 2;
-}
-
-/* Returns the state's number, 0: no memory. */
-static uint32_t add_task(struct maker *maker, const struct task *task)
-{
-    if (!grow((void **)&maker->tasks, &maker->tasks_cap, maker->n_tasks, 1, sizeof *maker->tasks))
-        return 0;
-    maker->tasks[maker->n_tasks] = *task;
-    return (uint32_t)maker->n_tasks++;
-}
-
-/* Labels begin to end - 1 have the stride `word` in common, which ends at byte `at` of them. */
-static bool add_stride(struct maker *maker, uint32_t word, uint32_t begin, uint32_t end,
-                       uint32_t at)
-{
-    const struct fib_node *kid = &maker->tree->nodes[maker->kids[begin]];
-    struct task task = {.begin = begin, .end = end, .at = at};
-    struct fib_edge edge = {.word = word};
-
-    if (at == kid->label_len) {
-        task = (struct task){.node = maker->kids[begin]};
-        edge.is_entry = fib_in_plane(kid);
-        edge.is_leaf = !has_below(maker, task.node);
-        edge.to = kid->next_hop;
-        if (edge.is_leaf)
-            return add_edge(maker, &edge);
-    }
-    edge.to = add_task(maker, &task);
-    return edge.to != 0 && add_edge(maker, &edge);
-}
-
-static bool expand(struct maker *maker, struct task task)
-{
-    const struct fib_node *nodes = maker->tree->nodes;
-
-    if (task.node != 0) {
-        const struct fib_node *node = &nodes[task.node];
-        const struct fib_edge end = {
-            .word = maker->cut->end, .to = node->next_hop, .is_leaf = true, .is_entry = true};
-
-        if (task.node != FIB_ROOT && fib_in_plane(node) && !add_edge(maker, &end))
-            return false;
-        if (!collect_kids(maker, &task))
-            return false;
-    }
-    for (uint32_t i = task.begin, j; i < task.end; i = j) {
-        const struct fib_node *kid = &nodes[maker->kids[i]];
-        uint32_t at = task.at;
-        const uint32_t word = maker->cut->stride(fib_node_label(kid), kid->label_len, &at);
-
-        for (j = i + 1; j < task.end; j++) {
-            const struct fib_node *next = &nodes[maker->kids[j]];
-            uint32_t unused = task.at;
-
-            if (maker->cut->stride(fib_node_label(next), next->label_len, &unused) != word)
-                break;
-        }
-        if (!add_stride(maker, word, i, j, at))
-            return false;
-    }
+    maker->edges[maker->n_edges++] = *edge;
     return true;
 }
 
-static bool add_first(struct fib_states *states, size_t s)
+static bool open_state(struct maker *maker, const struct open_state *state)
 {
-    size_t cap = states->first_cap;
-
-    if (!grow((void **)&states->first, &cap, s, 2, sizeof *states->first))
+    if (!grow((void **)&maker->open, &maker->open_cap, maker->n_open, 1, sizeof *maker->open))
         return false;
-    states->first_cap = (uint32_t)cap;
-    states->first[s] = (uint32_t)states->n_edges;
+    maker->open[maker->n_open++] = *state;
+    return true;
+}
+
+/* At a border: its own entry, if it has one, and the labels below it. */
+static bool open_node(struct maker *maker, uint32_t at)
+{
+    const struct fib_node *node = &maker->tree->nodes[at];
+    struct open_state state = {.edges = maker->n_edges, .kids = maker->n_kids};
+    const struct fib_edge end = {
+        .word = maker->cut->end, .to = node->next_hop, .is_leaf = true, .is_entry = true};
+
+    if (at != FIB_ROOT && fib_in_plane(node) && !add_edge(maker, &end))
+        return false;
+    if (!collect_kids(maker, at))
+        return false;
+    state.begin = (uint32_t)state.kids;
+    state.end = (uint32_t)maker->n_kids;
+    return open_state(maker, &state);
+}
+
+/* The first of a state's labels, and those that go on alike, become a transition: it leads to a
+ * leaf, or to a state that opens. */
+static bool next_edge(struct maker *maker, struct open_state *state)
+{
+    const struct fib_node *nodes = maker->tree->nodes, *kid = &nodes[maker->kids[state->begin]];
+    uint32_t at = state->at, end = state->begin + 1;
+    const uint32_t word = maker->cut->stride(fib_node_label(kid), kid->label_len, &at);
+
+    for (; end < state->end; end++) {
+        const struct fib_node *next = &nodes[maker->kids[end]];
+        uint32_t unused = state->at;
+
+        if (maker->cut->stride(fib_node_label(next), next->label_len, &unused) != word)
+            break;
+    }
+    const uint32_t first = state->begin;
+    struct fib_edge edge = {.word = word, .to = kid->next_hop};
+    state->begin = end;
+    if (at != kid->label_len) {
+        const struct open_state amid = {maker->n_edges + 1, maker->n_kids, first, end, at};
+
+        return add_edge(maker, &edge) && open_state(maker, &amid);
+    }
+    edge.is_entry = fib_in_plane(kid);
+    edge.is_leaf = !has_below(maker, maker->kids[first]);
+    return add_edge(maker, &edge) && (edge.is_leaf || open_node(maker, maker->kids[first]));
+}
+
+/* The state has all its transitions; what led to it is the last one of the state above. */
+static bool close_state(struct maker *maker, fib_states_take *take, void *user)
+{
+    const struct open_state state = maker->open[--maker->n_open];
+    const size_t n = maker->n_edges - state.edges;
+    uint32_t number;
+
+    if (!take(user, maker->edges + state.edges, (uint32_t)n, &number))
+        return false;
+    maker->n_edges = state.edges;
+    maker->n_kids = state.kids;
+    if (maker->n_open != 0)
+        maker->edges[maker->n_edges - 1].to = number;
+    return true;
+}
+
+bool fib_states_each(const struct fib_tree *tree, const struct fib_cut *cut, fib_states_take *take,
+                     void *user)
+{
+    struct maker maker = {.tree = tree, .cut = cut};
+
+    maker.below = (uint8_t *)calloc(tree->n / 8 + 1, 1);
+    bool good = maker.below != NULL;
+    if (good) {
+        mark_below(&maker);
+        good = open_node(&maker, FIB_ROOT);
+    }
+    while (good && maker.n_open != 0) {
+        struct open_state *state = &maker.open[maker.n_open - 1];
+
+        good =
+            state->begin != state->end ? next_edge(&maker, state) : close_state(&maker, take, user);
+    }
+    free(maker.below);
+    free(maker.open);
+    free(maker.edges);
+    free(maker.kids);
+    return good;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static bool keep_state(void *user, const struct fib_edge *edges, uint32_t n, uint32_t *number)
+{
+    struct fib_states *states = (struct fib_states *)user;
+
+    if (states->n_edges + n >= UINT32_MAX / 2 ||
+        !grow((void **)&states->first, &states->first_cap, states->n, 2, sizeof *states->first) ||
+        !grow((void **)&states->edges, &states->edges_cap, states->n_edges, n,
+              sizeof *states->edges))
+        return false;
+    if (n != 0) /* the root of an empty table has no transitions */
+        memcpy(states->edges + states->n_edges, edges, n * sizeof *edges);
+    states->first[states->n] = (uint32_t)states->n_edges;
+    states->n_edges += n;
+    *number = states->n++;
+    states->first[states->n] = (uint32_t)states->n_edges;
     return true;
 }
 
 bool fib_states_make(struct fib_states *states, const struct fib_tree *tree,
                      const struct fib_cut *cut)
 {
-    struct maker maker = {.tree = tree, .cut = cut, .states = states};
-    const struct task root = {.node = FIB_ROOT};
-    size_t s = 0;
-
     memset(states, 0, sizeof *states);
-    maker.below = (uint8_t *)calloc(tree->n / 8 + 1, 1);
-    bool good = maker.below != NULL;
-    if (good) {
-        mark_below(&maker);
-        good = add_task(&maker, &root) == 0 && maker.n_tasks == 1;
-    }
-    for (; good && s < maker.n_tasks; s++)
-        good = add_first(states, s) && expand(&maker, maker.tasks[s]);
-    good = good && add_first(states, s);
-    states->n = (uint32_t)s;
-    free(maker.below);
-    free(maker.tasks);
-    free(maker.kids);
-    if (!good)
-        fib_states_free(states);
-    return good;
+    if (fib_states_each(tree, cut, keep_state, states))
+        return true;
+    fib_states_free(states);
+    return false;
 }
 
 void fib_states_free(struct fib_states *states)

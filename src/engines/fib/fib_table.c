@@ -77,6 +77,11 @@ void fib_table_lock(struct sl_fib_table *table)
     pthread_mutex_lock(&table->lock);
 }
 
+bool fib_table_try_lock(struct sl_fib_table *table)
+{
+    return pthread_mutex_trylock(&table->lock) == 0;
+}
+
 void fib_table_unlock(struct sl_fib_table *table)
 {
     pthread_mutex_unlock(&table->lock);

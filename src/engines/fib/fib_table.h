@@ -23,10 +23,11 @@ void fib_reader_exit(struct fib_reader_epoch *reader);
 bool fib_table_is(const struct sl_fib_table *table, const char *plane);
 
 /* What the CUDA backends keep at a table: their copies, and how these follow it. Both under the
- * table's lock. `publish` is called with the updater's lock held as well. */
-typedef enum sl_status fib_publish(void *copies, const struct fib_view *view, uint64_t version,
+ * table's lock; `publish` is called without it, with the updater's held. */
+typedef enum sl_status fib_publish(struct sl_fib_table *table, const struct fib_view *view,
                                    struct sl_diag *diag);
 void fib_table_lock(struct sl_fib_table *table);
+bool fib_table_try_lock(struct sl_fib_table *table);
 void fib_table_unlock(struct sl_fib_table *table);
 void *fib_table_copies(struct sl_fib_table *table);
 void fib_table_set_copies(struct sl_fib_table *table, void *copies, fib_publish *publish);

@@ -17,6 +17,15 @@ enum {
     FIB_TILE_WARPS = 2   /* a block: small ones end, and make room, one by one */
 };
 
+/* Names, and where their answers go. */
+struct fib_items {
+    const uint8_t *bytes;
+    const struct sl_span *payload;
+    uint32_t *next_hop;
+    uint32_t *prefix_len; /* NULL: unwanted */
+    uint32_t n;
+};
+
 /* The arena's offset that a tile's window begins at: offsets ascend. */
 FIB_CORE uint32_t fib_tile_begin(uint32_t first_offset)
 {
