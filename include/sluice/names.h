@@ -138,8 +138,9 @@ SL_CHECK SL_API enum sl_status sl_names_load_text(struct sl_names *names, const 
                                                   const char *format, const char *text,
                                                   size_t text_len, struct sl_diag *diag);
 
-/* Bytes of memory that building takes, about, beside what the table takes already. */
-SL_API uint64_t sl_names_estimate(const struct sl_names *names);
+/* Bytes of memory that building takes, about, beside what the table takes already. plane: as in
+ * sl_fib_config, NULL is "auto". */
+SL_API uint64_t sl_names_estimate(const struct sl_names *names, const char *plane);
 
 /* Ends filling and makes the table ready for look-ups. plane: as in sl_fib_config. SL_ENOMEM: there
  * is less memory than the estimate, and nothing was begun, or it ran out; diag says both figures.
@@ -162,7 +163,7 @@ SL_CHECK SL_API enum sl_status sl_names_open(struct sl_names **names, const char
                                              bool updates, struct sl_diag *diag);
 
 struct sl_names_count {
-    uint64_t lines;    /* that are neither empty nor comments */
+    uint64_t lines;    /* that are neither empty nor comments, of tables and of updates */
     uint64_t rules;    /* of them: understood */
     uint64_t ignored;  /* of them: not, each with a reason */
     uint64_t repeated; /* of the rules: said the same as an earlier one */

@@ -97,7 +97,12 @@ BYTES_INLINE void name_dns_label(struct name_dns *dns, const uint8_t *label, uin
 
     *to++ = SL_NAME_GENERIC;
     *to++ = (uint8_t)len;
-    for (uint32_t i = 0; i < len; i++)
+    uint32_t i = 0;
+    for (; i + 4 <= len; i += 4) {
+        const uint32_t four = name_lower4(name_load4(label + i));
+        memcpy(to + i, &four, sizeof four);
+    }
+    for (; i < len; i++)
         to[i] = label[i] >= 'A' && label[i] <= 'Z' ? label[i] | 0x20 : label[i];
     dns->n_labels++;
 }

@@ -6,6 +6,7 @@
 #define NAMES_NAME_HOST_CORE_H
 
 #include "name_build.h"
+#include "name_bytes_core.h"
 
 enum {
     NAME_LABEL_MAX = 63,      /* bytes, RFC 1035 section 2.3.4 */
@@ -32,31 +33,6 @@ enum name_why {
     NAME_NO_PORT,
     NAME_BAD_PORT
 };
-
-/* The first such byte, or the end. On GPUs a word at a time: a thread waits for each load. */
-BYTES_INLINE const char *name_find(const char *text, const char *end, char byte)
-{
-#if defined(__CUDA_ARCH__)
-    const uint32_t wanted = (uint8_t)byte * 0x01010101u;
-
-    for (; text < end && (uintptr_t)text % 4 != 0; text++)
-        if (*text == byte)
-            return text;
-    for (; end - text >= 4; text += 4) {
-        const uint32_t equal = __vcmpeq4(*(const uint32_t *)text, wanted);
-
-        if (equal != 0)
-            return text + (__ffs((int)equal) - 1) / 8;
-    }
-    while (text < end && *text != byte)
-        text++;
-    return text;
-#else
-    const char *found = text < end ? (const char *)memchr(text, byte, (size_t)(end - text)) : NULL;
-
-    return found != NULL ? found : end;
-#endif
-}
 
 /* What host names are made of, lower-cased: letters, digits, '-', and the '_' of service names; 0
  * elsewhere. */
@@ -243,7 +219,14 @@ BYTES_INLINE enum name_why name_read_label(struct name_build *build, const char 
     uint8_t *to = name_open_component(build, SL_NAME_GENERIC, len);
     if (to == NULL)
         return NAME_TOO_LONG;
-    for (size_t i = 0; i < len; i++) {
+    size_t i = 0;
+    for (; i + 4 <= len; i += 4) {
+        const uint32_t four = name_lower4(name_load4(label + i));
+        if (!name_is_host4(four))
+            break;
+        memcpy(to + i, &four, sizeof four);
+    }
+    for (; i < len; i++) {
         to[i] = name_host_byte((uint8_t)label[i]);
         if (to[i] == 0)
             return (uint8_t)label[i] >= 0x80 ? NAME_BEYOND_ASCII : NAME_NO_HOST_BYTE;
@@ -267,6 +250,8 @@ BYTES_INLINE enum name_why name_core_domain(struct name_build *build, const char
     for (size_t end = text_len;;) {
         size_t begin = end;
 
+        while (begin >= 4 && !name_has4(name_load4(text + begin - 4), '.'))
+            begin -= 4;
         while (begin > 0 && text[begin - 1] != '.')
             begin--;
         const enum name_why why = name_read_label(build, text + begin, end - begin);
@@ -313,10 +298,10 @@ BYTES_INLINE enum name_why name_read_port(uint16_t *port, const char *text, cons
 BYTES_INLINE enum name_why name_read_authority(struct name_build *build, uint16_t *port,
                                                const char *text, const char *end)
 {
-    const char *at = end;
+    const char *at = text;
 
-    while (at > text && at[-1] != '@')
-        at--;
+    for (const char *sign; (sign = name_find(at, end, '@')) < end;)
+        at = sign + 1;
     const char *close = at < end && *at == '[' ? name_find(at, end, ']') : end;
     if (close < end) {
         const enum name_why why = name_read_port(port, close + 1, end);
@@ -359,14 +344,27 @@ BYTES_INLINE enum name_why name_read_segment(struct name_build *build, bool quer
     uint8_t byte;
     bool raw;
 
-    for (const char *at = text; at < end; len += raw ? 1 : 3)
+    for (const char *at = text; at < end;) {
+        if (end - at >= 4 && name_is_plain4(name_load4(at))) {
+            at += 4;
+            len += 4;
+            continue;
+        }
         at += name_segment_byte(at, end, &byte, &raw);
+        len += raw ? 1 : 3;
+    }
     uint8_t *to = name_open_component(build, SL_NAME_GENERIC, len);
     if (to == NULL)
         return NAME_TOO_LONG;
     if (query)
         *to++ = '?';
     while (text < end) {
+        if (end - text >= 4 && name_is_plain4(name_load4(text))) {
+            memcpy(to, text, 4);
+            text += 4;
+            to += 4;
+            continue;
+        }
         text += name_segment_byte(text, end, &byte, &raw);
         if (raw) {
             *to++ = byte;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names in packets on GPUs, a thread a packet. Packets beyond a thread's bounds come back as a list
- * of items, and the CPU does them when the batch is waited for.
+/* Names in packets on GPUs, a thread a packet that may have some. Packets beyond a thread's bounds
+ * come back as a list of items, and the CPU does them when the batch is waited for.
  *
  * The device has a copy of the table as one block. A batch that is submitted after an update waits
  * for its end, and for the copy that is made anew. */
@@ -14,7 +14,7 @@
 #include "names_tile_core.h"
 
 enum {
-    BLOCK = 64,          /* threads: few, so that small batches reach all multiprocessors */
+    BLOCK = 256,         /* threads, and packets: of few blocks in the way of other kernels */
     BACK_ALONG = 1 << 10 /* items of those that come back that cross with the counts */
 };
 
@@ -57,18 +57,30 @@ static __device__ void report_item(const struct names_tile *tile, uint32_t item,
     }
 }
 
+/* A block looks first which of its packets may have names. These it shares out over all its
+ * threads, as far from one another as there is room: what a packet's names take is one thread's
+ * way through them, and threads of a warp that go different ways wait for one another. */
 static __global__ void __launch_bounds__(BLOCK)
     names_kernel(const __grid_constant__ struct names_flat_view table,
                  const struct names_items items, struct report *report,
                  struct cuda_hits_device hits)
 {
-    __shared__ uint32_t count[NAMES_N_COUNTS];
-    const uint32_t item = blockIdx.x * BLOCK + threadIdx.x;
+    __shared__ uint32_t count[NAMES_N_COUNTS], wanting[BLOCK], n;
+    const uint32_t own = blockIdx.x * BLOCK + threadIdx.x;
 
     for (uint32_t i = threadIdx.x; i < NAMES_N_COUNTS; i += BLOCK)
         count[i] = 0;
+    if (threadIdx.x == 0)
+        n = 0;
     __syncthreads();
-    if (item < items.n) {
+    if (own < items.n && names_tile_wants(&items, own))
+        wanting[atomicAdd(&n, 1)] = own;
+    __syncthreads();
+    if (n == 0)
+        return;
+    const uint32_t spread = BLOCK / n, i = threadIdx.x / spread;
+    if (threadIdx.x % spread == 0 && i < n) {
+        const uint32_t item = wanting[i];
         struct names_tile tile;
 
         if (names_tile_run(&tile, &table, &items, item))
@@ -77,9 +89,9 @@ static __global__ void __launch_bounds__(BLOCK)
             report->back[atomicAdd(&report->n_back, 1)] = item;
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < NAMES_N_COUNTS; i += BLOCK)
-        if (count[i] != 0)
-            atomicAdd(&report->count[i], count[i]);
+    for (uint32_t c = threadIdx.x; c < NAMES_N_COUNTS; c += BLOCK)
+        if (count[c] != 0)
+            atomicAdd(&report->count[c], count[c]);
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
@@ -215,12 +227,10 @@ static enum sl_status names_cuda_submit(void *context, const struct sl_batch *ba
 
 /* ---- wait ------------------------------------------------------------------------------------ */
 
-static cudaError_t fetch(const struct names_cuda *names, void *to, const void *d_from, size_t len)
+static enum sl_status fetch(const struct names_cuda *names, void *to, const void *d_from,
+                            size_t len)
 {
-    const cudaStream_t stream = (cudaStream_t)names->batch.stream;
-    const cudaError_t error = cudaMemcpyAsync(to, d_from, len, cudaMemcpyDeviceToHost, stream);
-
-    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+    return cuda_fetch(to, d_from, len, (cudaStream_t)names->batch.stream, &names->limits);
 }
 
 /* Where the batch lies on the host. */
@@ -243,13 +253,13 @@ static enum sl_status take_from_device(struct names_cuda *names, uint32_t item)
     struct sl_packet packet;
     struct sl_span payload;
 
-    cudaError_t error = fetch(names, &packet, &batch->packet[item], sizeof packet);
-    if (error == cudaSuccess)
-        error = fetch(names, &payload, &batch->payload[item], sizeof payload);
-    if (error == cudaSuccess)
-        error = fetch(names, names->fetched, batch->bytes + packet.offset, packet.len);
-    if (error != cudaSuccess)
-        return cuda_status(error, "copying a packet back", NULL);
+    enum sl_status status = fetch(names, &packet, &batch->packet[item], sizeof packet);
+    if (status == SL_OK)
+        status = fetch(names, &payload, &batch->payload[item], sizeof payload);
+    if (status == SL_OK)
+        status = fetch(names, names->fetched, batch->bytes + packet.offset, packet.len);
+    if (status != SL_OK)
+        return status;
 
     struct sl_batch host = *batch;
     payload.offset -= packet.offset;
@@ -260,7 +270,7 @@ static enum sl_status take_from_device(struct names_cuda *names, uint32_t item)
     host.payload = &payload;
     host.packet = &packet;
     host.origin = batch->origin != NULL ? &batch->origin[item] : NULL;
-    const enum sl_status status = names_gather_take(names->gather, &host, 0, item, names->hits);
+    status = names_gather_take(names->gather, &host, 0, item, names->hits);
     return status == SL_OK ? names_gather_end(names->gather, names->hits) : status;
 }
 
@@ -270,8 +280,7 @@ static enum sl_status take_back(struct names_cuda *names)
     enum sl_status status = SL_OK;
 
     if (n > BACK_ALONG)
-        status = cuda_status(fetch(names, names->h_report, names->d_report, report_len(n)),
-                             "copying items back", NULL);
+        status = fetch(names, names->h_report, names->d_report, report_len(n));
     for (uint32_t i = 0; i < n && status == SL_OK; i++) {
         const uint32_t item = names->h_report->back[i];
 

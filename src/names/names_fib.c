@@ -6,37 +6,45 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "device/device.h"
 #include "names_internal.h"
 #include "sluice/device.h"
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-enum {
-    /* Bytes a name, measured at 3M names with some to spare: what the engine's plane and its
-     * control plane take, and what building takes for its time. */
-    ESTIMATE_NAME = 160,
-    ESTIMATE_FIXED = 1 << 20
-};
+/* Bytes a name that building takes at its peak, measured at 1 to 3 million names with some to
+ * spare: the plane, what updates need beside it, and what building takes for its time. */
+static const struct {
+    const char *plane;
+    uint32_t name_len;
+} estimates[] = {{"hash", 185}, {"mata", 270}, {"ata", 235}, {"stt", 21000}};
 
-static uint64_t estimate(size_t n)
+enum { N_ESTIMATES = sizeof estimates / sizeof *estimates, ESTIMATE_FIXED = 1 << 20 };
+
+/* The first one is what "auto" takes. */
+static uint64_t estimate(const char *plane, size_t n)
 {
-    return ESTIMATE_FIXED + (uint64_t)n * ESTIMATE_NAME;
+    size_t i = N_ESTIMATES - 1;
+
+    while (i > 0 && (plane == NULL || strcmp(plane, estimates[i].plane) != 0))
+        i--;
+    return ESTIMATE_FIXED + (uint64_t)n * estimates[i].name_len;
 }
 
-uint64_t sl_names_estimate(const struct sl_names *names)
+uint64_t sl_names_estimate(const struct sl_names *names, const char *plane)
 {
     size_t n;
 
     if (names->map == NULL)
         return 0;
     (void)names_map_entries(names->map, &n);
-    return estimate(n);
+    return estimate(plane, n);
 }
 
 enum sl_status names_fib_make(struct sl_names *names, const char *plane,
                               const struct sl_fib_entry *entries, size_t n, struct sl_diag *diag)
 {
-    const uint64_t needed = estimate(n), there = names_memory_available();
+    const uint64_t needed = estimate(plane, n), there = names_memory_available();
     struct sl_fib_config config;
 
     if (needed > there)
@@ -135,12 +143,20 @@ void sl_names_count(const struct sl_names *names, struct sl_names_count *count)
 
 /* ---- readers --------------------------------------------------------------------------------- */
 
-enum { BATCH_LEN = 4 << 20 }; /* bytes: some 1,000 bytes a name of a full batch */
+enum {
+    BATCH_LEN = 4 << 20, /* bytes: some 1,000 bytes a name of a full batch */
+    GPU_WAIT_MS = 10000  /* for a batch */
+};
 
 /* A name that is not answered yet: its first len bytes are looked up next. */
 struct waiting {
     uint32_t name;
     uint32_t len;
+};
+
+/* The engine's. */
+struct answers {
+    uint32_t next_hop[SL_NAMES_BATCH_MAX], prefix_len[SL_NAMES_BATCH_MAX];
 };
 
 struct sl_names_reader {
@@ -152,38 +168,59 @@ struct sl_names_reader {
     void *context;
     struct sl_batch *batch; /* owns the memory of `view` */
     struct sl_batch view;   /* without the columns that names have no use for */
-    struct sl_stage *stage; /* GPUs; else NULL */
-    uint32_t next_hop[SL_NAMES_BATCH_MAX], prefix_len[SL_NAMES_BATCH_MAX];
+    struct answers *answers;
+    bool pinned; /* they and the batch, for a GPU */
     struct waiting waiting[SL_NAMES_BATCH_MAX];
     uint8_t rank[SL_NAMES_BATCH_MAX]; /* of the best rule so far, + 1; 0: none */
 };
 
-static enum sl_status open_backend(struct sl_names_reader *reader, const char *name,
-                                   struct sl_diag *diag)
+/* On a GPU the one that answers a small batch soonest. */
+static const struct sl_fib_backend *choose(const struct sl_fib_engine *engine,
+                                           enum sl_device_kind kind, char why[SL_WHY_LEN])
 {
-    struct sl_limits limits = {.max_items = SL_NAMES_BATCH_MAX, .max_bytes = BATCH_LEN};
-    struct sl_device device;
-    char why[SL_WHY_LEN];
+    for (size_t i = 0; kind == SL_DEVICE_CUDA && engine->backends[i] != NULL; i++)
+        if (strcmp(engine->backends[i]->name, "cuda-persistent") == 0 &&
+            engine->backends[i]->usable(why))
+            return engine->backends[i];
+    return sl_fib_choose(engine, kind, why);
+}
 
-    enum sl_status status = sl_device_choose(&device, name, why, diag);
-    if (status != SL_OK)
-        return status;
-    const bool gpu = device.kind == SL_DEVICE_CUDA;
-    limits.device = device.index;
-    reader->backend = sl_fib_choose(sl_fib_engine(reader->names->table), device.kind, why);
-    if (reader->backend == NULL)
-        return diag_set(diag, SL_EDEVICE, NULL, 0, "%s", why);
-    status = sl_batch_create(&reader->batch, BATCH_LEN, SL_NAMES_BATCH_MAX, gpu, diag);
-    if (status == SL_OK && gpu)
-        status = sl_stage_open(&reader->stage, &limits, diag);
-    if (status == SL_OK)
-        status = reader->backend->open(&reader->context, reader->names->table, &limits, diag);
+static enum sl_status open_memory(struct sl_names_reader *reader, struct sl_diag *diag)
+{
+    reader->answers = reader->pinned ? device_pinned_alloc(sizeof *reader->answers)
+                                     : malloc(sizeof *reader->answers);
+    if (reader->answers == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for answers");
+    const enum sl_status status =
+        sl_batch_create(&reader->batch, BATCH_LEN, SL_NAMES_BATCH_MAX, reader->pinned, diag);
     if (status != SL_OK)
         return status;
     reader->view = *reader->batch;
     reader->view.packet = NULL;
     reader->view.origin = NULL;
     return SL_OK;
+}
+
+static enum sl_status open_backend(struct sl_names_reader *reader, const char *name,
+                                   struct sl_diag *diag)
+{
+    struct sl_limits limits = {
+        .max_items = SL_NAMES_BATCH_MAX, .max_bytes = BATCH_LEN, .max_wait_ms = GPU_WAIT_MS};
+    struct sl_device device;
+    char why[SL_WHY_LEN];
+
+    enum sl_status status = sl_device_choose(&device, name, why, diag);
+    if (status != SL_OK)
+        return status;
+    limits.device = device.index;
+    reader->pinned = device.kind == SL_DEVICE_CUDA;
+    reader->backend = choose(sl_fib_engine(reader->names->table), device.kind, why);
+    if (reader->backend == NULL)
+        return diag_set(diag, SL_EDEVICE, NULL, 0, "%s", why);
+    status = open_memory(reader, diag);
+    if (status == SL_OK)
+        status = reader->backend->open(&reader->context, reader->names->table, &limits, diag);
+    return status;
 }
 
 enum sl_status sl_names_reader_open(struct sl_names_reader **out, struct sl_names *names,
@@ -226,8 +263,11 @@ void sl_names_reader_close(struct sl_names_reader *reader)
     pthread_mutex_unlock(&names->readers_lock);
     if (reader->context != NULL)
         reader->backend->close(reader->context);
-    sl_stage_close(reader->stage);
     sl_batch_free(reader->batch);
+    if (reader->pinned)
+        device_pinned_free(reader->answers, sizeof *reader->answers);
+    else
+        free(reader->answers);
     free(reader);
 }
 
@@ -248,17 +288,13 @@ static uint32_t fill(struct sl_names_reader *reader, const struct sl_name *name,
 static enum sl_status ask(struct sl_names_reader *reader)
 {
     const struct sl_fib_answers answers = {
-        .next_hop = reader->next_hop, .prefix_len = reader->prefix_len, .cap = SL_NAMES_BATCH_MAX};
-    struct sl_batch upload;
+        .next_hop = reader->answers->next_hop,
+        .prefix_len = reader->answers->prefix_len,
+        .cap = SL_NAMES_BATCH_MAX,
+        .memory = reader->pinned ? SL_MEMORY_PINNED : SL_MEMORY_HOST,
+    };
+    const enum sl_status status = reader->backend->submit(reader->context, &reader->view, &answers);
 
-    if (reader->stage == NULL) {
-        const enum sl_status status =
-            reader->backend->submit(reader->context, &reader->view, &answers);
-        return status != SL_OK ? status : reader->backend->wait(reader->context);
-    }
-    enum sl_status status = sl_stage_upload(reader->stage, &reader->view, &upload);
-    if (status == SL_OK)
-        status = reader->backend->submit(reader->context, &upload, &answers);
     return status != SL_OK ? status : reader->backend->wait(reader->context);
 }
 
@@ -315,11 +351,13 @@ static enum sl_status answer_all(struct sl_names_reader *reader, const struct sl
             if (status != SL_OK)
                 return status;
             for (uint32_t k = 0; k < filled; k++) {
-                const uint32_t i = waiting[begin + k].name, prefix_len = reader->prefix_len[k];
+                const uint32_t i = waiting[begin + k].name,
+                               prefix_len = reader->answers->prefix_len[k];
 
-                if (reader->next_hop[k] == SL_FIB_NONE)
+                if (reader->answers->next_hop[k] == SL_FIB_NONE)
                     continue;
-                take_best(reader, &name[i], i, reader->next_hop[k], prefix_len, &answers[i]);
+                take_best(reader, &name[i], i, reader->answers->next_hop[k], prefix_len,
+                          &answers[i]);
                 if (prefix_len > 0 && reader->rank[i] <= highest)
                     waiting[left++] = (struct waiting){i, names_shorter(name[i].bytes, prefix_len)};
             }
@@ -497,6 +535,7 @@ static enum sl_status update_line(struct sl_names *names, struct pending *pendin
     const char *why = "neither '+' nor '-' at the beginning";
     const bool add = text[0] == '+';
 
+    names->n_lines++;
     if (add || text[0] == '-') {
         parse->removing = !add;
         why = list_parse_line(parse, text + 1, len - 1);
@@ -509,6 +548,7 @@ static enum sl_status update_line(struct sl_names *names, struct pending *pendin
                    ? SL_OK
                    : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
     }
+    names->n_rules++;
     for (uint32_t i = 0; status == SL_OK && i < parse->n_rules; i++)
         status = update_rule(names, pending, &parse->rules[i], add, list, number, updated, diag);
     return status;

@@ -68,6 +68,12 @@ BYTES_INLINE void names_tile_move(uint32_t *to, const uint8_t *name, uint32_t le
     const uint32_t *from = (const uint32_t *)((uintptr_t)name & ~(uintptr_t)3);
     const uint32_t bits = (uint32_t)((uintptr_t)name & 3) * 8;
 
+    for (; len >= 16; len -= 16, from += 4, to += 4) { /* loads first: they are waited for once */
+        const uint32_t word[] = {from[0], from[1], from[2], from[3], from[4]};
+
+        for (int i = 0; i < 4; i++)
+            to[i] = fib_shift_right(word[i], word[i + 1], bits);
+    }
     for (; len >= 4; len -= 4, from++)
         *to++ = fib_shift_right(from[0], from[1], bits);
     if (len != 0) {
@@ -90,24 +96,43 @@ BYTES_INLINE const uint32_t *names_tile_words(struct names_tile *tile, const str
     return to;
 }
 
-/* Finds a packet's names. False: the packet is the CPU's. */
+/* Where a packet's names are looked for, and whose they may be. */
+BYTES_INLINE enum sl_names_protocol names_tile_look(struct name_packet *at,
+                                                    const struct names_items *items, uint32_t item)
+{
+    const struct sl_span payload = items->payload[item];
+
+    memset(at, 0, sizeof *at);
+    if (payload.len == 0)
+        return SL_N_NAMES_PROTOCOLS;
+    const struct sl_packet packet = items->packet[item];
+    name_take_transport(at, items->bytes, &packet, payload);
+    return name_protocol(at);
+}
+
+/* Whether there is anything to be done for a packet. Most are told by their first bytes. */
+BYTES_INLINE bool names_tile_wants(const struct names_items *items, uint32_t item)
+{
+    struct name_packet at;
+
+    if (items->payload[item].len == 0) {
+        const struct sl_packet packet = items->packet[item];
+
+        return names_tile_may_be_ndn(items, &packet);
+    }
+    return names_tile_look(&at, items, item) != SL_N_NAMES_PROTOCOLS;
+}
+
+/* Finds the names of a packet that wants it. False: the packet is the CPU's. */
 BYTES_INLINE bool names_tile_find(struct names_tile *tile, const struct names_items *items,
                                   uint32_t item)
 {
-    const struct sl_packet packet = items->packet[item];
-    const struct sl_span payload = items->payload[item];
     struct name_packet at;
     struct name_out out;
 
     tile->n = tile->misses = 0;
-    memset(&at, 0, sizeof at);
-    if (payload.len == 0)
-        return !names_tile_may_be_ndn(items, &packet);
-    name_take_transport(&at, items->bytes, &packet, payload);
-    const enum sl_names_protocol protocol = name_protocol(&at);
-    if (protocol == SL_N_NAMES_PROTOCOLS)
-        return true;
-    if (at.len > NAMES_TILE_PAYLOAD)
+    const enum sl_names_protocol protocol = names_tile_look(&at, items, item);
+    if (protocol == SL_N_NAMES_PROTOCOLS || at.len > NAMES_TILE_PAYLOAD)
         return false;
     memset(&out, 0, sizeof out);
     out.found = tile->found;
@@ -120,8 +145,8 @@ BYTES_INLINE bool names_tile_find(struct names_tile *tile, const struct names_it
     return (out.misses & (1u << SL_NAMES_MISS_MORE | 1u << SL_NAMES_MISS_LONG)) == 0;
 }
 
-/* Finds a packet's names and looks them up. False: the packet is the CPU's, and nothing of it
- * counts. */
+/* Finds the names of a packet that wants it and looks them up. False: the packet is the CPU's, and
+ * nothing of it counts. */
 BYTES_INLINE bool names_tile_run(struct names_tile *tile, const struct names_flat_view *table,
                                  const struct names_items *items, uint32_t item)
 {

@@ -80,6 +80,8 @@ static enum sl_status scan(struct cpu_context *cpu, const struct sl_batch *batch
 
     names_gather_begin(tiled->gather);
     for (uint32_t item = 0; item < batch->n_items && status == SL_OK; item++) {
+        if (!names_tile_wants(&items, item))
+            continue;
         if (names_tile_run(&tile, &table, &items, item)) {
             report(&tile, item, count, hits);
             continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of names: each format's lines, and look-ups against a scan over all rules. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -770,6 +771,55 @@ static void test_saved_tables_that_grow(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MANY = 2000 }; /* their own memory is more than the table */
+#else
+enum { MANY = 300000 };
+#define MEMORY_IS_THE_TABLE
+#endif
+
+/* Building takes no more than was foretold, and not much less, of names as domains are. */
+static void check_estimate(const char *plane, uint32_t n_rules)
+{
+    const size_t cap = (size_t)n_rules * 32;
+    char *text = malloc(cap);
+    struct sl_diag diag = {0};
+    struct sl_names *names;
+    size_t len = 0;
+
+    assert_non_null(text);
+    for (uint32_t i = 0; i < n_rules; i++)
+        len += (size_t)snprintf(text + len, cap - len, "/com/%012x%s\t%u\n",
+                                i * UINT32_C(0x9E3779B1), i % 5 == 0 ? "/www" : "", i % 251);
+    assert_int_equal(sl_names_create(&names, &diag), SL_OK);
+    assert_int_equal(sl_names_load_text(names, "many", "prefix", text, len, &diag), SL_OK);
+    free(text);
+    const uint64_t estimate = sl_names_estimate(names, plane);
+    const size_t before = test_memory_of("VmRSS:");
+    test_forget_peak();
+    assert_int_equal(sl_names_build(names, plane, &diag), SL_OK);
+#ifdef MEMORY_IS_THE_TABLE
+    const size_t taken = test_memory_of("VmHWM:") - before;
+
+    if (taken > estimate || taken < estimate / 2)
+        fail_msg("%s: %zu bytes taken, %" PRIu64 " foretold", plane, taken, estimate);
+#else
+    (void)estimate;
+    (void)before;
+#endif
+    sl_names_free(names);
+}
+
+static void test_estimates(void **state)
+{
+    (void)state;
+    check_estimate("hash", MANY);
+    check_estimate("mata", MANY);
+    check_estimate("ata", MANY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -789,6 +839,7 @@ int main(void)
         cmocka_unit_test(test_look_ups_during_updates),
         cmocka_unit_test(test_saved_tables),
         cmocka_unit_test(test_saved_tables_that_grow),
+        cmocka_unit_test(test_estimates),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

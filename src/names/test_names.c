@@ -2,6 +2,7 @@
 /* Names: what is written is read back, in all syntaxes and for all bytes; what is no name says
  * why. */
 #include <arpa/inet.h>
+#include <ctype.h>
 
 #include "name_host_core.h"
 #include "sluice/names.h"
@@ -334,6 +335,56 @@ static void test_addresses_as_inet(void **state)
     assert_true(n_good > 1000);
 }
 
+/* A GPU's search, at all places in blocks, with what is looked for before and behind the text too.
+ */
+static void test_search_by_blocks(void **state)
+{
+    static _Alignas(NAME_BLOCK) char memory[8 * NAME_BLOCK];
+    uint64_t random = 5;
+
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        const uint32_t begin = test_below(&random, 3 * NAME_BLOCK);
+        const uint32_t len = test_below(&random, 4 * NAME_BLOCK);
+        const char *text = memory + begin, *end = text + len;
+        const char byte = (char)test_below(&random, 256);
+
+        for (uint32_t k = 0; k < sizeof memory; k++) /* bytes that borrow from the next are near */
+            memory[k] = (char)(byte ^ (int)(test_below(&random, 12) == 0 ? 0 : 1u << (k % 8)));
+        const char *found = memchr(text, byte, len);
+        assert_ptr_equal(name_find_blocks(text, end, byte), found != NULL ? found : end);
+    }
+}
+
+static uint32_t high_bit(bool set, int at)
+{
+    return set ? UINT32_C(0x80) << at * 8 : 0;
+}
+
+/* Each byte at each of four places, beside others that would carry. */
+static void test_four_characters(void **state)
+{
+    (void)state;
+    for (uint32_t others = 0; others < 256; others += 5)
+        for (uint32_t byte = 0; byte < 256; byte++)
+            for (int at = 0; at < 4; at++) {
+                const uint32_t mask = UINT32_C(0xFF) << at * 8;
+                const uint32_t four = (NAME_ALL4(others) & ~mask) | byte << at * 8;
+                const uint32_t rest = NAME_ALL4((uint32_t)'a') & ~mask;
+                const bool host = name_host_byte((uint8_t)byte) == byte && byte != 0;
+                const bool plain = byte > ' ' && byte < 0x7F && byte != '%';
+                const uint32_t lower =
+                    byte < 0x80 ? (uint32_t)(unsigned char)tolower((int)byte) : byte;
+
+                assert_int_equal(name_lower4(four) & mask, lower << at * 8);
+                assert_int_equal(name_in_range4(four, '%', '9') & mask,
+                                 high_bit(byte >= '%' && byte <= '9', at));
+                assert_int_equal(name_is_host4(rest | byte << at * 8), host);
+                assert_int_equal(name_is_plain4(rest | byte << at * 8), plain);
+                assert_int_equal(name_has4(rest | byte << at * 8, '.'), byte == '.');
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +395,8 @@ int main(void)
         cmocka_unit_test(test_any_bytes_round_trip),
         cmocka_unit_test(test_names_that_do_not_fit),
         cmocka_unit_test(test_addresses_as_inet),
+        cmocka_unit_test(test_search_by_blocks),
+        cmocka_unit_test(test_four_characters),
         cmocka_unit_test(test_packets),
     };
 

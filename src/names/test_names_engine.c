@@ -629,8 +629,5 @@ int main(int argc, char **argv)
         return 77;
     }
     samples = argv[2];
-#ifdef __SANITIZE_THREAD__ /* which takes it for a race that vector code reads a bucket at once */
-    (void)setenv("SLUICE_CPU", "scalar", 1);
-#endif
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
