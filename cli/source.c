@@ -46,7 +46,8 @@ struct source_open {
 /* What is known of a batch in flight; batch->filler. */
 struct source_batch {
     struct source_batch *next;
-    struct source_open *open; /* whose part the batch is; NULL: it was filled in order */
+    struct source_open *open; /* whose part the batch is, until it is joined; else NULL */
+    bool is_part;             /* it was not filled in order */
     struct sl_capture_part part;
     struct sl_dissect_stats dissected;
     struct sl_flow_keys *keys;
@@ -198,6 +199,7 @@ static enum sl_status fill_some(struct source *source, struct sl_batch *batch,
         return sl_capture_read(source->open->capture, batch, diag);
     if (status == SL_OK) {
         mine->open = source->open;
+        mine->is_part = true;
         atomic_fetch_add(&mine->open->holders, 1);
     }
     return status;
@@ -226,6 +228,7 @@ enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct
         return SL_ENOMEM;
     }
     mine->open = NULL;
+    mine->is_part = false;
     /* Small files share a batch: go on until it is full, or, live, time has passed. */
     for (;;) {
         enum sl_status status =
@@ -246,7 +249,7 @@ enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct
     }
 }
 
-/* ---- prepare and order ----------------------------------------------------------------------- */
+/* ---- prepare, order, apply ------------------------------------------------------------------- */
 
 static void dissect(const struct source *source, struct source_batch *mine, struct sl_batch *batch)
 {
@@ -308,6 +311,15 @@ enum sl_status source_order(struct source *source, struct sl_batch *batch)
     sl_flow_stats(source->flows, &source->flow_stats);
     pthread_mutex_unlock(&source->lock);
     return SL_OK;
+}
+
+void source_apply(struct sl_batch *batch)
+{
+    const struct source_batch *mine = batch->filler;
+
+    if (mine->is_part)
+        sl_capture_number(&mine->part, batch);
+    sl_flow_keys_tell(mine->keys, batch);
 }
 
 void source_look(struct source *source, struct sl_stats *stats)

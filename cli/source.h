@@ -46,12 +46,14 @@ void source_take_signals(void);
 /* Sizes of batches with which large files go in parts. */
 void source_batches(struct sl_pipeline_config *config);
 
-/* The three steps of a batch, as sl_pipeline_config's fill, prepare and order: packets, or a claim
- * on a part of a file; packets, dissected; all of it in order, with flows. Files that cannot be
- * read, or not to their end, are said on stderr and counted, and the next one follows. */
+/* The steps of a batch, as sl_pipeline_config's fill, prepare, order and apply: packets, or a claim
+ * on a part of a file; packets, dissected; what comes before them, and their flows; each packet's
+ * number and flow. Files that cannot be read, or not to their end, are said on stderr and counted,
+ * and the next one follows. */
 enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct sl_diag *diag);
 enum sl_status source_prepare(struct source *source, struct sl_batch *batch);
 enum sl_status source_order(struct source *source, struct sl_batch *batch);
+void source_apply(struct sl_batch *batch);
 
 /* Room for a pointer of whoever digests the batch; NULL at first. */
 void **source_room(const struct sl_batch *batch);

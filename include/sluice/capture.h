@@ -70,7 +70,8 @@ SL_CHECK SL_API enum sl_status sl_capture_read(struct sl_capture *capture, struc
 
 /* A part of a capture file: the packets whose records begin in a range of its bytes. Plain pcap
  * files on disk can be read in parts by many threads, one thread claiming them in order, any thread
- * loading each, and then, again in order and one at a time, each being joined. The outcome is that
+ * loading each; then, again in order and one at a time, each is joined; and any thread numbers its
+ * packets. The outcome is that
  * of sl_capture_read: a load guesses where the first record begins, by what records look like, and
  * a join knows it from the part before; where the guess was wrong it loads the part again. */
 struct sl_capture_part {
@@ -79,6 +80,8 @@ struct sl_capture_part {
     uint64_t begin;             /* where the first record that was loaded begins */
     uint64_t end;               /* behind the last record that was loaded */
     bool last;                  /* the file ends with this part */
+    uint64_t bytes;             /* captured, of the packets that were loaded */
+    uint64_t before;            /* packets of the file before; set by the join */
 };
 
 /* Claims the next part, as large as the batch can hold whatever the packets' lengths. Once a part
@@ -93,11 +96,14 @@ SL_CHECK SL_API enum sl_status sl_capture_claim(struct sl_capture *capture,
 /* Replaces what the batch holds by the part's packets, but for the packets' numbers. */
 SL_API void sl_capture_load(struct sl_capture_part *part, struct sl_batch *batch);
 
-/* Confirms or corrects what was loaded, and numbers the packets. `changed` says whether the items
+/* Confirms or corrects what was loaded. `changed` says whether the items
  * are others than before. SL_OK, or as sl_capture_read at the end of the file, of which the last
  * part or the one in which reading failed has the status; the parts behind it are then empty. */
 SL_CHECK SL_API enum sl_status sl_capture_join(struct sl_capture_part *part, struct sl_batch *batch,
                                                bool *changed, struct sl_diag *diag);
+
+/* Numbers the packets of a part that was joined: once, on any thread. */
+SL_API void sl_capture_number(const struct sl_capture_part *part, struct sl_batch *batch);
 
 /* Makes the capture end: packets that the kernel has handed over already are still delivered. May
  * be called from a signal handler and from any thread. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The pipeline: batches in flight between a source, the engines and whoever takes the results.
  *
- * fill (sequential) -> prepare (any order, many at once) -> order (sequential) -> engines (workers,
- * any order, one upload a batch on a GPU) -> digest (workers, any order) -> drain (sequential).
+ * fill (sequential) -> prepare (any order, many at once) -> order (sequential) -> apply (workers,
+ * any order) -> engines (workers, any order, one upload a batch on a GPU) -> digest (workers, any
+ * order) -> drain (sequential).
  * What is sequential goes in the order of filling. Memory is bounded by the batches in flight.
  *
  * Several devices have workers of their own, and whichever is free takes the next batch. A GPU that
@@ -41,11 +42,13 @@ struct sl_pipeline_config {
     uint32_t n_devices;
     uint32_t batch_len;   /* arena bytes a batch; at least SL_CAPTURE_PACKET_MAX for captures */
     uint32_t batch_items; /* items a batch */
-    uint32_t n_batches;   /* in flight; 0: one for each thread, and three */
+    uint32_t n_batches;   /* in flight; 0: one for each thread, two for workers that load, and
+                             three */
     uint32_t n_workers;   /* threads that run engines, of each device; 0: the machine's cores for
-                             the CPU, half as many for a GPU, 8 at most */
-    uint32_t n_loaders;   /* threads that prepare and order batches; 0: the machine's cores where
-                             there is a GPU, on the CPU alone none: the workers do */
+                             the CPU, half as many for a GPU, 12 at most */
+    uint32_t n_loaders;   /* threads that prepare and order batches; 0: three for four of the
+                             machine's cores where there is a GPU, on the CPU alone none: the workers
+                             do */
     uint32_t max_wait_ms; /* for a GPU to be done with a batch; one that takes longer is taken for
                              hung, and dropped: see struct sl_limits. 0: 10,000 */
 
@@ -63,10 +66,15 @@ struct sl_pipeline_config {
     enum sl_status (*fill)(void *user, struct sl_batch *batch, struct sl_diag *diag);
 
     /* What is left to do with a filled batch before the engines see it; NULL: nothing. `prepare` is
-     * called on several threads at once, `order` on the same one after it, for one batch after
+     * called on several threads at once, `order` on one at a time, any of them, for one batch after
      * another in the order of filling. Any status but SL_OK ends the run with it. */
     enum sl_status (*prepare)(void *user, struct sl_batch *batch, struct sl_diag *diag);
     enum sl_status (*order)(void *user, struct sl_batch *batch, struct sl_diag *diag);
+
+    /* Writes into an ordered batch what ordering found, so that ordering is quick; NULL: there is
+     * nothing to write. Called on the workers before the engines, once for each batch, for several
+     * at once and in any order. */
+    void (*apply)(void *user, struct sl_batch *batch);
 
     /* Does what needs no knowledge of the batches before: takes a batch and its hits, hits[e] of
      * engine e, sorted; NULL: there is nothing to do. Called on the workers, after the engines of
@@ -103,12 +111,14 @@ struct sl_pipeline_stats {
     uint64_t items, arena_bytes;                 /* the items in them, and their arenas' bytes */
     uint64_t seconds_ns;                         /* wall time of the run */
     uint64_t fill_ns, drain_ns;                  /* busy time of fill, of drain, */
-    uint64_t load_ns, work_ns, digest_ns;        /* of preparing and ordering, of the engines, of
+    uint64_t load_ns, work_ns, digest_ns;        /* of preparing and applying, of the engines, of
                                                     digest; all threads added */
+    uint64_t order_ns;                           /* of ordering */
     uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of work: each engine, all workers added */
     uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX];
     const char *backend[SL_PIPELINE_ENGINES_MAX]; /* which ran, on the first device that could */
     uint32_t n_workers, n_loaders;                /* at the start */
+    uint32_t n_batches;                           /* in flight at most */
 
     /* Those of the config in its order, then the CPU where it took over. */
     struct sl_pipeline_device devices[SL_PIPELINE_DEVICES_MAX + 1];

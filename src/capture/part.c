@@ -127,6 +127,7 @@ static bool load_record(struct load *load)
 
     const uint32_t item = sl_batch_append(batch, record.len, 0);
     capture_describe(capture, batch, item, &record, item + 1);
+    load->part->bytes += record.len;
     load->part->end += header_len + record.len;
     return true;
 }
@@ -135,6 +136,7 @@ static bool load_record(struct load *load)
 static void load_records(struct load *load)
 {
     load->part->end = load->part->begin;
+    load->part->bytes = 0;
     sl_batch_reset(load->batch);
     while (load->part->end < load->part->to && load_record(load))
         ;
@@ -177,25 +179,17 @@ enum sl_status sl_capture_claim(struct sl_capture *capture, const struct sl_batc
     return SL_OK;
 }
 
-/* The part's packets are known to be right: numbers them. */
-static void number(struct sl_capture *capture, struct sl_batch *batch)
-{
-    for (uint32_t item = 0; item < batch->n_items; item++) {
-        capture->n_bytes += batch->packet[item].len;
-        if (batch->origin != NULL)
-            batch->origin[item].position += capture->n_packets;
-    }
-    capture->n_packets += batch->n_items;
-}
-
 enum sl_status sl_capture_join(struct sl_capture_part *part, struct sl_batch *batch, bool *changed,
                                struct sl_diag *diag)
 {
     struct sl_capture *capture = part->capture;
 
     *changed = part->begin != capture->joined || atomic_load(&capture->ended) != SL_OK;
-    if (*changed)
+    part->before = capture->n_packets;
+    if (*changed) {
         sl_batch_reset(batch);
+        part->bytes = 0;
+    }
     if (atomic_load(&capture->ended) != SL_OK)
         return SL_OK;
     if (*changed && capture->joined < part->to) {
@@ -206,7 +200,8 @@ enum sl_status sl_capture_join(struct sl_capture_part *part, struct sl_batch *ba
     } else if (*changed) {
         part->end = capture->joined; /* one record covers all of the part */
     }
-    number(capture, batch);
+    capture->n_packets += batch->n_items;
+    capture->n_bytes += part->bytes;
     capture->joined = part->end;
     if (part->end >= part->to && !part->last)
         return SL_OK;
@@ -220,4 +215,10 @@ enum sl_status sl_capture_join(struct sl_capture_part *part, struct sl_batch *ba
     atomic_store(&capture->ended, SL_EIO); /* it can be read now, and could not before */
     return diag_set(diag, SL_EIO, capture->name, 0, "could not be read at byte %s",
                     grouped(part->end).text);
+}
+
+void sl_capture_number(const struct sl_capture_part *part, struct sl_batch *batch)
+{
+    for (uint32_t item = 0; batch->origin != NULL && item < batch->n_items; item++)
+        batch->origin[item].position += part->before;
 }

@@ -115,6 +115,7 @@ static unsigned check_file(const struct file *file)
         bool changed;
         const enum sl_status joined = sl_capture_join(&parts[i], batches[i], &changed, &diag);
 
+        sl_capture_number(&parts[i], batches[i]);
         assert_true(status == SL_OK || (joined == SL_OK && batches[i]->n_items == 0));
         status = status == SL_OK ? joined : status;
         corrected += changed && batches[i]->n_items != 0;

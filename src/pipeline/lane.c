@@ -45,7 +45,7 @@ void lane_drop(struct lane *lane, const struct sl_diag *why)
 
 /* A batch takes its worker several times as long as the link: it waits for the copy and the
  * kernels, takes the hits and makes events of them. */
-enum { GPU_WORKERS_MAX = 8 };
+enum { GPU_WORKERS_MAX = 12 };
 
 uint32_t lane_n_workers(const struct sl_pipeline_config *config, const struct sl_device *device)
 {

@@ -19,16 +19,21 @@
 #include "base/cpu.h"
 #include "base/diag.h"
 #include "base/histogram.h"
+#include "device/device.h"
 #include "device/wait.h"
 #include "pipeline/lane.h"
 #include "pipeline/monitor.h"
 
 enum { TIMER_SLACK_NS = 1000 };
 
+/* Of four cores: what is drained in order waits for a thread that another has taken the core of. */
+enum { LOADERS_OF_4 = 3 };
+
 struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     bool done, redo;
+    bool prepared;       /* and not ordered */
     pthread_cond_t turn; /* that it is this one's to be ordered */
 };
 
@@ -41,15 +46,15 @@ struct pipeline {
     struct histogram latency; /* guarded by that lock */
     pthread_mutex_t telling;  /* held while config->dropped is called */
 
-    pthread_mutex_t lock; /* guards all below, the slots' done and redo, and what lanes count */
+    pthread_mutex_t lock; /* guards all below, the slots' flags, and what lanes count */
     /* Who waits is told of what concerns him alone, and all are told when it is over: a batch
-     * passes six hands, and there are some for each core. Workers wait on their lane, loaders whose
-     * turn it is not on their slot. */
+     * passes six hands, and there are some for each core. Workers wait on their lane, or, where
+     * they load and it is not their turn to order, on their slot. */
     pthread_cond_t freed, has_filled, has_done;
     uint64_t filled, loading, ordered, taken, drained;
     uint32_t n_done; /* batches whose work is done and that are not drained */
     uint32_t n_redo; /* batches whose work is to be done again and that nobody has taken */
-    bool filling, draining;
+    bool filling, ordering, draining;
     bool ended;            /* no further batch will be filled */
     bool failed;           /* an engine or drain failed: everybody leaves */
     enum sl_status status; /* SL_OK, or the first failure */
@@ -162,56 +167,97 @@ static void *fill_loop(void *argument)
 
 /* ---- load ------------------------------------------------------------------------------------ */
 
-static void fail_all(struct pipeline *pipeline, enum sl_status status, const struct sl_diag *diag)
+static void fail_locked(struct pipeline *pipeline, enum sl_status status,
+                        const struct sl_diag *diag)
 {
-    pthread_mutex_lock(&pipeline->lock);
     fail(pipeline, status, diag);
     pipeline->failed = true;
     tell_all(pipeline);
-    pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* Waits until all batches before have been ordered. False: all is over. */
-static bool wait_for_turn(struct pipeline *pipeline, uint64_t sequence)
+static void fail_all(struct pipeline *pipeline, enum sl_status status, const struct sl_diag *diag)
 {
     pthread_mutex_lock(&pipeline->lock);
-    while (!pipeline->failed && pipeline->ordered != sequence)
-        pthread_cond_wait(&slot_of(pipeline, sequence)->turn, &pipeline->lock);
-    const bool go_on = !pipeline->failed;
+    fail_locked(pipeline, status, diag);
     pthread_mutex_unlock(&pipeline->lock);
-    return go_on;
 }
 
-/* Prepares a filled batch and orders it. False: all is over. */
+/* Orders the first batch that is not ordered: it is prepared. With the lock held, which is let go
+ * meanwhile. */
+static void order_next(struct pipeline *pipeline)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    struct slot *slot = slot_of(pipeline, pipeline->ordered);
+    struct sl_diag diag = {0};
+
+    slot->prepared = false;
+    pthread_mutex_unlock(&pipeline->lock);
+    const uint64_t begin = clock_ns();
+    const enum sl_status status =
+        config->order != NULL ? config->order(config->user, slot->batch, &diag) : SL_OK;
+    const uint64_t busy = clock_ns() - begin;
+
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->stats->order_ns += busy;
+    if (status != SL_OK) {
+        fail_locked(pipeline, status, &diag);
+        return;
+    }
+    pipeline->ordered++;
+    if (pipeline->n_loaders != 0)
+        tell_workers(pipeline);
+    else
+        pthread_cond_signal(&slot->turn);
+}
+
+/* Orders what is prepared, as far as `last`, unless another thread is at it. With the lock held. */
+static void order_prepared(struct pipeline *pipeline, uint64_t last)
+{
+    if (pipeline->ordering)
+        return;
+    pipeline->ordering = true;
+    while (!pipeline->failed && pipeline->ordered <= last &&
+           slot_of(pipeline, pipeline->ordered)->prepared)
+        order_next(pipeline);
+    pipeline->ordering = false;
+}
+
+/* A worker goes on with its batch once it is ordered, which it does itself, and those before it:
+ * who ordered those behind as well would keep its own waiting. With the lock held. */
+static void order_own(struct pipeline *pipeline, uint64_t sequence)
+{
+    order_prepared(pipeline, sequence);
+    while (!pipeline->failed && pipeline->ordered <= sequence) {
+        pthread_cond_wait(&slot_of(pipeline, sequence)->turn, &pipeline->lock);
+        order_prepared(pipeline, sequence);
+    }
+    pthread_cond_signal(&slot_of(pipeline, pipeline->ordered)->turn);
+}
+
+/* Prepares a filled batch, and orders what can be. Loaders order all, and none waits for a batch
+ * before its own. False: all is over. */
 static bool load(struct pipeline *pipeline, uint64_t sequence)
 {
     const struct sl_pipeline_config *config = pipeline->config;
-    struct sl_batch *batch = slot_of(pipeline, sequence)->batch;
+    struct slot *slot = slot_of(pipeline, sequence);
     struct sl_diag diag = {0};
-    uint64_t begin = clock_ns(), busy;
-    enum sl_status status = SL_OK;
+    const uint64_t begin = clock_ns();
+    const enum sl_status status =
+        config->prepare != NULL ? config->prepare(config->user, slot->batch, &diag) : SL_OK;
+    const uint64_t busy = clock_ns() - begin;
 
-    if (config->prepare != NULL)
-        status = config->prepare(config->user, batch, &diag);
-    busy = clock_ns() - begin;
-    if (status == SL_OK && !wait_for_turn(pipeline, sequence))
-        return false;
-    begin = clock_ns();
-    if (status == SL_OK && config->order != NULL)
-        status = config->order(config->user, batch, &diag);
-    busy += clock_ns() - begin;
-    if (status != SL_OK) {
-        fail_all(pipeline, status, &diag);
-        return false;
-    }
     pthread_mutex_lock(&pipeline->lock);
-    pipeline->ordered++;
     pipeline->stats->load_ns += busy;
-    pthread_cond_signal(&slot_of(pipeline, pipeline->ordered)->turn);
-    if (pipeline->n_loaders != 0)
-        tell_workers(pipeline);
+    slot->prepared = true;
+    if (status != SL_OK)
+        fail_locked(pipeline, status, &diag);
+    else if (pipeline->n_loaders != 0)
+        order_prepared(pipeline, UINT64_MAX);
+    else
+        order_own(pipeline, sequence);
+    const bool go_on = !pipeline->failed;
     pthread_mutex_unlock(&pipeline->lock);
-    return true;
+    return go_on;
 }
 
 /* The next filled batch that nobody has loaded. False: there will be none. */
@@ -285,6 +331,21 @@ static bool has_work(const struct pipeline *pipeline, const struct lane *lane)
     return pipeline->n_redo != 0 || n > (lane_is_cuda(lane) ? 0 : n_idle_on_gpus(pipeline));
 }
 
+static void apply(struct pipeline *pipeline, struct slot *slot)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    const uint64_t begin = clock_ns();
+
+    if (config->apply == NULL)
+        return;
+    config->apply(config->user, slot->batch);
+    const uint64_t busy = clock_ns() - begin;
+
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->stats->load_ns += busy;
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
 /* The next batch for the engines. NULL: there will be none. */
 static struct slot *take_work(struct pipeline *pipeline, struct lane *lane)
 {
@@ -305,7 +366,11 @@ static struct slot *take_work(struct pipeline *pipeline, struct lane *lane)
         slot = fresh ? slot_of(pipeline, sequence) : take_redo(pipeline);
     }
     pthread_mutex_unlock(&pipeline->lock);
-    return fresh && loads && !load(pipeline, sequence) ? NULL : slot;
+    if (fresh && loads && !load(pipeline, sequence))
+        return NULL;
+    if (fresh && slot != NULL)
+        apply(pipeline, slot);
+    return slot;
 }
 
 /* What is made of the hits. */
@@ -627,16 +692,59 @@ static enum sl_status open_slot(struct pipeline *pipeline, struct slot *slot, st
     return status;
 }
 
+/* Every n_threads-th slot, from `first` on. */
+struct opening {
+    struct pipeline *pipeline;
+    uint32_t first, n_threads;
+    pthread_t thread;
+    bool started;
+    enum sl_status status;
+    struct sl_diag diag;
+};
+
+static void *open_some_slots(void *argument)
+{
+    struct opening *opening = argument;
+    struct pipeline *pipeline = opening->pipeline;
+
+    for (uint32_t d = 0; d < pipeline->config->n_devices; d++)
+        if (lane_is_cuda(&pipeline->lanes[d]) && !pipeline->lanes[d].device->dropped)
+            device_use(pipeline->lanes[d].device->device.index);
+    for (uint32_t i = opening->first; i < pipeline->n_slots && opening->status == SL_OK;
+         i += opening->n_threads)
+        opening->status = open_slot(pipeline, &pipeline->slots[i], &opening->diag);
+    return NULL;
+}
+
+/* Where memory is zeroed and pinned, by all cores. */
 static enum sl_status open_slots(struct pipeline *pipeline, struct sl_diag *diag)
 {
+    enum { THREADS_MAX = 16 };
+    struct opening openings[THREADS_MAX] = {0};
+    const uint32_t cores = cpu_cores() < THREADS_MAX ? cpu_cores() : THREADS_MAX;
+    const uint32_t n_threads = pipeline->cuda ? cores : 1;
     enum sl_status status = SL_OK;
 
     pipeline->slots = calloc(pipeline->n_slots, sizeof *pipeline->slots);
     if (pipeline->slots == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u batches", pipeline->n_slots);
-    for (uint32_t i = 0; i < pipeline->n_slots && status == SL_OK; i++) {
+    for (uint32_t i = 0; i < pipeline->n_slots; i++)
         pthread_cond_init(&pipeline->slots[i].turn, NULL);
-        status = open_slot(pipeline, &pipeline->slots[i], diag);
+    for (uint32_t t = 0; t < n_threads; t++) {
+        openings[t] = (struct opening){.pipeline = pipeline, .first = t, .n_threads = n_threads};
+        openings[t].started =
+            pthread_create(&openings[t].thread, NULL, open_some_slots, &openings[t]) == 0;
+        if (!openings[t].started)
+            open_some_slots(&openings[t]);
+    }
+    for (uint32_t t = 0; t < n_threads; t++) {
+        if (openings[t].started)
+            pthread_join(openings[t].thread, NULL);
+        if (status == SL_OK && openings[t].status != SL_OK) {
+            status = openings[t].status;
+            if (diag != NULL)
+                *diag = openings[t].diag;
+        }
     }
     return status;
 }
@@ -713,7 +821,7 @@ static void begin(struct pipeline *pipeline)
     }
     pipeline->n_loaders = config->n_loaders;
     if (pipeline->n_loaders == 0 && pipeline->cuda && config->prepare != NULL)
-        pipeline->n_loaders = cpu_cores();
+        pipeline->n_loaders = cpu_cores() * LOADERS_OF_4 / 4 + 1;
     pipeline->stats->n_loaders = pipeline->n_loaders;
 }
 
@@ -742,7 +850,9 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     /* One batch being filled, one being drained, and one waiting, beside those being worked on. */
     pipeline.n_slots = config->n_batches;
     if (pipeline.n_slots == 0)
-        pipeline.n_slots = stats->n_workers + pipeline.n_loaders + 3;
+        pipeline.n_slots =
+            (pipeline.n_loaders == 0 ? 2 : 1) * stats->n_workers + pipeline.n_loaders + 3;
+    stats->n_batches = pipeline.n_slots;
     if (status == SL_OK)
         status = open_slots(&pipeline, diag);
     if (status == SL_OK) {

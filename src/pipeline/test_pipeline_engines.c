@@ -3,14 +3,17 @@
  * whatever the batches' sizes and number, on simulated GPUs that end out of order and that fail.
  *
  * usage: test_pipeline_engines FOLDER: of captures, on which everything is tried; on those of
- * $SLUICE_TEST_DATA/pcap each in one of the ways. */
+ * $SLUICE_TEST_DATA/pcap each in one of the ways, in turn. */
 #include "test.h"
 
+#include <ctype.h>
 #include <dirent.h>
-#include <sys/stat.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 #include "device/simulated.h"
 #include "sluice/capture.h"
+#include "sluice/clamav.h"
 #include "sluice/dissect.h"
 #include "sluice/header.h"
 #include "sluice/mpm.h"
@@ -18,17 +21,20 @@
 #include "sluice/pipeline.h"
 #include "sluice/sampling.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { STRIDE = 6 }; /* of captures: each is slow */
+/* Of the samples, and of shared captures: each is slow under a sanitizer. */
+#if defined(__SANITIZE_THREAD__)
+enum { STRIDE = 6, SHARED_STRIDE = 36 };
+#elif defined(__SANITIZE_ADDRESS__)
+enum { STRIDE = 6, SHARED_STRIDE = 6 };
 #else
-enum { STRIDE = 1 };
+enum { STRIDE = 1, SHARED_STRIDE = 1 };
 #endif
 
 static const char *folder_of_all;
 
 /* ---- engines --------------------------------------------------------------------------------- */
 
-enum { N_ENGINES = 6 };
+enum { N_ENGINES = 7, N_CUT = 500, N_VIRUSES = 1000, VIRUS_MAX = 24 };
 
 static struct {
     const struct sl_engine *engine;
@@ -40,28 +46,96 @@ static struct sl_mpm_table *matchers[2];
 static struct sl_sampling_table *samplers[2];
 static struct sl_names *names;
 static struct sl_names_watch *watch;
+static struct sl_clamav_db *viruses;
+
+static const char *const common[] = {
+    "GET", "POST", "HTTP/1", "Host:", "www.", ".com", "SSH-", "USER",        "SIP/2.0", "\r\n\r\n",
+    "MZ",  "PK",   "text/",  "login", "0000", "aaaa", "http", "\xFF\xFFSMB", "admin",   "Content",
+    "tcp", "the ", "server", "name",  "get",  "data", "key=", "value",       "dns",     "mail"};
+
+enum { N_WORDS = sizeof common / sizeof *common };
+
+/* Text cut out of a sample capture, but no runs of one character, which match at every byte of
+ * longer ones. Returns what it lies in, to be freed. */
+static uint8_t *cut_literals(struct sl_literal *literals, size_t n)
+{
+    char path[4096];
+    uint8_t *const bytes = malloc(1 << 20);
+    uint64_t seed = 5;
+
+    assert_non_null(bytes);
+    snprintf(path, sizeof path, "%s/sample.pcap", folder_of_all);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        fail_msg("%s cannot be read", path);
+    const size_t len = fread(bytes, 1, 1 << 20, file);
+    (void)fclose(file);
+    assert_true(len > 1000);
+    for (size_t i = 0; i < n;) {
+        const uint32_t literal_len = 4 + test_below(&seed, 12);
+        const uint8_t *at = bytes + test_below(&seed, (uint32_t)len - literal_len);
+        uint32_t n_text = 0;
+
+        while (n_text < literal_len && isgraph(at[n_text]))
+            n_text++;
+        if (n_text == literal_len && at[0] != at[1]) {
+            literals[i] = (struct sl_literal){at, literal_len, i % 3 == 0 ? SL_LITERAL_NOCASE : 0};
+            i++;
+        }
+    }
+    return bytes;
+}
 
 static void build_matcher(int at, const char *algorithm)
 {
-    static const char *const words[] = {
-        "GET",     "POST",        "HTTP/1", "Host:",   "www.",  ".com",  "SSH-",   "USER",
-        "SIP/2.0", "\r\n\r\n",    "MZ",     "PK",      "text/", "login", "0000",   "aaaa",
-        "http",    "\xFF\xFFSMB", "admin",  "Content", "tcp",   "the ",  "server", "name",
-        "get",     "data",        "key=",   "value",   "dns",   "mail"};
-    struct sl_literal literals[sizeof words / sizeof *words + 1];
+    struct sl_literal literals[N_WORDS + 1 + N_CUT];
     struct sl_mpm_config config;
     struct sl_diag diag = {0};
     size_t n = 0;
 
-    for (; n < sizeof words / sizeof *words; n++)
-        literals[n] = (struct sl_literal){(const uint8_t *)words[n], (uint32_t)strlen(words[n]),
+    for (; n < N_WORDS; n++)
+        literals[n] = (struct sl_literal){(const uint8_t *)common[n], (uint32_t)strlen(common[n]),
                                           n % 3 == 0 ? SL_LITERAL_NOCASE : 0};
     literals[n++] = (struct sl_literal){(const uint8_t *)"\0\0\0\1", 4, 0};
+    uint8_t *const bytes = cut_literals(literals + n, N_CUT);
     sl_mpm_config_init(&config);
     config.algorithm = algorithm;
     config.device = SL_DEVICE_CUDA; /* a table that CPUs use as well */
-    if (sl_mpm_build(&matchers[at], &config, literals, n, &diag) != SL_OK)
+    if (sl_mpm_build(&matchers[at], &config, literals, n + N_CUT, &diag) != SL_OK)
         fail_msg("%s: %s", algorithm, diag.text);
+    free(bytes);
+}
+
+/* The anchors of signatures: of words that captures hold, and of bytes that they do not. */
+static void build_viruses(void)
+{
+    struct sl_clamav_set *set;
+    struct sl_clamav_count count;
+    struct sl_diag diag = {0};
+    uint64_t seed = 7;
+    char *text;
+    size_t len;
+    FILE *lines = open_memstream(&text, &len);
+
+    assert_non_null(lines);
+    for (uint32_t v = 0; v < N_VIRUSES; v++) {
+        const bool is_word = v < N_WORDS;
+        const size_t n = is_word ? strlen(common[v]) : 8 + test_below(&seed, VIRUS_MAX - 8);
+
+        fprintf(lines, "Test.%u:0:*:", v);
+        for (size_t i = 0; i < n; i++)
+            fprintf(lines, "%02x", is_word ? (uint8_t)common[v][i] : test_below(&seed, 256));
+        fputc('\n', lines);
+    }
+    assert_int_equal(fclose(lines), 0);
+    assert_int_equal(sl_clamav_set_create(&set, NULL), SL_OK);
+    assert_int_equal(sl_clamav_set_read_text(set, "test.ndb", text, len, NULL), SL_OK);
+    sl_clamav_set_count(set, &count);
+    assert_int_equal(count.signatures, N_VIRUSES);
+    if (sl_clamav_compile(&viruses, set, SL_DEVICE_CUDA, &diag) != SL_OK)
+        fail_msg("viruses: %s", diag.text);
+    sl_clamav_set_free(set);
+    free(text);
 }
 
 static void build_sampler(int at, const char *sampler, uint32_t period)
@@ -111,6 +185,8 @@ static int build_engines(void **state)
     }
     engines[5].engine = &sl_names_engine;
     engines[5].table = watch;
+    build_viruses();
+    sl_clamav_engine(viruses, &engines[6].engine, &engines[6].table);
     return 0;
 }
 
@@ -120,6 +196,7 @@ static int free_engines(void **state)
     sl_header_free(header);
     sl_names_watch_free(watch);
     sl_names_free(names);
+    sl_clamav_free(viruses);
     for (int i = 0; i < 2; i++) {
         sl_mpm_free(matchers[i]);
         sl_sampling_free(samplers[i]);
@@ -225,6 +302,9 @@ struct way {
 struct run {
     struct sl_capture *capture;
     struct findings findings;
+    _Atomic uint64_t
+        newest; /* the first packet of the newest batch that the engines are done with, */
+    atomic_uint n_overtaken; /* and batches that were done after a newer one */
 };
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -239,6 +319,25 @@ static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag
     (void)user;
     (void)diag;
     dissect(batch);
+    return SL_OK;
+}
+
+/* Batches end in any order: some take a while here, whatever they ran on. */
+static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    struct run *run = user;
+    const uint64_t first = batch->n_items > 0 ? batch->origin[0].position : 0;
+    uint64_t newest = atomic_load(&run->newest);
+
+    (void)hits;
+    (void)diag;
+    if (first % 5 == 1)
+        (void)usleep(20);
+    while (first > newest && !atomic_compare_exchange_weak(&run->newest, &newest, first))
+        ;
+    if (first < newest)
+        atomic_fetch_add(&run->n_overtaken, 1);
     return SL_OK;
 }
 
@@ -264,6 +363,7 @@ static void configure(struct sl_pipeline_config *config, const struct way *way)
     config->max_wait_ms = 20;
     config->fill = fill;
     config->prepare = prepare;
+    config->digest = digest;
     config->drain = drain;
     for (uint32_t d = 0; d < way->n_devices; d++) {
         config->devices[d].kind = SL_DEVICE_CUDA;
@@ -277,7 +377,8 @@ static void configure(struct sl_pipeline_config *config, const struct way *way)
     config->n_engines = N_ENGINES;
 }
 
-static void check_way(const char *path, const struct findings *alone, const struct way *way)
+/* Returns how many batches were done after a newer one. */
+static unsigned check_way(const char *path, const struct findings *alone, const struct way *way)
 {
     struct sl_pipeline_config config;
     struct sl_pipeline_stats stats;
@@ -300,6 +401,7 @@ static void check_way(const char *path, const struct findings *alone, const stru
                  way->n_devices, way->fails, way->nth,
                  status != SL_OK ? diag.text : "the hits are others than of each engine alone");
     assert_int_equal(simulated_n_open(), 0);
+    return atomic_load(&run.n_overtaken);
 }
 
 /* ---- captures -------------------------------------------------------------------------------- */
@@ -334,9 +436,10 @@ static void each_capture(const char *folder, check_capture *check)
     free(entries);
 }
 
+static const uint32_t flights[] = {1, 3, 16};
+
 static void check_in_every_way(const char *path, uint32_t number)
 {
-    static const uint32_t flights[] = {1, 3, 16};
     struct findings alone;
 
     if (!find_alone(path, &alone))
@@ -372,31 +475,35 @@ static void test_captures_in_every_way(void **state)
     each_capture(folder_of_all, check_in_every_way);
 }
 
-static uint64_t n_checked, n_packets, n_hits[N_ENGINES];
+/* The ways of shared captures: each goes through the next one, so all are met equally often. */
+static const struct {
+    uint32_t len, items;
+} turn_sizes[] = {{SL_CAPTURE_PACKET_MAX, 1}, {1u << 20, 4096}, {64u << 20, 65536}};
 
-static void check_in_one_way(const char *path, uint32_t number)
+enum { TURN_SIZES = 3, TURN_FLIGHTS = 3, TURN_DEVICES = 4 };
+
+static uint64_t n_checked, n_packets, n_hits[N_ENGINES], n_overtaken;
+static uint64_t n_turns[TURN_SIZES][TURN_FLIGHTS][TURN_DEVICES]; /* captures that went each way */
+
+static void check_in_turn(const char *path, uint32_t number)
 {
+    const uint32_t s = n_checked % TURN_SIZES, f = n_checked / TURN_SIZES % TURN_FLIGHTS;
+    const uint32_t d = n_checked / TURN_SIZES / TURN_FLIGHTS % TURN_DEVICES;
     uint64_t seed = number + 1;
     struct findings alone;
-    struct stat stat_of;
     struct way way;
 
-    if (number % STRIDE != 0 || !find_alone(path, &alone) || stat(path, &stat_of) != 0)
+    if (number % SHARED_STRIDE != 0 || !find_alone(path, &alone))
         return;
-
-    uint32_t s = test_below(&seed, N_SIZES);
-    if (s == 0 && stat_of.st_size > 100000) /* a batch a packet takes its time */
-        s = 1;
-    if (s == 4 && test_below(&seed, 8) != 0)
-        s = 3;
-    way = (struct way){.batch_len = sizes[s].len,
-                       .batch_items = sizes[s].items,
-                       .n_batches = s == 4 ? 2 : 1 + test_below(&seed, 16),
+    way = (struct way){.batch_len = turn_sizes[s].len,
+                       .batch_items = turn_sizes[s].items,
+                       .n_batches = flights[f],
                        .n_workers = 1 + test_below(&seed, 3),
-                       .n_devices = test_below(&seed, 4)};
+                       .n_devices = d};
     way.fails = SIMULATED_UPLOAD + (int)test_below(&seed, SIMULATED_STEPS - SIMULATED_UPLOAD);
     way.nth = test_below(&seed, 3) == 0 ? 0 : 1 + test_below(&seed, 9);
-    check_way(path, &alone, &way);
+    n_overtaken += check_way(path, &alone, &way);
+    n_turns[s][f][d]++;
     n_checked++;
     n_packets += alone.n_packets;
     for (int e = 0; e < N_ENGINES; e++)
@@ -414,14 +521,21 @@ static void test_shared_captures(void **state)
         skip();
     }
     snprintf(folder, sizeof folder, "%s/pcap", data);
-    each_capture(folder, check_in_one_way);
-    print_message("%llu captures, %llu packets; hits:", (unsigned long long)n_checked,
-                  (unsigned long long)n_packets);
+    each_capture(folder, check_in_turn);
+    print_message(
+        "%llu captures, %llu packets, %llu batches overtaken; hits:", (unsigned long long)n_checked,
+        (unsigned long long)n_packets, (unsigned long long)n_overtaken);
     for (int e = 0; e < N_ENGINES; e++) {
         print_message(" %s %llu", engines[e].engine->name, (unsigned long long)n_hits[e]);
         assert_true(n_hits[e] > 0);
     }
     print_message("\n");
+    assert_true(n_overtaken > 0);
+    for (int s = 0; s < TURN_SIZES; s++)
+        for (int f = 0; f < TURN_FLIGHTS; f++)
+            for (int d = 0; d < TURN_DEVICES; d++)
+                assert_true(n_turns[s][f][d] >=
+                            n_checked / (TURN_SIZES * TURN_FLIGHTS * TURN_DEVICES));
 }
 
 int main(int argc, char **argv)

@@ -201,10 +201,18 @@ static enum sl_status finish(struct worker *worker, uint32_t e, const struct sl_
     return SL_OK;
 }
 
+_Static_assert((int)SL_PIPELINE_ENGINES_MAX <= SL_STAGE_VIEWS_MAX, "a view for each engine");
+
+/* Each engine on a GPU has a view of its own, so that they run side by side. */
 static enum sl_status upload(struct worker *worker, const struct sl_batch *batch,
-                             struct sl_batch *view, struct sl_diag *diag)
+                             struct sl_batch *views, struct sl_diag *diag)
 {
-    const enum sl_status status = sl_stage_upload(worker->stage, batch, view);
+    enum sl_status status = sl_stage_upload(worker->stage, batch, &views[0]);
+    uint32_t number = 0;
+
+    for (uint32_t e = 0; e < worker->config->n_engines && status == SL_OK; e++)
+        if (worker->engines[e].backend->device == SL_DEVICE_CUDA)
+            status = sl_stage_view(worker->stage, number++, &views[e]);
 
     return status == SL_OK
                ? SL_OK
@@ -217,20 +225,22 @@ enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, s
 {
     const uint32_t n_engines = worker->config->n_engines;
     const uint64_t begin = clock_ns();
-    struct sl_batch view;
-    const struct sl_batch *seen[] = {[SL_DEVICE_CPU] = batch, [SL_DEVICE_CUDA] = &view};
+    struct sl_batch views[SL_PIPELINE_ENGINES_MAX];
+    const struct sl_batch *seen[SL_PIPELINE_ENGINES_MAX];
     enum sl_status status = SL_OK;
 
     if (worker->stage != NULL)
-        status = upload(worker, batch, &view, diag);
-    /* All are started before the first is waited for: on a GPU they queue on one stream. Those that
-     * return when they are done, the CPU's, come last. */
+        status = upload(worker, batch, views, diag);
+    for (uint32_t e = 0; e < n_engines; e++)
+        seen[e] = worker->engines[e].backend->device == SL_DEVICE_CUDA ? &views[e] : batch;
+    /* All are started before the first is waited for. Those that return when they are done, the
+     * CPU's, come last. */
     for (int kind = SL_DEVICE_CUDA; kind >= SL_DEVICE_CPU; kind--)
         for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
             if ((int)worker->engines[e].backend->device == kind)
-                status = submit(worker, e, seen[kind], &hits[e], diag);
+                status = submit(worker, e, seen[e], &hits[e], diag);
     for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
-        status = finish(worker, e, seen[worker->engines[e].backend->device], &hits[e], diag);
+        status = finish(worker, e, seen[e], &hits[e], diag);
     worker->busy_ns += clock_ns() - begin;
     return status;
 }

@@ -27,7 +27,7 @@ struct worker {
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
                            const struct sl_device *device, struct sl_diag *diag);
 
-/* Runs every engine over a host batch: one upload on a GPU, then all engines on its stream, those
+/* Runs every engine over a host batch: one upload on a GPU, then all engines side by side, those
  * that have no backend for GPUs meanwhile over the host batch. The arrays in hits, one for each
  * engine, grow where they must and are sorted. SL_EDEVICE of a GPU's
  * worker: the GPU is of no more use, be it for want of memory; once the worker is closed the batch
