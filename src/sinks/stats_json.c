@@ -124,6 +124,7 @@ static void put_stages(struct tree *tree, const struct sl_pipeline_snapshot *pip
 
     put_count(tree, "sluice.busy_ns.fill", stats->fill_ns);
     put_count(tree, "sluice.busy_ns.load", stats->load_ns);
+    put_count(tree, "sluice.busy_ns.order", stats->order_ns);
     put_count(tree, "sluice.busy_ns.work", stats->work_ns);
     put_count(tree, "sluice.busy_ns.digest", stats->digest_ns);
     put_count(tree, "sluice.busy_ns.drain", stats->drain_ns);

@@ -226,6 +226,7 @@ static void put_stages(struct exposition *to, const struct sl_pipeline_snapshot 
     begin(to, "sluice_stage_seconds_total", "counter", "Busy time of the stage, all its threads.");
     for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
         put_seconds_of(to, "stage", sl_pipeline_stage_name((enum sl_pipeline_stage)s), busy_ns[s]);
+    put_seconds_of(to, "stage", "order", stats->order_ns);   /* at the end of `load` */
     put_seconds_of(to, "stage", "digest", stats->digest_ns); /* after the engines, in `work` */
     begin(to, "sluice_queue_depth", "gauge",
           "Batches that wait for the stage; before fill, the free ones.");

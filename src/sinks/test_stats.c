@@ -47,6 +47,7 @@ static void make_stats(struct sl_stats *stats)
     pipeline->stats.batches = 601;
     pipeline->stats.fill_ns = 1;
     pipeline->stats.load_ns = UINT64_C(1000000000);
+    pipeline->stats.order_ns = UINT64_C(1500000000);
     pipeline->stats.work_ns = UINT64_C(2000000345);
     pipeline->stats.digest_ns = UINT64_C(3000000000);
     pipeline->stats.drain_ns = UINT64_C(123456789012345678);
@@ -163,6 +164,7 @@ static const struct {
     {"sluice_batches_total", "601"},
     {"sluice_stage_seconds_total{stage=\"fill\"}", "0.000000001"},
     {"sluice_stage_seconds_total{stage=\"load\"}", "1.000000000"},
+    {"sluice_stage_seconds_total{stage=\"order\"}", "1.500000000"},
     {"sluice_stage_seconds_total{stage=\"work\"}", "2.000000345"},
     {"sluice_stage_seconds_total{stage=\"digest\"}", "3.000000000"},
     {"sluice_stage_seconds_total{stage=\"drain\"}", "123456789.012345678"},
@@ -341,6 +343,7 @@ static const struct {
     {"sluice>loaders", 603},
     {"sluice>busy_ns>fill", 1},
     {"sluice>busy_ns>load", 1000000000},
+    {"sluice>busy_ns>order", 1500000000},
     {"sluice>busy_ns>work", 2000000345},
     {"sluice>busy_ns>digest", UINT64_C(3000000000)},
     {"sluice>busy_ns>drain", UINT64_C(123456789012345678)},
