@@ -23,7 +23,9 @@ static const char usage[] =
     "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n"
     "  redundancy  payloads to frames without what they repeat, and back, one core\n"
     "  fib      longest-prefix match of names, each plane and backend, builds and updates\n"
-    "  names    names in packets, found and looked up, one core and the GPU\n\n"
+    "  names    names in packets, found and looked up, one core and the GPU\n"
+    "  together all engines on one transfer, and each alone, as without a name; with a GPU its\n"
+    "           rows alone\n\n"
     "  -r FILE...       captures to run on (a generated one of 800-byte packets where not given)\n"
     "  --runs N         counted runs of each row, after one warm-up (11)\n"
     "  --device D       auto, cpu, cuda, cuda:N or cuda:N,M,...: the first of several GPUs, and "
@@ -49,7 +51,8 @@ static const char usage[] =
     "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
     "  --study NAME         a study instead: packet-size, literals, match-rate or hostile; of\n"
     "                       sampling: machines, optimisations, buffers, word-size, shared-memory,\n"
-    "                       divergence, sorting, streams, markers or period-change\n\n"
+    "                       divergence, sorting, closeness, streams, markers, periods or\n"
+    "                       period-change, all but the first two and closeness drawn by --plot\n\n"
     "Of scan, with --files and --device-bytes as of mpm:\n"
     "  --database PATH...   ClamAV's databases\n\n"
     "Of fib, whose traces are random names, or of the longest 10 %, with a random path behind, and "
@@ -60,7 +63,7 @@ static const char usage[] =
     "  --entries N,...      names of each table (1000000)\n"
     "  --algorithms A,...   these planes alone: hash, mata, ata, stt (all; stt up to 100,000 "
     "names)\n"
-    "  --study NAME         of fib: lookup-latency, lookup-link or lookup-kernel\n"
+    "  --study NAME         of fib: lookup-latency, lookup-link, lookup-kernel or lookup-growth\n"
     "With a GPU that --device names fib has its rows alone.\n";
 
 static const struct {
@@ -76,9 +79,10 @@ static const struct {
                {"sampling", bench_sampling, true, true, true},
                {"redundancy", bench_redundancy, true, false, false},
                {"fib", bench_fib, false, false, true},
-               {"names", bench_packet_names, false, false, false}};
+               {"names", bench_packet_names, false, false, false},
+               {"together", bench_all_together, true, false, false}};
 
-enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 4 };
+enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 4, TOGETHER = 8 };
 
 enum { ENTRIES_MAX = 100000000 };
 
@@ -313,10 +317,10 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
 
 static bool check_named(const struct bench *bench)
 {
-    const char *const option = bench->from != NULL       ? "--from"
-                               : bench->variants != NULL ? "--variants"
-                               : bench->plot != NULL     ? "--plot"
-                                                         : NULL;
+    const char *const option = bench->from != NULL                           ? "--from"
+                               : bench->variants != NULL                     ? "--variants"
+                               : bench->plot != NULL && bench->study == NULL ? "--plot"
+                                                                             : NULL;
 
     if (option != NULL)
         cli_error("%s goes with no name of a benchmark", option);
@@ -442,7 +446,7 @@ static bool measure(struct bench *bench, const bool *selected)
         return false;
     bench->results = bench_results_new(bench_machine(bench));
     if (bench->n_counts == 0)
-        default_counts(bench, any);
+        default_counts(bench, any && !selected[TOGETHER]);
     const struct bench_load begin = bench_load_now();
     const bool good = any ? run_named(bench, selected) : bench_whole(bench);
     if (good) {
@@ -478,7 +482,7 @@ static bool run_benches(struct bench *bench, const bool *selected)
     good = good && (bench->from != NULL ? replay(bench) : measure(bench, selected));
     if (good && bench->save != NULL)
         good = bench_results_save(bench->results, bench->save);
-    if (good && bench->plot != NULL)
+    if (good && bench->plot != NULL && bench->study == NULL)
         good = bench_draw(bench->results, bench->plot);
     if (good && before != NULL)
         bench_results_compare(before, bench->results, bench->against, bench->json);

@@ -114,6 +114,9 @@ struct bench_items {
 
 bool bench_fill(struct bench_data *data, const struct bench_items *items);
 
+/* What contexts and stages need for any batch of it, hits apart. */
+struct sl_limits bench_limits(const struct bench_data *data, int device);
+
 void bench_unload(struct bench_data *data);
 
 /* ---- timing and rows ------------------------------------------------------------------------- */
@@ -272,5 +275,6 @@ bool bench_redundancy(const struct bench *bench);
 bool bench_batch_encoder(const struct bench *bench); /* a part of it, for GPUs */
 bool bench_fib(const struct bench *bench);
 bool bench_packet_names(const struct bench *bench);
+bool bench_all_together(const struct bench *bench);
 
 #endif

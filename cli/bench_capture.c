@@ -83,6 +83,12 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     return source_order(user, batch);
 }
 
+static void apply(void *user, struct sl_batch *batch)
+{
+    (void)user;
+    source_apply(batch);
+}
+
 static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag)
 {
@@ -107,6 +113,7 @@ static double run_all(void *user)
     config.fill = fill;
     config.prepare = prepare;
     config.order = order;
+    config.apply = apply;
     config.drain = drain;
     config.user = &source;
     reading->failed = !source_open(&source) || sl_pipeline_run(&config, &stats, &diag) != SL_OK;

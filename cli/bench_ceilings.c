@@ -266,7 +266,7 @@ static void print_device(const struct bench *bench, struct device_ceilings *at, 
     }
 }
 
-static void measure_device(struct bench_ceilings *ceilings, const struct bench *bench)
+void bench_measure_device(struct bench_ceilings *ceilings, const struct bench *bench)
 {
     struct device_ceilings *at = device_ceilings_open(bench->device.index);
 
@@ -284,6 +284,6 @@ bool bench_measure_ceilings(struct bench_ceilings *ceilings, const struct bench 
         return false;
     ceilings->link = 0;
     if (bench->device.kind == SL_DEVICE_CUDA)
-        measure_device(ceilings, bench);
+        bench_measure_device(ceilings, bench);
     return true;
 }

@@ -21,6 +21,9 @@ void bench_choose_cores(struct bench_ceilings *ceilings);
 bool bench_measure_ceilings(struct bench_ceilings *ceilings, const struct bench *bench,
                             size_t bytes_len);
 
+/* Of a GPU alone, which there is. */
+void bench_measure_device(struct bench_ceilings *ceilings, const struct bench *bench);
+
 /* One way of reading and copying all of an area, with loads as wide as the CPU has them. Aligned
  * to 64 bytes, lengths multiples of 512. */
 struct bench_sweep {

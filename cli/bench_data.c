@@ -451,6 +451,20 @@ bool bench_to_device(struct bench_data *data, const struct bench_data *from, siz
     return true;
 }
 
+struct sl_limits bench_limits(const struct bench_data *data, int device)
+{
+    struct sl_limits limits = {.device = device};
+
+    for (size_t i = 0; i < data->n_batches; i++) {
+        const struct sl_batch *batch = &data->batches[i];
+
+        limits.max_items = batch->n_items > limits.max_items ? batch->n_items : limits.max_items;
+        limits.max_bytes =
+            batch->bytes_len > limits.max_bytes ? batch->bytes_len : limits.max_bytes;
+    }
+    return limits;
+}
+
 void bench_unload(struct bench_data *data)
 {
     for (size_t i = 0; i < data->n_batches && data->owned != NULL; i++)

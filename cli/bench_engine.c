@@ -165,20 +165,6 @@ static double run_side_by_side(void *user)
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-static struct sl_limits limits_for(const struct bench_work *work, uint32_t max_hits)
-{
-    struct sl_limits limits = {.max_hits = max_hits, .device = work->device};
-
-    for (size_t i = 0; i < work->data->n_batches; i++) {
-        const struct sl_batch *batch = &work->data->batches[i];
-
-        limits.max_items = batch->n_items > limits.max_items ? batch->n_items : limits.max_items;
-        limits.max_bytes =
-            batch->bytes_len > limits.max_bytes ? batch->bytes_len : limits.max_bytes;
-    }
-    return limits;
-}
-
 /* The caller's hits: what a GPU writes is pinned. */
 static struct sl_hit *take_hits(const struct bench_work *work, size_t n)
 {
@@ -198,9 +184,10 @@ static void give_hits(const struct bench_work *work, struct sl_hits *hits)
 static bool open_lane(const struct bench_work *work, struct lane *lane, uint32_t max_hits,
                       struct bench_result *result)
 {
-    const struct sl_limits limits = limits_for(work, max_hits);
+    struct sl_limits limits = bench_limits(work->data, work->device);
     struct sl_diag diag = {.text = "no memory for hits"};
 
+    limits.max_hits = max_hits;
     memset(lane, 0, sizeof *lane);
     lane->hits.cap = work->stays ? 0 : max_hits;
     lane->hits.hit = take_hits(work, lane->hits.cap + 1);
@@ -326,14 +313,17 @@ static double rate_of(void *user, unsigned which)
     return units / ((double)(clock_ns() - begin) / 1e9);
 }
 
-/* How often a run goes over the data; the first pass also touches all memory for the first time. */
+/* How often a run goes over the data: once where the GPU's clock is read, which needs no more. The
+ * first pass also touches all memory for the first time. */
 static void set_repeats(struct run *run)
 {
     run->n_repeats = 1;
+    if (run->timer != NULL)
+        return;
     const uint64_t begin = clock_ns();
     once(run);
     const uint64_t took = clock_ns() - begin;
-    if (run->timer == NULL && took < RUN_NS) {
+    if (took < RUN_NS) {
         const uint64_t n = RUN_NS / (took + 1) + 1;
 
         run->n_repeats = n < MAX_REPEATS ? n : MAX_REPEATS;

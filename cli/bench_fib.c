@@ -14,7 +14,7 @@ enum {
     CPU_BATCH = 16384, /* names */
     CPU_BATCHES = 128,
     UPDATES = 4096,        /* a call */
-    MAX_UPDATED = 1000000, /* names put in and taken out */
+    MAX_UPDATED = 1000000, /* names taken out and put in */
     PHASE_US = 500000      /* of look-ups without updates */
 };
 
@@ -77,9 +77,17 @@ static bool is_measured(const struct fib_bench *fib, const struct sl_fib_backend
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-/* Look-ups on a thread of their own, as long as they are wanted. */
+/* How many names of the table are taken out and put in: the last ones. */
+static size_t n_updated(const struct fib_bench *fib)
+{
+    return fib->names.n / 2 < MAX_UPDATED ? fib->names.n / 2 : MAX_UPDATED;
+}
+
+/* Look-ups on a thread of their own, as long as they are wanted, of names that stay: those that are
+ * gone for a while would be other work, not work that is disturbed. */
 struct looker {
     const struct fib_bench *fib;
+    struct bench_data trace;
     const struct sl_fib_backend *backend;
     void *context;
     struct sl_fib_answers answers;
@@ -91,7 +99,7 @@ struct looker {
 static void *look_on(void *user)
 {
     struct looker *looker = user;
-    const struct bench_data *data = &looker->fib->trace[0];
+    const struct bench_data *data = &looker->trace;
 
     while (!atomic_load(&looker->stop)) {
         for (size_t b = 0; b < data->n_batches && !atomic_load(&looker->stop); b++) {
@@ -188,8 +196,7 @@ static bool print_verbs(struct fib_bench *fib, const double paces[2], struct loo
 
     for (uint32_t r = 0; r < runs; r++)
         for (int verb = SL_FIB_DELETE; verb >= SL_FIB_INSERT; verb--) {
-            const struct updating updating = {
-                fib, fib->names.n / 2 < MAX_UPDATED ? fib->names.n / 2 : MAX_UPDATED, paces[verb]};
+            const struct updating updating = {fib, n_updated(fib), paces[verb]};
             struct looked before = {0};
 
             if (looker != NULL)
@@ -249,18 +256,22 @@ static bool open_looker(struct looker *looker, const struct fib_bench *fib)
 {
     const struct sl_limits limits = {.max_items = CPU_BATCH, .max_bytes = UINT32_MAX};
     struct sl_fib_table *table = sl_fib_table(fib->fib);
+    struct bench_names stay = fib->names;
 
+    stay.n -= n_updated(fib);
     looker->fib = fib;
     looker->backend = sl_fib_choose(sl_fib_engine(table), SL_DEVICE_CPU, NULL);
     looker->answers.next_hop = malloc(CPU_BATCH * sizeof *looker->answers.next_hop);
     looker->answers.cap = CPU_BATCH;
     return looker->answers.next_hop != NULL &&
+           bench_names_trace(&looker->trace, &stay, false, CPU_BATCHES, CPU_BATCH, false) &&
            looker->backend->open(&looker->context, table, &limits, NULL) == SL_OK;
 }
 
 static void close_looker(struct looker *looker)
 {
     looker->backend->close(looker->context);
+    bench_unload(&looker->trace);
     free(looker->answers.next_hop);
 }
 
@@ -365,7 +376,7 @@ static bool bench_plane(struct fib_bench *fib)
     if (!bench_build(fib))
         return true;
     const bool good = find_wanted(fib, 0) && find_wanted(fib, 1) && bench_backends(fib) &&
-                      (is_cuda_alone(fib->bench) || bench_updates(fib));
+                      (is_cuda_alone(fib->bench) || (fib_swap_row(fib) && bench_updates(fib)));
     sl_fib_free(fib->fib);
     fib->fib = NULL;
     return good;

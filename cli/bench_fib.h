@@ -54,6 +54,10 @@ struct fib_bench {
     struct fib_cuda_data *cuda; /* NULL: no GPU is used */
 };
 
+/* bench_fib_swap.c: a row of swaps, by the wall's clock; memory is that of the process over the
+ * table with all that updates need. False: said. */
+bool fib_swap_row(const struct fib_bench *fib);
+
 /* bench_fib_cuda.c: rows of a backend for GPUs. False: said. */
 struct fib_cuda_data *fib_cuda_load(const struct fib_bench *fib); /* NULL: said */
 void fib_cuda_unload(struct fib_cuda_data *data);                 /* accepts NULL */

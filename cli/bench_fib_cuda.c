@@ -177,10 +177,23 @@ static bool print_size(const struct fib_bench *fib, const struct fib_cuda_data *
     return print_row(fib, &work, how, 0, 0);
 }
 
+static bool print_persistent(const struct fib_bench *fib, const struct fib_cuda_data *data,
+                             const struct sl_fib_backend *backend)
+{
+    bool good = true;
+
+    for (int size = SIZE_16K; size < N_SIZES && good; size++)
+        good = print_size(fib, data, backend, size, FIB_READ);
+    return good && fib_stream_rows(fib, &data->whole[0], backend);
+}
+
 bool fib_cuda_rows(const struct fib_bench *fib, const struct fib_cuda_data *data,
                    const struct sl_fib_backend *backend)
 {
     const bool woven = strstr(backend->name, "interwoven") != NULL;
+
+    if (strcmp(backend->name, "cuda-persistent") == 0)
+        return print_persistent(fib, data, backend);
     bool good = print_there(fib, backend, woven ? data->woven_there : data->there);
 
     if (woven && good) {
@@ -193,5 +206,5 @@ bool fib_cuda_rows(const struct fib_bench *fib, const struct fib_cuda_data *data
     for (int size = 0; size < N_SIZES && good; size++)
         good = print_size(fib, data, backend, size, FIB_COPIED) &&
                print_size(fib, data, backend, size, FIB_READ);
-    return good && fib_stream_rows(fib, &data->whole[0], backend);
+    return good;
 }

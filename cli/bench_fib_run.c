@@ -120,23 +120,9 @@ static double run_by_own_clock(void *user)
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-static struct sl_limits limits_for(const struct fib_work *work)
-{
-    struct sl_limits limits = {.device = work->device};
-
-    for (size_t i = 0; i < work->data->n_batches; i++) {
-        const struct sl_batch *batch = &work->data->batches[i];
-
-        limits.max_items = batch->n_items > limits.max_items ? batch->n_items : limits.max_items;
-        limits.max_bytes =
-            batch->bytes_len > limits.max_bytes ? batch->bytes_len : limits.max_bytes;
-    }
-    return limits;
-}
-
 static bool open_lane(const struct fib_work *work, struct lane *lane, struct sl_diag *diag)
 {
-    const struct sl_limits limits = limits_for(work);
+    const struct sl_limits limits = bench_limits(work->data, work->device);
 
     lane->answers.cap = (size_t)limits.max_items + 1; /* one where all batches are empty */
     lane->answers.memory = work->way == FIB_READ ? SL_MEMORY_PINNED : SL_MEMORY_HOST;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names that come at a given rate, as from queues of a network card, one queue a thread: each
- * thread again and again puts what has come into a batch, has a GPU look it up, and waits. A batch
- * is what came while the one before was under way, so it is as small as the machine allows. */
+ * thread again and again puts what has come into a batch and has a GPU look it up, while others
+ * of its are under way. So a batch is as small as the machine allows. */
 #include "bench_fib_stream.h"
 
 #include <stdatomic.h>
@@ -17,9 +17,11 @@ enum {
     RATE = 300000000, /* names a second, of all threads together */
     RUN_MS = 400,
     FEEDERS_MAX = 32,
+    LANES = 3,         /* batches of a thread under way */
     BATCH_MAX = 16384, /* names */
     BATCH_LEN = BATCH_MAX * 160,
-    WAITS_MAX = 1 << 17 /* of one queue */
+    WAITS_MAX = 1 << 17, /* of one queue */
+    COPY_LEN = 64        /* of a name at once: more than most have, and room behind all */
 };
 
 struct stream;
@@ -30,12 +32,19 @@ struct wait {
     uint32_t n; /* names of the batch */
 };
 
+/* A batch of a queue. */
+struct lane {
+    void *context;
+    struct sl_batch *owned, batch; /* without items: none is under way */
+    struct sl_fib_answers answers;
+    size_t first;  /* name of the trace */
+    double due_ns; /* when that came, since the queues' begin */
+};
+
 /* A queue, and the thread that serves it. */
 struct feeder {
     struct stream *stream;
-    void *context;
-    struct sl_batch *owned, batch;
-    struct sl_fib_answers answers;
+    struct lane lanes[LANES];
     size_t next, n_wrong; /* name of the trace; wrong answers */
     uint64_t n_names, n_batches;
     struct wait *waits; /* WAITS_MAX at most */
@@ -55,40 +64,68 @@ struct stream {
     _Atomic uint64_t begin_ns;
 };
 
-/* In steps of 16 bytes, as both begin at multiples of that and may be read beyond their ends. */
-static void take_names(struct feeder *feeder, uint64_t n)
+/* Both begin at multiples of SL_BATCH_ALIGN and may be read beyond their ends. */
+static inline void copy_name(uint8_t *to, const uint8_t *from, uint32_t len)
+{
+    uint32_t at = 0;
+
+    do {
+        memcpy(to + at, from + at, COPY_LEN);
+        at += COPY_LEN;
+    } while (at < len);
+}
+
+static void take_names(struct feeder *feeder, struct lane *lane, uint64_t n)
 {
     const struct sl_batch *from = &feeder->stream->trace->batches[0];
-    struct sl_batch *batch = &feeder->batch;
-    size_t next = feeder->next;
+    struct sl_batch *batch = &lane->batch;
 
+    lane->first = feeder->next;
     for (batch->n_items = 0, batch->bytes_len = 0; batch->n_items < n; batch->n_items++) {
-        const struct sl_span span = from->payload[next];
-        uint8_t *to = batch->bytes + batch->bytes_len;
+        const struct sl_span span = from->payload[feeder->next];
 
-        for (uint32_t at = 0; at < span.len; at += SL_BATCH_ALIGN)
-            memcpy(to + at, from->bytes + span.offset + at, SL_BATCH_ALIGN);
+        copy_name(batch->bytes + batch->bytes_len, from->bytes + span.offset, span.len);
         batch->payload[batch->n_items] = (struct sl_span){batch->bytes_len, span.len};
         batch->bytes_len += (span.len + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
-        next = next + 1 < from->n_items ? next + 1 : 0;
+        feeder->next = feeder->next + 1 < from->n_items ? feeder->next + 1 : 0;
     }
 }
 
-static void judge(struct feeder *feeder)
+static size_t count_wrong(const struct feeder *feeder, const struct lane *lane)
 {
-    const struct fib_bench *fib = feeder->stream->fib;
+    const uint32_t *wanted = feeder->stream->fib->wanted[0];
+    size_t n_wrong = 0, at = lane->first;
 
-    for (uint32_t i = 0; i < feeder->batch.n_items; i++)
-        feeder->n_wrong += feeder->answers.next_hop[i] !=
-                           fib->wanted[0][(feeder->next + i) % feeder->stream->trace->items];
+    for (uint32_t i = 0; i < lane->batch.n_items; i++) {
+        n_wrong += lane->answers.next_hop[i] != wanted[at];
+        at = at + 1 < feeder->stream->trace->items ? at + 1 : 0;
+    }
+    return n_wrong;
 }
 
-static bool look_up(struct feeder *feeder)
+static bool begin_batch(struct feeder *feeder, struct lane *lane, uint64_t n)
 {
-    const struct sl_fib_backend *backend = feeder->stream->backend;
+    take_names(feeder, lane, n);
+    return feeder->stream->backend->submit(lane->context, &lane->batch, &lane->answers) == SL_OK;
+}
 
-    return backend->submit(feeder->context, &feeder->batch, &feeder->answers) == SL_OK &&
-           backend->wait(feeder->context) == SL_OK;
+static bool end_batch(struct feeder *feeder, struct lane *lane)
+{
+    const uint32_t n = lane->batch.n_items;
+
+    if (n == 0)
+        return true;
+    if (feeder->stream->backend->wait(lane->context) != SL_OK)
+        return false;
+    feeder->end_ns = clock_ns();
+    const uint64_t begin = atomic_load(&feeder->stream->begin_ns);
+    if (feeder->n_waits < WAITS_MAX)
+        feeder->waits[feeder->n_waits++] =
+            (struct wait){((double)(feeder->end_ns - begin) - lane->due_ns) / 1e3, n};
+    feeder->n_wrong += count_wrong(feeder, lane);
+    feeder->n_batches++;
+    lane->batch.n_items = 0;
+    return true;
 }
 
 static void serve(void *user, unsigned member)
@@ -97,60 +134,76 @@ static void serve(void *user, unsigned member)
     struct feeder *feeder = &stream->feeders[member];
     const double rate = stream->names_per_ns;
     uint64_t none = 0, now = clock_ns();
+    size_t turn = 0;
 
     /* The first one says when it begins. */
     (void)atomic_compare_exchange_strong(&stream->begin_ns, &none, now);
     const uint64_t begin = atomic_load(&stream->begin_ns);
-    while (!feeder->failed && (now = clock_ns()) - begin < RUN_MS * UINT64_C(1000000)) {
+    for (; !feeder->failed && now < begin + RUN_MS * UINT64_C(1000000); turn++) {
+        struct lane *lane = &feeder->lanes[turn % LANES];
+
+        feeder->failed = !end_batch(feeder, lane);
+        now = clock_ns();
         const uint64_t come = (uint64_t)((double)(now > begin ? now - begin : 0) * rate);
         const uint64_t n = come - feeder->n_names < BATCH_MAX ? come - feeder->n_names : BATCH_MAX;
-
-        if (n == 0)
+        if (n == 0 || feeder->failed)
             continue;
-        take_names(feeder, n);
-        feeder->failed = !look_up(feeder);
-        feeder->end_ns = clock_ns();
-        const double since = (double)(feeder->end_ns - begin) - (double)feeder->n_names / rate;
-        if (feeder->n_waits < WAITS_MAX)
-            feeder->waits[feeder->n_waits++] = (struct wait){since / 1e3, (uint32_t)n};
-        if (feeder->n_batches++ == 0)
-            judge(feeder);
+        lane->due_ns = (double)feeder->n_names / rate;
+        feeder->failed = !begin_batch(feeder, lane, n);
         feeder->n_names += n;
-        feeder->next = (feeder->next + n) % stream->trace->items;
     }
+    for (int i = 0; i < LANES && !feeder->failed; i++, turn++) /* the oldest first */
+        feeder->failed = !end_batch(feeder, &feeder->lanes[turn % LANES]);
 }
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-static bool open_feeder(struct stream *stream, struct feeder *feeder, struct sl_diag *diag)
+static bool open_lane(struct stream *stream, struct feeder *feeder, struct lane *lane,
+                      struct sl_diag *diag)
 {
     const struct sl_limits limits = {
         .max_items = BATCH_MAX, .max_bytes = BATCH_LEN, .device = stream->fib->bench->device.index};
     const size_t len = BATCH_MAX * sizeof(uint32_t);
 
-    feeder->stream = stream;
-    feeder->next = stream->trace->items / FEEDERS_MAX * stream->n_feeders;
-    feeder->answers = (struct sl_fib_answers){
+    lane->answers = (struct sl_fib_answers){
         .next_hop = device_pinned_alloc(len), .cap = BATCH_MAX, .memory = SL_MEMORY_PINNED};
-    feeder->waits = stream->waits + (size_t)stream->n_feeders * WAITS_MAX;
-    if (feeder->answers.next_hop == NULL ||
-        sl_batch_create(&feeder->owned, BATCH_LEN, BATCH_MAX, true, diag) != SL_OK)
+    if (lane->answers.next_hop == NULL ||
+        sl_batch_create(&lane->owned, BATCH_LEN, BATCH_MAX, true, diag) != SL_OK)
         return false;
-    feeder->batch = *feeder->owned;
-    feeder->batch.packet = NULL;
-    feeder->batch.origin = NULL;
-    if (stream->backend->open(&feeder->context, sl_fib_table(stream->fib->fib), &limits, diag) !=
+    lane->batch = *lane->owned;
+    lane->batch.packet = NULL;
+    lane->batch.origin = NULL;
+    if (stream->backend->open(&lane->context, sl_fib_table(stream->fib->fib), &limits, diag) !=
         SL_OK)
         return false;
-    take_names(feeder, BATCH_MAX / 16);
-    return look_up(feeder); /* what is slow the first time */
+    /* What is slow the first time. */
+    const bool good =
+        begin_batch(feeder, lane, BATCH_MAX / 16) && stream->backend->wait(lane->context) == SL_OK;
+    lane->batch.n_items = 0;
+    return good;
+}
+
+static bool open_feeder(struct stream *stream, struct feeder *feeder, struct sl_diag *diag)
+{
+    bool good = true;
+
+    feeder->stream = stream;
+    feeder->next = stream->trace->items / FEEDERS_MAX * stream->n_feeders;
+    feeder->waits = stream->waits + (size_t)stream->n_feeders * WAITS_MAX;
+    for (int i = 0; i < LANES && good; i++)
+        good = open_lane(stream, feeder, &feeder->lanes[i], diag);
+    return good;
 }
 
 static void close_feeder(const struct stream *stream, struct feeder *feeder)
 {
-    stream->backend->close(feeder->context);
-    sl_batch_free(feeder->owned);
-    device_pinned_free(feeder->answers.next_hop, BATCH_MAX * sizeof(uint32_t));
+    for (int i = 0; i < LANES; i++) {
+        struct lane *lane = &feeder->lanes[i];
+
+        stream->backend->close(lane->context);
+        sl_batch_free(lane->owned);
+        device_pinned_free(lane->answers.next_hop, BATCH_MAX * sizeof(uint32_t));
+    }
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

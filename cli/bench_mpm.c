@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cpu.h"
@@ -11,7 +13,12 @@
 #include "cli.h"
 #include "device/device.h"
 
-enum { ALGORITHMS_MAX = 32, N_BLOCKS = 4 };
+enum {
+    ALGORITHMS_MAX = 32,
+    N_BLOCKS = 4,
+    HITS_TOLD = 100,   /* of a batch's bytes: where hits take as many, they slow the link */
+    PINNED_BATCHES = 8 /* to a GPU, at least: only the last is not full */
+};
 
 /* Batches that cross to a GPU, MiB. */
 static const uint32_t blocks[N_BLOCKS] = {1, 4, 16, 32};
@@ -28,8 +35,9 @@ struct mpm {
     struct bench_literals literals;
     struct bench_data scan;             /* what all run over, on the host */
     struct bench_data sample;           /* what tables are trained on; empty: nothing */
-    struct bench_data pinned[N_BLOCKS]; /* GPU: `scan` in pinned memory */
-    struct bench_data there;            /* GPU: `scan` n_times over, on the device */
+    struct bench_data pinned[N_BLOCKS]; /* GPU: `scan` n_pinned times over, in pinned memory */
+    uint32_t n_pinned[N_BLOCKS];
+    struct bench_data there; /* GPU: `scan` n_times over, on the device */
     uint32_t n_times;
     double link[N_BLOCKS], best_link; /* bytes a second */
     struct mpm_judge judge;
@@ -164,18 +172,24 @@ static bool load_scan(struct mpm *mpm)
     return good;
 }
 
+/* How often the payloads come to so many bytes. */
+static uint32_t times_for(const struct mpm *mpm, uint64_t bytes)
+{
+    return (uint32_t)(bytes / mpm->scan.bytes) + (bytes % mpm->scan.bytes != 0);
+}
+
 static bool load_cuda(struct mpm *mpm)
 {
     const struct bench *bench = mpm->bench;
     struct bench_data whole = {0};
     bool good = true;
 
-    mpm->n_times = (uint32_t)(bench->device_bytes / mpm->scan.bytes) +
-                   (bench->device_bytes % mpm->scan.bytes != 0);
+    mpm->n_times = times_for(mpm, bench->device_bytes);
     for (int i = 0; i < N_BLOCKS && good; i++) {
         const uint32_t len = blocks[i] << 20;
 
-        good = bench_repack(&mpm->pinned[i], &mpm->scan, len, true, 1);
+        mpm->n_pinned[i] = times_for(mpm, (uint64_t)len * PINNED_BATCHES);
+        good = bench_repack(&mpm->pinned[i], &mpm->scan, len, true, mpm->n_pinned[i]);
         mpm->link[i] = device_link_rate(bench->device.index, len);
         if (mpm->link[i] > mpm->best_link)
             mpm->best_link = mpm->link[i];
@@ -254,6 +268,31 @@ static bool rows_of_cpu(struct mpm *mpm, const char *what, const struct sl_backe
     return print_work(mpm, what, variant, &work, 0, 1);
 }
 
+/* What the link carries of the same bytes while what the hits take comes back. */
+static void print_link_beside(const struct mpm *mpm, const char *what, int block)
+{
+    const struct bench_data *data = &mpm->pinned[block];
+    const size_t len = (size_t)blocks[block] << 20;
+    const uint64_t n_hits = mpm->judge.hits * mpm->n_pinned[block] / data->n_batches;
+    const size_t back_len = n_hits * sizeof(struct sl_hit);
+    char variant[64];
+
+    if (back_len < len / HITS_TOLD || back_len > len)
+        return;
+    snprintf(variant, sizeof variant, "copies alone, %u MiB, %.2f back", blocks[block],
+             (double)back_len / (1 << 20));
+    const double rate = device_link_rate_beside(mpm->bench->device.index, len, back_len) *
+                        (double)data->bytes / (double)data->crossing;
+    const struct bench_row row = {.what = what,
+                                  .variant = variant,
+                                  .data = data->text,
+                                  .rate = {.median = rate, .min = rate, .max = rate},
+                                  .unit = 1e9,
+                                  .unit_name = "GB/s"};
+
+    bench_print(mpm->bench, &row);
+}
+
 static bool rows_of_cuda(struct mpm *mpm, const char *what, const struct sl_backend *backend,
                          const void *table)
 {
@@ -269,18 +308,47 @@ static bool rows_of_cuda(struct mpm *mpm, const char *what, const struct sl_back
     for (int i = 0; i < N_BLOCKS && good; i++) {
         work = work_on(mpm, backend, table, &mpm->pinned[i]);
         snprintf(variant, sizeof variant, "%s, pinned, %u MiB", backend->name, blocks[i]);
-        good = print_work(mpm, what, variant, &work, mpm->link[i], 1);
+        good = print_work(mpm, what, variant, &work, mpm->link[i], mpm->n_pinned[i]);
+        if (good && mpm->judge.known)
+            print_link_beside(mpm, what, i);
     }
     return good;
+}
+
+/* How long a table that was saved takes to be mapped and checked; -1: it could not be. */
+static double seconds_to_load(const struct sl_mpm_table *table)
+{
+    const char *folder = getenv("TMPDIR");
+    struct sl_mpm_table *loaded = NULL;
+    double seconds = -1;
+    char path[64];
+
+    snprintf(path, sizeof path, "%.40s/sluice-table.XXXXXX", folder != NULL ? folder : "/tmp");
+    const int fd = mkstemp(path);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    if (sl_mpm_save(table, path, NULL) == SL_OK) {
+        const uint64_t begin = clock_ns();
+
+        if (sl_mpm_load(&loaded, path, NULL) == SL_OK)
+            seconds = (double)(clock_ns() - begin) / 1e9;
+    }
+    sl_mpm_free(loaded);
+    (void)unlink(path);
+    return seconds;
 }
 
 static void print_table(const struct mpm *mpm, const char *what, const struct sl_mpm_table *table,
                         enum sl_device_kind kind, double seconds)
 {
+    const double to_load = seconds_to_load(table);
     struct sl_mpm_info info;
-    char bytes[32];
+    char bytes[32], load[48] = "";
 
     sl_mpm_info(table, &info);
+    if (to_load >= 0)
+        snprintf(load, sizeof load, ", loaded from a file in %.1f ms", to_load * 1e3);
     bench_head(mpm->bench);
     if (mpm->bench->json) {
         json_t *line =
@@ -289,13 +357,16 @@ static void print_table(const struct mpm *mpm, const char *what, const struct sl
                       (json_int_t)info.n_literals, "build_s", seconds, "table_bytes",
                       (json_int_t)info.table_len, "trained", mpm->sample.n_batches != 0);
 
+        if (to_load >= 0)
+            json_object_set_new(line, "load_s", json_real(to_load));
+
         json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
         putchar('\n');
         json_decref(line);
     } else {
-        printf("%s: built for the %s in %.3f s, table of %s%s\n", what,
+        printf("%s: built for the %s in %.3f s, table of %s%s%s\n", what,
                kind == SL_DEVICE_CUDA ? "GPU" : "CPU", seconds,
-               cli_bytes((double)info.table_len, bytes),
+               cli_bytes((double)info.table_len, bytes), load,
                mpm->sample.n_batches != 0 ? ", with the other half as sample" : "");
     }
 }

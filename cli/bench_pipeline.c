@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,7 +19,10 @@
 enum {
     RUN_NS = 400000000,
     REPEATS_MAX = 10000,
-    SETTLE_NS = 50000000 /* what filling batches at first leaves behind is over */
+    STAYING = 20, /* batches a GPU, at least, where they stay: its workers are never without */
+    SETTLE_NS = 50000000, /* what filling batches at first leaves behind is over */
+    WARM_UP_STEP_NS = 1000000,
+    WARM_UP_STEPS = 10000 /* at most: a run that fails never ends it */
 };
 
 /* When what happened to a batch; 0: not yet. */
@@ -44,8 +48,10 @@ struct passing {
     struct noted *noted;
     double rate;
     size_t n_repeats, n_batches; /* of a run */
+    size_t n_before;             /* of these, batches before the first that counts */
     struct moment *moments;
-    size_t next, n_drained;
+    size_t next, n_flying;
+    atomic_size_t n_drained;
     uint64_t begin;
     double *latencies; /* microseconds, of all counted runs */
     size_t n_latencies, latencies_cap;
@@ -53,13 +59,6 @@ struct passing {
     unsigned cores;
     bool failed;
 };
-
-/* Batches before the first that counts: where they stay as they are, the first of each is filled.
- */
-static size_t n_before(const struct passing *passing)
-{
-    return passing->together->stays ? passing->together->data->n_batches : 0;
-}
 
 /* ---- engines whose calls are noted ----------------------------------------------------------- */
 
@@ -157,29 +156,8 @@ static uint64_t due_after(const struct passing *passing, size_t number)
                       passing->rate * 1e9);
 }
 
-static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
-{
-    struct passing *passing = user;
-    const size_t number = passing->next++;
-    struct moment *moment = &passing->moments[number];
-
-    (void)diag;
-    if (number == n_before(passing) || number == 0)
-        passing->begin = clock_ns() + (passing->rate > 0 ? SETTLE_NS : 0);
-    *moment = (struct moment){
-        .source = &passing->together->data->batches[number % passing->together->data->n_batches]};
-    if (passing->rate > 0 && number >= n_before(passing)) {
-        moment->due = passing->begin + due_after(passing, number - n_before(passing));
-        sleep_until(moment->due);
-    } else {
-        moment->due = clock_ns();
-    }
-    batch->filler = moment;
-    return number + 1 < passing->n_batches ? SL_OK : SL_END;
-}
-
 /* The bytes and columns of the source, as reading them from a file in the page cache. Where batches
- * stay there are as many of them as sources, and each holds what it held before. */
+ * stay each holds what it held before. */
 static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     const struct passing *passing = user;
@@ -189,7 +167,7 @@ static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag
 
     (void)diag;
     moment->fill_begin = clock_ns();
-    if (moment < &passing->moments[n_before(passing)] || !passing->together->stays) {
+    if (moment < &passing->moments[passing->n_before] || !passing->together->stays) {
         memcpy(batch->bytes, source->bytes, source->bytes_len);
         memcpy(batch->payload, source->payload, n * sizeof *source->payload);
         memcpy(batch->packet, source->packet, n * sizeof *source->packet);
@@ -198,6 +176,38 @@ static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag
     batch->n_items = source->n_items;
     moment->fill_end = clock_ns();
     return SL_OK;
+}
+
+/* The first that counts comes when those before it are done: with these, contexts and arrays grow
+ * to what hits need, and what was done beside that would count for nothing. */
+static void begin_counting(struct passing *passing, size_t number)
+{
+    for (int i = 0; i < WARM_UP_STEPS && passing->n_drained < number; i++)
+        sleep_until(clock_ns() + WARM_UP_STEP_NS);
+    passing->begin = clock_ns() + (passing->rate > 0 ? SETTLE_NS : 0);
+}
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct passing *passing = user;
+    const size_t number = passing->next++;
+    struct moment *moment = &passing->moments[number];
+
+    (void)diag;
+    if (number == passing->n_before)
+        begin_counting(passing, number);
+    *moment = (struct moment){
+        .source = &passing->together->data->batches[number % passing->together->data->n_batches]};
+    if (passing->rate > 0 && number >= passing->n_before) {
+        moment->due = passing->begin + due_after(passing, number - passing->n_before);
+        sleep_until(moment->due);
+    } else {
+        moment->due = clock_ns();
+    }
+    batch->filler = moment;
+    if (passing->together->stays)
+        (void)prepare(user, batch, diag);
+    return number + 1 < passing->n_batches ? SL_OK : SL_END;
 }
 
 static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
@@ -211,7 +221,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
         passing->hits[e] += hits[e].n;
     moment->drained = clock_ns();
     passing->n_drained++;
-    if (passing->n_drained > n_before(passing) && passing->n_latencies < passing->latencies_cap)
+    if (passing->n_drained > passing->n_before && passing->n_latencies < passing->latencies_cap)
         passing->latencies[passing->n_latencies++] = (double)(moment->drained - moment->due) / 1e3;
     return SL_OK;
 }
@@ -267,19 +277,21 @@ static double pass(struct passing *passing)
     config.batch_len = data->owned[0]->bytes_cap;
     config.batch_items = data->owned[0]->max_items;
     config.n_workers = passing->cores;
-    config.n_batches = (uint32_t)n_before(passing);
+    config.n_batches = passing->together->stays ? (uint32_t)passing->n_before : 0;
     config.n_engines = passing->together->n_engines;
     for (unsigned e = 0; e < config.n_engines; e++) {
         config.engines[e].engine = &passing->noted[e].engine;
         config.engines[e].table = &passing->noted[e];
     }
     config.fill = fill;
-    config.prepare = prepare;
+    config.prepare = passing->together->stays ? NULL : prepare; /* there is nothing to load */
     config.drain = drain;
     config.user = passing;
-    passing->next = passing->n_drained = 0;
+    passing->next = 0;
+    passing->n_drained = 0;
     memset(passing->hits, 0, sizeof passing->hits);
     const enum sl_status status = sl_pipeline_run(&config, &stats, &diag);
+    passing->n_flying = stats.n_batches;
     if (bound)
         (void)sched_setaffinity(0, sizeof allowed, &allowed);
     if (status != SL_OK)
@@ -288,12 +300,9 @@ static double pass(struct passing *passing)
         status != SL_OK || passing->n_drained != passing->n_batches || !check_hits(passing);
     if (passing->failed)
         return 1;
-    const uint64_t begin = n_before(passing) > 0 && passing->rate == 0
-                               ? passing->moments[n_before(passing) - 1].drained
-                               : passing->begin;
-    return (double)data->bytes * (double)(passing->n_batches - n_before(passing)) /
+    return (double)data->bytes * (double)(passing->n_batches - passing->n_before) /
            (double)data->n_batches * 1e9 /
-           (double)(passing->moments[passing->n_batches - 1].drained - begin);
+           (double)(passing->moments[passing->n_batches - 1].drained - passing->begin);
 }
 
 static double pass_one(void *user, unsigned which)
@@ -321,29 +330,52 @@ static json_t *moment_json(const struct passing *passing, size_t number)
                                                  passing->together->engines[e].name, "begin",
                                                  since(passing, moment->begin[e]), "end",
                                                  since(passing, moment->end[e])));
-    json_t *object =
-        json_pack("{s:I, s:o, s:o, s:o, s:o}", "batch", (json_int_t)number, "fill_begin",
-                  since(passing, moment->fill_begin), "filled", since(passing, moment->fill_end),
-                  "engines", engines, "drained", since(passing, moment->drained));
+    json_t *object = json_pack(
+        "{s:I, s:o, s:o, s:o, s:o, s:o}", "batch", (json_int_t)(number - passing->n_before), "due",
+        since(passing, moment->due), "fill_begin", since(passing, moment->fill_begin), "filled",
+        since(passing, moment->fill_end), "engines", engines, "drained",
+        since(passing, moment->drained));
     /* The copy is queued right before the first engine's work. */
     if (cuda && passing->together->n_engines > 0)
         json_object_set_new(object, "uploaded", since(passing, moment->begin[0]));
     return object;
 }
 
+static size_t find_slowest(const struct passing *passing)
+{
+    size_t slowest = passing->n_before;
+
+    for (size_t i = slowest; i < passing->n_batches; i++)
+        if (passing->moments[i].drained - passing->moments[i].due >
+            passing->moments[slowest].drained - passing->moments[slowest].due)
+            slowest = i;
+    return slowest;
+}
+
 static json_t *timeline_json(const struct passing *passing)
 {
+    const size_t first = passing->n_before, slowest = find_slowest(passing);
     json_t *batches = json_array();
 
-    for (size_t i = n_before(passing);
-         i < passing->n_batches && json_array_size(batches) < BENCH_TIMELINE_MAX; i++)
+    for (size_t i = first; i < passing->n_batches && i - first < BENCH_TIMELINE_MAX; i++)
         json_array_append_new(batches, moment_json(passing, i));
+    if (slowest - first >= BENCH_TIMELINE_MAX)
+        json_array_append_new(batches, moment_json(passing, slowest));
     return batches;
 }
 
-/* So many passes over the data. False: no memory. */
+/* So many passes over the data, and before them what makes each batch in flight ready: its bytes,
+ * where they stay, and room for its hits. Where they stay as many of one source are in flight as of
+ * another, so that each always has its own. False: no memory. */
 static bool set_repeats(struct passing *passing, size_t n_repeats)
 {
+    const struct bench_together *together = passing->together;
+    const size_t n_data = together->data->n_batches;
+
+    passing->n_before = together->stays
+                            ? (STAYING * together->n_devices + n_data - 1) / n_data * n_data
+                            : passing->n_flying;
+    n_repeats += (passing->n_before + n_data - 1) / n_data;
     passing->n_repeats = n_repeats < REPEATS_MAX ? n_repeats : REPEATS_MAX;
     passing->n_batches = passing->n_repeats * passing->together->data->n_batches;
     free(passing->moments);
@@ -351,12 +383,12 @@ static bool set_repeats(struct passing *passing, size_t n_repeats)
     return passing->moments != NULL;
 }
 
-/* As many that a run lasts long beside what opening leaves to do for the first batches: the rate of
- * a short run, then of a longer one, says how many. */
+/* As many that a run lasts long: the rate of a short run, then of a longer one, says how many. The
+ * first also says how many batches are in flight. */
 static bool open_passing(struct passing *passing, uint32_t runs)
 {
     const double bytes = (double)passing->together->data->bytes;
-    size_t n_repeats = passing->together->stays ? 2 : 1;
+    size_t n_repeats = 1;
 
     for (int round = 0; round < 2; round++) {
         if (!set_repeats(passing, n_repeats))

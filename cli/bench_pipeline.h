@@ -29,7 +29,7 @@ struct bench_together {
 struct bench_together_result {
     struct bench_rate rate;  /* bytes a second, of the data's units */
     double p50_us, p99_us;   /* from the arrival of a batch to its results */
-    struct json_t *timeline; /* of the last run: the first batches; owned by the caller */
+    struct json_t *timeline; /* of the last run: the first batches, and the slowest; the caller's */
 };
 
 /* On each of n numbers of cores, in turn within each run; a GPU's pipeline has all cores and n

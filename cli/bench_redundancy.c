@@ -4,8 +4,8 @@
  * and not that it was seen in the run before. Rates are by the thread's own time. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "bench.h"
 #include "cli.h"
 #include "sluice/capture.h"
@@ -31,19 +31,11 @@ struct passing {
     bool failed;
 };
 
-/* Of this thread alone: parts of a batch are timed one by one, and what else the machine does must
- * not be counted to whichever part it interrupts. */
-static uint64_t thread_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
+/* Parts of a batch are timed one by one: what else the machine does must not be counted to
+ * whichever it interrupts. */
 static uint64_t spend(struct passing *passing, enum stage stage, uint64_t begin)
 {
-    const uint64_t now = thread_ns();
+    const uint64_t now = clock_thread_ns();
 
     passing->spent_ns[stage] += now - begin;
     return now;
@@ -68,7 +60,7 @@ static bool pass_batch(struct passing *p, const struct sl_batch *batch)
 {
     uint8_t *frame = p->frames;
     struct sl_diag diag;
-    uint64_t now = thread_ns();
+    uint64_t now = clock_thread_ns();
 
     p->hits.n = 0;
     if (p->backend->submit(p->context, batch, &p->hits) == SL_EINVAL)

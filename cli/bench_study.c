@@ -2,7 +2,6 @@
 /* The studies, of papers and our own: their tables, and what they share. */
 #include "bench_study.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,20 +14,36 @@ static const struct {
     size_t n_literals; /* to be generated where none are named; 0: it takes none, or its own */
     bool scans, needs_gpu;
     bool (*run)(struct study *study);
-} studies[] = {{"mpm", "packet-size", 1800, true, true, study_packet_size},
-               {"mpm", "literals", 1800, true, false, study_literals},
-               {"mpm", "match-rate", 50000, false, false, study_match_rate},
-               {"mpm", "hostile", 0, false, false, study_hostile},
-               {"sampling", "machines", 0, false, false, study_machines},
-               {"sampling", "optimisations", 0, false, true, study_optimisations},
-               {"sampling", "buffers", 0, false, true, study_buffers},
-               {"sampling", "word-size", 0, false, true, study_word_size},
-               {"sampling", "shared-memory", 0, false, true, study_shared_memory},
-               {"sampling", "divergence", 0, false, true, study_divergence},
-               {"sampling", "sorting", 0, false, true, study_sorting},
-               {"sampling", "streams", 0, false, true, study_streams},
-               {"sampling", "markers", 0, true, false, study_markers},
-               {"sampling", "period-change", 0, true, false, study_period_change}};
+    struct study_picture picture;
+} studies[] = {
+    {"mpm", "packet-size", 1800, true, true, study_packet_size, {NULL, {NULL}}},
+    {"mpm", "literals", 1800, true, false, study_literals, {NULL, {NULL}}},
+    {"mpm", "match-rate", 50000, false, false, study_match_rate, {NULL, {NULL}}},
+    {"mpm", "hostile", 0, false, false, study_hostile, {NULL, {NULL}}},
+    {"sampling", "machines", 0, false, false, study_machines, {NULL, {NULL}}},
+    {"sampling", "optimisations", 0, false, true, study_optimisations, {NULL, {NULL}}},
+    {"sampling", "buffers", 0, false, true, study_buffers, {"bytes", {""}}},
+    {"sampling", "word-size", 0, false, true, study_word_size, {"packets", {""}}},
+    {"sampling", "shared-memory", 0, false, true, study_shared_memory, {"packets", {""}}},
+    {"sampling", "divergence", 0, false, true, study_divergence, {"packets", {""}}},
+    {"sampling", "sorting", 0, false, true, study_sorting, {"packets", {""}}},
+    {"sampling", "closeness", 0, false, false, study_closeness, {NULL, {NULL}}},
+    {"sampling", "streams", 0, false, true, study_streams, {"packets a batch", {""}}},
+    {"sampling", "markers", 0, true, false, study_markers, {"k", {"net %", "bytes a sample"}}},
+    {"sampling",
+     "periods",
+     0,
+     true,
+     false,
+     study_periods,
+     {"period", {"net %", "bytes a sample", "ms a GB"}}},
+    {"sampling",
+     "period-change",
+     0,
+     true,
+     false,
+     study_period_change,
+     {"up to MB", {"bytes a sample", "net %"}}}};
 
 enum { N_STUDIES = sizeof studies / sizeof *studies };
 
@@ -49,7 +64,7 @@ void study_text(struct study_row *row, const char *name, const char *text)
     row->cells[row->n_cells++].text = text;
 }
 
-static void print_json(const struct study *study, const struct study_row *row)
+static json_t *json_of(const struct study *study, const struct study_row *row)
 {
     json_t *line = json_pack("{s:s}", "study", study->name);
 
@@ -65,9 +80,7 @@ static void print_json(const struct study *study, const struct study_row *row)
     }
     if (row->note[0] != '\0')
         json_object_set_new(line, "note", json_string(row->note));
-    json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
-    putchar('\n');
-    json_decref(line);
+    return line;
 }
 
 static int width_of(const struct study_row *row, unsigned i)
@@ -93,9 +106,14 @@ static void print_text(const struct study_row *row)
 
 void study_print(struct study *study, const struct study_row *row)
 {
+    json_t *line = json_of(study, row);
+
     bench_head(study->bench);
+    if (study->rows != NULL)
+        json_array_append(study->rows, line);
     if (study->bench->json) {
-        print_json(study, row);
+        json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
+        putchar('\n');
     } else {
         for (unsigned i = 0; i < row->n_cells && !study->has_heading; i++)
             printf("%*s  ", width_of(row, i), row->cells[i].name);
@@ -104,6 +122,7 @@ void study_print(struct study *study, const struct study_row *row)
         study->has_heading = true;
         print_text(row);
     }
+    json_decref(line);
     fflush(stdout);
 }
 
@@ -144,17 +163,26 @@ bool study_measure(const struct study *study, const struct bench_work *work,
 
 static bool run_study(const struct bench *bench, int i)
 {
+    const struct study_picture *picture = &studies[i].picture;
     struct study study = {.bench = bench, .name = studies[i].name};
 
+    if (bench->plot != NULL && picture->axis == NULL) {
+        cli_error("--plot '%s': study %s is a table alone", bench->plot, study.name);
+        return false;
+    }
     if (studies[i].needs_gpu && bench->device.kind != SL_DEVICE_CUDA) {
         cli_error("--study %s needs a GPU (sluice devices says why there is none)",
                   studies[i].name);
         return false;
     }
-    const bool good = (studies[i].n_literals == 0 ||
-                       bench_literals_load(&study.literals, bench, studies[i].n_literals)) &&
-                      (!studies[i].scans || bench_load_payloads(&study.scan, bench, 0)) &&
-                      studies[i].run(&study);
+    study.rows = bench->plot != NULL ? json_array() : NULL;
+    bool good = (studies[i].n_literals == 0 ||
+                 bench_literals_load(&study.literals, bench, studies[i].n_literals)) &&
+                (!studies[i].scans || bench_load_payloads(&study.scan, bench, 0)) &&
+                studies[i].run(&study);
+    if (good && bench->plot != NULL)
+        good = study_draw(&study, picture, bench->plot);
+    json_decref(study.rows);
     bench_unload(&study.scan);
     bench_literals_free(&study.literals);
     return good;

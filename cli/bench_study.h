@@ -3,13 +3,23 @@
 #ifndef CLI_BENCH_STUDY_H
 #define CLI_BENCH_STUDY_H
 
+#include <jansson.h>
+
 #include "bench_mpm.h"
 
-enum { STUDY_COLUMNS_MAX = 16 };
+enum { STUDY_COLUMNS_MAX = 16, STUDY_PANELS_MAX = 3 };
+
+/* How a study's table is drawn: a panel for each word, with the columns that have it in their names
+ * over the axis' column; a line for each of them and each text of the first column of texts. */
+struct study_picture {
+    const char *axis; /* NULL: it is not */
+    const char *panels[STUDY_PANELS_MAX];
+};
 
 struct study {
     const struct bench *bench;
     const char *name;
+    json_t *rows; /* what was printed, where it is to be drawn; else NULL */
     struct bench_literals literals;
     struct bench_data scan; /* payloads in batches of 1 MiB, where the study needs them */
     bool has_heading;       /* of the table for people */
@@ -36,6 +46,9 @@ void study_print(struct study *study, const struct study_row *row);
 /* A line above the table: what the paper did, and what is done here. */
 void study_say(const struct study *study, const char *text);
 
+/* study_draw.c. False: said. */
+bool study_draw(const struct study *study, const struct study_picture *picture, const char *path);
+
 /* Builds; NULL: the row's note says why. */
 struct sl_mpm_table *study_build(struct study_row *row, const char *algorithm,
                                  enum sl_device_kind kind, const struct sl_literal *literals,
@@ -60,8 +73,10 @@ bool study_word_size(struct study *study);
 bool study_shared_memory(struct study *study);
 bool study_divergence(struct study *study);
 bool study_sorting(struct study *study);
+bool study_closeness(struct study *study);
 bool study_streams(struct study *study);
 bool study_markers(struct study *study);
+bool study_periods(struct study *study);
 bool study_period_change(struct study *study);
 
 #endif

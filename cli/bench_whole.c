@@ -13,6 +13,7 @@
 #include "bench_mpm.h"
 #include "bench_names.h"
 #include "cli.h"
+#include "sample.h"
 #include "sluice/header.h"
 #include "sluice/packet_names.h"
 #include "sluice/sampling.h"
@@ -109,7 +110,8 @@ struct contender {
     const struct sl_engine *engine; /* NULL: it is no part of the one transfer */
     const struct sl_backend *backend;
     const void *table;
-    const struct bench_data *data; /* NULL: the packets */
+    const struct bench_data *data;   /* NULL: the packets */
+    const struct bench_data *sample; /* what matchers of literals learn from */
 
     /* What it owns, each NULL or empty where it has none. */
     struct sl_header_table *header;
@@ -181,7 +183,8 @@ static bool build_header(struct contender *contender, const struct bench *bench,
 
 /* Behind the literals. */
 static bool build_matcher(struct contender *contender, const struct bench *bench,
-                          const char *algorithm, enum sl_device_kind kind, size_t n, char why[320])
+                          const char *algorithm, enum sl_device_kind kind, size_t n,
+                          const struct bench_data *sample, char why[320])
 {
     struct sl_mpm_info info;
 
@@ -189,7 +192,7 @@ static bool build_matcher(struct contender *contender, const struct bench *bench
         snprintf(why, 320, "this build has no such algorithm");
         return false;
     }
-    contender->mpm = mpm_build(algorithm != NULL ? algorithm : "auto", kind, NULL,
+    contender->mpm = mpm_build(algorithm != NULL ? algorithm : "auto", kind, sample,
                                contender->literals.literal, n, why);
     if (contender->mpm == NULL)
         return false;
@@ -213,7 +216,7 @@ static bool build_literals(struct contender *contender, const struct bench *benc
         return false;
     n = contender->literals.n < n ? contender->literals.n : n;
     snprintf(contender->what, sizeof contender->what, "mpm/%zu", n);
-    return build_matcher(contender, bench, variant, kind, n, why);
+    return build_matcher(contender, bench, variant, kind, n, contender->sample, why);
 }
 
 static bool build_viruses(struct contender *contender, const struct bench *bench,
@@ -224,7 +227,7 @@ static bool build_viruses(struct contender *contender, const struct bench *bench
     snprintf(contender->what, sizeof contender->what, "virus/%zu", n);
     snprintf(why, 320, "no memory for signatures");
     return bench_viruses_make(&contender->literals, n) &&
-           build_matcher(contender, bench, variant, kind, n, why);
+           build_matcher(contender, bench, variant, kind, n, NULL, why);
 }
 
 static bool build_sampling(struct contender *contender, const struct bench *bench,
@@ -316,9 +319,11 @@ static const struct {
     const char *name; /* of --variants */
     build_contender *build;
     const char *peer; /* a variant that is measured too, as it is another's, or NULL */
-} engines[] = {{"header", build_header, NULL},     {"mpm", build_literals, "vectorscan"},
-               {"sampling", build_sampling, NULL}, {"virus", build_viruses, NULL},
-               {"names", build_names, NULL},       {"packet-names", build_packet_names, NULL}};
+    bool apart;       /* it is no part of the one transfer */
+} engines[] = {
+    {"header", build_header, NULL, false},     {"mpm", build_literals, "vectorscan", false},
+    {"sampling", build_sampling, NULL, false}, {"virus", build_viruses, NULL, false},
+    {"names", build_names, NULL, true},        {"packet-names", build_packet_names, NULL, false}};
 
 enum { N_ENGINES = sizeof engines / sizeof *engines };
 
@@ -380,6 +385,7 @@ static bool run_contender(struct bench_whole *whole, build_contender *build, con
         cli_error("no memory for an engine");
         return false;
     }
+    contender->sample = whole->sample.batches != NULL ? &whole->sample : NULL;
     if (build(contender, whole->bench, variant, kind, why)) {
         good = measure(whole, contender, role, &hits);
         if (good && kept != NULL && contender->engine != NULL) {
@@ -588,33 +594,50 @@ static bool run_engines(struct bench_whole *whole, enum sl_device_kind kind, str
     bool good = true;
 
     for (int e = 0; e < N_ENGINES && good; e++) {
+        if (engines[e].apart && !whole->all)
+            continue;
         good = run_contender(whole, engines[e].build, NULL, kind, BENCH_ENGINE, &kept[e]) &&
                run_asked(whole, e, kind);
-        if (good && kind == SL_DEVICE_CPU && engines[e].peer != NULL)
+        if (good && whole->all && kind == SL_DEVICE_CPU && engines[e].peer != NULL)
             good = run_contender(whole, engines[e].build, engines[e].peer, kind, BENCH_PEER, NULL);
     }
     return good;
 }
 
-bool bench_whole(const struct bench *bench)
+static bool run_whole(const struct bench *bench, bool all)
 {
-    const bool cuda = bench->device.kind == SL_DEVICE_CUDA;
-    struct bench_whole whole = {.bench = bench};
+    const bool cuda = bench->device.kind == SL_DEVICE_CUDA, cpu = all || !cuda;
+    struct sl_batch *sample = sample_read(bench->paths, bench->n_paths);
+    struct bench_whole whole = {.bench = bench, .all = all, .sample = {.batches = sample}};
     struct contender *kept = calloc(2 * (size_t)N_ENGINES, sizeof *kept);
     bool good = kept != NULL && bench_load(&whole.packets, bench, BATCH, false, 256u << 20) &&
                 (!cuda || (bench_rebatch(&whole.pinned, &whole.packets, CUDA_BATCH, true) &&
                            bench_rebatch(&whole.small, &whole.packets, BATCH, true)));
 
     bench_choose_cores(&whole.ceilings);
-    good = good && bench_measure_ceilings(&whole.ceilings, bench, whole.packets.bytes) &&
-           run_engines(&whole, SL_DEVICE_CPU, kept) &&
+    if (good && cpu)
+        good = bench_measure_ceilings(&whole.ceilings, bench, whole.packets.bytes);
+    else if (good)
+        bench_measure_device(&whole.ceilings, bench);
+    good = good && (!cpu || run_engines(&whole, SL_DEVICE_CPU, kept)) &&
            (!cuda || run_engines(&whole, SL_DEVICE_CUDA, kept + N_ENGINES)) &&
-           run_all_together(&whole) && bench_peers(&whole);
+           run_all_together(&whole) && (!all || bench_peers(&whole));
     for (int i = 0; i < 2 * N_ENGINES && kept != NULL; i++)
         free_contender(&kept[i]);
     free(kept);
     bench_unload(&whole.small);
     bench_unload(&whole.pinned);
     bench_unload(&whole.packets);
+    sl_batch_free(sample);
     return good;
+}
+
+bool bench_whole(const struct bench *bench)
+{
+    return run_whole(bench, true);
+}
+
+bool bench_all_together(const struct bench *bench)
+{
+    return run_whole(bench, false);
 }

@@ -15,10 +15,13 @@ static inline size_t bench_n_viruses(const struct bench *bench)
 /* What all its rows share. */
 struct bench_whole {
     const struct bench *bench;
+    bool all; /* else what belongs to the one transfer, on the GPU alone where there is one */
     struct bench_ceilings ceilings;
     struct bench_data packets; /* on the host, in batches as a run has them */
     struct bench_data pinned;  /* GPU: the same in batches that it is given, */
     struct bench_data small;   /* and in smaller ones, for latency */
+    struct bench_data
+        sample; /* what a run would learn from; its batch is NULL where that is none */
     struct bench_engine engines[SL_PIPELINE_ENGINES_MAX]; /* those of one transfer, on the CPU */
     struct bench_engine on_gpu[SL_PIPELINE_ENGINES_MAX];
     unsigned n_engines, n_on_gpu;

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "sinks/event_text.h"
+
 void cli_error(const char *format, ...)
 {
     va_list args;
@@ -68,12 +70,31 @@ char *cli_bytes(double bytes, char out[32])
     return out;
 }
 
+/* Of a well-formed sequence: C0, DEL or C1 (U+0080 to U+009F). */
+static bool is_control(const uint8_t *at)
+{
+    return at[0] < 0x20 || at[0] == 0x7F || (at[0] == 0xC2 && at[1] < 0xA0);
+}
+
 char *cli_printable(const char *text, char *out, size_t out_len)
 {
+    const uint8_t *at = (const uint8_t *)text, *end = at + strlen(text);
     size_t n = 0;
 
-    for (; *text != '\0' && n + 1 < out_len; text++)
-        out[n++] = (unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text;
+    while (*at != '\0' && n + 1 < out_len) {
+        const size_t len = event_utf8_len(at, end);
+
+        if (len == 0 || is_control(at)) {
+            out[n++] = '?';
+            at++;
+            continue;
+        }
+        if (n + len >= out_len) /* no half of a character */
+            break;
+        memcpy(out + n, at, len);
+        n += len;
+        at += len;
+    }
     out[n] = '\0';
     return out;
 }

@@ -34,7 +34,8 @@ char *cli_count(uint64_t value, char out[32]);
 /* Bytes as "9.8 MB" (powers of 1,000). Returns out. */
 char *cli_bytes(double bytes, char out[32]);
 
-/* Text from outside for a terminal: control bytes become '?'. Returns out. */
+/* Text from outside for a terminal: UTF-8, and what would control one, or is no UTF-8, becomes '?'
+ * by the byte. Returns out. */
 char *cli_printable(const char *text, char *out, size_t out_len);
 
 #endif

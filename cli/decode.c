@@ -15,25 +15,42 @@ static const char usage[] =
     "all before it has been written, and the exit status is 2.\n\n"
     "  --quiet           no progress\n";
 
+struct decoding {
+    const struct file_pair *files;
+    struct byte_progress progress;
+    bool has_begun, is_cut;
+};
+
+/* What the output had before is given up when the first frame has passed its checks. */
+static void show(void *user, uint64_t bytes_in, uint64_t bytes_out)
+{
+    struct decoding *const decoding = (struct decoding *)user;
+
+    if (!decoding->has_begun)
+        decoding->is_cut = file_pair_cut(decoding->files, bytes_out);
+    decoding->has_begun = true;
+    byte_progress_show(&decoding->progress, bytes_in, bytes_out);
+}
+
 static int decode(struct file_pair *files, bool quiet)
 {
     struct sl_redundancy_file_config config;
     struct sl_redundancy_file_stats stats;
-    struct byte_progress progress;
+    struct decoding decoding = {.files = files};
     struct sl_diag diag = {0};
     int exit_status = EXIT_FAILED;
     char text[32], safe[512];
 
     if (file_pair_open(files)) {
         sl_redundancy_file_config_init(&config);
-        byte_progress_begin(&progress, quiet);
-        config.progress = byte_progress_show;
-        config.user = &progress;
+        byte_progress_begin(&decoding.progress, quiet);
+        config.progress = show;
+        config.user = &decoding;
         const enum sl_status status =
             sl_redundancy_decode_file(files->in, files->out, &config, &stats, &diag);
-        byte_progress_end(&progress);
+        byte_progress_end(&decoding.progress);
         if (status == SL_OK) {
-            exit_status = EXIT_DONE;
+            exit_status = decoding.is_cut ? EXIT_DONE : EXIT_FAILED;
         } else {
             char reason[600];
 

@@ -140,7 +140,7 @@ static int encode(struct options *options)
     struct sl_diag diag = {0};
     int exit_status = EXIT_FAILED;
 
-    if (!file_pair_open(&options->files))
+    if (!file_pair_open(&options->files) || !file_pair_cut(&options->files, 0))
         goto out;
     byte_progress_begin(&progress, options->quiet);
     options->config.progress = byte_progress_show;

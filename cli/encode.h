@@ -12,8 +12,11 @@ struct file_pair {
     int in, out;
 };
 
-/* Opens both; the output is emptied. False: why was said. */
+/* Opens both; the output keeps what it has. False: why was said. */
 bool file_pair_open(struct file_pair *files);
+
+/* Cuts the output where it is a file. False: why was said. */
+bool file_pair_cut(const struct file_pair *files, uint64_t len);
 
 /* False: the output could not be completed, and why was said. */
 bool file_pair_close(struct file_pair *files);

@@ -44,9 +44,17 @@ bool file_pair_open(struct file_pair *files)
                   cli_printable(files->out_path, safe, sizeof safe));
         return false;
     }
-    if (files->out != STDOUT_FILENO && S_ISREG(out.st_mode) && ftruncate(files->out, 0) != 0)
-        return cannot_open(files->out_path);
     return true;
+}
+
+bool file_pair_cut(const struct file_pair *files, uint64_t len)
+{
+    struct stat out;
+
+    if (files->out == STDOUT_FILENO || fstat(files->out, &out) != 0 || !S_ISREG(out.st_mode) ||
+        ftruncate(files->out, (off_t)len) == 0)
+        return true;
+    return cannot_open(files->out_path);
 }
 
 bool file_pair_close(struct file_pair *files)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The command: a table of subcommands. */
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
 #include "cli.h"
+#include "device/device.h"
 #include "version.h"
 
 static const struct {
@@ -32,10 +34,22 @@ static void print_usage(FILE *out)
                  "  Exit status: 0 done, 1 scan found something, 2 an error.\n");
 }
 
+/* What stdio could not write is no success, whatever the command thinks. */
+static int finish(int exit_status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return exit_status;
+    cli_error("standard output: cannot be written%s%s", errno != 0 ? ": " : "",
+              errno != 0 ? strerror(errno) : "");
+    return EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     /* A closed pipe is a write that fails, reported with what was written, not a death. */
     signal(SIGPIPE, SIG_IGN);
+    device_ask_for_queues();
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_FAILED;
@@ -43,15 +57,15 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_usage(stdout);
-        return EXIT_DONE;
+        return finish(EXIT_DONE);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         puts("sluice " SLUICE_VERSION);
-        return EXIT_DONE;
+        return finish(EXIT_DONE);
     }
     for (int i = 0; i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+            return finish(commands[i].run(argc - 1, argv + 1));
     cli_error("'%s' is no command (sluice --help lists them)", argv[1]);
     return EXIT_FAILED;
 }

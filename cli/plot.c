@@ -23,6 +23,17 @@ void plot_quoted(FILE *script, const char *text)
     fputc('\'', script);
 }
 
+/* gnuplot goes on where it cannot open its file, and writes the picture to standard output. */
+static bool can_write(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (file != NULL && fclose(file) == 0)
+        return true;
+    cli_error("--plot '%s': %s", path, strerror(errno));
+    return false;
+}
+
 FILE *plot_begin(const char *path, unsigned width, unsigned height)
 {
     FILE *script;
@@ -35,7 +46,9 @@ FILE *plot_begin(const char *path, unsigned width, unsigned height)
             return NULL;
         }
     }
-    script = popen("gnuplot", "w");
+    if (!can_write(path))
+        return NULL;
+    script = popen("gnuplot >/dev/null", "w");
     if (script == NULL) {
         cli_error("--plot '%s': gnuplot cannot be started: %s", path, strerror(errno));
         return NULL;

@@ -71,13 +71,17 @@ static bool parse_part(struct redundancy *redundancy, const char *part, size_t l
         redundancy->config.redundancy.chunks = true;
         return true;
     }
+    if (len == 8 && memcmp(part, "no-raise", len) == 0) {
+        redundancy->no_raise = true;
+        return true;
+    }
     if (equals != NULL &&
         read_value(equals + 1, len - (size_t)(equals + 1 - part), &value, &seconds) &&
         set_value(redundancy, part, (size_t)(equals - part), value, seconds))
         return true;
     cli_error(
         "--redundancy: '%.*s' (expected p=N, w=N, cache=N, interval=N or interval=Ns, with K, "
-        "M or G, or chunks)",
+        "M or G, or chunks, or no-raise)",
         (int)len, part);
     return false;
 }
@@ -120,6 +124,11 @@ bool redundancy_parse(struct redundancy *redundancy)
             return false;
         part = part[len] == ',' ? part + len + 1 : NULL;
     }
+    if (redundancy->no_raise && !redundancy->compare &&
+        strcmp(redundancy->sampling.sampler, "dynabyte") != 0) {
+        cli_error("--redundancy: no-raise is for dynabyte");
+        return false;
+    }
     if (redundancy->train == NULL || redundancy->compare ||
         strcmp(redundancy->sampling.sampler, "samplebyte") == 0)
         return true;
@@ -142,6 +151,7 @@ static bool open_dynabyte(const struct redundancy *redundancy, struct redundancy
     config.window = redundancy->sampling.window;
     config.period = redundancy->sampling.period;
     config.interval = DYNABYTE_INTERVAL;
+    config.raise = !redundancy->no_raise;
     sampler->hits.cap = limits.max_hits;
     sampler->hits.hit = malloc(sampler->hits.cap * sizeof *sampler->hits.hit);
     sampler->backend = sl_engine_choose(sl_sampling_engine(sampler->table), SL_DEVICE_CPU, NULL);

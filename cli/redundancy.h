@@ -14,13 +14,15 @@
 enum { REDUNDANCY_SAMPLERS_MAX = 8 };
 
 struct redundancy {
-    const char *spec;  /* SAMPLER[,p=N][,w=N][,cache=N][,interval=N|Ns][,chunks]; NULL: off */
+    const char *spec;  /* SAMPLER[,p=N][,w=N][,cache=N][,interval=N|Ns][,chunks][,no-raise]; NULL:
+                          off */
     bool compare;      /* all samplers */
     const char *plot;  /* an SVG file; NULL: none */
     const char *train; /* a capture that samplebyte's markers are learned from; NULL: none */
 
     struct sl_sampling_config sampling;
     struct sl_savings_config config;
+    bool no_raise; /* dynabyte leaves under-sampling as it is */
     struct redundancy_sampler {
         const char *name;
         struct sl_sampling_table *table;

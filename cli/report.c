@@ -204,8 +204,9 @@ static void print_details(const struct report *report, FILE *out)
     fputc('\n', out);
     fprintf(out, "  read in order               %8.3f s busy of %.3f s\n",
             (double)stats->fill_ns / 1e9, wall);
-    fprintf(out, "  load, dissect, track flows  %8.3f s, all threads\n",
+    fprintf(out, "  load, dissect               %8.3f s, all threads\n",
             (double)stats->load_ns / 1e9);
+    fprintf(out, "  join, track flows in order  %8.3f s\n", (double)stats->order_ns / 1e9);
     fprintf(out, "  engines                     %8.3f s, all workers\n",
             (double)stats->work_ns / 1e9);
     for (uint32_t e = 0; e < report->config->n_engines; e++)

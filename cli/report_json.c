@@ -118,12 +118,13 @@ static json_t *pipeline(const struct report *report)
                                                  stats->backend[e], "seconds",
                                                  (double)stats->engine_ns[e] / 1e9, "hits",
                                                  number(stats->engine_hits[e])));
-    return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:o}", "batches",
+    return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "batches",
                      number(stats->batches), "workers", (int)stats->n_workers, "loaders",
                      (int)stats->n_loaders, "fill_seconds", (double)stats->fill_ns / 1e9,
-                     "load_seconds", (double)stats->load_ns / 1e9, "work_seconds",
-                     (double)stats->work_ns / 1e9, "digest_seconds", (double)stats->digest_ns / 1e9,
-                     "drain_seconds", (double)stats->drain_ns / 1e9, "engines", engines);
+                     "load_seconds", (double)stats->load_ns / 1e9, "order_seconds",
+                     (double)stats->order_ns / 1e9, "work_seconds", (double)stats->work_ns / 1e9,
+                     "digest_seconds", (double)stats->digest_ns / 1e9, "drain_seconds",
+                     (double)stats->drain_ns / 1e9, "engines", engines);
 }
 
 static json_t *devices(const struct report *report)

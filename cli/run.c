@@ -12,6 +12,7 @@
 #include "redundancy.h"
 #include "report.h"
 #include "rule_files.h"
+#include "sample.h"
 #include "sluice/sluice.h"
 #include "source.h"
 
@@ -41,7 +42,9 @@ static const char usage[] =
     "                         sqlite:FILE; may be given several times; console where it is not\n"
     "  --redundancy SPEC      what eliminating redundancy would save: "
     "SAMPLER[,p=N][,w=N][,cache=N]\n"
-    "                         [,interval=N|Ns][,chunks], such as dynabyte,p=32,w=64,cache=512M\n"
+    "                         [,interval=N|Ns][,chunks][,no-raise], such as "
+    "dynabyte,p=32,w=64,cache=512M;\n"
+    "                         no-raise: dynabyte corrects over-sampling alone\n"
     "  --compare              with --redundancy: all samplers, every position among them\n"
     "  --plot FILE.svg        with --redundancy: savings and sampling over the traffic (gnuplot)\n"
     "  --train FILE           with samplebyte: learn its markers from this capture\n"
@@ -412,25 +415,32 @@ static bool load_matcher(struct tables *tables, const char *path)
     return false;
 }
 
-/* For the devices that are chosen: what a GPU can use CPUs can use as well. */
-static bool compile_matcher(struct tables *tables, enum sl_device_kind device)
+/* For the devices that are chosen, as what a GPU can use CPUs can use as well; and for what the
+ * captures begin with. */
+static bool compile_matcher(struct tables *tables, const struct source *source,
+                            enum sl_device_kind device)
 {
+    struct sl_batch *sample = sample_read(source->paths, source->n_paths);
     struct sl_mpm_config mpm;
     struct sl_diag diag = {0};
 
     sl_mpm_config_init(&mpm);
     mpm.device = device;
-    if (sl_mpm_build(&tables->matcher, &mpm, tables->literals, tables->n_literals, &diag) == SL_OK)
-        return true;
-    cli_diag(&diag);
-    return false;
+    mpm.sample = sample;
+    const enum sl_status status =
+        sl_mpm_build(&tables->matcher, &mpm, tables->literals, tables->n_literals, &diag);
+    sl_batch_free(sample);
+    if (status != SL_OK)
+        cli_diag(&diag);
+    return status == SL_OK;
 }
 
 static bool build_matcher(struct options *options, struct tables *tables,
                           struct sl_pipeline_config *config)
 {
-    const bool made = options->compiled != NULL ? load_matcher(tables, options->compiled)
-                                                : compile_matcher(tables, config->devices[0].kind);
+    const bool made = options->compiled != NULL
+                          ? load_matcher(tables, options->compiled)
+                          : compile_matcher(tables, &options->source, config->devices[0].kind);
 
     if (made && tables->n_literals > 0)
         options->findings.matcher_engine =
@@ -476,6 +486,12 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
 {
     (void)diag;
     return source_order(&((struct options *)user)->source, batch);
+}
+
+static void apply(void *user, struct sl_batch *batch)
+{
+    (void)user;
+    source_apply(batch);
 }
 
 static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
@@ -617,6 +633,7 @@ static int run(struct options *options, struct tables *tables)
     config.fill = fill;
     config.prepare = prepare;
     config.order = order;
+    config.apply = apply;
     config.digest = digest;
     config.drain = drain;
     config.dropped = say_dropped;

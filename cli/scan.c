@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "cli.h"
 #include "version.h"
 
@@ -42,7 +43,7 @@ static const char usage[] =
     "      --cross-fs yes|no    scan other file systems below (yes)\n"
     "      --stop-batch N       with more than N candidates in a batch verify none: SUSPECT\n"
     "      --stop-object N      verify no more than N candidates of a file: SUSPECT\n"
-    "      --threads N          (1)\n"
+    "      --threads N          that scan, 0: one a core (1)\n"
     "      --device D           auto, cpu, cuda or cuda:N (cpu)\n"
     "      --json               print a JSON object a line\n"
     "      --no-summary, --quiet\n\n"
@@ -265,7 +266,7 @@ static bool take_number(struct scan_options *options, int option)
         return good;
     default:
         good = read_count(optarg, "threads", 1024, &value);
-        options->n_threads = value > 0 ? (unsigned)value : 1;
+        options->n_threads = value > 0 ? (unsigned)value : cpu_cores();
         return good;
     }
 }
@@ -378,10 +379,6 @@ static int scan(const struct scan_options *options, char **paths, int n_paths)
     const bool good = scan_run(options, db, &device, paths, n_paths, &totals);
     print_summary(options, db, &totals, (double)(clock_ns() - begin_ns) / 1e9, begin);
     sl_clamav_free(db);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_error("standard output cannot be written");
-        return EXIT_FAILED;
-    }
     if (totals.infected > 0 && good)
         return EXIT_FOUND;
     return good && totals.errors == 0 ? EXIT_DONE : EXIT_FAILED;

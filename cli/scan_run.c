@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "cli.h"
+#include "json_text.h"
 #include "scan.h"
 
 enum {
@@ -81,21 +82,6 @@ static void put_line(struct job *job, const char *path, const char *text)
         fprintf(job->log, "%s: %s\n", safe, text);
 }
 
-/* Paths may be any bytes; JSON is UTF-8. */
-static json_t *json_path(const char *path)
-{
-    json_t *value = json_string(path);
-    char safe[PATH_MAX + 16];
-
-    if (value != NULL)
-        return value;
-    cli_printable(path, safe, sizeof safe);
-    for (char *at = safe; *at != '\0'; at++)
-        if ((unsigned char)*at >= 0x80)
-            *at = '?';
-    return json_string(safe);
-}
-
 static const char *state_of(const struct entry *entry)
 {
     if (entry->error != NULL)
@@ -109,17 +95,17 @@ static const char *state_of(const struct entry *entry)
 
 static void put_json(struct job *job, const struct entry *entry)
 {
+    const char *reason = entry->error != NULL ? entry->error : entry->note;
     json_t *names = json_array();
     json_t *object = json_object();
 
     hide_progress(job);
     for (size_t i = 0; i < entry->n_names; i++)
-        json_array_append_new(names, json_path(entry->names[i]));
-    json_object_set_new(object, "path", json_path(entry->path));
+        json_array_append_new(names, cli_json_text(entry->names[i], strlen(entry->names[i])));
+    json_object_set_new(object, "path", cli_json_text(entry->path, strlen(entry->path)));
     json_object_set_new(object, "result", json_string(state_of(entry)));
-    if (entry->error != NULL || entry->note != NULL)
-        json_object_set_new(object, "reason",
-                            json_path(entry->error != NULL ? entry->error : entry->note));
+    if (reason != NULL)
+        json_object_set_new(object, "reason", cli_json_text(reason, strlen(reason)));
     if (entry->n_names > 0)
         json_object_set(object, "names", names);
     if (entry->result.suspect)

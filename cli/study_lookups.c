@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The studies of name look-up on GPUs (NSDI 2013, section 6.2): throughput and latency over the
- * sizes and the numbers of batches under way, what the link allows, and kernels alone. */
+ * sizes and the numbers of batches under way, what the link allows, kernels alone, and growing
+ * tables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -355,6 +356,64 @@ static bool study_kernel(struct lookups *lookups, size_t n)
     return good;
 }
 
+/* ---- growth ---------------------------------------------------------------------------------- */
+
+/* Memory; kernels alone; batches of 64K names, four under way; one of 16K. */
+static bool print_growth(struct lookups *lookups, const struct method *method, size_t n)
+{
+    enum { SMALL = 16 << 10, LARGE = 64 << 10, N_LARGE = 4 };
+    struct study_row row = {.note = ""};
+    struct bench_data data[3] = {{0}};
+    struct fib_result result[3] = {{.p99_us = -1}};
+    struct sl_fib_info info = {0};
+    bool good = true;
+
+    if (build(lookups, method->plane, n, &row)) {
+        const uint32_t sizes[] = {TOTAL, LARGE, SMALL};
+        struct bench_data host = {0};
+
+        sl_fib_info(lookups->fib, &info);
+        good = cut(lookups, method, false, TOTAL, TOTAL, false, &host) &&
+               bench_to_device(&data[0], &host, 0, lookups->study.bench->device.index);
+        bench_unload(&host);
+        for (int i = 0; i < 3 && good; i++) {
+            good = i == 0 || cut(lookups, method, false, sizes[i], TOTAL, true, &data[i]);
+            struct fib_work work = work_of(lookups, method, &data[i]);
+
+            work.wanted = NULL;
+            work.way = i == 0 ? FIB_THERE : method->way;
+            work.n_lanes = i == 1 ? N_LARGE : 1;
+            good = good && fib_measure(lookups->study.bench, &work, &result[i]);
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        bench_unload(&data[i]);
+    study_number(&row, "names", (double)n, 0);
+    study_text(&row, "method", method->text);
+    study_number(&row, "MB", info.plane_len > 0 ? (double)info.plane_len / 1e6 : -1, 1);
+    study_number(&row, "M/s, kernel alone", result[0].rate.median / 1e6, 0);
+    study_number(&row, "M/s, 64K x 4", result[1].rate.median / 1e6, 0);
+    study_number(&row, "p99 us, 16K", result[2].p99_us, 1);
+    if (good)
+        study_print(&lookups->study, &row);
+    return good;
+}
+
+static bool study_growth(struct lookups *lookups, size_t n)
+{
+    bool good = true;
+
+    study_say(&lookups->study,
+              "Figures 21 to 23, plots: throughput and latency settle at 60 M/s and 100 us, memory "
+              "is linear.\nHere: average trace, names transposed on the device; --entries "
+              "300000,600000,... are the ten tables.");
+    for (size_t m = 0; m < N_METHODS && good; m++)
+        if (methods[m].way == FIB_COPIED && strcmp(methods[m].backend, "cuda") == 0 &&
+            fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
+            good = print_growth(lookups, &methods[m], n);
+    return good;
+}
+
 /* ---- the studies ----------------------------------------------------------------------------- */
 
 static const struct {
@@ -362,7 +421,8 @@ static const struct {
     bool (*run)(struct lookups *lookups, size_t n);
 } studies[] = {{"lookup-latency", study_latency},
                {"lookup-link", study_link},
-               {"lookup-kernel", study_kernel}};
+               {"lookup-kernel", study_kernel},
+               {"lookup-growth", study_growth}};
 
 static bool run_study(const struct bench *bench, size_t which)
 {
@@ -381,6 +441,10 @@ static bool run_study(const struct bench *bench, size_t which)
 
 bool fib_study(const struct bench *bench)
 {
+    if (bench->plot != NULL) {
+        cli_error("--plot '%s': study %s is a table alone", bench->plot, bench->study);
+        return false;
+    }
     for (size_t i = 0; i < sizeof studies / sizeof *studies; i++) {
         if (strcmp(bench->study, studies[i].name) != 0)
             continue;
@@ -389,8 +453,8 @@ bool fib_study(const struct bench *bench)
         cli_error("--study %s needs a GPU (sluice devices says why there is none)", bench->study);
         return false;
     }
-    cli_error("--study '%s' is no study of names (expected lookup-latency, lookup-link or "
-              "lookup-kernel)",
+    cli_error("--study '%s' is no study of names (expected lookup-latency, lookup-link, "
+              "lookup-kernel or lookup-growth)",
               bench->study);
     return false;
 }

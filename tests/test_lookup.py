@@ -179,6 +179,10 @@ class Lookup(case.Case):
         result = lookup("--table", table, "--update", "-", "--json", input=b"+0.0.0.0 more.test")
         self.assertEqual(json.loads(result.stdout)["updated"],
                          {"added": 1, "removed": 0, "absent": 0, "ignored": 0})
+        result = lookup("--table", self.hosts, "--update", update, "--json")
+        told = json.loads(result.stdout)
+        self.assertEqual(told["updated"], {"added": 1, "removed": 1, "absent": 1, "ignored": 1})
+        self.assertEqual(told["lines"], told["understood"] + told["ignored"])
         result = lookup("--table", table, "--explain", "new.test")
         self.assertEqual(result.stdout.decode(), f"new.test\tnew.test\tblock\t-\t{update}\t1\n")
         result = lookup("--table", self.hosts, "--table", self.routes, "--update", update)

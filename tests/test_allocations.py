@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Once it runs the command asks for no memory: as often for a long capture as for a short one, but
+for what a worker asks for when it first meets something, which more of them may do in a long one.
+
+usage: test_allocations.py SLUICE COUNTED SAMPLES: COUNTED is preloaded
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import case
+
+SLUICE, COUNTED, SAMPLES = sys.argv[1:4]
+SHORT, LONG = 400, 1200  # times the sample capture, 89 and 268 MB; all workers have met all in the first
+PACKETS = 1139           # of it
+
+
+class Allocations(case.Case):
+    def setUp(self):
+        super().setUp()
+        with open(os.path.join(SAMPLES, "sample.pcap"), "rb") as file:
+            self.capture = file.read()
+        names = self.path("routes", b"/\t1\n/com\t2\n")
+        viruses = self.path("a.ndb", b"A:0:*:474554202f\n")
+        self.everything = ["--rules", os.path.join(SAMPLES, "sample.rules"), "--header-checks", "--names", names,
+                           "--scan", viruses, "--device", "cpu", "--json",
+                           "--alerts", "eve:" + self.path("eve.json")]
+
+    def run_on(self, times, *source, sampler="rabin", **how):
+        """How often it asked for memory, and how many batches there were."""
+        result = subprocess.run([SLUICE, "run", *source, "--redundancy", sampler + ",interval=1G", *self.everything],
+                                capture_output=True, timeout=120, env=dict(os.environ, LD_PRELOAD=COUNTED),
+                                check=True, **how)
+        told = re.search(rb"^allocations (\d+)$", result.stderr, re.M)
+        summary = json.loads(result.stdout)
+        self.assertEqual(summary["packets"], PACKETS * times)
+        for found in (summary["alerts_total"], summary["anomalies_total"], summary["names"]["matched"],
+                      summary["viruses"]["matches"], summary["redundancy"][0]["gross"]):
+            self.assertGreater(found, 0)
+        return int(told[1]), summary["devices"][0]["batches"]
+
+    def check(self, taken):
+        (short, short_batches), (long, long_batches) = taken
+        self.assertGreater(short, 100)
+        self.assertGreater(long_batches, short_batches + 40)
+        self.assertLess(abs(long - short), (long_batches - short_batches) / 2)  # none a batch
+
+    def test_captures_in_parts(self):
+        taken = {"rabin": [], "dynabyte": []}  # the second is sampled by the thread that drains
+        for times in SHORT, LONG:
+            path = self.path("long.pcap", self.capture + self.capture[24:] * (times - 1))
+            for sampler, counts in taken.items():
+                counts.append(self.run_on(times, "-r", path, sampler=sampler))
+        for counts in taken.values():
+            self.check(counts)
+
+    def test_pipes(self):
+        self.check([self.run_on(times, "-r", "-", input=self.capture + self.capture[24:] * (times - 1))
+                    for times in (SHORT, LONG)])
+
+
+if __name__ == "__main__":
+    with open(SLUICE, "rb") as file:
+        program = file.read()
+    if b"__asan_init" in program or b"__tsan_init" in program:
+        print("skipped: the sanitizer has an allocator of its own")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])
