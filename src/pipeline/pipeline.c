@@ -311,13 +311,17 @@ static bool is_over(const struct pipeline *pipeline, const struct lane *lane)
     return lane->device->dropped || all_is_done(pipeline);
 }
 
-/* Workers of GPUs that wait for a batch. */
+/* Workers of GPUs that wait for a batch, and will take it. */
 static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < pipeline->n_lanes; i++)
-        n += lane_is_cuda(&pipeline->lanes[i]) ? pipeline->lanes[i].n_waiting : 0;
+    for (uint32_t i = 0; i < pipeline->n_lanes; i++) {
+        const struct lane *lane = &pipeline->lanes[i];
+
+        if (lane_is_cuda(lane) && !lane->device->dropped)
+            n += lane->n_waiting;
+    }
     return n;
 }
 
