@@ -155,8 +155,12 @@ static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_h
     engine->context = NULL;
     engine->max_hits = (uint32_t)hits->cap;
     worker->limits.max_hits = engine->max_hits;
-    return gpu_status(
-        worker, engine->backend->open(&engine->context, engine->table, &worker->limits, diag));
+
+    const enum sl_status opened =
+        engine->backend->open(&engine->context, engine->table, &worker->limits, diag);
+    if (opened != SL_OK && worker->cuda && device_is_hung(worker->limits.device))
+        return engine_failed(worker, e, "to make room for", opened, diag);
+    return gpu_status(worker, opened);
 }
 
 static enum sl_status submit(struct worker *worker, uint32_t e, const struct sl_batch *batch,
