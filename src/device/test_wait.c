@@ -21,10 +21,8 @@ static bool ended(void *what, enum sl_status *status)
     struct work *work = what;
 
     work->asked++;
-    if (work->asks_left == UINT32_MAX || work->asks_left-- != 0)
-        return false;
-    *status = work->status;
-    return true;
+    *status = work->status; /* which counts where it has ended */
+    return work->asks_left != UINT32_MAX && work->asks_left-- == 0;
 }
 
 static int reset(void **state)
@@ -75,6 +73,29 @@ static void test_what_does_not_end_is_given_up(void **state)
     device_set_hung(WELL, false);
 }
 
+/* The thread loses its core just behind the question, for longer than the limit: a machine that is
+ * busy, a process that was stopped. */
+static bool ended_while_away(void *what, enum sl_status *status)
+{
+    uint32_t *asked = what;
+
+    *status = SL_OK;
+    if ((*asked)++ == 0)
+        usleep(60000);
+    return *asked > 1;
+}
+
+static void test_who_was_away_asks_again(void **state)
+{
+    uint32_t asked = 0;
+
+    (void)state;
+    assert_int_equal(device_wait(HUNG, 30, ended_while_away, &asked), SL_OK);
+    asked = 0;
+    assert_int_equal(device_spin(HUNG, 30, ended_while_away, &asked), SL_OK);
+    assert_false(device_is_hung(HUNG));
+}
+
 static void *find_it_hung(void *argument)
 {
     (void)argument;
@@ -99,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_what_ends_is_waited_for, reset, reset),
         cmocka_unit_test_setup_teardown(test_what_does_not_end_is_given_up, reset, reset),
+        cmocka_unit_test_setup_teardown(test_who_was_away_asks_again, reset, reset),
         cmocka_unit_test_setup_teardown(test_who_waits_learns_of_it_from_others, reset, reset),
     };
 

@@ -46,22 +46,25 @@ static void rest(uint64_t waited)
         (void)nanosleep(&time, NULL);
 }
 
+/* The clock is read before the question: who is away for long between them asks once more. */
 static enum sl_status wait_for(int device, uint32_t max_wait_ms, bool rests, device_ended *ended,
                                void *what)
 {
     const uint64_t limit = max_wait_ms * UINT64_C(1000000);
     const uint64_t begin = clock_ns();
-    enum sl_status status = SL_EDEVICE;
+    enum sl_status status = SL_OK;
 
-    while (!device_is_hung(device) && !ended(what, &status)) {
+    while (!device_is_hung(device)) {
         const uint64_t waited = clock_ns() - begin;
 
+        if (ended(what, &status))
+            return status;
         if (limit != 0 && waited > limit)
             device_set_hung(device, true);
         else if (rests)
             rest(waited);
     }
-    return status;
+    return SL_EDEVICE;
 }
 
 enum sl_status device_wait(int device, uint32_t max_wait_ms, device_ended *ended, void *what)
