@@ -29,10 +29,31 @@ static enum sl_status refuse_open(void **context, const void *table, const struc
     return cpu_backend_open(context, table, limits, diag);
 }
 
+/* Where devices are to meet, each keeps its batch until all of them have one. */
+static struct {
+    atomic_uint n_awaited; /* 0: nobody waits */
+    atomic_uint n_there;
+    atomic_bool there[1 + SIMULATED_DEVICES_MAX]; /* the CPU first */
+} meeting;
+
+static void meet(const struct sl_batch *batch)
+{
+    const int which = simulated_is_device() ? 1 + batch->device : 0;
+
+    if (atomic_load(&meeting.n_awaited) == 0)
+        return;
+    if (!atomic_exchange(&meeting.there[which], true))
+        atomic_fetch_add(&meeting.n_there, 1);
+    for (int ms = 0; ms < 60000 && atomic_load(&meeting.n_there) < atomic_load(&meeting.n_awaited);
+         ms++)
+        usleep(1000);
+}
+
 static enum sl_status scan(struct cpu_context *cpu, const struct sl_batch *batch,
                            struct sl_hits *hits)
 {
     (void)cpu;
+    meet(batch);
     for (uint32_t i = batch->n_items; i-- > 0;) /* backwards: the pipeline must sort */
         for (uint32_t at = 0; at < batch->payload[i].len; at++)
             if (batch->bytes[batch->payload[i].offset + at] == 'x')
@@ -161,6 +182,8 @@ static void dropped(void *user, const struct sl_pipeline_device *device)
 
 static struct table tables[2];
 
+enum { N_WORKERS = 2 /* of each device, however many cores there are */ };
+
 /* GPUs 0 to n_devices - 1, or the CPU. */
 static void configure(struct sl_pipeline_config *config, struct run *run, uint32_t n_devices)
 {
@@ -171,6 +194,7 @@ static void configure(struct sl_pipeline_config *config, struct run *run, uint32
     }
     if (n_devices > 0)
         config->n_devices = n_devices;
+    config->n_workers = N_WORKERS;
     config->batch_len = 4096;
     config->batch_items = 64;
     config->engines[0].engine = &engine_x;
@@ -251,7 +275,7 @@ static void test_results_do_not_depend_on_devices_sizes_and_flight(void **state)
 
 static void test_free_devices_take_the_batches(void **state)
 {
-    struct run run = {.n_items = 20000, .drain_us = 200};
+    struct run run = {.n_items = 20000};
     struct sl_pipeline_config config;
     struct sl_pipeline_stats stats;
     struct sl_diag diag = {0};
@@ -261,7 +285,9 @@ static void test_free_devices_take_the_batches(void **state)
     configure(&config, &run, 3);
     config.devices[3].kind = SL_DEVICE_CPU; /* which is a device as others are */
     config.n_devices = 4;
+    atomic_store(&meeting.n_awaited, 4);
     assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+    atomic_store(&meeting.n_awaited, 0);
     check_complete(&run, &stats);
     for (uint32_t d = 0; d < 4; d++)
         assert_true(stats.devices[d].batches > 0);
@@ -302,12 +328,14 @@ static void test_lists_of_devices_are_checked(void **state)
 
 /* ---- devices that fail ----------------------------------------------------------------------- */
 
-/* Of `n_devices` the first fails at the nth call of a step. The run opens two workers with two
+/* Of `n_devices` the first fails at the nth call of a step. The run opens its workers with two
  * contexts each before the first fill. */
 static void check_fault(uint32_t n_devices, enum simulated_step step, uint32_t nth,
                         enum sl_status status, bool loads)
 {
-    const uint32_t n_opened = step == SIMULATED_STAGE ? 2 : step == SIMULATED_OPEN ? 4 : 0;
+    const uint32_t n_opened = step == SIMULATED_STAGE  ? N_WORKERS
+                              : step == SIMULATED_OPEN ? 2 * N_WORKERS
+                                                       : 0;
     struct run run = {.n_items = 1500, .burst = step == SIMULATED_OPEN || nth % 4 == 0 ? 700 : 0};
     struct sl_pipeline_config config;
     struct sl_pipeline_stats stats;
@@ -346,8 +374,8 @@ static void check_fault(uint32_t n_devices, enum simulated_step step, uint32_t n
     assert_int_equal(run.n_dropped, failed);
     assert_int_equal(stats.devices[0].dropped, failed);
     assert_int_equal(run.n_redone, stats.devices[0].redone);
-    /* Two workers, each with one batch at most. */
-    assert_in_range(stats.devices[0].redone, failed && nth > n_opened, 2);
+    /* Each worker has one batch at most. */
+    assert_in_range(stats.devices[0].redone, failed && nth > n_opened, N_WORKERS);
     if (failed && nth <= n_opened)
         assert_int_equal(stats.devices[0].redone + stats.devices[0].batches, 0);
     if (n_devices > 1)
@@ -394,7 +422,7 @@ static void check_hang(uint32_t n_devices, uint32_t nth, bool fails_too)
     assert_int_equal(simulated_n_left() > 0, hung);
     assert_int_equal(run.n_dropped, stats.devices[0].dropped);
     if (stats.devices[0].dropped) {
-        assert_in_range(stats.devices[0].redone, 1, 2);
+        assert_in_range(stats.devices[0].redone, 1, N_WORKERS);
         assert_int_equal(stats.n_devices, 2);
         assert_true(stats.devices[1].batches > 0);
     }
@@ -514,9 +542,9 @@ static void test_tables_that_the_cpu_cannot_use_end_the_run(void **state)
     simulated_reset(1, 100);
     simulated_fail(0, SIMULATED_WAIT, 9, SL_EDEVICE);
     configure(&config, &run, 1);
-    atomic_store(&tables[1].opens_left, 2); /* the GPU's two workers */
+    atomic_store(&tables[1].opens_left, N_WORKERS); /* the GPU's */
     assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_EUNSUPPORTED);
-    assert_non_null(strstr(diag.text, "failed")); /* at what, the first of two workers says */
+    assert_non_null(strstr(diag.text, "failed")); /* at what, the first of the workers says */
     assert_non_null(strstr(diag.text, "the CPU cannot take over: not for CPUs"));
     assert_int_equal(run.n_dropped, 1);
     assert_int_equal(simulated_n_open(), 0);
