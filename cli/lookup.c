@@ -2,10 +2,14 @@
 /* sluice lookup: names looked up in tables of routes and block lists. */
 #include "lookup.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "name_tables.h"
@@ -43,19 +47,32 @@ struct options {
 };
 
 static atomic_bool stopped;
+static int stop_fd; /* can be read from then on: any thread that waits sees it, however late */
 
 static void on_signal(int number)
 {
+    const uint64_t one = 1;
+    const int error = errno;
+
     if (atomic_exchange(&stopped, true))
         signal(number, SIG_DFL); /* the user means it: the next one kills */
+    else if (write(stop_fd, &one, sizeof one) < 0)
+        signal(number, SIG_DFL);
+    errno = error;
 }
 
-static void take_signals(void)
+static bool take_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART: reads return */
+    struct sigaction action = {.sa_handler = on_signal};
 
+    stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (stop_fd < 0) {
+        cli_error("cannot wait for signals: %s", strerror(errno));
+        return false;
+    }
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    return true;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -204,7 +221,7 @@ static bool bench(struct lookup *lookup, const struct options *options)
     size_t len = 0;
 
     if (options->from_stdin) {
-        text = lookup_read_all(&len);
+        text = lookup_read_all(&len, stop_fd);
         if (text == NULL)
             return false;
     } else {
@@ -265,7 +282,7 @@ static bool look_up(struct sl_names *names, const struct options *options)
     if (options->bench)
         ok = bench(lookup, options);
     else
-        ok = options->from_stdin ? lookup_stream(lookup, &stopped)
+        ok = options->from_stdin ? lookup_stream(lookup, stop_fd)
                                  : look_up_arguments(lookup, options);
     ok = say(line_sink_flush(&lookup->out->base, &diag), &diag) && ok;
     ok = say(line_sink_close(&lookup->out->base, &diag), &diag) && ok;
@@ -288,7 +305,7 @@ static bool report(const struct options *options, const struct lookup_report *re
 
 static bool run(const struct options *options, struct sl_names *names, struct lookup_report *told)
 {
-    struct lookup_update update = {.names = names, .path = options->update, .stop = &stopped};
+    struct lookup_update update = {.names = names, .path = options->update, .stop_fd = stop_fd};
     struct sl_diag diag = {0};
     bool ok = true;
 
@@ -319,7 +336,8 @@ int command_lookup(int argc, char **argv)
 
     if (exit_status != -1)
         return exit_status;
-    take_signals();
+    if (!take_signals())
+        return EXIT_FAILED;
     exit_status = EXIT_FAILED;
     options.tables.updates = options.update != NULL || options.build != NULL;
     if (name_tables_load(&options.tables, &names)) {

@@ -4,7 +4,6 @@
 #define CLI_LOOKUP_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,14 +48,17 @@ enum sl_status lookup_flush(struct lookup *lookup);
 /* Writes the answers of the batch (lookup_write.c). */
 void lookup_write(struct lookup *lookup);
 
-/* Names from standard input, one a line, until it ends or *stop. False: why was said. */
-bool lookup_stream(struct lookup *lookup, const atomic_bool *stop);
+/* Waits until fd can be read. False: stop_fd can, which is to end. */
+bool lookup_wait(int fd, int stop_fd);
+
+/* Names from standard input, one a line, until it ends or is to. False: why was said. */
+bool lookup_stream(struct lookup *lookup, int stop_fd);
 
 /* Times look-ups of these names, one a line. False: why was said. */
 bool lookup_bench(struct lookup *lookup, const char *text, size_t text_len);
 
-/* All of standard input; NULL: why was said. */
-char *lookup_read_all(size_t *len);
+/* All of standard input until it ends or is to; NULL: why was said. */
+char *lookup_read_all(size_t *len, int stop_fd);
 
 /* ---- what of the table is told (lookup_report.c) ----------------------------------------------
  */
@@ -79,7 +81,7 @@ struct lookup_update {
     struct sl_names *names;
     const char *path; /* "-": standard input */
     const char *format;
-    const atomic_bool *stop;
+    int stop_fd;
     struct sl_names_updated updated;
     bool failed; /* and why was said */
     bool running;

@@ -2,6 +2,7 @@
 /* Names in batches: from standard input, from arguments, and over and over to be timed. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,9 +103,18 @@ static enum sl_status add_lines(struct lookup *lookup, const char *text, size_t 
     return status;
 }
 
+bool lookup_wait(int fd, int stop_fd)
+{
+    struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
+
+    while (poll(fds, 2, -1) < 0 && errno == EINTR)
+        ;
+    return fds[1].revents == 0;
+}
+
 /* What one read gave is answered before the next one, which may wait: who asks name by name through
  * a pipe gets answers at once. */
-bool lookup_stream(struct lookup *lookup, const atomic_bool *stop)
+bool lookup_stream(struct lookup *lookup, int stop_fd)
 {
     char *input = malloc(INPUT_LEN);
     size_t len = 0, used;
@@ -113,7 +123,7 @@ bool lookup_stream(struct lookup *lookup, const atomic_bool *stop)
     if (!ok)
         cli_error("no memory for standard input");
     (void)fcntl(STDIN_FILENO, F_SETPIPE_SZ, INPUT_LEN); /* fewer, larger reads; a pipe or not */
-    while (ok && !atomic_load(stop)) {
+    while (ok && lookup_wait(STDIN_FILENO, stop_fd)) {
         const ssize_t n = read(STDIN_FILENO, input + len, INPUT_LEN - len);
 
         if (n < 0 && errno == EINTR)
@@ -143,14 +153,15 @@ bool lookup_stream(struct lookup *lookup, const atomic_bool *stop)
     return ok;
 }
 
-char *lookup_read_all(size_t *len)
+char *lookup_read_all(size_t *len, int stop_fd)
 {
     size_t room = INPUT_LEN;
     char *text = malloc(room);
 
     *len = 0;
     while (text != NULL) {
-        const ssize_t n = read(STDIN_FILENO, text + *len, room - *len);
+        const bool goes_on = lookup_wait(STDIN_FILENO, stop_fd);
+        const ssize_t n = goes_on ? read(STDIN_FILENO, text + *len, room - *len) : 0;
 
         if (n < 0 && errno == EINTR)
             continue;

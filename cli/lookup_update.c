@@ -40,10 +40,10 @@ static bool read_updates(struct lookup_update *update, int fd, char *input)
     size_t len = 0, used;
     uint32_t line = 1;
 
-    while (!atomic_load(update->stop)) {
+    while (lookup_wait(fd, update->stop_fd)) {
         const ssize_t n = read(fd, input + len, INPUT_LEN - len);
 
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 0) {
             cli_error("%s: %s", update->path, strerror(errno));
@@ -68,7 +68,8 @@ static void *run_updates(void *user)
 {
     struct lookup_update *update = user;
     const bool is_stdin = strcmp(update->path, "-") == 0;
-    const int fd = is_stdin ? STDIN_FILENO : open(update->path, O_RDONLY | O_CLOEXEC);
+    /* A named pipe is waited for where signals are heard, not in open. */
+    const int fd = is_stdin ? STDIN_FILENO : open(update->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *input = malloc(INPUT_LEN);
 
     if (fd < 0)

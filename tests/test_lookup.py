@@ -78,8 +78,32 @@ class Lookup(case.Case):
             process.stdin.flush()
             self.assertEqual(process.stdout.readline(), b"/com/parc\t/com/parc\tforward\t1\n")
             process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(timeout=20), 0)
+            self.assertEqual(process.wait(timeout=60), 0)
             self.assertFalse(process.stderr.read())
+
+    def test_ctrl_c_ends_updates_that_wait(self):
+        """Whichever thread waits: for a writer of a pipe, for its lines, or for its end."""
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        for arguments, line in ((["--update", "-"], b"+/new\t8\n"), (["--update", fifo, "-"], b"/com/parc\n"),
+                                (["--update", fifo], b"")):
+            with subprocess.Popen([SLUICE, "lookup", "--table", self.routes, *arguments], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                self.addCleanup(process.kill)
+                process.stdin.write(line)
+                process.stdin.flush()
+                self.wait_until_it_waits(process)
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(process.wait(timeout=60), 0, arguments)
+                process.stdout.read()
+
+    def wait_until_it_waits(self, process):
+        """For updates, on a thread of their own."""
+        end = time.monotonic() + 60
+        tasks = f"/proc/{process.pid}/task"
+        while len(os.listdir(tasks)) < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.1)  # where it is not there yet, it hears of the signal later
 
     def test_a_closed_pipe_and_a_full_disk(self):
         command = f"yes /com/parc | head -1000000 | {SLUICE} lookup --table {self.routes} - | head -1"
@@ -203,13 +227,13 @@ class Lookup(case.Case):
             with open(fifo, "wb", buffering=0) as updates:
                 self.assertIn(b"none", ask(b"/new"))
                 updates.write(b"+/new\t8\n")
-                end = time.monotonic() + 20
+                end = time.monotonic() + 60
                 while b"forward\t8" not in ask(b"/new") and time.monotonic() < end:
                     time.sleep(0.01)
                 self.assertIn(b"forward\t8", ask(b"/new/x"))
             process.stdin.close()
             process.stdout.read()
-            self.assertEqual(process.wait(timeout=20), 0)
+            self.assertEqual(process.wait(timeout=60), 0)
 
 
 if __name__ == "__main__":
