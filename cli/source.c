@@ -121,6 +121,8 @@ static bool hold(struct source *source, struct sl_capture *capture)
     source->open->capture = capture;
     atomic_init(&source->open->holders, 1);
     atomic_store(&signal_capture, capture);
+    if (atomic_load(&signal_seen)) /* while it was opened: the handler knew of none to stop */
+        sl_capture_stop(capture);
     return true;
 }
 

@@ -492,6 +492,34 @@ class Command(case.Case):
             self.assertEqual(process.wait(timeout=30), 0)
             self.assertGreater(json.loads(text)["packets"], 0)
 
+    def test_interrupt_is_heard_while_a_capture_is_opened(self):
+        """Nobody writes the named pipe yet; who does later, without end, is not waited for."""
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        process = subprocess.Popen([SLUICE, "run", "--json", "-r", CAPTURE, fifo], stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        while len(os.listdir(f"/proc/{process.pid}/task")) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.2)  # it opens the pipe meanwhile, or is interrupted before
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        with open(CAPTURE, "rb") as file:
+            capture = file.read()
+        writer, at = -1, 0
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                if writer < 0:
+                    writer = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+                    self.addCleanup(os.close, writer)
+                at += os.write(writer, capture[at:])
+                at = 24 if at == len(capture) else at
+            except OSError:  # nobody reads yet, or any more, or the pipe is full
+                time.sleep(0.01)
+        self.assertIsNotNone(process.poll(), "goes on")
+        self.assertGreater(json.load(process.stdout)["packets"], 0)
+
     def test_latency_is_bounded_and_told(self):
         for value in ("0", "x", "-1", "1.5", "999999999"):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--max-latency", value), f"'{value}'")
