@@ -1,8 +1,35 @@
 # SPDX-License-Identifier: MIT
 """What tests of the command share: a folder of their own, and refusals."""
+import fcntl
+import http.client
 import os
+import re
+import struct
 import tempfile
+import termios
+import time
 import unittest
+
+
+def wait_until_read(pipe):
+    """Until what was written to a process has been taken by it."""
+    end = time.monotonic() + 120
+    while struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0] != 0:
+        assert time.monotonic() < end, "nobody reads"
+        time.sleep(0.01)
+
+
+def serves(said):
+    """Until a run that says on which port its metrics are has opened its source. False: it ended instead."""
+    port = re.search(r":(\d+)/metrics", said)
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", int(port[1]), timeout=120)
+        connection.request("GET", "/metrics")
+        connection.getresponse().read()
+        connection.close()
+    except (ConnectionError, http.client.HTTPException):
+        return False
+    return True
 
 
 class Case(unittest.TestCase):

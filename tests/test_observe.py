@@ -16,6 +16,8 @@ import tempfile
 import time
 import unittest
 
+import case
+
 SLUICE, SAMPLES = sys.argv[1:3]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 RULES = os.path.join(SAMPLES, "sample.rules")
@@ -110,7 +112,7 @@ class Run:
 
     def wait_for(self, metric, value):
         """Until the metric without labels has the value."""
-        for _ in range(300):
+        for _ in range(1200):
             metrics = self.metrics()
             if metrics[metric][()] == value:
                 return metrics
@@ -221,7 +223,7 @@ class Observed(unittest.TestCase):
         run = self.start("--max-latency", "1000", "--stats=1", "--alerts", "eve:" + eve)
         packets = json.loads(sluice("run", "-r", CAPTURE, "--json").stdout)["packets"]
         metrics = run.wait_for("sluice_packets_total", packets)
-        for _ in range(100):
+        for _ in range(1200):
             if metrics.get("sluice_latency_seconds_count") == {(): packets}:
                 break
             time.sleep(0.05)
@@ -314,7 +316,7 @@ class Observed(unittest.TestCase):
         run.metrics()
         begin = time.monotonic()
         self.assertEqual(run.end()[0], 0)
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(time.monotonic() - begin, 9)  # they may be idle for ten seconds
 
     def test_a_run_ends_and_so_does_its_server(self):
         for number in (None, signal.SIGINT, signal.SIGTERM):
@@ -377,7 +379,7 @@ class Observed(unittest.TestCase):
         with open(CAPTURE, "rb") as file:
             process.stdin.write(file.read())
         process.stdin.flush()
-        for _ in range(200):
+        for _ in range(1200):
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
                 connection.request("GET", "/metrics")
@@ -458,20 +460,23 @@ class Observed(unittest.TestCase):
         eve = self.path("eve.json")
         run = self.start(*SWITCHED_ON, "--stats", "1", "--alerts", "eve:" + eve)
         run.wait_for("sluice_batches_total", 1)
-        for _ in range(100):
+        n_before = len(self.events(eve)[0])
+        for _ in range(600):
             time.sleep(0.1)
-            if len(self.events(eve)[0]) >= 2:
+            if len(self.events(eve)[0]) >= n_before + 2:
                 break
         status, summary, errors = run.end()
         self.assertEqual((status, errors), (0, ""))
         stats, _ = self.events(eve)
-        self.assertGreaterEqual(len(stats), 3)
-        self.assertEqual([entry["uptime"] for entry in stats[:2]], [1, 2])
+        self.assertGreaterEqual(len(stats), n_before + 3)
+        self.assertGreaterEqual(stats[0]["uptime"], 1)
+        for before, after in zip(stats, stats[1:-1]):  # a second each, or more where the machine is busy
+            self.assertLess(before["uptime"], after["uptime"])
         for before, after in zip(stats, stats[1:]):
             self.assertLessEqual(before["uptime"], after["uptime"])
             self.assertLessEqual(before["decoder"]["pkts"], after["decoder"]["pkts"])
         self.check_totals(stats[-1], summary)
-        queues = stats[0]["sluice"]["queues"]
+        queues = stats[n_before + 1]["sluice"]["queues"]
         self.assertEqual(queues["fill"]["busy"], 1)
         self.assertEqual(set(queues), {"fill", "load", "work", "drain"})
 
@@ -512,14 +517,14 @@ class Observed(unittest.TestCase):
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
-        port = re.search(r":(\d+)/metrics", process.stderr.readline().decode())
-        time.sleep(1)
-        if process.poll() is not None:
+        said = process.stderr.readline().decode()
+        port = re.search(r":(\d+)/metrics", said)
+        if not case.serves(said):
             self.skipTest("cannot capture on lo: " + process.stderr.read().decode())
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             for _ in range(5):
                 sender.sendto(b"hello", ("127.0.0.1", 47809))
-        for _ in range(100):
+        for _ in range(600):
             time.sleep(0.1)
             connection = http.client.HTTPConnection("127.0.0.1", int(port[1]), timeout=30)
             connection.request("GET", "/metrics")
@@ -529,8 +534,12 @@ class Observed(unittest.TestCase):
                 break
         else:
             self.fail(f"{metrics['sluice_packets_total']}, {metrics['sluice_kernel_packets_total']}")
+        for _ in range(600):
+            if self.events(eve)[0]:
+                break
+            time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        summary = json.loads(process.communicate(timeout=30)[0])
+        summary = json.loads(process.communicate(timeout=60)[0])
         self.assertEqual(process.returncode, 0)
         stats, _ = self.events(eve)
         self.assertGreaterEqual(len(stats), 2)
