@@ -214,6 +214,8 @@ static enum sl_status open_backend(struct sl_names_reader *reader, const char *n
         return status;
     limits.device = device.index;
     reader->pinned = device.kind == SL_DEVICE_CUDA;
+    if (reader->pinned) /* before it takes a copy of the table */
+        atomic_fetch_add(&reader->names->n_gpu_readers, 1);
     reader->backend = choose(sl_fib_engine(reader->names->table), device.kind, why);
     if (reader->backend == NULL)
         return diag_set(diag, SL_EDEVICE, NULL, 0, "%s", why);
@@ -264,10 +266,12 @@ void sl_names_reader_close(struct sl_names_reader *reader)
     if (reader->context != NULL)
         reader->backend->close(reader->context);
     sl_batch_free(reader->batch);
-    if (reader->pinned)
+    if (reader->pinned) {
         device_pinned_free(reader->answers, sizeof *reader->answers);
-    else
+        atomic_fetch_sub(&names->n_gpu_readers, 1);
+    } else {
         free(reader->answers);
+    }
     free(reader);
 }
 
@@ -418,7 +422,8 @@ void names_reclaim(struct sl_names *names)
             oldest = epoch;
     }
     pthread_mutex_unlock(&names->readers_lock);
-    while (n < names->n_retired && names->retired[n].epoch <= oldest)
+    while (n < names->n_retired && names->retired[n].epoch <= oldest &&
+           names->retired[n].epoch != NAMES_UNPUBLISHED)
         names_node_free(names, names->retired[n++].node);
     names->n_retired -= n;
     memmove(names->retired, names->retired + n, names->n_retired * sizeof *names->retired);
@@ -450,13 +455,33 @@ static enum sl_status flush(struct sl_names *names, struct pending *pending, str
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
     const enum sl_status status =
         sl_fib_apply(names->fib, pending->updates, pending->n, &n_applied, diag);
-    const uint64_t epoch = atomic_fetch_add(&names->epoch, 1) + 1;
+    uint64_t epoch = atomic_fetch_add(&names->epoch, 1) + 1;
+    /* A reader that is counted from now on takes its copy behind what was applied. */
+    if (atomic_load(&names->n_gpu_readers) != 0)
+        epoch = NAMES_UNPUBLISHED;
     for (size_t i = 0; i < n_applied; i++)
         if (pending->old[i] != NODE_NONE)
             names->retired[names->n_retired++] = (struct names_retired){pending->old[i], epoch};
     names_reclaim(names);
     pending->n = 0;
     pending->bytes_len = 0;
+    return status;
+}
+
+/* GPU copies follow where there are any: readers there then see what is retired no more. */
+static enum sl_status publish(struct sl_names *names, struct sl_diag *diag)
+{
+    const enum sl_status status = sl_fib_publish(names->fib, diag);
+    uint64_t epoch = NAMES_UNPUBLISHED;
+
+    for (size_t i = 0; i < names->n_retired && status == SL_OK; i++) {
+        if (names->retired[i].epoch != NAMES_UNPUBLISHED)
+            continue;
+        if (epoch == NAMES_UNPUBLISHED)
+            epoch = atomic_fetch_add(&names->epoch, 1) + 1;
+        names->retired[i].epoch = epoch;
+    }
+    names_reclaim(names);
     return status;
 }
 
@@ -612,9 +637,8 @@ static enum sl_status update(struct sl_names *names, const char *label, const ch
     const enum sl_status flushed = flush(names, pending, diag);
     if (status == SL_OK)
         status = flushed;
-    /* GPU copies follow where there are any. */
     if (status == SL_OK)
-        status = sl_fib_publish(names->fib, diag);
+        status = publish(names, diag);
     free(pending);
     return status;
 }

@@ -42,7 +42,9 @@ struct names_reason {
     uint64_t n;
 };
 
-/* A node that readers who came before this epoch may hold. */
+/* A node that readers who came before this epoch may hold. Those on GPUs see the table as it was
+ * published last: until it is published without the node, there is no such epoch. */
+#define NAMES_UNPUBLISHED UINT64_MAX
 struct names_retired {
     uint32_t node;
     uint64_t epoch;
@@ -66,6 +68,7 @@ struct sl_names {
     _Atomic uint64_t epoch;
     pthread_mutex_t readers_lock;
     struct sl_names_reader *readers;
+    _Atomic uint32_t n_gpu_readers;
     _Atomic uint64_t n_ranks[SL_N_NAMES_RANKS]; /* rules of each rank */
     pthread_mutex_t update_lock; /* held by updates, and by who takes the table as it is */
 

@@ -5,7 +5,9 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "engines/fib/fib_table.h"
 #include "names/list_parse.h"
+#include "names/names_internal.h"
 #include "sluice/names.h"
 #include "test.h"
 
@@ -633,6 +635,79 @@ static void test_look_ups_during_updates(void **state)
     sl_names_free(flipping.names);
 }
 
+/* What a GPU's copy of the table, made before an update, leads to. */
+enum { SEEN = 2000 /* names: several times what goes to the engine at once */ };
+
+static struct {
+    struct sl_names *names;
+    uint32_t node[SEEN];
+    struct names_rule rule[SEEN];
+    uint32_t n_published, n_changed;
+} seen;
+
+/* Until it is published readers on GPUs look at what the update has retired. */
+static enum sl_status check_seen(struct sl_fib_table *table, const struct fib_view *view,
+                                 struct sl_diag *diag)
+{
+    (void)table;
+    (void)view;
+    (void)diag;
+    seen.n_published++;
+    for (uint32_t i = 0; i < SEEN; i++)
+        seen.n_changed += memcmp(pool_at(&seen.names->rules, seen.node[i]), &seen.rule[i],
+                                 sizeof seen.rule[i]) != 0;
+    return SL_OK;
+}
+
+static void see(void)
+{
+    char text[32];
+    struct sl_name name;
+    uint8_t bytes[64];
+
+    for (uint32_t i = 0; i < SEEN; i++) {
+        snprintf(text, sizeof text, "/n/%u", i);
+        assert_null(sl_name_read(&name, SL_NAME_NDN, bytes, sizeof bytes, text, strlen(text)));
+        seen.node[i] = sl_fib_find(seen.names->fib, name.bytes, name.len).next_hop;
+        seen.rule[i] = *(struct names_rule *)pool_at(&seen.names->rules, seen.node[i]);
+    }
+}
+
+static size_t write_lines(char *text, const char *format)
+{
+    char *at = text;
+
+    for (uint32_t i = 0; i < SEEN; i++)
+        at += sprintf(at, format, i);
+    return (size_t)(at - text);
+}
+
+static void test_what_gpus_see_stays_until_it_is_published(void **state)
+{
+    static char text[SEEN * 32];
+    struct sl_names_updated updated = {0};
+    struct sl_diag diag = {0};
+
+    (void)state;
+    (void)write_lines(text, "/n/%u\t1\n");
+    seen.names = make("prefix", text);
+    fib_table_set_copies(seen.names->table, NULL, check_seen);
+    atomic_store(&seen.names->n_gpu_readers, 1);
+    for (uint32_t round = 1; round <= 3; round++) {
+        see();
+        const size_t len = write_lines(text, round % 2 != 0 ? "+/n/%u\t2\n" : "-/n/%u\t2\n");
+        assert_int_equal(sl_names_update(seen.names, "u", "prefix", text, len, 1, &updated, &diag),
+                         SL_OK);
+        assert_int_equal(seen.n_published, round);
+        assert_int_equal(seen.n_changed, 0);
+        assert_int_equal(seen.names->n_retired, 0); /* nobody looks at it any more */
+    }
+    assert_int_equal(updated.added, 2 * SEEN);
+    assert_int_equal(updated.removed, SEEN);
+    atomic_store(&seen.names->n_gpu_readers, 0);
+    sl_names_free(seen.names);
+}
+
 static void test_updates(void **state)
 {
     struct sl_names *names = make("prefix", "/a\t1,2\n/b\t5\n");
@@ -837,6 +912,7 @@ int main(void)
         cmocka_unit_test(test_look_ups_equal_a_scan),
         cmocka_unit_test(test_updates),
         cmocka_unit_test(test_look_ups_during_updates),
+        cmocka_unit_test(test_what_gpus_see_stays_until_it_is_published),
         cmocka_unit_test(test_saved_tables),
         cmocka_unit_test(test_saved_tables_that_grow),
         cmocka_unit_test(test_estimates),
