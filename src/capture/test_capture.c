@@ -965,7 +965,7 @@ static void test_slow_pipe_gives_what_came(void **state)
 
         const uint64_t begin = clock_ns();
         assert_int_equal(sl_capture_read(opened.capture, opened.batch, NULL), SL_OK);
-        assert_in_range(clock_ns() - begin, 50000000, 2000000000);
+        assert_in_range(clock_ns() - begin, 50000000, UINT64_C(60000000000));
         assert_int_equal(opened.batch->n_items, i + 1);
     }
     assert_int_equal(sl_capture_read(opened.capture, opened.batch, NULL), SL_OK);
@@ -1003,6 +1003,7 @@ static void test_latency_closes_batches(void **state)
     struct image *const image = image_pcap(IMAGE_PCAP_US, false, 300);
     struct pipe_capture opened = open_pipe(image);
     struct writer writer = {image, opened.write_fd};
+    const uint64_t begin = clock_ns();
     uint64_t shortest = UINT64_MAX;
     uint32_t n = 0;
     pthread_t thread;
@@ -1019,7 +1020,7 @@ static void test_latency_closes_batches(void **state)
 
         const uint64_t now = clock_ns();
         for (uint32_t i = 0; i < opened.batch->n_items; i++)
-            assert_in_range(opened.batch->origin[i].arrival_ns, now - UINT64_C(2000000000), now);
+            assert_in_range(opened.batch->origin[i].arrival_ns, begin, now);
         if (opened.batch->n_items != 0) {
             const uint64_t waited = now - opened.batch->origin[0].arrival_ns;
 
@@ -1028,7 +1029,7 @@ static void test_latency_closes_batches(void **state)
         }
         n += opened.batch->n_items;
     }
-    assert_true(shortest < 2 * LATENCY_MS * NS_PER_MS); /* the machine may be busy at times */
+    assert_true(shortest < INPUT_WAIT_MS / 2 * NS_PER_MS); /* the machine may be busy */
     pthread_join(thread, NULL);
     close_pipe(&opened);
     image_free(image);
@@ -1056,7 +1057,7 @@ static void check_stop(struct pipe_capture *opened, uint32_t n_items)
 
     do
         status = sl_capture_read(opened->capture, opened->batch, NULL);
-    while (status == SL_OK && clock_ns() - begin < 5 * UINT64_C(1000000000));
+    while (status == SL_OK && clock_ns() - begin < 60 * UINT64_C(1000000000));
     assert_int_equal(status, SL_END);
     assert_int_equal(opened->batch->n_items, n_items);
     assert_int_equal(sl_capture_read(opened->capture, opened->batch, NULL), SL_END);

@@ -112,7 +112,7 @@ static enum sl_status read_packets(struct fixture *fixture, uint32_t n)
         sl_batch_reset(fixture->batch);
         status = sl_capture_read(fixture->capture, fixture->batch, &diag);
         check_batch(fixture);
-        assert_true(clock_ns() - begin < 20 * UINT64_C(1000000000));
+        assert_true(clock_ns() - begin < 60 * UINT64_C(1000000000));
     }
     return status;
 }
@@ -146,7 +146,7 @@ static void test_read_comes_back(void **state)
         assert_int_equal(sl_capture_read(fixture->capture, fixture->batch, NULL), SL_OK);
         assert_in_range(clock() - processor, 0, CLOCKS_PER_SEC / 50);
         assert_int_equal(fixture->batch->n_items, 0);
-        assert_in_range(clock_ns() - begin, 50000000, 1000000000);
+        assert_in_range(clock_ns() - begin, 50000000, UINT64_C(60000000000));
     }
 }
 
@@ -168,7 +168,7 @@ static void test_latency_closes_batches(void **state)
         assert_true(took >= LATENCY_NS);
         shortest = took < shortest ? took : shortest;
     }
-    assert_true(shortest < 10 * LATENCY_NS);
+    assert_true(shortest < 30 * LATENCY_NS); /* without, 100 ms; the machine may be busy */
     assert_int_equal(sl_capture_limit_latency(fixture->capture, 0, NULL), SL_OK);
     send_packets(fixture, 100);
     assert_int_equal(read_packets(fixture, fixture->n_sent), SL_OK);

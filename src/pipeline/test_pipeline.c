@@ -213,7 +213,7 @@ static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag
 
     memset(bytes, 'x', sizeof bytes);
     usleep(test_below(&seed, 500));
-    for (int ms = 0; number == 0 && atomic_load(&run->prepared) < run->wait_for && ms < 5000; ms++)
+    for (int ms = 0; number == 0 && atomic_load(&run->prepared) < run->wait_for && ms < 60000; ms++)
         usleep(1000);
     if (number == 0 && run->wait_for != 0)
         run->seen_by_first = atomic_load(&run->prepared);

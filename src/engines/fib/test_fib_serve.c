@@ -289,7 +289,7 @@ static void nobody_is_served_for_ever(void **state)
         assert_true(atomic_load(&gpu->generation) > before);
         const uint64_t begin = clock_ns();
         while (!serve_has_ended(&gpu->server, atomic_load(&gpu->generation)))
-            assert_true(clock_ns() - begin < UINT64_C(10000000000));
+            assert_true(clock_ns() - begin < UINT64_C(60000000000));
     }
     part(gpu, &asker);
     close_gpu(gpu);
