@@ -104,7 +104,13 @@ class Command(case.Case):
         self.assert_refused(sluice("encode", CAPTURE, out, "--device", "tpu"), "'tpu'", "cuda")
         self.assert_refused(sluice("encode", self.path("none"), out), "none", "No such file")
         self.assert_refused(sluice("encode", self.folder.name, out), "directory")
-        self.assert_refused(sluice("encode", CAPTURE, "/dev/full"), "No space left")
+        self.assertFalse(os.path.exists(out))
+        self.path("out", b"before")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--sampler", "dice"), "'dice'")
+        with open(out, "rb") as file:
+            self.assertEqual(file.read(), b"before")
+        self.assert_refused(sluice("encode", CAPTURE, "/dev/full"), CAPTURE + " to /dev/full: ",
+                            "No space left")
         same = self.path("same", b"content")
         self.assert_refused(sluice("encode", same, same), "one file")
         with open(same, "rb") as file:
@@ -116,6 +122,9 @@ class Command(case.Case):
         self.assertEqual(sluice("encode", self.path("in", content), encoded).returncode, 0)
         with open(encoded, "rb") as file:
             whole = file.read()
+        self.assert_refused(sluice("decode", CAPTURE, decoded), CAPTURE, "not an encoded file",
+                            "nothing was written")
+        self.assertFalse(os.path.exists(decoded))
         self.path("decoded", b"before" * 300000)
         self.assert_refused(sluice("decode", CAPTURE, decoded), CAPTURE, "not an encoded file")
         self.assert_refused(sluice("decode", self.path("cut", whole[:100]), decoded), "frame 1 at byte")
@@ -129,7 +138,8 @@ class Command(case.Case):
             self.assert_refused(result, "damaged: frame %d at byte" % frame)
             with open(decoded, "rb") as file:
                 self.assertEqual(file.read(), content[:(frame - 1) << 18])
-        self.assert_refused(sluice("decode", encoded, "/dev/full"), "No space left")
+        self.assert_refused(sluice("decode", encoded, "/dev/full"), encoded + " to /dev/full: ",
+                            "No space left")
 
     # ---- bad captures
 
