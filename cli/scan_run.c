@@ -74,7 +74,7 @@ static void hide_progress(struct job *job)
 
 static void put_line(struct job *job, const char *path, const char *text)
 {
-    char safe[PATH_MAX + 16];
+    char safe[4 * PATH_MAX];
 
     hide_progress(job);
     printf("%s: %s\n", cli_printable(path, safe, sizeof safe), text);

@@ -195,9 +195,19 @@ class Command(case.Case):
         odd = "é€\U0001f600".encode() + b"\x1b1\x9b2\xc2\x9b3\xff4\xc35\xe2\x82"
         rules = self.path("a.rules", b"alert " + odd + b" any any -> any any (sid:1;)\n")
         result = sluice("rules", rules)
-        self.assertIn("'é€\U0001f600?1?2??3?4?5??' is no protocol", result.stdout.decode())
+        said = "'é€\U0001f600\\x1b1\\x9b2\\xc2\\x9b3\\xff4\\xc35\\xe2\\x82' is no protocol"
+        self.assertIn(said, result.stdout.decode())
         result = sluice("run", "-r", CAPTURE, "--rules", rules)
-        self.assertIn("'é€\U0001f600?1?2??3?4?5??' is no protocol", result.stderr.decode())
+        self.assertIn(said, result.stderr.decode())
+        for arguments in (["run", "-k"], ["run", "-r", CAPTURE, "--home"], ["lookup", "--syntax"], ["scan", "--stop-batch"],
+                          ["run", "-r"], ["rules"], ["bench"], []):
+            self.assert_refused(sluice(*arguments, b"a\x1b\xc2\x9bb"), "a\\x1b\\xc2\\x9bb")
+        database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
+        odd = self.path("odd\udcff\x9b", b"hello")
+        result = sluice("scan", "-d", database, "--json", "--no-summary", odd)
+        self.assertEqual(json.loads(result.stdout)["path"], self.path("odd\\xff\x9b"))
+        result = sluice("scan", "-d", database, "--no-summary", odd)
+        self.assertEqual(result.stdout.decode(), self.path("odd\\xff\\xc2\\x9b") + ": A.UNOFFICIAL FOUND\n")
 
     # ---- compiled rules
 

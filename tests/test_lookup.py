@@ -62,6 +62,16 @@ class Lookup(case.Case):
         self.assertEqual(lines[3]["name"], "\\xff\"\x01")
         self.assertEqual(lines[3]["action"], "invalid")
 
+    def test_answers_cannot_control_a_terminal(self):
+        """UTF-8 stays; what is none, and C0, DEL and C1, are said in the same words as by all sinks."""
+        name = b"/\xc3\xa9\xff\x1b\x7f\xc2\x9b\x9b\tx"
+        result = lookup("--table", self.routes, "-", input=name + b"\n")
+        self.assertEqual(result.stdout, b"/\xc3\xa9\\xff\\x1b\\x7f\\xc2\\x9b\\x9b\\x09x\t-\tinvalid\t"
+                                        b"a blank or control byte is not percent-escaped\n")
+        result = lookup("--table", self.routes, "--json", "-", input=name + b"\n")
+        self.assertIn(b"\\u001b\\u007f\\u009b\\\\x9b\\u0009x", result.stdout)
+        self.assertEqual(json.loads(result.stdout)["name"], "/é\\xff\x1b\x7f\x9b\\x9b\tx")
+
     def test_names_from_a_pipe(self):
         names = b"".join(b"/com/parc/%d\n" % i for i in range(20000)) + b"\n  /com/parc \r\n/none"
         result = lookup("--table", self.routes, "-", input=names)
