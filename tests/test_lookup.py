@@ -141,6 +141,11 @@ class Lookup(case.Case):
         result = lookup("--table", good, "--plane", "tree")
         self.assert_refused(result, "tree", "hash")
 
+    def test_what_cannot_be_saved_leaves_nothing(self):
+        os.mkdir(self.path("folder"))
+        self.assert_refused(lookup("--table", self.routes, "--build", self.path("folder")), "no regular file")
+        self.assertFalse(os.path.exists(self.path("folder.fib")))
+
     def test_too_little_memory_is_said_before(self):
         names = self.path("many", b"".join(b"/a/%d\t1\n" % i for i in range(400000)))
 
