@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sinks/event_text.h"
 
@@ -81,6 +82,17 @@ int cli_bad_option(char **argv, const char *command)
     cli_error("option '%s' is not known to '%s', or lacks its argument (sluice %s --help)", option,
               command, command);
     return EXIT_FAILED;
+}
+
+bool cli_is_input(const char *out, const char *in)
+{
+    struct stat there, read;
+
+    if (stat(out, &there) != 0 || stat(in, &read) != 0 || !S_ISREG(there.st_mode) ||
+        there.st_dev != read.st_dev || there.st_ino != read.st_ino)
+        return false;
+    cli_error("%s: is read, and would be written (expected another file)", out);
+    return true;
 }
 
 char *cli_count(uint64_t value, char out[32])

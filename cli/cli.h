@@ -28,6 +28,10 @@ void cli_diag(const struct sl_diag *diag);
 /* After getopt returned '?' or ':' for argv[optind - 1]: the error, and EXIT_FAILED. */
 int cli_bad_option(char **argv, const char *command);
 
+/* Whether `out` is the file `in` by whatever name, which writing it would destroy; that was said.
+ */
+bool cli_is_input(const char *out, const char *in);
+
 /* 12345678 as "12,345,678". Returns out. */
 char *cli_count(uint64_t value, char out[32]);
 

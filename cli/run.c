@@ -287,6 +287,26 @@ static int parse_option(struct options *options, int option, int *list, char **a
     }
 }
 
+/* Behind the colon of a sink that is emptied when it is opened. */
+static bool writes_input(const struct options *options, const char *spec)
+{
+    static const char eve[] = "eve:";
+    const char *path = spec + sizeof eve - 1;
+
+    if (strncmp(spec, eve, sizeof eve - 1) != 0)
+        return false;
+    for (size_t i = 0; i < options->source.n_paths; i++)
+        if (cli_is_input(path, options->source.paths[i]))
+            return true;
+    for (size_t i = 0; i < options->rule_files.n_paths; i++)
+        if (cli_is_input(path, options->rule_files.paths[i]))
+            return true;
+    for (int i = 0; i < options->names.tables.n; i++)
+        if (cli_is_input(path, options->names.tables.table[i].path))
+            return true;
+    return false;
+}
+
 static int check_options(struct options *options)
 {
     const bool live = options->source.interface != NULL;
@@ -312,6 +332,9 @@ static int check_options(struct options *options)
     }
     if (!redundancy_parse(&options->redundancy))
         return EXIT_FAILED;
+    for (uint32_t i = 0; i < options->findings.n_sinks; i++)
+        if (writes_input(options, options->findings.sinks[i].spec))
+            return EXIT_FAILED;
     if (options->findings.n_sinks == 0 && !options->json)
         options->findings.sinks[options->findings.n_sinks++].spec = "console";
     return 0;
