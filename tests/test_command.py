@@ -497,6 +497,42 @@ class Command(case.Case):
         self.assertEqual(events(expected), events(piped))
         self.assertEqual(events(expected), events(slow))
 
+    def test_a_list_of_files_that_cannot_be_read(self):
+        database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
+        result = sluice("scan", "-d", database, "-f", self.folder.name, "--no-summary")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stdout.decode(), self.folder.name + ": Is a directory\n")
+
+    def test_outputs_are_no_inputs(self):
+        for name, content, arguments in (
+                ("a.rules", b"alert tcp any any -> any any (sid:1;)\n", ["rules", "--compile", "{}", "{}"]),
+                ("a.ndb", b"A:0:*:68656c6c6f\n", ["scan", "--compile", "{}", "-d", "{}"]),
+                ("a.txt", b"/a\t1\n", ["lookup", "--build", "{}", "--table", "{}"]),
+                ("b.rules", b"", ["run", "-r", CAPTURE, "--rules", "{}", "--alerts", "eve:{}"]),
+                ("a.pcap", b"x", ["run", "-r", "{}", "--alerts", "eve:{}"])):
+            path = self.path(name, content)
+            other = os.path.join(self.folder.name, "..", os.path.basename(self.folder.name), name)
+            paths = iter([path, other])
+            self.assert_refused(sluice(*[a.replace("{}", next(paths)) if "{}" in a else a for a in arguments]),
+                                name + ": is read, and would be written")
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), content)
+        saved, update = self.path("saved"), self.path("update", b"+/b\t2\n")
+        self.assertEqual(sluice("lookup", "--table", self.path("a.txt"), "--build", saved).returncode, 0)
+        self.assertEqual(sluice("lookup", "--table", saved, "--update", update, "--build", saved).returncode, 0)
+        self.assertEqual(sluice("lookup", "--table", saved, "/b/c").stdout, b"/b/c\t/b\tforward\t2\n")
+
+    def test_interrupt_before_a_pipe_has_anything(self):
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--json", "--metrics", "0"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertIn(b"metrics at", process.stderr.readline())
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60) # before its pipe is closed
+        summary, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors), (0, b""))
+        self.assertEqual(json.loads(summary)["packets"], 0)
+
     def test_interrupt_ends_a_pipe_with_a_summary(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen([SLUICE, "run", "-r", "-", "--json"],
