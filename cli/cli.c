@@ -3,43 +3,96 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sinks/event_text.h"
 
+enum { PRINTABLE_LEN = 2 * EVENT_ESCAPE_LEN }; /* of a character: two bytes of a control at most */
+
+/* Takes the next character, writes it as a terminal may see it; returns the bytes written. */
+static size_t take_printable(const uint8_t **at, const uint8_t *end, char out[PRINTABLE_LEN])
+{
+    const size_t len = event_utf8_len(*at, end);
+    const size_t taken = len > 0 ? len : 1;
+    size_t n = 0;
+
+    if (len > 0 && !event_is_control(*at)) {
+        memcpy(out, *at, len);
+        n = len;
+    } else {
+        for (; n < taken * EVENT_ESCAPE_LEN; n += EVENT_ESCAPE_LEN)
+            event_escape(out + n, (*at)[n / EVENT_ESCAPE_LEN]);
+    }
+    *at += taken;
+    return n;
+}
+
+char *cli_printable(const char *text, char *out, size_t out_len)
+{
+    const uint8_t *at = (const uint8_t *)text, *end = at + strlen(text);
+    size_t n = 0;
+
+    while (at < end) {
+        char character[PRINTABLE_LEN];
+        const size_t len = take_printable(&at, end, character);
+
+        if (n + len >= out_len) /* no part of a character */
+            break;
+        memcpy(out + n, character, len);
+        n += len;
+    }
+    out[n] = '\0';
+    return out;
+}
+
 void cli_error(const char *format, ...)
 {
+    char text[4 * PATH_MAX], character[PRINTABLE_LEN];
+    const uint8_t *at = (const uint8_t *)text;
     va_list args;
 
-    fputs("sluice: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    fputs("sluice: ", stderr);
+    for (const uint8_t *end = at + strlen(text); at < end;)
+        fwrite(character, 1, take_printable(&at, end, character), stderr);
     fputc('\n', stderr);
 }
 
 void cli_diag(const struct sl_diag *diag)
 {
     char text[sizeof diag->file + sizeof diag->text + 16];
-    char safe[sizeof text];
 
     sl_diag_format(diag, text, sizeof text);
-    cli_error("%s", cli_printable(text, safe, sizeof safe));
+    cli_error("%s", text);
 }
 
 int cli_bad_option(char **argv, const char *command)
 {
     const char *option = argv[optind - 1];
     char letter[3] = {'-', (char)optopt, '\0'};
-    char safe[256];
 
     /* getopt leaves optind behind the argument only for long options and last letters. */
     if (optopt > 0 && optopt < 256 && strncmp(option, "--", 2) != 0)
         option = letter;
-    cli_error("option '%s' is not known to '%s', or lacks its argument (sluice %s --help)",
-              cli_printable(option, safe, sizeof safe), command, command);
+    cli_error("option '%s' is not known to '%s', or lacks its argument (sluice %s --help)", option,
+              command, command);
     return EXIT_FAILED;
+}
+
+bool cli_is_input(const char *out, const char *in)
+{
+    struct stat there, read;
+
+    if (stat(out, &there) != 0 || stat(in, &read) != 0 || !S_ISREG(there.st_mode) ||
+        there.st_dev != read.st_dev || there.st_ino != read.st_ino)
+        return false;
+    cli_error("%s: is read, and would be written (expected another file)", out);
+    return true;
 }
 
 char *cli_count(uint64_t value, char out[32])
@@ -67,34 +120,5 @@ char *cli_bytes(double bytes, char out[32])
         unit++;
     }
     snprintf(out, 32, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
-    return out;
-}
-
-/* Of a well-formed sequence: C0, DEL or C1 (U+0080 to U+009F). */
-static bool is_control(const uint8_t *at)
-{
-    return at[0] < 0x20 || at[0] == 0x7F || (at[0] == 0xC2 && at[1] < 0xA0);
-}
-
-char *cli_printable(const char *text, char *out, size_t out_len)
-{
-    const uint8_t *at = (const uint8_t *)text, *end = at + strlen(text);
-    size_t n = 0;
-
-    while (*at != '\0' && n + 1 < out_len) {
-        const size_t len = event_utf8_len(at, end);
-
-        if (len == 0 || is_control(at)) {
-            out[n++] = '?';
-            at++;
-            continue;
-        }
-        if (n + len >= out_len) /* no half of a character */
-            break;
-        memcpy(out + n, at, len);
-        n += len;
-        at += len;
-    }
-    out[n] = '\0';
     return out;
 }

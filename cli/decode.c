@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice decode: what sluice encode wrote, bit for bit. */
 #include <getopt.h>
-#include <inttypes.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "encode.h"
@@ -12,53 +10,44 @@ static const char usage[] =
     "usage: sluice decode [OPTION...] IN OUT\n\n"
     "Writes to OUT the file that sluice encode made IN of. '-' is standard input or output.\n"
     "Only what has been checked is written; where a frame is damaged or missing, it is named,\n"
-    "all before it has been written, and the exit status is 2.\n\n"
+    "all before it has been written, and the exit status is 2. Where nothing could be decoded OUT\n"
+    "is as it was.\n\n"
     "  --quiet           no progress\n";
 
-struct decoding {
-    const struct file_pair *files;
-    struct byte_progress progress;
-    bool has_begun, is_cut;
-};
-
-/* What the output had before is given up when the first frame has passed its checks. */
-static void show(void *user, uint64_t bytes_in, uint64_t bytes_out)
+static void say_failure(const struct file_pair *files, enum sl_status status, uint64_t bytes_out,
+                        const struct sl_diag *diag)
 {
-    struct decoding *const decoding = (struct decoding *)user;
+    char text[32], safe[512], reason[600];
 
-    if (!decoding->has_begun)
-        decoding->is_cut = file_pair_cut(decoding->files, bytes_out);
-    decoding->has_begun = true;
-    byte_progress_show(&decoding->progress, bytes_in, bytes_out);
+    if (status == SL_EIO)
+        file_pair_refused(files, diag);
+    else if (!files->begun)
+        cli_error("%s: %s; nothing was written", cli_printable(files->in_path, safe, sizeof safe),
+                  cli_printable(diag->text, reason, sizeof reason));
+    else
+        cli_error("%s: %s; the %s bytes before it were written",
+                  cli_printable(files->in_path, safe, sizeof safe),
+                  cli_printable(diag->text, reason, sizeof reason), cli_count(bytes_out, text));
 }
 
 static int decode(struct file_pair *files, bool quiet)
 {
     struct sl_redundancy_file_config config;
     struct sl_redundancy_file_stats stats;
-    struct decoding decoding = {.files = files};
     struct sl_diag diag = {0};
     int exit_status = EXIT_FAILED;
-    char text[32], safe[512];
 
-    if (file_pair_open(files)) {
+    if (file_pair_open(files, quiet)) {
         sl_redundancy_file_config_init(&config);
-        byte_progress_begin(&decoding.progress, quiet);
-        config.progress = show;
-        config.user = &decoding;
+        config.progress = file_pair_show;
+        config.user = files;
         const enum sl_status status =
             sl_redundancy_decode_file(files->in, files->out, &config, &stats, &diag);
-        byte_progress_end(&decoding.progress);
-        if (status == SL_OK) {
-            exit_status = decoding.is_cut ? EXIT_DONE : EXIT_FAILED;
-        } else {
-            char reason[600];
-
-            cli_error("%s: %s; the %s bytes before it were written",
-                      cli_printable(files->in_path, safe, sizeof safe),
-                      cli_printable(diag.text, reason, sizeof reason),
-                      cli_count(stats.bytes_out, text));
-        }
+        file_pair_end(files);
+        if (status == SL_OK)
+            exit_status = EXIT_DONE;
+        else
+            say_failure(files, status, stats.bytes_out, &diag);
     }
     return file_pair_close(files) ? exit_status : EXIT_FAILED;
 }

@@ -25,7 +25,9 @@ static const char usage[] =
     "  --level N         zstd's level for what is left, 1 to %d (default %d)\n"
     "  --no-zstd         leave what is left as it is\n"
     "  --device D        auto, cpu, cuda or cuda:N (cpu): who finds repeats; zstd is the CPU's\n"
-    "  --quiet           no progress and no summary\n";
+    "  --quiet           no progress and no summary\n\n"
+    "What is refused before the first byte leaves OUT as it was; what fails later leaves in it\n"
+    "frames that sluice decode gives back up to there.\n";
 
 struct options {
     struct sl_redundancy_file_config config;
@@ -135,28 +137,31 @@ static bool choose_device(struct options *options)
 
 static int encode(struct options *options)
 {
+    struct file_pair *const files = &options->files;
     struct sl_redundancy_file_stats stats;
-    struct byte_progress progress;
     struct sl_diag diag = {0};
     int exit_status = EXIT_FAILED;
 
-    if (!file_pair_open(&options->files) || !file_pair_cut(&options->files, 0))
+    if (!file_pair_open(files, options->quiet))
         goto out;
-    byte_progress_begin(&progress, options->quiet);
-    options->config.progress = byte_progress_show;
-    options->config.user = &progress;
-    const enum sl_status status = sl_redundancy_encode_file(options->files.in, options->files.out,
-                                                            &options->config, &stats, &diag);
-    byte_progress_end(&progress);
+    options->config.progress = file_pair_show;
+    options->config.user = files;
+    const enum sl_status status =
+        sl_redundancy_encode_file(files->in, files->out, &options->config, &stats, &diag);
+    file_pair_end(files);
+    if (status == SL_EIO) {
+        file_pair_refused(files, &diag);
+        goto out;
+    }
     if (status != SL_OK) {
         cli_diag(&diag);
         goto out;
     }
     exit_status = EXIT_DONE;
     if (!options->quiet && isatty(STDERR_FILENO))
-        print_summary(&stats, (double)(clock_ns() - progress.begin_ns) / 1e9);
+        print_summary(&stats, (double)(clock_ns() - files->begin_ns) / 1e9);
 out:
-    return file_pair_close(&options->files) ? exit_status : EXIT_FAILED;
+    return file_pair_close(files) ? exit_status : EXIT_FAILED;
 }
 
 int command_encode(int argc, char **argv)

@@ -6,29 +6,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sluice/status.h"
+
 /* Input and output of a command: "-" are standard input and output. */
 struct file_pair {
     const char *in_path, *out_path;
     int in, out;
-};
+    bool is_new; /* the output was not there before */
+    bool begun;  /* what the output had is given up, and it has been cut */
+    bool uncut;  /* it could not be cut, and why was said */
 
-/* Opens both; the output keeps what it has. False: why was said. */
-bool file_pair_open(struct file_pair *files);
-
-/* Cuts the output where it is a file. False: why was said. */
-bool file_pair_cut(const struct file_pair *files, uint64_t len);
-
-/* False: the output could not be completed, and why was said. */
-bool file_pair_close(struct file_pair *files);
-
-/* Bytes so far, on the user's terminal; nothing where stderr is none. */
-struct byte_progress {
-    bool on, shown;
+    /* Bytes so far, on the user's terminal. */
+    bool shows, shown;
     uint64_t begin_ns, last_ns;
 };
-void byte_progress_begin(struct byte_progress *progress, bool quiet);
-void byte_progress_show(void *user, uint64_t bytes_in, uint64_t bytes_out); /* user: progress */
-void byte_progress_end(struct byte_progress *progress);
+
+/* Opens both; the output keeps what it has until file_pair_show is called. `quiet`: without
+ * progress, as where stderr is no terminal. False: why was said. */
+bool file_pair_open(struct file_pair *files, bool quiet);
+
+/* For struct sl_redundancy_file_config; user: the files. */
+void file_pair_show(void *user, uint64_t bytes_in, uint64_t bytes_out);
+
+/* To be called behind the work; takes the progress away. */
+void file_pair_end(struct file_pair *files);
+
+/* Says of the system's refusal (SL_EIO) which files it is of. */
+void file_pair_refused(const struct file_pair *files, const struct sl_diag *diag);
+
+/* Takes away an output that is new and was not begun. False: the output could not be completed, and
+ * why was said. */
+bool file_pair_close(struct file_pair *files);
 
 /* "12", "12K", "12M" or "12G" (powers of 1,024) in bytes. False: it is none of these. */
 bool parse_bytes(const char *text, uint64_t *bytes);

@@ -20,7 +20,18 @@ static bool cannot_open(const char *path)
     return false;
 }
 
-bool file_pair_open(struct file_pair *files)
+/* Without emptying it: that may be refused yet. */
+static int open_output(struct file_pair *files)
+{
+    if (strcmp(files->out_path, "-") == 0)
+        return STDOUT_FILENO;
+    const int fd = open(files->out_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    files->is_new = fd >= 0;
+    return fd >= 0 || errno != EEXIST ? fd
+                                      : open(files->out_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+}
+
+bool file_pair_open(struct file_pair *files, bool quiet)
 {
     struct stat in, out;
     char safe[512];
@@ -34,9 +45,7 @@ bool file_pair_open(struct file_pair *files)
         errno = EISDIR;
         return cannot_open(files->in_path);
     }
-    files->out = strcmp(files->out_path, "-") == 0
-                     ? STDOUT_FILENO
-                     : open(files->out_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    files->out = open_output(files);
     if (files->out < 0 || fstat(files->out, &out) != 0)
         return cannot_open(files->out_path);
     if (S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
@@ -44,10 +53,13 @@ bool file_pair_open(struct file_pair *files)
                   cli_printable(files->out_path, safe, sizeof safe));
         return false;
     }
+    files->shows = !quiet && isatty(STDERR_FILENO);
+    files->begin_ns = files->last_ns = clock_ns();
     return true;
 }
 
-bool file_pair_cut(const struct file_pair *files, uint64_t len)
+/* False: the output, a file, could not be cut, and why was said. */
+static bool cut(const struct file_pair *files, uint64_t len)
 {
     struct stat out;
 
@@ -57,43 +69,49 @@ bool file_pair_cut(const struct file_pair *files, uint64_t len)
     return cannot_open(files->out_path);
 }
 
+void file_pair_show(void *user, uint64_t bytes_in, uint64_t bytes_out)
+{
+    struct file_pair *const files = (struct file_pair *)user;
+    const uint64_t now = files->shows ? clock_ns() : 0;
+    char in[32], out[32], rate[32];
+
+    if (!files->begun)
+        files->uncut = !cut(files, bytes_out);
+    files->begun = true;
+    if (!files->shows || now - files->last_ns < INTERVAL_NS)
+        return;
+    fprintf(stderr, "\r%s read, %s written, %s/s \033[K", cli_bytes((double)bytes_in, in),
+            cli_bytes((double)bytes_out, out),
+            cli_bytes((double)bytes_in * 1e9 / (double)(now - files->begin_ns), rate));
+    files->shown = true;
+    files->last_ns = now;
+}
+
+void file_pair_end(struct file_pair *files)
+{
+    if (files->shown)
+        fputs("\r\033[K", stderr);
+}
+
+void file_pair_refused(const struct file_pair *files, const struct sl_diag *diag)
+{
+    char in[512], out[512];
+
+    cli_error("%s to %s: %s", cli_printable(files->in_path, in, sizeof in),
+              cli_printable(files->out_path, out, sizeof out), diag->text);
+}
+
 bool file_pair_close(struct file_pair *files)
 {
-    bool done = true;
+    bool done = !files->uncut;
 
     if (files->in > STDIN_FILENO)
         close(files->in);
     if (files->out > STDOUT_FILENO && close(files->out) != 0)
         done = cannot_open(files->out_path);
+    if (files->is_new && !files->begun && unlink(files->out_path) != 0)
+        done = cannot_open(files->out_path);
     return done;
-}
-
-void byte_progress_begin(struct byte_progress *progress, bool quiet)
-{
-    progress->on = !quiet && isatty(STDERR_FILENO);
-    progress->shown = false;
-    progress->begin_ns = progress->last_ns = clock_ns();
-}
-
-void byte_progress_show(void *user, uint64_t bytes_in, uint64_t bytes_out)
-{
-    struct byte_progress *const progress = (struct byte_progress *)user;
-    const uint64_t now = progress->on ? clock_ns() : 0;
-    char in[32], out[32], rate[32];
-
-    if (!progress->on || now - progress->last_ns < INTERVAL_NS)
-        return;
-    fprintf(stderr, "\r%s read, %s written, %s/s \033[K", cli_bytes((double)bytes_in, in),
-            cli_bytes((double)bytes_out, out),
-            cli_bytes((double)bytes_in * 1e9 / (double)(now - progress->begin_ns), rate));
-    progress->shown = true;
-    progress->last_ns = now;
-}
-
-void byte_progress_end(struct byte_progress *progress)
-{
-    if (progress->shown)
-        fputs("\r\033[K", stderr);
 }
 
 bool parse_bytes(const char *text, uint64_t *bytes)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "findings.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "cli.h"
@@ -340,6 +342,26 @@ void findings_write_stats(struct findings *findings, const struct sl_stats *stat
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+bool findings_is_stdout(const char *spec)
+{
+    return strcmp(spec, "console") == 0 || strcmp(spec, "eve:-") == 0;
+}
+
+static bool is_reader_left(const char *spec)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO};
+
+    return findings_is_stdout(spec) && poll(&output, 1, 0) == 1 && output.revents & POLLERR;
+}
+
+bool findings_reader_left(const struct findings *findings)
+{
+    for (uint32_t i = 0; i < findings->n_sinks; i++)
+        if (findings->sinks[i].failed && is_reader_left(findings->sinks[i].spec))
+            return true;
+    return false;
+}
+
 bool findings_close(struct findings *findings)
 {
     bool complete = true;
@@ -356,11 +378,14 @@ bool findings_close(struct findings *findings)
         findings->sinks[i].sink = NULL;
         if (status == SL_OK && !was_failed)
             continue;
+        complete = false;
+        findings->sinks[i].failed = true;
+        if (is_reader_left(findings->sinks[i].spec))
+            continue;
         if (!was_failed) /* a failed write has been said already */
             cli_diag(&diag);
         cli_error("%s: %s events were written before that", findings->sinks[i].spec,
                   cli_count(findings->sinks[i].written, text));
-        complete = false;
     }
     return complete;
 }

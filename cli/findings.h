@@ -28,7 +28,7 @@ struct findings {
     struct {
         const char *spec;
         struct sl_sink *sink; /* NULL once closed */
-        bool failed;          /* a write failed, and was said */
+        bool failed;          /* a write failed */
         uint64_t written;     /* valid once closed */
     } sinks[MAX_SINKS];
     uint32_t n_sinks;
@@ -64,8 +64,15 @@ void findings_look(struct findings *findings, struct sl_stats *stats);
 bool findings_take_stats(const struct findings *findings);
 void findings_write_stats(struct findings *findings, const struct sl_stats *stats);
 
-/* Flushes and closes the sinks. False: one could not take all, said on stderr with what it took. */
+/* Flushes and closes the sinks. False: one could not take all, said on stderr with what it took,
+ * unless it was a pipe that nobody reads any more. */
 bool findings_close(struct findings *findings);
+
+/* Whether a sink of this spec is standard output. */
+bool findings_is_stdout(const char *spec);
+
+/* Whether standard output is a pipe that nobody reads any more, which a sink has found out. */
+bool findings_reader_left(const struct findings *findings);
 
 void findings_free(struct findings *findings);
 

@@ -1,17 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "json_text.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "sinks/event_text.h"
+
+/* NULL: no memory. */
+static json_t *escaped(const uint8_t *at, size_t len)
+{
+    const uint8_t *const end = at + len;
+    char *text = malloc(EVENT_ESCAPE_LEN * len + 1), *to = text;
+    json_t *value = NULL;
+
+    while (text != NULL && at < end) {
+        const size_t n = event_utf8_len(at, end);
+
+        if (n == 0) {
+            event_escape(to, *at++);
+            to += EVENT_ESCAPE_LEN;
+        } else {
+            memcpy(to, at, n);
+            at += n;
+            to += n;
+        }
+    }
+    if (text != NULL)
+        value = json_stringn(text, (size_t)(to - text));
+    free(text);
+    return value;
+}
 
 json_t *cli_json_text(const char *text, size_t len)
 {
     json_t *value = json_stringn(text, len);
-    char *safe = value == NULL ? malloc(len + 1) : NULL;
 
-    for (size_t i = 0; safe != NULL && i < len; i++)
-        safe[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-    if (safe != NULL)
-        value = json_stringn(safe, len);
-    free(safe);
-    return value;
+    return value != NULL ? value : escaped((const uint8_t *)text, len);
 }

@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-/* Paths, names and values may be any bytes; JSON is UTF-8: in what is not, each byte beyond ASCII
- * becomes '?'. NULL: no memory. */
+/* Paths, names and values may be any bytes; JSON is UTF-8: each byte that is not becomes the four
+ * characters \xNN, as in all sinks. NULL: no memory. */
 json_t *cli_json_text(const char *text, size_t len);
 
 #endif

@@ -137,6 +137,18 @@ static int parse_option(struct options *options, int option, char **argv)
     }
 }
 
+/* A saved table may be built again in its place: it is mapped, and keeps what it has. */
+static bool writes_input(const struct options *options)
+{
+    for (int i = 0; options->build != NULL && i < options->tables.n; i++) {
+        const char *table = options->tables.table[i].path;
+
+        if (!sl_names_is_saved(table) && cli_is_input(options->build, table))
+            return true;
+    }
+    return false;
+}
+
 static bool check_options(struct options *options, char **argv, int argc)
 {
     options->names = argv + optind;
@@ -154,7 +166,7 @@ static bool check_options(struct options *options, char **argv, int argc)
     else if (options->bench && options->update != NULL && strcmp(options->update, "-") == 0)
         cli_error("--bench needs updates from a file");
     else
-        return true;
+        return !writes_input(options);
     return false;
 }
 

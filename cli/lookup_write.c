@@ -9,13 +9,51 @@ enum { TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64 }; /* a written name: four characters
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+static bool is_plain(uint8_t byte)
+{
+    return byte >= 0x20 && byte < 0x7F;
+}
+
+/* How many bytes of printable ASCII it begins with. */
+static size_t plain_len(const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t *const begin = at;
+
+    while (at < end && is_plain(*at))
+        at++;
+    return (size_t)(at - begin);
+}
+
+static void put_escapes(struct line_sink *out, const uint8_t *bytes, size_t n, const char *before)
+{
+    for (size_t i = 0; i < n; i++) {
+        char escape[EVENT_ESCAPE_LEN];
+
+        event_escape(escape, bytes[i]);
+        line_text(out, before);
+        line_bytes(out, escape, sizeof escape);
+    }
+}
+
+/* As UTF-8; what would end a column or control a terminal, and what is no UTF-8, as \xNN. */
 static void put_column(struct line_sink *out, const char *text, size_t len)
 {
-    char *to = line_room(out, len);
+    const uint8_t *at = (const uint8_t *)text, *end = at + len;
 
-    for (size_t i = 0; i < len; i++)
-        to[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
-    out->len += len;
+    while (at < end) {
+        const size_t plain = plain_len(at, end);
+
+        line_bytes(out, at, plain);
+        at += plain;
+        if (at == end)
+            break;
+        const size_t n = event_utf8_len(at, end);
+        if (n > 1 && !event_is_control(at))
+            line_bytes(out, at, n);
+        else
+            put_escapes(out, at, n > 0 ? n : 1, "");
+        at += n > 0 ? n : 1;
+    }
 }
 
 static void put_json(struct line_sink *out, const char *text, size_t len)
@@ -27,19 +65,15 @@ static void put_json(struct line_sink *out, const char *text, size_t len)
         const size_t n = event_utf8_len(at, end);
 
         if (n == 0) {
-            char escape[EVENT_ESCAPE_LEN];
-
-            event_escape(escape, *at++);
-            line_text(out, "\\");
-            line_bytes(out, escape, sizeof escape);
+            put_escapes(out, at++, 1, "\\");
             continue;
         }
         if (*at == '"' || *at == '\\') {
             line_text(out, "\\");
             line_bytes(out, at, 1);
-        } else if (*at < 0x20 || *at == 0x7F) {
+        } else if (event_is_control(at)) {
             char code[8];
-            line_bytes(out, code, (size_t)snprintf(code, sizeof code, "\\u%04x", *at));
+            line_bytes(out, code, (size_t)snprintf(code, sizeof code, "\\u%04x", at[n - 1]));
         } else {
             line_bytes(out, at, n);
         }
@@ -94,7 +128,7 @@ static void write_tsv(struct lookup *lookup, uint32_t i)
         return;
     }
     line_text(out, "\t");
-    line_bytes(out, text, write_prefix(&lookup->name[lookup->asked[i].answered], answer, text));
+    put_column(out, text, write_prefix(&lookup->name[lookup->asked[i].answered], answer, text));
     line_text(out, "\t");
     line_text(out, sl_names_action_text(answer->action));
     line_text(out, "\t");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The command: a table of subcommands. */
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "device/device.h"
@@ -45,10 +46,21 @@ static int finish(int exit_status)
     return EXIT_FAILED;
 }
 
+/* A standard descriptor that is closed would be given to the first file that is opened, and what is
+ * printed would go there: one that refuses what is asked of it takes its place. */
+static bool hold_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    /* A closed pipe is a write that fails, reported with what was written, not a death. */
-    signal(SIGPIPE, SIG_IGN);
+    if (!hold_standard_descriptors())
+        return EXIT_FAILED;
     device_ask_for_queues();
     if (argc < 2) {
         print_usage(stderr);

@@ -2,6 +2,7 @@
 #include "plot.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "cli.h"
@@ -48,6 +49,7 @@ FILE *plot_begin(const char *path, unsigned width, unsigned height)
     }
     if (!can_write(path))
         return NULL;
+    signal(SIGPIPE, SIG_IGN); /* until plot_end: gnuplot may be missing, or end early */
     script = popen("gnuplot >/dev/null", "w");
     if (script == NULL) {
         cli_error("--plot '%s': gnuplot cannot be started: %s", path, strerror(errno));
@@ -66,6 +68,7 @@ bool plot_end(FILE *script, const char *path)
 {
     fputs("set output\n", script);
     const int status = pclose(script);
+    signal(SIGPIPE, SIG_DFL);
     if (status != 0)
         cli_error("--plot '%s': gnuplot failed (is it installed?)", path);
     return status == 0;

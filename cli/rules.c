@@ -168,6 +168,14 @@ static bool compile(struct sl_rules *rules, struct compiled *compiled)
     return false;
 }
 
+static bool writes_input(const struct rule_files *files, const struct compiled *compiled)
+{
+    for (size_t i = 0; compiled->path != NULL && i < files->n_paths; i++)
+        if (cli_is_input(compiled->path, files->paths[i]))
+            return true;
+    return false;
+}
+
 static bool check_options(const struct rule_files *files, const struct compiled *compiled)
 {
     if (files->n_paths == 0)
@@ -175,7 +183,7 @@ static bool check_options(const struct rule_files *files, const struct compiled 
     else if (compiled->device != NULL && compiled->path == NULL)
         cli_error("--device '%s' needs --compile", compiled->device);
     else
-        return true;
+        return !writes_input(files, compiled);
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice run: all that is switched on, over captures or an interface, in one pass. */
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -286,6 +287,26 @@ static int parse_option(struct options *options, int option, int *list, char **a
     }
 }
 
+/* Behind the colon of a sink that is emptied when it is opened. */
+static bool writes_input(const struct options *options, const char *spec)
+{
+    static const char eve[] = "eve:";
+    const char *path = spec + sizeof eve - 1;
+
+    if (strncmp(spec, eve, sizeof eve - 1) != 0)
+        return false;
+    for (size_t i = 0; i < options->source.n_paths; i++)
+        if (cli_is_input(path, options->source.paths[i]))
+            return true;
+    for (size_t i = 0; i < options->rule_files.n_paths; i++)
+        if (cli_is_input(path, options->rule_files.paths[i]))
+            return true;
+    for (int i = 0; i < options->names.tables.n; i++)
+        if (cli_is_input(path, options->names.tables.table[i].path))
+            return true;
+    return false;
+}
+
 static int check_options(struct options *options)
 {
     const bool live = options->source.interface != NULL;
@@ -311,6 +332,9 @@ static int check_options(struct options *options)
     }
     if (!redundancy_parse(&options->redundancy))
         return EXIT_FAILED;
+    for (uint32_t i = 0; i < options->findings.n_sinks; i++)
+        if (writes_input(options, options->findings.sinks[i].spec))
+            return EXIT_FAILED;
     if (options->findings.n_sinks == 0 && !options->json)
         options->findings.sinks[options->findings.n_sinks++].spec = "console";
     return 0;
@@ -522,8 +546,7 @@ static bool writes_stdout(const struct findings *findings)
 static bool writes_terminal(const struct findings *findings)
 {
     for (uint32_t i = 0; i < findings->n_sinks; i++)
-        if (strcmp(findings->sinks[i].spec, "console") == 0 ||
-            strcmp(findings->sinks[i].spec, "eve:-") == 0)
+        if (findings_is_stdout(findings->sinks[i].spec))
             return isatty(STDOUT_FILENO);
     return false;
 }
@@ -598,9 +621,18 @@ static enum sl_status run_pipeline(struct options *options, struct tables *table
             return status;
         status = sl_pipeline_run(config, stats, &diag);
     }
-    if (status != SL_OK)
+    if (status != SL_OK && !findings_reader_left(&options->findings))
         cli_diag(&diag);
     return status;
+}
+
+/* A pipe that nobody reads any more ends the command as it does others, without a word: by the
+ * signal. Until all else is complete, other sinks above all, it is a write that fails. */
+static void end_by_closed_pipes(const struct findings *findings)
+{
+    signal(SIGPIPE, SIG_DFL);
+    if (findings_reader_left(findings))
+        raise(SIGPIPE);
 }
 
 static int run(struct options *options, struct tables *tables)
@@ -662,11 +694,11 @@ static int run(struct options *options, struct tables *tables)
     if (tables->matcher != NULL)
         sl_mpm_info(tables->matcher, &report.matcher);
     FILE *out = writes_stdout(&options->findings) ? stderr : stdout;
-    (options->json ? report_json : report_text)(&report, out);
     const bool drawn = redundancy_plot(&options->redundancy);
-    if (fflush(out) != 0 || !drawn)
-        return EXIT_FAILED;
-    return status == SL_OK && complete && options->source.n_failed == 0 ? EXIT_DONE : EXIT_FAILED;
+    end_by_closed_pipes(&options->findings);
+    (options->json ? report_json : report_text)(&report, out);
+    return status == SL_OK && drawn && complete && options->source.n_failed == 0 ? EXIT_DONE
+                                                                                 : EXIT_FAILED;
 }
 
 int command_run(int argc, char **argv)
@@ -675,6 +707,7 @@ int command_run(int argc, char **argv)
     struct tables tables = {0};
     int exit_status = EXIT_FAILED;
 
+    signal(SIGPIPE, SIG_IGN); /* until end_by_closed_pipes */
     options.source.paths = calloc((size_t)argc + 1, sizeof *options.source.paths);
     if (options.source.paths != NULL && rule_files_init(&options.rule_files, argc))
         exit_status = parse_options(&options, argc, argv);

@@ -141,7 +141,7 @@ static void free_patterns(struct scan_patterns *patterns)
 }
 
 /* "10", "10K", "10M", "10G". */
-static bool read_size(const char *text, const char *option, uint64_t *size)
+static bool parse_size(const char *text, uint64_t *size)
 {
     char *end;
     unsigned shift = 0;
@@ -154,22 +154,25 @@ static bool read_size(const char *text, const char *option, uint64_t *size)
                 : tolower(*end) == 'g' ? 30
                                        : 0;
     if (!isdigit((unsigned char)text[0]) || errno != 0 || (shift == 0 && *end != '\0') ||
-        *size > (uint64_t)INT64_MAX >> shift) {
-        cli_error("--%s '%s' is no size (expected bytes, or a number with K, M or G)", option,
-                  text);
+        *size > (uint64_t)INT64_MAX >> shift)
         return false;
-    }
     *size <<= shift;
     return true;
 }
 
+static bool read_size(const char *text, const char *option, uint64_t *size)
+{
+    if (parse_size(text, size))
+        return true;
+    cli_error("--%s '%s' is no size (expected bytes, or a number with K, M or G)", option, text);
+    return false;
+}
+
 static bool read_count(const char *text, const char *option, uint64_t max, uint64_t *value)
 {
-    if (!read_size(text, option, value))
-        return false;
-    if (*value <= max)
+    if (parse_size(text, value) && *value <= max)
         return true;
-    cli_error("--%s %s is too large (at most %" PRIu64 ")", option, text, max);
+    cli_error("--%s '%s' (expected a number of at most %" PRIu64 ")", option, text, max);
     return false;
 }
 
@@ -358,6 +361,9 @@ static int scan(const struct scan_options *options, char **paths, int n_paths)
     const time_t begin = time(NULL);
     const uint64_t begin_ns = clock_ns();
 
+    for (size_t i = 0; options->compile != NULL && i < options->n_databases; i++)
+        if (cli_is_input(options->compile, options->databases[i]))
+            return EXIT_FAILED;
     enum sl_status status = sl_device_choose(&device, options->device, why, &diag);
     if (status == SL_OK)
         status = scan_open_database(options, &device, &db, &diag);

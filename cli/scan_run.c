@@ -74,7 +74,7 @@ static void hide_progress(struct job *job)
 
 static void put_line(struct job *job, const char *path, const char *text)
 {
-    char safe[PATH_MAX + 16];
+    char safe[4 * PATH_MAX];
 
     hide_progress(job);
     printf("%s: %s\n", cli_printable(path, safe, sizeof safe), text);
@@ -483,12 +483,14 @@ static void walk_list(struct scan_walk *walk, const char *list)
         walk->error(walk->user, list, strerror(errno));
         return;
     }
-    while ((n = getline(&line, &cap, file)) > 0) {
+    while ((errno = 0, n = getline(&line, &cap, file)) > 0) {
         while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
             line[--n] = '\0';
         if (n > 0)
             scan_walk_path(walk, line);
     }
+    if (!feof(file))
+        walk->error(walk->user, list, strerror(errno));
     free(line);
     if (file != stdin)
         (void)fclose(file);
@@ -658,8 +660,10 @@ bool scan_run(const struct scan_options *options, const struct sl_clamav_db *db,
         if (!good)
             cli_diag(&job->diag);
     }
-    if (job->log != NULL && fclose(job->log) != 0) {
-        cli_error("%s: cannot be written: %s", options->log, strerror(errno));
+    errno = 0;
+    if (job->log != NULL && (ferror(job->log) | fclose(job->log)) != 0) {
+        cli_error("%s: cannot be written%s%s", options->log, errno != 0 ? ": " : "",
+                  errno != 0 ? strerror(errno) : "");
         good = false;
     }
     for (int i = 0; i < ENTRIES; i++)

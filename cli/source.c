@@ -135,9 +135,11 @@ static enum sl_status open_next(struct source *source)
         const size_t index = source->next++;
         struct sl_capture *capture;
 
-        if (sl_capture_open_file(&capture, source->paths[index], (uint16_t)index, &diag) != SL_OK)
+        if (sl_capture_open_file(&capture, source->paths[index], (uint16_t)index, &diag) != SL_OK) {
+            if (atomic_load(&signal_seen)) /* a pipe that had nothing yet: no fault of its own */
+                return SL_END;
             fail_file(source, &diag);
-        else if (!hold(source, capture))
+        } else if (!hold(source, capture))
             return SL_ENOMEM;
     }
     return source->open == NULL ? SL_END : SL_OK;
@@ -157,7 +159,7 @@ bool source_open(struct source *source)
         return false;
     }
     if (source->interface == NULL)
-        return open_next(source) == SL_OK;
+        return open_next(source) == SL_OK || atomic_load(&signal_seen);
 
     if (sl_capture_open_live(&capture, source->interface, source->filter, 0, &diag) != SL_OK) {
         fail_file(source, &diag);

@@ -453,7 +453,7 @@ bool fib_study(const struct bench *bench)
         cli_error("--study %s needs a GPU (sluice devices says why there is none)", bench->study);
         return false;
     }
-    cli_error("--study '%s' is no study of names (expected lookup-latency, lookup-link, "
+    cli_error("--study '%s' is no study of fib (expected lookup-latency, lookup-link, "
               "lookup-kernel or lookup-growth)",
               bench->study);
     return false;

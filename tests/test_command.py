@@ -104,7 +104,13 @@ class Command(case.Case):
         self.assert_refused(sluice("encode", CAPTURE, out, "--device", "tpu"), "'tpu'", "cuda")
         self.assert_refused(sluice("encode", self.path("none"), out), "none", "No such file")
         self.assert_refused(sluice("encode", self.folder.name, out), "directory")
-        self.assert_refused(sluice("encode", CAPTURE, "/dev/full"), "No space left")
+        self.assertFalse(os.path.exists(out))
+        self.path("out", b"before")
+        self.assert_refused(sluice("encode", CAPTURE, out, "--sampler", "dice"), "'dice'")
+        with open(out, "rb") as file:
+            self.assertEqual(file.read(), b"before")
+        self.assert_refused(sluice("encode", CAPTURE, "/dev/full"), CAPTURE + " to /dev/full: ",
+                            "No space left")
         same = self.path("same", b"content")
         self.assert_refused(sluice("encode", same, same), "one file")
         with open(same, "rb") as file:
@@ -116,6 +122,9 @@ class Command(case.Case):
         self.assertEqual(sluice("encode", self.path("in", content), encoded).returncode, 0)
         with open(encoded, "rb") as file:
             whole = file.read()
+        self.assert_refused(sluice("decode", CAPTURE, decoded), CAPTURE, "not an encoded file",
+                            "nothing was written")
+        self.assertFalse(os.path.exists(decoded))
         self.path("decoded", b"before" * 300000)
         self.assert_refused(sluice("decode", CAPTURE, decoded), CAPTURE, "not an encoded file")
         self.assert_refused(sluice("decode", self.path("cut", whole[:100]), decoded), "frame 1 at byte")
@@ -129,7 +138,8 @@ class Command(case.Case):
             self.assert_refused(result, "damaged: frame %d at byte" % frame)
             with open(decoded, "rb") as file:
                 self.assertEqual(file.read(), content[:(frame - 1) << 18])
-        self.assert_refused(sluice("decode", encoded, "/dev/full"), "No space left")
+        self.assert_refused(sluice("decode", encoded, "/dev/full"), encoded + " to /dev/full: ",
+                            "No space left")
 
     # ---- bad captures
 
@@ -185,9 +195,19 @@ class Command(case.Case):
         odd = "é€\U0001f600".encode() + b"\x1b1\x9b2\xc2\x9b3\xff4\xc35\xe2\x82"
         rules = self.path("a.rules", b"alert " + odd + b" any any -> any any (sid:1;)\n")
         result = sluice("rules", rules)
-        self.assertIn("'é€\U0001f600?1?2??3?4?5??' is no protocol", result.stdout.decode())
+        said = "'é€\U0001f600\\x1b1\\x9b2\\xc2\\x9b3\\xff4\\xc35\\xe2\\x82' is no protocol"
+        self.assertIn(said, result.stdout.decode())
         result = sluice("run", "-r", CAPTURE, "--rules", rules)
-        self.assertIn("'é€\U0001f600?1?2??3?4?5??' is no protocol", result.stderr.decode())
+        self.assertIn(said, result.stderr.decode())
+        for arguments in (["run", "-k"], ["run", "-r", CAPTURE, "--home"], ["lookup", "--syntax"], ["scan", "--stop-batch"],
+                          ["run", "-r"], ["rules"], ["bench"], []):
+            self.assert_refused(sluice(*arguments, b"a\x1b\xc2\x9bb"), "a\\x1b\\xc2\\x9bb")
+        database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
+        odd = self.path("odd\udcff\x9b", b"hello")
+        result = sluice("scan", "-d", database, "--json", "--no-summary", odd)
+        self.assertEqual(json.loads(result.stdout)["path"], self.path("odd\\xff\x9b"))
+        result = sluice("scan", "-d", database, "--no-summary", odd)
+        self.assertEqual(result.stdout.decode(), self.path("odd\\xff\\xc2\\x9b") + ": A.UNOFFICIAL FOUND\n")
 
     # ---- compiled rules
 
@@ -477,6 +497,42 @@ class Command(case.Case):
         self.assertEqual(events(expected), events(piped))
         self.assertEqual(events(expected), events(slow))
 
+    def test_a_list_of_files_that_cannot_be_read(self):
+        database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
+        result = sluice("scan", "-d", database, "-f", self.folder.name, "--no-summary")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stdout.decode(), self.folder.name + ": Is a directory\n")
+
+    def test_outputs_are_no_inputs(self):
+        for name, content, arguments in (
+                ("a.rules", b"alert tcp any any -> any any (sid:1;)\n", ["rules", "--compile", "{}", "{}"]),
+                ("a.ndb", b"A:0:*:68656c6c6f\n", ["scan", "--compile", "{}", "-d", "{}"]),
+                ("a.txt", b"/a\t1\n", ["lookup", "--build", "{}", "--table", "{}"]),
+                ("b.rules", b"", ["run", "-r", CAPTURE, "--rules", "{}", "--alerts", "eve:{}"]),
+                ("a.pcap", b"x", ["run", "-r", "{}", "--alerts", "eve:{}"])):
+            path = self.path(name, content)
+            other = os.path.join(self.folder.name, "..", os.path.basename(self.folder.name), name)
+            paths = iter([path, other])
+            self.assert_refused(sluice(*[a.replace("{}", next(paths)) if "{}" in a else a for a in arguments]),
+                                name + ": is read, and would be written")
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), content)
+        saved, update = self.path("saved"), self.path("update", b"+/b\t2\n")
+        self.assertEqual(sluice("lookup", "--table", self.path("a.txt"), "--build", saved).returncode, 0)
+        self.assertEqual(sluice("lookup", "--table", saved, "--update", update, "--build", saved).returncode, 0)
+        self.assertEqual(sluice("lookup", "--table", saved, "/b/c").stdout, b"/b/c\t/b\tforward\t2\n")
+
+    def test_interrupt_before_a_pipe_has_anything(self):
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--json", "--metrics", "0"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertIn(b"metrics at", process.stderr.readline())
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60) # before its pipe is closed
+        summary, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors), (0, b""))
+        self.assertEqual(json.loads(summary)["packets"], 0)
+
     def test_interrupt_ends_a_pipe_with_a_summary(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen([SLUICE, "run", "-r", "-", "--json"],
@@ -595,18 +651,39 @@ class Command(case.Case):
             self.assertLess(peak - early, 500e6 if sanitized else 64e6,
                             f"{written} bytes: {early} bytes resident, later {peak}")
 
-    def test_a_closed_pipe_ends_the_run(self):
-        many = [CAPTURE] * 200
-        process = subprocess.Popen([SLUICE, "run", "-r", *many, "--rules", RULES, "--header-checks",
-                                    "--alerts", "eve:-"], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        process.stdout.readline()
-        process.stdout.close()
-        errors = process.stderr.read().decode()
-        self.assertEqual(process.wait(timeout=60), 2, errors)
-        self.assertIn("Broken pipe", errors)
-        self.assertRegex(errors, r"[0-9,]+ events were written")
-        process.stderr.close()
+    def test_a_closed_pipe_ends_quietly(self):
+        """As it ends other tools: by the signal, without a word; and other sinks hold all there was."""
+        many, eve = [CAPTURE] * 200, self.path("eve.json")
+        encoded = self.path("encoded")
+        self.assertEqual(sluice("encode", CAPTURE, encoded).returncode, 0)
+        database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
+        for arguments in (["--help"], ["run", "-r", CAPTURE], ["run", "-r", CAPTURE, "--json"],
+                          ["run", "-r", *many, "--rules", RULES, "--alerts", "eve:-"],
+                          ["run", "-r", CAPTURE, "--rules", RULES, "--alerts", "console", "--alerts", "eve:" + eve],
+                          ["rules", RULES], ["devices", "--json"], ["scan", "-d", database, CAPTURE],
+                          ["encode", CAPTURE, "-"], ["decode", encoded, "-"],
+                          ["bench", "--from", self.results("a.json", [self.row("a", 10)])]):
+            process = subprocess.Popen([SLUICE, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"", arguments)
+            self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE, arguments)
+            process.stderr.close()
+        with open(eve, "rb") as file:
+            self.assertEqual(len(file.readlines()), 18)
+
+    def test_closed_descriptors_are_nobodys(self):
+        """What is printed goes into no file that was opened instead."""
+        eve = self.path("eve.json")
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            command = f'"{SLUICE}" run -r "{CAPTURE}" --rules "{RULES}" --alerts "eve:{eve}" {closed}'
+            result = subprocess.run(["sh", "-c", command], capture_output=True, timeout=120, check=False)
+            self.assertEqual(result.returncode, 2 if ">&-" in closed.split() else 0, closed)
+            with open(eve, encoding="utf-8") as file:
+                self.assertEqual(len([json.loads(line) for line in file]), 18, closed)
+        result = subprocess.run(["sh", "-c", f'"{SLUICE}" encode "{CAPTURE}" - >&-'], capture_output=True,
+                                timeout=120, check=False)
+        self.assert_refused(result, "Bad file descriptor")
 
     def test_a_full_disk_ends_the_run(self):
         result = sluice("run", "-r", CAPTURE, "--rules", RULES, "--alerts", "eve:/dev/full")

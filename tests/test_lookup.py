@@ -62,6 +62,16 @@ class Lookup(case.Case):
         self.assertEqual(lines[3]["name"], "\\xff\"\x01")
         self.assertEqual(lines[3]["action"], "invalid")
 
+    def test_answers_cannot_control_a_terminal(self):
+        """UTF-8 stays; what is none, and C0, DEL and C1, are said in the same words as by all sinks."""
+        name = b"/\xc3\xa9\xff\x1b\x7f\xc2\x9b\x9b\tx"
+        result = lookup("--table", self.routes, "-", input=name + b"\n")
+        self.assertEqual(result.stdout, b"/\xc3\xa9\\xff\\x1b\\x7f\\xc2\\x9b\\x9b\\x09x\t-\tinvalid\t"
+                                        b"a blank or control byte is not percent-escaped\n")
+        result = lookup("--table", self.routes, "--json", "-", input=name + b"\n")
+        self.assertIn(b"\\u001b\\u007f\\u009b\\\\x9b\\u0009x", result.stdout)
+        self.assertEqual(json.loads(result.stdout)["name"], "/é\\xff\x1b\x7f\x9b\\x9b\tx")
+
     def test_names_from_a_pipe(self):
         names = b"".join(b"/com/parc/%d\n" % i for i in range(20000)) + b"\n  /com/parc \r\n/none"
         result = lookup("--table", self.routes, "-", input=names)
@@ -154,6 +164,11 @@ class Lookup(case.Case):
         good = self.path("good", b"/a\t1\n")
         result = lookup("--table", good, "--plane", "tree")
         self.assert_refused(result, "tree", "hash")
+
+    def test_what_cannot_be_saved_leaves_nothing(self):
+        os.mkdir(self.path("folder"))
+        self.assert_refused(lookup("--table", self.routes, "--build", self.path("folder")), "no regular file")
+        self.assertFalse(os.path.exists(self.path("folder.fib")))
 
     def test_too_little_memory_is_said_before(self):
         names = self.path("many", b"".join(b"/a/%d\t1\n" % i for i in range(400000)))

@@ -231,7 +231,8 @@ struct sl_redundancy_file_config {
     enum sl_device_kind kind; /* whole batches: where, */
     int device;               /* and CUDA: the device's index */
 
-    /* Called after each frame, where not NULL: bytes read and written so far. */
+    /* Called after each frame, where not NULL: bytes read and written so far. Encoding also with
+     * 0, 0, before anything is written: all that the config asks for is there. */
     void (*progress)(void *user, uint64_t bytes_in, uint64_t bytes_out);
     void *user;
 };

@@ -66,6 +66,12 @@ void new_file_write_first(struct new_file *file, const void *bytes, uint64_t len
     new_file_write(file, bytes, len);
 }
 
+void new_file_drop(struct new_file *file)
+{
+    (void)close(file->fd);
+    (void)unlink(file->beside);
+}
+
 enum sl_status new_file_end(struct new_file *file, struct sl_diag *diag)
 {
     if (file->error == 0 && fsync(file->fd) != 0)

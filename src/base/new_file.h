@@ -26,6 +26,9 @@ void new_file_write(struct new_file *file, const void *bytes, uint64_t len);
  * all else is written. */
 void new_file_write_first(struct new_file *file, const void *bytes, uint64_t len);
 
+/* Gives it up: the path has what it had. */
+void new_file_drop(struct new_file *file);
+
 /* Puts the file in its place where all went well, else removes it. SL_EIO. */
 enum sl_status new_file_end(struct new_file *file, struct sl_diag *diag);
 

@@ -168,11 +168,11 @@ static enum sl_status activate(const struct sl_capture *capture, struct sl_diag 
     const int result = pcap_activate(handle);
     if (result < 0) {
         const char *const why = pcap_geterr(handle);
-        const bool has_why = why[0] != '\0' && result != PCAP_ERROR;
+        const char *const what = result == PCAP_ERROR ? why : pcap_statustostr(result);
+        const bool has_why = why[0] != '\0' && strcmp(why, what) != 0;
 
-        return diag_set(diag, SL_EIO, capture->name, 0, "cannot capture: %s%s%s%s",
-                        result == PCAP_ERROR ? why : pcap_statustostr(result), has_why ? " (" : "",
-                        has_why ? why : "", has_why ? ")" : "");
+        return diag_set(diag, SL_EIO, capture->name, 0, "cannot capture: %s%s%s%s", what,
+                        has_why ? " (" : "", has_why ? why : "", has_why ? ")" : "");
     }
     /* libpcap's own waits may last for ever on a quiet interface. */
     if (pcap_setnonblock(handle, 1, error) != 0)

@@ -238,18 +238,14 @@ static enum sl_status write_file(struct new_file *file, struct sl_names *names, 
     return status;
 }
 
-static enum sl_status write_names(struct sl_names *names, const char *path, struct head *head,
+static enum sl_status write_names(struct sl_names *names, struct new_file *file, struct head *head,
                                   struct sl_diag *diag)
 {
-    struct new_file file;
-    enum sl_status status = new_file_create(&file, path, diag);
+    const enum sl_status status = write_file(file, names, head);
 
-    if (status != SL_OK)
-        return status;
-    status = write_file(&file, names, head);
-    if (status != SL_OK && file.error == 0) /* so that nothing takes the path */
-        file.error = status == SL_ENOMEM ? ENOMEM : EIO;
-    const enum sl_status ended = new_file_end(&file, diag);
+    if (status != SL_OK && file->error == 0) /* so that nothing takes the path */
+        file->error = status == SL_ENOMEM ? ENOMEM : EIO;
+    const enum sl_status ended = new_file_end(file, diag);
     return status == SL_OK ? ended : status;
 }
 
@@ -262,13 +258,20 @@ enum sl_status sl_names_save(struct sl_names *names, const char *path, struct sl
         return diag_set(diag, SL_EINVAL, path, 0, "a table that takes no updates cannot be saved");
     if (snprintf(fib_path, sizeof fib_path, "%s.fib", path) >= (int)sizeof fib_path)
         return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(ENAMETOOLONG));
-    enum sl_status status = names_fib_save(names, fib_path, diag);
-    if (status == SL_OK)
-        status = check_fib(fib_path, &head.fib_check, &head.fib_len, diag);
+
+    struct new_file file; /* first: where it cannot be, neither is written */
+    enum sl_status status = new_file_create(&file, path, diag);
     if (status != SL_OK)
         return status;
+    status = names_fib_save(names, fib_path, diag);
+    if (status == SL_OK)
+        status = check_fib(fib_path, &head.fib_check, &head.fib_len, diag);
+    if (status != SL_OK) {
+        new_file_drop(&file);
+        return status;
+    }
     fill_head(&head, names);
-    return write_names(names, path, &head, diag);
+    return write_names(names, &file, &head, diag);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -77,6 +77,9 @@ static enum sl_status write_file_header(struct file_encoder *e, struct sl_diag *
 
 enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag)
 {
+    if (e->config->progress != NULL)
+        e->config->progress(e->config->user, 0, 0);
+
     const enum sl_status status = write_file_header(e, diag);
 
     return status != SL_OK ? status

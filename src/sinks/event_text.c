@@ -135,6 +135,11 @@ size_t event_utf8_len(const uint8_t *text, const uint8_t *end)
     return len;
 }
 
+bool event_is_control(const uint8_t *text)
+{
+    return text[0] < 0x20 || text[0] == 0x7F || (text[0] == 0xC2 && text[1] < 0xA0);
+}
+
 void event_escape(char out[EVENT_ESCAPE_LEN], uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";

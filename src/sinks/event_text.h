@@ -42,6 +42,10 @@ enum { EVENT_ESCAPE_LEN = 4 };
 /* Bytes of the well-formed UTF-8 sequence (RFC 3629, section 4) at text, 0 where there is none. */
 size_t event_utf8_len(const uint8_t *text, const uint8_t *end);
 
+/* Whether the sequence at text, which is well-formed, is a control that terminals obey: C0, DEL, or
+ * C1 (U+0080 to U+009F, C2 80 to C2 9F). */
+bool event_is_control(const uint8_t *text);
+
 /* Writes \xNN. */
 void event_escape(char out[EVENT_ESCAPE_LEN], uint8_t byte);
 

@@ -124,8 +124,7 @@ static size_t put_special(struct line_sink *out, const uint8_t *text, const uint
         line_bytes(out, escaped, sizeof escaped);
         return 1;
     }
-    /* C1 controls, which terminals obey, are C2 80 to C2 9F. */
-    if (len == 2 && text[0] == 0xC2 && text[1] < 0xA0)
+    if (len == 2 && event_is_control(text))
         put_control(out, text[1]);
     else if (len > 1)
         line_bytes(out, text, len);
