@@ -265,7 +265,7 @@ void sl_names_reader_close(struct sl_names_reader *reader)
         reader->backend->close(reader->context);
     sl_batch_free(reader->batch);
     if (reader->pinned)
-        device_pinned_free(reader->answers, sizeof *reader->answers);
+        device_pinned_free(reader->answers);
     else
         free(reader->answers);
     free(reader);
