@@ -406,7 +406,8 @@ struct pending {
     uint32_t n_hashes;
 };
 
-void names_reclaim(struct sl_names *names)
+/* Frees what readers can no longer hold. */
+static void reclaim(struct sl_names *names)
 {
     uint64_t oldest = UINT64_MAX;
     size_t n = 0;
@@ -454,7 +455,7 @@ static enum sl_status flush(struct sl_names *names, struct pending *pending, str
     for (size_t i = 0; i < n_applied; i++)
         if (pending->old[i] != NODE_NONE)
             names->retired[names->n_retired++] = (struct names_retired){pending->old[i], epoch};
-    names_reclaim(names);
+    reclaim(names);
     pending->n = 0;
     pending->bytes_len = 0;
     return status;

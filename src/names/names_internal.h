@@ -97,15 +97,6 @@ struct names_list *names_list_add(struct sl_names *names, const char *label, con
 /* Counts and keeps an ignored line. False: no memory. */
 bool names_ignore(struct sl_names *names, uint32_t list, uint32_t line, const char *why);
 
-/* A file's bytes, mapped or read; freed by names_file_free. */
-struct names_file {
-    char *text;
-    size_t len;
-    bool mapped;
-};
-enum sl_status names_file_read(struct names_file *file, const char *path, struct sl_diag *diag);
-void names_file_free(struct names_file *file);
-
 /* ---- names_node.c ---------------------------------------------------------------------------- */
 
 enum names_change {
@@ -157,9 +148,6 @@ void names_rule_answer(const struct sl_names *names, uint32_t rule, uint32_t pre
 
 /* The highest rank that some rule has. */
 uint32_t names_highest_rank(const struct sl_names *names);
-
-/* Frees what readers can no longer hold. */
-void names_reclaim(struct sl_names *names);
 
 void names_fib_free(struct sl_names *names);
 
