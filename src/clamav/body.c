@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bodies: offsets, and hexadecimal text with wildcards (ClamAV: BodySignatureFormat). */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -710,24 +709,38 @@ static void key_of(struct clam_text hex, unsigned options, const struct clam_off
     key[1] = hash.high64;
 }
 
+/* Makes the text one of a body between two word boundaries. Returns its memory; NULL: there is
+ * none. */
+static char *bound_by_words(struct clam_text *hex)
+{
+    static const char border[3] = "(W)";
+    char *framed = malloc(hex->len + 2 * sizeof border);
+
+    if (framed == NULL)
+        return NULL;
+    memcpy(framed, border, sizeof border);
+    if (hex->len != 0)
+        memcpy(framed + sizeof border, hex->at, hex->len);
+    memcpy(framed + sizeof border + hex->len, border, sizeof border);
+    *hex = (struct clam_text){framed, hex->len + 2 * sizeof border};
+    return framed;
+}
+
 enum clam_taken clam_body_read(struct sl_clamav_set *set, struct clam_text hex, unsigned options,
                                const struct clam_offset *offset, uint32_t *pattern)
 {
     struct body body = {.set = set, .options = options};
-    uint64_t key[2];
-
     char *framed = NULL;
+    uint64_t key[2];
 
     key_of(hex, options, offset, key);
     *pattern = clam_chain_find(set, key);
     if (*pattern != CLAM_NONE)
         return CLAM_TAKEN;
     if ((options & CLAM_FULLWORD) != 0) {
-        const int len = asprintf(&framed, "(W)%.*s(W)", (int)hex.len, hex.at);
-
-        if (len < 0)
+        framed = bound_by_words(&hex);
+        if (framed == NULL)
             return CLAM_NO_MEMORY;
-        hex = (struct clam_text){framed, (size_t)len};
     }
     body.segs = clam_count(set, CLAM_A_SEGS);
     enum clam_taken taken = read_parts(&body, hex);
