@@ -52,16 +52,6 @@ struct pair {
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-static uint32_t best_seg(const struct compile *c, const struct clam_pattern *pattern)
-{
-    uint32_t best = 0;
-
-    for (uint32_t s = 1; s < pattern->n_segs; s++)
-        if (c->segs[pattern->segs + s].key_bits > c->segs[pattern->segs + best].key_bits)
-            best = s;
-    return best;
-}
-
 static bool is_fixed(const struct clam_pattern *pattern)
 {
     return pattern->offset_kind != CLAM_ANYWHERE && pattern->offset_kind != CLAM_SECTION_WHOLE &&
@@ -293,8 +283,10 @@ static bool measure_patterns(struct compile *c)
     for (size_t s = 0; s < c->n_sigs; s++)
         measure_sig(c, &c->sigs[s]);
     for (size_t p = 0; p < c->n_patterns; p++) {
-        c->best[p] = best_seg(c, &c->patterns[p]);
-        c->fixed[p] = is_fixed(&c->patterns[p]);
+        const struct clam_pattern *pattern = &c->patterns[p];
+
+        c->best[p] = clam_rarest_seg(c->segs + pattern->segs, 0, pattern->n_segs - 1);
+        c->fixed[p] = is_fixed(pattern);
     }
     return true;
 }
