@@ -493,19 +493,18 @@ static int compare_sizes(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool list_sizes(struct compile *c)
+/* Each size once, in order. */
+static void list_sizes(struct compile *c)
 {
     uint64_t *sizes = (uint64_t *)c->sizes.at;
     size_t n = 0;
 
-    if (c->sizes.n == 0)
-        return true;
-    qsort(sizes, c->sizes.n, sizeof *sizes, compare_sizes);
+    if (c->sizes.n > 0)
+        qsort(sizes, c->sizes.n, sizeof *sizes, compare_sizes);
     for (size_t i = 0; i < c->sizes.n; i++)
         if (n == 0 || sizes[n - 1] != sizes[i])
             sizes[n++] = sizes[i];
     c->sizes.n = n;
-    return true;
 }
 
 static bool take_hashes(struct compile *c)
@@ -540,7 +539,8 @@ static bool take_hashes(struct compile *c)
         c->n_hashes += all[i].purpose != CLAM_OF_ALLOWED;
     }
     free(all);
-    return list_sizes(c);
+    list_sizes(c);
+    return true;
 }
 
 /* ---- the block ------------------------------------------------------------------------------- */
