@@ -175,7 +175,7 @@ static struct sl_hit *take_hits(const struct bench_work *work, size_t n)
 static void give_hits(const struct bench_work *work, struct sl_hits *hits)
 {
     if (is_cuda(work))
-        device_pinned_free(hits->hit, (hits->cap + 1) * sizeof *hits->hit);
+        device_pinned_free(hits->hit);
     else
         free(hits->hit);
 }

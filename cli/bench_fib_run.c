@@ -142,7 +142,7 @@ static void close_lane(const struct fib_work *work, struct lane *lane)
     sl_stage_close(lane->stage);
     device_free(work->device, lane->there);
     if (on_cuda(work))
-        device_pinned_free(lane->answers.next_hop, lane->answers.cap * sizeof(uint32_t));
+        device_pinned_free(lane->answers.next_hop);
     else
         free(lane->answers.next_hop);
 }

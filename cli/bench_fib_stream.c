@@ -202,7 +202,7 @@ static void close_feeder(const struct stream *stream, struct feeder *feeder)
 
         stream->backend->close(lane->context);
         sl_batch_free(lane->owned);
-        device_pinned_free(lane->answers.next_hop, BATCH_MAX * sizeof(uint32_t));
+        device_pinned_free(lane->answers.next_hop);
     }
 }
 

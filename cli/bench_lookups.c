@@ -66,8 +66,7 @@ static void lookups_close(void *context)
         return;
     made->lookups->real->close(made->real);
     if (made->lookups->real->device == SL_DEVICE_CUDA)
-        device_pinned_free(made->answers.next_hop,
-                           made->answers.cap * sizeof *made->answers.next_hop);
+        device_pinned_free(made->answers.next_hop);
     else
         free(made->answers.next_hop);
     free(made);

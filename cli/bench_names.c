@@ -14,7 +14,6 @@ enum {
     HOPS = 251,
     SEED = 20130401,
     LINE_MAX_LEN = 4096,
-    LABELS_MAX = 64, /* of a generated or recombined name */
     PATH_LEN = 40,   /* bytes of a path, at most */
     WOVEN_LEN = 256, /* bytes that an interwoven name takes, at most: the longest of 32 */
     NAME_TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64,

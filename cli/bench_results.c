@@ -185,18 +185,28 @@ json_t *bench_results_load(const char *path)
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-struct bench_change bench_results_judge(const json_t *then, const json_t *now)
+enum change_kind { SAME, SLOWER, FASTER };
+
+struct change {
+    enum change_kind kind;
+    double percent; /* of the medians, from then to now */
+    double noise;   /* percent: what a change must exceed to count */
+};
+
+/* A change counts where the medians differ by more than the middle halves of both rows' runs are
+ * wide together, and by more than 2 %. */
+static struct change judge(const json_t *then, const json_t *now)
 {
     const double before = bench_number_of(then, "median"), after = bench_number_of(now, "median");
     const double wide = bench_number_of(then, "q3") - bench_number_of(then, "q1") +
                         bench_number_of(now, "q3") - bench_number_of(now, "q1");
-    struct bench_change change = {.percent = (after - before) / before * 100,
-                                  .noise = wide / before * 100};
+    struct change change = {.percent = (after - before) / before * 100,
+                            .noise = wide / before * 100};
 
     if (change.noise < least_change)
         change.noise = least_change;
     if (fabs(change.percent) > change.noise)
-        change.kind = change.percent < 0 ? BENCH_SLOWER : BENCH_FASTER;
+        change.kind = change.percent < 0 ? SLOWER : FASTER;
     return change;
 }
 
@@ -218,7 +228,9 @@ static size_t differ(const json_t *then, const json_t *now, const char *name, ch
     return n < 0 ? 0 : (size_t)n < why_len ? (size_t)n : why_len - 1;
 }
 
-size_t bench_results_differ(const json_t *then, const json_t *now, char *why, size_t why_len)
+/* Why figures of two machines cannot be judged: what differs, as "cores: 2 then, 16 now". Returns
+ * the number of characters, 0 where nothing does. */
+static size_t machines_differ(const json_t *then, const json_t *now, char *why, size_t why_len)
 {
     static const char *const names[] = {"cpu", "level", "cores", "gpu", NULL};
     size_t len = 0;
@@ -232,7 +244,8 @@ size_t bench_results_differ(const json_t *then, const json_t *now, char *why, si
     return len;
 }
 
-const json_t *bench_results_find(const json_t *results, const json_t *row)
+/* The row of the same bench and variant, or NULL. */
+static const json_t *find_row(const json_t *results, const json_t *row)
 {
     const json_t *rows = json_object_get(results, "rows");
 
@@ -286,7 +299,7 @@ static void print_missing(const struct comparison *comparison, const char *kind,
 static void print_change(struct comparison *comparison, const json_t *then, const json_t *now)
 {
     static const char *const kinds[] = {"same", "slower", "faster"};
-    const struct bench_change change = bench_results_judge(then, now);
+    const struct change change = judge(then, now);
     const char *kind = comparison->elsewhere ? "differs" : kinds[change.kind];
 
     if (comparison->json) {
@@ -297,8 +310,8 @@ static void print_change(struct comparison *comparison, const json_t *then, cons
                              "percent", change.percent, "noise_percent", change.noise));
         return;
     }
-    comparison->n_same += !comparison->elsewhere && change.kind == BENCH_SAME;
-    if (comparison->elsewhere || change.kind != BENCH_SAME)
+    comparison->n_same += !comparison->elsewhere && change.kind == SAME;
+    if (comparison->elsewhere || change.kind != SAME)
         printf("  %-8s %-18s %-34s %9.3f -> %.3f %s  %+.1f %% (noise %.1f %%)\n", kind,
                bench_text_of(now, "bench"), bench_text_of(now, "variant"),
                bench_number_of(then, "median"), bench_number_of(now, "median"),
@@ -352,10 +365,10 @@ void bench_results_compare(const json_t *then, const json_t *now, const char *pa
     struct comparison comparison = {.path = path, .json = json};
     char why[512];
 
-    comparison.elsewhere = bench_results_differ(then, now, why, sizeof why) != 0;
+    comparison.elsewhere = machines_differ(then, now, why, sizeof why) != 0;
     print_heading(&comparison, then, now, why);
     for (size_t i = 0; i < json_array_size(after); i++) {
-        const json_t *row = json_array_get(after, i), *other = bench_results_find(then, row);
+        const json_t *row = json_array_get(after, i), *other = find_row(then, row);
 
         if (other != NULL)
             compare_row(&comparison, other, row);
@@ -365,7 +378,7 @@ void bench_results_compare(const json_t *then, const json_t *now, const char *pa
     for (size_t i = 0; i < json_array_size(before); i++) {
         const json_t *row = json_array_get(before, i);
 
-        if (bench_results_find(now, row) == NULL)
+        if (find_row(now, row) == NULL)
             print_missing(&comparison, "gone", row, "in the file alone");
     }
     if (!json && !comparison.elsewhere)

@@ -38,25 +38,6 @@ bool bench_results_writable(const char *path);
 /* False: said. */
 bool bench_results_save(const json_t *results, const char *path);
 
-enum bench_change_kind { BENCH_SAME, BENCH_SLOWER, BENCH_FASTER };
-
-struct bench_change {
-    enum bench_change_kind kind;
-    double percent; /* of the medians, from then to now */
-    double noise;   /* percent: what a change must exceed to count */
-};
-
-/* A change counts where the medians differ by more than the middle halves of both rows' runs are
- * wide together, and by more than 2 %. */
-struct bench_change bench_results_judge(const json_t *then, const json_t *now);
-
-/* Why figures of two machines cannot be judged: what differs, as "cores: 2 then, 16 now". Returns
- * the number of characters, 0 where nothing does. */
-size_t bench_results_differ(const json_t *then, const json_t *now, char *why, size_t why_len);
-
-/* The row of the same bench and variant, or NULL. */
-const json_t *bench_results_find(const json_t *results, const json_t *row);
-
 /* Prints what became slower or faster since `then`, and what is in one of the two alone. */
 void bench_results_compare(const json_t *then, const json_t *now, const char *path, bool json);
 

@@ -278,8 +278,6 @@ static bool look_up(struct sl_names *names, const struct options *options)
     }
     memset(lookup, 0, offsetof(struct lookup, asked));
     lookup->n_asked = lookup->n_names = lookup->bytes_len = 0;
-    lookup->n_looked_up = lookup->n_bad = 0;
-    memset(lookup->n_actions, 0, sizeof lookup->n_actions);
     lookup->names = names;
     lookup->syntax = options->syntax;
     lookup->json = options->json;

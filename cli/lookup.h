@@ -34,9 +34,6 @@ struct lookup {
     uint32_t n_names;
     uint8_t bytes[LOOKUP_BYTES];
     uint32_t bytes_len;
-
-    uint64_t n_looked_up, n_bad;
-    uint64_t n_actions[SL_N_NAMES_ACTIONS];
 };
 
 /* Takes one more name; a full batch is answered first. */

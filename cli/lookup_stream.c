@@ -79,10 +79,6 @@ enum sl_status lookup_flush(struct lookup *lookup)
         return status;
     }
     lookup_write(lookup);
-    lookup->n_looked_up += lookup->n_names;
-    lookup->n_bad += lookup->n_asked - lookup->n_names;
-    for (uint32_t i = 0; i < lookup->n_names; i++)
-        lookup->n_actions[lookup->answer[i].action]++;
     forget(lookup);
     return lookup->out->error == 0 ? SL_OK : SL_EIO;
 }

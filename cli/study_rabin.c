@@ -47,8 +47,9 @@ uint32_t rabin_packet_fill(void *user, uint8_t *bytes)
     return len;
 }
 
-bool rabin_packets_on_gpu(const struct rabin_study *rabin, struct rabin_packets *packets,
-                          uint32_t n, bool buckets, struct bench_data *data)
+/* A batch on the GPU. False: said. In any case to be unloaded. */
+static bool packets_on_gpu(const struct rabin_study *rabin, struct rabin_packets *packets,
+                           uint32_t n, bool buckets, struct bench_data *data)
 {
     const struct bench_items items = {.n_batches = 1,
                                       .n = n,
@@ -118,7 +119,7 @@ static bool print_forms(const struct rabin_study *rabin, const struct forms *for
     struct study_row row = {.note = ""};
     struct mpm_judge judge = {0};
     struct bench_data data = {0};
-    bool good = rabin_packets_on_gpu(rabin, &packets, n, false, &data);
+    bool good = packets_on_gpu(rabin, &packets, n, false, &data);
 
     study_number(&row, "packets", n, 0);
     study_text(&row, "bytes", sizes->text);
@@ -271,10 +272,9 @@ bool study_optimisations(struct study *study)
     study_say(study, "Figure 4b, a GTX 780, one stream, 16 K packets of uniform sizes: what each "
                      "optimisation gives beside all others.\n"
                      "Here: payloads of 100 to 1,460 bytes, GB/s of payload.");
-    good =
-        good && bench_fill(&optimised.pinned, &items) &&
-        rabin_packets_on_gpu(&rabin, &packets, RABIN_PAPER_PACKETS, false, &optimised.small) &&
-        rabin_packets_on_gpu(&rabin, &packets, 16 * RABIN_PAPER_PACKETS, false, &optimised.large);
+    good = good && bench_fill(&optimised.pinned, &items) &&
+           packets_on_gpu(&rabin, &packets, RABIN_PAPER_PACKETS, false, &optimised.small) &&
+           packets_on_gpu(&rabin, &packets, 16 * RABIN_PAPER_PACKETS, false, &optimised.large);
     for (int i = 0; i < N_OPTIMISATIONS && good; i++)
         good = print_optimisation(&optimised, &optimisations[i]);
     bench_unload(&optimised.pinned);

@@ -31,10 +31,6 @@ struct rabin_packets {
 
 uint32_t rabin_packet_fill(void *user, uint8_t *bytes);
 
-/* A batch on the GPU. False: said. In any case to be unloaded. */
-bool rabin_packets_on_gpu(const struct rabin_study *rabin, struct rabin_packets *packets,
-                          uint32_t n, bool buckets, struct bench_data *data);
-
 /* How a backend runs: */
 struct rabin_way {
     const char *backend;

@@ -383,7 +383,7 @@ static void check_room(const struct run_test *test, uint32_t n, size_t cap, bool
     check_run(&hits, 0, n, n_kept);
     assert_memory_equal(&hits.hit[cap], &guard, sizeof guard);
     if (pinned)
-        device_pinned_free(hits.hit, len);
+        device_pinned_free(hits.hit);
     else
         free(hits.hit);
 }

@@ -15,7 +15,6 @@ _Static_assert(sizeof(struct sl_origin) == 48, "origins fill three quarters of a
  * pinning them is four calls; the origins stay on the host. */
 struct owned_batch {
     struct sl_batch batch;
-    size_t arena_len, payload_len, overlap_len, packet_len;
     bool pinned;
 };
 
@@ -28,10 +27,10 @@ static void *take(const struct owned_batch *owned, size_t len)
     return posix_memalign(&memory, 64, len) == 0 ? memory : NULL;
 }
 
-static void give(const struct owned_batch *owned, void *memory, size_t len)
+static void give(const struct owned_batch *owned, void *memory)
 {
     if (owned->pinned)
-        device_pinned_free(memory, len);
+        device_pinned_free(memory);
     else
         free(memory);
 }
@@ -40,23 +39,20 @@ static bool take_memory(struct owned_batch *owned, uint32_t arena_len, uint32_t 
 {
     struct sl_batch *batch = &owned->batch;
 
-    owned->arena_len =
+    const size_t len =
         owned->pinned ? columns_room(arena_len, max_items) : (size_t)arena_len + SL_BATCH_SLACK;
-    owned->payload_len = max_items * sizeof *batch->payload;
-    owned->overlap_len = max_items * sizeof *batch->overlap;
-    owned->packet_len = max_items * sizeof *batch->packet;
 
-    batch->bytes = (uint8_t *)take(owned, owned->arena_len);
-    batch->payload = (struct sl_span *)take(owned, owned->payload_len);
-    batch->overlap = (uint16_t *)take(owned, owned->overlap_len);
-    batch->packet = (struct sl_packet *)take(owned, owned->packet_len);
+    batch->bytes = (uint8_t *)take(owned, len);
+    batch->payload = (struct sl_span *)take(owned, max_items * sizeof *batch->payload);
+    batch->overlap = (uint16_t *)take(owned, max_items * sizeof *batch->overlap);
+    batch->packet = (struct sl_packet *)take(owned, max_items * sizeof *batch->packet);
     batch->origin = (struct sl_origin *)calloc(max_items, sizeof *batch->origin);
     if (batch->bytes == NULL || batch->payload == NULL || batch->overlap == NULL ||
         batch->packet == NULL || batch->origin == NULL)
         return false;
     if (owned->pinned) {
         batch->room = batch->bytes;
-        batch->room_len = owned->arena_len;
+        batch->room_len = len;
     }
     /* The slack is read, not trusted; defined bytes keep such reads reproducible. */
     memset(batch->bytes + arena_len, 0, SL_BATCH_SLACK);
@@ -99,10 +95,10 @@ void sl_batch_free(struct sl_batch *batch)
 
     if (owned == NULL)
         return;
-    give(owned, batch->bytes, owned->arena_len);
-    give(owned, batch->payload, owned->payload_len);
-    give(owned, batch->overlap, owned->overlap_len);
-    give(owned, batch->packet, owned->packet_len);
+    give(owned, batch->bytes);
+    give(owned, batch->payload);
+    give(owned, batch->overlap);
+    give(owned, batch->packet);
     free(batch->origin);
     free(owned);
 }

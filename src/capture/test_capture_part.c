@@ -8,7 +8,6 @@
 
 enum {
     HEADER = 24,
-    RECORD = 16,
     TAIL = HEADER + SL_CAPTURE_PACKET_MAX,
     ROOM = 300000, /* bytes of a part */
     ARENA = ROOM + TAIL,

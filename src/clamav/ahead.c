@@ -3,22 +3,11 @@
  * can be looked for together, then for what they ask for when those are known. */
 #include "clamav/match.h"
 
-/* The segment with the rarest literal. */
-static uint32_t rarest_seg(const struct clam_seg *segs, uint32_t n)
-{
-    uint32_t best = 0;
-
-    for (uint32_t s = 1; s < n; s++)
-        if (segs[s].key_bits > segs[best].key_bits)
-            best = s;
-    return best;
-}
-
 bool clam_match_defer(struct clam_match *match, uint32_t number)
 {
     const struct clam_pattern *pattern = &match->patterns[number];
     const struct clam_seg *segs = match->segs + pattern->segs;
-    const uint32_t seg = rarest_seg(segs, pattern->n_segs);
+    const uint32_t seg = clam_rarest_seg(segs, 0, pattern->n_segs - 1);
     struct clam_ahead *ahead = match->ahead;
 
     if (ahead == NULL)

@@ -5,6 +5,7 @@
 #ifndef CLAMAV_BLOCK_H
 #define CLAMAV_BLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Target types (ClamAV: FileTypes). A signature's target is one of them, an object has GENERIC and
@@ -28,6 +29,12 @@ enum clam_target {
     CLAM_TARGETS
 };
 
+/* Whether files of this type have an entry point and sections. */
+static inline bool clam_is_executable(uint8_t target)
+{
+    return target == CLAM_PE || target == CLAM_ELF || target == CLAM_MACHO;
+}
+
 enum { CLAM_NONE = 0xFFFFFFFFu, CLAM_UNBOUNDED = 0xFFFFFFFFu, CLAM_SUBS_MAX = 64 };
 
 enum clam_elem_kind {
@@ -45,6 +52,31 @@ enum clam_elem_kind {
     CLAM_RIGHT_WIDE,
     CLAM_ELEM_KINDS
 };
+
+/* Which side of a word a byte may stand at, by ClamAV's table: 1 before it, 2 behind it, 3 both. */
+static inline unsigned clam_word_side(uint8_t byte)
+{
+    switch (byte) {
+    case ' ':
+    case '-':
+    case '/':
+    case '_':
+        return 3;
+    case '\n':
+    case '\r':
+    case '"':
+    case '\'':
+    case '=':
+    case '>':
+        return 2;
+    case '.':
+    case '<':
+    case '@':
+        return 1;
+    default:
+        return 0;
+    }
+}
 
 /* A check at `at` bytes from the segment's first. */
 struct clam_elem {
@@ -77,6 +109,19 @@ struct clam_seg {
     float key_bits;    /* how rare: -log2 of the chance to meet it at a place */
 };
 
+/* Of the segments from first to last the one with the rarest literal; the first, where none has
+ * one.
+ */
+static inline uint32_t clam_rarest_seg(const struct clam_seg *segs, uint32_t first, uint32_t last)
+{
+    uint32_t best = first;
+
+    for (uint32_t s = first + 1; s <= last; s++)
+        if (segs[s].key_bits > segs[best].key_bits)
+            best = s;
+    return best;
+}
+
 enum clam_offset_kind {
     CLAM_ANYWHERE,
     CLAM_ABSOLUTE,
@@ -102,7 +147,7 @@ struct clam_pattern {
     uint32_t count_max;    /* the highest count that an expression asks about */
 };
 
-enum { CLAM_SUB_BODY, CLAM_SUB_PCRE, CLAM_SUB_KINDS };
+enum { CLAM_SUB_BODY, CLAM_SUB_PCRE };
 
 /* A subsignature: a body in one or two variants (ascii, wide), or a PCRE. */
 struct clam_sub {
@@ -164,7 +209,7 @@ static const uint32_t clam_hash_len[CLAM_HASHES] = {16, 20, 32};
 
 #define CLAM_ANY_SIZE UINT64_MAX
 
-/* A hash signature; sorted by kind, purpose, size and digest. */
+/* A hash signature; sorted by purpose, kind, size and digest. */
 struct clam_hash {
     uint64_t size; /* bytes, or CLAM_ANY_SIZE */
     uint8_t digest[32];

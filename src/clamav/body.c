@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bodies: offsets, and hexadecimal text with wildcards (ClamAV: BodySignatureFormat). */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -19,11 +18,6 @@ enum {
 };
 
 /* ---- offsets --------------------------------------------------------------------------------- */
-
-static bool is_executable(uint8_t target)
-{
-    return target == CLAM_PE || target == CLAM_ELF || target == CLAM_MACHO;
-}
 
 static bool begins(struct clam_text text, const char *word)
 {
@@ -92,7 +86,7 @@ enum clam_taken clam_offset_read(struct sl_clamav_set *set, struct clam_text tex
     if (!good)
         return clam_bad(set, "'%.*s' is no offset", (int)(place.len < 64 ? place.len : 64),
                         place.at);
-    if (offset->kind >= CLAM_EP_PLUS && !is_executable(target))
+    if (offset->kind >= CLAM_EP_PLUS && !clam_is_executable(target))
         return clam_bad(set, "offset '%.*s' needs target 1, 6 or 9 (PE, ELF, Mach-O)",
                         (int)(place.len < 64 ? place.len : 64), place.at);
     return CLAM_TAKEN;
@@ -437,13 +431,6 @@ static enum clam_taken put_alternates(struct body *body, uint32_t first, bool ne
     return add_extra(body, elem);
 }
 
-/* Word boundaries of ClamAV: 1 before a word, 2 behind one, 3 both. */
-static const struct {
-    char byte;
-    uint8_t side;
-} boundaries[] = {{'\n', 2}, {'\r', 2}, {' ', 3}, {'"', 2}, {'\'', 2}, {'-', 3}, {'.', 1},
-                  {'/', 3},  {'<', 1},  {'=', 2}, {'>', 2}, {'@', 1},  {'_', 3}};
-
 static enum clam_taken add_single(struct body *body, uint8_t value)
 {
     char text[3];
@@ -468,11 +455,9 @@ static enum clam_taken put_class(struct body *body, char class, bool negated)
     if (class == 'L' && negated)
         return clam_skip(body->set, "!(L) inside a body is not supported");
     for (int byte = 0; byte < 256 && taken == CLAM_TAKEN; byte++)
-        if (class == 'W' && !isalnum(byte))
+        if ((class == 'W' && !isalnum(byte)) ||
+            (class == 'B' && clam_word_side((uint8_t)byte) != 0))
             taken = add_single(body, (uint8_t)byte);
-    for (size_t i = 0; i < sizeof boundaries / sizeof *boundaries && taken == CLAM_TAKEN; i++)
-        if (class == 'B')
-            taken = add_single(body, (uint8_t)boundaries[i].byte);
     if (class == 'L') {
         body->options = 0;
         taken = read_alternate(body, (struct clam_text){"0a", 2});
@@ -710,24 +695,38 @@ static void key_of(struct clam_text hex, unsigned options, const struct clam_off
     key[1] = hash.high64;
 }
 
+/* Makes the text one of a body between two word boundaries. Returns its memory; NULL: there is
+ * none. */
+static char *bound_by_words(struct clam_text *hex)
+{
+    static const char border[3] = "(W)";
+    char *framed = malloc(hex->len + 2 * sizeof border);
+
+    if (framed == NULL)
+        return NULL;
+    memcpy(framed, border, sizeof border);
+    if (hex->len != 0)
+        memcpy(framed + sizeof border, hex->at, hex->len);
+    memcpy(framed + sizeof border + hex->len, border, sizeof border);
+    *hex = (struct clam_text){framed, hex->len + 2 * sizeof border};
+    return framed;
+}
+
 enum clam_taken clam_body_read(struct sl_clamav_set *set, struct clam_text hex, unsigned options,
                                const struct clam_offset *offset, uint32_t *pattern)
 {
     struct body body = {.set = set, .options = options};
-    uint64_t key[2];
-
     char *framed = NULL;
+    uint64_t key[2];
 
     key_of(hex, options, offset, key);
     *pattern = clam_chain_find(set, key);
     if (*pattern != CLAM_NONE)
         return CLAM_TAKEN;
     if ((options & CLAM_FULLWORD) != 0) {
-        const int len = asprintf(&framed, "(W)%.*s(W)", (int)hex.len, hex.at);
-
-        if (len < 0)
+        framed = bound_by_words(&hex);
+        if (framed == NULL)
             return CLAM_NO_MEMORY;
-        hex = (struct clam_text){framed, (size_t)len};
     }
     body.segs = clam_count(set, CLAM_A_SEGS);
     enum clam_taken taken = read_parts(&body, hex);

@@ -231,8 +231,9 @@ static bool offset_range(const char *offset, size_t len, const struct ref_layout
     return *from >= 0;
 }
 
-unsigned ref_count(const char *hex, const char *options, const char *offset, const uint8_t *bytes,
-                   size_t len, const struct ref_layout *layout)
+/* How many places the body's last part begins at, over all its matches. */
+static unsigned count_places(const char *hex, const char *options, const char *offset,
+                             const uint8_t *bytes, size_t len, const struct ref_layout *layout)
 {
     char framed[REF_MAX];
     static uint8_t begins[REF_BYTES_MAX];
@@ -269,7 +270,7 @@ bool ref_ndb(const char *line, const uint8_t *bytes, size_t len, const struct re
 
     if (sscanf(line, "%65535[^:]:%d:%65535[^:]:%65535[^:\n]", name, &target, offset, hex) != 4)
         return false;
-    return ref_count(hex, "", offset, bytes, len, layout) > 0;
+    return count_places(hex, "", offset, bytes, len, layout) > 0;
 }
 
 /* ---- expressions ----------------------------------------------------------------------------- */
@@ -369,7 +370,8 @@ bool ref_ldb(const char *line, const uint8_t *bytes, size_t len, const struct re
             offset = fields[i];
             hex = colon + 1;
         }
-        counts[i - 3] = ref_count(hex, options != NULL ? options : "", offset, bytes, len, layout);
+        counts[i - 3] =
+            count_places(hex, options != NULL ? options : "", offset, bytes, len, layout);
     }
     const char *at = fields[2];
     const bool holds = expression(&at, counts).holds;

@@ -18,8 +18,4 @@ struct ref_layout {
 bool ref_ndb(const char *line, const uint8_t *bytes, size_t len, const struct ref_layout *layout);
 bool ref_ldb(const char *line, const uint8_t *bytes, size_t len, const struct ref_layout *layout);
 
-/* How many places the body's last part begins at, over all its matches. */
-unsigned ref_count(const char *hex, const char *options, const char *offset, const uint8_t *bytes,
-                   size_t len, const struct ref_layout *layout);
-
 #endif

@@ -52,16 +52,6 @@ struct pair {
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-static uint32_t best_seg(const struct compile *c, const struct clam_pattern *pattern)
-{
-    uint32_t best = 0;
-
-    for (uint32_t s = 1; s < pattern->n_segs; s++)
-        if (c->segs[pattern->segs + s].key_bits > c->segs[pattern->segs + best].key_bits)
-            best = s;
-    return best;
-}
-
 static bool is_fixed(const struct clam_pattern *pattern)
 {
     return pattern->offset_kind != CLAM_ANYWHERE && pattern->offset_kind != CLAM_SECTION_WHOLE &&
@@ -293,8 +283,10 @@ static bool measure_patterns(struct compile *c)
     for (size_t s = 0; s < c->n_sigs; s++)
         measure_sig(c, &c->sigs[s]);
     for (size_t p = 0; p < c->n_patterns; p++) {
-        c->best[p] = best_seg(c, &c->patterns[p]);
-        c->fixed[p] = is_fixed(&c->patterns[p]);
+        const struct clam_pattern *pattern = &c->patterns[p];
+
+        c->best[p] = clam_rarest_seg(c->segs + pattern->segs, 0, pattern->n_segs - 1);
+        c->fixed[p] = is_fixed(pattern);
     }
     return true;
 }
@@ -501,19 +493,18 @@ static int compare_sizes(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool list_sizes(struct compile *c)
+/* Each size once, in order. */
+static void list_sizes(struct compile *c)
 {
     uint64_t *sizes = (uint64_t *)c->sizes.at;
     size_t n = 0;
 
-    if (c->sizes.n == 0)
-        return true;
-    qsort(sizes, c->sizes.n, sizeof *sizes, compare_sizes);
+    if (c->sizes.n > 0)
+        qsort(sizes, c->sizes.n, sizeof *sizes, compare_sizes);
     for (size_t i = 0; i < c->sizes.n; i++)
         if (n == 0 || sizes[n - 1] != sizes[i])
             sizes[n++] = sizes[i];
     c->sizes.n = n;
-    return true;
 }
 
 static bool take_hashes(struct compile *c)
@@ -548,7 +539,8 @@ static bool take_hashes(struct compile *c)
         c->n_hashes += all[i].purpose != CLAM_OF_ALLOWED;
     }
     free(all);
-    return list_sizes(c);
+    list_sizes(c);
+    return true;
 }
 
 /* ---- the block ------------------------------------------------------------------------------- */

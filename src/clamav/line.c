@@ -360,8 +360,7 @@ static enum clam_taken read_description(struct sl_clamav_set *set, struct clam_t
         return clam_bad(set, "the target description has no Target");
     const bool wants_header = sig->ep_min > 0 || sig->ep_max != UINT32_MAX || sig->nos_min > 0 ||
                               sig->nos_max != UINT32_MAX;
-    if (taken == CLAM_TAKEN && wants_header && sig->target != CLAM_PE && sig->target != CLAM_ELF &&
-        sig->target != CLAM_MACHO)
+    if (taken == CLAM_TAKEN && wants_header && !clam_is_executable(sig->target))
         return clam_bad(set, "EntryPoint and NumberOfSections need target 1, 6 or 9");
     return taken;
 }

@@ -86,7 +86,8 @@ static uint32_t run(struct clam_match *match, const pcre2_code *code, uint32_t o
     return n;
 }
 
-uint32_t clam_pcre_count(struct clam_match *match, uint32_t number, uint32_t max)
+/* How often a PCRE matches, up to max. */
+static uint32_t count_pcre(struct clam_match *match, uint32_t number, uint32_t max)
 {
     const struct clam_pcre *pcre = &match->pcres[number];
     struct clam_object *object = match->object;
@@ -142,7 +143,7 @@ static uint32_t count_sub(struct clam_match *match, const struct clam_sig *sig, 
         if (!evaluate(match, sig, match->pcres[sub->first].node, sig->count_max, &tally))
             return 0;
         if (match->ahead == NULL)
-            return clam_pcre_count(match, sub->first, max);
+            return count_pcre(match, sub->first, max);
         return 0;
     }
     for (uint32_t i = 0; i < sub->n && n < max; i++)

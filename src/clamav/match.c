@@ -161,31 +161,6 @@ static bool one_of(const struct clam_match *match, const struct clam_elem *elem,
     return false;
 }
 
-/* Which side of a word a byte may stand at, by ClamAV's table: 1 before it, 2 behind it. */
-static unsigned side_of(uint8_t byte)
-{
-    switch (byte) {
-    case ' ':
-    case '-':
-    case '/':
-    case '_':
-        return 3;
-    case '\n':
-    case '\r':
-    case '"':
-    case '\'':
-    case '=':
-    case '>':
-        return 2;
-    case '.':
-    case '<':
-    case '@':
-        return 1;
-    default:
-        return 0;
-    }
-}
-
 /* A border before `at` or behind it; nothing of it is part of the match. */
 static bool border_holds(struct clam_match *match, uint8_t kind, uint64_t at)
 {
@@ -199,9 +174,9 @@ static bool border_holds(struct clam_match *match, uint8_t kind, uint64_t at)
         return true;
     switch (kind) {
     case CLAM_LEFT_B:
-        return (side_of(byte) & 1) != 0;
+        return (clam_word_side(byte) & 1) != 0;
     case CLAM_RIGHT_B:
-        return (side_of(byte) & 2) != 0;
+        return (clam_word_side(byte) & 2) != 0;
     case CLAM_LEFT_L:
         return byte == '\n';
     case CLAM_RIGHT_L:
@@ -436,22 +411,11 @@ static uint32_t group_end(const struct clam_match *match, const struct clam_patt
     return b;
 }
 
-/* The segment whose literal is the rarest; the first, where none has one. */
-static uint32_t choose_driver(const struct clam_seg *segs, uint32_t a, uint32_t b)
-{
-    uint32_t driver = a;
-
-    for (uint32_t j = a + 1; j <= b; j++)
-        if (segs[j].key_bits > segs[driver].key_bits)
-            driver = j;
-    return driver;
-}
-
 /* The least end of the group a..b that begins in [from, to], or some end where `any`. */
 static uint64_t group_find(struct clam_match *match, const struct clam_seg *segs, uint32_t a,
                            uint32_t b, uint64_t from, uint64_t to, bool any)
 {
-    const uint32_t driver = choose_driver(segs, a, b);
+    const uint32_t driver = clam_rarest_seg(segs, a, b);
     uint64_t near = 0, far = 0, tail = segs[driver].len, best = NOWHERE;
 
     for (uint32_t j = a; j < driver; j++) {
@@ -482,11 +446,6 @@ static uint64_t group_find(struct clam_match *match, const struct clam_seg *segs
 }
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
-
-static bool is_executable(uint8_t target)
-{
-    return target == CLAM_PE || target == CLAM_ELF || target == CLAM_MACHO;
-}
 
 static bool exe_range(const struct clam_exe *exe, uint32_t kind, uint32_t section, uint32_t offset,
                       uint64_t *from, uint64_t *len)
@@ -523,13 +482,13 @@ bool clam_match_range(const struct clam_match *match, uint32_t kind, uint32_t se
         return true;
     *from = object->origin + offset;
     if (kind != CLAM_ABSOLUTE) {
-        if (is_executable(object->target) && !object->exe->good)
+        if (clam_is_executable(object->target) && !object->exe->good)
             return false;
         if (kind == CLAM_EOF_MINUS) {
             if (offset > object->len)
                 return false;
             *from = object->len - offset;
-        } else if (!is_executable(object->target) ||
+        } else if (!clam_is_executable(object->target) ||
                    !exe_range(object->exe, kind, section, offset, from, &len)) {
             return false;
         }

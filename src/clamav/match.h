@@ -112,8 +112,6 @@ bool clam_match_applies(const struct clam_match *match, uint32_t number);
 bool clam_match_range(const struct clam_match *match, uint32_t kind, uint32_t section,
                       uint32_t offset, uint32_t shift, uint64_t *from, uint64_t *to);
 
-/* How often a PCRE matches, up to max. */
-uint32_t clam_pcre_count(struct clam_match *match, uint32_t number, uint32_t max);
 void clam_pcres_free(struct clam_pcres *pcres, size_t n);
 
 #endif

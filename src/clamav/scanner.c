@@ -564,21 +564,6 @@ enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner)
     return status;
 }
 
-/* An item of `len` bytes that lie at the arena's end. */
-static uint32_t add_item(struct sl_batch *batch, uint32_t len, uint16_t overlap)
-{
-    const uint32_t item = batch->n_items++;
-    const uint32_t end = batch->bytes_len + len;
-    const uint32_t aligned = (end + SL_BATCH_ALIGN - 1) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
-
-    memset(batch->bytes + end, 0, aligned - end);
-    batch->payload[item] = (struct sl_span){batch->bytes_len, len};
-    batch->overlap[item] = overlap;
-    batch->has_overlap |= overlap != 0;
-    batch->bytes_len = aligned;
-    return item;
-}
-
 /* Reads up to len bytes; what cannot be read is noted. Returns the bytes read. */
 static size_t read_source(struct source *source, uint64_t at, uint8_t *to, size_t len)
 {
@@ -618,7 +603,7 @@ static enum sl_status add_small(struct sl_clamav_scanner *scanner, struct source
                                  (size_t)source->queued.len);
     if (n < source->queued.len) /* it shrank: what is there is scanned */
         source->queued.len = source->queued.full_len = n;
-    flight->queue[add_item(flight->batch, (uint32_t)n, 0)] = source->queued;
+    flight->queue[sl_batch_append(flight->batch, (uint32_t)n, 0)] = source->queued;
     return SL_OK;
 }
 
@@ -635,7 +620,7 @@ static void fill_piece(struct clam_flight *flight, struct source *source, uint64
     const size_t n = read_source(source, begin, flight->batch->bytes, (size_t)len);
     if (source->bytes == NULL) /* the next piece, while this one is scanned */
         (void)posix_fadvise(source->fd, (off_t)(begin + len), (off_t)len, POSIX_FADV_WILLNEED);
-    (void)add_item(flight->batch, (uint32_t)n, n >= overlap ? overlap : (uint16_t)n);
+    (void)sl_batch_append(flight->batch, (uint32_t)n, n >= overlap ? overlap : (uint16_t)n);
     flight->is_piece = true;
     flight->base = begin;
     *at = n < len ? end : begin + len; /* a file that shrank ends here */

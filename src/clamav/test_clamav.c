@@ -1001,6 +1001,22 @@ static void test_report(void **state)
     sl_clamav_set_free(set);
 }
 
+/* What stands behind a zero byte is part of the body, also where words bound it. */
+static void test_zero_bytes_are_no_end(void **state)
+{
+    static const char ldb[] = "T;Target:0;0;61626364\0zz::f\n";
+    struct sl_clamav_set *set = new_set();
+    struct sl_clamav_count count;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(sl_clamav_set_read_text(set, "z.ldb", ldb, sizeof ldb - 1, &diag), SL_OK);
+    sl_clamav_set_count(set, &count);
+    assert_int_equal(count.bad, 1);
+    assert_int_equal(count.signatures, 0);
+    sl_clamav_set_free(set);
+}
+
 /* A tar of one or two members, gzipped, behind a header with its MD5. */
 static size_t make_container(uint8_t *out, size_t cap, const char *ndb, const char *ign2)
 {
@@ -1212,9 +1228,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_first_match),  cmocka_unit_test(test_hashes),
         cmocka_unit_test(test_ignored_line), cmocka_unit_test(test_pe),
         cmocka_unit_test(test_elf),          cmocka_unit_test(test_macho),
-        cmocka_unit_test(test_report),       cmocka_unit_test(test_container),
-        cmocka_unit_test(test_store),        cmocka_unit_test(test_eicar),
-        cmocka_unit_test(test_real),
+        cmocka_unit_test(test_report),       cmocka_unit_test(test_zero_bytes_are_no_end),
+        cmocka_unit_test(test_container),    cmocka_unit_test(test_store),
+        cmocka_unit_test(test_eicar),        cmocka_unit_test(test_real),
     };
 
     if (sl_device_choose(&device, argc > 1 ? argv[1] : "cpu", why, &diag) != SL_OK) {

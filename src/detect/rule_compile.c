@@ -20,13 +20,13 @@ struct pairs {
 
 static bool add_pair(struct pairs *pairs, uint32_t key, uint32_t rule)
 {
-    void *array = pairs->pair;
-    const bool fits = rule_grow(&array, &pairs->cap, pairs->n, sizeof *pairs->pair);
+    struct pair *grown = rule_grow(pairs->pair, &pairs->cap, pairs->n, sizeof *grown);
 
-    pairs->pair = array;
-    if (fits)
-        pairs->pair[pairs->n++] = (struct pair){key, rule};
-    return fits;
+    if (grown == NULL)
+        return false;
+    pairs->pair = grown;
+    pairs->pair[pairs->n++] = (struct pair){key, rule};
+    return true;
 }
 
 static bool make_lists(struct rule_lists *lists, const struct pairs *pairs, uint32_t n_keys)
@@ -85,12 +85,13 @@ static const uint32_t *add_literal(struct compiler *compiler, const uint8_t *key
     struct rule_index *index = compiler->index;
     uint32_t *id = rule_arena_copy(&compiler->rules->shared, &index->n_literals, sizeof *id);
     uint8_t *copy = rule_arena_copy(&compiler->rules->shared, key, (size_t)literal.len + 1);
-    void *array = index->literal;
-    const bool fits =
-        rule_grow(&array, &compiler->cap_literals, index->n_literals, sizeof *index->literal);
+    struct sl_literal *grown =
+        rule_grow(index->literal, &compiler->cap_literals, index->n_literals, sizeof *grown);
 
-    index->literal = array;
-    if (!fits || id == NULL || copy == NULL ||
+    if (grown == NULL)
+        return NULL;
+    index->literal = grown;
+    if (id == NULL || copy == NULL ||
         !rule_map_put(&compiler->known, copy, (size_t)literal.len + 1, id))
         return NULL;
     literal.bytes = copy + 1;

@@ -13,15 +13,14 @@ enum {
 
 static struct rule_payload *add_payload(struct rule_parser *parser, enum rule_payload_kind kind)
 {
-    void *array = parser->payload;
-    const bool fits =
-        rule_grow(&array, &parser->cap_payloads, parser->n_payloads, sizeof *parser->payload);
+    struct rule_payload *grown =
+        rule_grow(parser->payload, &parser->cap_payloads, parser->n_payloads, sizeof *grown);
 
-    parser->payload = array;
-    if (!fits)
+    if (grown == NULL)
         return NULL;
+    parser->payload = grown;
 
-    struct rule_payload *payload = &parser->payload[parser->n_payloads++];
+    struct rule_payload *payload = &grown[parser->n_payloads++];
 
     *payload = (struct rule_payload){.kind = kind, .window = RULE_NO_WINDOW};
     return payload;

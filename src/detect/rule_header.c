@@ -7,12 +7,12 @@
 
 static enum sl_status add_check(struct rule_parser *parser, struct rule_check check)
 {
-    void *array = parser->check;
-    const bool fits = rule_grow(&array, &parser->cap_checks, parser->n_checks, sizeof check);
+    struct rule_check *grown =
+        rule_grow(parser->check, &parser->cap_checks, parser->n_checks, sizeof check);
 
-    parser->check = array;
-    if (!fits)
+    if (grown == NULL)
         return rule_no_memory(parser);
+    parser->check = grown;
     parser->check[parser->n_checks++] = check;
     return SL_OK;
 }

@@ -163,12 +163,11 @@ static bool is_closed(struct rule_text text)
 static bool join(struct rule_lexer *lexer, struct rule_text line)
 {
     while (lexer->joined_cap - lexer->joined_len < line.len + 1) {
-        void *array = lexer->joined;
-        const bool grown = rule_grow(&array, &lexer->joined_cap, lexer->joined_cap, 1);
+        char *grown = rule_grow(lexer->joined, &lexer->joined_cap, lexer->joined_cap, 1);
 
-        lexer->joined = array;
-        if (!grown)
+        if (grown == NULL)
             return false;
+        lexer->joined = grown;
     }
     memcpy(lexer->joined + lexer->joined_len, line.at, line.len);
     lexer->joined_len += line.len;

@@ -90,21 +90,19 @@ void rule_arena_free(struct rule_arena *arena)
     rule_arena_release(arena, (struct rule_mark){NULL, 0});
 }
 
-bool rule_grow(void **array, size_t *cap, size_t n, size_t element_len)
+void *rule_grow(void *array, size_t *cap, size_t n, size_t element_len)
 {
     if (n < *cap)
-        return true;
+        return array;
 
     const size_t more = *cap == 0 ? 16 : *cap * 2;
     if (more > SIZE_MAX / 2 / element_len)
-        return false;
+        return NULL;
 
-    void *grown = realloc(*array, more * element_len);
-    if (grown == NULL)
-        return false;
-    *array = grown;
-    *cap = more;
-    return true;
+    void *grown = realloc(array, more * element_len);
+    if (grown != NULL)
+        *cap = more;
+    return grown;
 }
 
 struct rule_slot {

@@ -29,9 +29,9 @@ void rule_arena_release(struct rule_arena *arena, struct rule_mark mark);
 
 void rule_arena_free(struct rule_arena *arena);
 
-/* Makes room for one more element behind the n that `array` (malloc'ed, or NULL) holds. False: no
- * memory; the array stays as it is. */
-bool rule_grow(void **array, size_t *cap, size_t n, size_t element_len);
+/* Where `array` (malloc'ed, or NULL) lies when there is room for one more element behind the n that
+ * it holds. NULL: no memory; the array stays as it is. */
+void *rule_grow(void *array, size_t *cap, size_t n, size_t element_len);
 
 /* Keys are not copied; they, and the values, live as long as the map. */
 struct rule_map {

@@ -20,13 +20,13 @@ bool rule_ranges_contain(const struct rule_ranges *ranges, unsigned __int128 num
 
 bool rule_range_add(struct rule_range_list *list, struct rule_range range)
 {
-    void *array = list->range;
-    const bool fits = rule_grow(&array, &list->cap, list->n, sizeof range);
+    struct rule_range *grown = rule_grow(list->range, &list->cap, list->n, sizeof range);
 
-    list->range = array;
-    if (fits)
-        list->range[list->n++] = range;
-    return fits;
+    if (grown == NULL)
+        return false;
+    list->range = grown;
+    list->range[list->n++] = range;
+    return true;
 }
 
 static int compare_first(const void *a, const void *b)

@@ -80,11 +80,12 @@ struct loader {
 
 static enum sl_status add_note(struct loader *loader, struct rule_notes *notes, const char *text)
 {
-    void *array = notes->note;
-    const bool fits = rule_grow(&array, &notes->cap, notes->n, sizeof *notes->note);
+    struct rule_note *grown = rule_grow(notes->note, &notes->cap, notes->n, sizeof *grown);
 
-    notes->note = array;
-    if (!fits || text == NULL)
+    if (grown == NULL)
+        return SL_ENOMEM;
+    notes->note = grown;
+    if (text == NULL)
         return SL_ENOMEM;
     notes->note[notes->n++] = (struct rule_note){loader->file, text, loader->line};
     return SL_OK;
@@ -103,11 +104,13 @@ static struct rule_skip *add_skip(struct sl_rules *rules, const char *keyword)
 {
     const size_t len = strlen(keyword);
     struct rule_skip *skip = rule_arena_alloc(&rules->shared, sizeof *skip);
-    void *array = rules->skip;
-    const bool fits = rule_grow(&array, &rules->cap_skips, rules->n_skips, sizeof(void *));
+    struct rule_skip **grown =
+        rule_grow(rules->skip, &rules->cap_skips, rules->n_skips, sizeof(void *));
 
-    rules->skip = array;
-    if (!fits || skip == NULL)
+    if (grown == NULL)
+        return NULL;
+    rules->skip = grown;
+    if (skip == NULL)
         return NULL;
     skip->keyword = rule_arena_text(&rules->shared, keyword, len);
     if (skip->keyword == NULL || !rule_map_put(&rules->skips, skip->keyword, len, skip))
@@ -142,11 +145,12 @@ static enum sl_status add_rule(struct loader *loader, struct rule *rule, bool *k
     if (!*kept)
         return SL_OK;
 
-    void *array = rules->rule;
-    const bool fits = rule_grow(&array, &rules->cap_rules, rules->n_rules, sizeof(void *));
+    struct rule **grown = rule_grow(rules->rule, &rules->cap_rules, rules->n_rules, sizeof(void *));
 
-    rules->rule = array;
-    if (!fits || !rule_map_put(&rules->by_sid, rule->key, sizeof rule->key, rule))
+    if (grown == NULL)
+        return SL_ENOMEM;
+    rules->rule = grown;
+    if (!rule_map_put(&rules->by_sid, rule->key, sizeof rule->key, rule))
         return SL_ENOMEM;
     if (before != NULL) {
         before->replaced = true;
@@ -276,14 +280,13 @@ static enum sl_status read_file(const char *path, char **text, size_t *text_len,
     if (file == NULL)
         return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
     for (;;) {
-        void *array = bytes;
-        const bool fits = rule_grow(&array, &cap, len, 1);
+        char *grown = rule_grow(bytes, &cap, len, 1);
 
-        bytes = array;
-        if (!fits) {
+        if (grown == NULL) {
             status = diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
             break;
         }
+        bytes = grown;
 
         const size_t n = fread(bytes + len, 1, cap - len, file);
 

@@ -27,11 +27,12 @@ static char *unquote(struct rule_parser *parser, struct rule_text value)
 static enum sl_status add_string(struct rule_parser *parser, struct rule_strings *strings,
                                  const char *text)
 {
-    void *array = strings->text;
-    const bool fits = rule_grow(&array, &strings->cap, strings->n, sizeof *strings->text);
+    const char **grown = rule_grow(strings->text, &strings->cap, strings->n, sizeof *grown);
 
-    strings->text = array;
-    if (text == NULL || !fits)
+    if (grown == NULL)
+        return rule_no_memory(parser);
+    strings->text = grown;
+    if (text == NULL)
         return rule_no_memory(parser);
     strings->text[strings->n++] = text;
     return SL_OK;

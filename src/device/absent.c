@@ -33,10 +33,9 @@ void *device_pinned_alloc(size_t len)
     return NULL;
 }
 
-void device_pinned_free(void *memory, size_t len)
+void device_pinned_free(void *memory)
 {
     (void)memory;
-    (void)len;
 }
 
 struct device_ceilings *device_ceilings_open(int device)

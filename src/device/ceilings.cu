@@ -205,8 +205,8 @@ void device_ceilings_close(struct device_ceilings *at)
             (void)cudaStreamDestroy(stream);
     (void)cudaFree(at->d_sum);
     (void)cudaFree(at->d_area);
-    device_pinned_free(at->from, host_len);
-    device_pinned_free(at->to, host_len);
+    device_pinned_free(at->from);
+    device_pinned_free(at->to);
     free(at);
 }
 

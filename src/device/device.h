@@ -32,7 +32,7 @@ void device_use(int device);
  * CUDA pins nothing any more, it is ordinary memory. free accepts NULL, and leaves alone what a GPU
  * that hangs may still use. */
 void *device_pinned_alloc(size_t len);
-void device_pinned_free(void *memory, size_t len);
+void device_pinned_free(void *memory);
 
 /* Memory of a GPU; NULL where there is none left. free accepts NULL, and leaves alone what is of
  * one that hangs. */

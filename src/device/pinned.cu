@@ -121,11 +121,10 @@ void *device_pinned_alloc(size_t len)
     return error != cudaErrorMemoryAllocation && is_lost() ? take_ordinary(len) : NULL;
 }
 
-void device_pinned_free(void *memory, size_t len)
+void device_pinned_free(void *memory)
 {
     struct block *block = forget_block(memory);
 
-    (void)len;
     if (block == NULL)
         cuda_free_host(memory);
     else if (block->pages_len == 0)

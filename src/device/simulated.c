@@ -18,7 +18,7 @@
 bool __wrap_device_cuda_usable(char why[SL_WHY_LEN]);
 uint32_t __wrap_device_cuda_list(struct sl_device *devices, uint32_t max);
 void *__wrap_device_pinned_alloc(size_t len);
-void __wrap_device_pinned_free(void *memory, size_t len);
+void __wrap_device_pinned_free(void *memory);
 enum sl_status __wrap_sl_stage_open(struct sl_stage **stage, const struct sl_limits *limits,
                                     struct sl_diag *diag);
 enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
@@ -214,11 +214,10 @@ void *__wrap_device_pinned_alloc(size_t len)
     return memory;
 }
 
-void __wrap_device_pinned_free(void *memory, size_t len)
+void __wrap_device_pinned_free(void *memory)
 {
     struct left *left = memory != NULL && device_any_hung() ? malloc(sizeof *left) : NULL;
 
-    (void)len;
     if (memory != NULL)
         atomic_fetch_sub(&n_open, 1);
     if (left == NULL) {

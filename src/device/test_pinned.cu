@@ -90,11 +90,11 @@ static void test_each_block_goes_back_the_way_it_came(void **state)
         for (int round = 0; round < 2; round++) {
             const bool pages = find(blocks[round][i])->len != 0;
 
-            device_pinned_free(blocks[round][i], lens[i] + 12345); /* the length is its own */
+            device_pinned_free(blocks[round][i]);
             assert_null(find(blocks[round][i]));
             assert_true(!pages || !is_mapped(blocks[round][i]));
         }
-    device_pinned_free(NULL, 1);
+    device_pinned_free(NULL);
 }
 
 /* Memory that none of our blocks is: also what was taken where pages could not be had. */
@@ -104,7 +104,7 @@ static void test_what_cuda_gave_goes_back_to_cuda(void **state)
 
     (void)state;
     assert_int_equal(cudaHostAlloc(&memory, 3 << 20, cudaHostAllocPortable), cudaSuccess);
-    device_pinned_free(memory, 3 << 20);
+    device_pinned_free(memory);
     assert_null(find(memory));
 }
 

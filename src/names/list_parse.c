@@ -12,17 +12,17 @@
 
 /* Detection prefers the earlier of two that fit equally well. "subdomains" looks like "domains" and
  * is only taken by name. */
-const struct list_format list_formats[] = {{"prefix", list_prefix_line},
-                                           {"nfdc", list_nfdc_line},
-                                           {"rpz", list_rpz_line},
-                                           {"unbound", list_unbound_line},
-                                           {"dnsmasq", list_dnsmasq_line},
-                                           {"hosts", list_hosts_line},
-                                           {"domains", list_domains_line},
-                                           {"subdomains", list_subdomains_line},
-                                           {"urls", list_urls_line},
-                                           {"adblock", list_adblock_line},
-                                           {NULL, NULL}};
+static const struct list_format formats[] = {{"prefix", list_prefix_line},
+                                             {"nfdc", list_nfdc_line},
+                                             {"rpz", list_rpz_line},
+                                             {"unbound", list_unbound_line},
+                                             {"dnsmasq", list_dnsmasq_line},
+                                             {"hosts", list_hosts_line},
+                                             {"domains", list_domains_line},
+                                             {"subdomains", list_subdomains_line},
+                                             {"urls", list_urls_line},
+                                             {"adblock", list_adblock_line},
+                                             {NULL, NULL}};
 
 const struct sl_names_format sl_names_formats[] = {
     {"prefix", "an NDN name, a tab, its next hops"},
@@ -38,13 +38,13 @@ const struct sl_names_format sl_names_formats[] = {
     {NULL, NULL}};
 
 const struct list_token list_no_value = {NULL, 0};
-const char list_too_many[] = "more names than a line may have";
+static const char too_many[] = "more names than a line may have";
 
 const char *list_known_formats(char out[LIST_KNOWN_MAX])
 {
     size_t len = 0;
 
-    for (const struct list_format *format = list_formats; format->name != NULL; format++)
+    for (const struct list_format *format = formats; format->name != NULL; format++)
         len += (size_t)snprintf(out + len, LIST_KNOWN_MAX - len, "%s%s", len == 0 ? "" : ", ",
                                 format->name);
     return out;
@@ -54,7 +54,7 @@ const struct list_format *list_format_find(const char *name, struct sl_diag *dia
 {
     char known[LIST_KNOWN_MAX];
 
-    for (const struct list_format *format = list_formats; format->name != NULL; format++)
+    for (const struct list_format *format = formats; format->name != NULL; format++)
         if (strcmp(format->name, name) == 0)
             return format;
     (void)diag_set(diag, SL_EINVAL, NULL, 0, "'%.64s' is no format of lists (known: %s)", name,
@@ -130,7 +130,7 @@ const struct list_format *list_format_detect(const char *text, size_t text_len)
 
     if (parse == NULL)
         return NULL;
-    for (const struct list_format *format = list_formats; format->name != NULL; format++) {
+    for (const struct list_format *format = formats; format->name != NULL; format++) {
         uint32_t n_lines;
 
         if (format->line == list_subdomains_line)
@@ -184,7 +184,7 @@ const char *list_add(struct list_parse *parse, enum sl_names_match match,
 
     if (parse->n_rules == LIST_LINE_RULES ||
         sizeof parse->bytes - parse->bytes_len < SL_NAME_LEN_MAX)
-        return list_too_many;
+        return too_many;
     *rule = (struct list_rule){
         .match = match, .action = action, .value = value.text, .value_len = value.len};
 

@@ -53,8 +53,6 @@ struct list_format {
     const char *(*line)(struct list_parse *parse, const char *text, size_t len);
 };
 
-extern const struct list_format list_formats[]; /* ended by a NULL name */
-
 /* All formats' names, separated by commas. Returns out. */
 enum { LIST_KNOWN_MAX = 256 }; /* bytes, the NUL included: twice what there are */
 const char *list_known_formats(char out[LIST_KNOWN_MAX]);
@@ -103,7 +101,6 @@ bool list_is_address(struct list_token token);
 enum sl_names_action list_address_action(struct list_token address, struct list_token host);
 
 extern const struct list_token list_no_value;
-extern const char list_too_many[];
 
 /* One line of the format; each in its own file. */
 const char *list_prefix_line(struct list_parse *parse, const char *text, size_t len);

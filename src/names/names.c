@@ -290,8 +290,24 @@ out:
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* A file's bytes, mapped or read. */
+struct file {
+    char *text;
+    size_t len;
+    bool mapped;
+};
+
+static void free_file(struct file *file)
+{
+    if (file->mapped)
+        munmap(file->text, file->len);
+    else
+        free(file->text);
+    *file = (struct file){0};
+}
+
 /* What is no regular file is read to its end. */
-static enum sl_status read_stream(struct names_file *file, int fd)
+static enum sl_status read_stream(struct file *file, int fd)
 {
     size_t room = 0;
 
@@ -313,13 +329,13 @@ static enum sl_status read_stream(struct names_file *file, int fd)
     }
 }
 
-enum sl_status names_file_read(struct names_file *file, const char *path, struct sl_diag *diag)
+static enum sl_status read_file(struct file *file, const char *path, struct sl_diag *diag)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     enum sl_status status = SL_OK;
     struct stat stat;
 
-    *file = (struct names_file){0};
+    *file = (struct file){0};
     if (fd < 0 || fstat(fd, &stat) != 0) {
         status = SL_EIO;
     } else if (S_ISDIR(stat.st_mode)) {
@@ -341,25 +357,16 @@ enum sl_status names_file_read(struct names_file *file, const char *path, struct
         close(fd);
     if (status == SL_OK)
         return SL_OK;
-    names_file_free(file);
+    free_file(file);
     return diag_set(diag, status, path, 0, "%s",
                     status == SL_ENOMEM ? no_memory_reading : strerror(error));
-}
-
-void names_file_free(struct names_file *file)
-{
-    if (file->mapped)
-        munmap(file->text, file->len);
-    else
-        free(file->text);
-    *file = (struct names_file){0};
 }
 
 enum sl_status sl_names_load(struct sl_names *names, const char *path, const char *format,
                              struct sl_diag *diag)
 {
-    struct names_file file;
-    enum sl_status status = names_file_read(&file, path, diag);
+    struct file file;
+    enum sl_status status = read_file(&file, path, diag);
 
     if (status != SL_OK)
         return status;
@@ -367,6 +374,6 @@ enum sl_status sl_names_load(struct sl_names *names, const char *path, const cha
         (void)madvise(file.text, file.len, MADV_SEQUENTIAL);
     status =
         sl_names_load_text(names, path, format, file.text == NULL ? "" : file.text, file.len, diag);
-    names_file_free(&file);
+    free_file(&file);
     return status;
 }

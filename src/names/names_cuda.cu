@@ -129,7 +129,7 @@ static void names_cuda_close(void *context)
     leave_table(names);
     names_gather_close(names->gather);
     cuda_free(names->d_report, names->limits.device);
-    device_pinned_free(names->h_report, report_len(names->limits.max_items + 1));
+    device_pinned_free(names->h_report);
     free(names->fetched);
     free(names);
 }

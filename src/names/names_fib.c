@@ -267,7 +267,7 @@ void sl_names_reader_close(struct sl_names_reader *reader)
         reader->backend->close(reader->context);
     sl_batch_free(reader->batch);
     if (reader->pinned) {
-        device_pinned_free(reader->answers, sizeof *reader->answers);
+        device_pinned_free(reader->answers);
         atomic_fetch_sub(&names->n_gpu_readers, 1);
     } else {
         free(reader->answers);
@@ -410,7 +410,8 @@ struct pending {
     uint32_t n_hashes;
 };
 
-void names_reclaim(struct sl_names *names)
+/* Frees what readers can no longer hold. */
+static void reclaim(struct sl_names *names)
 {
     uint64_t oldest = UINT64_MAX;
     size_t n = 0;
@@ -462,7 +463,7 @@ static enum sl_status flush(struct sl_names *names, struct pending *pending, str
     for (size_t i = 0; i < n_applied; i++)
         if (pending->old[i] != NODE_NONE)
             names->retired[names->n_retired++] = (struct names_retired){pending->old[i], epoch};
-    names_reclaim(names);
+    reclaim(names);
     pending->n = 0;
     pending->bytes_len = 0;
     return status;
@@ -481,7 +482,7 @@ static enum sl_status publish(struct sl_names *names, struct sl_diag *diag)
             epoch = atomic_fetch_add(&names->epoch, 1) + 1;
         names->retired[i].epoch = epoch;
     }
-    names_reclaim(names);
+    reclaim(names);
     return status;
 }
 

@@ -50,6 +50,12 @@ struct names_retired {
     uint64_t epoch;
 };
 
+/* Bytes that never move and are freed all at once: the blocks that hold them. Zeroed at first. */
+struct names_kept {
+    struct names_block *blocks; /* the newest first */
+    uint8_t *at, *end;          /* what is left of the newest */
+};
+
 struct names_map; /* name to node while the table is filled */
 
 struct sl_names {
@@ -59,8 +65,7 @@ struct sl_names {
     uint32_t *values_slots; /* hash: index + 1, 0 free; a power of two of them */
     uint32_t n_values_slots;
     uint64_t values_seed;
-    char *text, *text_end; /* the present block of value texts */
-    void *blocks;          /* all blocks */
+    struct names_kept texts; /* of values */
 
     uint32_t free_nodes[NODE_RULES_MAX + 1]; /* of each size, linked through `line` */
     struct names_retired *retired;           /* oldest first */
@@ -95,15 +100,6 @@ struct names_list *names_list_add(struct sl_names *names, const char *label, con
 /* Counts and keeps an ignored line. False: no memory. */
 bool names_ignore(struct sl_names *names, uint32_t list, uint32_t line, const char *why);
 
-/* A file's bytes, mapped or read; freed by names_file_free. */
-struct names_file {
-    char *text;
-    size_t len;
-    bool mapped;
-};
-enum sl_status names_file_read(struct names_file *file, const char *path, struct sl_diag *diag);
-void names_file_free(struct names_file *file);
-
 /* ---- names_node.c ---------------------------------------------------------------------------- */
 
 enum names_change {
@@ -131,6 +127,12 @@ uint32_t names_intern(struct sl_names *names, enum sl_names_action action, const
 bool names_values_init(struct sl_names *names);
 void names_values_free(struct sl_names *names);
 
+/* ---- names_keep.c ---------------------------------------------------------------------------- */
+
+/* A copy of the bytes; NULL: no memory. */
+const void *names_keep(struct names_kept *kept, const void *bytes, size_t len);
+void names_keep_free(struct names_kept *kept);
+
 /* ---- names_map.c ----------------------------------------------------------------------------- */
 
 struct names_map *names_map_create(void);
@@ -140,7 +142,6 @@ void names_map_free(struct names_map *map);
  * call. */
 uint32_t *names_map_node(struct names_map *map, const uint8_t *name, uint32_t len);
 const struct sl_fib_entry *names_map_entries(const struct names_map *map, size_t *n);
-uint64_t names_map_bytes(const struct names_map *map); /* of all names */
 
 /* ---- names_fib.c ----------------------------------------------------------------------------- */
 
@@ -150,9 +151,6 @@ void names_rule_answer(const struct sl_names *names, uint32_t rule, uint32_t pre
 
 /* The highest rank that some rule has. */
 uint32_t names_highest_rank(const struct sl_names *names);
-
-/* Frees what readers can no longer hold. */
-void names_reclaim(struct sl_names *names);
 
 void names_fib_free(struct sl_names *names);
 

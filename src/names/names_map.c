@@ -7,12 +7,7 @@
 
 #include "names_internal.h"
 
-enum { BLOCK_LEN = 1 << 20, FIRST_SLOTS = 1 << 12 };
-
-struct block {
-    struct block *next;
-    uint8_t bytes[];
-};
+enum { FIRST_SLOTS = 1 << 12 };
 
 /* Half of the hash beside the index: names are compared where they are most likely equal. */
 struct slot {
@@ -25,9 +20,7 @@ struct names_map {
     size_t n, max;
     struct slot *slots;
     size_t n_slots; /* a power of two */
-    struct block *blocks;
-    uint8_t *at, *end; /* what is left of the newest block */
-    uint64_t bytes;
+    struct names_kept names;
     uint64_t seed; /* names come from outside: where they collide must not be known */
 };
 
@@ -51,11 +44,7 @@ void names_map_free(struct names_map *map)
 {
     if (map == NULL)
         return;
-    while (map->blocks != NULL) {
-        struct block *next = map->blocks->next;
-        free(map->blocks);
-        map->blocks = next;
-    }
+    names_keep_free(&map->names);
     free(map->slots);
     free(map->entries);
     free(map);
@@ -97,25 +86,6 @@ static bool grow_entries(struct names_map *map)
     return true;
 }
 
-static const uint8_t *keep_name(struct names_map *map, const uint8_t *name, uint32_t len)
-{
-    if (map->at == NULL || (size_t)(map->end - map->at) < len) {
-        struct block *block = malloc(sizeof *block + BLOCK_LEN);
-        if (block == NULL)
-            return NULL;
-        block->next = map->blocks;
-        map->blocks = block;
-        map->at = block->bytes;
-        map->end = map->at + BLOCK_LEN;
-    }
-    uint8_t *kept = map->at;
-    if (len != 0)
-        memcpy(kept, name, len);
-    map->at += len;
-    map->bytes += len;
-    return kept;
-}
-
 uint32_t *names_map_node(struct names_map *map, const uint8_t *name, uint32_t len)
 {
     const uint32_t hash = (uint32_t)XXH3_64bits_withSeed(name, len, map->seed);
@@ -130,7 +100,7 @@ uint32_t *names_map_node(struct names_map *map, const uint8_t *name, uint32_t le
     }
     if (map->n == UINT32_MAX - 1 || (map->n == map->max && !grow_entries(map)))
         return NULL;
-    const uint8_t *kept = keep_name(map, name, len);
+    const uint8_t *kept = names_keep(&map->names, name, len);
     if (kept == NULL)
         return NULL;
     map->entries[map->n] =
@@ -145,9 +115,4 @@ const struct sl_fib_entry *names_map_entries(const struct names_map *map, size_t
 {
     *n = map->n;
     return map->entries;
-}
-
-uint64_t names_map_bytes(const struct names_map *map)
-{
-    return map->bytes;
 }

@@ -9,12 +9,7 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-enum { TEXT_BLOCK = 64 * 1024, FIRST_SLOTS = 256 };
-
-struct text_block {
-    struct text_block *next;
-    char text[];
-};
+enum { FIRST_SLOTS = 256 };
 
 bool names_values_init(struct sl_names *names)
 {
@@ -26,11 +21,7 @@ bool names_values_init(struct sl_names *names)
 
 void names_values_free(struct sl_names *names)
 {
-    while (names->blocks != NULL) {
-        struct text_block *block = names->blocks;
-        names->blocks = block->next;
-        free(block);
-    }
+    names_keep_free(&names->texts);
     free(names->values_slots);
 }
 
@@ -65,25 +56,6 @@ static bool grow_slots(struct sl_names *names)
     return true;
 }
 
-static char *keep_text(struct sl_names *names, const char *text, size_t len)
-{
-    if ((size_t)(names->text_end - names->text) < len || names->text == NULL) {
-        const size_t room = len > TEXT_BLOCK ? len : TEXT_BLOCK;
-        struct text_block *block = malloc(sizeof *block + room);
-        if (block == NULL)
-            return NULL;
-        block->next = names->blocks;
-        names->blocks = block;
-        names->text = block->text;
-        names->text_end = block->text + room;
-    }
-    char *kept = names->text;
-    if (len != 0)
-        memcpy(kept, text, len);
-    names->text += len;
-    return kept;
-}
-
 uint32_t names_intern(struct sl_names *names, enum sl_names_action action, const char *text,
                       size_t len)
 {
@@ -99,7 +71,7 @@ uint32_t names_intern(struct sl_names *names, enum sl_names_action action, const
             (len == 0 || memcmp(have->text, text, len) == 0))
             return names->values_slots[slot] - 1;
     }
-    const char *kept = keep_text(names, text, len);
+    const char *kept = names_keep(&names->texts, text, len);
     if (kept == NULL || !pool_take(&names->values, 1, &index))
         return UINT32_MAX;
     *(struct names_values *)pool_at(&names->values, index) =

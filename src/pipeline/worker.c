@@ -94,7 +94,7 @@ enum sl_status worker_take_hits(const struct sl_pipeline_config *config, struct 
 void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *hits)
 {
     if (has_gpu(config))
-        device_pinned_free(hits->hit, hits->cap * sizeof *hits->hit);
+        device_pinned_free(hits->hit);
     else
         free(hits->hit);
     memset(hits, 0, sizeof *hits);

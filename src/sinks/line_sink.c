@@ -101,10 +101,17 @@ void line_sink_make_room(struct line_sink *out)
     }
 }
 
+static enum sl_status status_of(const struct line_sink *out, struct sl_diag *diag)
+{
+    if (out->error == 0)
+        return SL_OK;
+    return diag_set(diag, SL_EIO, out->name, 0, "cannot be written: %s", strerror(out->error));
+}
+
 enum sl_status line_end(struct line_sink *out, struct sl_diag *diag)
 {
     if (!out->holds)
-        return line_sink_status(out, diag);
+        return status_of(out, diag);
     if (out->full || out->len > out->hold_len) {
         out->full = false;
         out->len = out->begin;
@@ -114,20 +121,13 @@ enum sl_status line_end(struct line_sink *out, struct sl_diag *diag)
     return SL_OK;
 }
 
-enum sl_status line_sink_status(const struct line_sink *out, struct sl_diag *diag)
-{
-    if (out->error == 0)
-        return SL_OK;
-    return diag_set(diag, SL_EIO, out->name, 0, "cannot be written: %s", strerror(out->error));
-}
-
 enum sl_status line_sink_flush(struct sl_sink *sink, struct sl_diag *diag)
 {
     struct line_sink *out = (struct line_sink *)sink;
 
     if (!out->holds)
         line_sink_drain(out);
-    return line_sink_status(out, diag);
+    return status_of(out, diag);
 }
 
 /* What fills a buffer is written from where it lies. */
@@ -145,7 +145,7 @@ enum sl_status line_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct
     }
     from->len = 0;
     from->lines = 0;
-    return line_sink_status(out, diag);
+    return status_of(out, diag);
 }
 
 uint64_t line_sink_written(const struct sl_sink *sink)

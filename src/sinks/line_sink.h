@@ -51,9 +51,6 @@ void line_sink_drain(struct line_sink *out);
  */
 void line_sink_make_room(struct line_sink *out);
 
-/* SL_EIO with the system's reason where something failed. */
-enum sl_status line_sink_status(const struct line_sink *out, struct sl_diag *diag);
-
 /* For struct sink_kind. */
 enum sl_status line_sink_flush(struct sl_sink *sink, struct sl_diag *diag);
 enum sl_status line_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct sl_diag *diag);

@@ -87,7 +87,7 @@ static uint32_t *take_answers(const struct batch *batch)
 static void give_answers(const struct batch *batch, uint32_t *answers)
 {
     if (batch->pinned)
-        device_pinned_free(answers, MAX_ITEMS * sizeof *answers);
+        device_pinned_free(answers);
     else
         free(answers);
 }

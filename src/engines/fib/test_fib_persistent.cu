@@ -97,8 +97,8 @@ static void close_lane(struct lane *lane)
 {
     lane->backend->close(lane->context);
     sl_batch_free(lane->batch);
-    device_pinned_free(lane->answers.next_hop, N_NAMES * sizeof(uint32_t));
-    device_pinned_free(lane->answers.prefix_len, N_NAMES * sizeof(uint32_t));
+    device_pinned_free(lane->answers.next_hop);
+    device_pinned_free(lane->answers.prefix_len);
 }
 
 static enum sl_status begin(struct lane *lane, uint64_t *seed)

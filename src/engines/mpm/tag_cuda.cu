@@ -46,7 +46,7 @@ static void tag_close(void *context)
     if (tag == NULL)
         return;
     cuda_context_close(tag->cuda);
-    device_pinned_free(tag->candidates.hit, tag->candidates.cap * sizeof *tag->candidates.hit);
+    device_pinned_free(tag->candidates.hit);
     free(tag->fetched.bytes);
     free(tag->fetched.payload);
     free(tag->fetched.overlap);
