@@ -54,10 +54,11 @@ static void on_signal(int number)
     const uint64_t one = 1;
     const int error = errno;
 
-    if (atomic_exchange(&stopped, true))
-        signal(number, SIG_DFL); /* the user means it: the next one kills */
-    else if (write(stop_fd, &one, sizeof one) < 0)
+    /* The second time the user means it. */
+    if (atomic_exchange(&stopped, true) || write(stop_fd, &one, sizeof one) < 0) {
         signal(number, SIG_DFL);
+        (void)raise(number); /* which comes when the handler is left */
+    }
     errno = error;
 }
 

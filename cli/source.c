@@ -20,8 +20,10 @@ static atomic_bool signal_seen;
 
 static void on_signal(int number)
 {
-    if (atomic_exchange(&signal_seen, true))
-        signal(number, SIG_DFL); /* the user means it: the next one kills */
+    if (atomic_exchange(&signal_seen, true)) { /* the user means it */
+        signal(number, SIG_DFL);
+        (void)raise(number); /* which comes when the handler is left */
+    }
     atomic_fetch_add(&signal_busy, 1);
     struct sl_capture *capture = atomic_load(&signal_capture);
     if (capture != NULL)

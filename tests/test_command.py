@@ -576,6 +576,19 @@ class Command(case.Case):
         self.assertIsNotNone(process.poll(), "goes on")
         self.assertGreater(json.load(process.stdout)["packets"], 0)
 
+    def test_a_second_signal_ends_the_process(self):
+        """Whatever the first one waits for: here for who writes a named pipe."""
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        process = subprocess.Popen([SLUICE, "run", "-r", CAPTURE, fifo], stdout=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        while len(os.listdir(f"/proc/{process.pid}/task")) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):  # both at once
+            process.send_signal(number)
+        self.assertIn(process.wait(timeout=60), (-signal.SIGINT, -signal.SIGTERM))
+
     def latency_of_a_slow_pipe(self):
         with open(CAPTURE, "rb") as file:
             capture = file.read()
