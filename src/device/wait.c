@@ -46,23 +46,23 @@ static void rest(uint64_t waited)
         (void)nanosleep(&time, NULL);
 }
 
-/* The clock is read before the question: who is away for long between them asks once more. */
+/* The clock is read before each question: who is away for long between them asks once more. */
 static enum sl_status wait_for(int device, uint32_t max_wait_ms, bool rests, device_ended *ended,
                                void *what)
 {
     const uint64_t limit = max_wait_ms * UINT64_C(1000000);
     const uint64_t begin = clock_ns();
     enum sl_status status = SL_OK;
+    uint64_t waited = 0;
 
     while (!device_is_hung(device)) {
-        const uint64_t waited = clock_ns() - begin;
-
         if (ended(what, &status))
             return status;
         if (limit != 0 && waited > limit)
             device_set_hung(device, true);
         else if (rests)
             rest(waited);
+        waited = clock_ns() - begin;
     }
     return SL_EDEVICE;
 }
