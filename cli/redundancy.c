@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "cli.h"
 #include "encode.h"
 #include "sluice/capture.h"
@@ -156,7 +157,7 @@ static bool open_dynabyte(const struct redundancy *redundancy, struct redundancy
     sampler->hits.hit = malloc(sampler->hits.cap * sizeof *sampler->hits.hit);
     sampler->backend = sl_engine_choose(sl_sampling_engine(sampler->table), SL_DEVICE_CPU, NULL);
     if (sampler->hits.hit == NULL) {
-        snprintf(diag->text, sizeof diag->text, "no memory for samples");
+        (void)diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for samples");
         return false;
     }
     return sl_dynabyte_create(&sampler->dynabyte, &config, diag) == SL_OK &&
@@ -242,11 +243,10 @@ static enum sl_status sample_here(struct redundancy_sampler *sampler, const stru
     }
     if (status == SL_OK)
         status = sampler->backend->wait(sampler->context);
-    if (status == SL_OK)
-        sl_dynabyte_end(sampler->dynabyte, ticket, sampler->hits.n);
-    else
-        snprintf(diag->text, sizeof diag->text, "sampling a batch: %s", sl_status_text(status));
-    return status;
+    if (status != SL_OK)
+        return diag_set(diag, status, NULL, 0, "sampling a batch: %s", sl_status_text(status));
+    sl_dynabyte_end(sampler->dynabyte, ticket, sampler->hits.n);
+    return SL_OK;
 }
 
 enum sl_status redundancy_drain(struct redundancy *redundancy, const struct sl_batch *batch,

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "cli.h"
 
 enum { LIVE_LOOK_NS = 100000000 }; /* asking the kernel opens files */
@@ -229,10 +230,8 @@ enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct
 {
     struct source_batch *mine = own(source, batch);
 
-    if (mine == NULL) {
-        snprintf(diag->text, sizeof diag->text, "no memory to read captures");
-        return SL_ENOMEM;
-    }
+    if (mine == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to read captures");
     mine->open = NULL;
     mine->is_part = false;
     /* Small files share a batch: go on until it is full, or, live, time has passed. */

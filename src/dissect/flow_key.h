@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/core.h"
 #include "sluice/batch.h"
 
 enum { FLOW_KEY_WORDS = 6 };
@@ -45,23 +46,16 @@ static inline bool flow_key_equal(const struct flow_key *a, const struct flow_ke
     return difference == 0;
 }
 
-static inline uint64_t flow_key_fold(uint64_t a, uint64_t b)
-{
-    const unsigned __int128 product = (unsigned __int128)a * b;
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 /* Folded products of keyed words, as wyhash and umash have them: without the secret nobody can
  * choose keys that collide more often than chance has it. */
 static inline uint64_t flow_key_hash(const struct flow_key *key,
                                      const uint64_t secret[FLOW_KEY_WORDS])
 {
-    const uint64_t sum = flow_key_fold(key->word[0] ^ secret[0], key->word[1] ^ secret[1]) +
-                         flow_key_fold(key->word[2] ^ secret[2], key->word[3] ^ secret[3]) +
-                         flow_key_fold(key->word[4] ^ secret[4], key->word[5] ^ secret[5]);
+    const uint64_t sum = core_fold(key->word[0] ^ secret[0], key->word[1] ^ secret[1]) +
+                         core_fold(key->word[2] ^ secret[2], key->word[3] ^ secret[3]) +
+                         core_fold(key->word[4] ^ secret[4], key->word[5] ^ secret[5]);
 
-    return flow_key_fold(sum ^ secret[0], secret[5] | 1);
+    return core_fold(sum ^ secret[0], secret[5] | 1);
 }
 
 #endif

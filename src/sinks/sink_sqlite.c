@@ -25,7 +25,7 @@ enum {
 #define SCHEMA_VERSION 2
 #define SCHEMA_VERSION_TEXT TEXT_OF(SCHEMA_VERSION)
 
-/* Columns that both tables begin with. Unknown is NULL. */
+/* Columns that all tables begin with. Unknown is NULL. */
 #define EVENT_COLUMNS                                                   \
     "  id INTEGER PRIMARY KEY,\n"                                       \
     "  time TEXT NOT NULL,       -- UTC, microseconds\n"                \
