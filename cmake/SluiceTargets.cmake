@@ -68,7 +68,7 @@ function(sluice_test_run test program)
     return()
   endif()
   add_test(NAME ${test} COMMAND ${program} ${ARGN})
-  set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endfunction()
 
 # sluice_threads(TEST...): these have threads: what `ctest -L threads` runs.

@@ -4,6 +4,7 @@ import fcntl
 import http.client
 import os
 import re
+import socket
 import struct
 import tempfile
 import termios
@@ -30,6 +31,14 @@ def serves(said):
     except (ConnectionError, http.client.HTTPException):
         return False
     return True
+
+
+def own_port(test):
+    """A UDP port of this machine that nobody else sends to, no other test either."""
+    receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    test.addCleanup(receiver.close)
+    receiver.bind(("127.0.0.1", 0))
+    return receiver.getsockname()[1]
 
 
 class Case(unittest.TestCase):

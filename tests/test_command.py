@@ -749,7 +749,8 @@ class Command(case.Case):
     # ---- live
 
     def test_live_capture_ends_on_interrupt(self):
-        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", "udp port 47808", "--json", "--metrics", "0"],
+        port = case.own_port(self)
+        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", f"udp port {port}", "--json", "--metrics", "0"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if not case.serves(process.stderr.readline().decode()):
             reason = process.stderr.read().decode()
@@ -760,7 +761,7 @@ class Command(case.Case):
         import socket
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             for _ in range(5):
-                sender.sendto(b"hello", ("127.0.0.1", 47808))
+                sender.sendto(b"hello", ("127.0.0.1", port))
         process.send_signal(signal.SIGINT)
         text, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, errors)

@@ -512,7 +512,8 @@ class Observed(unittest.TestCase):
 
     def test_live(self):
         eve = self.path("eve.json")
-        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", "udp port 47809", "--json", "--stats=1",
+        udp_port = case.own_port(self)
+        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", f"udp port {udp_port}", "--json", "--stats=1",
                                     "--metrics", ":0", "--alerts", "eve:" + eve],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
@@ -523,7 +524,7 @@ class Observed(unittest.TestCase):
             self.skipTest("cannot capture on lo: " + process.stderr.read().decode())
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             for _ in range(5):
-                sender.sendto(b"hello", ("127.0.0.1", 47809))
+                sender.sendto(b"hello", ("127.0.0.1", udp_port))
         for _ in range(600):
             time.sleep(0.1)
             connection = http.client.HTTPConnection("127.0.0.1", int(port[1]), timeout=30)
