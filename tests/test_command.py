@@ -306,6 +306,10 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"scan2.ndb:2: ", result.stderr)
         self.assertEqual(sluice("scan", "-d", compiled, found).returncode, 1)
+        with open(compiled, "rb") as file:
+            whole = file.read()
+        turned = self.path("turned.cdb", whole[7::-1] + whole[8:])
+        self.assert_refused(sluice("scan", "-d", turned, found), turned, "another byte order")
         with open(compiled, "r+b") as file:
             file.seek(5000)
             file.write(b"\xff\x00\xff")
