@@ -673,6 +673,8 @@ class Command(case.Case):
                             ("rabin,p=31", ["31"]), ("rabin,w=5", ["5"]), ("maxp,cache=1", ["1"]),
                             ("rabin,p=", ["'p='"]), ("rabin,w=3s", ["'w=3s'"])):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", spec), *words)
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,cache=60000G"), "a packet cache of")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,interval=9999999999s"), "interval")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,no-raise"), "no-raise", "dynabyte")
         self.assertEqual(sluice("run", "-r", CAPTURE, "--redundancy", "dynabyte,no-raise", "--json").returncode, 0)
         self.assert_refused(sluice("run", "-r", CAPTURE, "--compare"), "--redundancy")
