@@ -2,10 +2,10 @@
 #include "cli.h"
 
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/grouped.h"
 #include "sinks/event_text.h"
 
 void cli_error(const char *format, ...)
@@ -44,17 +44,7 @@ int cli_bad_option(char **argv, const char *command)
 
 char *cli_count(uint64_t value, char out[32])
 {
-    char digits[24];
-    const int n = snprintf(digits, sizeof digits, "%" PRIu64, value);
-    char *to = out;
-
-    for (int i = 0; i < n; i++) {
-        if (i > 0 && (n - i) % 3 == 0)
-            *to++ = ',';
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return out;
+    return strcpy(out, grouped(value).text);
 }
 
 char *cli_bytes(double bytes, char out[32])
