@@ -2,12 +2,12 @@
 #include "cli.h"
 
 #include <getopt.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/grouped.h"
 #include "sinks/event_text.h"
 
 enum { PRINTABLE_LEN = 2 * EVENT_ESCAPE_LEN }; /* of a character: two bytes of a control at most */
@@ -97,17 +97,7 @@ bool cli_is_input(const char *out, const char *in)
 
 char *cli_count(uint64_t value, char out[32])
 {
-    char digits[24];
-    const int n = snprintf(digits, sizeof digits, "%" PRIu64, value);
-    char *to = out;
-
-    for (int i = 0; i < n; i++) {
-        if (i > 0 && (n - i) % 3 == 0)
-            *to++ = ',';
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return out;
+    return strcpy(out, grouped(value).text);
 }
 
 char *cli_bytes(double bytes, char out[32])

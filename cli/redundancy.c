@@ -25,7 +25,7 @@ static bool known_sampler(const char *name, size_t len, const char **known)
     return false;
 }
 
-/* Bytes as parse_bytes reads them, or, where it ends in s, seconds. */
+/* Bytes as parse_bytes reads them, or, where it ends in s, seconds that nanoseconds can tell. */
 static bool read_value(const char *text, size_t len, uint64_t *value, bool *seconds)
 {
     char copy[32];
@@ -36,7 +36,7 @@ static bool read_value(const char *text, size_t len, uint64_t *value, bool *seco
         return false;
     memcpy(copy, text, len);
     copy[len] = '\0';
-    return parse_bytes(copy, value) && *value <= INT64_MAX / NS_PER_SECOND;
+    return parse_bytes(copy, value) && (!*seconds || *value <= INT64_MAX / NS_PER_SECOND);
 }
 
 static bool set_value(struct redundancy *redundancy, const char *name, size_t len, uint64_t value,

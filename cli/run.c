@@ -114,6 +114,15 @@ static bool parse_latency(struct options *options, const char *us)
     return true;
 }
 
+static bool parse_checksums(struct options *options, const char *which)
+{
+    options->no_checksums = strcmp(which, "none") == 0;
+    if (options->no_checksums || strcmp(which, "all") == 0)
+        return true;
+    cli_error("-k '%s' (expected all or none)", which);
+    return false;
+}
+
 static void print_checks(void)
 {
     puts("header checks (sets: all, none, checksums; -NAME takes away):");
@@ -200,10 +209,41 @@ static bool parse_stats(struct options *options, char **argv)
     return optarg == NULL || observe_parse(&options->observe, optarg);
 }
 
+/* Where the argument of an option lies that is kept as it is; NULL: the option is another. */
+static const char **argument_of(struct options *options, int option)
+{
+    switch (option) {
+    case 'i':
+        return &options->source.interface;
+    case 'f':
+        return &options->source.filter;
+    case OPTION_COMPILED:
+        return &options->compiled;
+    case OPTION_REDUNDANCY:
+        return &options->redundancy.spec;
+    case OPTION_PLOT:
+        return &options->redundancy.plot;
+    case OPTION_TRAIN:
+        return &options->redundancy.train;
+    case OPTION_DEVICE:
+        return &options->device;
+    case OPTION_METRICS:
+        return &options->observe.address;
+    default:
+        return NULL;
+    }
+}
+
 /* One option; `list` is the one that bare arguments continue ('r', OPTION_RULES or OPTION_NAMES).
  */
 static int parse_option(struct options *options, int option, int *list, char **argv)
 {
+    const char **argument = argument_of(options, option);
+
+    if (argument != NULL) {
+        *argument = optarg;
+        return 0;
+    }
     switch (option) {
     case 'r':
         *list = 'r';
@@ -224,26 +264,17 @@ static int parse_option(struct options *options, int option, int *list, char **a
         if (*list != 0)
             return parse_option(options, *list, list, argv);
         cli_error("'%s' was not expected (captures go behind -r, rule files behind --rules, tables "
-                  "behind "
-                  "--names)",
+                  "behind --names)",
                   optarg);
         return EXIT_FAILED;
     case OPTION_SET:
         options->rule_files.sets[options->rule_files.n_sets++] = optarg;
         return 0;
-    case OPTION_COMPILED:
-        options->compiled = optarg;
-        return 0;
     case OPTION_HEADER:
         options->header_list = optarg != NULL ? optarg : "all";
         return 0;
     case 'k':
-        if (strcmp(optarg, "all") != 0 && strcmp(optarg, "none") != 0) {
-            cli_error("-k '%s' (expected all or none)", optarg);
-            return EXIT_FAILED;
-        }
-        options->no_checksums = strcmp(optarg, "none") == 0;
-        return 0;
+        return parse_checksums(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_SCAN:
         return add_database(&options->findings.virus, optarg) ? 0 : EXIT_FAILED;
     case OPTION_HOME:
@@ -251,26 +282,8 @@ static int parse_option(struct options *options, int option, int *list, char **a
         return parse_home(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_ALERTS:
         return add_sink(options, optarg) ? 0 : EXIT_FAILED;
-    case 'i':
-        options->source.interface = optarg;
-        return 0;
-    case 'f':
-        options->source.filter = optarg;
-        return 0;
-    case OPTION_REDUNDANCY:
-        options->redundancy.spec = optarg;
-        return 0;
     case OPTION_COMPARE:
         options->redundancy.compare = true;
-        return 0;
-    case OPTION_PLOT:
-        options->redundancy.plot = optarg;
-        return 0;
-    case OPTION_TRAIN:
-        options->redundancy.train = optarg;
-        return 0;
-    case OPTION_DEVICE:
-        options->device = optarg;
         return 0;
     case OPTION_JSON:
         options->json = true;
@@ -279,9 +292,6 @@ static int parse_option(struct options *options, int option, int *list, char **a
         return parse_stats(options, argv) ? 0 : EXIT_FAILED;
     case OPTION_MAX_LATENCY:
         return parse_latency(options, optarg) ? 0 : EXIT_FAILED;
-    case OPTION_METRICS:
-        options->observe.address = optarg;
-        return 0;
     default:
         return cli_bad_option(argv, "run");
     }
@@ -534,6 +544,29 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
     return status == SL_OK ? findings_drain(&options->findings, batch, hits, diag) : status;
 }
 
+/* A GPU failed while the run went on: others do again what it had not finished. */
+static void say_dropped(void *user, const struct sl_pipeline_device *device)
+{
+    char n[32];
+
+    (void)user;
+    cli_error("cuda:%d is dropped: %s; batches to be done again elsewhere: %s",
+              device->device.index, device->why, cli_count(device->redone, n));
+}
+
+static void set_steps(struct sl_pipeline_config *config, struct options *options)
+{
+    config->fill = fill;
+    config->prepare = prepare;
+    config->order = order;
+    config->apply = apply;
+    config->digest = digest;
+    config->drain = drain;
+    config->dropped = say_dropped;
+    config->user = options;
+    config->latency = options->source.max_latency_ns != 0;
+}
+
 static bool writes_stdout(const struct findings *findings)
 {
     for (uint32_t i = 0; i < findings->n_sinks; i++)
@@ -549,16 +582,6 @@ static bool writes_terminal(const struct findings *findings)
         if (findings_is_stdout(findings->sinks[i].spec))
             return isatty(STDOUT_FILENO);
     return false;
-}
-
-/* A GPU failed while the run went on: others do again what it had not finished. */
-static void say_dropped(void *user, const struct sl_pipeline_device *device)
-{
-    char n[32];
-
-    (void)user;
-    cli_error("cuda:%d is dropped: %s; batches to be done again elsewhere: %s",
-              device->device.index, device->why, cli_count(device->redone, n));
 }
 
 /* For the CPU its own matcher, the last engine, unless the user has compiled one. */
@@ -662,15 +685,7 @@ static int run(struct options *options, struct tables *tables)
     options->findings.names = &options->names;
     options->findings.flush_each_batch =
         options->source.interface != NULL || options->source.max_latency_ns != 0;
-    config.fill = fill;
-    config.prepare = prepare;
-    config.order = order;
-    config.apply = apply;
-    config.digest = digest;
-    config.drain = drain;
-    config.dropped = say_dropped;
-    config.user = options;
-    config.latency = options->source.max_latency_ns != 0;
+    set_steps(&config, options);
     if (!findings_open(&options->findings) || !choose_devices(options, tables, &config, why) ||
         !observe_begin(&options->observe, &config))
         return EXIT_FAILED;

@@ -48,17 +48,6 @@ static void print_report(const struct sl_clamav_set *set, const struct sl_clamav
     printf("%12s compiled in %.3f s\n", cli_bytes((double)info.block_len, text), seconds);
 }
 
-static bool is_compiled(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char magic[8] = "";
-    const bool good = file != NULL && fread(magic, 1, 8, file) == 8;
-
-    if (file != NULL)
-        (void)fclose(file);
-    return good && memcmp(magic, "SLCLAM01", 8) == 0;
-}
-
 static enum sl_status compile_database(const struct scan_options *options,
                                        const struct sl_device *device, struct sl_clamav_db **db,
                                        struct sl_diag *diag)
@@ -95,7 +84,8 @@ enum sl_status scan_open_database(const struct scan_options *options,
                                   const struct sl_device *device, struct sl_clamav_db **db,
                                   struct sl_diag *diag)
 {
-    if (options->n_databases == 1 && options->compile == NULL && is_compiled(options->databases[0]))
+    if (options->n_databases == 1 && options->compile == NULL &&
+        sl_clamav_is_saved(options->databases[0]))
         return sl_clamav_load(db, options->databases[0], diag);
     return compile_database(options, device, db, diag);
 }

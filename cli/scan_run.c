@@ -30,8 +30,8 @@ struct entry {
     char *path;
     int fd;           /* opened ahead, or -1 */
     const char *note; /* "Excluded", "Empty file", ...: nothing to scan */
-    char *error;
-    char **names; /* of matches, as printed */
+    char error[128];  /* why it could not be scanned; "": it could */
+    char **names;     /* of matches, as printed */
     size_t n_names;
     struct sl_clamav_result result;
     bool done;
@@ -82,9 +82,14 @@ static void put_line(struct job *job, const char *path, const char *text)
         fprintf(job->log, "%s: %s\n", safe, text);
 }
 
+static bool is_failed(const struct entry *entry)
+{
+    return entry->error[0] != '\0';
+}
+
 static const char *state_of(const struct entry *entry)
 {
-    if (entry->error != NULL)
+    if (is_failed(entry))
         return "error";
     if (entry->note != NULL)
         return "skipped";
@@ -95,7 +100,7 @@ static const char *state_of(const struct entry *entry)
 
 static void put_json(struct job *job, const struct entry *entry)
 {
-    const char *reason = entry->error != NULL ? entry->error : entry->note;
+    const char *reason = is_failed(entry) ? entry->error : entry->note;
     json_t *names = json_array();
     json_t *object = json_object();
 
@@ -112,7 +117,7 @@ static void put_json(struct job *job, const struct entry *entry)
         json_object_set_new(object, "unverified", json_true());
     if (entry->result.allowed)
         json_object_set_new(object, "allowed", json_true());
-    if (entry->error == NULL && entry->note == NULL)
+    if (!is_failed(entry) && entry->note == NULL)
         json_object_set_new(object, "bytes", json_integer((json_int_t)entry->result.len));
     json_dumpf(object, stdout, JSON_COMPACT);
     putchar('\n');
@@ -130,7 +135,7 @@ static void put_text(struct job *job, const struct entry *entry)
         snprintf(line, sizeof line, "%s FOUND", entry->names[i]);
         put_line(job, entry->path, line);
     }
-    if (entry->error != NULL) {
+    if (is_failed(entry)) {
         if (!quiet)
             put_line(job, entry->path, entry->error);
     } else if (entry->note != NULL) {
@@ -183,7 +188,7 @@ static void count_entry(struct job *job, const struct entry *entry)
 {
     struct scan_totals *totals = job->totals;
 
-    if (entry->error != NULL) {
+    if (is_failed(entry)) {
         totals->errors++;
     } else if (entry->note == NULL) {
         totals->files++;
@@ -201,7 +206,6 @@ static void free_entry(struct entry *entry)
     if (entry->fd >= 0) /* the scan ended before */
         (void)close(entry->fd);
     free(entry->names);
-    free(entry->error);
     free(entry->path);
     memset(entry, 0, sizeof *entry);
     entry->fd = -1;
@@ -240,8 +244,7 @@ static void fail(struct job *job, const struct sl_diag *diag)
 
 static void set_error(struct entry *entry, const char *reason)
 {
-    free(entry->error);
-    entry->error = strdup(reason);
+    snprintf(entry->error, sizeof entry->error, "%s", reason);
 }
 
 static void on_match(void *user, void *token, const struct sl_clamav_match *match)
@@ -431,7 +434,7 @@ static void put_entry(struct job *job, const char *path, const char *note, const
         entry = &job->entries[job->filled++ % ENTRIES];
         entry->path = strdup(path);
         entry->note = note;
-        entry->error = error != NULL ? strdup(error) : NULL;
+        set_error(entry, error != NULL ? error : "");
         entry->done = done;
         if (entry->path == NULL) {
             job->failed = true;

@@ -326,6 +326,10 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"scan2.ndb:2: ", result.stderr)
         self.assertEqual(sluice("scan", "-d", compiled, found).returncode, 1)
+        with open(compiled, "rb") as file:
+            whole = file.read()
+        turned = self.path("turned.cdb", whole[7::-1] + whole[8:])
+        self.assert_refused(sluice("scan", "-d", turned, found), turned, "another byte order")
         with open(compiled, "r+b") as file:
             file.seek(5000)
             file.write(b"\xff\x00\xff")
@@ -795,6 +799,8 @@ class Command(case.Case):
                             ("rabin,p=31", ["31"]), ("rabin,w=5", ["5"]), ("maxp,cache=1", ["1"]),
                             ("rabin,p=", ["'p='"]), ("rabin,w=3s", ["'w=3s'"])):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", spec), *words)
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,cache=60000G"), "a packet cache of")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,interval=9999999999s"), "interval")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,no-raise"), "no-raise", "dynabyte")
         self.assertEqual(sluice("run", "-r", CAPTURE, "--redundancy", "dynabyte,no-raise", "--json").returncode, 0)
         self.assert_refused(sluice("run", "-r", CAPTURE, "--compare"), "--redundancy")

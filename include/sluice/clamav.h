@@ -89,6 +89,10 @@ SL_CHECK SL_API enum sl_status sl_clamav_save(const struct sl_clamav_db *db, con
 SL_CHECK SL_API enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path,
                                               struct sl_diag *diag);
 
+/* Whether the file begins as sl_clamav_save writes them, be it on a machine of another byte order.
+ * Any thread. */
+SL_API bool sl_clamav_is_saved(const char *path);
+
 /* Accepts NULL. All its scanners are closed. */
 SL_API void sl_clamav_free(struct sl_clamav_db *db);
 

@@ -12,6 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/grouped.h"
 #include "sluice/status.h"
 
 enum {
@@ -61,12 +62,6 @@ struct input {
     z_stream gzip;
     ZSTD_DStream *zstd;
 };
-
-/* A count for people: "1,234,567". Used as grouped(n).text. */
-struct grouped {
-    char text[27];
-};
-struct grouped grouped(uint64_t n);
 
 /* Opens `path`, "-" being standard input. `label`, `stopped` and `close_ns` outlive the input. */
 enum sl_status input_open(struct input *input, const char *path, const char *label,

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks in files: as tables of literals are (engines/mpm/mpm_store.c). */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/checksum.h"
 #include "base/diag.h"
@@ -307,11 +310,16 @@ static bool check_hashes(const struct clam_block *block)
     return true;
 }
 
+/* In either byte order. */
+static bool is_magic(uint64_t magic)
+{
+    return magic == CLAM_MAGIC || magic == __builtin_bswap64(CLAM_MAGIC);
+}
+
 static enum sl_status check_head(const struct clam_block *block, uint64_t len, const char *path,
                                  struct sl_diag *diag)
 {
-    if (len < sizeof *block ||
-        (block->magic != CLAM_MAGIC && block->magic != __builtin_bswap64(CLAM_MAGIC)))
+    if (len < sizeof *block || !is_magic(block->magic))
         return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database");
     if (block->magic != CLAM_MAGIC)
         return diag_set(diag, SL_EFORMAT, path, 0,
@@ -344,6 +352,20 @@ static enum sl_status check_block(const struct clam_block *block, uint64_t len, 
         !check_anchors(block) || !check_hashes(block))
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its parts contradict another");
     return SL_OK;
+}
+
+bool sl_clamav_is_saved(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat file;
+    uint64_t magic;
+
+    if (fd < 0)
+        return false;
+    const bool saved = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) &&
+                       read(fd, &magic, sizeof magic) == (ssize_t)sizeof magic && is_magic(magic);
+    (void)close(fd);
+    return saved;
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records to bytes: each is checked as it is stored, put back into a frame, decoded and checked
  * again before its bytes are written. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +23,6 @@ struct file_decoder {
     uint64_t position; /* where the next frame must begin */
     bool ended;
 };
-
-static enum sl_status io_failed(struct sl_diag *diag, const char *what)
-{
-    return diag_set(diag, SL_EIO, NULL, 0, "%s: %s", what, strerror(errno));
-}
 
 /* Of the frame that is being read, which begins at byte bytes_in. */
 static enum sl_status bad_frame(const struct file_decoder *d, enum sl_status status,
@@ -68,7 +62,7 @@ static enum sl_status open_file(struct file_decoder *d, struct sl_diag *diag)
     const int64_t len = file_read(d->in, bytes, sizeof bytes);
 
     if (len < 0)
-        return io_failed(diag, "cannot read");
+        return file_failed("cannot read", diag);
 
     const enum sl_status status = file_read_header(&d->header, bytes, (size_t)len, diag);
     if (status != SL_OK)
@@ -93,7 +87,7 @@ static enum sl_status read_part(struct file_decoder *d, uint8_t *to, size_t len,
     const int64_t n = file_read(d->in, to, len);
 
     if (n < 0)
-        return io_failed(diag, "cannot read");
+        return file_failed("cannot read", diag);
     return (size_t)n == len ? SL_OK
                             : bad_frame(d, SL_ETRUNCATED, diag, "the file ends here or inside it");
 }
@@ -186,7 +180,7 @@ static enum sl_status decode_record(struct file_decoder *d, struct sl_diag *diag
         return bad_frame(d, SL_EFORMAT, diag,
                          "what it refers to and what it says do not fit together");
     if (!file_write(d->out, packet, packet_len))
-        return io_failed(diag, "cannot write");
+        return file_failed("cannot write", diag);
     d->stats->frames += d->ended ? 0 : 1;
     d->stats->bytes_in += RECORD_HEADER_LEN + body_len;
     d->stats->bytes_out += packet_len;
@@ -211,7 +205,7 @@ enum sl_status sl_redundancy_decode_file(int in, int out,
         const int64_t n = file_read(in, &more, 1);
 
         if (n < 0)
-            status = io_failed(diag, "cannot read");
+            status = file_failed("cannot read", diag);
         else if (n > 0)
             status = bad_frame(&decoder, SL_EFORMAT, diag, "more follows the file's last frame");
     }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A file, piece by piece: sampled, matched, and what is left through zstd, on a thread of its own.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/diag.h"
@@ -26,11 +24,6 @@ void sl_redundancy_file_config_init(struct sl_redundancy_file_config *config)
     *config = (struct sl_redundancy_file_config){.cache_len = UINT64_C(256) << 20, .level = 9};
     sl_sampling_config_init(&config->sampling);
     config->sampling.period = 32;
-}
-
-static enum sl_status io_failed(struct sl_diag *diag, const char *what)
-{
-    return diag_set(diag, SL_EIO, NULL, 0, "%s: %s", what, strerror(errno));
 }
 
 /* ---- what both ways share ---------------------------------------------------------------------
@@ -72,7 +65,7 @@ static enum sl_status write_file_header(struct file_encoder *e, struct sl_diag *
 
     file_write_header(bytes, &header);
     e->stats->bytes_out = sizeof bytes;
-    return file_write(e->out, bytes, sizeof bytes) ? SL_OK : io_failed(diag, "cannot write");
+    return file_write(e->out, bytes, sizeof bytes) ? SL_OK : file_failed("cannot write", diag);
 }
 
 enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag)
@@ -94,7 +87,7 @@ enum sl_status file_read_part(const struct file_encoder *e, uint8_t *bytes, uint
 
     *len = n > 0 ? (uint32_t)n : 0;
     if (n < 0)
-        return io_failed(diag, "cannot read");
+        return file_failed("cannot read", diag);
     if (n > 0 && e->position > LOG_EPOCH_MAX)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "the input is longer than 128 TiB");
     return SL_OK;

@@ -84,3 +84,8 @@ bool file_write(int fd, const uint8_t *bytes, size_t len)
     }
     return true;
 }
+
+enum sl_status file_failed(const char *what, struct sl_diag *diag)
+{
+    return diag_set(diag, SL_EIO, NULL, 0, "%s: %s", what, strerror(errno));
+}

@@ -46,4 +46,7 @@ int64_t file_read(int fd, uint8_t *bytes, size_t len);
 /* False: errno. */
 bool file_write(int fd, const uint8_t *bytes, size_t len);
 
+/* SL_EIO: `what` failed, for the reason in errno. */
+enum sl_status file_failed(const char *what, struct sl_diag *diag);
+
 #endif

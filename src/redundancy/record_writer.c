@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record_writer.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +72,7 @@ static enum sl_status write_record(struct record_writer *w, const struct room *r
     put_le(w->record + RECORD_CHECK, record_check(w->record, to, stored), 8);
     *record_len = RECORD_HEADER_LEN + stored;
     if (!file_write(w->out, w->record, *record_len))
-        return diag_set(diag, SL_EIO, NULL, 0, "cannot write: %s", strerror(errno));
+        return file_failed("cannot write", diag);
     return SL_OK;
 }
 
