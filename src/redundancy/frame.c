@@ -3,13 +3,21 @@
 
 #include <xxhash.h>
 
+#include "base/cpu.h"
 #include "packet_log.h"
 
-enum { CHECKED_LEN = 16 }; /* bytes of a header before its check */
+uint64_t frame_check_scalar(const uint8_t *header, const uint8_t *packet, uint32_t len)
+{
+    return XXH3_64bits_withSeed(header, FRAME_CHECKED_LEN, XXH3_64bits(packet, len));
+}
 
 uint64_t frame_check(const uint8_t *header, const uint8_t *packet, uint32_t len)
 {
-    return XXH3_64bits_withSeed(header, CHECKED_LEN, XXH3_64bits(packet, len));
+#if defined(__x86_64__)
+    if (cpu_level() >= CPU_AVX2)
+        return frame_check_avx2(header, packet, len);
+#endif
+    return frame_check_scalar(header, packet, len);
 }
 
 /* ---- numbers of variable length -------------------------------------------------------------- */
@@ -78,7 +86,7 @@ void frame_write_header(uint8_t *frame, uint32_t epoch, uint64_t position, const
     put_le(frame + 4, epoch, 4);
     put_le(frame + 8, position, 6);
     put_le(frame + 14, n_references, 2);
-    put_le(frame + CHECKED_LEN, frame_check(frame, packet, len), 8);
+    put_le(frame + FRAME_CHECKED_LEN, frame_check(frame, packet, len), 8);
 }
 
 uint32_t frame_write(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
@@ -102,7 +110,7 @@ bool frame_read_header(struct frame_header *header, const uint8_t *frame, size_t
     header->epoch = (uint32_t)get_le(frame + 4, 4);
     header->position = get_le(frame + 8, 6);
     header->n_references = (uint32_t)get_le(frame + 14, 2);
-    header->check = get_le(frame + CHECKED_LEN, 8);
+    header->check = get_le(frame + FRAME_CHECKED_LEN, 8);
     return header->len <= frame_max && header->n_references <= header->len / SL_REFERENCE_MIN &&
            header->position % LOG_GRANULE == 0 && header->position <= LOG_OFFSET_MAX - SL_FRAME_MAX;
 }
