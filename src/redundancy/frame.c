@@ -3,13 +3,21 @@
 
 #include <xxhash.h>
 
+#include "base/cpu.h"
 #include "packet_log.h"
 
-enum { CHECKED_LEN = 16 }; /* bytes of a header before its check */
+uint64_t frame_check_scalar(const uint8_t *header, const uint8_t *packet, uint32_t len)
+{
+    return XXH3_64bits_withSeed(header, FRAME_CHECKED_LEN, XXH3_64bits(packet, len));
+}
 
 uint64_t frame_check(const uint8_t *header, const uint8_t *packet, uint32_t len)
 {
-    return XXH3_64bits_withSeed(header, CHECKED_LEN, XXH3_64bits(packet, len));
+#if defined(__x86_64__)
+    if (cpu_level() >= CPU_AVX2)
+        return frame_check_avx2(header, packet, len);
+#endif
+    return frame_check_scalar(header, packet, len);
 }
 
 /* ---- numbers of variable length -------------------------------------------------------------- */
@@ -73,12 +81,13 @@ static uint8_t *write_body(uint8_t *to, uint64_t position, const uint8_t *packet
 void frame_write_header(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
                         uint32_t len, size_t n_references)
 {
-    frame[0] = FRAME_KIND;
-    put_le(frame + 1, len, 3);
-    put_le(frame + 4, epoch, 4);
-    put_le(frame + 8, position, 6);
-    put_le(frame + 14, n_references, 2);
-    put_le(frame + CHECKED_LEN, frame_check(frame, packet, len), 8);
+    /* Whole words: the check reads them right away. */
+    uint64_t words[SL_FRAME_HEADER_LEN / 8] = {FRAME_KIND | (uint64_t)len << 8 |
+                                                   (uint64_t)epoch << 32,
+                                               position | (uint64_t)n_references << 48};
+
+    words[2] = frame_check((const uint8_t *)words, packet, len);
+    memcpy(frame, words, sizeof words);
 }
 
 uint32_t frame_write(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
@@ -96,13 +105,16 @@ uint32_t frame_write(uint8_t *frame, uint32_t epoch, uint64_t position, const ui
 bool frame_read_header(struct frame_header *header, const uint8_t *frame, size_t len,
                        uint32_t frame_max)
 {
+    uint64_t words[SL_FRAME_HEADER_LEN / 8];
+
     if (len < SL_FRAME_HEADER_LEN || frame[0] != FRAME_KIND)
         return false;
-    header->len = (uint32_t)get_le(frame + 1, 3);
-    header->epoch = (uint32_t)get_le(frame + 4, 4);
-    header->position = get_le(frame + 8, 6);
-    header->n_references = (uint32_t)get_le(frame + 14, 2);
-    header->check = get_le(frame + CHECKED_LEN, 8);
+    memcpy(words, frame, sizeof words);
+    header->len = (uint32_t)words[0] >> 8;
+    header->epoch = (uint32_t)(words[0] >> 32);
+    header->position = words[1] & LOG_OFFSET_MAX;
+    header->n_references = (uint32_t)(words[1] >> 48);
+    header->check = words[2];
     return header->len <= frame_max && header->n_references <= header->len / SL_REFERENCE_MIN &&
            header->position % LOG_GRANULE == 0 && header->position <= LOG_OFFSET_MAX - SL_FRAME_MAX;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Matcher, encoder and decoder against their definitions. */
+#include "base/cpu.h"
+#include "frame.h"
 #include "matcher.h"
 #include "redundancy_fixture.h"
 #include "sluice/capture.h"
@@ -606,6 +608,29 @@ static void round_trip_capture(void *user, const char *path)
     sl_capture_close(capture);
 }
 
+/* Each length that XXH3 treats in its own way, and some blocks of 1,024 bytes, at any address. */
+static void test_checks_agree(void **state)
+{
+    enum { LEN = 4200 };
+    static uint8_t bytes[FRAME_CHECKED_LEN + LEN];
+    struct traffic traffic;
+
+    (void)state;
+    if (cpu_level() < CPU_AVX2) {
+        print_message("this CPU, or SLUICE_CPU, has no AVX2\n");
+        skip();
+    }
+    traffic_init(&traffic, 9, 1 << 16);
+    traffic_packet(&traffic, bytes, sizeof bytes);
+    for (uint32_t len = 0; len <= LEN; len++) {
+        const uint8_t *const packet = bytes + FRAME_CHECKED_LEN + (LEN - len);
+
+        assert_int_equal(frame_check_avx2(bytes, packet, len),
+                         frame_check_scalar(bytes, packet, len));
+    }
+    traffic_free(&traffic);
+}
+
 static void test_captures(void **state)
 {
     uint64_t n_packets = 0;
@@ -630,6 +655,7 @@ int main(void)
         cmocka_unit_test(test_never_larger),
         cmocka_unit_test(test_bad_calls),
         cmocka_unit_test(test_damaged_streams),
+        cmocka_unit_test(test_checks_agree),
         cmocka_unit_test(test_captures),
     };
 
