@@ -6,8 +6,6 @@
 #include "base/cpu.h"
 #include "gram_cpu.h"
 
-enum { MANY_PASSED = 8 }; /* of 16: it must be a run, which can only pass by collision */
-
 /* Sources, as vpermb takes them, of the bytes of 16 windows at a stride: bytes 0 to 2 above a byte
  * that is masked away, and the bytes that name bits. */
 #define WORD(at) 0, (at) + 1, (at) + 2, (at) + 3
@@ -48,14 +46,14 @@ static inline __m512i load_before(const uint8_t *text, uint32_t at)
     return _mm512_loadu_si512(text + at - 1);
 }
 
-/* Of 16 windows of a block, those that lie in a run, the byte before included. */
-static __attribute__((noinline)) __mmask16 in_run(const uint8_t *text, uint32_t at, __m512i bytes,
-                                                  uint32_t stride)
+/* Whether all bytes that 16 windows look at are one, which fillers are full of: no window of a
+ * literal is there unless some lies in a run. */
+static inline bool is_run(__m512i bytes, uint32_t stride)
 {
-    const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at)));
-    const uint64_t run = next & next >> 1 & next >> 2 & next >> 3 & next >> 4 & next >> 5;
+    const __m512i first = _mm512_broadcastb_epi8(_mm512_castsi512_si128(bytes));
+    const uint64_t looked_at = UINT64_MAX >> (63 - 15 * stride - GRAM_WINDOW);
 
-    return (__mmask16)_pext_u64(run, stride == 1 ? 0xFFFF : 0x55555555);
+    return (~_mm512_cmpeq_epi8_mask(bytes, first) & looked_at) == 0;
 }
 
 static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint32_t from,
@@ -69,26 +67,25 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
     const __m512i hash = _mm512_set1_epi32((int)view->multiplier);
     const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->words_log));
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i step = _mm512_set1_epi32((int)(16 * stride));
-    __m512i position = _mm512_add_epi32(_mm512_set1_epi32((int)from),
-                                        _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)stride)));
+    const __m512i behind = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)stride));
     uint32_t n = 0;
 
     for (uint32_t at = from; at < to; at += 16 * stride) {
         _mm_prefetch((const char *)text + at + GRAM_AHEAD, _MM_HINT_T0);
 
         const __m512i bytes = fold(load_before(text, at));
+        if (is_run(bytes, stride) && !in_runs)
+            continue;
+
         const __m512i first = _mm512_maskz_permutexvar_epi8(0xEEEEEEEEEEEEEEEE, to_word, bytes);
         const __m512i word = _mm512_i32gather_epi32(
             _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift), view->words, 4);
         const __m512i bits = _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(to_bits, bytes), bit);
-        __mmask16 passed = _mm512_testn_epi32_mask(word, bits);
+        const __mmask16 passed = _mm512_testn_epi32_mask(word, bits);
+        const __m512i position = _mm512_add_epi32(_mm512_set1_epi32((int)at), behind);
 
-        if (__builtin_popcount(passed) > MANY_PASSED && !in_runs)
-            passed &= ~in_run(text, at, bytes, stride);
         _mm512_storeu_si512(out + n, _mm512_maskz_compress_epi32(passed, position));
         n += (uint32_t)__builtin_popcount(passed);
-        position = _mm512_add_epi32(position, step);
     }
     while (n > 0 && out[n - 1] >= to)
         n--;
