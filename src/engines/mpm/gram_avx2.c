@@ -37,10 +37,20 @@ static inline __m128i load_before(const uint8_t *text, uint32_t at)
     return _mm_loadu_si128((const __m128i *)(text + at - 1));
 }
 
+/* Whether all bytes that 8 windows look at, and two or ten behind them, are one: no window of a
+ * literal is there unless some lies in a run. */
+static inline bool is_run(__m256i bytes)
+{
+    const __m256i first = _mm256_broadcastb_epi8(_mm256_castsi256_si128(bytes));
+
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, first)) == -1;
+}
+
 static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint32_t from,
                         uint32_t to, uint32_t *out)
 {
     const uint32_t stride = view->stride;
+    const bool in_runs = view->body->n_in_runs != 0;
     const __m256i to_word = _mm256_loadu_si256((const __m256i *)word_source[stride - 1]);
     const __m256i to_bits = _mm256_loadu_si256((const __m256i *)bits_source[stride - 1]);
     const __m256i bit = _mm256_set1_epi64x((long long)UINT64_C(0x8040201008040201));
@@ -54,6 +64,9 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
         const __m128i low = load_before(text, at);
         const __m128i high = load_before(text, at + 4 * stride);
         const __m256i bytes = fold(_mm256_set_m128i(high, low));
+        if (is_run(bytes) && !in_runs)
+            continue;
+
         const __m256i first = _mm256_shuffle_epi8(bytes, to_word);
         const __m256i word = _mm256_i32gather_epi32(
             (const int *)view->words, _mm256_srl_epi32(_mm256_mullo_epi32(first, hash), shift), 4);

@@ -6,8 +6,6 @@
 #include "base/cpu.h"
 #include "gram_cpu.h"
 
-enum { MANY_PASSED = 8 }; /* of 16: it must be a run, which can only pass by collision */
-
 /* Sources, as vpermb takes them, of the bytes of 16 windows at a stride: bytes 0 to 2 above a byte
  * that is masked away, and the bytes that name bits. */
 #define WORD(at) 0, (at) + 1, (at) + 2, (at) + 3
@@ -39,20 +37,23 @@ static inline __m512i fold(__m512i bytes)
                            _mm512_and_si512(_mm512_srli_epi32(bytes, 1), _mm512_set1_epi8(0x20)));
 }
 
-/* 64 bytes from the one before `at` on; before a text's first there is a zero. */
+/* 64 bytes from the one before `at` on; before a text's first there is a zero. Only that load is
+ * masked, as those take longer. */
 static inline __m512i load_before(const uint8_t *text, uint32_t at)
 {
-    return _mm512_maskz_loadu_epi8(at == 0 ? ~UINT64_C(1) : ~UINT64_C(0), text + at - 1);
+    if (at == 0)
+        return _mm512_maskz_loadu_epi8(~UINT64_C(1), text - 1);
+    return _mm512_loadu_si512(text + at - 1);
 }
 
-/* Of 16 windows of a block, those that lie in a run, the byte before included. */
-static __attribute__((noinline)) __mmask16 in_run(const uint8_t *text, uint32_t at, __m512i bytes,
-                                                  uint32_t stride)
+/* Whether all bytes that 16 windows look at are one, which fillers are full of: no window of a
+ * literal is there unless some lies in a run. */
+static inline bool is_run(__m512i bytes, uint32_t stride)
 {
-    const uint64_t next = _mm512_cmpeq_epi8_mask(bytes, fold(_mm512_loadu_si512(text + at)));
-    const uint64_t run = next & next >> 1 & next >> 2 & next >> 3 & next >> 4 & next >> 5;
+    const __m512i first = _mm512_broadcastb_epi8(_mm512_castsi512_si128(bytes));
+    const uint64_t looked_at = UINT64_MAX >> (63 - 15 * stride - GRAM_WINDOW);
 
-    return (__mmask16)_pext_u64(run, stride == 1 ? 0xFFFF : 0x55555555);
+    return (~_mm512_cmpeq_epi8_mask(bytes, first) & looked_at) == 0;
 }
 
 static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint32_t from,
@@ -66,26 +67,25 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
     const __m512i hash = _mm512_set1_epi32((int)view->multiplier);
     const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->words_log));
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i step = _mm512_set1_epi32((int)(16 * stride));
-    __m512i position = _mm512_add_epi32(_mm512_set1_epi32((int)from),
-                                        _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)stride)));
+    const __m512i behind = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int)stride));
     uint32_t n = 0;
 
     for (uint32_t at = from; at < to; at += 16 * stride) {
         _mm_prefetch((const char *)text + at + GRAM_AHEAD, _MM_HINT_T0);
 
         const __m512i bytes = fold(load_before(text, at));
+        if (is_run(bytes, stride) && !in_runs)
+            continue;
+
         const __m512i first = _mm512_maskz_permutexvar_epi8(0xEEEEEEEEEEEEEEEE, to_word, bytes);
         const __m512i word = _mm512_i32gather_epi32(
             _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift), view->words, 4);
         const __m512i bits = _mm512_permutexvar_epi8(_mm512_permutexvar_epi8(to_bits, bytes), bit);
-        __mmask16 passed = _mm512_testn_epi32_mask(word, bits);
+        const __mmask16 passed = _mm512_testn_epi32_mask(word, bits);
+        const __m512i position = _mm512_add_epi32(_mm512_set1_epi32((int)at), behind);
 
-        if (__builtin_popcount(passed) > MANY_PASSED && !in_runs)
-            passed &= ~in_run(text, at, bytes, stride);
         _mm512_storeu_si512(out + n, _mm512_maskz_compress_epi32(passed, position));
         n += (uint32_t)__builtin_popcount(passed);
-        position = _mm512_add_epi32(position, step);
     }
     while (n > 0 && out[n - 1] >= to)
         n--;
@@ -169,49 +169,93 @@ static __mmask16 first_lanes(uint32_t n)
 }
 
 /* As gram_may_have. */
-static inline __mmask16 may_have(const struct gram_view *view, __mmask16 some, __m512i key)
+static inline __mmask16 may_have(const struct gram_view *view, __m512i key)
 {
     const __m128i shift = _mm_cvtsi32_si128((int)(32 - GRAM_PRESENT_LOG - view->slots_log));
     const __m512i mixed = _mm512_xor_si512(key, _mm512_srli_epi32(key, 15));
     const __m512i bit =
         _mm512_srl_epi32(_mm512_mullo_epi32(mixed, _mm512_set1_epi32((int)GRAM_HASH_SLOT)), shift);
-    const __m512i word = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), some,
-                                                     _mm512_srli_epi32(bit, 5), view->present, 4);
+    const __m512i word = _mm512_i32gather_epi32(_mm512_srli_epi32(bit, 5), view->present, 4);
     const __m512i one = _mm512_set1_epi32(1);
 
     return _mm512_test_epi32_mask(
         word, _mm512_sllv_epi32(one, _mm512_and_si512(bit, _mm512_set1_epi32(31))));
 }
 
-static inline void add_keys(const struct gram_view *view, struct gram_keys *keys, __mmask16 some,
-                            __m512i at, __m512i key)
+static inline void add_keys(struct gram_keys *keys, __mmask16 some, __m512i at, __m512i key)
 {
-    const __mmask16 left = may_have(view, some, key);
-
-    _mm512_storeu_si512(keys->at + keys->n, _mm512_maskz_compress_epi32(left, at));
-    _mm512_storeu_si512(keys->key + keys->n, _mm512_maskz_compress_epi32(left, key));
-    keys->n += (uint32_t)__builtin_popcount(left);
+    _mm512_storeu_si512(keys->at + keys->n, _mm512_maskz_compress_epi32(some, at));
+    _mm512_storeu_si512(keys->key + keys->n, _mm512_maskz_compress_epi32(some, key));
+    keys->n += (uint32_t)__builtin_popcount(some);
 }
 
-/* Of 16 windows the bytes -1 to 2, and 3 to 6. Before a text's first byte there is a zero. */
-static inline void load_windows(const uint8_t *text, __mmask16 live, __m512i at, __m512i *low,
-                                __m512i *high)
+/* Keys without those that are surely not in the dictionary. */
+static void keep_keys(const struct gram_view *view, struct gram_keys *keys)
 {
-    const __m512i zero = _mm512_setzero_si512();
+    const uint32_t n = keys->n;
+
+    keys->n = 0;
+    for (uint32_t i = 0; i < n; i += 16) {
+        const __m512i at = _mm512_loadu_si512(keys->at + i);
+        const __m512i key = _mm512_loadu_si512(keys->key + i);
+
+        add_keys(keys, first_lanes(n - i) & may_have(view, key), at, key);
+    }
+}
+
+/* Eight bytes from each of two places: `from` and `scale` times an index. */
+static inline __m128i load_2(const char *from, size_t scale, const uint32_t index[2])
+{
+    const __m128i first = _mm_loadl_epi64((const __m128i *)(from + scale * index[0]));
+    const __m64 *second = (const __m64 *)(from + scale * index[1]);
+
+    return _mm_castps_si128(_mm_loadh_pi(_mm_castsi128_ps(first), second));
+}
+
+/* From each of eight. Gathers take an AMD Zen 5 twice as long, even where most is masked. */
+static inline __m512i load_8(const void *base, size_t scale, const uint32_t index[8])
+{
+    const char *const from = (const char *)base;
+    const __m256i low =
+        _mm256_set_m128i(load_2(from, scale, index + 2), load_2(from, scale, index));
+    const __m256i high =
+        _mm256_set_m128i(load_2(from, scale, index + 6), load_2(from, scale, index + 4));
+
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+
+/* The same of 16, apart: the lower halves, and the upper ones. */
+static inline void load_16(const void *base, __m512i index, size_t scale, __m512i *low,
+                           __m512i *high)
+{
     const __m512i evens =
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
-    const __mmask16 inside = _mm512_test_epi32_mask(at, at);
-    const __m512i from = _mm512_mask_sub_epi32(at, inside, at, _mm512_set1_epi32(1));
-    __m512i a =
-        _mm512_mask_i32gather_epi64(zero, (__mmask8)live, _mm512_castsi512_si256(from), text, 1);
-    const __m512i b = _mm512_mask_i32gather_epi64(zero, (__mmask8)(live >> 8),
-                                                  _mm512_extracti64x4_epi64(from, 1), text, 1);
+    uint32_t at[16] __attribute__((aligned(64)));
 
-    a = fold(
-        _mm512_mask_slli_epi64(a, (__mmask8)~inside, a, 8)); /* positions ascend: one of them */
-    *low = _mm512_permutex2var_epi32(a, evens, fold(b));
-    *high = _mm512_permutex2var_epi32(a, odds, fold(b));
+    _mm512_store_si512(at, index);
+    const __m512i first = load_8(base, scale, at);
+    const __m512i second = load_8(base, scale, at + 8);
+    *low = _mm512_permutex2var_epi32(first, evens, second);
+    *high = _mm512_permutex2var_epi32(first, odds, second);
+}
+
+/* Of 16 windows the bytes -1 to 2, and 3 to 6. Before a text's first byte there is a zero. */
+static inline void load_windows(const uint8_t *text, __m512i at, __m512i *low, __m512i *high)
+{
+    const __mmask16 first = _mm512_testn_epi32_mask(at, at);
+    const __m512i from = _mm512_mask_sub_epi32(at, (__mmask16)~first, at, _mm512_set1_epi32(1));
+    __m512i a, b;
+
+    load_16(text, from, 1, &a, &b);
+    a = fold(a);
+    b = fold(b);
+    if (first != 0) { /* those bytes are one further on */
+        b = _mm512_mask_or_epi32(b, first, _mm512_slli_epi32(b, 8), _mm512_srli_epi32(a, 24));
+        a = _mm512_mask_slli_epi32(a, first, a, 8);
+    }
+    *low = a;
+    *high = b;
 }
 
 static inline __mmask16 all_clear(__mmask16 some, __m512i word, enum gram_kind kind)
@@ -241,27 +285,28 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
         const __m512i at = _mm512_maskz_loadu_epi32(live, passed + i);
         __m512i low, high;
 
-        load_windows(text, live, at, &low, &high);
+        load_windows(text, at, &low, &high);
         const __m512i last = _mm512_and_si512(high, three);
         /* Bytes 0 to 2, above a byte that the hash drops. */
         const __m512i first = _mm512_andnot_si512(_mm512_set1_epi32(0xFF), low);
-        const __m512i word = _mm512_mask_i32gather_epi32(
-            _mm512_setzero_si512(), live, _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift),
-            view->words, 4);
+        const __m512i word = _mm512_i32gather_epi32(
+            _mm512_srl_epi32(_mm512_mullo_epi32(first, hash), shift), view->words, 4);
         /* Seven equal bytes. */
         const __mmask16 equal = _mm512_cmpeq_epi32_mask(low, _mm512_rol_epi32(low, 8)) &
                                 _mm512_cmpeq_epi32_mask(last, _mm512_and_si512(low, three));
         const __mmask16 some = live & (~equal | in_runs);
 
-        add_keys(view, &out[GRAM_KIND_7], some, at, mix(low, last, GRAM_HASH_7));
-        add_keys(view, &out[GRAM_KIND_5], all_clear(some, word, GRAM_KIND_5), at,
+        add_keys(&out[GRAM_KIND_7], some, at, mix(low, last, GRAM_HASH_7));
+        add_keys(&out[GRAM_KIND_5], all_clear(some, word, GRAM_KIND_5), at,
                  mix(low, _mm512_and_si512(high, _mm512_set1_epi32(0xFF)), GRAM_HASH_5));
-        add_keys(view, &out[GRAM_KIND_4], all_clear(some, word, GRAM_KIND_4), at, low);
-        add_keys(view, &out[GRAM_KIND_FIRST], all_clear(some, word, GRAM_KIND_FIRST), at,
+        add_keys(&out[GRAM_KIND_4], all_clear(some, word, GRAM_KIND_4), at, low);
+        add_keys(&out[GRAM_KIND_FIRST], all_clear(some, word, GRAM_KIND_FIRST), at,
                  _mm512_xor_si512(
                      _mm512_or_si512(_mm512_srli_epi32(low, 8), _mm512_slli_epi32(high, 24)),
                      _mm512_set1_epi32((int)GRAM_HASH_FIRST)));
     }
+    for (int kind = 0; kind < GRAM_KINDS; kind++)
+        keep_keys(view, &out[kind]);
 }
 
 static inline void add_candidates(struct gram_candidates *out, __mmask16 found, __m512i at,
@@ -270,23 +315,6 @@ static inline void add_candidates(struct gram_candidates *out, __mmask16 found, 
     _mm512_storeu_si512(out->at + out->n, _mm512_maskz_compress_epi32(found, at));
     _mm512_storeu_si512(out->entry + out->n, _mm512_maskz_compress_epi32(found, entry));
     out->n += (uint32_t)__builtin_popcount(found);
-}
-
-/* Of 16 slots the keys and what is beside them; where not asked for, no key at all. */
-static inline void load_slots(const struct gram_view *view, __mmask16 some, __m512i slot,
-                              __m512i *key, __m512i *entry)
-{
-    const __m512i no_slot = _mm512_set1_epi64((int64_t)GRAM_NONE << 32);
-    const __m512i evens =
-        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
-    const __m512i low = _mm512_mask_i32gather_epi64(no_slot, (__mmask8)some,
-                                                    _mm512_castsi512_si256(slot), view->slots, 8);
-    const __m512i high = _mm512_mask_i32gather_epi64(
-        no_slot, (__mmask8)(some >> 8), _mm512_extracti64x4_epi64(slot, 1), view->slots, 8);
-
-    *key = _mm512_permutex2var_epi32(low, evens, high);
-    *entry = _mm512_permutex2var_epi32(low, odds, high);
 }
 
 /* As gram_find, of those of 16 keys that are live. */
@@ -303,7 +331,7 @@ static inline __m512i find_16(const struct gram_view *view, __mmask16 live, __m5
     for (;;) {
         __m512i its_key, entry;
 
-        load_slots(view, live, slot, &its_key, &entry);
+        load_16(view->slots, slot, sizeof *view->slots, &its_key, &entry);
         const __mmask16 equal = _mm512_mask_cmpeq_epi32_mask(live, key, its_key);
         found = _mm512_mask_and_epi32(found, equal, entry, none);
         /* Negative: other keys wanted this slot too, and lie behind it. */
@@ -331,19 +359,38 @@ static void find(const struct gram_view *view, const struct gram_keys *keys,
         _mm_prefetch((const char *)&view->entries[out->entry[i]], _MM_HINT_T0);
 }
 
-/* An entry is four words of eight bytes: its bytes, its mask, and two more. */
-enum { ENTRY_WORDS = sizeof(struct gram_entry) / 8 };
-
 #define WORD_OF(field) ((int)(offsetof(struct gram_entry, field) / 8))
 #define SHIFT_OF(field) ((int)(offsetof(struct gram_entry, field) % 8 * 8))
 
-/* A word of each of eight entries. */
-static inline __m512i load_words(const struct gram_view *view, __mmask8 live, __m512i entry,
-                                 int word)
+/* Two entries, side by side. */
+static inline __m512i load_entries(const struct gram_view *view, uint32_t low, uint32_t high)
 {
-    _Static_assert(ENTRY_WORDS == 4, "an entry's number is shifted by two");
-    return _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), live, _mm512_slli_epi64(entry, 2),
-                                       (const uint64_t *)view->entries + word, 8);
+    const __m256i a = _mm256_loadu_si256((const __m256i *)&view->entries[low]);
+    const __m256i b = _mm256_loadu_si256((const __m256i *)&view->entries[high]);
+
+    return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+}
+
+/* Of eight entries the words of eight bytes: their bytes, masks, and what says how to compare. */
+static inline void load_words(const struct gram_view *view, const uint32_t entry[8], __m512i *bytes,
+                              __m512i *mask, __m512i *rest)
+{
+    _Static_assert(WORD_OF(bytes) == 0 && WORD_OF(mask) == 1 && WORD_OF(flags) == 3 &&
+                       sizeof(struct gram_entry) == 32,
+                   "an entry's words are picked by their places");
+    const __m512i firsts = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+    const __m512i lasts = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    const __m512i e04 = load_entries(view, entry[0], entry[4]);
+    const __m512i e15 = load_entries(view, entry[1], entry[5]);
+    const __m512i e26 = load_entries(view, entry[2], entry[6]);
+    const __m512i e37 = load_entries(view, entry[3], entry[7]);
+    const __m512i odd_0145 = _mm512_unpackhi_epi64(e04, e15);
+    const __m512i odd_2367 = _mm512_unpackhi_epi64(e26, e37);
+
+    *bytes = _mm512_permutex2var_epi64(_mm512_unpacklo_epi64(e04, e15), firsts,
+                                       _mm512_unpacklo_epi64(e26, e37));
+    *mask = _mm512_permutex2var_epi64(odd_0145, firsts, odd_2367);
+    *rest = _mm512_permutex2var_epi64(odd_0145, lasts, odd_2367);
 }
 
 /* As gram_fold8_unless. */
@@ -372,19 +419,20 @@ static void compare(const struct gram_view *view, const uint8_t *text, enum gram
         const __mmask8 live = (__mmask8)first_lanes(candidates->n - i);
         const __m256i at = _mm256_maskz_loadu_epi32(live, candidates->at + i);
         const __m256i number = _mm256_maskz_loadu_epi32(live, candidates->entry + i);
-        const __m512i entry = _mm512_cvtepu32_epi64(number);
-        const __m512i rest = load_words(view, live, entry, WORD_OF(flags));
-        const __m512i lead =
-            _mm512_and_si512(_mm512_srli_epi64(rest, SHIFT_OF(lead)), _mm512_set1_epi64(0xFFFF));
+        uint32_t entry[8] __attribute__((aligned(32))), from[8] __attribute__((aligned(32)));
+        __m512i bytes, mask, rest;
+
+        _mm256_store_si256((__m256i *)entry, number);
+        load_words(view, entry, &bytes, &mask, &rest);
+        const __m256i lead =
+            _mm256_and_si256(_mm512_cvtepi64_epi32(_mm512_srli_epi64(rest, SHIFT_OF(lead))),
+                             _mm256_set1_epi32(0xFFFF));
         /* Where there is no such text the entry will not lie in one. */
-        const __m512i from = _mm512_max_epi64(_mm512_sub_epi64(_mm512_cvtepu32_epi64(at), lead),
-                                              _mm512_setzero_si512());
-        const __m512i given =
-            _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), live, from, text, 1);
-        const __m512i folded = fold_unless(_mm512_test_epi64_mask(rest, exact), given);
-        const __m512i differ = _mm512_and_si512(
-            _mm512_xor_si512(folded, load_words(view, live, entry, WORD_OF(bytes))),
-            load_words(view, live, entry, WORD_OF(mask)));
+        _mm256_store_si256((__m256i *)from,
+                           _mm256_maskz_sub_epi32(_mm256_cmpge_epu32_mask(at, lead), at, lead));
+        const __m512i folded =
+            fold_unless(_mm512_test_epi64_mask(rest, exact), load_8(text, 1, from));
+        const __m512i differ = _mm512_and_si512(_mm512_xor_si512(folded, bytes), mask);
         const __mmask8 equal =
             _mm512_mask_cmpeq_epi64_mask(_mm512_mask_testn_epi64_mask(live, differ, differ),
                                          _mm512_and_si512(rest, told), wanted);
