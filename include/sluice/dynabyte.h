@@ -12,11 +12,15 @@
  *     sl_dynabyte_end(dynabyte, ticket, n_hits);            in any order
  *
  * Traffic is counted in eligible bytes: positions at which a window fits and is not the piece
- * before's. An interval is measured in its first half; the state of the next one is computed from
- * that half, so batches begun in the second half may be in flight meanwhile, and which state a
- * batch gets depends on the traffic and on where its batches end, never on speed, device, threads
- * or the number in flight. Intervals begin with a batch: who wants results that do not depend on
- * the length of batches ends them where sl_dynabyte_room says.
+ * before's. The state changes where an interval begins; while little of the traffic is past, also
+ * within it, behind parts of a sixteenth of an interval and later longer ones, where the rate of
+ * all that is past is off. It is found by trying states on copies of some items of the traffic
+ * before (400 KB), for the rate wanted less what was chosen too often; what was chosen is known of
+ * batches that ended, and foreseen of those of the latest half interval, which may be in flight.
+ * So which state a batch gets depends on the traffic and on where its batches end, never on speed,
+ * device, threads or the number in flight. Parts begin with a batch: who wants results that do not
+ * depend on the length of batches, and the rate kept from the beginning, ends them where
+ * sl_dynabyte_room says.
  *
  * Threads: a controller belongs to one thread at a time. */
 #ifndef SLUICE_DYNABYTE_H
@@ -72,7 +76,7 @@ SL_CHECK SL_API enum sl_status sl_dynabyte_begin(struct sl_dynabyte *dynabyte,
 /* A batch was sampled: begin's ticket, and the hits found. */
 SL_API void sl_dynabyte_end(struct sl_dynabyte *dynabyte, uint64_t ticket, uint64_t n_hits);
 
-/* Eligible bytes until the half interval ends that the next batch belongs to. */
+/* Eligible bytes until the part ends that the next batch belongs to, at least 1. */
 SL_API uint64_t sl_dynabyte_room(const struct sl_dynabyte *dynabyte);
 
 /* Another period for the intervals that follow. SL_EINVAL: not 1 to SL_SAMPLING_PERIOD_MAX, or the

@@ -1,48 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* DYNABYTE's controller: measures an interval's first half, computes the next interval's state.
- *
- * The mean distance between chosen positions is 1, plus what is skipped, plus what is waited for a
- * marker; the wait hardly hangs on the skip, so it is measured, and the skip follows from the
- * distance that is wanted. What a skip from half a period to a whole one cannot do, more or fewer
- * markers do, whose wait is in inverse proportion to how often they occur. */
+/* DYNABYTE's controller: keeps some of the traffic, and where the state may change tries states on
+ * it, for a rate that makes up for what was chosen too often or too seldom before. */
 #include "sluice/dynabyte.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
-#include "samplebyte.h"
-
-/* How much more often others must occur than markers that are too rare, to take their place: the
- * most frequent of a sample seem more frequent than they are. */
-#define LEAST_GAIN 1.125
+#include "dynabyte_search.h"
 
 enum {
-    USUAL_MARKERS = 8, /* the paper's k */
-    SETTLED = 6,       /* half intervals after which excess and lack are counted */
-    LOOK = 20,         /* intervals from one look whether markers are too frequent to the next */
-    COUNTED_BYTES = 1 << 16 /* of a half interval, about: enough to rank bytes */
+    SETTLED = 6, /* half intervals after which excess and lack are counted */
+    LOOK = 20,   /* intervals from one look whether markers are too frequent to the next */
+    PARTS = 8,   /* of a half interval at first, */
+    GROWTH = 64  /* and later parts as long as this part of all that was counted */
 };
+
+/* Of what was counted: an excess or lack up to which no state changes within an interval. */
+static const double tolerance = 0.005;
 
 /* Half an interval. */
 struct half {
     uint64_t eligible;
     uint64_t n_hits;
-    uint64_t n_pending;      /* batches begun and not ended */
-    uint64_t n_of_byte[256]; /* runs of it, in a part of the items */
+    uint64_t n_pending; /* batches begun and not ended */
+    double n_foreseen;  /* hits that its sample tells, of the parts that are over */
+};
+
+/* Traffic with one state. */
+struct part {
+    uint64_t end; /* the half's eligible bytes at which it is over */
+
+    /* Of the half, where the part began: */
+    uint64_t eligible;
+    uint64_t sampled;    /* eligible bytes of the sample */
+    uint32_t first_item; /* of the sample */
 };
 
 struct sl_dynabyte {
     struct sl_dynabyte_config config;
     uint32_t period; /* of this interval; config's is the next one's */
     struct sl_dynabyte_state state;
-    uint32_t n_markers;
-    uint64_t number;       /* of the half interval that batches are begun in */
-    struct half halves[4]; /* the latest, by number; no older one can be pending */
-    double excess;         /* hits above what was wanted, not made up for yet, */
-    uint64_t counts_from;  /* of half intervals from this one on */
+    uint64_t number;                   /* of the half interval that batches are begun in */
+    struct half halves[4];             /* the latest, by number; no older one can be pending */
+    struct dynabyte_sample samples[2]; /* of the latest two */
+    struct part part;
+    uint64_t n_items;     /* of this half, for taking some as its sample */
+    double excess;        /* hits above what was wanted, not made up for yet, */
+    uint64_t n_settled;   /* of the half intervals that ended, so many, */
+    uint64_t counts_from; /* from this one on */
+    uint64_t counted;     /* eligible bytes since */
     uint32_t n_since_look;
-    uint64_t n_items; /* of this half, for counting bytes of some */
     uint64_t eligible;
     uint64_t n_hits;
 };
@@ -85,10 +93,24 @@ static uint32_t count_markers(const struct sl_dynabyte_state *state)
     return n;
 }
 
+/* Where a part ends that begins behind so many eligible bytes of a half interval. While little is
+ * counted a part that is off weighs much, and what is made up for behind its end may come too
+ * late. */
+static uint64_t find_part_end(const struct sl_dynabyte *dynabyte, uint64_t number, uint64_t begin)
+{
+    const uint64_t half_len = dynabyte->config.interval / 2;
+    const uint64_t grown = dynabyte->counted / GROWTH;
+    const uint64_t len = grown > half_len / PARTS ? grown : half_len / PARTS;
+
+    if (number < dynabyte->counts_from || begin + len + len / 2 > half_len)
+        return half_len;
+    return begin + len;
+}
+
 enum sl_status sl_dynabyte_create(struct sl_dynabyte **dynabyte,
                                   const struct sl_dynabyte_config *config, struct sl_diag *diag)
 {
-    const enum sl_status status = check(config, diag);
+    enum sl_status status = check(config, diag);
 
     if (status != SL_OK)
         return status;
@@ -100,284 +122,208 @@ enum sl_status sl_dynabyte_create(struct sl_dynabyte **dynabyte,
     made->period = config->period;
     made->counts_from = SETTLED;
     made->state = samplebyte_first_state(config->marker, config->period);
-    made->n_markers = count_markers(&made->state);
+    made->part.end = find_part_end(made, 0, 0);
+    for (int i = 0; i < 2 && status == SL_OK; i++)
+        status = dynabyte_sample_create(&made->samples[i], diag);
+    if (status != SL_OK) {
+        sl_dynabyte_free(made);
+        return status;
+    }
     *dynabyte = made;
     return SL_OK;
 }
 
 void sl_dynabyte_free(struct sl_dynabyte *dynabyte)
 {
+    if (dynabyte == NULL)
+        return;
+    for (int i = 0; i < 2; i++)
+        dynabyte_sample_free(&dynabyte->samples[i]);
     free(dynabyte);
 }
 
 /* ---- the next state -------------------------------------------------------------------------- */
 
-/* Byte values, the most frequent first. */
-struct ranking {
-    uint8_t byte[256];
-    uint32_t n; /* values that occurred */
-};
-
-static void rank_bytes(struct ranking *ranking, const uint64_t n_of_byte[256])
+/* An excess is at most an interval's hits, and so is a lack, which counts only where under-sampling
+ * is corrected. */
+static double bounded(const struct sl_dynabyte *dynabyte, double excess)
 {
-    ranking->n = 0;
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        uint32_t at = ranking->n;
+    const double most = (double)dynabyte->config.interval / dynabyte->period;
+    const double least = dynabyte->config.raise ? -most : 0;
 
-        if (n_of_byte[byte] == 0)
-            continue;
-        for (; at > 0 && n_of_byte[ranking->byte[at - 1]] < n_of_byte[byte]; at--)
-            ranking->byte[at] = ranking->byte[at - 1];
-        ranking->byte[at] = (uint8_t)byte;
-        ranking->n++;
+    return excess < least ? least : excess > most ? most : excess;
+}
+
+/* What is in excess: of halves that ended, and as foreseen of the others. */
+static double find_excess(const struct sl_dynabyte *dynabyte)
+{
+    double excess = dynabyte->excess;
+
+    for (uint64_t number = dynabyte->n_settled; number <= dynabyte->number; number++) {
+        const struct half *half = &dynabyte->halves[number % 4];
+
+        if (number >= dynabyte->counts_from)
+            excess += half->n_foreseen - (double)half->eligible / dynabyte->period;
     }
+    return bounded(dynabyte, excess);
 }
 
-static double occurrences(const struct sl_dynabyte_state *state, const uint64_t n_of_byte[256])
+/* The distance wanted from one chosen position to the next, with which an excess is made up for
+ * within an interval, but for what is more than half of its positions. */
+static double wanted_distance(const struct sl_dynabyte *dynabyte, double excess)
 {
-    uint64_t sum = 0;
+    const double wanted = (double)dynabyte->config.interval / dynabyte->period;
 
-    for (uint32_t byte = 0; byte < 256; byte++)
-        if (samplebyte_is_marker(state->marker, (uint8_t)byte))
-            sum += n_of_byte[byte];
-    return (double)sum;
+    if (excess > wanted / 2)
+        excess = wanted / 2;
+    if (excess < -wanted / 2)
+        excess = -wanted / 2;
+    return (double)dynabyte->config.interval / (wanted - excess);
 }
 
-/* What an interval told, and what the next one wants. */
-struct measure {
-    const uint64_t *n_of_byte;
-    struct ranking ranking;
-    double marked;   /* occurrences of the markers that were */
-    double wait;     /* bytes waited for one of them */
-    double distance; /* bytes wanted from one chosen position to the next */
-    double least_skip, usual_skip, most_skip;
-};
-
-static double occurrences_of_ranks(const struct measure *measure, uint32_t first, uint32_t n)
+/* What was seen last is most like what comes; the half before is tried too while of this one there
+ * is little. */
+static void adapt(struct sl_dynabyte *dynabyte, double excess, bool looks)
 {
-    double sum = 0;
+    const struct dynabyte_sample *latest = &dynabyte->samples[dynabyte->number % 2];
+    const struct dynabyte_sample *before = &dynabyte->samples[(dynabyte->number + 1) % 2];
+    const bool enough =
+        dynabyte->halves[dynabyte->number % 4].eligible >= dynabyte->config.interval / 8;
+    const struct dynabyte_search search = {.samples = {latest, before},
+                                           .n_samples = enough ? 1 : 2,
+                                           .window = dynabyte->config.window,
+                                           .period = dynabyte->period,
+                                           .distance = wanted_distance(dynabyte, excess),
+                                           .raise = dynabyte->config.raise,
+                                           .begins = dynabyte->number == 1,
+                                           .looks = looks};
 
-    for (uint32_t i = first; i < first + n; i++)
-        sum += (double)measure->n_of_byte[measure->ranking.byte[i]];
-    return sum;
+    dynabyte_search(&search, &dynabyte->state);
 }
 
-/* Bytes that would be waited for markers that occur so often. */
-static double wait_for(const struct measure *measure, double occur)
+static void begin_interval(struct sl_dynabyte *dynabyte)
 {
-    if (measure->marked > 0)
-        return measure->wait * measure->marked / occur;
-    return occurrences_of_ranks(measure, 0, measure->ranking.n) / occur - 1;
-}
+    const bool looks = ++dynabyte->n_since_look >= LOOK;
 
-static double wanted_skip(const struct measure *measure, double wait)
-{
-    return measure->distance - 1 - wait;
-}
-
-/* Whether these ranks as markers would reach the rate with the usual skip. */
-static bool suffice(const struct measure *measure, uint32_t first, uint32_t n)
-{
-    const double occur = occurrences_of_ranks(measure, first, n);
-
-    return wanted_skip(measure, wait_for(measure, occur)) >= measure->usual_skip;
-}
-
-struct choice {
-    uint32_t first, n; /* ranks */
-};
-
-/* The rarest eight neighbours in rank that suffice; where the first eight do not, more; where there
- * are no rarer ones, fewer. */
-static struct choice choose_ranks(const struct sl_dynabyte *dynabyte, const struct measure *measure)
-{
-    const uint32_t there = measure->ranking.n;
-    const uint32_t usual = there < USUAL_MARKERS ? there : USUAL_MARKERS;
-    const uint32_t most = dynabyte->config.raise ? there : usual;
-    struct choice choice = {.first = 0, .n = usual};
-
-    while (choice.n < most && !suffice(measure, 0, choice.n))
-        choice.n++;
-    while (choice.first + choice.n < there && suffice(measure, choice.first + 1, choice.n))
-        choice.first++;
-    while (choice.n > 1 && suffice(measure, choice.first + 1, choice.n - 1)) {
-        choice.first++;
-        choice.n--;
-    }
-    return choice;
-}
-
-/* Short items begin a search each, and no skip thins them out: takes the more frequent half of the
- * markers away, or goes on to the next rarer one. */
-static struct choice choose_thinner(const struct sl_dynabyte *dynabyte,
-                                    const struct measure *measure)
-{
-    const struct ranking *ranking = &measure->ranking;
-    uint32_t last = 0, n = 0;
-
-    for (uint32_t i = 0; i < ranking->n; i++) {
-        if (samplebyte_is_marker(dynabyte->state.marker, ranking->byte[i])) {
-            last = i;
-            n++;
-        }
-    }
-    if (n > 1 && n / 2 <= last + 1)
-        return (struct choice){.first = last + 1 - n / 2, .n = n / 2};
-    return (struct choice){.first = last + 1 < ranking->n ? last + 1 : last, .n = 1};
-}
-
-/* Content is found again only where the markers are those by which it was sampled before, so they
- * change when the skip alone cannot bring the rate, and else only when a look is due and shows them
- * far too frequent: a long skip hides where content begins. */
-static void choose_markers(struct sl_dynabyte *dynabyte, struct measure *measure)
-{
-    const double skip = wanted_skip(measure, measure->wait);
-    const bool due = ++dynabyte->n_since_look >= LOOK;
-    const bool over =
-        skip > measure->most_skip || (due && skip > (measure->usual_skip + measure->most_skip) / 2);
-    struct choice choice;
-    double occur;
-
-    if (due)
+    if (looks)
         dynabyte->n_since_look = 0;
-    if (dynabyte->number != 2 && skip >= measure->least_skip && !over)
-        return;
-    if (skip > measure->most_skip && measure->wait < 1)
-        choice = choose_thinner(dynabyte, measure);
-    else
-        choice = choose_ranks(dynabyte, measure);
-    occur = occurrences_of_ranks(measure, choice.first, choice.n);
-    if (skip < measure->least_skip && occur < LEAST_GAIN * measure->marked)
-        return;
-    measure->wait = wait_for(measure, occur);
-    memset(dynabyte->state.marker, 0, sizeof dynabyte->state.marker);
-    for (uint32_t i = choice.first; i < choice.first + choice.n; i++)
-        dynabyte->state.marker[measure->ranking.byte[i] / 32] |= 1u
-                                                                 << measure->ranking.byte[i] % 32;
-    dynabyte->n_markers = choice.n;
-}
-
-/* Half of what is in excess is made up for in one interval, and no more than half of its
- * positions. What is lacking counts only where under-sampling is corrected. */
-static double wanted_distance(struct sl_dynabyte *dynabyte, const struct half *half)
-{
-    const struct half *before = &dynabyte->halves[(dynabyte->number - 3) % 4];
-    const double period = dynabyte->config.period;
-    const double wanted = (double)dynabyte->config.interval / period;
-    double repay;
-
     if (dynabyte->period != dynabyte->config.period) {
+        dynabyte->period = dynabyte->config.period;
         dynabyte->excess = 0;
-        dynabyte->counts_from = dynabyte->number + 2;
+        dynabyte->counted = 0;
+        dynabyte->counts_from = dynabyte->number + 3;
     }
-    if (dynabyte->number - 2 >= dynabyte->counts_from)
-        dynabyte->excess += (double)half->n_hits - (double)half->eligible / period;
-    if (dynabyte->number - 2 > dynabyte->counts_from)
-        dynabyte->excess += (double)before->n_hits - (double)before->eligible / period;
-    if (dynabyte->excess > wanted)
-        dynabyte->excess = wanted;
-    if (dynabyte->excess < (dynabyte->config.raise ? -wanted : 0))
-        dynabyte->excess = dynabyte->config.raise ? -wanted : 0;
-    repay = dynabyte->excess / 2;
-    if (repay > wanted / 2)
-        repay = wanted / 2;
-    if (repay < -wanted / 2)
-        repay = -wanted / 2;
-    return (double)dynabyte->config.interval / (wanted - repay);
+    adapt(dynabyte, find_excess(dynabyte), looks);
 }
 
-static void adapt(struct sl_dynabyte *dynabyte)
+/* Within an interval the state changes only where all that was counted is off: content is found
+ * again where the state is the one by which it was sampled. */
+static void begin_part_within(struct sl_dynabyte *dynabyte)
 {
-    const struct half *half = &dynabyte->halves[(dynabyte->number - 2) % 4];
-    const double period = dynabyte->config.period;
-    const double n_hits = half->n_hits != 0 ? (double)half->n_hits : 0.5;
-    struct measure measure = {.n_of_byte = half->n_of_byte};
+    const double excess = find_excess(dynabyte);
+    const double tolerated = tolerance * (double)dynabyte->counted / dynabyte->period;
 
-    rank_bytes(&measure.ranking, half->n_of_byte);
-    if (measure.ranking.n == 0)
-        return;
-    measure.marked = occurrences(&dynabyte->state, half->n_of_byte);
-    measure.wait = (double)half->eligible / n_hits - 1 - dynabyte->state.skip / 256.0;
-    measure.distance = wanted_distance(dynabyte, half);
-    measure.usual_skip = period / 2;
-    measure.least_skip = dynabyte->config.raise ? period / 4 : period / 2;
-    measure.most_skip = measure.distance > period ? measure.distance - 1 : period - 1;
-
-    choose_markers(dynabyte, &measure);
-
-    double skip = wanted_skip(&measure, measure.wait);
-    if (skip > measure.most_skip)
-        skip = measure.most_skip;
-    if (skip < measure.least_skip)
-        skip = measure.least_skip;
-    dynabyte->state.skip = (uint32_t)(skip * 256 + 0.5);
-    dynabyte->period = dynabyte->config.period;
+    if (excess > tolerated || excess < -tolerated)
+        adapt(dynabyte, excess, false);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Positions of an item at which a window fits and is not the piece before's: the first, and one
- * past the last. */
-static void find_eligible(const struct sl_dynabyte *dynabyte, const struct sl_batch *batch,
-                          uint32_t item, uint32_t *first, uint32_t *end)
+static struct half *half_of(struct sl_dynabyte *dynabyte, uint64_t number)
 {
-    const uint32_t window = dynabyte->config.window;
-    const uint32_t len = batch->payload[item].len;
-    const uint32_t overlap = batch->has_overlap ? batch->overlap[item] : 0;
-
-    *end = len >= window ? len - window + 1 : 0;
-    *first = overlap >= window ? overlap - window + 1 : 0;
-    if (*first > *end)
-        *first = *end;
+    return &dynabyte->halves[number % 4];
 }
 
-/* A run of one byte counts once: behind a skip it is over, or all of it is at hand, so what is
- * waited for is a run. */
-static void count_runs(struct half *half, const uint8_t *bytes, uint32_t n)
-{
-    uint32_t n_of_byte[4][256] = {{0}}; /* four, so that an addition does not wait for the last */
-
-    n_of_byte[0][bytes[0]] = 1;
-    for (uint32_t i = 1; i < n; i++)
-        n_of_byte[i % 4][bytes[i]] += bytes[i] != bytes[i - 1];
-    for (uint32_t byte = 0; byte < 256; byte++)
-        half->n_of_byte[byte] += (uint64_t)n_of_byte[0][byte] + n_of_byte[1][byte] +
-                                 n_of_byte[2][byte] + n_of_byte[3][byte];
-}
-
-/* Adds a batch to its half; of one that is measured, the runs in every n-th item are counted. */
+/* Adds a batch to its half; of its items every n-th is sampled. */
 static void count_batch(struct sl_dynabyte *dynabyte, const struct sl_batch *batch)
 {
-    struct half *half = &dynabyte->halves[dynabyte->number % 4];
-    const uint64_t nth = 1 + dynabyte->config.interval / 2 / COUNTED_BYTES;
+    const uint64_t nth = 1 + dynabyte->config.interval / 2 / DYNABYTE_SAMPLE_BYTES;
+    const uint32_t window = dynabyte->config.window;
+    struct half *half = half_of(dynabyte, dynabyte->number);
+    uint64_t eligible = 0;
 
     for (uint32_t item = 0; item < batch->n_items; item++) {
         uint32_t first, end;
 
-        find_eligible(dynabyte, batch, item, &first, &end);
+        dynabyte_find_eligible(window, batch, item, &first, &end);
         if (first == end)
             continue;
-        half->eligible += end - first;
-        if (dynabyte->number % 2 == 0 && dynabyte->n_items++ % nth == 0)
-            count_runs(half, batch->bytes + batch->payload[item].offset + first, end - first);
+        eligible += end - first;
+        if (dynabyte->n_items++ % nth == 0)
+            dynabyte_sample_add(&dynabyte->samples[dynabyte->number % 2], window, batch, item);
     }
+    half->eligible += eligible;
     half->n_pending++;
+    dynabyte->eligible += eligible;
+    if (dynabyte->number >= dynabyte->counts_from)
+        dynabyte->counted += eligible;
 }
 
-/* The next half begins; where it begins an interval, by a new state. The first half of the interval
- * before and, for what is in excess, the half before that must have ended. */
-static bool begin_half(struct sl_dynabyte *dynabyte)
+/* The hits of the part that is over, by its sample; as many as wanted where it has none. */
+static void foresee(struct sl_dynabyte *dynabyte)
+{
+    const struct dynabyte_sample *sample = &dynabyte->samples[dynabyte->number % 2];
+    const uint64_t sampled = sample->eligible - dynabyte->part.sampled;
+    struct half *half = half_of(dynabyte, dynabyte->number);
+    const double eligible = (double)(half->eligible - dynabyte->part.eligible);
+
+    if (sampled == 0)
+        half->n_foreseen += eligible / dynabyte->period;
+    else
+        half->n_foreseen +=
+            eligible / (double)sampled *
+            (double)dynabyte_sample_hits(sample, dynabyte->config.window, dynabyte->part.first_item,
+                                         &dynabyte->state);
+}
+
+/* A half that ended: what was foreseen of it is known now. */
+static void settle(struct sl_dynabyte *dynabyte)
+{
+    const struct half *half = half_of(dynabyte, dynabyte->n_settled);
+
+    if (dynabyte->n_settled++ >= dynabyte->counts_from)
+        dynabyte->excess = bounded(dynabyte, dynabyte->excess + (double)half->n_hits -
+                                                 (double)half->eligible / dynabyte->period);
+}
+
+static void begin_half(struct sl_dynabyte *dynabyte)
 {
     const uint64_t next = dynabyte->number + 1;
 
-    if (next % 2 == 0 && (dynabyte->halves[(next - 2) % 4].n_pending != 0 ||
-                          (next > 2 && dynabyte->halves[(next - 3) % 4].n_pending != 0)))
-        return false;
-    dynabyte->number = next;
+    if (next >= 2)
+        settle(dynabyte);
     if (next % 2 == 0)
-        adapt(dynabyte);
-    memset(&dynabyte->halves[next % 4], 0, sizeof dynabyte->halves[next % 4]);
+        begin_interval(dynabyte);
+    else
+        begin_part_within(dynabyte);
+    dynabyte->number = next;
+    *half_of(dynabyte, next) = (struct half){.eligible = 0};
+    dynabyte_sample_reset(&dynabyte->samples[next % 2]);
     dynabyte->n_items = 0;
+}
+
+/* The next part begins, and with the last one of a half the next half. By then the half before that
+ * one must have ended. */
+static bool begin_part(struct sl_dynabyte *dynabyte)
+{
+    const uint64_t half_len = dynabyte->config.interval / 2;
+    const bool half_is_over = half_of(dynabyte, dynabyte->number)->eligible >= half_len;
+
+    if (half_is_over && dynabyte->number >= 1 &&
+        half_of(dynabyte, dynabyte->number - 1)->n_pending != 0)
+        return false;
+    foresee(dynabyte);
+    if (half_is_over)
+        begin_half(dynabyte);
+    else
+        begin_part_within(dynabyte);
+
+    const struct dynabyte_sample *sample = &dynabyte->samples[dynabyte->number % 2];
+    const uint64_t eligible = half_of(dynabyte, dynabyte->number)->eligible;
+    dynabyte->part = (struct part){.end = find_part_end(dynabyte, dynabyte->number, eligible),
+                                   .eligible = eligible,
+                                   .sampled = sample->eligible,
+                                   .first_item = sample->items->n_items};
     return true;
 }
 
@@ -386,12 +332,10 @@ enum sl_status sl_dynabyte_begin(struct sl_dynabyte *dynabyte, const struct sl_b
 {
     if (batch->memory == SL_MEMORY_DEVICE)
         return SL_EINVAL;
-    if (sl_dynabyte_room(dynabyte) == 0 && !begin_half(dynabyte))
+    if (half_of(dynabyte, dynabyte->number)->eligible >= dynabyte->part.end &&
+        !begin_part(dynabyte))
         return SL_EOVERFLOW;
-
-    const uint64_t before = dynabyte->halves[dynabyte->number % 4].eligible;
     count_batch(dynabyte, batch);
-    dynabyte->eligible += dynabyte->halves[dynabyte->number % 4].eligible - before;
     *state = dynabyte->state;
     *ticket = dynabyte->number;
     return SL_OK;
@@ -399,7 +343,7 @@ enum sl_status sl_dynabyte_begin(struct sl_dynabyte *dynabyte, const struct sl_b
 
 void sl_dynabyte_end(struct sl_dynabyte *dynabyte, uint64_t ticket, uint64_t n_hits)
 {
-    struct half *half = &dynabyte->halves[ticket % 4];
+    struct half *half = half_of(dynabyte, ticket);
 
     half->n_hits += n_hits;
     half->n_pending--;
@@ -408,10 +352,13 @@ void sl_dynabyte_end(struct sl_dynabyte *dynabyte, uint64_t ticket, uint64_t n_h
 
 uint64_t sl_dynabyte_room(const struct sl_dynabyte *dynabyte)
 {
-    const uint64_t half_len = dynabyte->config.interval / 2;
     const uint64_t eligible = dynabyte->halves[dynabyte->number % 4].eligible;
 
-    return eligible < half_len ? half_len - eligible : 0;
+    if (eligible < dynabyte->part.end)
+        return dynabyte->part.end - eligible;
+    if (eligible >= dynabyte->config.interval / 2)
+        return find_part_end(dynabyte, dynabyte->number + 1, 0);
+    return find_part_end(dynabyte, dynabyte->number, eligible) - eligible;
 }
 
 enum sl_status sl_dynabyte_set_period(struct sl_dynabyte *dynabyte, uint32_t period)
@@ -428,6 +375,6 @@ void sl_dynabyte_info(const struct sl_dynabyte *dynabyte, struct sl_dynabyte_inf
     *info = (struct sl_dynabyte_info){.n_intervals = dynabyte->number / 2,
                                       .eligible = dynabyte->eligible,
                                       .n_hits = dynabyte->n_hits,
-                                      .n_markers = dynabyte->n_markers,
+                                      .n_markers = count_markers(&dynabyte->state),
                                       .skip = dynabyte->state.skip};
 }
