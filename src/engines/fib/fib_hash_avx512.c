@@ -77,31 +77,30 @@ static __m512i gather(__mmask8 lanes, __m512i at, const uint8_t *bytes)
     return _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes, at, bytes, 1);
 }
 
-/* fib_hash_component of the lanes' components, which begin with `head` at `at` and have `left`
- * bytes. */
-static __m512i hash_components(const struct fib_secret *secret, __m512i hash, __mmask8 lanes,
-                               const uint8_t *bytes, __m512i head, __m512i at, __m512i left)
+/* Eight names on their way down, level by level. */
+struct eight {
+    __m512i begin, len; /* of the names, in the batch's bytes */
+    __m512i hash, end, level;
+    __m512i at, head, left; /* of the component: where, its first bytes, how many there are */
+    __mmask8 on;            /* names that have another component */
+    __mmask8 more;          /* with bytes that are not in the hash yet */
+    __mmask8 odd;           /* with a component that is hashed one by one */
+};
+
+static inline void begin_eight(struct eight *eight, const struct fib_view *view,
+                               const struct sl_batch *batch, const struct lanes *lanes,
+                               uint32_t first)
 {
-    const __m512i a = _mm512_set1_epi64((long long)secret->a);
-    const __m512i b = _mm512_set1_epi64((long long)secret->b);
-    const __m512i zero = _mm512_setzero_si512();
+    const uint32_t n = lanes->n > first ? lanes->n - first : 0;
+    const __mmask8 all = (__mmask8)(n < EIGHT ? (1u << n) - 1 : 0xFF);
+    const __m512i spans = _mm512_maskz_loadu_epi64(all, &batch->payload[lanes->first + first]);
 
-    for (;;) {
-        const __m512i n_bits = _mm512_slli_epi64(left, 3);
-        const __m512i n_high =
-            _mm512_max_epi64(_mm512_sub_epi64(n_bits, _mm512_set1_epi64(64)), zero);
-        const __m512i low = low_bits(head, n_bits);
-        const __m512i high = low_bits(gather(lanes, at, bytes + 8), n_high);
-        const __m512i x = _mm512_xor_epi64(_mm512_xor_epi64(low, hash), a);
-
-        hash = _mm512_mask_mov_epi64(hash, lanes, fold_product(x, _mm512_xor_epi64(high, b)));
-        left = _mm512_sub_epi64(left, _mm512_set1_epi64(16));
-        lanes &= _mm512_cmpgt_epi64_mask(left, zero);
-        if (lanes == 0)
-            return hash;
-        at = _mm512_add_epi64(at, _mm512_set1_epi64(16));
-        head = gather(lanes, at, bytes);
-    }
+    eight->begin = _mm512_and_epi64(spans, _mm512_set1_epi64(0xFFFFFFFF));
+    eight->len = _mm512_srli_epi64(spans, 32);
+    eight->hash = _mm512_set1_epi64((long long)view->secret.start);
+    eight->end = eight->level = _mm512_setzero_si512();
+    eight->on = all;
+    eight->odd = 0;
 }
 
 /* The lanes whose next component has a head of two bytes; those with a longer one go to `odd`.
@@ -122,52 +121,104 @@ static __mmask8 next_components(__mmask8 lanes, __m512i head, __m512i left, __m5
     return there & plain & _mm512_cmple_epi64_mask(*len, left);
 }
 
-static void hash_eight(const struct fib_view *view, const struct sl_batch *batch,
-                       struct lanes *lanes, uint32_t first)
+static inline void begin_components(struct eight *eight, const uint8_t *bytes)
 {
-    const uint32_t n = lanes->n - first;
-    const __mmask8 all = (__mmask8)(n < EIGHT ? (1u << n) - 1 : 0xFF);
-    const __m512i spans = _mm512_maskz_loadu_epi64(all, &batch->payload[lanes->first + first]);
-    const __m512i begin = _mm512_and_epi64(spans, _mm512_set1_epi64(0xFFFFFFFF));
-    const __m512i len = _mm512_srli_epi64(spans, 32);
-    __m512i hash = _mm512_set1_epi64((long long)view->secret.start);
-    __m512i end = _mm512_setzero_si512(), level = end;
-    __mmask8 on = all, odd = 0;
+    eight->at = _mm512_add_epi64(eight->begin, eight->end);
+    eight->head = gather(eight->on, eight->at, bytes);
+    eight->on = next_components(eight->on, eight->head, _mm512_sub_epi64(eight->len, eight->end),
+                                &eight->left, &eight->odd);
+    eight->more = eight->on;
+    eight->end = _mm512_mask_add_epi64(eight->end, eight->on, eight->end, eight->left);
+    eight->level =
+        _mm512_mask_add_epi64(eight->level, eight->on, eight->level, _mm512_set1_epi64(1));
+}
 
-    for (uint32_t i = 1; i <= view->split && on != 0; i++) {
-        const __m512i at = _mm512_add_epi64(begin, end);
-        const __m512i head = gather(on, at, batch->bytes);
-        __m512i n_bytes;
+/* A step of fib_hash_component: the next 16 bytes. */
+static inline void hash_step(struct eight *eight, const struct fib_secret *secret,
+                             const uint8_t *bytes)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    const __m512i a = _mm512_set1_epi64((long long)secret->a);
+    const __m512i b = _mm512_set1_epi64((long long)secret->b);
+    const __m512i n_bits = _mm512_slli_epi64(eight->left, 3);
+    const __m512i n_high = _mm512_max_epi64(_mm512_sub_epi64(n_bits, _mm512_set1_epi64(64)), zero);
+    const __m512i low = low_bits(eight->head, n_bits);
+    const __m512i high = low_bits(gather(eight->more, eight->at, bytes + 8), n_high);
+    const __m512i x = _mm512_xor_epi64(_mm512_xor_epi64(low, eight->hash), a);
+    const __m512i hash = fold_product(x, _mm512_xor_epi64(high, b));
 
-        on = next_components(on, head, _mm512_sub_epi64(len, end), &n_bytes, &odd);
-        hash = hash_components(&view->secret, hash, on, batch->bytes, head, at, n_bytes);
-        end = _mm512_mask_add_epi64(end, on, end, n_bytes);
-        level = _mm512_mask_add_epi64(level, on, level, _mm512_set1_epi64(1));
-        _mm512_store_si512(&lanes->hash[i][first], hash);
-        _mm256_store_si256((__m256i *)&lanes->end[i][first], _mm512_cvtepi64_epi32(end));
-    }
-    _mm256_storeu_si256((__m256i *)&lanes->level[first], _mm512_cvtepi64_epi32(level));
+    eight->hash = _mm512_mask_mov_epi64(eight->hash, eight->more, hash);
+    eight->left = _mm512_sub_epi64(eight->left, _mm512_set1_epi64(16));
+    eight->more &= _mm512_cmpgt_epi64_mask(eight->left, zero);
+}
+
+static inline void go_on(struct eight *eight, const uint8_t *bytes)
+{
+    eight->at = _mm512_add_epi64(eight->at, _mm512_set1_epi64(16));
+    eight->head = gather(eight->more, eight->at, bytes);
+}
+
+static inline void keep_level(const struct eight *eight, struct lanes *lanes, uint32_t level,
+                              uint32_t first)
+{
+    _mm512_store_si512(&lanes->hash[level][first], eight->hash);
+    _mm256_store_si256((__m256i *)&lanes->end[level][first], _mm512_cvtepi64_epi32(eight->end));
+}
+
+static inline void end_eight(const struct eight *eight, const struct fib_view *view,
+                             const struct sl_batch *batch, struct lanes *lanes, uint32_t first)
+{
+    const __m512i n_places = _mm512_set1_epi64(view->n_places[0]);
+    const __m512i upper = _mm512_srli_epi64(eight->hash, 32);
+
+    _mm256_storeu_si256((__m256i *)&lanes->level[first], _mm512_cvtepi64_epi32(eight->level));
     _mm512_store_si512(&lanes->place[first],
-                       _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(hash, 32),
-                                                          _mm512_set1_epi64(view->n_places[0])),
-                                         32));
+                       _mm512_srli_epi64(_mm512_mul_epu32(upper, n_places), 32));
     for (uint32_t i = first; i < first + EIGHT; i++)
         fetch_place(view, lanes, i);
-    for (; odd != 0; odd &= odd - 1)
+    for (uint32_t odd = eight->odd; odd != 0; odd &= odd - 1)
         hash_lane(view, batch, lanes, first + (uint32_t)__builtin_ctz(odd));
 }
 
-static void hash_eights(const struct fib_view *view, const struct sl_batch *batch,
-                        struct lanes *lanes)
+/* Two times eight names, step by step together: a step of one waits for most of its time, and the
+ * other's goes on meanwhile. */
+static void hash_sixteen(const struct fib_view *view, const struct sl_batch *batch,
+                         struct lanes *lanes, uint32_t first)
 {
-    for (uint32_t first = 0; first < lanes->n; first += EIGHT)
-        hash_eight(view, batch, lanes, first);
+    const uint8_t *bytes = batch->bytes;
+    struct eight a, b;
+
+    begin_eight(&a, view, batch, lanes, first);
+    begin_eight(&b, view, batch, lanes, first + EIGHT);
+    for (uint32_t level = 1; level <= view->split && (a.on | b.on) != 0; level++) {
+        begin_components(&a, bytes);
+        begin_components(&b, bytes);
+        for (;;) {
+            hash_step(&a, &view->secret, bytes);
+            hash_step(&b, &view->secret, bytes);
+            if ((a.more | b.more) == 0)
+                break;
+            go_on(&a, bytes);
+            go_on(&b, bytes);
+        }
+        keep_level(&a, lanes, level, first);
+        keep_level(&b, lanes, level, first + EIGHT);
+    }
+    end_eight(&a, view, batch, lanes, first);
+    end_eight(&b, view, batch, lanes, first + EIGHT);
+}
+
+static void hash_sixteens(const struct fib_view *view, const struct sl_batch *batch,
+                          struct lanes *lanes)
+{
+    for (uint32_t first = 0; first < lanes->n; first += 2 * EIGHT)
+        hash_sixteen(view, batch, lanes, first);
 }
 
 static void avx512_lookup(const struct fib_view *view, const struct sl_batch *batch,
                           uint32_t *next_hop, uint32_t *prefix_len)
 {
-    lanes_lookup(view, batch, next_hop, prefix_len, hash_eights);
+    lanes_lookup(view, batch, next_hop, prefix_len, hash_sixteens);
 }
 
 FIB_CPU_BACKEND(fib_hash_avx512, "avx512", fib_cpu_usable_avx512, avx512_lookup);

@@ -3,9 +3,10 @@
  * cache while the others are worked on.
  *
  * Names go in groups of lanes down a pipeline: one group is hashed while the one before reads its
- * first buckets, the ones before that the further buckets that few lanes need, and the oldest its
+ * first buckets, the ones before that the further buckets that fewer lanes need, and the oldest its
  * records. So the memory always has about a group's loads to work on, and each load a group's time
- * to come back.
+ * to come back. What becomes of a lane cannot be foretold: so no branch asks, but lists take all
+ * lanes of a kind, which are then dealt with one after another.
  *
  * Who includes this defines how a bucket and a key are compared:
  *   uint32_t lanes_match(const uint64_t *bucket, uint64_t tag, uint64_t *first)
@@ -18,16 +19,18 @@
 #include "fib_internal.h"
 
 enum {
-    LANES = 16,
-    PASSES = 5, /* over a group's buckets, each as much later as another group takes to be hashed */
+    LANES = 32,
+    PASSES = 6, /* over a group's buckets, each as much later as another group takes to be hashed */
     GROUPS = 8, /* in the pipeline and being filled: a power of two above PASSES + 1 */
-    LEVELS = HASH_SPLIT_MAX + HASH_HEIGHT_MAX
+    LEVELS = HASH_SPLIT_MAX + HASH_HEIGHT_MAX,
+    SPANS_OF_LINE = 64 / sizeof(struct sl_span)
 };
 
 struct lanes {
     uint32_t first, n; /* items of the batch */
-    uint32_t n_open;   /* lanes that have not found their candidate yet */
-    uint8_t open[LANES];
+    uint32_t n_next, n_open;
+    uint8_t next[LANES];   /* lanes before the first bucket of a level */
+    uint8_t open[LANES];   /* and before further ones of it, or with slots that are odd */
     uint32_t level[LANES]; /* that is probed, 0: none left */
     _Alignas(64) uint64_t place[LANES];
     struct hash_found found[LANES]; /* at that level, in the buckets so far */
@@ -125,52 +128,21 @@ static inline void hash_lanes(const struct fib_view *view, const struct sl_batch
 
 /* ---- buckets --------------------------------------------------------------------------------- */
 
-/* A record may cross into the next line only where it is longer than a line. */
+/* The lines with the record's first bytes and, where it is longer than one, with its last. Those
+ * between come when they are asked for: few names have any. */
+static inline void fetch_record(const struct fib_view *view, uint32_t piece, uint32_t len)
+{
+    const uint8_t *record = (const uint8_t *)hash_record(view, piece);
+
+    __builtin_prefetch(record);
+    __builtin_prefetch(record + len + 4);
+}
+
 static inline void take_candidate(const struct fib_view *view, struct lanes *lanes, uint32_t i,
                                   uint32_t piece)
 {
     lanes->candidate[i] = (struct hash_candidate){piece, lanes->end[lanes->level[i]][i]};
-    __builtin_prefetch(hash_record(view, piece));
-}
-
-/* Most lanes find an entry with nothing below it and are done: no branch tells them from others,
- * as none could be foretold. */
-static inline void probe_first(const struct fib_view *view, struct lanes *lanes)
-{
-    lanes->n_open = 0;
-    for (uint32_t i = 0; i < lanes->n; i++) {
-        const uint32_t level = lanes->level[i];
-        const uint64_t *bucket = hash_bucket(view, (uint32_t)lanes->place[i]);
-        uint64_t slot;
-        const uint32_t match = lanes_match(bucket, hash_tag(lanes->hash[level][i]), &slot);
-        const uint32_t reasons = (uint32_t)(level == 0) | (uint32_t)(hash_piece(slot) == 0) |
-                                 hash_height(slot) | (match & (match - 1));
-        const bool opens = reasons != 0;
-
-        __builtin_prefetch(hash_record(view, hash_piece(slot)));
-        lanes->candidate[i].piece = hash_piece(slot) & ((uint32_t)opens - 1);
-        lanes->candidate[i].len = lanes->end[level][i];
-        lanes->open[lanes->n_open] = (uint8_t)i;
-        lanes->n_open += opens;
-    }
-}
-
-/* Below the split, as far down as entries may be. False: there is nothing to probe. */
-static inline bool go_below(const struct fib_view *view, const struct sl_batch *batch,
-                            struct lanes *lanes, uint32_t i, uint32_t height)
-{
-    const struct fib_reader name = fib_item(batch, lanes->first + i, 1);
-    const uint32_t level = lanes->level[i];
-
-    if (height == HASH_HEIGHT_MAX) {
-        hash_look_below(view, &name, lanes->hash[level][i], lanes->end[level][i], height,
-                        &lanes->candidate[i]);
-        return false;
-    }
-    const uint32_t bottom = descend(view, &name, lanes, i, level, level + height);
-    if (bottom != level)
-        go_to_level(view, lanes, i, bottom);
-    return bottom != level;
+    fetch_record(view, piece, lanes->candidate[i].len);
 }
 
 /* After a level without an entry; the split's own bucket was read before those below it. False:
@@ -187,6 +159,26 @@ static inline bool go_up(const struct fib_view *view, struct lanes *lanes, uint3
     return true;
 }
 
+/* Below the split, as far down as entries may be, or up where the name has nothing there. False:
+ * the lane has its candidate, or there is none. */
+static inline bool go_below(const struct fib_view *view, const struct sl_batch *batch,
+                            struct lanes *lanes, uint32_t i, uint32_t height)
+{
+    const struct fib_reader name = fib_item(batch, lanes->first + i, 1);
+    const uint32_t level = lanes->level[i];
+
+    if (height == HASH_HEIGHT_MAX) {
+        hash_look_below(view, &name, lanes->hash[level][i], lanes->end[level][i], height,
+                        &lanes->candidate[i]);
+        return lanes->candidate[i].piece == 0 && go_up(view, lanes, i);
+    }
+    const uint32_t bottom = descend(view, &name, lanes, i, level, level + height);
+    if (bottom == level)
+        return lanes->candidate[i].piece == 0 && go_up(view, lanes, i);
+    go_to_level(view, lanes, i, bottom);
+    return true;
+}
+
 /* One bucket of a lane; returns whether there is another one to read. */
 static inline bool probe_lane(const struct fib_view *view, const struct sl_batch *batch,
                               struct lanes *lanes, uint32_t i)
@@ -197,8 +189,6 @@ static inline bool probe_lane(const struct fib_view *view, const struct sl_batch
     struct hash_found found = lanes->found[i];
     uint64_t slot;
 
-    if (level == 0)
-        return false;
     for (uint32_t match = lanes_match(bucket, tag, &slot); match != 0; match &= match - 1) {
         slot = fib_load64(&bucket[__builtin_ctz(match)]);
         if (hash_has_tag(slot, tag)) /* it may have changed since */
@@ -212,11 +202,9 @@ static inline bool probe_lane(const struct fib_view *view, const struct sl_batch
     }
     if (found.piece != 0)
         take_candidate(view, lanes, i, found.piece);
-    if (level == view->split && found.height != 0 && go_below(view, batch, lanes, i, found.height))
-        return true;
-    if (found.piece != 0 || (level == view->split && lanes->candidate[i].piece != 0))
-        return false;
-    return go_up(view, lanes, i);
+    if (level == view->split && found.height != 0)
+        return go_below(view, batch, lanes, i, found.height);
+    return found.piece == 0 && go_up(view, lanes, i);
 }
 
 static inline void probe_open(const struct fib_view *view, const struct sl_batch *batch,
@@ -231,6 +219,106 @@ static inline void probe_open(const struct fib_view *view, const struct sl_batch
         n_open += probe_lane(view, batch, lanes, i);
     }
     lanes->n_open = n_open;
+}
+
+/* Lanes that their first bucket did not give an entry with nothing below it. */
+struct odd_lanes {
+    uint32_t n;
+    uint8_t lane[LANES];
+    bool several[LANES];  /* slots have the tag */
+    uint64_t slot[LANES]; /* the first of them, 0: none */
+};
+
+/* First buckets: the lanes that are not odd have their candidate. */
+static inline void probe_first(const struct fib_view *view, struct lanes *lanes,
+                               struct odd_lanes *odd)
+{
+    uint32_t n_odd = 0;
+
+    for (uint32_t k = 0; k < lanes->n_next; k++) {
+        const uint32_t i = lanes->next[k], level = lanes->level[i];
+        const uint64_t *bucket = hash_bucket(view, (uint32_t)lanes->place[i]);
+        struct hash_candidate *candidate = &lanes->candidate[i];
+        uint64_t slot;
+        const uint32_t match = lanes_match(bucket, hash_tag(lanes->hash[level][i]), &slot);
+        const uint32_t others = match & (match - 1);
+        const bool is_odd = ((uint32_t)(hash_piece(slot) == 0) | hash_height(slot) | others) != 0;
+        const uint32_t keep = 0 - (uint32_t)is_odd;
+
+        fetch_record(view, hash_piece(slot), lanes->end[level][i]);
+        candidate->piece = (candidate->piece & keep) | (hash_piece(slot) & ~keep);
+        candidate->len = (candidate->len & keep) | (lanes->end[level][i] & ~keep);
+        odd->lane[n_odd] = (uint8_t)i;
+        odd->several[n_odd] = others != 0;
+        odd->slot[n_odd] = slot;
+        n_odd += is_odd;
+    }
+    odd->n = n_odd;
+}
+
+/* As go_up, of many lanes; returns how many have a level to go to: they are next. */
+static inline uint32_t go_up_all(const struct fib_view *view, struct lanes *lanes,
+                                 const uint8_t *ups, uint32_t n_ups)
+{
+    const uint32_t split = view->split;
+    uint32_t n_next = 0;
+
+    for (uint32_t k = 0; k < n_ups; k++) {
+        const uint32_t i = ups[k];
+        uint32_t level = lanes->level[i] - 1;
+
+        level -= (uint32_t)(level == split) & (uint32_t)(lanes->candidate[i].piece == 0);
+        lanes->level[i] = level;
+        lanes->place[i] = fib_place(lanes->hash[level][i], view->n_places[0]);
+        fetch_place(view, lanes, i); /* where it ends, a bucket that is in the cache */
+        lanes->next[n_next] = (uint8_t)i;
+        n_next += (uint32_t)(level != 0) & (uint32_t)(level != split);
+    }
+    return n_next;
+}
+
+/* The lanes that are next. */
+static inline void probe_next(const struct fib_view *view, const struct sl_batch *batch,
+                              struct lanes *lanes)
+{
+    const uint32_t split = view->split;
+    struct odd_lanes odd;
+    uint8_t ups[LANES], downs[LANES]; /* lanes; indexes of odd ones */
+    uint32_t n_ups = 0, n_downs = 0, n_next;
+
+    probe_first(view, lanes, &odd);
+    for (uint32_t k = 0; k < odd.n; k++) {
+        const uint32_t i = odd.lane[k], level = lanes->level[i];
+        const uint64_t *bucket = hash_bucket(view, (uint32_t)lanes->place[i]);
+        const uint64_t filter = fib_load64(&bucket[hash_filter(lanes->hash[level][i])]);
+        const bool ends = ((filter & HASH_MORE) == 0) & !odd.several[k];
+        const bool goes_up = ends & (odd.slot[k] == 0);
+        const bool goes_down = ends & (hash_height(odd.slot[k]) != 0) & (level == split);
+
+        ups[n_ups] = (uint8_t)i;
+        n_ups += goes_up;
+        downs[n_downs] = (uint8_t)k;
+        n_downs += goes_down;
+        lanes->open[lanes->n_open] = (uint8_t)i;
+        lanes->n_open += !(goes_up | goes_down);
+    }
+    n_next = go_up_all(view, lanes, ups, n_ups);
+    for (uint32_t k = 0; k < n_downs; k++) {
+        const uint32_t i = odd.lane[downs[k]];
+        const uint64_t slot = odd.slot[downs[k]];
+
+        lanes->candidate[i] = (struct hash_candidate){hash_piece(slot), lanes->end[split][i]};
+        lanes->next[n_next] = (uint8_t)i;
+        n_next += go_below(view, batch, lanes, i, hash_height(slot));
+    }
+    lanes->n_next = n_next;
+}
+
+static inline void probe(const struct fib_view *view, const struct sl_batch *batch,
+                         struct lanes *lanes)
+{
+    probe_open(view, batch, lanes); /* not those that open now: they wait for their bucket */
+    probe_next(view, batch, lanes);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -251,8 +339,8 @@ static inline struct fib_answer answer_of(const struct fib_view *view,
 static inline void end_group(const struct fib_view *view, const struct sl_batch *batch,
                              struct lanes *lanes, uint32_t *next_hop, uint32_t *prefix_len)
 {
-    while (lanes->n_open != 0)
-        probe_open(view, batch, lanes);
+    while (lanes->n_open + lanes->n_next != 0)
+        probe(view, batch, lanes);
     for (uint32_t i = 0; i < lanes->n; i++) {
         const struct fib_reader name = fib_item(batch, lanes->first + i, 1);
         const struct fib_answer answer = answer_of(view, &name, &lanes->candidate[i]);
@@ -263,21 +351,35 @@ static inline void end_group(const struct fib_view *view, const struct sl_batch 
     }
 }
 
-static inline void begin_group(const struct fib_view *view, const struct sl_batch *batch,
-                               struct lanes *lanes, uint32_t first, lanes_hasher *hasher)
+/* What groups behind this one will read of the batch: names, and before that where they are. */
+static inline void fetch_names(const struct sl_batch *batch, uint32_t first, uint32_t left)
 {
-    const uint32_t left = batch->n_items - first;
-
-    for (uint32_t i = 2 * LANES; i < 3 * LANES && i < left; i++) {
+    for (uint32_t i = 3 * LANES; i < 4 * LANES && i < left; i += SPANS_OF_LINE)
+        __builtin_prefetch(&batch->payload[first + i]);
+    for (uint32_t i = LANES; i < 2 * LANES && i < left; i++) {
         const uint8_t *bytes = batch->bytes + batch->payload[first + i].offset;
 
         __builtin_prefetch(bytes);
         __builtin_prefetch(bytes + 64);
     }
+}
+
+static inline void begin_group(const struct fib_view *view, const struct sl_batch *batch,
+                               struct lanes *lanes, uint32_t first, lanes_hasher *hasher)
+{
+    const uint32_t left = batch->n_items - first;
+
+    fetch_names(batch, first, left);
     lanes->first = first;
     lanes->n = left < LANES ? left : LANES;
     memset(lanes->found, 0, sizeof lanes->found);
+    memset(lanes->candidate, 0, sizeof lanes->candidate);
     hasher(view, batch, lanes);
+    lanes->n_next = lanes->n_open = 0;
+    for (uint32_t i = 0; i < lanes->n; i++) {
+        lanes->next[lanes->n_next] = (uint8_t)i;
+        lanes->n_next += lanes->level[i] != 0;
+    }
 }
 
 static inline __attribute__((always_inline)) void
@@ -295,11 +397,9 @@ lanes_lookup(const struct fib_view *view, const struct sl_batch *batch, uint32_t
     for (uint32_t t = 0; n != 0 && t < n + PASSES + 1; t++) { /* t - p < n: there is that group */
         if (t < n)
             begin_group(view, batch, &groups[t % GROUPS], t * LANES, hasher);
-        if (t - 1 < n)
-            probe_first(view, &groups[(t - 1) % GROUPS]);
         for (uint32_t p = 1; p <= PASSES; p++)
             if (t - p < n)
-                probe_open(view, batch, &groups[(t - p) % GROUPS]);
+                probe(view, batch, &groups[(t - p) % GROUPS]);
         if (t - PASSES - 1 < n)
             end_group(view, batch, &groups[(t - PASSES - 1) % GROUPS], next_hop, prefix_len);
     }
