@@ -12,6 +12,8 @@
 
 #define HUGE_PAGE_LEN (UINT64_C(2) << 20)
 
+enum { APPEND_AHEAD = 1536, LINE = 64 /* bytes */ };
+
 void *memory_map(uint64_t len, const char *what, struct sl_diag *diag)
 {
     const uint64_t page_len = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -197,12 +199,24 @@ static void advance(struct packet_log *log, uint64_t len)
     log->end_at = (log->end_at + len) % log->len;
 }
 
+/* What is written next was written a whole ring ago and is in no cache: its lines come while the
+ * next packet is made. */
+static void prefetch_end(const struct packet_log *log)
+{
+    const uint64_t left = log->len - log->end_at;
+    const uint64_t n = left < APPEND_AHEAD ? left : APPEND_AHEAD;
+
+    for (uint64_t i = 0; i < n; i += LINE)
+        __builtin_prefetch(log->bytes + log->end_at + i, 1);
+}
+
 void log_append(struct packet_log *log, const uint8_t *bytes, uint32_t len)
 {
     if (len == 0)
         return;
     put(log, log->end_at, bytes, len);
     advance(log, log_round(len));
+    prefetch_end(log);
 }
 
 void log_skip(struct packet_log *log, uint64_t offset)
