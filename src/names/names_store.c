@@ -341,9 +341,10 @@ static bool check_rules(const struct head *head, const struct parts *parts)
 {
     const struct names_rule *rules = (const struct names_rule *)parts->rules;
 
+    if (head->n_values == 0) /* an empty table has the end alone, and no name leads there */
+        return head->n_rules == 1 && head->n_names == 0 && rules->last;
     for (uint64_t i = 0; i < head->n_rules; i++)
-        if ((rules[i].values >= head->n_values || rules[i].list >= head->n_lists) &&
-            head->n_values != 0)
+        if (rules[i].values >= head->n_values || rules[i].list >= head->n_lists)
             return false;
     return rules[head->n_rules - 1].last;
 }
