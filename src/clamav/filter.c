@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "device/wait.h"
 
 enum { HITS_FIRST = 1 << 16 /* room for hits, more where a batch has more */ };
 
@@ -22,7 +23,8 @@ static enum sl_status open_flight(struct clam_filter *filter, struct clam_flight
     flight->limits = (struct sl_limits){.max_items = CLAM_ITEMS_MAX,
                                         .max_bytes = flight->batch->bytes_cap,
                                         .max_hits = HITS_FIRST,
-                                        .device = device->index};
+                                        .device = device->index,
+                                        .max_wait_ms = DEVICE_MAX_WAIT_MS};
     flight->queue = (struct clam_queued *)calloc(CLAM_ITEMS_MAX, sizeof *flight->queue);
     flight->hits.hit = (struct sl_hit *)malloc(HITS_FIRST * sizeof *flight->hits.hit);
     flight->hits.cap = HITS_FIRST;

@@ -15,7 +15,12 @@
 extern "C" {
 #endif
 
-enum { DEVICE_MAX = 64 /* GPUs that are known */ };
+enum {
+    DEVICE_MAX = 64, /* GPUs that are known */
+    /* Milliseconds. Any batch is done in a fraction of it; a live capture loses what comes
+     * meanwhile. */
+    DEVICE_MAX_WAIT_MS = 10000
+};
 
 /* Any thread. */
 bool device_is_hung(int device);

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "device/device.h"
+#include "device/wait.h"
 #include "names_internal.h"
 #include "sluice/device.h"
 
@@ -144,8 +145,7 @@ void sl_names_count(const struct sl_names *names, struct sl_names_count *count)
 /* ---- readers --------------------------------------------------------------------------------- */
 
 enum {
-    BATCH_LEN = 4 << 20, /* bytes: some 1,000 bytes a name of a full batch */
-    GPU_WAIT_MS = 10000  /* for a batch */
+    BATCH_LEN = 4 << 20 /* bytes: some 1,000 bytes a name of a full batch */
 };
 
 /* A name that is not answered yet: its first len bytes are looked up next. */
@@ -205,7 +205,7 @@ static enum sl_status open_backend(struct sl_names_reader *reader, const char *n
                                    struct sl_diag *diag)
 {
     struct sl_limits limits = {
-        .max_items = SL_NAMES_BATCH_MAX, .max_bytes = BATCH_LEN, .max_wait_ms = GPU_WAIT_MS};
+        .max_items = SL_NAMES_BATCH_MAX, .max_bytes = BATCH_LEN, .max_wait_ms = DEVICE_MAX_WAIT_MS};
     struct sl_device device;
     char why[SL_WHY_LEN];
 

@@ -12,10 +12,6 @@
 /* Hits a batch that contexts are ready for at first: what quiet traffic never reaches. */
 enum { FIRST_MAX_HITS = 65536 };
 
-/* Milliseconds. Any batch is done in a fraction of it; a live capture loses what comes meanwhile.
- */
-enum { MAX_WAIT_MS = 10000 };
-
 /* An engine that has no backend for GPUs at all works on the host's batch, while those that have
  * one work on the GPU's. One that has, and cannot run, is not replaced. */
 static enum sl_device_kind engine_kind(const struct worker *worker, const struct sl_engine *engine)
@@ -52,7 +48,8 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
     worker->limits.max_bytes = config->batch_len + SL_BATCH_ALIGN;
     worker->limits.device = device->index;
     worker->limits.ordered = true;
-    worker->limits.max_wait_ms = config->max_wait_ms != 0 ? config->max_wait_ms : MAX_WAIT_MS;
+    worker->limits.max_wait_ms =
+        config->max_wait_ms != 0 ? config->max_wait_ms : DEVICE_MAX_WAIT_MS;
     for (uint32_t e = 0; e < config->n_engines; e++) {
         const enum sl_status status = open_engine(worker, e, diag);
         if (status != SL_OK)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "device/wait.h"
 #include "encode_file.h"
 #include "sluice/batch_encoder.h"
 #include "sluice/device.h"
@@ -11,8 +12,7 @@
 enum {
     IN_FLIGHT = SL_BATCH_ENCODER_IN_FLIGHT,
     BATCH_PARTS = 64,
-    BATCH_LEN = BATCH_PARTS * FILE_PACKET_LEN,
-    MAX_WAIT_MS = 10000 /* for a GPU: a batch takes it a few */
+    BATCH_LEN = BATCH_PARTS * FILE_PACKET_LEN
 };
 
 struct batches {
@@ -30,11 +30,11 @@ static enum sl_status open_batches(struct batches *b, struct sl_diag *diag)
     struct sl_batch_encoder_config whole = {.sampling = b->e->table,
                                             .kind = config->kind,
                                             .device = config->device,
-                                            .max_wait_ms = MAX_WAIT_MS};
+                                            .max_wait_ms = DEVICE_MAX_WAIT_MS};
     const struct sl_limits limits = {.max_items = BATCH_PARTS,
                                      .max_bytes = BATCH_LEN,
                                      .device = config->device,
-                                     .max_wait_ms = MAX_WAIT_MS};
+                                     .max_wait_ms = DEVICE_MAX_WAIT_MS};
 
     b->on_gpu = config->kind == SL_DEVICE_CUDA;
     file_redundancy_config(&whole.redundancy, config);
