@@ -97,7 +97,9 @@ bool cli_is_input(const char *out, const char *in)
 
 char *cli_count(uint64_t value, char out[32])
 {
-    return strcpy(out, grouped(value).text);
+    const struct grouped count = grouped(value);
+
+    return memcpy(out, count.text, sizeof count.text);
 }
 
 char *cli_bytes(double bytes, char out[32])
