@@ -426,6 +426,8 @@ static void reclaim(struct sl_names *names)
     while (n < names->n_retired && names->retired[n].epoch <= oldest &&
            names->retired[n].epoch != NAMES_UNPUBLISHED)
         names_node_free(names, names->retired[n++].node);
+    if (n == 0) /* nor is there an array before the first update */
+        return;
     names->n_retired -= n;
     memmove(names->retired, names->retired + n, names->n_retired * sizeof *names->retired);
 }
