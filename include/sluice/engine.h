@@ -49,8 +49,7 @@ struct sl_limits {
 
     /* CUDA: milliseconds to wait for a batch. A GPU that takes longer is taken for hung:
      * SL_EDEVICE, also from all that is asked of it later; its memory, and all pinned memory, is
-     * then not freed before the process ends, as the GPU may still use it. 0: as long as it takes.
-     */
+     * then not freed before the process ends, as the GPU may still use it. 0: no limit. */
     uint32_t max_wait_ms;
 
     /* CUDA: hits, where one batch after another has many, come nearly as sl_hits_sort leaves them,
