@@ -4,8 +4,10 @@
  * in queues until all lanes of the warp have work: one for windows, one for entries that the
  * dictionary gave for them, one for runs. Hits wait too, so that one atomic serves many.
  *
- * A warp counts what it verifies. Where that becomes too dear it stops, and has the automaton,
- * whose kernels follow on the stream, go over the batch. */
+ * A warp counts what it verifies. Where that becomes too dear it stops, and has the automaton go
+ * over the batch. The automaton's kernels follow on the stream where the batch before needed them;
+ * else `wait` launches them, as launches that do nothing cost the link and other engines more than
+ * the first batch of an attack does by being waited for twice. */
 #include <stdlib.h>
 
 #include "ac_cuda.h"
@@ -56,7 +58,8 @@ struct gram_scan {
     struct gram_sieve sieve;
     struct gram_arena arena;
     struct cuda_hits_device hits;
-    struct ac_cuda_state *automaton; /* turned on when a warp gives up */
+    struct ac_cuda_state *automaton; /* turned on when a warp gives up, */
+    uint32_t *h_given_up;            /* and 1 then; in pinned memory */
     bool has_runs, has_tiny;
 };
 
@@ -482,10 +485,12 @@ static __device__ void scan_lane(struct warp *warp, const struct lane_bytes *loa
 /* All lanes, at the end. */
 static __device__ void finish(const struct warp *warp)
 {
-    if (warp->left >= 0)
+    if (warp->left >= 0) {
         flush_hits(warp, 1);
-    else if (warp->lane == 0)
+    } else if (warp->lane == 0) {
         warp->scan->automaton->is_off = 0;
+        *warp->scan->h_given_up = 1;
+    }
 }
 
 template <bool IS_LONG>
@@ -577,7 +582,9 @@ struct gram_cuda {
     struct ac_cuda_plan plan; /* for batches that are given up */
     uint32_t shared_len;      /* bytes */
     uint64_t automaton;       /* its offset in the table's body */
+    bool automaton_follows;   /* on the stream: the batch before was given up */
     struct gram_scan scan;    /* but for the batch */
+    struct sl_batch batch;    /* that is under way */
 };
 
 static void gram_cuda_close(void *context)
@@ -589,6 +596,7 @@ static void gram_cuda_close(void *context)
     void *const memory[] = {gram->d_index};
     cuda_context_close_with(gram->cuda, memory, 1);
     ac_cuda_plan_close(&gram->plan);
+    cuda_free_host(gram->scan.h_given_up);
     free(gram);
 }
 
@@ -612,6 +620,9 @@ static enum sl_status prepare(struct gram_cuda *gram, const struct sl_limits *li
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, most);
     if (error == cudaSuccess)
         error = cudaMalloc((void **)&gram->d_index, n * sizeof *gram->d_index);
+    if (error == cudaSuccess)
+        error = cudaHostAlloc((void **)&gram->scan.h_given_up, sizeof *gram->scan.h_given_up,
+                              cudaHostAllocPortable);
     return cuda_status(error, "preparing the gram matcher", diag);
 }
 
@@ -706,7 +717,8 @@ static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
     if (scan->has_runs)
         gram_first_runs_kernel<<<blocks_for(batch->n_items, ITEMS_BLOCK), ITEMS_BLOCK,
                                  sizeof(struct queues) * (ITEMS_BLOCK / 32), stream>>>(*scan);
-    ac_cuda_launch(&gram->plan, cuda, gram->automaton, batch);
+    if (gram->automaton_follows)
+        ac_cuda_launch(&gram->plan, cuda, gram->automaton, batch);
 }
 
 static enum sl_status gram_cuda_submit(void *context, const struct sl_batch *batch,
@@ -717,14 +729,39 @@ static enum sl_status gram_cuda_submit(void *context, const struct sl_batch *bat
 
     if (status != SL_OK)
         return status;
+    gram->batch = *batch;
+    *gram->scan.h_given_up = 0;
     if (batch->n_items != 0)
         launch(gram, batch);
     return cuda_submit_end((struct cuda_context *)gram->cuda);
 }
 
+/* The batch was given up, and nothing followed on its stream. The thread may be another one than
+ * submit's. */
+static enum sl_status run_automaton(struct gram_cuda *gram)
+{
+    struct cuda_context *cuda = (struct cuda_context *)gram->cuda;
+    enum sl_status status = cuda_choose(gram->batch.device, NULL);
+
+    if (status == SL_OK) {
+        ac_cuda_launch(&gram->plan, cuda, gram->automaton, &gram->batch);
+        status = cuda_submit_end(cuda);
+    }
+    return status == SL_OK ? cuda_context_wait(cuda) : status;
+}
+
 static enum sl_status gram_cuda_wait(void *context)
 {
-    return cuda_context_wait(((const struct gram_cuda *)context)->cuda);
+    struct gram_cuda *gram = (struct gram_cuda *)context;
+    enum sl_status status = cuda_context_wait(gram->cuda);
+
+    if (status != SL_OK && status != SL_EOVERFLOW)
+        return status;
+    const bool given_up = *gram->scan.h_given_up != 0;
+    if (given_up && !gram->automaton_follows)
+        status = run_automaton(gram);
+    gram->automaton_follows = given_up;
+    return status;
 }
 
 extern "C" {
