@@ -287,14 +287,14 @@ static void release_table(const void *table, int device)
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-/* How hits come back: submit ends with a kernel that writes the count and as many hits as the
- * batches before let expect into pinned memory, and wait copies what was found to the caller's
- * array, which so may lie anywhere. Only what was not expected takes a copy then, and a second
- * wait. At first 64 KB are expected, which the link carries in less than starting a copy takes; a
- * copy of a few bytes takes 3 to 11 us, and clearing the count before each batch 3 more, so the
- * kernel does that as well. Where more are expected, those hits cross by a copy, right into the
- * caller's array where that is pinned: a core would take longer for them than the link does for the
- * batch. */
+/* How hits come back: submit ends with a kernel, or the last block of the one before, that writes
+ * the count and as many hits as the batches before let expect into pinned memory, and wait copies
+ * what was found to the caller's array, which so may lie anywhere. Only what was not expected takes
+ * a copy then, and a second wait. At first 64 KB are expected, which the link carries in less than
+ * starting a copy takes; a copy of a few bytes takes 3 to 11 us, and clearing the count before each
+ * batch 3 more, so the kernel does that as well. Where more are expected, those hits cross by a
+ * copy, right into the caller's array where that is pinned: a core would take longer for them than
+ * the link does for the batch. */
 enum {
     EXPECTED_MIN = (64 << 10) / sizeof(struct sl_hit),
     EXPECTED_MAX = (4 << 20) / sizeof(struct sl_hit),
@@ -331,8 +331,13 @@ static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *
     if (status != SL_OK)
         return status;
 
+    status = cuda_take((void **)&hits->d_ticket, sizeof *hits->d_ticket, "tickets", diag);
+    if (status != SL_OK)
+        return status;
     /* More cross than were found: let them be defined. */
     cudaError_t error = cudaMemset(hits->d_found, 0, found_len(hits->stay ? 0 : hits->cap));
+    if (error == cudaSuccess)
+        error = cudaMemset(hits->d_ticket, 0, sizeof *hits->d_ticket);
     if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
         error = cudaStreamSynchronize(cudaStreamLegacy);
     hits->is_clear = error == cudaSuccess && !hits->stay;
@@ -352,6 +357,7 @@ static void close_hits(struct cuda_hits *hits, const struct sl_limits *limits)
     }
     if (!hits->stay)
         cuda_free(hits->d_found, limits->device);
+    cuda_free(hits->d_ticket, limits->device);
     cuda_order_close(&hits->order, limits);
     cuda_free_host(hits->h_found);
 }
@@ -380,21 +386,39 @@ static bool is_pinned(const void *memory)
     return false;
 }
 
-/* One block. The count and the first hits cross; where hits do not stay, the next batch is counted
- * from 0. */
+/* One block. */
 static __global__ void __launch_bounds__(DELIVER_THREADS)
-    deliver_kernel(struct cuda_found *found, struct cuda_found *to, uint32_t n_along, bool stay)
+    deliver_kernel(struct cuda_delivery delivery)
 {
-    const unsigned long long n = found->n;
-    const uint32_t n_hits = n < n_along ? (uint32_t)n : n_along;
+    cuda_deliver_all(delivery);
+}
 
-    for (uint32_t i = threadIdx.x; i < n_hits; i += DELIVER_THREADS)
-        to->hit[i] = found->hit[i];
-    __syncthreads(); /* all have read the count */
-    if (threadIdx.x == 0) {
-        to->n = n;
-        found->n = stay ? n : 0;
-    }
+static bool by_copy(const struct cuda_hits *hits)
+{
+    return hits->n_along > EXPECTED_MIN;
+}
+
+static struct cuda_delivery delivery_of(const struct cuda_hits *hits)
+{
+    const struct cuda_delivery delivery = {hits->d_found, hits->h_found, hits->d_ticket,
+                                           by_copy(hits) ? 0 : hits->n_along, hits->stay};
+
+    return delivery;
+}
+
+static bool puts_in_order(const struct cuda_context *context)
+{
+    return context->limits.ordered && context->hits.n_before >= CUDA_ORDER_MIN;
+}
+
+struct cuda_delivery cuda_delivery(struct cuda_context *context)
+{
+    struct cuda_delivery delivery = delivery_of(&context->hits);
+
+    context->hits.is_delivered = !puts_in_order(context);
+    if (!context->hits.is_delivered)
+        delivery.to = NULL;
+    return delivery;
 }
 
 static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *batch,
@@ -403,6 +427,7 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
     hits->stream = (cudaStream_t)batch->stream;
     hits->out = out;
     hits->n_items = batch->n_items;
+    hits->is_delivered = false;
     hits->n_along = hits->stay ? 0 : at_most(hits->expected, out->cap);
     hits->cross_to_out = hits->n_along > EXPECTED_MIN && is_pinned(out->hit);
     if (!hits->cross_to_out)
@@ -422,19 +447,17 @@ static enum sl_status end_hits(struct cuda_context *context)
 {
     struct cuda_hits *hits = &context->hits;
     struct sl_hit *const to = hits->cross_to_out ? hits->out->hit : hits->h_found->hit;
-    const bool by_copy = hits->n_along > EXPECTED_MIN;
     cudaError_t error = cudaGetLastError();
 
-    if (error == cudaSuccess && context->limits.ordered && hits->n_before >= CUDA_ORDER_MIN)
+    if (error == cudaSuccess && puts_in_order(context))
         error = cuda_order_launch(&hits->order, hits->d_found, &context->limits, hits->n_items,
                                   context->n_multiprocessors, hits->stream);
-    if (error == cudaSuccess) {
-        deliver_kernel<<<1, DELIVER_THREADS, 0, hits->stream>>>(
-            hits->d_found, hits->h_found, by_copy ? 0 : hits->n_along, hits->stay);
+    if (error == cudaSuccess && !hits->is_delivered) {
+        deliver_kernel<<<1, DELIVER_THREADS, 0, hits->stream>>>(delivery_of(hits));
         error = cudaGetLastError();
-        hits->is_clear = error == cudaSuccess && !hits->stay;
     }
-    if (error == cudaSuccess && by_copy)
+    hits->is_clear = error == cudaSuccess && !hits->stay;
+    if (error == cudaSuccess && by_copy(hits))
         error = cudaMemcpyAsync(to, hits->d_found->hit, hits->n_along * sizeof *to,
                                 cudaMemcpyDeviceToHost, hits->stream);
     if (error == cudaSuccess)

@@ -61,6 +61,8 @@ struct cuda_hits {
     uint32_t n_along;           /* hits that cross with the count of this batch, */
     bool cross_to_out;          /* and whether right into the caller's array */
     bool is_clear;              /* d_found->n is 0 when what is under way is done */
+    bool is_delivered;          /* by the backend's own kernel */
+    uint32_t *d_ticket;         /* of that kernel's blocks: 0 between launches */
     struct cuda_order order;    /* none where nobody wants it */
     uint32_t n_items;           /* of this batch */
     cudaEvent_t done;
@@ -105,7 +107,59 @@ static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context
     return device;
 }
 
+/* How what was found comes back. */
+struct cuda_delivery {
+    struct cuda_found *found;
+    struct cuda_found *to; /* pinned; NULL: a kernel behind this one delivers */
+    uint32_t *ticket;
+    uint32_t n_along;
+    bool stay;
+};
+
+/* Between submit_begin and _end, for the last kernel that finds hits: its blocks end with
+ * cuda_deliver, which saves a launch. */
+struct cuda_delivery cuda_delivery(struct cuda_context *context);
+
 #ifdef __CUDACC__
+/* All threads of one block: the count and the first hits cross; where hits do not stay, the next
+ * batch is counted from 0. Other blocks' hits are read past the first cache. */
+static __device__ inline void cuda_deliver_all(const struct cuda_delivery &delivery)
+{
+    const unsigned long long n = __ldcg(&delivery.found->n);
+    const uint32_t n_hits = n < delivery.n_along ? (uint32_t)n : delivery.n_along;
+    const unsigned long long *const from = (const unsigned long long *)delivery.found->hit;
+    unsigned long long *const to = (unsigned long long *)delivery.to->hit;
+
+    for (uint32_t i = threadIdx.x; i < n_hits * (sizeof(struct sl_hit) / sizeof *to);
+         i += blockDim.x)
+        to[i] = __ldcg(&from[i]);
+    __syncthreads(); /* all have read the count */
+    if (threadIdx.x == 0) {
+        delivery.to->n = n;
+        delivery.found->n = delivery.stay ? n : 0;
+    }
+}
+
+/* All threads of all blocks, at the end: the last block delivers. */
+static __device__ inline void cuda_deliver(const struct cuda_delivery &delivery)
+{
+    __shared__ bool is_last;
+
+    if (delivery.to == NULL)
+        return;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        is_last = atomicAdd(delivery.ticket, 1u) == gridDim.x - 1;
+    __syncthreads();
+    if (!is_last)
+        return;
+    __threadfence();
+    cuda_deliver_all(delivery);
+    if (threadIdx.x == 0)
+        *delivery.ticket = 0;
+}
+
 /* Appends a hit. One atomic for all threads of a warp that append at once: without that, a batch in
  * which every byte hits is bound by a single counter. */
 static __device__ inline void cuda_hits_append(struct cuda_hits_device hits, uint32_t item,

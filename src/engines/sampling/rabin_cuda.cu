@@ -51,6 +51,7 @@ struct rabin_scan {
     struct rabin_arena arena;
     struct rabin_split split;
     struct cuda_hits_device hits;
+    struct cuda_delivery delivery;
     struct rabin_form form;
     uint32_t window;
     struct tickets *tickets;
@@ -345,6 +346,7 @@ static __global__ void __launch_bounds__(block<COLUMNS>::WARPS * 32)
         take_queued(&warp, &lane.columns, warp.n_queued);
     if (more)
         return_tickets(&warp, n_warps);
+    cuda_deliver(scan.delivery);
 }
 
 /* ---- the backend ----------------------------------------------------------------------------- */
@@ -435,7 +437,7 @@ static enum sl_status rabin_cuda_open(void **context, const void *table,
 
 static void launch(const struct rabin_cuda *rabin, const struct sl_batch *batch)
 {
-    const struct cuda_context *cuda = (const struct cuda_context *)rabin->cuda;
+    struct cuda_context *cuda = (struct cuda_context *)rabin->cuda;
     const struct rabin_table *table = rabin_table(cuda->table);
     const uint32_t n_warps = rabin->n_threads / 32;
     struct rabin_scan scan;
@@ -448,6 +450,7 @@ static void launch(const struct rabin_cuda *rabin, const struct sl_batch *batch)
     scan.arena.len = batch->bytes_len;
     scan.split = rabin_split(batch->bytes_len, rabin->n_blocks * n_warps);
     scan.hits = cuda_hits_device(cuda);
+    scan.delivery = cuda_delivery(cuda);
     scan.form = rabin_form(table);
     scan.window = table->head.window;
     scan.tickets = rabin->d_tickets;
