@@ -121,6 +121,22 @@ struct cuda_delivery {
 struct cuda_delivery cuda_delivery(struct cuda_context *context);
 
 #ifdef __CUDACC__
+/* All threads of all blocks: whether theirs is the last that comes here. What the others wrote is
+ * to be read past the first cache. The ticket is 0 before. */
+static __device__ inline bool cuda_is_last_block(uint32_t *ticket)
+{
+    __shared__ bool is_last;
+
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        is_last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+    __syncthreads();
+    if (is_last)
+        __threadfence();
+    return is_last;
+}
+
 /* All threads of one block: the count and the first hits cross; where hits do not stay, the next
  * batch is counted from 0. Other blocks' hits are read past the first cache. */
 static __device__ inline void cuda_deliver_all(const struct cuda_delivery &delivery)
@@ -143,18 +159,8 @@ static __device__ inline void cuda_deliver_all(const struct cuda_delivery &deliv
 /* All threads of all blocks, at the end: the last block delivers. */
 static __device__ inline void cuda_deliver(const struct cuda_delivery &delivery)
 {
-    __shared__ bool is_last;
-
-    if (delivery.to == NULL)
+    if (delivery.to == NULL || !cuda_is_last_block(delivery.ticket))
         return;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        is_last = atomicAdd(delivery.ticket, 1u) == gridDim.x - 1;
-    __syncthreads();
-    if (!is_last)
-        return;
-    __threadfence();
     cuda_deliver_all(delivery);
     if (threadIdx.x == 0)
         *delivery.ticket = 0;

@@ -60,18 +60,6 @@ static __device__ void counts_to_places(uint32_t *count, uint32_t n)
     }
 }
 
-static __device__ bool is_last_block(uint32_t *ticket)
-{
-    __shared__ bool last;
-
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicAdd(ticket, 1) == gridDim.x - 1;
-    __syncthreads();
-    return last;
-}
-
 /* Ranks hits among those of their items, in no order yet; the last block finds the items' places.
  */
 __global__ void __launch_bounds__(COUNT_THREADS)
@@ -83,7 +71,7 @@ __global__ void __launch_bounds__(COUNT_THREADS)
     for (uint32_t i = blockIdx.x * COUNT_THREADS + threadIdx.x; i < n;
          i += gridDim.x * COUNT_THREADS)
         order.d_ranks[i] = atomicAdd(&count[hits.hit[i].item], 1);
-    if (n > 0 && is_last_block(order.d_places))
+    if (n > 0 && cuda_is_last_block(order.d_places))
         counts_to_places(count, n_items);
 }
 

@@ -22,6 +22,7 @@ enum {
 struct report {
     uint32_t count[NAMES_N_COUNTS];
     uint32_t n_back;
+    uint32_t ticket;  /* of blocks */
     uint32_t back[1]; /* as many as a batch has items */
 };
 
@@ -57,13 +58,32 @@ static __device__ void report_item(const struct names_tile *tile, uint32_t item,
     }
 }
 
+/* The last block: the first of what is left to the CPU, and all counts, which then are 0 again. */
+static __device__ void bring_back(struct report *report, struct report *to)
+{
+    const uint32_t n_back = __ldcg(&report->n_back);
+
+    for (uint32_t i = threadIdx.x; i < n_back && i < BACK_ALONG; i += BLOCK)
+        to->back[i] = __ldcg(&report->back[i]);
+    for (uint32_t c = threadIdx.x; c < NAMES_N_COUNTS; c += BLOCK) {
+        to->count[c] = __ldcg(&report->count[c]);
+        report->count[c] = 0;
+    }
+    __syncthreads(); /* all have read n_back */
+    if (threadIdx.x == 0) {
+        to->n_back = n_back;
+        report->n_back = 0;
+        report->ticket = 0;
+    }
+}
+
 /* A block looks first which of its packets may have names. These it shares out over all its
  * threads, as far from one another as there is room: what a packet's names take is one thread's
  * way through them, and threads of a warp that go different ways wait for one another. */
 static __global__ void __launch_bounds__(BLOCK)
     names_kernel(const __grid_constant__ struct names_flat_view table,
-                 const struct names_items items, struct report *report,
-                 struct cuda_hits_device hits)
+                 const struct names_items items, struct report *report, struct report *to,
+                 struct cuda_hits_device hits, struct cuda_delivery delivery)
 {
     __shared__ uint32_t count[NAMES_N_COUNTS], wanting[BLOCK], n;
     const uint32_t own = blockIdx.x * BLOCK + threadIdx.x;
@@ -76,9 +96,7 @@ static __global__ void __launch_bounds__(BLOCK)
     if (own < items.n && names_tile_wants(&items, own))
         wanting[atomicAdd(&n, 1)] = own;
     __syncthreads();
-    if (n == 0)
-        return;
-    const uint32_t spread = BLOCK / n, i = threadIdx.x / spread;
+    const uint32_t spread = n != 0 ? BLOCK / n : 1, i = threadIdx.x / spread;
     if (threadIdx.x % spread == 0 && i < n) {
         const uint32_t item = wanting[i];
         struct names_tile tile;
@@ -92,6 +110,11 @@ static __global__ void __launch_bounds__(BLOCK)
     for (uint32_t c = threadIdx.x; c < NAMES_N_COUNTS; c += BLOCK)
         if (count[c] != 0)
             atomicAdd(&report->count[c], count[c]);
+    if (!cuda_is_last_block(&report->ticket))
+        return;
+    bring_back(report, to);
+    if (delivery.to != NULL)
+        cuda_deliver_all(delivery);
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
@@ -143,7 +166,14 @@ static enum sl_status take_memory(struct names_cuda *names, struct sl_diag *diag
     names->h_report = (struct report *)device_pinned_alloc(len);
     if (names->fetched == NULL || names->h_report == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context of names");
-    return cuda_take((void **)&names->d_report, len, "counts of names", diag);
+    const enum sl_status status =
+        cuda_take((void **)&names->d_report, len, "counts of names", diag);
+    if (status != SL_OK)
+        return status;
+    cudaError_t error = cudaMemset(names->d_report, 0, report_len(0));
+    if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
+        error = cudaStreamSynchronize(cudaStreamLegacy);
+    return cuda_status(error, "preparing for names", diag);
 }
 
 static enum sl_status names_cuda_open(void **context, const void *table,
@@ -190,21 +220,15 @@ static enum sl_status follow_updates(struct names_cuda *names)
 
 static cudaError_t run_kernel(struct names_cuda *names, const struct sl_batch *batch)
 {
-    const cudaStream_t stream = (cudaStream_t)batch->stream;
     const struct names_items items = names_items_of(batch);
-    const uint32_t n_along = items.n < BACK_ALONG ? items.n : (uint32_t)BACK_ALONG;
 
-    cudaError_t error = cudaMemsetAsync(names->d_report, 0, report_len(0), stream);
-    if (error == cudaSuccess && items.n != 0) {
-        names_kernel<<<(items.n - 1) / BLOCK + 1, BLOCK, 0, stream>>>(
-            names_flat_view(names->flat, names->cuda->d_table), items, names->d_report,
-            cuda_hits_device(names->cuda));
-        error = cudaGetLastError();
-    }
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(names->h_report, names->d_report, report_len(n_along),
-                                cudaMemcpyDeviceToHost, stream);
-    return error;
+    memset(names->h_report, 0, report_len(0));
+    if (items.n == 0)
+        return cudaSuccess;
+    names_kernel<<<(items.n - 1) / BLOCK + 1, BLOCK, 0, (cudaStream_t)batch->stream>>>(
+        names_flat_view(names->flat, names->cuda->d_table), items, names->d_report, names->h_report,
+        cuda_hits_device(names->cuda), cuda_delivery(names->cuda));
+    return cudaGetLastError();
 }
 
 static enum sl_status names_cuda_submit(void *context, const struct sl_batch *batch,
@@ -280,7 +304,8 @@ static enum sl_status take_back(struct names_cuda *names)
     enum sl_status status = SL_OK;
 
     if (n > BACK_ALONG)
-        status = fetch(names, names->h_report, names->d_report, report_len(n));
+        status = fetch(names, &names->h_report->back[BACK_ALONG],
+                       &names->d_report->back[BACK_ALONG], (n - BACK_ALONG) * sizeof n);
     for (uint32_t i = 0; i < n && status == SL_OK; i++) {
         const uint32_t item = names->h_report->back[i];
 

@@ -13,16 +13,11 @@ enum { GROUP = 8, BLOCK = 256 };
 /* A group of lanes a packet. Each of its lanes inspects the headers: lanes of a warp that load the
  * same bytes and decide the same cost no more than one, and nothing has to be handed to the others.
  */
-__global__ void header_check_kernel(const struct sl_header_table *table, const uint8_t *arena,
-                                    const struct sl_packet *packets, uint32_t n_items,
+static __device__ void check_packet(const struct sl_header_table *table, const uint8_t *arena,
+                                    const struct sl_packet *packets, uint32_t item,
                                     struct cuda_hits_device hits)
 {
-    const uint32_t item = blockIdx.x * (BLOCK / GROUP) + threadIdx.x / GROUP;
     const uint32_t lane = threadIdx.x % GROUP;
-
-    if (item >= n_items)
-        return;
-
     const struct sl_packet packet = packets[item];
     const uint8_t *bytes = arena + packet.offset;
     const struct header_view view = header_inspect(table, &packet, bytes);
@@ -43,6 +38,17 @@ __global__ void header_check_kernel(const struct sl_header_table *table, const u
 
         cuda_hits_append(hits, item, header_offset(table, &packets[item], bytes, check), check);
     }
+}
+
+__global__ void header_check_kernel(const struct sl_header_table *table, const uint8_t *arena,
+                                    const struct sl_packet *packets, uint32_t n_items,
+                                    struct cuda_hits_device hits, struct cuda_delivery delivery)
+{
+    const uint32_t item = blockIdx.x * (BLOCK / GROUP) + threadIdx.x / GROUP;
+
+    if (item < n_items)
+        check_packet(table, arena, packets, item, hits);
+    cuda_deliver(delivery);
 }
 
 static enum sl_status open_context(void **context, const void *table,
@@ -70,7 +76,7 @@ static enum sl_status submit(void *context, const struct sl_batch *batch, struct
 
         header_check_kernel<<<n_blocks, BLOCK, 0, (cudaStream_t)batch->stream>>>(
             (const struct sl_header_table *)cuda->d_table, batch->bytes, batch->packet,
-            batch->n_items, cuda_hits_device(cuda));
+            batch->n_items, cuda_hits_device(cuda), cuda_delivery(cuda));
     }
     return cuda_submit_end(cuda);
 }

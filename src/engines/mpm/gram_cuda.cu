@@ -58,6 +58,7 @@ struct gram_scan {
     struct gram_sieve sieve;
     struct gram_arena arena;
     struct cuda_hits_device hits;
+    struct cuda_delivery delivery;   /* by the kernel that is last */
     struct ac_cuda_state *automaton; /* turned on when a warp gives up, */
     uint32_t *h_given_up;            /* and 1 then; in pinned memory */
     bool has_runs, has_tiny;
@@ -527,6 +528,8 @@ static __global__ void __launch_bounds__(BLOCK)
         take_found(&warp, warp.n_found < 32 ? warp.n_found : 32);
     take_runs(&warp, warp.n_runs);
     finish(&warp);
+    if (!scan.has_runs)
+        cuda_deliver(scan.delivery);
 }
 
 /* The kernel that is first. A thread an item; the many entries of long items are filled by all
@@ -572,6 +575,7 @@ static __global__ void gram_first_runs_kernel(const __grid_constant__ struct gra
     __syncwarp();
     verify_runs(&warp, place.span.len > 0, &place, place.span.offset);
     finish(&warp);
+    cuda_deliver(scan.delivery);
 }
 
 /* ---- context --------------------------------------------------------------------------------- */
@@ -696,7 +700,7 @@ static uint32_t blocks_for(uint64_t n, uint32_t each)
 
 static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
 {
-    const struct cuda_context *cuda = (const struct cuda_context *)gram->cuda;
+    struct cuda_context *cuda = (struct cuda_context *)gram->cuda;
     struct gram_scan *scan = &gram->scan;
     const cudaStream_t stream = (cudaStream_t)batch->stream;
     const uint32_t n_index = (batch->bytes_len >> GRAM_INDEX_LOG) + 1;
@@ -708,6 +712,9 @@ static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
     scan->arena.overlap = batch->has_overlap ? batch->overlap : NULL;
     scan->arena.n_items = batch->n_items;
     scan->arena.len = batch->bytes_len;
+    scan->delivery = {};
+    if (!gram->automaton_follows)
+        scan->delivery = cuda_delivery(cuda);
     gram_index_kernel<<<blocks_for(batch->n_items, ITEMS_BLOCK), ITEMS_BLOCK, 0, stream>>>(
         scan->arena, gram->d_index, n_index, scan->automaton);
     if (scan->sieve.next == 0)
@@ -743,7 +750,8 @@ static enum sl_status run_automaton(struct gram_cuda *gram)
     struct cuda_context *cuda = (struct cuda_context *)gram->cuda;
     enum sl_status status = cuda_choose(gram->batch.device, NULL);
 
-    if (status == SL_OK) {
+    if (status == SL_OK) { /* what was delivered is void */
+        cuda->hits.is_delivered = false;
         ac_cuda_launch(&gram->plan, cuda, gram->automaton, &gram->batch);
         status = cuda_submit_end(cuda);
     }
