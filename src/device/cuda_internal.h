@@ -125,13 +125,10 @@ struct cuda_delivery cuda_delivery(struct cuda_context *context);
  * to be read past the first cache. The ticket is 0 before. */
 static __device__ inline bool cuda_is_last_block(uint32_t *ticket)
 {
-    __shared__ bool is_last;
-
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0)
-        is_last = atomicAdd(ticket, 1u) == gridDim.x - 1;
-    __syncthreads();
+    const bool is_last = __syncthreads_or(
+        threadIdx.x == 0 && atomicAdd(ticket, 1u) == gridDim.x - 1); /* without shared memory */
     if (is_last)
         __threadfence();
     return is_last;
