@@ -152,7 +152,7 @@ static bool encode_on_cpu(const struct whole *w, struct sl_encoder_stats *stats,
                                      .max_hits = BATCH_LEN / PERIOD * 4};
     const struct sl_backend *const sampler =
         sl_engine_choose(sl_sampling_engine(w->table), SL_DEVICE_CPU, NULL);
-    struct sl_hits hits = {malloc(limits.max_hits * sizeof *hits.hit), limits.max_hits, 0};
+    struct sl_hits hits = {malloc(limits.max_hits * sizeof *hits.hit), limits.max_hits, 0, false};
     uint8_t *const frame = malloc(SL_FRAME_MAX + SL_FRAME_HEADER_LEN);
     struct sl_encoder *encoder = NULL;
     void *context = NULL;

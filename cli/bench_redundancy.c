@@ -118,7 +118,8 @@ static enum sl_status open_passing(struct passing *p, struct sl_diag *diag)
         status = sl_encoder_create(&p->encoder, &config, diag);
     if (status == SL_OK)
         status = sl_decoder_create(&p->decoder, &config, diag);
-    p->hits = (struct sl_hits){malloc(limits.max_hits * sizeof *p->hits.hit), limits.max_hits, 0};
+    p->hits =
+        (struct sl_hits){malloc(limits.max_hits * sizeof *p->hits.hit), limits.max_hits, 0, false};
     p->frames = malloc(BATCH_LEN + (size_t)BATCH_ITEMS * SL_FRAME_HEADER_LEN);
     p->frame_lens = malloc(BATCH_ITEMS * sizeof *p->frame_lens);
     return p->hits.hit != NULL && p->frames != NULL && p->frame_lens != NULL ? status : SL_ENOMEM;

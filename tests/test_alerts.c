@@ -101,7 +101,8 @@ static void open_engine(struct plain *plain, int e, const struct sl_engine *engi
     plain->engine[e].backend = sl_engine_choose(engine, SL_DEVICE_CPU, NULL);
     assert_int_equal(
         plain->engine[e].backend->open(&plain->engine[e].context, table, &limits, &diag), SL_OK);
-    plain->engine[e].hits = (struct sl_hits){malloc(MAX_HITS * sizeof(struct sl_hit)), MAX_HITS, 0};
+    plain->engine[e].hits =
+        (struct sl_hits){malloc(MAX_HITS * sizeof(struct sl_hit)), MAX_HITS, 0, false};
 }
 
 static void write_event(struct plain *plain, uint32_t item, const struct sl_hit *hit,

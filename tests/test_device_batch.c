@@ -26,7 +26,7 @@ static void check_backend(const struct sl_backend *backend, const struct sl_mpm_
                           const struct sl_batch *view)
 {
     struct sl_hit hit[16];
-    struct sl_hits hits = {hit, 16, 0};
+    struct sl_hits hits = {hit, 16, 0, false};
     struct sl_diag diag;
     void *context;
 
@@ -369,7 +369,7 @@ static void check_room(const struct run_test *test, uint32_t n, size_t cap, bool
 {
     const size_t room = cap < test->context_room ? cap : test->context_room;
     const size_t n_kept = n < room ? n : room, len = (cap + 1) * sizeof(struct sl_hit);
-    struct sl_hits hits = {pinned ? device_pinned_alloc(len) : malloc(len), cap, 0};
+    struct sl_hits hits = {pinned ? device_pinned_alloc(len) : malloc(len), cap, 0, false};
     const struct sl_hit guard = {0xABCDEF, 1, 2};
     struct sl_batch view;
 
@@ -445,7 +445,7 @@ static void test_engines_share_an_upload_and_a_stream(void **state)
             for (int e = 0; e < N; e++) {
                 const uint32_t number = round % 2 == 0 ? 0 : (uint32_t)e;
 
-                hits[b][e] = (struct sl_hits){hit[b][e], LEN, 0};
+                hits[b][e] = (struct sl_hits){hit[b][e], LEN, 0, false};
                 assert_int_equal(sl_stage_view(stage, number, &view), SL_OK);
                 assert_int_equal(
                     matchers[e % 2].backend->submit(contexts[b][e], &view, &hits[b][e]), SL_OK);
@@ -474,7 +474,7 @@ static void test_closing_ends_what_is_under_way(void **state)
     const struct sl_limits for_runs = {.max_items = 2, .max_bytes = 2 * LEN, .max_hits = LEN};
     struct sl_batch *batch = make_batch(2 * LEN, 2);
     struct matcher matcher = make_matcher("x");
-    struct sl_hits hits = {malloc(LEN * sizeof *hits.hit), LEN, 0};
+    struct sl_hits hits = {malloc(LEN * sizeof *hits.hit), LEN, 0, false};
 
     (void)state;
     fill_runs(batch, LEN);

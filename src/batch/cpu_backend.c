@@ -31,6 +31,7 @@ enum sl_status cpu_backend_submit(struct cpu_context *cpu, const struct sl_batch
         batch->bytes_len > cpu->limits.max_bytes)
         return SL_EINVAL;
     hits->n = 0;
+    hits->in_order = false;
     cpu->status = scan(cpu, batch, hits);
     if (cpu->status == SL_OK && hits->n > hits->cap)
         cpu->status = SL_EOVERFLOW;

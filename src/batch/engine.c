@@ -227,7 +227,7 @@ void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)
 
     /* Most lists are in order, or all but: backends go through each payload from its beginning, and
      * GPUs leave only items with many hits in none. */
-    if (n < 2 || is_sorted(hits->hit, n))
+    if (n < 2 || hits->in_order || is_sorted(hits->hit, n))
         return;
     if (!hits_scratch_reserve(scratch, n))
         qsort(hits->hit, n, sizeof *hits->hit, compare_hits);

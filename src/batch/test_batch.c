@@ -119,7 +119,7 @@ static void test_pieces_cover_the_source_once(void **state)
 static void test_hits_sort_by_item_offset_and_id(void **state)
 {
     struct sl_hit hit[] = {{2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 1, 1}, {0, 9, 9}};
-    struct sl_hits hits = {hit, 5, 5};
+    struct sl_hits hits = {hit, 5, 5, false};
 
     (void)state;
     sl_hits_sort(&hits);
@@ -145,7 +145,7 @@ static void test_kept_memory_sorts_too(void **state)
     (void)state;
     for (uint32_t spread = 1; spread <= 1000000; spread *= 1000)
         for (size_t n = 0; n <= N; n++) {
-            struct sl_hits hits = {hit, N, n};
+            struct sl_hits hits = {hit, N, n, false};
             uint64_t sum = 0;
 
             for (size_t i = 0; i < n; i++) {
@@ -176,7 +176,7 @@ static void test_long_lists_sort_as_short_ones(void **state)
     for (size_t c = 0; c < 2 * sizeof n_items / sizeof *n_items; c++) {
         const uint64_t n = n_items[c / 2];
         const bool by_item = c % 2 != 0; /* as GPUs leave them: only the items' hits are in none */
-        struct sl_hits hits = {hit, N, N};
+        struct sl_hits hits = {hit, N, N, false};
         uint64_t sum = 0, sorted_sum = 0;
 
         for (size_t i = 0; i < N; i++) {

@@ -168,7 +168,7 @@ static inline bool literal_is_at(const struct sl_literal *literal, const uint8_t
 static inline void find_hits(struct sl_hits *hits, const struct sl_batch *batch,
                              const struct sl_literal *literals, size_t n_literals)
 {
-    *hits = (struct sl_hits){malloc(64 * sizeof *hits->hit), 64, 0};
+    *hits = (struct sl_hits){malloc(64 * sizeof *hits->hit), 64, 0, false};
     for (uint32_t item = 0; item < batch->n_items; item++) {
         const struct sl_span span = batch->payload[item];
 
@@ -193,7 +193,7 @@ static inline void claim_hits(struct sl_hits *hits, const struct sl_batch *batch
 {
     const size_t n = batch->n_items * n_literals;
 
-    *hits = (struct sl_hits){malloc((n + 1) * sizeof *hits->hit), n, n};
+    *hits = (struct sl_hits){malloc((n + 1) * sizeof *hits->hit), n, n, false};
     for (size_t i = 0; i < n; i++)
         hits->hit[i] = (struct sl_hit){(uint32_t)(i / n_literals), 1, (uint32_t)(i % n_literals)};
 }

@@ -577,7 +577,7 @@ static void test_what_is_not_there(void **state)
     struct sl_rules *empty = load_rules("");
     struct sl_batch *batch = fixture_batch(1);
     struct sl_hit hit[] = {{0, 1, 7}, {0, 1, 0}, {9, 1, 0}};
-    struct sl_hits hits = {hit, 3, 3};
+    struct sl_hits hits = {hit, 3, 3, false};
     struct sl_origin *origin = batch->origin;
     const struct sl_literal *literals;
     struct sl_diag diag;

@@ -67,7 +67,8 @@ static void open_sensor(struct sensor *sensor, struct sl_rules *rules)
     assert_int_equal(sensor->backend->open(&sensor->matcher, sensor->table, &limits, &diag), SL_OK);
     assert_int_equal(sl_flow_table_create(&sensor->flows, &flow_config, &diag), SL_OK);
     assert_int_equal(sl_batch_create(&sensor->batch, MAX_BYTES, MAX_ITEMS, false, &diag), SL_OK);
-    sensor->hits = (struct sl_hits){malloc(MAX_HITS * sizeof *sensor->hits.hit), MAX_HITS, 0};
+    sensor->hits =
+        (struct sl_hits){malloc(MAX_HITS * sizeof *sensor->hits.hit), MAX_HITS, 0, false};
     sensor->alerts = malloc(MAX_ALERTS * sizeof *sensor->alerts);
     assert_non_null(sensor->hits.hit);
     assert_non_null(sensor->alerts);
@@ -205,7 +206,7 @@ static size_t n_found;
 static void check_claims(struct sensor *sensor)
 {
     const size_t n = sensor->n_literals;
-    struct sl_hits claims = {malloc((n + 1) * sizeof *claims.hit), n, n};
+    struct sl_hits claims = {malloc((n + 1) * sizeof *claims.hit), n, n, false};
     struct sl_alert alerts[64];
     struct sl_batch one = *sensor->batch;
     size_t at = 0, n_alerts;

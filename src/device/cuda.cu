@@ -306,6 +306,11 @@ static size_t found_len(size_t n)
     return offsetof(struct cuda_found, hit) + n * sizeof(struct sl_hit);
 }
 
+static size_t brought_len(size_t n)
+{
+    return offsetof(struct cuda_brought, hit) + n * sizeof(struct sl_hit);
+}
+
 static uint32_t at_most(uint32_t n, size_t max)
 {
     return n < max ? n : (uint32_t)max;
@@ -343,7 +348,7 @@ static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *
     hits->is_clear = error == cudaSuccess && !hits->stay;
     if (error == cudaSuccess)
         error =
-            cudaHostAlloc((void **)&hits->h_found, found_len(hits->h_cap), cudaHostAllocPortable);
+            cudaHostAlloc((void **)&hits->h_found, brought_len(hits->h_cap), cudaHostAllocPortable);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&hits->done, cudaEventDisableTiming);
     return cuda_status(error, "preparing for hits", diag);
@@ -400,8 +405,9 @@ static bool by_copy(const struct cuda_hits *hits)
 
 static struct cuda_delivery delivery_of(const struct cuda_hits *hits)
 {
-    const struct cuda_delivery delivery = {hits->d_found, hits->h_found, hits->d_ticket,
-                                           by_copy(hits) ? 0 : hits->n_along, hits->stay};
+    const struct cuda_delivery delivery = {
+        hits->d_found, hits->h_found, hits->d_ticket, NULL, by_copy(hits) ? 0 : hits->n_along,
+        hits->stay};
 
     return delivery;
 }
@@ -443,19 +449,26 @@ static enum sl_status begin_hits(struct cuda_hits *hits, const struct sl_batch *
                        "starting on a batch", NULL);
 }
 
+static cudaError_t deliver(struct cuda_context *context)
+{
+    struct cuda_hits *hits = &context->hits;
+    const struct cuda_delivery delivery = delivery_of(hits);
+
+    if (puts_in_order(context))
+        return cuda_order_launch(&hits->order, &delivery, &context->limits, hits->n_items,
+                                 context->n_multiprocessors, hits->stream);
+    deliver_kernel<<<1, DELIVER_THREADS, 0, hits->stream>>>(delivery);
+    return cudaGetLastError();
+}
+
 static enum sl_status end_hits(struct cuda_context *context)
 {
     struct cuda_hits *hits = &context->hits;
     struct sl_hit *const to = hits->cross_to_out ? hits->out->hit : hits->h_found->hit;
     cudaError_t error = cudaGetLastError();
 
-    if (error == cudaSuccess && puts_in_order(context))
-        error = cuda_order_launch(&hits->order, hits->d_found, &context->limits, hits->n_items,
-                                  context->n_multiprocessors, hits->stream);
-    if (error == cudaSuccess && !hits->is_delivered) {
-        deliver_kernel<<<1, DELIVER_THREADS, 0, hits->stream>>>(delivery_of(hits));
-        error = cudaGetLastError();
-    }
+    if (error == cudaSuccess && !hits->is_delivered)
+        error = deliver(context);
     hits->is_clear = error == cudaSuccess && !hits->stay;
     if (error == cudaSuccess && by_copy(hits))
         error = cudaMemcpyAsync(to, hits->d_found->hit, hits->n_along * sizeof *to,
@@ -473,6 +486,7 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits, const struct sl_limi
     if (status != SL_OK)
         return status;
     out->n = hits->h_found->n;
+    out->in_order = hits->h_found->in_order != 0 && out->n <= hits->cap && out->n <= out->cap;
     hits->n_before = at_most(hits->cap, out->n);
 
     if (hits->stay)

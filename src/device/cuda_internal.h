@@ -49,22 +49,29 @@ struct cuda_found {
     struct sl_hit hit[1]; /* as many as there is room for */
 };
 
+/* The same in pinned memory. */
+struct cuda_brought {
+    unsigned long long n;
+    uint64_t in_order; /* not 0: as sl_hits_sort leaves them */
+    struct sl_hit hit[1];
+};
+
 /* Where hits are collected. Which copy brings how many back: see cuda.cu. */
 struct cuda_hits {
     struct cuda_found *d_found;
-    bool stay;                  /* d_found is the caller's, and hits stay there */
-    struct cuda_found *h_found; /* pinned */
-    uint32_t cap;               /* hits that d_found has room for */
-    uint32_t h_cap;             /* hits that h_found has room for */
-    uint32_t expected;          /* hits that the next batch may have */
-    uint32_t n_before;          /* hits that the batch before had */
-    uint32_t n_along;           /* hits that cross with the count of this batch, */
-    bool cross_to_out;          /* and whether right into the caller's array */
-    bool is_clear;              /* d_found->n is 0 when what is under way is done */
-    bool is_delivered;          /* by the backend's own kernel */
-    uint32_t *d_ticket;         /* of that kernel's blocks: 0 between launches */
-    struct cuda_order order;    /* none where nobody wants it */
-    uint32_t n_items;           /* of this batch */
+    bool stay;                    /* d_found is the caller's, and hits stay there */
+    struct cuda_brought *h_found; /* pinned */
+    uint32_t cap;                 /* hits that d_found has room for */
+    uint32_t h_cap;               /* hits that h_found has room for */
+    uint32_t expected;            /* hits that the next batch may have */
+    uint32_t n_before;            /* hits that the batch before had */
+    uint32_t n_along;             /* hits that cross with the count of this batch, */
+    bool cross_to_out;            /* and whether right into the caller's array */
+    bool is_clear;                /* d_found->n is 0 when what is under way is done */
+    bool is_delivered;            /* by the backend's own kernel */
+    uint32_t *d_ticket;           /* of that kernel's blocks: 0 between launches */
+    struct cuda_order order;      /* none where nobody wants it */
+    uint32_t n_items;             /* of this batch */
     cudaEvent_t done;
     cudaStream_t stream;
     struct sl_hits *out; /* the caller's, between submit and wait */
@@ -110,8 +117,9 @@ static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context
 /* How what was found comes back. */
 struct cuda_delivery {
     struct cuda_found *found;
-    struct cuda_found *to; /* pinned; NULL: a kernel behind this one delivers */
+    struct cuda_brought *to; /* pinned; NULL: a kernel behind this one delivers */
     uint32_t *ticket;
+    const uint32_t *is_full; /* NULL: hits are in no order; else 0 where they are in order */
     uint32_t n_along;
     bool stay;
 };
@@ -149,6 +157,8 @@ static __device__ inline void cuda_deliver_all(const struct cuda_delivery &deliv
     __syncthreads(); /* all have read the count */
     if (threadIdx.x == 0) {
         delivery.to->n = n;
+        delivery.to->in_order =
+            n >= CUDA_ORDER_MIN && delivery.is_full != NULL && __ldcg(delivery.is_full) == 0;
         delivery.found->n = delivery.stay ? n : 0;
     }
 }

@@ -15,12 +15,23 @@ enum { CUDA_ORDER_MIN = 2048 };
 /* Hits of an item that has more than this stay together, in no order. */
 enum { CUDA_ORDER_ITEM_MAX = 256 };
 
+/* Of one batch; all 0 before it. */
+struct cuda_places {
+    uint32_t ticket;   /* of the blocks that count */
+    uint32_t is_full;  /* not 0: an item has too many hits */
+    uint32_t begin[1]; /* where each item's hits begin, and behind the last one where they end */
+};
+
+/* Batches have two places in turn: kernels of one clear what the batch before left in the other. */
 struct cuda_order {
-    uint32_t *d_places;     /* a ticket of the blocks, and for each item where its hits begin */
+    struct cuda_places *d_places[2];
+    uint32_t n_items[2];    /* of the last batch that had them */
+    uint32_t which;         /* the last batch had */
     uint32_t *d_ranks;      /* of each hit among those of its item */
     struct sl_hit *d_moved; /* hits by item */
 };
 
+struct cuda_delivery;
 struct cuda_found;
 
 /* For lists of up to max_hits in batches within the limits. close accepts what open failed on, zero
@@ -30,8 +41,8 @@ enum sl_status cuda_order_open(struct cuda_order *order, const struct sl_limits 
 void cuda_order_close(struct cuda_order *order, const struct sl_limits *limits);
 
 /* Launches the kernels: of what was found, the first max_hits are put in order of item, offset and
- * id, all of items below n_items. */
-cudaError_t cuda_order_launch(const struct cuda_order *order, struct cuda_found *d_found,
+ * id, all of items below n_items. The last of them delivers, and says whether all are. */
+cudaError_t cuda_order_launch(struct cuda_order *order, const struct cuda_delivery *delivery,
                               const struct sl_limits *limits, uint32_t n_items,
                               uint32_t n_multiprocessors, cudaStream_t stream);
 

@@ -60,83 +60,125 @@ static __device__ void counts_to_places(uint32_t *count, uint32_t n)
     }
 }
 
+/* What the kernels of one batch have. */
+struct order_work {
+    struct cuda_hits_device hits;
+    struct cuda_places *places;
+    uint32_t *ranks;
+    struct sl_hit *moved;
+};
+
 /* Ranks hits among those of their items, in no order yet; the last block finds the items' places.
  */
-__global__ void __launch_bounds__(COUNT_THREADS)
-    order_count_kernel(struct cuda_hits_device hits, cuda_order order, uint32_t n_items)
+static __global__ void __launch_bounds__(COUNT_THREADS)
+    order_count_kernel(struct order_work work, uint32_t n_items)
 {
-    const uint32_t n = hits_to_order(hits);
-    uint32_t *const count = order.d_places + 1;
+    const uint32_t n = hits_to_order(work.hits);
+    uint32_t *const count = work.places->begin;
 
     for (uint32_t i = blockIdx.x * COUNT_THREADS + threadIdx.x; i < n;
          i += gridDim.x * COUNT_THREADS)
-        order.d_ranks[i] = atomicAdd(&count[hits.hit[i].item], 1);
-    if (n > 0 && cuda_is_last_block(order.d_places))
+        work.ranks[i] = atomicAdd(&count[work.hits.hit[i].item], 1);
+    if (n > 0 && cuda_is_last_block(&work.places->ticket))
         counts_to_places(count, n_items);
 }
 
-__global__ void __launch_bounds__(MOVE_THREADS)
-    order_move_kernel(struct cuda_hits_device hits, cuda_order order)
+/* Also clears the other places, n words. */
+static __global__ void __launch_bounds__(MOVE_THREADS)
+    order_move_kernel(struct order_work work, uint32_t *other, uint32_t n_other)
 {
-    const uint32_t n = hits_to_order(hits);
+    const uint32_t n = hits_to_order(work.hits), step = gridDim.x * MOVE_THREADS;
+    const uint32_t first = blockIdx.x * MOVE_THREADS + threadIdx.x;
 
-    for (uint32_t i = blockIdx.x * MOVE_THREADS + threadIdx.x; i < n;
-         i += gridDim.x * MOVE_THREADS) {
-        const struct sl_hit hit = hits.hit[i];
+    for (uint32_t i = first; i < n_other; i += step)
+        other[i] = 0;
+    for (uint32_t i = first; i < n; i += step) {
+        const struct sl_hit hit = work.hits.hit[i];
 
-        order.d_moved[order.d_places[1 + hit.item] + order.d_ranks[i]] = hit;
+        work.moved[work.places->begin[hit.item] + work.ranks[i]] = hit;
     }
+}
+
+/* How many of an item's hits, from `begin` to `end`, come before hit i of all. */
+static __device__ uint32_t rank_of(const struct sl_hit *moved, uint32_t i, uint32_t begin,
+                                   uint32_t end)
+{
+    const struct sl_hit hit = moved[i];
+    uint32_t rank = 0;
+
+    for (uint32_t j = begin; j < end; j++) {
+        const struct sl_hit other = moved[j];
+        rank += other.offset < hit.offset || (other.offset == hit.offset &&
+                                              (other.id < hit.id || (other.id == hit.id && j < i)));
+    }
+    return rank;
 }
 
 /* Back to where they were found, each behind those of its item that come before it. */
-__global__ void __launch_bounds__(MOVE_THREADS)
-    order_settle_kernel(struct cuda_hits_device hits, cuda_order order)
+static __global__ void __launch_bounds__(MOVE_THREADS)
+    order_settle_kernel(struct order_work work, struct cuda_delivery delivery)
 {
-    const uint32_t n = hits_to_order(hits);
-    const struct sl_hit *const moved = order.d_moved;
+    const uint32_t n = hits_to_order(work.hits);
 
     for (uint32_t i = blockIdx.x * MOVE_THREADS + threadIdx.x; i < n;
          i += gridDim.x * MOVE_THREADS) {
-        const struct sl_hit hit = moved[i];
-        const uint32_t begin = order.d_places[1 + hit.item], end = order.d_places[2 + hit.item];
-        uint32_t place = i;
+        const struct sl_hit hit = work.moved[i];
+        const uint32_t *const at = &work.places->begin[hit.item];
+        const bool full = at[1] - at[0] > CUDA_ORDER_ITEM_MAX;
 
-        if (end - begin <= CUDA_ORDER_ITEM_MAX) {
-            place = begin;
-            for (uint32_t j = begin; j < end; j++) {
-                const struct sl_hit other = moved[j];
-                place += other.offset < hit.offset ||
-                         (other.offset == hit.offset &&
-                          (other.id < hit.id || (other.id == hit.id && j < i)));
-            }
-        }
-        hits.hit[place] = hit;
+        if (full)
+            work.places->is_full = 1;
+        work.hits.hit[full ? i : at[0] + rank_of(work.moved, i, at[0], at[1])] = hit;
     }
+    delivery.is_full = &work.places->is_full;
+    cuda_deliver(delivery);
 }
 
-cudaError_t cuda_order_launch(const struct cuda_order *order, struct cuda_found *d_found,
+static size_t words_of(uint32_t n_items)
+{
+    return sizeof(struct cuda_places) / sizeof(uint32_t) + n_items;
+}
+
+cudaError_t cuda_order_launch(struct cuda_order *order, const struct cuda_delivery *delivery,
                               const struct sl_limits *limits, uint32_t n_items,
                               uint32_t n_multiprocessors, cudaStream_t stream)
 {
-    const struct cuda_hits_device hits = {d_found->hit, &d_found->n, limits->max_hits};
-    const cudaError_t error =
-        cudaMemsetAsync(order->d_places, 0, (n_items + 2) * sizeof *order->d_places, stream);
+    struct cuda_found *const found = delivery->found;
+    const uint32_t other = order->which, which = 1 - other;
+    const struct order_work work = {{found->hit, &found->n, limits->max_hits},
+                                    order->d_places[which],
+                                    order->d_ranks,
+                                    order->d_moved};
 
-    if (error != cudaSuccess)
-        return error;
-    order_count_kernel<<<n_multiprocessors, COUNT_THREADS, 0, stream>>>(hits, *order, n_items);
-    order_move_kernel<<<4 * n_multiprocessors, MOVE_THREADS, 0, stream>>>(hits, *order);
-    order_settle_kernel<<<4 * n_multiprocessors, MOVE_THREADS, 0, stream>>>(hits, *order);
+    order_count_kernel<<<n_multiprocessors, COUNT_THREADS, 0, stream>>>(work, n_items);
+    order_move_kernel<<<4 * n_multiprocessors, MOVE_THREADS, 0, stream>>>(
+        work, (uint32_t *)order->d_places[other], (uint32_t)words_of(order->n_items[other]));
+    order_settle_kernel<<<4 * n_multiprocessors, MOVE_THREADS, 0, stream>>>(work, *delivery);
+    order->n_items[which] = n_items;
+    order->which = which;
     return cudaGetLastError();
+}
+
+static enum sl_status open_places(struct cuda_order *order, const struct sl_limits *limits,
+                                  struct sl_diag *diag)
+{
+    const size_t len = words_of(limits->max_items) * sizeof(uint32_t);
+    enum sl_status status = SL_OK;
+
+    for (int i = 0; i < 2 && status == SL_OK; i++) {
+        status = cuda_take((void **)&order->d_places[i], len, "the order of hits", diag);
+        if (status == SL_OK) /* whoever opens waits for it */
+            status =
+                cuda_status(cudaMemset(order->d_places[i], 0, len), "clearing GPU memory", diag);
+    }
+    return status;
 }
 
 enum sl_status cuda_order_open(struct cuda_order *order, const struct sl_limits *limits,
                                struct sl_diag *diag)
 {
     const size_t n = limits->max_hits;
-    enum sl_status status = cuda_take((void **)&order->d_places,
-                                      ((size_t)limits->max_items + 2) * sizeof *order->d_places,
-                                      "the order of hits", diag);
+    enum sl_status status = open_places(order, limits, diag);
 
     if (status == SL_OK)
         status = cuda_take((void **)&order->d_ranks, n * sizeof *order->d_ranks,
@@ -149,7 +191,8 @@ enum sl_status cuda_order_open(struct cuda_order *order, const struct sl_limits 
 
 void cuda_order_close(struct cuda_order *order, const struct sl_limits *limits)
 {
-    cuda_free(order->d_places, limits->device);
+    for (struct cuda_places *d_places : order->d_places)
+        cuda_free(d_places, limits->device);
     cuda_free(order->d_ranks, limits->device);
     cuda_free(order->d_moved, limits->device);
 }

@@ -27,11 +27,34 @@ static bool precedes(const struct sl_hit *a, const struct sl_hit *b)
     return a->id <= b->id;
 }
 
+/* Brought are the count and whether all are in order; hits stay on the device. */
+static struct cuda_delivery open_delivery(void)
+{
+    struct cuda_delivery delivery = {};
+
+    assert_int_equal(
+        cudaMalloc((void **)&delivery.found,
+                   offsetof(struct cuda_found, hit) + MAX_HITS * sizeof *delivery.found->hit),
+        cudaSuccess);
+    assert_int_equal(cudaHostAlloc((void **)&delivery.to, sizeof *delivery.to, 0), cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&delivery.ticket, sizeof *delivery.ticket), cudaSuccess);
+    assert_int_equal(cudaMemset(delivery.ticket, 0, sizeof *delivery.ticket), cudaSuccess);
+    delivery.stay = true;
+    return delivery;
+}
+
+static void close_delivery(const struct cuda_delivery *delivery)
+{
+    assert_int_equal(cudaFree(delivery->found), cudaSuccess);
+    assert_int_equal(cudaFreeHost(delivery->to), cudaSuccess);
+    assert_int_equal(cudaFree(delivery->ticket), cudaSuccess);
+}
+
 static void check_list(struct list list)
 {
+    const struct cuda_delivery delivery = open_delivery();
     struct cuda_order order = {};
     struct sl_limits limits = {};
-    struct cuda_found *d_found;
     unsigned long long n = list.n;
     uint64_t seed = list.n;
 
@@ -40,24 +63,23 @@ static void check_list(struct list list)
                     test_below(&seed, 5)};
     limits.max_items = MAX_ITEMS;
     limits.max_hits = MAX_HITS;
-    assert_int_equal(cudaMalloc((void **)&d_found,
-                                offsetof(struct cuda_found, hit) + MAX_HITS * sizeof *d_found->hit),
-                     cudaSuccess);
-    copy(&d_found->n, &n, sizeof n);
-    copy(d_found->hit, given, list.n * sizeof *given);
+    copy(&delivery.found->n, &n, sizeof n);
+    copy(delivery.found->hit, given, list.n * sizeof *given);
     assert_int_equal(cuda_order_open(&order, &limits, NULL), SL_OK);
-    for (int again = 0; again < 2; again++)
-        assert_int_equal(cuda_order_launch(&order, d_found, &limits, list.n_items, 132, 0),
+    for (int again = 0; again < 3; again++)
+        assert_int_equal(cuda_order_launch(&order, &delivery, &limits, list.n_items, 132, 0),
                          cudaSuccess);
-    copy(ordered, d_found->hit, list.n * sizeof *ordered);
+    copy(ordered, delivery.found->hit, list.n * sizeof *ordered);
     cuda_order_close(&order, &limits);
-    assert_int_equal(cudaFree(d_found), cudaSuccess);
 
     const bool few = list.n<CUDA_ORDER_MIN, full = list.n / list.n_items> CUDA_ORDER_ITEM_MAX;
+    assert_int_equal(delivery.to->n, n);
+    assert_int_equal(delivery.to->in_order, !few && !full);
+    close_delivery(&delivery);
     for (uint32_t i = 1; i < list.n && !few; i++)
         assert_true(full ? ordered[i - 1].item <= ordered[i].item
                          : precedes(&ordered[i - 1], &ordered[i]));
-    struct sl_hits left = {ordered, list.n, list.n}, right = {given, list.n, list.n};
+    struct sl_hits left = {ordered, list.n, list.n, false}, right = {given, list.n, list.n, false};
     sl_hits_sort(&left);
     sl_hits_sort(&right);
     assert_memory_equal(ordered, given, list.n * sizeof *given);

@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         prepare();
     put_packet(data, (uint32_t)size - 3);
     for (int b = 0; b < N_BACKENDS; b++) {
-        hits[b] = (struct sl_hits){hit[b], MAX_HITS, 0};
+        hits[b] = (struct sl_hits){hit[b], MAX_HITS, 0, false};
         must(backends[b]->submit(contexts[b], batch, &hits[b]) == SL_OK);
         must(backends[b]->wait(contexts[b]) == SL_OK);
         sl_hits_sort(&hits[b]);

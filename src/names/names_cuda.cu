@@ -340,6 +340,7 @@ static enum sl_status names_cuda_wait(void *context)
     if (found != SL_OK && found != SL_EOVERFLOW)
         return found;
     names_gather_begin(names->gather);
+    names->hits->in_order &= names->h_report->n_back == 0;
     const enum sl_status status = take_back(names);
     if (status != SL_OK)
         return status;

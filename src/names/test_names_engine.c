@@ -565,7 +565,7 @@ static void test_what_is_refused(void **state)
 {
     const struct sl_limits limits = {.max_items = 1, .max_bytes = 4096, .max_hits = 16};
     struct sl_hit hit[16];
-    struct sl_hits hits = {hit, 16, 0};
+    struct sl_hits hits = {hit, 16, 0, false};
     struct sl_names_watch *watch;
     struct sl_names *names;
     struct sl_batch *batch;

@@ -20,7 +20,7 @@ static void test_packets_are_sound(void **state)
     struct sl_header_config config;
     struct sl_header_table *table;
     struct sl_hit hit;
-    struct sl_hits hits = {&hit, 1, 0};
+    struct sl_hits hits = {&hit, 1, 0, false};
     void *context;
     char why[SL_WHY_LEN];
 

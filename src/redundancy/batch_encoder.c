@@ -140,7 +140,8 @@ static enum sl_status open_slots(struct sl_batch_encoder *e, const struct encode
         if (e->config.kind == SL_DEVICE_CUDA)
             limits.device_hits = (void *)slot->job.n_found;
         else
-            slot->hits = (struct sl_hits){(struct sl_hit *)slot->job.found, sizes->max_hits, 0};
+            slot->hits =
+                (struct sl_hits){(struct sl_hit *)slot->job.found, sizes->max_hits, 0, false};
         status = e->sampler->open(&slot->sampling, e->config.sampling, &limits, diag);
     }
     return status;

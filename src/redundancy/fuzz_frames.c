@@ -33,7 +33,7 @@ static void encode(struct sides *sides, const uint8_t *bytes, uint32_t len, uint
 {
     static struct sl_hit space[PACKET_MAX];
     uint8_t *const packet = sides->sent[sides->n_sent % SENT];
-    struct sl_hits hits = {space, PACKET_MAX, 0};
+    struct sl_hits hits = {space, PACKET_MAX, 0, false};
     struct sl_span span = {0, len};
     struct sl_batch batch = {.n_items = 1, .bytes = packet, .payload = &span};
 

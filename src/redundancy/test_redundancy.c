@@ -111,7 +111,7 @@ static void match_stream(uint64_t seed, uint32_t n_packets, struct totals *total
     traffic_init(&traffic, seed, 4096);
     for (uint32_t i = 0; i < n_packets; i++) {
         const uint32_t len = test_below(&traffic.random, sizeof packet);
-        struct sl_hits hits = {sample_space, SAMPLES, 0};
+        struct sl_hits hits = {sample_space, SAMPLES, 0, false};
         const struct sl_match *matches;
         struct single single;
         size_t n;
@@ -175,7 +175,7 @@ static void test_offsets_begin_anew(void **state)
     log_restart(&matcher->log, begin);
     traffic_init(&traffic, 3, 4096);
     for (int i = 0; i < 200; i++) {
-        struct sl_hits hits = {sample_space, SAMPLES, 0};
+        struct sl_hits hits = {sample_space, SAMPLES, 0, false};
         const struct sl_match *matches;
         struct single single;
         size_t n;
@@ -230,7 +230,7 @@ static void pair_close(struct pair *pair)
 static void round_trip(struct pair *pair, const struct sl_redundancy_config *config,
                        const struct sl_batch *batch)
 {
-    struct sl_hits hits = {sample_space, SAMPLES, 0};
+    struct sl_hits hits = {sample_space, SAMPLES, 0, false};
     struct sl_diag diag;
 
     fixture_sample(batch, config->window, config->period, &hits);
@@ -346,7 +346,7 @@ static void test_changed_content(void **state)
 
         assert_int_equal(sl_matcher_create(&matcher, &config, NULL), SL_OK);
         for (int round = 0; round < 2; round++) {
-            struct sl_hits hits = {sample_space, SAMPLES, 0};
+            struct sl_hits hits = {sample_space, SAMPLES, 0, false};
             const struct sl_match *matches;
             struct single single;
             size_t n;
@@ -395,7 +395,7 @@ static void test_runs_refer_to_themselves(void **state)
 {
     struct sl_redundancy_config config = small_config();
     struct pair pair;
-    struct sl_hits hits = {sample_space, SAMPLES, 0};
+    struct sl_hits hits = {sample_space, SAMPLES, 0, false};
     struct single single;
     uint8_t bytes[4000] = {0};
 
@@ -438,7 +438,7 @@ static void test_bad_calls(void **state)
     struct single single;
     uint8_t bytes[100] = {0};
     struct sl_hit hit = {1, 0, 1};
-    struct sl_hits hits = {&hit, 1, 1};
+    struct sl_hits hits = {&hit, 1, 1, false};
 
     (void)state;
     config.cache_len = SL_REDUNDANCY_CACHE_MIN - 1;
@@ -484,7 +484,7 @@ static void send_stream(struct sent *sent, struct traffic *traffic, struct sl_en
                         const struct sl_redundancy_config *config)
 {
     for (uint32_t i = 0; i < STREAM_PACKETS; i++) {
-        struct sl_hits hits = {sample_space, SAMPLES, 0};
+        struct sl_hits hits = {sample_space, SAMPLES, 0, false};
         struct single single;
 
         sent->packet_len[i] = test_below(&traffic->random, PACKET_MAX + 1);

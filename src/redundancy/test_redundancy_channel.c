@@ -191,7 +191,7 @@ static void send_feedback(struct run *run)
 
 static void send_packet(struct run *run)
 {
-    struct sl_hits hits = {sample_space, SAMPLES, 0};
+    struct sl_hits hits = {sample_space, SAMPLES, 0, false};
     const uint32_t number = (uint32_t)run->n_sent;
     const uint32_t len = (uint32_t)sizeof number + below(run, PACKET_MAX - sizeof number);
     uint8_t *const packet = malloc(len);

@@ -100,7 +100,7 @@ static void expect_references(bool chunks, uint32_t n, uint32_t n_references)
     struct sl_redundancy_config config = wide_config();
     const uint32_t len = n * BLOCK;
     struct reference *const references = malloc((N_BLOCKS + 1) * sizeof *references);
-    struct sl_hits hits = {calloc(n, sizeof *hits.hit), n, 0};
+    struct sl_hits hits = {calloc(n, sizeof *hits.hit), n, 0, false};
     uint8_t *const packet = malloc(len);
     struct frame_header header;
     const uint8_t *literals;
@@ -226,7 +226,7 @@ static uint32_t references_for(uint32_t n_repeated)
 {
     struct sl_redundancy_config config = wide_config();
     struct sl_hit space[256];
-    struct sl_hits hits = {space, 256, 0};
+    struct sl_hits hits = {space, 256, 0, false};
     uint8_t first[60], second[60];
     struct frame_header header;
     struct single single;

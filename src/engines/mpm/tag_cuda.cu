@@ -152,6 +152,7 @@ static enum sl_status tag_wait(void *context)
     if (found != SL_OK && found != SL_EOVERFLOW)
         return found;
     hits->n = 0;
+    hits->in_order = false;
     if (tag->candidates.n == 0)
         return SL_OK;
 
