@@ -21,6 +21,7 @@
 enum {
     BATCH = 4 << 20, /* bytes, as a run's */
     CUDA_BATCH = 16 << 20,
+    RESIDENT_BATCH = 64 << 20, /* what lies on a GPU need not come in parts that a link likes */
     NAME_BATCHES = 64,
     NAMES_A_BATCH = 16384
 };
@@ -512,14 +513,15 @@ static bool run_on_gpu(const struct bench_whole *whole, const struct bench_toget
     return run_half(whole, together, 0, 0, result.rate.median, of);
 }
 
-static bool run_resident(const struct bench_whole *whole, const struct bench_together *together)
+static bool run_resident(const struct bench_whole *whole, const struct bench_together *together,
+                         const char *how)
 {
     struct bench_together_result result = {0};
     char of[96];
 
     if (!bench_run_resident(whole->bench, together, &result.rate))
         return false;
-    snprintf(of, sizeof of, "%u engines, on the GPU", together->n_engines);
+    snprintf(of, sizeof of, "%u engines, on the GPU%s", together->n_engines, how);
     const struct bench_row row = {.what = "all",
                                   .variant = of,
                                   .data = together->data->text,
@@ -531,6 +533,20 @@ static bool run_resident(const struct bench_whole *whole, const struct bench_tog
                                            (double)together->data->bytes};
     bench_print(whole->bench, &row);
     return true;
+}
+
+/* In batches as they cross, and in larger ones. */
+static bool run_residents(const struct bench_whole *whole, const struct bench_together *crossing)
+{
+    struct bench_data large = {0};
+    struct bench_together together = *crossing;
+
+    together.data = &large;
+    const bool good = run_resident(whole, crossing, "") &&
+                      bench_rebatch(&large, &whole->packets, RESIDENT_BATCH, false) &&
+                      run_resident(whole, &together, ", 64 MiB");
+    bench_unload(&large);
+    return good;
 }
 
 /* All GPUs side by side, if there are several; the scaling is over the first alone. */
@@ -578,7 +594,7 @@ static bool run_all_together(const struct bench_whole *whole)
         return false;
     if (whole->n_on_gpu == 0)
         return true;
-    if (!run_on_gpu(whole, &together, "", BENCH_TOGETHER) || !run_resident(whole, &together))
+    if (!run_on_gpu(whole, &together, "", BENCH_TOGETHER) || !run_residents(whole, &together))
         return false;
     together.stays = true;
     if (!run_on_gpu(whole, &together, ", pinned", BENCH_ALONE) || !run_on_gpus(whole, &together))
