@@ -197,8 +197,6 @@ bool redundancy_open(struct redundancy *redundancy, struct sl_pipeline_config *p
 
     if (redundancy->spec == NULL)
         return true;
-    if (redundancy->train != NULL && !redundancy_train(redundancy))
-        return false;
     config->window = redundancy->sampling.window;
     config->period = redundancy->sampling.period;
     config->min_match = config->chunks || config->window < 16 ? SL_REFERENCE_MIN : config->window;

@@ -672,7 +672,9 @@ static int run(struct options *options, struct tables *tables)
         cli_diag(&diag);
         return EXIT_FAILED;
     }
-    source_take_signals();
+    if (options->redundancy.train != NULL && !redundancy_train(&options->redundancy))
+        return EXIT_FAILED;
+    source_take_signals(); /* until here a signal ends the process: nothing was begun */
     options->observe.source = &options->source;
     options->observe.findings = &options->findings;
     if (!observe_open(&options->observe) || !source_open(&options->source) ||
@@ -711,7 +713,8 @@ static int run(struct options *options, struct tables *tables)
     FILE *out = writes_stdout(&options->findings) ? stderr : stdout;
     const bool drawn = redundancy_plot(&options->redundancy);
     end_by_closed_pipes(&options->findings);
-    (options->json ? report_json : report_text)(&report, out);
+    if (source_was_capture(&options->source))
+        (options->json ? report_json : report_text)(&report, out);
     return status == SL_OK && drawn && complete && options->source.n_failed == 0 ? EXIT_DONE
                                                                                  : EXIT_FAILED;
 }

@@ -138,11 +138,9 @@ static enum sl_status open_next(struct source *source)
         const size_t index = source->next++;
         struct sl_capture *capture;
 
-        if (sl_capture_open_file(&capture, source->paths[index], (uint16_t)index, &diag) != SL_OK) {
-            if (atomic_load(&signal_seen)) /* a pipe that had nothing yet: no fault of its own */
-                return SL_END;
+        if (sl_capture_open_file(&capture, source->paths[index], (uint16_t)index, &diag) != SL_OK)
             fail_file(source, &diag);
-        } else if (!hold(source, capture))
+        else if (!hold(source, capture))
             return SL_ENOMEM;
     }
     return source->open == NULL ? SL_END : SL_OK;
@@ -162,7 +160,7 @@ bool source_open(struct source *source)
         return false;
     }
     if (source->interface == NULL)
-        return open_next(source) == SL_OK || atomic_load(&signal_seen);
+        return open_next(source) == SL_OK;
 
     if (sl_capture_open_live(&capture, source->interface, source->filter, 0, &diag) != SL_OK) {
         fail_file(source, &diag);
@@ -249,8 +247,6 @@ enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct
         if (status != SL_END)
             fail_file(source, diag);
         leave_capture(source);
-        if (source->max_latency_ns != 0 && batch->n_items != 0)
-            return SL_OK; /* opening the next may take as long as its writer likes */
     }
 }
 
@@ -361,6 +357,12 @@ void source_end(struct source *source)
             let_go(source, mine->open);
             mine->open = NULL;
         }
+}
+
+bool source_was_capture(const struct source *source)
+{
+    return source->interface != NULL || source->n_failed < source->n_paths ||
+           source->captured.file_bytes != 0;
 }
 
 void source_close(struct source *source)

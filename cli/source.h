@@ -67,6 +67,9 @@ const char *source_name(const struct source *source, uint16_t index);
 /* Closes the capture that a failed run left open, so that `captured` is whole. */
 void source_end(struct source *source);
 
+/* After source_end: whether there was anything to read, or all that was named is no capture. */
+bool source_was_capture(const struct source *source);
+
 void source_close(struct source *source);
 
 #endif

@@ -11,6 +11,7 @@ enum { TRAIN_LEN = 128 << 20 /* bytes of payload: what is behind them is not loo
 static bool feed(struct sl_sampling_trainer *trainer, const char *path, struct sl_batch *batch)
 {
     struct sl_dissect_stats stats = {0};
+    struct sl_capture_stats captured;
     struct sl_capture *capture;
     struct sl_diag diag = {0};
     enum sl_status status = sl_capture_open_file(&capture, path, 0, &diag);
@@ -26,10 +27,12 @@ static bool feed(struct sl_sampling_trainer *trainer, const char *path, struct s
         sl_dissect(batch, &stats);
         more = sl_sampling_trainer_add(trainer, batch);
     }
-    if (status != SL_OK && status != SL_END)
-        cli_diag(&diag); /* what came before it is learned from */
+    sl_capture_stats(capture, &captured);
     sl_capture_close(capture);
-    return true;
+    if (status == SL_OK || status == SL_END)
+        return true;
+    cli_diag(&diag);
+    return captured.packets != 0; /* what came before it is learned from */
 }
 
 static void say(const struct redundancy *redundancy, const struct sl_sampling_training *training)

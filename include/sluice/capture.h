@@ -34,9 +34,10 @@ struct sl_capture_stats {
 };
 
 /* Opens a capture file, or standard input for "-". `source` is written to each packet's origin.
- * Reads no more than the file's header. SL_EIO: cannot be opened or read (the reason of the
- * system); SL_EFORMAT: empty, or no capture file ("expected a pcap or pcapng capture, ...");
- * SL_ETRUNCATED: ends inside its header; SL_ENOMEM. */
+ * Reads no more than the file's header; of a pipe or a socket nothing, and waits for no writer:
+ * what is wrong with its header is told by the first read that has it. SL_EIO: cannot be opened or
+ * read (the reason of the system); SL_EFORMAT: empty, or no capture file ("expected a pcap or
+ * pcapng capture, ..."); SL_ETRUNCATED: ends inside its header; SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_capture_open_file(struct sl_capture **capture, const char *path,
                                                     uint16_t source, struct sl_diag *diag);
 

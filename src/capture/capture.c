@@ -61,14 +61,15 @@ static enum sl_status file_foreign(const struct input *input, size_t have, struc
                     input->raw != NULL ? " once decompressed" : "", PACKING);
 }
 
+/* Sets the kind by the file's header, or leaves it where the writer has not written that yet. */
 static enum sl_status file_begin(struct sl_capture *capture, struct sl_diag *diag)
 {
     struct input *const input = &capture->input;
     const enum input_state state = input_need(input, 4, diag);
     const size_t have = input_have(input);
 
-    if (state == INPUT_FAILED)
-        return input->failure;
+    if (state != INPUT_READY && state != INPUT_ENDED)
+        return input_short(input, state, "file header", 0, diag);
     if (have == 0)
         return diag_set(diag, SL_EFORMAT, input->label, 0, "empty file (%s)", EXPECTED);
 
@@ -94,6 +95,19 @@ static enum sl_status file_begin(struct sl_capture *capture, struct sl_diag *dia
     }
     return file_foreign(input, have, diag);
 }
+
+/* Of a capture whose header is not read yet. */
+static enum sl_status file_read(struct sl_capture *capture, struct sl_batch *batch,
+                                struct sl_diag *diag)
+{
+    input_begin_read(&capture->input);
+    const enum sl_status status = file_begin(capture, diag);
+    return status == SL_OK && capture->kind->read != file_read
+               ? capture->kind->read(capture, batch, diag)
+               : status;
+}
+
+static const struct capture_kind file_kind = {.read = file_read};
 
 static struct sl_capture *capture_create(const char *name, uint16_t source)
 {
@@ -122,7 +136,8 @@ enum sl_status sl_capture_open_file(struct sl_capture **capture, const char *pat
     const char *const label = strcmp(path, "-") == 0 ? "standard input" : opened->name;
     enum sl_status status =
         input_open(&opened->input, path, label, &opened->stopped, &opened->close_ns, diag);
-    if (status == SL_OK)
+    opened->kind = &file_kind;
+    if (status == SL_OK && !opened->input.waits)
         status = file_begin(opened, diag);
     if (status == SL_OK)
         *capture = opened;

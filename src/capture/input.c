@@ -106,13 +106,12 @@ static enum input_state wait_readable(struct input *input, struct sl_diag *diag)
         if (*input->close_ns != 0 && now >= *input->close_ns)
             return INPUT_LATER; /* even where more is at hand */
         const struct timespec left = time_left(input, now);
-        const int n_ready = ppoll(&ready, 1, input->opening ? NULL : &left, NULL);
+        const int n_ready = ppoll(&ready, 1, &left, NULL);
         if (n_ready > 0)
             return INPUT_READY;
         if (n_ready == 0)
             return INPUT_LATER;
-        /* Who opens has no capture to stop yet: to them a signal is the only way out. */
-        if (errno != EINTR || input->opening)
+        if (errno != EINTR)
             return fail_errno(input, diag);
     }
 }
@@ -405,15 +404,16 @@ enum sl_status input_open(struct input *input, const char *path, const char *lab
     static const uint64_t whenever = 0;
     struct stat stat;
 
-    *input = (struct input){
-        .label = label, .stopped = stopped, .close_ns = close_ns, .opening = true, .fd = -1};
+    *input = (struct input){.label = label, .stopped = stopped, .close_ns = close_ns, .fd = -1};
+    /* Who writes a named pipe is waited for where a stop is heard, not in open. */
     input->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                       : open(path, O_RDONLY | O_CLOEXEC);
+                                       : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (input->fd < 0 || fstat(input->fd, &stat) != 0)
         return diag_set(diag, SL_EIO, label, 0, "cannot be opened: %s", strerror(errno));
     if (S_ISDIR(stat.st_mode))
         return diag_set(diag, SL_EIO, label, 0, "cannot be read: it is a directory");
-    if (S_ISREG(stat.st_mode))
+    input->waits = !S_ISREG(stat.st_mode);
+    if (!input->waits)
         input->close_ns = &whenever;
     return map_open(input, &stat) ? SL_OK : stream_open(input, diag);
 }

@@ -44,7 +44,7 @@ struct input {
     const atomic_bool *stopped;
     const uint64_t *close_ns; /* when a read is to return what it has; 0: whenever */
     uint64_t read_ns;         /* when what is at hand had been read */
-    bool opening;             /* no read yet: wait as long as it takes, and nobody can stop us */
+    bool waits;               /* for a writer: it is no file on disk */
     uint64_t deadline_ns;     /* of this read; 0 while it did not wait */
     int fd;
 
@@ -63,7 +63,8 @@ struct input {
     ZSTD_DStream *zstd;
 };
 
-/* Opens `path`, "-" being standard input. `label`, `stopped` and `close_ns` outlive the input. */
+/* Opens `path`, "-" being standard input, without waiting for a writer. `label`, `stopped` and
+ * `close_ns` outlive the input. */
 enum sl_status input_open(struct input *input, const char *path, const char *label,
                           const atomic_bool *stopped, const uint64_t *close_ns,
                           struct sl_diag *diag);
@@ -74,7 +75,6 @@ enum sl_status input_decompress(struct input *input, enum input_form form, struc
 /* A read by the user begins: it may wait INPUT_WAIT_MS from when it first has to. */
 static inline void input_begin_read(struct input *input)
 {
-    input->opening = false;
     input->deadline_ns = 0;
 }
 

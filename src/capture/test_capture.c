@@ -322,7 +322,7 @@ static void test_packet_that_no_batch_holds_waits(void **state)
 /* What a file must give of which image_len bytes are there; `whole` is false where compression says
  * that there should be more. */
 static void check_cut(const struct reading *reading, const struct image *image, size_t image_len,
-                      bool whole)
+                      bool whole, enum transport transport)
 {
     bool at_boundary = false;
     uint64_t n = 0;
@@ -333,7 +333,8 @@ static void check_cut(const struct reading *reading, const struct image *image, 
         at_boundary |= image->packets[i].end == image_len;
     for (uint32_t i = 0; i < image->n_boundaries; i++)
         at_boundary |= image->boundaries[i] == image_len;
-    assert_int_equal(reading->opened, image_len >= image->header_len);
+    /* Of a pipe the first read has the header. */
+    assert_int_equal(reading->opened, transport != MAPPED || image_len >= image->header_len);
     assert_int_equal(reading->status, whole && at_boundary ? SL_END : SL_ETRUNCATED);
     if (reading->opened)
         check_packets(reading, image, n);
@@ -355,7 +356,7 @@ static void check_every_cut(const struct image *image, enum image_packing packin
             struct reading reading;
 
             reading_of_bytes(&reading, packed.bytes, len, (enum transport)transport, 4096, 16);
-            check_cut(&reading, image, image_len, whole);
+            check_cut(&reading, image, image_len, whole, (enum transport)transport);
             reading_free(&reading);
         }
     }
@@ -1100,37 +1101,61 @@ static void test_stop_from_another_thread(void **state)
     image_free(image);
 }
 
-/* While a capture is being opened nobody can stop it: a signal ends the wait for the header. */
-static void test_signal_ends_opening(void **state)
+/* Neither a named pipe's writer nor its header is waited for; what comes of it meanwhile is kept.
+ */
+static void test_pipe_without_its_header(void **state)
 {
-    const struct sigaction action = {.sa_handler = on_alarm};
-    const struct itimerval soon = {.it_value = {.tv_usec = 20000},
-                                   .it_interval = {.tv_usec = 20000}};
-    const struct itimerval never = {0};
-    struct sl_capture *other, *capture;
-    struct sigaction before;
-    struct sl_diag diag;
+    struct pipe_capture opened;
+    char path[] = "/tmp/sluice-fifo-XXXXXX";
+
+    (void)state;
+    assert_non_null(mkdtemp(path));
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(sl_batch_create(&opened.batch, 4096, 64, false, NULL), SL_OK);
+    for (int form = 0; form < 2; form++) {
+        struct image *const image =
+            form == 0 ? image_pcap(IMAGE_PCAP_US, false, 2) : image_pcapng(false);
+        const size_t ends[] = {0, 0, 2, 5, image->header_len - 1, image->packets[0].end};
+
+        sl_batch_reset(opened.batch);
+        assert_int_equal(sl_capture_open_file(&opened.capture, path, 0, NULL), SL_OK);
+        assert_int_equal(sl_capture_read(opened.capture, opened.batch, NULL), SL_OK);
+        opened.write_fd = open(path, O_WRONLY | O_CLOEXEC);
+        for (size_t i = 1; i < sizeof ends / sizeof ends[0]; i++) {
+            const size_t len = ends[i] - ends[i - 1];
+
+            assert_int_equal(opened.batch->n_items, 0);
+            assert_int_equal(write(opened.write_fd, image->bytes + ends[i - 1], len), len);
+            assert_int_equal(sl_capture_read(opened.capture, opened.batch, NULL), SL_OK);
+        }
+        assert_int_equal(opened.batch->n_items, 1);
+        sl_capture_close(opened.capture);
+        close(opened.write_fd);
+        image_free(image);
+    }
+    sl_batch_free(opened.batch);
+    unlink(path);
+}
+
+static void test_stop_before_the_header(void **state)
+{
+    struct pipe_capture opened;
     char path[32];
     int ends[2];
 
     (void)state;
-    struct image *const image = image_pcap(IMAGE_PCAP_US, false, 1);
-    const int fd = memory_file(image->bytes, image->len, path);
-    assert_int_equal(sl_capture_open_file(&other, path, 0, NULL), SL_OK);
-    stopped_by_signal = other;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
-    sigaction(SIGALRM, &action, &before);
-    setitimer(ITIMER_REAL, &soon, NULL);
-    assert_int_equal(sl_capture_open_file(&capture, path, 0, &diag), SL_EIO);
-    setitimer(ITIMER_REAL, &never, NULL);
-    sigaction(SIGALRM, &before, NULL);
-    assert_string_equal(diag.text, "cannot be read: Interrupted system call");
+    opened.write_fd = ends[1];
+    assert_int_equal(sl_batch_create(&opened.batch, 4096, 64, false, NULL), SL_OK);
+    assert_int_equal(sl_capture_open_file(&opened.capture, path, 0, NULL), SL_OK);
+    assert_int_equal(write(ends[1], "\xA1\xB2", 2), 2);
+    assert_int_equal(sl_capture_read(opened.capture, opened.batch, NULL), SL_OK);
+    sl_capture_stop(opened.capture);
+    check_stop(&opened, 0);
     close(ends[0]);
-    close(ends[1]);
-    close(fd);
-    sl_capture_close(other);
-    image_free(image);
+    close_pipe(&opened);
 }
 
 /* --- Large files --- */
@@ -1309,7 +1334,8 @@ int main(void)
         cmocka_unit_test(test_latency_closes_batches),
         cmocka_unit_test(test_stop_from_a_signal_handler),
         cmocka_unit_test(test_stop_from_another_thread),
-        cmocka_unit_test(test_signal_ends_opening),
+        cmocka_unit_test(test_pipe_without_its_header),
+        cmocka_unit_test(test_stop_before_the_header),
         cmocka_unit_test(test_mapped_pages_are_given_back),
         cmocka_unit_test(test_file_that_shrinks),
         cmocka_unit_test(test_stop_ends_a_file),
