@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "cli.h"
 #include "device/device.h"
 #include "version.h"
@@ -57,6 +58,17 @@ static bool hold_standard_descriptors(void)
     return true;
 }
 
+/* A limit that is misspelled would be none; one beyond the CPU changes nothing. */
+static bool check_environment(void)
+{
+    struct sl_diag diag;
+    const enum sl_status status = cpu_environment(&diag);
+
+    if (status != SL_OK)
+        cli_diag(&diag);
+    return status != SL_EINVAL;
+}
+
 int main(int argc, char **argv)
 {
     if (!hold_standard_descriptors())
@@ -77,7 +89,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return finish(commands[i].run(argc - 1, argv + 1));
+            return check_environment() ? finish(commands[i].run(argc - 1, argv + 1)) : EXIT_FAILED;
     cli_error("'%s' is no command (sluice --help lists them)", argv[1]);
     return EXIT_FAILED;
 }

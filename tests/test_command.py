@@ -62,6 +62,15 @@ class Command(case.Case):
         self.assert_refused(sluice("bench", "--runs", "0"), "'0'")
         self.assert_refused(sluice("devices", "extra"), "extra")
 
+    def test_a_limit_that_is_none_is_refused(self):
+        for command in (["run", "-r", CAPTURE], ["devices"]):
+            self.assert_refused(sluice(*command, env={**os.environ, "SLUICE_CPU": "avx3"}), "SLUICE_CPU", "'avx3'",
+                                "scalar, avx2 or avx512")
+        for limit, level in (("", None), ("scalar", "scalar")):
+            result = sluice("run", "-r", CAPTURE, "--device", "cpu", "--json", env={**os.environ, "SLUICE_CPU": limit})
+            self.assertEqual((result.returncode, result.stderr), (0, b""))
+            self.assertIn(level or "", json.loads(result.stdout)["device"]["name"])
+
     def test_a_missing_gpu_is_said(self):
         devices = [json.loads(line) for line in sluice("devices", "--json").stdout.splitlines()]
         self.assertTrue(devices[0]["usable"])

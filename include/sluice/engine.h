@@ -71,7 +71,8 @@ struct sl_backend {
     const char *name; /* "scalar", "avx2", "avx512", "cuda", or a paper's variant */
     enum sl_device_kind device;
 
-    /* Whether it can run on this machine; if not, why, in a few words. */
+    /* Whether it can run on this machine; if not, why, in a few words. The environment's SLUICE_CPU
+     * (scalar, avx2 or avx512) takes better instructions away; any other value is ignored. */
     bool (*usable)(char why[SL_WHY_LEN]);
 
     /* Makes a context over a table, which must outlive it. SL_EINVAL: the table is another

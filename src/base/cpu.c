@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "sluice/engine.h"
 
 static enum cpu_level machine_level(void)
@@ -24,15 +25,43 @@ static enum cpu_level machine_level(void)
 #endif
 }
 
-static enum cpu_level allowed_level(void)
+static const char *limit_text(void)
 {
     const char *value = getenv("SLUICE_CPU");
 
-    if (value != NULL && strcmp(value, "scalar") == 0)
-        return CPU_SCALAR;
-    if (value != NULL && strcmp(value, "avx2") == 0)
-        return CPU_AVX2;
-    return CPU_AVX512;
+    return value != NULL ? value : "";
+}
+
+/* False: `value` is no limit, and the level is the best. */
+static bool read_limit(const char *value, enum cpu_level *level)
+{
+    static const char *const values[] = {"scalar", "avx2", "avx512"};
+
+    for (*level = CPU_SCALAR; *level < CPU_AVX512; ++*level)
+        if (strcmp(value, values[*level]) == 0)
+            return true;
+    return strcmp(value, values[CPU_AVX512]) == 0;
+}
+
+enum sl_status cpu_limit_check(const char *value, enum cpu_level machine, struct sl_diag *diag)
+{
+    enum cpu_level limit;
+
+    if (*value == '\0')
+        return SL_OK;
+    if (!read_limit(value, &limit))
+        return diag_set(diag, SL_EINVAL, NULL, 0,
+                        "SLUICE_CPU is '%.64s' (expected scalar, avx2 or avx512)", value);
+    if (limit > machine)
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
+                        "SLUICE_CPU is '%s', and this CPU has no %s: %s is the best that runs",
+                        value, cpu_level_name(limit), cpu_level_name(machine));
+    return SL_OK;
+}
+
+enum sl_status cpu_environment(struct sl_diag *diag)
+{
+    return cpu_limit_check(limit_text(), machine_level(), diag);
 }
 
 enum cpu_level cpu_level(void)
@@ -43,9 +72,10 @@ enum cpu_level cpu_level(void)
 
     if (level < 0) {
         const enum cpu_level machine = machine_level();
-        const enum cpu_level allowed = allowed_level();
+        enum cpu_level limit;
 
-        level = (int)(machine < allowed ? machine : allowed);
+        (void)read_limit(limit_text(), &limit);
+        level = (int)(machine < limit ? machine : limit);
         known = level;
     }
     return (enum cpu_level)level;

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "sluice/status.h"
+
 /* Instruction set levels that backends are written for. Each contains those before it. */
 enum cpu_level {
     CPU_SCALAR, /* what the baseline of the architecture gives */
@@ -13,8 +15,15 @@ enum cpu_level {
 };
 
 /* The best level of this machine, lowered by SLUICE_CPU=scalar|avx2|avx512 (read once; an unknown
- * value counts as unset). */
+ * value counts as unset: cpu_environment tells of it). */
 enum cpu_level cpu_level(void);
+
+/* SL_EINVAL: SLUICE_CPU is none of its values, and ignored; SL_EUNSUPPORTED: it allows more than
+ * this CPU has. */
+enum sl_status cpu_environment(struct sl_diag *diag);
+
+/* The same for a value, "" being unset, and a machine. */
+enum sl_status cpu_limit_check(const char *value, enum cpu_level machine, struct sl_diag *diag);
 
 /* Features that no level contains. */
 enum cpu_feature { CPU_PCLMUL = 1, CPU_VPCLMULQDQ = 2, CPU_GFNI = 4 };

@@ -122,6 +122,22 @@ static void test_cpu_level_is_consistent(void **state)
     }
 }
 
+static void test_cpu_limits_are_checked(void **state)
+{
+    struct sl_diag diag = {0};
+
+    (void)state;
+    assert_int_equal(cpu_limit_check("", CPU_SCALAR, &diag), SL_OK);
+    assert_int_equal(cpu_limit_check("scalar", CPU_SCALAR, &diag), SL_OK);
+    assert_int_equal(cpu_limit_check("avx2", CPU_AVX512, &diag), SL_OK);
+    assert_int_equal(cpu_limit_check("avx512", CPU_AVX512, &diag), SL_OK);
+    assert_int_equal(cpu_limit_check("avx512", CPU_AVX2, &diag), SL_EUNSUPPORTED);
+    assert_string_equal(diag.text, "SLUICE_CPU is 'avx512', and this CPU has no AVX-512: AVX2 is "
+                                   "the best that runs");
+    assert_int_equal(cpu_limit_check("AVX2", CPU_AVX512, &diag), SL_EINVAL);
+    assert_string_equal(diag.text, "SLUICE_CPU is 'AVX2' (expected scalar, avx2 or avx512)");
+}
+
 /* What the kernel says of the CPU is the judge. */
 static void test_cpu_features_are_those_of_the_machine(void **state)
 {
@@ -207,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_addresses_print_as_they_are_written),
         cmocka_unit_test(test_private_ranges_end_where_the_rfcs_say),
         cmocka_unit_test(test_cpu_level_is_consistent),
+        cmocka_unit_test(test_cpu_limits_are_checked),
         cmocka_unit_test(test_cpu_features_are_those_of_the_machine),
         cmocka_unit_test(test_histogram_places_divide_the_line),
         cmocka_unit_test(test_histogram_quantiles_are_near),
