@@ -47,7 +47,7 @@ static const char usage[] =
     "  --counts N,...       sets of the first N literals (1000,5000,18000,30000)\n"
     "  --algorithms A,...   these alone (all but the slow ones); auto says what it took\n"
     "  --sample             train tables on half of the data, measure on the other half\n"
-    "  --all-cores          rows on all cores too, a context each; of sampling too\n"
+    "  --all-cores          rows on all cores too, a context each; of sampling and scan too\n"
     "  --device-bytes N     payload of the batch on the GPU, at least: 100M, 2G (640M)\n"
     "  --study NAME         a study instead: packet-size, literals, match-rate or hostile; of\n"
     "                       sampling: machines, optimisations, buffers, word-size, shared-memory,\n"
@@ -61,33 +61,14 @@ static const char usage[] =
     "  --names FILE         names of the tables, /com/parc/www or www.parc.com one a line; beyond\n"
     "                       them their labels are recombined (generated where not given)\n"
     "  --entries N,...      names of each table (1000000)\n"
-    "  --algorithms A,...   these planes alone: hash, mata, ata, stt (all; stt up to 100,000 "
-    "names)\n"
+    "  --algorithms A,...   of fib: these planes alone: hash, mata, ata, stt (all; stt up to\n"
+    "                       100,000 names)\n"
     "  --study NAME         of fib: lookup-latency, lookup-link, lookup-kernel or lookup-growth\n"
     "With a GPU that --device names fib has its rows alone.\n";
 
-static const struct {
-    const char *name;
-    bool (*run)(const struct bench *bench);
-    bool traffic; /* runs on captures */
-    bool files;   /* scans --files too */
-    bool study;   /* has studies */
-} benches[] = {{"capture", bench_capture, true, false, false},
-               {"header", bench_header, true, false, false},
-               {"mpm", bench_mpm, true, true, true},
-               {"scan", bench_scan, false, true, false},
-               {"sampling", bench_sampling, true, true, true},
-               {"redundancy", bench_redundancy, true, false, false},
-               {"fib", bench_fib, false, false, true},
-               {"names", bench_packet_names, false, false, false},
-               {"together", bench_all_together, true, false, false}};
-
-enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 4, TOGETHER = 8 };
-
-enum { ENTRIES_MAX = 100000000 };
-
 enum {
-    OPTION_RULES = 256,
+    OPTION_CAPTURES = 256,
+    OPTION_RULES,
     OPTION_LITERALS,
     OPTION_DATABASE,
     OPTION_FILES,
@@ -108,6 +89,71 @@ enum {
     OPTION_VARIANTS,
     OPTION_JSON
 };
+
+static const struct option long_options[] = {
+    {"rules", required_argument, NULL, OPTION_RULES},
+    {"literals", required_argument, NULL, OPTION_LITERALS},
+    {"database", required_argument, NULL, OPTION_DATABASE},
+    {"files", required_argument, NULL, OPTION_FILES},
+    {"counts", required_argument, NULL, OPTION_COUNTS},
+    {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
+    {"sample", no_argument, NULL, OPTION_SAMPLE},
+    {"all-cores", no_argument, NULL, OPTION_ALL_CORES},
+    {"device-bytes", required_argument, NULL, OPTION_DEVICE_BYTES},
+    {"study", required_argument, NULL, OPTION_STUDY},
+    {"names", required_argument, NULL, OPTION_NAMES},
+    {"entries", required_argument, NULL, OPTION_ENTRIES},
+    {"runs", required_argument, NULL, OPTION_RUNS},
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"save", required_argument, NULL, OPTION_SAVE},
+    {"against", required_argument, NULL, OPTION_AGAINST},
+    {"from", required_argument, NULL, OPTION_FROM},
+    {"plot", required_argument, NULL, OPTION_PLOT},
+    {"variants", required_argument, NULL, OPTION_VARIANTS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {0}};
+
+/* Sets of options. */
+#define SET(option) (1u << ((option)-OPTION_CAPTURES))
+#define LITERALS (SET(OPTION_RULES) | SET(OPTION_LITERALS) | SET(OPTION_COUNTS))
+#define NAMES (SET(OPTION_NAMES) | SET(OPTION_ENTRIES))
+#define STUDY (SET(OPTION_STUDY) | SET(OPTION_PLOT))
+#define EVERY                                                                         \
+    (SET(OPTION_RUNS) | SET(OPTION_DEVICE) | SET(OPTION_SAVE) | SET(OPTION_AGAINST) | \
+     SET(OPTION_JSON))
+
+/* What all benchmarks that are named beside each other must take. */
+#define OF_ALL (SET(OPTION_FILES) | SET(OPTION_STUDY))
+
+/* What the bench without a name takes. */
+#define UNNAMED                                                                              \
+    (EVERY | SET(OPTION_CAPTURES) | LITERALS | NAMES | SET(OPTION_FROM) | SET(OPTION_PLOT) | \
+     SET(OPTION_VARIANTS))
+
+static const struct {
+    const char *name;
+    bool (*run)(const struct bench *bench);
+    bool traffic;     /* runs on captures, of which one is generated where none was named */
+    unsigned options; /* that it takes, beside those of every one */
+} benches[] = {
+    {"capture", bench_capture, true, SET(OPTION_CAPTURES)},
+    {"header", bench_header, true, SET(OPTION_CAPTURES)},
+    {"mpm", bench_mpm, true,
+     SET(OPTION_CAPTURES) | SET(OPTION_FILES) | LITERALS | SET(OPTION_ALGORITHMS) |
+         SET(OPTION_SAMPLE) | SET(OPTION_ALL_CORES) | SET(OPTION_DEVICE_BYTES) | STUDY},
+    {"scan", bench_scan, false,
+     SET(OPTION_DATABASE) | SET(OPTION_FILES) | SET(OPTION_ALL_CORES) | SET(OPTION_DEVICE_BYTES)},
+    {"sampling", bench_sampling, true,
+     SET(OPTION_CAPTURES) | SET(OPTION_FILES) | SET(OPTION_ALL_CORES) | STUDY},
+    {"redundancy", bench_redundancy, true, SET(OPTION_CAPTURES)},
+    {"fib", bench_fib, false, NAMES | SET(OPTION_ALGORITHMS) | STUDY},
+    {"names", bench_packet_names, false, SET(OPTION_CAPTURES) | NAMES},
+    {"together", bench_all_together, true, SET(OPTION_CAPTURES) | LITERALS | NAMES}};
+
+enum { N_BENCHES = sizeof benches / sizeof *benches, SAMPLING = 4, TOGETHER = 8 };
+
+enum { ENTRIES_MAX = 100000000 };
 
 static bool parse_runs(struct bench *bench, const char *text)
 {
@@ -183,7 +229,7 @@ static bool select_bench(struct bench *bench, bool *selected, const char *name)
 static bool add_path(struct bench *bench, int option, const char *path)
 {
     switch (option) {
-    case 'r':
+    case OPTION_CAPTURES:
         bench->paths[bench->n_paths++] = path;
         return true;
     case OPTION_FILES:
@@ -273,33 +319,11 @@ static int take_option(struct bench *bench, int option, char **argv)
 /* -1: go on; otherwise the exit status. */
 static int parse_options(struct bench *bench, bool *selected, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"rules", required_argument, NULL, OPTION_RULES},
-        {"literals", required_argument, NULL, OPTION_LITERALS},
-        {"database", required_argument, NULL, OPTION_DATABASE},
-        {"files", required_argument, NULL, OPTION_FILES},
-        {"counts", required_argument, NULL, OPTION_COUNTS},
-        {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
-        {"sample", no_argument, NULL, OPTION_SAMPLE},
-        {"all-cores", no_argument, NULL, OPTION_ALL_CORES},
-        {"device-bytes", required_argument, NULL, OPTION_DEVICE_BYTES},
-        {"study", required_argument, NULL, OPTION_STUDY},
-        {"names", required_argument, NULL, OPTION_NAMES},
-        {"entries", required_argument, NULL, OPTION_ENTRIES},
-        {"runs", required_argument, NULL, OPTION_RUNS},
-        {"device", required_argument, NULL, OPTION_DEVICE},
-        {"save", required_argument, NULL, OPTION_SAVE},
-        {"against", required_argument, NULL, OPTION_AGAINST},
-        {"from", required_argument, NULL, OPTION_FROM},
-        {"plot", required_argument, NULL, OPTION_PLOT},
-        {"variants", required_argument, NULL, OPTION_VARIANTS},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
     int option, list = 0, exit_status = -1;
 
     opterr = 0;
-    while (exit_status == -1 && (option = getopt_long(argc, argv, "-r:h", options, NULL)) != -1) {
+    while (exit_status == -1 &&
+           (option = getopt_long(argc, argv, "-r:h", long_options, NULL)) != -1) {
         if (option == 1 && list == 0) {
             if (!select_bench(bench, selected, optarg))
                 return EXIT_FAILED;
@@ -307,6 +331,10 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
         }
         if (option == 1)
             option = list; /* a bare argument goes on with the list before it */
+        if (option == 'r')
+            option = OPTION_CAPTURES;
+        if (option >= OPTION_CAPTURES)
+            bench->given |= SET(option);
         if (add_path(bench, option, optarg))
             list = option;
         else
@@ -315,46 +343,57 @@ static int parse_options(struct bench *bench, bool *selected, int argc, char **a
     return exit_status;
 }
 
-static bool check_named(const struct bench *bench)
+/* One of these options, as it is written. */
+static const char *option_of(unsigned options, char text[32])
 {
-    const char *const option = bench->from != NULL                           ? "--from"
-                               : bench->variants != NULL                     ? "--variants"
-                               : bench->plot != NULL && bench->study == NULL ? "--plot"
-                                                                             : NULL;
+    for (const struct option *option = long_options; option->val != 'h'; option++)
+        if ((SET(option->val) & options) != 0) {
+            snprintf(text, 32, "--%s", option->name);
+            return text;
+        }
+    return "-r";
+}
 
-    if (option != NULL)
-        cli_error("%s goes with no name of a benchmark", option);
-    return option == NULL;
+static bool check_named(const struct bench *bench, const bool *selected)
+{
+    unsigned taken = EVERY;
+    char text[32];
+
+    for (int i = 0; i < N_BENCHES; i++)
+        taken |= selected[i] ? benches[i].options : 0;
+    for (int i = 0; i < N_BENCHES; i++) {
+        const unsigned bad = bench->given & ~benches[i].options & (OF_ALL | ~taken);
+
+        if (selected[i] && bad != 0) {
+            cli_error("%s is no option of %s", option_of(bad, text), benches[i].name);
+            return false;
+        }
+    }
+    if (bench->plot == NULL || bench->study != NULL)
+        return true;
+    cli_error("--plot goes with --study, or with no name of a benchmark");
+    return false;
 }
 
 static bool check_unnamed(const struct bench *bench)
 {
-    const char *const option = bench->n_file_paths != 0 ? "--files"
-                               : bench->study != NULL   ? "--study"
-                                                        : NULL;
+    const unsigned bad = bench->given & ~UNNAMED;
+    char text[32];
 
-    if (option != NULL)
-        cli_error("%s needs the name of a benchmark (sluice bench --help lists them)", option);
-    return option == NULL && bench_whole_check(bench);
+    if (bad != 0)
+        cli_error("%s needs the name of a benchmark (sluice bench --help lists them)",
+                  option_of(bad, text));
+    return bad == 0 && bench_whole_check(bench);
 }
 
-/* --files and --study are of some benchmarks alone: no other may be selected beside them. */
+/* An option that would do nothing is a misunderstanding. */
 static bool check_selection(const struct bench *bench, const bool *selected)
 {
     bool any = false;
 
-    for (int i = 0; i < N_BENCHES; i++) {
-        if (selected[i] && bench->n_file_paths != 0 && !benches[i].files) {
-            cli_error("--files is no option of %s", benches[i].name);
-            return false;
-        }
-        if (selected[i] && bench->study != NULL && !benches[i].study) {
-            cli_error("--study is no option of %s", benches[i].name);
-            return false;
-        }
+    for (int i = 0; i < N_BENCHES; i++)
         any |= selected[i];
-    }
-    return any ? check_named(bench) : check_unnamed(bench);
+    return any ? check_named(bench, selected) : check_unnamed(bench);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */

@@ -947,6 +947,22 @@ class Command(case.Case):
         self.assert_refused(sluice("bench", "--study", "literals"), "--study")
         self.assert_refused(sluice("bench", "--files", CAPTURE), "--files")
 
+    def test_options_that_would_do_nothing_are_refused(self):
+        for benches, options, name in ((["header"], ["--database", "x"], "header"), (["fib"], ["--sample"], "fib"),
+                                       (["scan", "fib"], ["-r", CAPTURE], "scan"),
+                                       (["capture", "header"], ["--counts", "1"], "capture"),
+                                       (["mpm", "header"], ["--files", CAPTURE], "header"),
+                                       (["names"], ["--algorithms", "hash"], "names"),
+                                       (["sampling"], ["--device-bytes", "1M"], "sampling"),
+                                       (["together"], ["--all-cores"], "together")):
+            self.assert_refused(sluice("bench", *benches, *options), f"sluice: {options[0]} is no option of {name}\n")
+        for option in (["--database", "x"], ["--sample"], ["--algorithms", "ac"]):
+            self.assert_refused(sluice("bench", *option), option[0] + " needs the name of a benchmark")
+        self.assert_refused(sluice("bench", "mpm", "--plot", "x.svg"), "--plot", "--study")
+        result = sluice("bench", "header", "names", "-r", CAPTURE, "--entries", "1000", "--runs", "1", "--device", "cpu",
+                        "--json")  # of names alone
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_named_benches_are_saved_and_compared(self):
         saved = self.path("header.json")
         options = ["header", "-r", CAPTURE, "--runs", "1", "--device", "cpu"]
