@@ -70,6 +70,30 @@ bool rule_files_load(const struct rule_files *files, struct sl_rules **rules)
     return true;
 }
 
+bool rule_files_check(const struct sl_rules *rules)
+{
+    struct sl_rules_count count;
+    const char *keyword;
+    char reasons[256] = "";
+    size_t n;
+
+    sl_rules_count(rules, &count);
+    if (count.loaded != 0)
+        return true;
+    for (size_t i = 0; i < 6 && sl_rules_skip_reason(rules, i, &keyword, &n); i++) {
+        const size_t len = strlen(reasons);
+
+        if (i == 5)
+            snprintf(reasons + len, sizeof reasons - len, ", ...");
+        else
+            snprintf(reasons + len, sizeof reasons - len, "%s%s %zu",
+                     i == 0 ? ", by keyword: " : ", ", keyword, n);
+    }
+    cli_error("no rule was loaded: %zu were read, %zu bad, %zu skipped%s", count.lines, count.bad,
+              count.skipped, reasons);
+    return false;
+}
+
 void rule_files_free(struct rule_files *files)
 {
     free(files->paths);

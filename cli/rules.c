@@ -168,6 +168,23 @@ static bool compile(struct sl_rules *rules, struct compiled *compiled)
     return false;
 }
 
+/* Of rules none of which was loaded nothing is compiled, and all is told. */
+static bool compile_and_tell(struct sl_rules *rules, struct compiled *compiled, bool json,
+                             bool list)
+{
+    const bool any = rule_files_check(rules);
+
+    if (!any)
+        compiled->path = NULL;
+    if (!compile(rules, compiled))
+        return false;
+    if (json)
+        print_json(rules, compiled, list);
+    else
+        print_text(rules, compiled, list);
+    return any;
+}
+
 static bool writes_input(const struct rule_files *files, const struct compiled *compiled)
 {
     for (size_t i = 0; compiled->path != NULL && i < files->n_paths; i++)
@@ -233,14 +250,8 @@ int command_rules(int argc, char **argv)
     }
     for (; optind < argc; optind++)
         files.paths[files.n_paths++] = argv[optind];
-    if (check_options(&files, &compiled) && rule_files_load(&files, &rules) &&
-        compile(rules, &compiled)) {
-        if (json)
-            print_json(rules, &compiled, list);
-        else
-            print_text(rules, &compiled, list);
-        exit_status = EXIT_DONE;
-    }
+    if (check_options(&files, &compiled) && rule_files_load(&files, &rules))
+        exit_status = compile_and_tell(rules, &compiled, json, list) ? EXIT_DONE : EXIT_FAILED;
 out:
     sl_rules_free(rules);
     rule_files_free(&files);

@@ -424,9 +424,6 @@ static void warn_of_rules(const struct sl_rules *rules)
         cli_diag(bad);
     if (count.bad > 5)
         cli_error("and %zu more bad rules (sluice rules FILE... lists them)", count.bad - 5);
-    if (count.loaded == 0)
-        cli_error("no rule was loaded: %zu were read, %zu skipped, %zu bad", count.lines,
-                  count.skipped, count.bad);
 }
 
 /* A table from a file is good for the literals that it was compiled from alone: hits carry their
@@ -493,6 +490,8 @@ static bool build_signatures(struct options *options, struct tables *tables,
     if (!rule_files_load(&options->rule_files, &tables->rules))
         return false;
     warn_of_rules(tables->rules);
+    if (!rule_files_check(tables->rules))
+        return false;
     if (sl_rules_compile(tables->rules, &tables->literals, &tables->n_literals, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;

@@ -220,6 +220,24 @@ class Command(case.Case):
 
     # ---- compiled rules
 
+    def test_rules_none_of_which_is_understood_are_refused(self):
+        skipped = b"".join(b'alert tcp any any -> any any (%s:"/x/"; sid:%d;)\n' % (keyword, sid)
+                           for sid, keyword in enumerate((b"pcre", b"lua", b"pcre"), 1))
+        table, eve = self.path("rules.table"), self.path("eve.json")
+        for content, words in ((skipped, ("3 were read, 0 bad, 3 skipped, by keyword: pcre 2, lua 1\n",)),
+                               (b"# alert tcp any any -> any any (sid:1;)\n", ("0 were read",))):
+            rules = self.path("a.rules", content)
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--header-checks", "--rules", rules, "--alerts",
+                                       "eve:" + eve), "no rule was loaded", *words)
+            result = sluice("rules", "--json", "--compile", table, rules)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(words[0].encode(), result.stderr)
+            self.assertEqual(json.loads(result.stdout)["understood"], 0)
+        self.assertEqual(os.listdir(self.folder.name), ["a.rules"])
+        many = self.path("many.rules", b"".join(b"alert tcp any any -> any any (lua%d:1; sid:%d;)\n" % (i, i)
+                                                for i in range(1, 9)))
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", many), "8 skipped", " 1, ...\n")
+
     def test_compiled_rules_give_the_same_alerts(self):
         table = self.path("rules.table")
         result = sluice("rules", "--compile", table, "--device", "cpu", RULES)
