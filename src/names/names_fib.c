@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "device/device.h"
 #include "device/wait.h"
+#include "engines/fib/fib_table.h"
 #include "names_internal.h"
 #include "sluice/device.h"
 
@@ -85,9 +86,10 @@ enum sl_status names_fib_save(struct sl_names *names, const char *path, struct s
     return sl_fib_save(names->fib, path, diag);
 }
 
-enum sl_status names_fib_load(struct sl_names *names, const char *path, struct sl_diag *diag)
+enum sl_status names_fib_load(struct sl_names *names, const char *path, uint64_t n_rules,
+                              struct sl_diag *diag)
 {
-    const enum sl_status status = sl_fib_load(&names->table, path, diag);
+    const enum sl_status status = fib_table_load(&names->table, path, n_rules, diag);
 
     names->loaded = status == SL_OK;
     if (status != SL_OK)

@@ -156,7 +156,8 @@ void names_fib_free(struct sl_names *names);
 
 /* The engine's part of a saved table: written; mapped; made anew from entries, for updates. */
 enum sl_status names_fib_save(struct sl_names *names, const char *path, struct sl_diag *diag);
-enum sl_status names_fib_load(struct sl_names *names, const char *path, struct sl_diag *diag);
+enum sl_status names_fib_load(struct sl_names *names, const char *path, uint64_t n_rules,
+                              struct sl_diag *diag);
 enum sl_status names_fib_make(struct sl_names *names, const char *plane,
                               const struct sl_fib_entry *entries, size_t n, struct sl_diag *diag);
 

@@ -428,12 +428,12 @@ static enum sl_status open_fib(struct sl_names *names, const struct head *head, 
 
     if (snprintf(fib_path, sizeof fib_path, "%s.fib", path) >= (int)sizeof fib_path)
         return diag_set(diag, SL_EIO, path, 0, "%s", strerror(ENAMETOOLONG));
-    enum sl_status status = names_fib_load(names, fib_path, diag);
-    if (status == SL_OK)
-        status = check_fib(fib_path, &check, &len, diag);
-    if (status == SL_OK && (check != head->fib_check || len != head->fib_len))
-        status = diag_set(diag, SL_EFORMAT, fib_path, 0, "does not belong to %s", path);
-    return status;
+    const enum sl_status status = check_fib(fib_path, &check, &len, diag);
+    if (status != SL_OK)
+        return status;
+    if (check != head->fib_check || len != head->fib_len)
+        return diag_set(diag, SL_EFORMAT, fib_path, 0, "does not belong to %s", path);
+    return names_fib_load(names, fib_path, head->n_rules, diag);
 }
 
 static enum sl_status map_names(struct sl_names *names, const char *path, struct sl_diag *diag)

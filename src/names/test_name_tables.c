@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "engines/fib/fib_table.h"
 #include "names/list_parse.h"
@@ -813,6 +815,61 @@ static void test_saved_tables(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* Gives the head of a saved table the marks of another table's plane, as if it were its own. */
+static void forge_head(const char *path, const char *fib)
+{
+    enum { CHECKSUM = 16, FIB_CHECK = 32, HEAD_LEN = 8 * (18 + SL_N_NAMES_RANKS) };
+    static uint8_t bytes[1 << 16], plane[1 << 16];
+    FILE *file = fopen(path, "r+b"), *other = fopen(fib, "rb");
+    struct stat stat;
+
+    assert_non_null(file);
+    assert_non_null(other);
+    const size_t len = fread(bytes, 1, sizeof bytes, file);
+    assert_int_equal(fstat(fileno(other), &stat), 0);
+    const uint64_t marks[] = {XXH3_64bits(plane, fread(plane, 1, sizeof plane, other)),
+                              (uint64_t)stat.st_size};
+    memcpy(bytes + FIB_CHECK, marks, sizeof marks);
+    const uint64_t checksum = XXH3_64bits_withSeed(bytes + CHECKSUM + 8, HEAD_LEN - CHECKSUM - 8,
+                                                   XXH3_64bits(bytes + HEAD_LEN, len - HEAD_LEN));
+    memcpy(bytes + CHECKSUM, &checksum, sizeof checksum);
+    rewind(file);
+    assert_int_equal(fwrite(bytes, 1, len, file), len);
+    fclose(other);
+    fclose(file);
+}
+
+/* A plane that leads to more rules than there are, with all checksums right. */
+static void test_forged_tables(void **state)
+{
+    static const char *const texts[] = {"a.test\n", "b.test\nc.test\nd.test\ne.test\nf.test\n"};
+    char folder[] = "/tmp/sluice-names-XXXXXX", path[2][64], fib[2][64];
+    struct sl_diag diag = {0};
+    struct sl_names *names;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%d", folder, i);
+        snprintf(fib[i], sizeof fib[i], "%s/%d.fib", folder, i);
+        names = make("domains", texts[i]);
+        assert_int_equal(sl_names_save(names, path[i], &diag), SL_OK);
+        sl_names_free(names);
+    }
+    forge_head(path[0], fib[0]); /* which changes nothing */
+    assert_int_equal(sl_names_open(&names, path[0], false, &diag), SL_OK);
+    sl_names_free(names);
+    forge_head(path[0], fib[1]);
+    assert_int_equal(rename(fib[1], fib[0]), 0);
+    assert_int_equal(sl_names_open(&names, path[0], false, &diag), SL_EFORMAT);
+    assert_string_equal(diag.file, fib[0]);
+    assert_non_null(strstr(diag.text, "next hop that there is none of"));
+    (void)unlink(path[0]);
+    (void)unlink(path[1]);
+    (void)unlink(fib[0]);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 /* What a saved table was updated with is saved again, twice. */
 static void test_saved_tables_that_grow(void **state)
 {
@@ -914,6 +971,7 @@ int main(void)
         cmocka_unit_test(test_look_ups_during_updates),
         cmocka_unit_test(test_what_gpus_see_stays_until_it_is_published),
         cmocka_unit_test(test_saved_tables),
+        cmocka_unit_test(test_forged_tables),
         cmocka_unit_test(test_saved_tables_that_grow),
         cmocka_unit_test(test_estimates),
     };

@@ -464,7 +464,7 @@ static size_t ata_control_len(const struct sl_fib *fib)
 
 /* A state's last slot must be in the array, and an entry's transition on ATA_END be there: look-ups
  * would else seek it forever. */
-static const char *ata_check(const struct fib_view *view)
+static const char *ata_check(const struct fib_view *view, uint64_t n_hops)
 {
     const uint64_t n = view->n_places[0];
 
@@ -476,8 +476,13 @@ static const char *ata_check(const struct fib_view *view)
         const uint64_t slot = ((const uint64_t *)view->part[0])[i];
         const uint64_t to = slot >> 32;
 
-        if ((slot & ATA_USED) == 0 || (slot & ATA_LEAF) != 0)
+        if ((slot & ATA_USED) == 0)
             continue;
+        if ((slot & ATA_LEAF) != 0 || (slot & ATA_BYTE) == ATA_END) {
+            if (to >= n_hops)
+                return FIB_NO_SUCH_HOP;
+            continue;
+        }
         if (to > n - ATA_ROW)
             return "a state lies outside it";
         if ((slot & ATA_ENTRY) != 0 && ata_find(view, (uint32_t)to, ATA_END) == 0)

@@ -457,7 +457,7 @@ static bool record_fits(const struct fib_view *view, uint32_t piece)
            (n_record > FIB_LINE || piece % FIB_LINE + n_record <= FIB_LINE);
 }
 
-static const char *hash_check(const struct fib_view *view)
+static const char *hash_check(const struct fib_view *view, uint64_t n_hops)
 {
     const uint64_t *slots = (const uint64_t *)view->part[0];
     const uint64_t n_slots = (uint64_t)view->n_places[0] * HASH_SLOTS;
@@ -468,9 +468,12 @@ static const char *hash_check(const struct fib_view *view)
     if (n_slots == 0 || view->part_len[0] != n_slots * SLOT_LEN)
         return "its buckets are not where it says";
     for (uint64_t i = 0; i < n_slots; i++) {
-        if ((slots[i] & HASH_USED) != 0 && hash_piece(slots[i]) != 0 &&
-            !record_fits(view, hash_piece(slots[i])))
-            return "a key lies outside it";
+        if ((slots[i] & HASH_USED) != 0 && hash_piece(slots[i]) != 0) {
+            if (!record_fits(view, hash_piece(slots[i])))
+                return "a key lies outside it";
+            if (*hash_record(view, hash_piece(slots[i])) >= n_hops)
+                return FIB_NO_SUCH_HOP;
+        }
         if ((slots[i] & HASH_MORE) == 0)
             goes_on &= ~(1u << i % HASH_SLOTS);
     }

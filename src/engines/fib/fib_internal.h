@@ -38,8 +38,8 @@ struct fib_plane {
     void (*free)(void *plane);                       /* which nobody reads any more; accepts NULL */
 
     /* NULL, or what is wrong with a view from a file: nothing that look-ups read may lie outside
-     * its parts, and none may go on forever. */
-    const char *(*check)(const struct fib_view *view);
+     * its parts, none may go on forever, and what they answer is below n_hops. */
+    const char *(*check)(const struct fib_view *view, uint64_t n_hops);
 };
 
 struct sl_fib_table {
@@ -119,8 +119,12 @@ void fib_block_make(struct fib_block *to, const struct fib_view *view, const cha
 /* Makes length and checksum right after changes: so that fuzzing reaches what is behind them. */
 void fib_block_seal(struct fib_block *block, uint64_t len);
 
-/* Whether a block of len bytes can be used; `view` becomes what it holds. */
-enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path,
+/* What is wrong where an answer is none of n_hops. */
+#define FIB_NO_SUCH_HOP "it answers a next hop that there is none of"
+
+/* Whether a block of len bytes can be used, and answers next hops below n_hops alone; `view`
+ * becomes what it holds. */
+enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path, uint64_t n_hops,
                               struct fib_view *view, const struct fib_plane **plane,
                               struct sl_diag *diag);
 

@@ -728,13 +728,15 @@ static size_t mata_control_len(const struct sl_fib *fib)
 
 /* Where something leads must exist: a state below the array's length, a next hop that is there,
  * and an entry's transition on MATA_END, which look-ups would else seek forever. */
-static bool leads_somewhere(const struct fib_view *view, uint64_t transition)
+static bool leads_somewhere(const struct fib_view *view, uint64_t n_hops, uint64_t transition)
 {
+    const uint32_t *hops = (const uint32_t *)view->part[MATA_HOPS];
     const uint32_t to = (uint32_t)(transition >> 32);
 
     if ((to & MATA_LEAF) != 0)
         return (to & MATA_ENTRY) != 0 &&
-               (uint64_t)(to & MATA_VALUE) * sizeof(uint32_t) < view->part_len[MATA_HOPS];
+               (to & MATA_VALUE) < view->part_len[MATA_HOPS] / sizeof *hops &&
+               hops[to & MATA_VALUE] < n_hops;
     if ((to & MATA_VALUE) >= view->n_places[0])
         return false;
     return (to & MATA_ENTRY) == 0 || (mata_find(view, to, MATA_END) & MATA_LEAF) != 0;
@@ -756,7 +758,7 @@ static const char *check_sizes(const struct fib_view *view)
     return NULL;
 }
 
-static const char *mata_check(const struct fib_view *view)
+static const char *mata_check(const struct fib_view *view, uint64_t n_hops)
 {
     const char *wrong = check_sizes(view);
     bool ends = false, good = true;
@@ -768,18 +770,18 @@ static const char *mata_check(const struct fib_view *view)
     if (!ends)
         return "its last array has no end";
     for (uint32_t i = 0; i < view->n_places[0] && good; i++)
-        good = *mata_main(view, i) == 0 || leads_somewhere(view, *mata_main(view, i));
+        good = *mata_main(view, i) == 0 || leads_somewhere(view, n_hops, *mata_main(view, i));
     for (uint32_t a = 1; a < MATA_ARRAYS; a++)
         for (uint32_t i = 0; i < view->n_places[a] && good; i++) {
             const uint64_t transition = mata_behind(view, a, i)->transition;
 
             good = transition == 0 || transition == MATA_TAKEN_BACK ||
-                   leads_somewhere(view, transition);
+                   leads_somewhere(view, n_hops, transition);
         }
     if ((view->root & (MATA_LEAF | MATA_ENTRY)) != 0 ||
         (view->root & MATA_VALUE) >= view->n_places[0])
         good = false;
-    return good ? NULL : "a transition leads nowhere";
+    return good ? NULL : "a transition leads nowhere, or to a next hop that there is none of";
 }
 
 /* ---- backends -------------------------------------------------------------------------------- */

@@ -186,7 +186,7 @@ static void open_view(const struct fib_block *block, struct fib_view *view)
     }
 }
 
-enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path,
+enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path, uint64_t n_hops,
                               struct fib_view *view, const struct fib_plane **plane,
                               struct sl_diag *diag)
 {
@@ -202,7 +202,9 @@ enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path
                         block->plane);
     open_view(block, view);
 
-    const char *wrong = (*plane)->check(view);
+    const char *wrong = view->root_hop != SL_FIB_NONE && view->root_hop >= n_hops
+                            ? FIB_NO_SUCH_HOP
+                            : (*plane)->check(view, n_hops);
     if (wrong != NULL)
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: %s", wrong);
     return SL_OK;
@@ -218,7 +220,7 @@ void fib_block_seal(struct fib_block *block, uint64_t len)
 /* ---- load ------------------------------------------------------------------------------------ */
 
 static enum sl_status make_table(struct sl_fib_table **table, void *memory, size_t len,
-                                 const char *path, struct sl_diag *diag)
+                                 const char *path, uint64_t n_hops, struct sl_diag *diag)
 {
     struct sl_fib_table *made = (struct sl_fib_table *)malloc(sizeof *made);
     struct fib_view *view = fib_view_make();
@@ -229,7 +231,7 @@ static enum sl_status make_table(struct sl_fib_table **table, void *memory, size
     if (made == NULL || view == NULL)
         status = diag_set(diag, SL_ENOMEM, path, 0, "no memory for a table");
     else
-        status = fib_block_open(memory, len, path, view, &plane, diag);
+        status = fib_block_open(memory, len, path, n_hops, view, &plane, diag);
     if (status != SL_OK || made == NULL) {
         free(made);
         free(view);
@@ -243,7 +245,8 @@ static enum sl_status make_table(struct sl_fib_table **table, void *memory, size
     return SL_OK;
 }
 
-enum sl_status sl_fib_load(struct sl_fib_table **table, const char *path, struct sl_diag *diag)
+enum sl_status fib_table_load(struct sl_fib_table **table, const char *path, uint64_t n_hops,
+                              struct sl_diag *diag)
 {
     void *memory;
     size_t len = 0;
@@ -251,10 +254,15 @@ enum sl_status sl_fib_load(struct sl_fib_table **table, const char *path, struct
 
     if (status != SL_OK)
         return status;
-    status = make_table(table, memory, len, path, diag);
+    status = make_table(table, memory, len, path, n_hops, diag);
     if (status != SL_OK && memory != NULL)
         (void)munmap(memory, len);
     return status;
+}
+
+enum sl_status sl_fib_load(struct sl_fib_table **table, const char *path, struct sl_diag *diag)
+{
+    return fib_table_load(table, path, UINT64_MAX, diag);
 }
 
 void sl_fib_unload(struct sl_fib_table *table)

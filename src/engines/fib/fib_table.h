@@ -19,6 +19,10 @@ const struct fib_view *fib_reader_enter(struct sl_fib_table *table,
                                         struct fib_reader_epoch *reader);
 void fib_reader_exit(struct fib_reader_epoch *reader);
 
+/* As sl_fib_load, of tables whose next hops are all below n_hops: any other is SL_EFORMAT. */
+enum sl_status fib_table_load(struct sl_fib_table **table, const char *path, uint64_t n_hops,
+                              struct sl_diag *diag);
+
 /* Whether a plane's backends may run over a table. */
 bool fib_table_is(const struct sl_fib_table *table, const char *plane);
 

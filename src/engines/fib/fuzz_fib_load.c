@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables whose bytes the fuzzer changes before the checksum is made: what the checks let through is
- * looked up in, and reads nothing outside the block; and names of any bytes. */
+ * looked up in, reads nothing outside the block and answers no next hop that there is none of; and
+ * names of any bytes. */
 #include <stdlib.h>
 
 #include "fib_internal.h"
@@ -46,6 +47,14 @@ static struct sl_fib *build(const char *plane)
     return fib;
 }
 
+/* Those of the table are its names' numbers. */
+static void check_hops(const uint32_t next_hop[MAX_NAMES])
+{
+    for (uint32_t i = 0; i < batch->n_items; i++)
+        if (next_hop[i] != SL_FIB_NONE && next_hop[i] >= MAX_NAMES)
+            abort();
+}
+
 static void look_up(struct sl_fib_table *table)
 {
     const struct sl_limits limits = {.max_items = MAX_NAMES, .max_bytes = ARENA};
@@ -61,8 +70,8 @@ static void look_up(struct sl_fib_table *table)
         if (backend->device != SL_DEVICE_CPU || strstr(backend->name, "interwoven") != NULL ||
             !backend->usable(why) || backend->open(&context, table, &limits, NULL) != SL_OK)
             continue;
-        if (backend->submit(context, batch, &answers) == SL_OK)
-            (void)backend->wait(context);
+        if (backend->submit(context, batch, &answers) == SL_OK && backend->wait(context) == SL_OK)
+            check_hops(next_hop);
         backend->close(context);
     }
 }
@@ -73,7 +82,7 @@ static void look_up_in(const void *block, uint64_t len)
     struct sl_fib_table table;
     struct fib_view view;
 
-    if (fib_block_open(block, len, "fuzz", &view, &plane, NULL) != SL_OK)
+    if (fib_block_open(block, len, "fuzz", MAX_NAMES, &view, &plane, NULL) != SL_OK)
         return;
     fib_table_init(&table, plane);
     atomic_store(&table.view, &view);

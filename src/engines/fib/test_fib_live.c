@@ -329,6 +329,10 @@ static void files(void **state)
         check_loaded(table);
         sl_fib_unload(table);
         sl_fib_free(fib);
+        assert_int_equal(fib_table_load(&table, path, 64, &diag), SL_OK);
+        sl_fib_unload(table);
+        assert_int_equal(fib_table_load(&table, path, 63, &diag), SL_EFORMAT);
+        assert_non_null(strstr(diag.text, "next hop that there is none of"));
         if (p == 0)
             damage(path);
     }
