@@ -127,9 +127,9 @@ SL_CHECK SL_API enum sl_status sl_names_create(struct sl_names **names, struct s
 SL_API void sl_names_free(struct sl_names *names);
 
 /* Reads a file as one more list. format: a name of sl_names_formats, or NULL to find it out from
- * the first lines. SL_EINVAL: no such format (the known ones are named), or the table is built
- * already. SL_EFORMAT: no known format fits. SL_EIO, SL_ENOMEM. Lines that are no rule do not fail
- * the call. */
+ * the first lines. SL_EINVAL: no such format (the known ones are named), the table is built
+ * already, or it has 65,535 lists. SL_EFORMAT: no known format fits. SL_EIO, SL_ENOMEM. Lines that
+ * are no rule do not fail the call. */
 SL_CHECK SL_API enum sl_status sl_names_load(struct sl_names *names, const char *path,
                                              const char *format, struct sl_diag *diag);
 
@@ -199,8 +199,8 @@ struct sl_names_updated {
  * line of the format, "-" takes what was added by the same line in whichever list (in "prefix", a
  * line without ports takes the prefix away altogether). Lines without a sign are ignored with a
  * reason. label: the list's name; the same label goes on with the same list, at `line`. Counts are
- * added to *updated. SL_EINVAL: not built, or opened without updates, or no such format. SL_ENOMEM:
- * the lines before had their effect. */
+ * added to *updated. SL_EINVAL: not built, or opened without updates, no such format, or one list
+ * more than 65,535. SL_ENOMEM: the lines before had their effect. */
 SL_CHECK SL_API enum sl_status sl_names_update(struct sl_names *names, const char *label,
                                                const char *format, const char *text,
                                                size_t text_len, uint32_t line,

@@ -73,20 +73,21 @@ void sl_names_free(struct sl_names *names)
     free(names);
 }
 
-struct names_list *names_list_add(struct sl_names *names, const char *label, const char *format,
-                                  uint32_t *index)
+enum sl_status names_list_add(struct sl_names *names, const char *label, const char *format,
+                              uint32_t *index, struct sl_diag *diag)
 {
-    char *copy = strdup(label);
+    if (atomic_load(&names->n_lists) == LISTS_MAX)
+        return diag_set(diag, SL_EINVAL, label, 0, "a table has %d lists at most", LISTS_MAX);
 
-    if (copy == NULL || atomic_load(&names->n_lists) == LISTS_MAX ||
-        !pool_take(&names->lists, 1, index)) {
+    char *copy = strdup(label);
+    if (copy == NULL || !pool_take(&names->lists, 1, index)) {
         free(copy);
-        return NULL;
+        return diag_set(diag, SL_ENOMEM, label, 0, "no memory for one more list");
     }
-    struct names_list *list = pool_at(&names->lists, *index);
-    *list = (struct names_list){.label = copy, .format = format};
+    *(struct names_list *)pool_at(&names->lists, *index) =
+        (struct names_list){.label = copy, .format = format};
     atomic_store(&names->n_lists, *index + 1);
-    return list;
+    return SL_OK;
 }
 
 /* ---- ignored lines --------------------------------------------------------------------------- */
@@ -263,7 +264,6 @@ static const struct list_format *choose_format(const char *label, const char *fo
 enum sl_status sl_names_load_text(struct sl_names *names, const char *label, const char *format,
                                   const char *text, size_t text_len, struct sl_diag *diag)
 {
-    struct list_parse *parse = NULL;
     enum sl_status status;
     uint32_t list;
 
@@ -276,15 +276,16 @@ enum sl_status sl_names_load_text(struct sl_names *names, const char *label, con
     const struct list_format *found = choose_format(label, format, text, text_len, &status, diag);
     if (found == NULL)
         return status;
-    parse = calloc(1, sizeof *parse);
-    if (parse == NULL || names_list_add(names, label, found->name, &list) == NULL) {
-        status = SL_ENOMEM;
-        goto out;
+    status = names_list_add(names, label, found->name, &list, diag);
+    if (status != SL_OK)
+        return status;
+    struct list_parse *parse = calloc(1, sizeof *parse);
+    status = SL_ENOMEM;
+    if (parse != NULL) {
+        parse->format = found;
+        status = read_lines(names, parse, list, text, text_len);
+        free(parse);
     }
-    parse->format = found;
-    status = read_lines(names, parse, list, text, text_len);
-out:
-    free(parse);
     return status == SL_OK ? SL_OK : diag_set(diag, status, label, 0, "%s", no_memory_reading);
 }
 

@@ -585,56 +585,53 @@ static enum sl_status update_line(struct sl_names *names, struct pending *pendin
 }
 
 /* The list of this label, made where there is none of it. */
-static struct names_list *update_list(struct sl_names *names, const char *label, const char *format,
-                                      uint32_t *index, struct sl_diag *diag)
+static enum sl_status update_list(struct sl_names *names, const char *label, const char *format,
+                                  uint32_t *index, struct sl_diag *diag)
 {
     const struct list_format *found = list_format_find(format, diag);
-    struct names_list *list = NULL;
 
     if (found == NULL)
-        return NULL;
-    for (uint32_t i = names->n_lists; i-- > 0 && list == NULL;) {
-        struct names_list *entry = pool_at(&names->lists, i);
+        return SL_EINVAL;
+    for (*index = names->n_lists; (*index)-- > 0;) {
+        const struct names_list *entry = pool_at(&names->lists, *index);
         if (entry->parse != NULL && entry->format == found->name &&
-            strcmp(entry->label, label) == 0) {
-            list = entry;
-            *index = i;
-        }
+            strcmp(entry->label, label) == 0)
+            return SL_OK;
     }
-    if (list == NULL) {
-        struct list_parse *parse = calloc(1, sizeof *parse);
-        list = parse == NULL ? NULL : names_list_add(names, label, found->name, index);
-        if (list == NULL) {
-            free(parse);
-            (void)diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
-            return NULL;
-        }
-        parse->format = found;
-        list->parse = parse;
+
+    struct list_parse *parse = calloc(1, sizeof *parse);
+    const enum sl_status status = parse != NULL
+                                      ? names_list_add(names, label, found->name, index, diag)
+                                      : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
+    if (status != SL_OK) {
+        free(parse);
+        return status;
     }
-    return list;
+    parse->format = found;
+    ((struct names_list *)pool_at(&names->lists, *index))->parse = parse;
+    return SL_OK;
 }
 
 static enum sl_status update(struct sl_names *names, const char *label, const char *format,
                              const char *text, size_t text_len, uint32_t line,
                              struct sl_names_updated *updated, struct sl_diag *diag)
 {
+    const struct names_list *list;
     struct pending *pending;
-    struct names_list *list;
     const char *at_line;
     size_t at = 0, len;
     uint32_t index;
 
     if (names->fib == NULL)
         return diag_set(diag, SL_EINVAL, NULL, 0, "the table takes no updates");
-    list = update_list(names, label, format, &index, diag);
-    if (list == NULL)
-        return list_format_find(format, diag) == NULL ? SL_EINVAL : SL_ENOMEM;
+    enum sl_status status = update_list(names, label, format, &index, diag);
+    if (status != SL_OK)
+        return status;
+    list = pool_at(&names->lists, index);
     pending = calloc(1, sizeof *pending);
     if (pending == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
 
-    enum sl_status status = SL_OK;
     for (; status == SL_OK && list_next_line(text, text_len, &at, &at_line, &len); line++)
         if (len != 0 && at_line[0] != '#')
             status =

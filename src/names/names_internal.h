@@ -93,9 +93,9 @@ struct sl_names {
 
 /* ---- names.c --------------------------------------------------------------------------------- */
 
-/* Starts a list; NULL: no memory, or too many. */
-struct names_list *names_list_add(struct sl_names *names, const char *label, const char *format,
-                                  uint32_t *index);
+/* Starts a list. SL_EINVAL: there are as many as can be; SL_ENOMEM. */
+enum sl_status names_list_add(struct sl_names *names, const char *label, const char *format,
+                              uint32_t *index, struct sl_diag *diag);
 
 /* Counts and keeps an ignored line. False: no memory. */
 bool names_ignore(struct sl_names *names, uint32_t list, uint32_t line, const char *why);

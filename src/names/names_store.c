@@ -378,7 +378,7 @@ static bool take_lists(struct sl_names *names, const struct head *head, const st
             return false;
         char *label = strndup(parts->text + list.label, list.len);
         const bool added =
-            label != NULL && names_list_add(names, label, format->name, &index) != NULL;
+            label != NULL && names_list_add(names, label, format->name, &index, NULL) == SL_OK;
         free(label);
         if (!added)
             return false;

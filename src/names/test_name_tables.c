@@ -903,6 +903,30 @@ static void test_saved_tables_that_grow(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* Rules hold a list's number in 16 bits. */
+static void test_lists_beyond_the_last(void **state)
+{
+    enum { LISTS = 65535 };
+    struct sl_names_updated updated = {0};
+    struct sl_diag diag = {0};
+    struct sl_names *names;
+
+    (void)state;
+    assert_int_equal(sl_names_create(&names, &diag), SL_OK);
+    for (int i = 0; i < LISTS; i++)
+        assert_int_equal(sl_names_load_text(names, "list", "domains", "a.test\n", 7, &diag), SL_OK);
+    assert_int_equal(sl_names_load_text(names, "more", "domains", "b.test\n", 7, &diag), SL_EINVAL);
+    assert_string_equal(diag.file, "more");
+    assert_string_equal(diag.text, "a table has 65535 lists at most");
+    assert_int_equal(sl_names_build(names, NULL, &diag), SL_OK);
+    assert_int_equal(sl_names_update(names, "u", "domains", "+b.test\n", 8, 1, &updated, &diag),
+                     SL_EINVAL);
+    assert_string_equal(diag.text, "a table has 65535 lists at most");
+    assert_string_equal(ask(names, "a.test"), "block");
+    assert_string_equal(ask(names, "b.test"), "none");
+    sl_names_free(names);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -973,6 +997,7 @@ int main(void)
         cmocka_unit_test(test_saved_tables),
         cmocka_unit_test(test_forged_tables),
         cmocka_unit_test(test_saved_tables_that_grow),
+        cmocka_unit_test(test_lists_beyond_the_last),
         cmocka_unit_test(test_estimates),
     };
 
