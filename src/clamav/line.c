@@ -265,13 +265,16 @@ static enum clam_taken read_ignore(struct sl_clamav_set *set, struct clam_text l
         return clam_bad(set, "there is no name");
     if (n == 2 && (!read_digest(fields[1], digest, &kind) || kind != CLAM_MD5))
         return clam_bad(set, "what follows the name is no MD5");
-    ignore = clam_grow(&set->ignores, sizeof *ignore, 1);
-    if (ignore == NULL)
+    char *copy = strndup(name.at, name.len); /* first: what is in the set has a name */
+    ignore = copy != NULL ? clam_grow(&set->ignores, sizeof *ignore, 1) : NULL;
+    if (ignore == NULL) {
+        free(copy);
         return CLAM_NO_MEMORY;
-    ignore->name = strndup(name.at, name.len);
+    }
+    ignore->name = copy;
     ignore->has_digest = n == 2;
     memcpy(ignore->digest, digest, sizeof ignore->digest);
-    return ignore->name != NULL ? CLAM_TAKEN : CLAM_NO_MEMORY;
+    return CLAM_TAKEN;
 }
 
 /* ---- .ldb ------------------------------------------------------------------------------------ */
