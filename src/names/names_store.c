@@ -160,11 +160,11 @@ static enum sl_status check_fib(const char *path, uint64_t *check, uint64_t *len
     struct stat stat;
 
     if (bytes == NULL || file == NULL || fstat(fileno(file), &stat) != 0) {
-        const int error = errno;
+        const int error = bytes == NULL ? ENOMEM : errno;
         free(bytes);
         if (file != NULL)
             fclose(file);
-        return diag_set(diag, SL_EIO, path, 0, "%s", strerror(error));
+        return diag_set(diag, error == ENOMEM ? SL_ENOMEM : SL_EIO, path, 0, "%s", strerror(error));
     }
     *len = (uint64_t)stat.st_size;
     *check = XXH3_64bits(bytes, fread(bytes, 1, FIB_CHECK_LEN, file));
@@ -349,7 +349,8 @@ static bool check_rules(const struct head *head, const struct parts *parts)
     return rules[head->n_rules - 1].last;
 }
 
-static bool take_values(struct sl_names *names, const struct head *head, const struct parts *parts)
+static enum sl_status take_values(struct sl_names *names, const struct head *head,
+                                  const struct parts *parts)
 {
     const struct stored_values *stored = (const struct stored_values *)parts->values;
 
@@ -357,17 +358,21 @@ static bool take_values(struct sl_names *names, const struct head *head, const s
         if (stored[i].text > head->text_len || stored[i].len > head->text_len - stored[i].text ||
             stored[i].action >= SL_N_NAMES_ACTIONS ||
             (stored[i].len > 0 && parts->text[stored[i].text + stored[i].len - 1] != '\n'))
-            return false;
-        if (names_intern(names, (enum sl_names_action)stored[i].action,
-                         parts->text + stored[i].text, stored[i].len) != i)
-            return false;
+            return SL_EFORMAT;
+        const uint32_t index = names_intern(names, (enum sl_names_action)stored[i].action,
+                                            parts->text + stored[i].text, stored[i].len);
+        if (index != i)
+            return index == UINT32_MAX ? SL_ENOMEM : SL_EFORMAT;
     }
-    return true;
+    return SL_OK;
 }
 
-static bool take_lists(struct sl_names *names, const struct head *head, const struct parts *parts)
+static enum sl_status take_lists(struct sl_names *names, const struct head *head,
+                                 const struct parts *parts)
 {
-    for (uint64_t i = 0; i < head->n_lists; i++) {
+    enum sl_status status = SL_OK;
+
+    for (uint64_t i = 0; i < head->n_lists && status == SL_OK; i++) {
         struct stored_list list;
         uint32_t index;
 
@@ -375,15 +380,13 @@ static bool take_lists(struct sl_names *names, const struct head *head, const st
         list.format[sizeof list.format - 1] = '\0';
         const struct list_format *format = list_format_find(list.format, NULL);
         if (format == NULL || list.label > head->text_len || list.len > head->text_len - list.label)
-            return false;
+            return SL_EFORMAT;
         char *label = strndup(parts->text + list.label, list.len);
-        const bool added =
-            label != NULL && names_list_add(names, label, format->name, &index, NULL) == SL_OK;
+        status =
+            label != NULL ? names_list_add(names, label, format->name, &index, NULL) : SL_ENOMEM;
         free(label);
-        if (!added)
-            return false;
     }
-    return true;
+    return status;
 }
 
 /* The names as entries for the engine, which copies them. */
@@ -474,8 +477,12 @@ static enum sl_status open_parts(struct sl_names *names, const char *path, bool 
     if (!find_parts(head, names->file, &parts) || !check_rules(head, &parts) ||
         head->plane[sizeof head->plane - 1] != '\0')
         return diag_set(diag, SL_EFORMAT, path, 0, "is damaged (parts)");
-    if (!take_values(names, head, &parts) || !take_lists(names, head, &parts))
-        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged (values), or there is no memory");
+    enum sl_status status = take_values(names, head, &parts);
+    if (status == SL_OK)
+        status = take_lists(names, head, &parts);
+    if (status != SL_OK)
+        return diag_set(diag, status, path, 0, "%s",
+                        status == SL_ENOMEM ? "no memory to open it" : "is damaged (values)");
     pool_lend(&names->rules, parts.rules, head->n_rules);
     names->n_lines = head->n_lines;
     names->n_rules = head->n_understood;
