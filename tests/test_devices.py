@@ -236,6 +236,12 @@ class Devices(unittest.TestCase):
             self.assertEqual(result.returncode, 2, fault)
             self.assertIn(b"sluice: ", result.stderr)
 
+    def test_a_scan_ends_where_the_gpu_hangs(self):
+        for nth, threads in (1, "1"), (3, "2"):
+            result = self.scan("--device", "cuda", "--threads", threads, gpus=1, faults=f"0:hang:{nth}")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(b"sluice: the scan cannot go on", result.stderr)
+
     def test_devices_lists_them(self):
         names = sluice("devices", gpus=2).stdout.decode()
         self.assertEqual(len(re.findall(r"^cuda:[01] +simulated GPU [01]", names, re.M)), 2, names)
