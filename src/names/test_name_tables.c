@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -815,28 +814,60 @@ static void test_saved_tables(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* ---- forged files ---------------------------------------------------------------------------- */
+
+enum { /* where they lie in a saved table */
+       CHECKSUM = 16,
+       LEN = 24,
+       FIB_CHECK = 32,
+       N_RULES = 48,
+       N_NAMES = 72,
+       RULES = 8 * (18 + SL_N_NAMES_RANKS) /* behind the head */
+};
+
+struct image {
+    uint8_t bytes[1 << 16];
+    size_t len;
+};
+
+static void read_image(struct image *image, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+
+    assert_non_null(file);
+    image->len = fread(image->bytes, 1, sizeof image->bytes, file);
+    assert_true(image->len < sizeof image->bytes);
+    fclose(file);
+}
+
+static void put64(struct image *image, size_t at, uint64_t value)
+{
+    memcpy(image->bytes + at, &value, sizeof value);
+}
+
+/* With a checksum that is right. */
+static void write_image(struct image *image, const char *path)
+{
+    const size_t begin = CHECKSUM + sizeof(uint64_t);
+    const uint64_t body = XXH3_64bits(image->bytes + RULES, image->len - RULES);
+    FILE *file = fopen(path, "wb");
+
+    put64(image, CHECKSUM, XXH3_64bits_withSeed(image->bytes + begin, RULES - begin, body));
+    assert_non_null(file);
+    assert_int_equal(fwrite(image->bytes, 1, image->len, file), image->len);
+    assert_int_equal(fclose(file), 0);
+}
+
 /* Gives the head of a saved table the marks of another table's plane, as if it were its own. */
 static void forge_head(const char *path, const char *fib)
 {
-    enum { CHECKSUM = 16, FIB_CHECK = 32, HEAD_LEN = 8 * (18 + SL_N_NAMES_RANKS) };
-    static uint8_t bytes[1 << 16], plane[1 << 16];
-    FILE *file = fopen(path, "r+b"), *other = fopen(fib, "rb");
-    struct stat stat;
+    static struct image image, plane;
 
-    assert_non_null(file);
-    assert_non_null(other);
-    const size_t len = fread(bytes, 1, sizeof bytes, file);
-    assert_int_equal(fstat(fileno(other), &stat), 0);
-    const uint64_t marks[] = {XXH3_64bits(plane, fread(plane, 1, sizeof plane, other)),
-                              (uint64_t)stat.st_size};
-    memcpy(bytes + FIB_CHECK, marks, sizeof marks);
-    const uint64_t checksum = XXH3_64bits_withSeed(bytes + CHECKSUM + 8, HEAD_LEN - CHECKSUM - 8,
-                                                   XXH3_64bits(bytes + HEAD_LEN, len - HEAD_LEN));
-    memcpy(bytes + CHECKSUM, &checksum, sizeof checksum);
-    rewind(file);
-    assert_int_equal(fwrite(bytes, 1, len, file), len);
-    fclose(other);
-    fclose(file);
+    read_image(&image, path);
+    read_image(&plane, fib);
+    put64(&image, FIB_CHECK, XXH3_64bits(plane.bytes, plane.len));
+    put64(&image, FIB_CHECK + 8, plane.len);
+    write_image(&image, path);
 }
 
 /* A plane that leads to more rules than there are, with all checksums right. */
@@ -867,6 +898,62 @@ static void test_forged_tables(void **state)
     (void)unlink(path[0]);
     (void)unlink(path[1]);
     (void)unlink(fib[0]);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void check_forged(const struct image *forged, const char *path)
+{
+    static struct image image;
+    struct sl_diag diag = {0};
+    struct sl_names *names;
+
+    image = *forged;
+    write_image(&image, path);
+    for (int updates = 0; updates < 2; updates++) {
+        assert_int_equal(sl_names_open(&names, path, updates != 0, &diag), SL_EFORMAT);
+        assert_string_equal(diag.text, "is damaged (parts)");
+    }
+}
+
+/* Of a table without values the end of all rules is the only one, and no name leads to it. */
+static void test_forged_empty_tables(void **state)
+{
+    static struct image good, forged;
+    static const struct names_rule ends[2] = {{.last = 1}, {.last = 1}};
+    enum { ONE = 16, TWO = 24 }; /* bytes that one rule and two take, padded */
+    char folder[] = "/tmp/sluice-names-XXXXXX", path[64], fib[64];
+    struct sl_names *names = make("domains", "");
+    struct sl_diag diag = {0};
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/t", folder);
+    snprintf(fib, sizeof fib, "%s/t.fib", folder);
+    assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
+    sl_names_free(names);
+    read_image(&good, path);
+    write_image(&good, path); /* which changes nothing */
+    for (int updates = 0; updates < 2; updates++) {
+        assert_int_equal(sl_names_open(&names, path, updates != 0, &diag), SL_OK);
+        assert_string_equal(ask(names, "a.test"), "none");
+        sl_names_free(names);
+    }
+
+    forged = good;
+    put64(&forged, N_NAMES, 1);
+    check_forged(&forged, path);
+    forged = good;
+    memset(forged.bytes + RULES, 0, sizeof ends[0]);
+    check_forged(&forged, path);
+    forged = good;
+    memmove(forged.bytes + RULES + TWO, good.bytes + RULES + ONE, good.len - RULES - ONE);
+    memcpy(forged.bytes + RULES, ends, sizeof ends);
+    forged.len += TWO - ONE;
+    put64(&forged, N_RULES, 2);
+    put64(&forged, LEN, forged.len);
+    check_forged(&forged, path);
+    (void)unlink(path);
+    (void)unlink(fib);
     assert_int_equal(rmdir(folder), 0);
 }
 
@@ -996,6 +1083,7 @@ int main(void)
         cmocka_unit_test(test_what_gpus_see_stays_until_it_is_published),
         cmocka_unit_test(test_saved_tables),
         cmocka_unit_test(test_forged_tables),
+        cmocka_unit_test(test_forged_empty_tables),
         cmocka_unit_test(test_saved_tables_that_grow),
         cmocka_unit_test(test_lists_beyond_the_last),
         cmocka_unit_test(test_estimates),
