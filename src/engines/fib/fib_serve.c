@@ -15,6 +15,20 @@ bool serve_has_ended(const struct serve_server *server, uint32_t generation)
     return latest(server) != generation || serve_load(&server->host->ended) == generation;
 }
 
+bool serve_ended(void *awaited, enum sl_status *status)
+{
+    struct serve_awaited *asking = awaited;
+    const struct serve_place *place = &asking->server->place;
+    enum sl_status serving = SL_OK;
+    const bool ended = serve_has_ended(asking->server, asking->generation);
+
+    if (!ended && ++asking->n_asked % ASKS_A_CHECK == 0)
+        serving = place->check(place->user);
+    if (ended || serving != SL_OK)
+        *status = serving;
+    return ended || serving != SL_OK;
+}
+
 uint32_t serve_call_off(struct serve_server *server)
 {
     for (uint32_t i = 0; i < server->n_slots; i++)

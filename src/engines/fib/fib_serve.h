@@ -59,6 +59,16 @@ uint32_t serve_call_off(struct serve_server *server);
 /* Whether that one has ended. Any thread, without the lock. */
 bool serve_has_ended(const struct serve_server *server, uint32_t generation);
 
+/* A generation whose end is waited for. */
+struct serve_awaited {
+    const struct serve_server *server;
+    uint32_t generation;
+    uint32_t n_asked; /* 0 at first */
+};
+
+/* Whether it has ended, or failed and never will. For device_spin. */
+bool serve_ended(void *awaited, enum sl_status *status);
+
 /* Rings, and has a generation begin where there is none. SL_EDEVICE. */
 enum sl_status serve_submit(struct serve_client *client, const struct fib_items *job);
 

@@ -213,27 +213,12 @@ static enum sl_status make(struct fib_copy *copy, struct sl_fib_table *table,
     return SL_OK;
 }
 
-struct generation {
-    const struct serve_server *server;
-    uint32_t number;
-};
-
-static bool has_ended(void *what, enum sl_status *status)
-{
-    const struct generation *generation = (const struct generation *)what;
-
-    if (!serve_has_ended(generation->server, generation->number))
-        return false;
-    *status = SL_OK;
-    return true;
-}
-
 static enum sl_status await_end(const struct fib_persistent *persistent, uint32_t number)
 {
-    struct generation generation = {&persistent->server, number};
+    struct serve_awaited awaited = {&persistent->server, number, 0};
 
-    return device_spin(persistent->limits.device, persistent->limits.max_wait_ms, has_ended,
-                       &generation);
+    return device_spin(persistent->limits.device, persistent->limits.max_wait_ms, serve_ended,
+                       &awaited);
 }
 
 enum sl_status fib_persistent_follow(struct fib_persistent *persistent)

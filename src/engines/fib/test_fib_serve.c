@@ -328,6 +328,8 @@ static void failures_are_told(void **state)
     assert_int_equal(ask(&asker, &seed), SL_OK);
     gpu->status = SL_EDEVICE;
     assert_int_equal(device_spin(DEVICE, 0, serve_answered, &asker.client), SL_EDEVICE);
+    struct serve_awaited awaited = {&gpu->server, serve_call_off(&gpu->server), 0};
+    assert_int_equal(device_spin(DEVICE, 0, serve_ended, &awaited), SL_EDEVICE);
     assert_false(device_is_hung(DEVICE));
     gpu->status = SL_OK; /* or hangs */
     assert_int_equal(device_spin(DEVICE, 30, serve_answered, &asker.client), SL_EDEVICE);
