@@ -33,13 +33,6 @@ void lane_close(struct lane *lane)
     lane->n_workers = 0;
 }
 
-uint32_t lane_n_idle(const struct lane *lane)
-{
-    const uint32_t room = LANE_FLYING_MAX - lane->n_flying;
-
-    return lane->n_waiting < room ? lane->n_waiting : room;
-}
-
 void lane_drop(struct lane *lane, const struct sl_diag *why)
 {
     struct sl_pipeline_device *device = lane->device;

@@ -25,13 +25,8 @@ struct lane {
     uint32_t n_threads;   /* that were started */
     uint32_t n_running;   /* that have not left */
     uint32_t n_waiting;   /* for a batch */
-    uint32_t n_flying;    /* batches on their way to a GPU, there, or on their way back */
     pthread_cond_t ready; /* for whom there may be one */
 };
-
-/* Batches that a GPU has at once: enough that the link always has the next one to carry. With more
- * it carries less, and they wait for one another; workers beyond them digest. */
-enum { LANE_FLYING_MAX = 5 };
 
 /* Workers that the config gives to a device. */
 uint32_t lane_n_workers(const struct sl_pipeline_config *config, const struct sl_device *device);
@@ -52,9 +47,6 @@ static inline bool lane_is_cuda(const struct lane *lane)
 {
     return lane->device->device.kind == SL_DEVICE_CUDA;
 }
-
-/* How many of a GPU's that wait can have a batch. */
-uint32_t lane_n_idle(const struct lane *lane);
 
 /* Notes that the device is of no more use, if that is not known. */
 void lane_drop(struct lane *lane, const struct sl_diag *why);

@@ -320,7 +320,7 @@ static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
         const struct lane *lane = &pipeline->lanes[i];
 
         if (lane_is_cuda(lane) && !lane->device->dropped)
-            n += lane_n_idle(lane);
+            n += lane->n_waiting;
     }
     return n;
 }
@@ -332,9 +332,7 @@ static bool has_work(const struct pipeline *pipeline, const struct lane *lane)
     const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->ordered;
     const uint64_t n = ready - pipeline->taken;
 
-    if (lane_is_cuda(lane))
-        return (pipeline->n_redo != 0 || n > 0) && lane_n_idle(lane) > 0;
-    return pipeline->n_redo != 0 || n > n_idle_on_gpus(pipeline);
+    return pipeline->n_redo != 0 || n > (lane_is_cuda(lane) ? 0 : n_idle_on_gpus(pipeline));
 }
 
 static void apply(struct pipeline *pipeline, struct slot *slot)
@@ -366,7 +364,6 @@ static struct slot *take_work(struct pipeline *pipeline, struct lane *lane)
         pthread_cond_wait(&lane->ready, &pipeline->lock);
     lane->n_waiting--;
     if (!is_over(pipeline, lane)) {
-        lane->n_flying += lane_is_cuda(lane);
         fresh = pipeline->n_redo == 0;
         if (fresh)
             sequence = pipeline->taken++;
@@ -429,15 +426,6 @@ static void give_back(struct lane_worker *self, struct slot *slot, const struct 
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* The device may have another batch. */
-static void land(struct pipeline *pipeline, struct lane *lane)
-{
-    pthread_mutex_lock(&pipeline->lock);
-    lane->n_flying--;
-    pthread_cond_signal(&lane->ready);
-    pthread_mutex_unlock(&pipeline->lock);
-}
-
 /* The engines and the digest, for one batch. False: the worker's device failed. */
 static bool work_on(struct lane_worker *self, struct slot *slot)
 {
@@ -452,11 +440,9 @@ static bool work_on(struct lane_worker *self, struct slot *slot)
             give_back(self, slot, &diag);
             return false;
         }
+        if (status == SL_OK)
+            status = digest(pipeline, slot, &digest_ns, &diag);
     }
-    if (lane_is_cuda(self->lane))
-        land(pipeline, self->lane);
-    if (status == SL_OK && slot->batch->n_items != 0)
-        status = digest(pipeline, slot, &digest_ns, &diag);
     if (status != SL_OK)
         fail_all(pipeline, status, &diag); /* before anybody takes the batch for done */
     pthread_mutex_lock(&pipeline->lock);
