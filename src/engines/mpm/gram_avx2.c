@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gram matcher's filters with AVX2: 8 windows a gather, 32 bytes a compare. */
+/* The gram matcher's filters with AVX2: 8 windows a gather, 32 bytes a compare. Gathers are for
+ * 32-bit words alone, where 8 loads took longer; what is eight bytes is loaded one by one. */
 #include <immintrin.h>
 
 #include "base/cpu.h"
@@ -191,6 +192,196 @@ static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *
     return n;
 }
 
+/* Of eight lanes the first n, all ones. */
+static inline __m256i first_of_8(uint32_t n)
+{
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
+}
+
+static inline uint32_t equal_lanes(__m256i a, __m256i b)
+{
+    return mask_of(_mm256_cmpeq_epi32(a, b));
+}
+
+/* The slot of a table of 1 << log that a key's hash gives. */
+static inline __m256i slot_of(__m256i key, uint32_t log)
+{
+    const __m256i mixed = _mm256_xor_si256(key, _mm256_srli_epi32(key, 15));
+    const __m256i hash = _mm256_mullo_epi32(mixed, _mm256_set1_epi32((int)GRAM_HASH_SLOT));
+
+    return _mm256_srl_epi32(hash, _mm_cvtsi32_si128((int)(32 - log)));
+}
+
+/* As gram_may_have. */
+static inline uint32_t may_have(const struct gram_view *view, __m256i key)
+{
+    const __m256i bit = slot_of(key, view->slots_log + GRAM_PRESENT_LOG);
+    const __m256i word = gather(view->present, _mm256_srli_epi32(bit, 5));
+    const __m256i to_sign = _mm256_andnot_si256(bit, _mm256_set1_epi32(31));
+
+    return mask_of(_mm256_sllv_epi32(word, to_sign));
+}
+
+static inline void add_keys(struct gram_keys *keys, uint32_t some, __m256i at, __m256i key)
+{
+    (void)compress(keys->at + keys->n, some, at);
+    keys->n += compress(keys->key + keys->n, some, key);
+}
+
+/* Keys without those that are surely not in the dictionary. */
+static void keep_keys(const struct gram_view *view, struct gram_keys *keys)
+{
+    const uint32_t n = keys->n;
+
+    keys->n = 0;
+    for (uint32_t i = 0; i < n; i += 8) {
+        const __m256i at = _mm256_loadu_si256((const __m256i *)(keys->at + i));
+        const __m256i key = _mm256_loadu_si256((const __m256i *)(keys->key + i));
+
+        add_keys(keys, mask_of(first_of_8(n - i)) & may_have(view, key), at, key);
+    }
+}
+
+/* Eight bytes from each of two places: `from` and `scale` times an index. */
+static inline __m128i load_2(const char *from, size_t scale, const uint32_t index[2])
+{
+    const __m128i first = _mm_loadl_epi64((const __m128i *)(from + scale * index[0]));
+    const __m64 *second = (const __m64 *)(from + scale * index[1]);
+
+    return _mm_castps_si128(_mm_loadh_pi(_mm_castsi128_ps(first), second));
+}
+
+/* From each of eight, apart: the lower halves, and the upper ones. */
+static inline void load_8(const void *base, __m256i index, size_t scale, __m256i *low,
+                          __m256i *high)
+{
+    const char *const from = (const char *)base;
+    uint32_t at[8] __attribute__((aligned(32)));
+
+    _mm256_store_si256((__m256i *)at, index);
+    const __m256 a =
+        _mm256_castsi256_ps(_mm256_set_m128i(load_2(from, scale, at + 4), load_2(from, scale, at)));
+    const __m256 b = _mm256_castsi256_ps(
+        _mm256_set_m128i(load_2(from, scale, at + 6), load_2(from, scale, at + 2)));
+    *low = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
+    *high = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xDD));
+}
+
+/* Of eight windows the bytes -1 to 2, and 3 to 6. Before a text's first byte there is a zero. */
+static inline void load_windows(const uint8_t *text, __m256i at, __m256i *low, __m256i *high)
+{
+    const __m256i first = _mm256_cmpeq_epi32(at, _mm256_setzero_si256());
+    __m256i a, b;
+
+    load_8(text, _mm256_sub_epi32(_mm256_add_epi32(at, _mm256_set1_epi32(-1)), first), 1, &a, &b);
+    if (_mm256_movemask_epi8(first) != 0) { /* those bytes are one further on */
+        b = _mm256_blendv_epi8(
+            b, _mm256_or_si256(_mm256_slli_epi32(b, 8), _mm256_srli_epi32(a, 24)), first);
+        a = _mm256_blendv_epi8(a, _mm256_slli_epi32(a, 8), first);
+    }
+    *low = fold(a);
+    *high = fold(b);
+}
+
+/* Those of some lanes whose words have all bits clear that windows of a kind do not name. */
+static inline uint32_t all_clear(uint32_t some, __m256i word, enum gram_kind kind)
+{
+    const __m256i unnamed = _mm256_and_si256(word, _mm256_set1_epi32((int)gram_unnamed(kind)));
+
+    return some & equal_lanes(unnamed, _mm256_setzero_si256());
+}
+
+static inline __m256i mix(__m256i bytes, __m256i more, uint32_t hash)
+{
+    const __m256i some = _mm256_add_epi32(more, _mm256_set1_epi32(1));
+
+    return _mm256_xor_si256(bytes, _mm256_mullo_epi32(some, _mm256_set1_epi32((int)hash)));
+}
+
+static void keys(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
+                 uint32_t n, struct gram_keys out[GRAM_KINDS])
+{
+    const __m256i hash = _mm256_set1_epi32((int)view->multiplier);
+    const __m128i shift = _mm_cvtsi32_si128((int)(32 - view->words_log));
+    const __m256i one = _mm256_set1_epi32(0xFF), three = _mm256_set1_epi32(0xFFFFFF);
+    const uint32_t in_runs = view->body->n_in_runs != 0 ? 0xFF : 0;
+
+    for (int kind = 0; kind < GRAM_KINDS; kind++)
+        out[kind].n = 0;
+    for (uint32_t i = 0; i < n; i += 8) {
+        const __m256i live = first_of_8(n - i);
+        const __m256i at =
+            _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(passed + i)), live);
+        __m256i low, high;
+
+        load_windows(text, at, &low, &high);
+        const __m256i last = _mm256_and_si256(high, three);
+        /* Bytes 0 to 2, above a byte that the hash drops. */
+        const __m256i first = _mm256_andnot_si256(one, low);
+        const __m256i word =
+            gather(view->words, _mm256_srl_epi32(_mm256_mullo_epi32(first, hash), shift));
+        /* Seven equal bytes. */
+        const __m256i next = _mm256_or_si256(_mm256_slli_epi32(low, 24), _mm256_srli_epi32(low, 8));
+        const uint32_t equal =
+            equal_lanes(low, next) & equal_lanes(last, _mm256_and_si256(low, three));
+        const uint32_t some = mask_of(live) & (~equal | in_runs);
+
+        add_keys(&out[GRAM_KIND_7], some, at, mix(low, last, GRAM_HASH_7));
+        add_keys(&out[GRAM_KIND_5], all_clear(some, word, GRAM_KIND_5), at,
+                 mix(low, _mm256_and_si256(high, one), GRAM_HASH_5));
+        add_keys(&out[GRAM_KIND_4], all_clear(some, word, GRAM_KIND_4), at, low);
+        add_keys(&out[GRAM_KIND_FIRST], all_clear(some, word, GRAM_KIND_FIRST), at,
+                 _mm256_xor_si256(
+                     _mm256_or_si256(_mm256_srli_epi32(low, 8), _mm256_slli_epi32(high, 24)),
+                     _mm256_set1_epi32((int)GRAM_HASH_FIRST)));
+    }
+    for (int kind = 0; kind < GRAM_KINDS; kind++)
+        keep_keys(view, &out[kind]);
+}
+
+/* As gram_find, of those of eight keys that are live; what is not there is GRAM_NONE. */
+static inline __m256i find_8(const struct gram_view *view, __m256i live, __m256i key)
+{
+    const __m256i none = _mm256_set1_epi32((int)GRAM_NONE);
+    const __m256i last = _mm256_set1_epi32((int)((1u << view->slots_log) - 1));
+    __m256i slot = slot_of(key, view->slots_log);
+    __m256i found = none;
+
+    for (;;) {
+        __m256i its_key, entry;
+
+        load_8(view->slots, slot, sizeof *view->slots, &its_key, &entry);
+        const __m256i equal = _mm256_and_si256(_mm256_cmpeq_epi32(key, its_key), live);
+        found = _mm256_blendv_epi8(found, _mm256_and_si256(entry, none), equal);
+        /* Negative: other keys wanted this slot too, and lie behind it. */
+        live = _mm256_andnot_si256(equal, _mm256_and_si256(live, _mm256_srai_epi32(entry, 31)));
+        if (_mm256_testz_si256(live, live))
+            return found;
+        slot = _mm256_and_si256(_mm256_add_epi32(slot, _mm256_set1_epi32(1)), last);
+    }
+}
+
+static void find(const struct gram_view *view, const struct gram_keys *keys,
+                 struct gram_candidates *out)
+{
+    const __m256i none = _mm256_set1_epi32((int)GRAM_NONE);
+
+    out->n = 0;
+    for (uint32_t i = 0; i < keys->n; i += 8) {
+        const __m256i at = _mm256_loadu_si256((const __m256i *)(keys->at + i));
+        const __m256i key = _mm256_loadu_si256((const __m256i *)(keys->key + i));
+        const __m256i entry = find_8(view, first_of_8(keys->n - i), key);
+        const uint32_t found = equal_lanes(entry, none) ^ 0xFF;
+
+        (void)compress(out->at + out->n, found, at);
+        out->n += compress(out->entry + out->n, found, entry);
+    }
+    for (uint32_t i = 0; i < out->n; i++)
+        _mm_prefetch((const char *)&view->entries[out->entry[i]], _MM_HINT_T0);
+}
+
 static bool avx2_usable(char why[SL_WHY_LEN])
 {
     return cpu_usable(CPU_AVX2, why);
@@ -199,8 +390,8 @@ static bool avx2_usable(char why[SL_WHY_LEN])
 static enum sl_status avx2_open(void **context, const void *table, const struct sl_limits *limits,
                                 struct sl_diag *diag)
 {
-    static const struct gram_filters filters = {
-        windows, runs, gram_tiny_scalar, gram_keys_scalar, gram_find_scalar, gram_compare_scalar};
+    static const struct gram_filters filters = {windows, runs, gram_tiny_scalar,
+                                                keys,    find, gram_compare_scalar};
 
     return gram_open(context, table, limits, &filters, diag);
 }

@@ -607,6 +607,31 @@ static void test_near_matches_everywhere(void **state)
     free(text);
 }
 
+/* What gram hashes the first literal to is 0, which is what its empty slots hold. */
+static void test_a_key_like_an_empty_slot(void **state)
+{
+    enum { N = 500, LEN = 4 };
+    static uint8_t bytes[N][LEN] = {{0x93, 0x35, 0x87, 0x1B}};
+    struct sl_literal literals[N];
+    uint64_t random = 11;
+
+    (void)state;
+    for (uint32_t i = 0; i < N; i++) {
+        for (uint32_t k = 0; k < LEN && i > 0; k++)
+            bytes[i][k] = (uint8_t)test_below(&random, 256);
+        literals[i] = (struct sl_literal){.bytes = bytes[i], .len = LEN};
+    }
+    sl_batch_reset(batch);
+    for (uint32_t i = 1; i + 7 <= N; i++) { /* the first, and seven others behind it */
+        uint8_t text[8][LEN];
+
+        memcpy(text[0], bytes[0], LEN);
+        memcpy(text[1], bytes[i], sizeof text - LEN);
+        add_item(text, sizeof text);
+    }
+    check(literals, N);
+}
+
 static void test_no_match_and_no_literal(void **state)
 {
     const struct sl_literal literals[] = {literal_of("needle", 0), literal_of("pin", 1)};
@@ -1418,6 +1443,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_literals_that_begin_alike),
         cmocka_unit_test(test_a_million_duplicates),
         cmocka_unit_test(test_near_matches_everywhere),
+        cmocka_unit_test(test_a_key_like_an_empty_slot),
         cmocka_unit_test(test_no_match_and_no_literal),
         cmocka_unit_test(test_guard_pages),
         cmocka_unit_test(test_hostile_sets),
