@@ -2,6 +2,7 @@
 /* The gram matcher's filters with AVX2: 8 windows a gather, 32 bytes a compare. Gathers are for
  * 32-bit words alone, where 8 loads took longer; what is eight bytes is loaded one by one. */
 #include <immintrin.h>
+#include <stddef.h>
 
 #include "base/cpu.h"
 #include "gram_cpu.h"
@@ -200,6 +201,12 @@ static inline __m256i first_of_8(uint32_t n)
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
 }
 
+/* Eight numbers; those that are not live are 0. */
+static inline __m256i load_live(const uint32_t *from, __m256i live)
+{
+    return _mm256_and_si256(_mm256_loadu_si256((const __m256i *)from), live);
+}
+
 static inline uint32_t equal_lanes(__m256i a, __m256i b)
 {
     return mask_of(_mm256_cmpeq_epi32(a, b));
@@ -312,8 +319,7 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
         out[kind].n = 0;
     for (uint32_t i = 0; i < n; i += 8) {
         const __m256i live = first_of_8(n - i);
-        const __m256i at =
-            _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(passed + i)), live);
+        const __m256i at = load_live(passed + i, live);
         __m256i low, high;
 
         load_windows(text, at, &low, &high);
@@ -382,6 +388,130 @@ static void find(const struct gram_view *view, const struct gram_keys *keys,
         _mm_prefetch((const char *)&view->entries[out->entry[i]], _MM_HINT_T0);
 }
 
+#define SHIFT_OF(field) ((int)(offsetof(struct gram_entry, field) % 8 * 8))
+
+/* What is asked of the eight bytes of an entry that say how to compare. */
+struct question {
+    __m256i told; /* these bits */
+    __m256i are;  /* are to be so; */
+    __m256i last; /* none of these is set where its key has more entries */
+};
+
+static inline struct question ask(enum gram_kind kind, uint8_t left_out)
+{
+    const int64_t out = (int64_t)left_out << SHIFT_OF(flags);
+
+    return (struct question){
+        .told = _mm256_set1_epi64x((int64_t)0xFF << SHIFT_OF(kind) | out),
+        .are = _mm256_set1_epi64x((int64_t)kind << SHIFT_OF(kind)),
+        .last = _mm256_set1_epi64x((int64_t)GRAM_ENTRY_LAST << SHIFT_OF(flags) | out)};
+}
+
+/* Four entries' words of eight bytes: their bytes, masks, and what says how to compare. */
+static inline void load_entries(const struct gram_view *view, const uint32_t number[4],
+                                __m256i *bytes, __m256i *mask, __m256i *rest)
+{
+    _Static_assert(offsetof(struct gram_entry, bytes) == 0 &&
+                       offsetof(struct gram_entry, mask) == 8 &&
+                       offsetof(struct gram_entry, window) == 24 && sizeof(struct gram_entry) == 32,
+                   "an entry's words are picked by their places");
+    const __m256i e0 = _mm256_loadu_si256((const __m256i *)&view->entries[number[0]]);
+    const __m256i e1 = _mm256_loadu_si256((const __m256i *)&view->entries[number[1]]);
+    const __m256i e2 = _mm256_loadu_si256((const __m256i *)&view->entries[number[2]]);
+    const __m256i e3 = _mm256_loadu_si256((const __m256i *)&view->entries[number[3]]);
+    const __m256i odd_01 = _mm256_unpackhi_epi64(e0, e1);
+    const __m256i odd_23 = _mm256_unpackhi_epi64(e2, e3);
+
+    *bytes = _mm256_permute2x128_si256(_mm256_unpacklo_epi64(e0, e1), _mm256_unpacklo_epi64(e2, e3),
+                                       0x20);
+    *mask = _mm256_permute2x128_si256(odd_01, odd_23, 0x20);
+    *rest = _mm256_permute2x128_si256(odd_01, odd_23, 0x31);
+}
+
+/* Eight bytes of text from each of four places. Where there are none, before its first, others: no
+ * entry lies there. */
+static inline __m256i load_texts(const uint8_t *text, __m256i from)
+{
+    const __m256i outside = _mm256_cmpgt_epi64(_mm256_setzero_si256(), from);
+    uint64_t at[4] __attribute__((aligned(32)));
+
+    _mm256_store_si256((__m256i *)at, _mm256_andnot_si256(outside, from));
+    return _mm256_setr_epi64x(
+        (long long)gram_load8(text + at[0]), (long long)gram_load8(text + at[1]),
+        (long long)gram_load8(text + at[2]), (long long)gram_load8(text + at[3]));
+}
+
+/* As gram_fold8_unless. */
+static inline __m256i fold_unless(__m256i exact, __m256i text)
+{
+    /* From 'A' on bytes are the least there are. */
+    const __m256i from_a = _mm256_add_epi8(text, _mm256_set1_epi8((char)(0x80 - 'A')));
+    const __m256i upper = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)(0x80 + 'Z' - 'A' + 1)), from_a);
+
+    return _mm256_or_si256(
+        text, _mm256_andnot_si256(exact, _mm256_and_si256(upper, _mm256_set1_epi8(0x20))));
+}
+
+static inline uint32_t zero_quads(__m256i quads)
+{
+    const __m256i zero = _mm256_cmpeq_epi64(quads, _mm256_setzero_si256());
+
+    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(zero));
+}
+
+/* Of four candidates those that match; *more: those whose key has more entries. */
+static inline uint32_t compare_4(const struct gram_view *view, const uint8_t *text,
+                                 const struct question *question, __m128i at,
+                                 const uint32_t number[4], uint32_t *more)
+{
+    const __m256i case_counts = _mm256_set1_epi64x((int64_t)GRAM_ENTRY_EXACT << SHIFT_OF(flags));
+    __m256i bytes, mask, rest;
+
+    load_entries(view, number, &bytes, &mask, &rest);
+    const __m256i lead =
+        _mm256_and_si256(_mm256_srli_epi64(rest, SHIFT_OF(lead)), _mm256_set1_epi64x(0xFFFF));
+    const __m256i there = load_texts(text, _mm256_sub_epi64(_mm256_cvtepu32_epi64(at), lead));
+    const __m256i exact = _mm256_cmpeq_epi64(_mm256_and_si256(rest, case_counts), case_counts);
+    const __m256i differ =
+        _mm256_and_si256(_mm256_xor_si256(fold_unless(exact, there), bytes), mask);
+    const __m256i wrong = _mm256_xor_si256(_mm256_and_si256(rest, question->told), question->are);
+
+    *more = zero_quads(_mm256_and_si256(rest, question->last));
+    return zero_quads(_mm256_or_si256(differ, wrong));
+}
+
+static void compare(const struct gram_view *view, const uint8_t *text, enum gram_kind kind,
+                    uint8_t left_out, struct gram_candidates *candidates,
+                    struct gram_candidates *out)
+{
+    const struct question question = ask(kind, left_out);
+    uint32_t n = 0, n_more = 0;
+
+    for (uint32_t i = 0; i < candidates->n; i += 8) {
+        const __m256i live = first_of_8(candidates->n - i);
+        const __m256i at = load_live(candidates->at + i, live);
+        const __m256i number = load_live(candidates->entry + i, live);
+        uint32_t entry[8] __attribute__((aligned(32))), more_low, more_high;
+
+        _mm256_store_si256((__m256i *)entry, number);
+        const uint32_t low =
+            compare_4(view, text, &question, _mm256_castsi256_si128(at), entry, &more_low);
+        const uint32_t high = compare_4(view, text, &question, _mm256_extracti128_si256(at, 1),
+                                        entry + 4, &more_high);
+        const uint32_t equal = mask_of(live) & (low | high << 4);
+        const uint32_t more = mask_of(live) & (more_low | more_high << 4);
+
+        (void)compress(out->at + n, equal, at);
+        n += compress(out->entry + n, equal, number);
+        /* No further than what has been read. */
+        (void)compress(candidates->at + n_more, more, at);
+        n_more += compress(candidates->entry + n_more, more,
+                           _mm256_add_epi32(number, _mm256_set1_epi32(1)));
+    }
+    candidates->n = n_more;
+    out->n = n;
+}
+
 static bool avx2_usable(char why[SL_WHY_LEN])
 {
     return cpu_usable(CPU_AVX2, why);
@@ -391,7 +521,7 @@ static enum sl_status avx2_open(void **context, const void *table, const struct 
                                 struct sl_diag *diag)
 {
     static const struct gram_filters filters = {windows, runs, gram_tiny_scalar,
-                                                keys,    find, gram_compare_scalar};
+                                                keys,    find, compare};
 
     return gram_open(context, table, limits, &filters, diag);
 }
