@@ -265,7 +265,7 @@ enum sl_status sl_names_load_text(struct sl_names *names, const char *label, con
                                   const char *text, size_t text_len, struct sl_diag *diag)
 {
     enum sl_status status;
-    uint32_t list;
+    uint32_t list = 0;
 
     if (names->map == NULL)
         return diag_set(diag, SL_EINVAL, label, 0, "the table is built already");

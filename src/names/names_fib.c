@@ -600,9 +600,9 @@ static enum sl_status update_list(struct sl_names *names, const char *label, con
     }
 
     struct list_parse *parse = calloc(1, sizeof *parse);
-    const enum sl_status status = parse != NULL
-                                      ? names_list_add(names, label, found->name, index, diag)
-                                      : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
+    if (parse == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
+    const enum sl_status status = names_list_add(names, label, found->name, index, diag);
     if (status != SL_OK) {
         free(parse);
         return status;
