@@ -397,6 +397,15 @@ static enum sl_status stream_open(struct input *input, struct sl_diag *diag)
     return SL_OK;
 }
 
+/* Who writes a named pipe is waited for where a stop is heard, not in open. Who holds a lease on a
+ * file is, which open does not do without blocking. */
+static int open_path(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    return fd < 0 && errno == EWOULDBLOCK ? open(path, O_RDONLY | O_CLOEXEC) : fd;
+}
+
 enum sl_status input_open(struct input *input, const char *path, const char *label,
                           const atomic_bool *stopped, const uint64_t *close_ns,
                           struct sl_diag *diag)
@@ -405,9 +414,7 @@ enum sl_status input_open(struct input *input, const char *path, const char *lab
     struct stat stat;
 
     *input = (struct input){.label = label, .stopped = stopped, .close_ns = close_ns, .fd = -1};
-    /* Who writes a named pipe is waited for where a stop is heard, not in open. */
-    input->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                       : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    input->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_path(path);
     if (input->fd < 0 || fstat(input->fd, &stat) != 0)
         return diag_set(diag, SL_EIO, label, 0, "cannot be opened: %s", strerror(errno));
     if (S_ISDIR(stat.st_mode))

@@ -1087,6 +1087,38 @@ static void test_stop_from_a_signal_handler(void **state)
     image_free(image);
 }
 
+static int leased_fd;
+
+static void give_lease_up(int number)
+{
+    (void)number;
+    (void)fcntl(leased_fd, F_SETLEASE, F_UNLCK);
+}
+
+/* As a file server holds one on what its clients have open. */
+static void test_a_lease_is_waited_for(void **state)
+{
+    struct sigaction action = {.sa_handler = give_lease_up, .sa_flags = SA_RESTART}, before;
+    struct image *const image = image_pcap(IMAGE_PCAP_US, false, 2);
+    struct sl_capture *capture;
+    char path[] = "/tmp/sluice-lease-XXXXXX";
+
+    (void)state;
+    leased_fd = mkstemp(path);
+    assert_int_equal(write(leased_fd, image->bytes, image->len), image->len);
+    image_free(image);
+    sigaction(SIGIO, &action, &before);
+    if (fcntl(leased_fd, F_SETLEASE, F_WRLCK) == 0) {
+        assert_int_equal(sl_capture_open_file(&capture, path, 0, NULL), SL_OK);
+        sl_capture_close(capture);
+    } else {
+        print_message("skipped: no leases here\n");
+    }
+    sigaction(SIGIO, &before, NULL);
+    close(leased_fd);
+    (void)unlink(path);
+}
+
 static void test_stop_from_another_thread(void **state)
 {
     struct image *const image = image_pcap(IMAGE_PCAP_US, false, 10);
@@ -1333,6 +1365,7 @@ int main(void)
         cmocka_unit_test(test_slow_pipe_gives_what_came),
         cmocka_unit_test(test_latency_closes_batches),
         cmocka_unit_test(test_stop_from_a_signal_handler),
+        cmocka_unit_test(test_a_lease_is_waited_for),
         cmocka_unit_test(test_stop_from_another_thread),
         cmocka_unit_test(test_pipe_without_its_header),
         cmocka_unit_test(test_stop_before_the_header),
