@@ -146,6 +146,24 @@ static enum sl_status open_next(struct source *source)
     return source->open == NULL ? SL_END : SL_OK;
 }
 
+/* Waits for the first capture's header, also of a pipe. False: there is none, of no capture. */
+static bool begin_first(struct source *source)
+{
+    while (open_next(source) == SL_OK) {
+        enum sl_status status = SL_OK;
+        struct sl_diag diag = {0};
+        bool begun = false;
+
+        while (status == SL_OK && !begun)
+            status = sl_capture_begin(source->open->capture, &begun, &diag);
+        if (status == SL_OK || status == SL_END) /* which the first read says again */
+            return true;
+        fail_file(source, &diag);
+        leave_capture(source);
+    }
+    return false;
+}
+
 bool source_open(struct source *source)
 {
     struct sl_flow_config config;
@@ -160,7 +178,7 @@ bool source_open(struct source *source)
         return false;
     }
     if (source->interface == NULL)
-        return open_next(source) == SL_OK;
+        return begin_first(source);
 
     if (sl_capture_open_live(&capture, source->interface, source->filter, 0, &diag) != SL_OK) {
         fail_file(source, &diag);

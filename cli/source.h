@@ -36,8 +36,8 @@ struct source {
     struct sl_flow_stats flow_stats;
 };
 
-/* Opens the first capture, so that a wrong name fails before anything else is done. False: said on
- * stderr. */
+/* Opens the first capture, of a pipe when its header has come, so that a wrong name and what is no
+ * capture fail before anything else is done. False: said on stderr. */
 bool source_open(struct source *source);
 
 /* From now on the first SIGINT or SIGTERM ends the capture cleanly, a second one the process. */

@@ -594,6 +594,18 @@ class Command(case.Case):
         self.assertEqual(process.wait(timeout=60), 0)
         self.assertGreater(json.load(process.stdout)["packets"], 0)
 
+    def test_what_is_no_capture_leaves_outputs_alone(self):
+        eve = self.path("kept.json")
+        for standard_input in (b"", b"no capture, whatever it may be"):
+            with open(eve, "wb") as file:
+                file.write(b"kept")
+            run = subprocess.run([SLUICE, "run", "-r", "-", "--header-checks", "--alerts", "eve:" + eve],
+                                 input=standard_input, capture_output=True, timeout=60)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(b"standard input", run.stderr)
+            with open(eve, "rb") as file:
+                self.assertEqual(file.read(), b"kept")
+
     def test_interrupt_ends_training(self):
         fifo = self.path("fifo")
         os.mkfifo(fifo)

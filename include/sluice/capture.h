@@ -57,6 +57,13 @@ SL_CHECK SL_API enum sl_status sl_capture_open_live(struct sl_capture **capture,
 SL_CHECK SL_API enum sl_status
 sl_capture_limit_latency(struct sl_capture *capture, uint64_t max_latency_ns, struct sl_diag *diag);
 
+/* Reads the header of a pipe or a socket, for up to 100 ms, which else the first read does: for who
+ * wants to know whether it is a capture before anything is made of it. *begun: the header was read,
+ * as it is of files; where it is not and the status is SL_OK, call again. The statuses of
+ * sl_capture_read. */
+SL_CHECK SL_API enum sl_status sl_capture_begin(struct sl_capture *capture, bool *begun,
+                                                struct sl_diag *diag);
+
 /* Appends packets to the batch, which has a packet column, until it is full or, live or from a pipe
  * that has no more for now, until 100 ms have passed; fills bytes and origin.time_ns, position,
  * wire_len, link_type, source and arrival_ns. Packets of link types that nobody knows are delivered

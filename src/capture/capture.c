@@ -180,6 +180,21 @@ enum sl_status capture_full(const struct sl_capture *capture, const struct sl_ba
                     grouped(len).text);
 }
 
+enum sl_status sl_capture_begin(struct sl_capture *capture, bool *begun, struct sl_diag *diag)
+{
+    enum sl_status status = capture->ended;
+
+    if (status == SL_OK && capture->kind == &file_kind) {
+        input_begin_read(&capture->input);
+        status = file_begin(capture, &capture->why);
+        capture->ended = status;
+    }
+    *begun = status == SL_OK && capture->kind != &file_kind;
+    if (status != SL_OK && status != SL_END && diag != NULL)
+        *diag = capture->why;
+    return status;
+}
+
 enum sl_status sl_capture_read(struct sl_capture *capture, struct sl_batch *batch,
                                struct sl_diag *diag)
 {
