@@ -70,7 +70,7 @@ bool rule_files_load(const struct rule_files *files, struct sl_rules **rules)
     return true;
 }
 
-bool rule_files_check(const struct sl_rules *rules)
+bool rule_files_check(const struct rule_files *files, const struct sl_rules *rules)
 {
     struct sl_rules_count count;
     const char *keyword;
@@ -89,8 +89,9 @@ bool rule_files_check(const struct sl_rules *rules)
             snprintf(reasons + len, sizeof reasons - len, "%s%s %zu",
                      i == 0 ? ", by keyword: " : ", ", keyword, n);
     }
-    cli_error("no rule was loaded: %zu were read, %zu bad, %zu skipped%s", count.lines, count.bad,
-              count.skipped, reasons);
+    cli_error("%s%s: no rule was loaded: %zu were read, %zu bad, %zu skipped%s", files->paths[0],
+              files->n_paths > 1 ? " and others" : "", count.lines, count.bad, count.skipped,
+              reasons);
     return false;
 }
 

@@ -22,8 +22,9 @@ bool rule_files_init(struct rule_files *files, int argc);
 /* Loads all; prints what failed. False: nothing can be done with them. */
 bool rule_files_load(const struct rule_files *files, struct sl_rules **rules);
 
-/* Whether any rule was loaded; false: there is nothing to look for, said with the reasons. */
-bool rule_files_check(const struct sl_rules *rules);
+/* Whether any rule was loaded of them; false: there is nothing to look for, said with the reasons.
+ */
+bool rule_files_check(const struct rule_files *files, const struct sl_rules *rules);
 
 void rule_files_free(struct rule_files *files);
 

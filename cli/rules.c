@@ -169,10 +169,10 @@ static bool compile(struct sl_rules *rules, struct compiled *compiled)
 }
 
 /* Of rules none of which was loaded nothing is compiled, and all is told. */
-static bool compile_and_tell(struct sl_rules *rules, struct compiled *compiled, bool json,
-                             bool list)
+static bool compile_and_tell(const struct rule_files *files, struct sl_rules *rules,
+                             struct compiled *compiled, bool json, bool list)
 {
-    const bool any = rule_files_check(rules);
+    const bool any = rule_files_check(files, rules);
 
     if (!any)
         compiled->path = NULL;
@@ -251,7 +251,8 @@ int command_rules(int argc, char **argv)
     for (; optind < argc; optind++)
         files.paths[files.n_paths++] = argv[optind];
     if (check_options(&files, &compiled) && rule_files_load(&files, &rules))
-        exit_status = compile_and_tell(rules, &compiled, json, list) ? EXIT_DONE : EXIT_FAILED;
+        exit_status =
+            compile_and_tell(&files, rules, &compiled, json, list) ? EXIT_DONE : EXIT_FAILED;
 out:
     sl_rules_free(rules);
     rule_files_free(&files);

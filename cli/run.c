@@ -490,7 +490,7 @@ static bool build_signatures(struct options *options, struct tables *tables,
     if (!rule_files_load(&options->rule_files, &tables->rules))
         return false;
     warn_of_rules(tables->rules);
-    if (!rule_files_check(tables->rules))
+    if (!rule_files_check(&options->rule_files, tables->rules))
         return false;
     if (sl_rules_compile(tables->rules, &tables->literals, &tables->n_literals, &diag) != SL_OK) {
         cli_diag(&diag);

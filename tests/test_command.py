@@ -228,7 +228,7 @@ class Command(case.Case):
                                (b"# alert tcp any any -> any any (sid:1;)\n", ("0 were read",))):
             rules = self.path("a.rules", content)
             self.assert_refused(sluice("run", "-r", CAPTURE, "--header-checks", "--rules", rules, "--alerts",
-                                       "eve:" + eve), "no rule was loaded", *words)
+                                       "eve:" + eve), rules + ": no rule was loaded", *words)
             result = sluice("rules", "--json", "--compile", table, rules)
             self.assertEqual(result.returncode, 2)
             self.assertIn(words[0].encode(), result.stderr)
