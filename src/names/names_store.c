@@ -164,7 +164,8 @@ static enum sl_status check_fib(const char *path, uint64_t *check, uint64_t *len
         free(bytes);
         if (file != NULL)
             fclose(file);
-        return diag_set(diag, error == ENOMEM ? SL_ENOMEM : SL_EIO, path, 0, "%s", strerror(error));
+        return diag_set(diag, error == ENOMEM ? SL_ENOMEM : SL_EIO, path, 0, "cannot be opened: %s",
+                        strerror(error));
     }
     *len = (uint64_t)stat.st_size;
     *check = XXH3_64bits(bytes, fread(bytes, 1, FIB_CHECK_LEN, file));
@@ -431,12 +432,15 @@ static enum sl_status open_fib(struct sl_names *names, const struct head *head, 
 
     if (snprintf(fib_path, sizeof fib_path, "%s.fib", path) >= (int)sizeof fib_path)
         return diag_set(diag, SL_EIO, path, 0, "%s", strerror(ENAMETOOLONG));
-    const enum sl_status status = check_fib(fib_path, &check, &len, diag);
+    enum sl_status status = check_fib(fib_path, &check, &len, diag);
     if (status != SL_OK)
         return status;
-    if (check != head->fib_check || len != head->fib_len)
-        return diag_set(diag, SL_EFORMAT, fib_path, 0, "does not belong to %s", path);
-    return names_fib_load(names, fib_path, head->n_rules, diag);
+    if (check == head->fib_check && len == head->fib_len)
+        return names_fib_load(names, fib_path, head->n_rules, diag);
+    /* One that is damaged says so itself. */
+    status = names_fib_load(names, fib_path, UINT64_MAX, diag);
+    return status == SL_OK ? diag_set(diag, SL_EFORMAT, fib_path, 0, "does not belong to %s", path)
+                           : status;
 }
 
 static enum sl_status map_names(struct sl_names *names, const char *path, struct sl_diag *diag)

@@ -807,8 +807,13 @@ static void test_saved_tables(void **state)
     assert_int_equal(rename(fib, other), 0);
     assert_int_equal(sl_names_open(&opened, path, false, &diag), SL_EFORMAT);
     assert_non_null(strstr(diag.text, "belong"));
-    (void)unlink(path);
+    assert_int_equal(truncate(other, 64), 0);
+    assert_int_equal(sl_names_open(&opened, path, false, &diag), SL_EFORMAT);
+    assert_null(strstr(diag.text, "belong")); /* damaged, rather */
     (void)unlink(other);
+    assert_int_equal(sl_names_open(&opened, path, false, &diag), SL_EIO);
+    assert_non_null(strstr(diag.text, "cannot be opened: No such file"));
+    (void)unlink(path);
     snprintf(path, sizeof path, "%s/t", folder);
     (void)unlink(path);
     assert_int_equal(rmdir(folder), 0);
