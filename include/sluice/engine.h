@@ -33,7 +33,8 @@ struct sl_hits {
     struct sl_hit *hit;
     size_t cap;
     size_t n;
-    bool in_order; /* said by wait: they are as sl_hits_sort leaves them, which then does nothing */
+    bool in_order; /* said by wait: they are as sl_hits_sort leaves them, which then does nothing;
+                      who fills or changes a list says false */
 };
 
 /* Sorts by item, offset, id. Takes memory for long lists; without it, it is slower. */

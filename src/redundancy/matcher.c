@@ -570,8 +570,10 @@ enum sl_status sl_matcher_batch(struct sl_matcher *matcher, const struct sl_batc
 
     if (status != SL_OK)
         return status;
-    if (!is_sorted(hits, n))
+    if (!is_sorted(hits, n)) {
+        hits->in_order = false; /* whatever is said of a list that others may have changed */
         hits_sort(hits, &matcher->scratch);
+    }
     if (n > 0 && hits->hit[n - 1].item >= batch->n_items)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a hit in item %u of %u", hits->hit[n - 1].item,
                         batch->n_items);

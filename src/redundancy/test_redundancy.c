@@ -466,6 +466,11 @@ static void test_bad_calls(void **state)
     assert_int_equal(sl_encoder_batch(encoder, &single.batch, &hits, &diag), SL_OK);
     hit = (struct sl_hit){0, UINT32_MAX, 1};
     assert_int_equal(sl_encoder_batch(encoder, &single.batch, &hits, &diag), SL_OK);
+
+    struct sl_hit two[] = {{7, 0, 1}, {0, 0, 1}};
+    struct sl_hits wrong = {two, 2, 2, true}; /* they are in no order, whatever it says */
+    assert_int_equal(sl_encoder_batch(encoder, &single.batch, &wrong, &diag), SL_EINVAL);
+    assert_non_null(strstr(diag.text, "a hit in item 7 of 1"));
     sl_encoder_free(encoder);
 }
 
