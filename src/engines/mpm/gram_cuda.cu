@@ -586,7 +586,8 @@ struct gram_cuda {
     struct ac_cuda_plan plan; /* for batches that are given up */
     uint32_t shared_len;      /* bytes */
     uint64_t automaton;       /* its offset in the table's body */
-    bool automaton_follows;   /* on the stream: the batch before was given up */
+    bool automaton_follows;   /* on the stream: the batch before was given up, or hits stay there,
+                                 for kernels behind */
     struct gram_scan scan;    /* but for the batch */
     struct sl_batch batch;    /* that is under way */
 };
@@ -689,6 +690,7 @@ static enum sl_status gram_cuda_open(void **context, const void *table,
         return status;
     }
     describe(gram, &view);
+    gram->automaton_follows = limits->device_hits != NULL;
     *context = gram;
     return SL_OK;
 }
@@ -768,7 +770,8 @@ static enum sl_status gram_cuda_wait(void *context)
     const bool given_up = *gram->scan.h_given_up != 0;
     if (given_up && !gram->automaton_follows)
         status = run_automaton(gram);
-    gram->automaton_follows = given_up;
+    gram->automaton_follows =
+        given_up || ((const struct cuda_context *)gram->cuda)->limits.device_hits != NULL;
     return status;
 }
 
