@@ -130,12 +130,11 @@ static bool read_pe(struct clam_object *object)
     const uint64_t at = get32(dos + 60, LITTLE);
     if (at == 0 || !get(object, at, file, sizeof file) || memcmp(file, "PE\0\0", 4) != 0)
         return false;
-    exe->n_sections = get16(file + 6, LITTLE);
-    const uint32_t optional_len = get16(file + 20, LITTLE);
-    if (exe->n_sections == 0 || exe->n_sections > CLAM_SECTIONS_MAX ||
-        optional_len < PE_OPTIONAL_32 ||
+    const uint32_t n_sections = get16(file + 6, LITTLE), optional_len = get16(file + 20, LITTLE);
+    if (n_sections == 0 || n_sections > CLAM_SECTIONS_MAX || optional_len < PE_OPTIONAL_32 ||
         !get(object, at + PE_FILE_HEADER, optional, PE_OPTIONAL_32))
         return false;
+    exe->n_sections = n_sections;
     exe->plus = get16(optional, LITTLE) == 0x20B;
     const uint32_t fixed_len = exe->plus ? PE_OPTIONAL_64 : PE_OPTIONAL_32;
     if (optional_len < fixed_len || !get(object, at + PE_FILE_HEADER, optional, fixed_len))
