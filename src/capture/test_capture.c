@@ -1108,15 +1108,18 @@ static void test_a_lease_is_waited_for(void **state)
     assert_int_equal(write(leased_fd, image->bytes, image->len), image->len);
     image_free(image);
     sigaction(SIGIO, &action, &before);
-    if (fcntl(leased_fd, F_SETLEASE, F_WRLCK) == 0) {
+    const bool leased = fcntl(leased_fd, F_SETLEASE, F_WRLCK) == 0;
+    if (leased) {
         assert_int_equal(sl_capture_open_file(&capture, path, 0, NULL), SL_OK);
         sl_capture_close(capture);
-    } else {
-        print_message("skipped: no leases here\n");
     }
     sigaction(SIGIO, &before, NULL);
     close(leased_fd);
     (void)unlink(path);
+    if (!leased) {
+        print_message("skipped: the folder for temporary files has no leases\n");
+        skip();
+    }
 }
 
 static void test_stop_from_another_thread(void **state)
