@@ -745,6 +745,16 @@ static void flip_byte(const char *path, long at)
     fclose(file);
 }
 
+/* Into a folder that is made: the table's path, and that of its plane. */
+static void save_and_free(struct sl_names *names, char *folder, char path[64], char fib[64])
+{
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, 64, "%s/t", folder);
+    snprintf(fib, 64, "%s/t.fib", folder);
+    assert_int_equal(sl_names_save(names, path, NULL), SL_OK);
+    sl_names_free(names);
+}
+
 static void test_saved_tables(void **state)
 {
     char folder[] = "/tmp/sluice-names-XXXXXX", path[64], fib[64];
@@ -756,11 +766,7 @@ static void test_saved_tables(void **state)
     long len;
 
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/t", folder);
-    snprintf(fib, sizeof fib, "%s/t.fib", folder);
-    assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
-    sl_names_free(names);
+    save_and_free(names, folder, path, fib);
     assert_true(sl_names_is_saved(path));
     assert_false(sl_names_is_saved(fib));
     for (int updates = 0; updates < 2; updates++) {
@@ -931,11 +937,7 @@ static void test_forged_empty_tables(void **state)
     struct sl_diag diag = {0};
 
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/t", folder);
-    snprintf(fib, sizeof fib, "%s/t.fib", folder);
-    assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
-    sl_names_free(names);
+    save_and_free(names, folder, path, fib);
     read_image(&good, path);
     write_image(&good, path); /* which changes nothing */
     for (int updates = 0; updates < 2; updates++) {
