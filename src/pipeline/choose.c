@@ -174,20 +174,21 @@ static enum sl_status time_device(const struct sl_pipeline_config *config, uint3
     struct lane lane = {.device = &device};
     enum sl_status status;
 
-    rate->n_workers = lane_n_workers(config, &config->devices[which]);
+    rate->n_workers = lane_n_threads(config, &config->devices[which]);
     struct trial *trials = calloc(rate->n_workers, sizeof *trials);
     if (trials == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u workers", rate->n_workers);
     status = lane_open(&lane, config, rate->n_workers, diag);
-    for (uint32_t i = 0; i < rate->n_workers && status == SL_OK; i++) {
-        status = open_trial(&trials[i], &lane.workers[i].worker, config, cuda);
+    const uint32_t n = lane.n_workers;
+    for (uint32_t i = 0; i < n && status == SL_OK; i++) {
+        status = open_trial(&trials[i], &lane.workers[i], config, cuda);
         if (status != SL_OK)
             *diag = trials[i].diag;
     }
     if (status == SL_OK)
-        status = run_trials(trials, rate->n_workers, &rate->rate, diag);
+        status = run_trials(trials, n, &rate->rate, diag);
     lane_close(&lane); /* first: a GPU that failed may be at work on the batches */
-    for (uint32_t i = 0; i < rate->n_workers; i++)
+    for (uint32_t i = 0; i < n; i++)
         close_trial(&trials[i], config);
     free(trials);
     return status;

@@ -9,16 +9,25 @@
 #include "base/diag.h"
 
 enum sl_status lane_open(struct lane *lane, const struct sl_pipeline_config *config,
-                         uint32_t n_workers, struct sl_diag *diag)
+                         uint32_t n_threads, struct sl_diag *diag)
 {
+    const uint32_t n =
+        lane_is_cuda(lane) && n_threads > LANE_GPU_WORKERS_MAX ? LANE_GPU_WORKERS_MAX : n_threads;
     enum sl_status status = SL_OK;
 
-    lane->workers = calloc(n_workers, sizeof *lane->workers);
-    if (lane->workers == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u workers", n_workers);
-    lane->n_workers = n_workers;
-    for (uint32_t i = 0; i < n_workers && status == SL_OK; i++)
-        status = worker_open(&lane->workers[i].worker, config, &lane->device->device, diag);
+    lane->workers = calloc(n, sizeof *lane->workers);
+    lane->idle = calloc(n, sizeof *lane->idle);
+    lane->threads = calloc(n_threads, sizeof *lane->threads);
+    if (lane->workers == NULL || lane->idle == NULL || lane->threads == NULL) {
+        lane_close(lane);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u workers", n_threads);
+    }
+    lane->n_workers = n;
+    lane->n_threads = n_threads;
+    for (uint32_t i = 0; i < n && status == SL_OK; i++) {
+        status = worker_open(&lane->workers[i], config, &lane->device->device, diag);
+        lane_return(lane, &lane->workers[i]);
+    }
     if (status != SL_OK)
         lane_close(lane);
     return status;
@@ -27,10 +36,29 @@ enum sl_status lane_open(struct lane *lane, const struct sl_pipeline_config *con
 void lane_close(struct lane *lane)
 {
     for (uint32_t i = 0; i < lane->n_workers; i++)
-        worker_close(&lane->workers[i].worker);
+        worker_close(&lane->workers[i]);
     free(lane->workers);
+    free(lane->idle);
+    free(lane->threads);
     lane->workers = NULL;
-    lane->n_workers = 0;
+    lane->idle = NULL;
+    lane->threads = NULL;
+    lane->n_workers = lane->n_idle = lane->n_threads = 0;
+}
+
+uint32_t lane_n_ready(const struct lane *lane)
+{
+    return lane->n_waiting < lane->n_idle ? lane->n_waiting : lane->n_idle;
+}
+
+struct worker *lane_take(struct lane *lane)
+{
+    return lane->idle[--lane->n_idle];
+}
+
+void lane_return(struct lane *lane, struct worker *worker)
+{
+    lane->idle[lane->n_idle++] = worker;
 }
 
 void lane_drop(struct lane *lane, const struct sl_diag *why)
@@ -43,17 +71,17 @@ void lane_drop(struct lane *lane, const struct sl_diag *why)
     snprintf(device->why, sizeof device->why, "%.*s", (int)sizeof device->why - 1, why->text);
 }
 
-/* A batch takes its worker several times as long as the link: it waits for the copy and the
+/* A batch takes its thread several times as long as the link: it waits for the copy and the
  * kernels, takes the hits and makes events of them. */
-enum { GPU_WORKERS_MAX = 12 };
+enum { GPU_THREADS_MAX = 12 };
 
-uint32_t lane_n_workers(const struct sl_pipeline_config *config, const struct sl_device *device)
+uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl_device *device)
 {
     if (config->n_workers != 0)
         return config->n_workers;
     if (device->kind == SL_DEVICE_CPU)
         return cpu_cores();
-    return cpu_cores() < 2 * GPU_WORKERS_MAX ? cpu_cores() / 2 + 1 : GPU_WORKERS_MAX;
+    return cpu_cores() < 2 * GPU_THREADS_MAX ? cpu_cores() / 2 + 1 : GPU_THREADS_MAX;
 }
 
 static void name_backends(struct sl_pipeline_stats *stats, const struct worker *worker)
@@ -68,13 +96,13 @@ enum sl_status lanes_open(struct lane *lanes, const struct sl_pipeline_config *c
     enum sl_status failure = SL_OK;
 
     for (uint32_t i = 0; i < config->n_devices; i++) {
-        const uint32_t n_workers = lane_n_workers(config, &config->devices[i]);
+        const uint32_t n_threads = lane_n_threads(config, &config->devices[i]);
         struct sl_diag why = {0};
-        const enum sl_status status = lane_open(&lanes[i], config, n_workers, &why);
+        const enum sl_status status = lane_open(&lanes[i], config, n_threads, &why);
 
         if (status == SL_OK && stats->n_workers == 0)
-            name_backends(stats, &lanes[i].workers[0].worker);
-        stats->n_workers += lanes[i].n_workers;
+            name_backends(stats, &lanes[i].workers[0]);
+        stats->n_workers += lanes[i].n_threads;
         if (status == SL_OK)
             continue;
         lane_drop(&lanes[i], &why);

@@ -320,19 +320,20 @@ static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
         const struct lane *lane = &pipeline->lanes[i];
 
         if (lane_is_cuda(lane) && !lane->device->dropped)
-            n += lane->n_waiting;
+            n += lane_n_ready(lane);
     }
     return n;
 }
 
-/* Whether there is a batch for this lane. The CPU takes those for which no GPU is free: they are
- * slower there, and its cores may have to load others for the GPUs. */
+/* Whether there is a batch for this lane, and a worker. The CPU takes those for which no GPU is
+ * free: they are slower there, and its cores may have to load others for the GPUs. */
 static bool has_work(const struct pipeline *pipeline, const struct lane *lane)
 {
     const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->ordered;
     const uint64_t n = ready - pipeline->taken;
 
-    return pipeline->n_redo != 0 || n > (lane_is_cuda(lane) ? 0 : n_idle_on_gpus(pipeline));
+    return lane->n_idle > 0 &&
+           (pipeline->n_redo != 0 || n > (lane_is_cuda(lane) ? 0 : n_idle_on_gpus(pipeline)));
 }
 
 static void apply(struct pipeline *pipeline, struct slot *slot)
@@ -350,9 +351,11 @@ static void apply(struct pipeline *pipeline, struct slot *slot)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* The next batch for the engines. NULL: there will be none. */
-static struct slot *take_work(struct pipeline *pipeline, struct lane *lane)
+/* The next batch for the engines, and a worker for it. NULL: there will be none. */
+static struct slot *take_work(struct lane_thread *self)
 {
+    struct pipeline *pipeline = self->pipeline;
+    struct lane *lane = self->lane;
     const bool loads = pipeline->n_loaders == 0;
     struct slot *slot = NULL;
     uint64_t sequence = 0;
@@ -364,6 +367,7 @@ static struct slot *take_work(struct pipeline *pipeline, struct lane *lane)
         pthread_cond_wait(&lane->ready, &pipeline->lock);
     lane->n_waiting--;
     if (!is_over(pipeline, lane)) {
+        self->worker = lane_take(lane);
         fresh = pipeline->n_redo == 0;
         if (fresh)
             sequence = pipeline->taken++;
@@ -410,24 +414,38 @@ static void renew_hits(struct pipeline *pipeline, struct slot *slot, const struc
 
 /* The GPU failed on this batch: it is dropped, and the batch is for another. Closed first: nothing
  * of the device touches the batch any more. */
-static void give_back(struct lane_worker *self, struct slot *slot, const struct sl_diag *why)
+static void give_back(struct lane_thread *self, struct slot *slot, const struct sl_diag *why)
 {
     struct pipeline *pipeline = self->pipeline;
 
-    worker_close(&self->worker);
+    worker_close(self->worker);
     renew_hits(pipeline, slot, self->lane);
     pthread_mutex_lock(&pipeline->lock);
     lane_drop(self->lane, why);
     self->lane->device->redone++;
-    worker_move_times(&self->worker, pipeline->stats);
+    worker_move_times(self->worker, pipeline->stats);
     slot->redo = true;
     pipeline->n_redo++;
     tell_all(pipeline); /* the lane's other workers, too: they are to leave */
     pthread_mutex_unlock(&pipeline->lock);
 }
 
+/* Another thread may have the worker now. */
+static void give_worker_back(struct lane_thread *self)
+{
+    struct pipeline *pipeline = self->pipeline;
+    struct lane *lane = self->lane;
+
+    pthread_mutex_lock(&pipeline->lock);
+    worker_move_times(self->worker, pipeline->stats);
+    lane_return(lane, self->worker);
+    self->worker = NULL;
+    pthread_cond_signal(&lane->ready);
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
 /* The engines and the digest, for one batch. False: the worker's device failed. */
-static bool work_on(struct lane_worker *self, struct slot *slot)
+static bool work_on(struct lane_thread *self, struct slot *slot)
 {
     struct pipeline *pipeline = self->pipeline;
     struct sl_diag diag = {0};
@@ -435,19 +453,19 @@ static bool work_on(struct lane_worker *self, struct slot *slot)
     uint64_t digest_ns = 0;
 
     if (slot->batch->n_items != 0) {
-        status = worker_run(&self->worker, slot->batch, slot->hits, &diag);
+        status = worker_run(self->worker, slot->batch, slot->hits, &diag);
         if (status == SL_EDEVICE && lane_is_cuda(self->lane)) {
             give_back(self, slot, &diag);
             return false;
         }
-        if (status == SL_OK)
-            status = digest(pipeline, slot, &digest_ns, &diag);
     }
+    give_worker_back(self);
+    if (status == SL_OK && slot->batch->n_items != 0)
+        status = digest(pipeline, slot, &digest_ns, &diag);
     if (status != SL_OK)
         fail_all(pipeline, status, &diag); /* before anybody takes the batch for done */
     pthread_mutex_lock(&pipeline->lock);
     pipeline->stats->digest_ns += digest_ns;
-    worker_move_times(&self->worker, pipeline->stats);
     self->lane->device->batches += slot->batch->n_items != 0;
     slot->done = true;
     pipeline->n_done++;
@@ -463,12 +481,12 @@ static void leave(struct pipeline *pipeline, struct lane *lane);
 
 static void *work_loop(void *argument)
 {
-    struct lane_worker *self = argument;
+    struct lane_thread *self = argument;
     struct slot *slot;
 
     if (lane_is_cuda(self->lane)) /* waits are of microseconds, and longer by this */
         (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
-    while ((slot = take_work(self->pipeline, self->lane)) != NULL && work_on(self, slot))
+    while ((slot = take_work(self)) != NULL && work_on(self, slot))
         ;
     leave(self->pipeline, self->lane);
     return NULL;
@@ -479,14 +497,14 @@ static int start_lane(struct pipeline *pipeline, struct lane *lane)
 {
     int error = 0;
 
-    lane->n_running = lane->n_workers;
-    for (uint32_t i = 0; i < lane->n_workers && error == 0; i++) {
-        struct lane_worker *worker = &lane->workers[i];
+    lane->n_running = lane->n_threads;
+    for (uint32_t i = 0; i < lane->n_threads && error == 0; i++) {
+        struct lane_thread *thread = &lane->threads[i];
 
-        worker->pipeline = pipeline;
-        worker->lane = lane;
-        error = pthread_create(&worker->thread, NULL, work_loop, worker);
-        lane->n_threads += error == 0;
+        thread->pipeline = pipeline;
+        thread->lane = lane;
+        error = pthread_create(&thread->thread, NULL, work_loop, thread);
+        lane->n_started += error == 0;
     }
     return error;
 }
@@ -787,8 +805,8 @@ static void join(struct pipeline *pipeline, const pthread_t *threads, uint32_t s
     for (uint32_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     for (uint32_t i = 0; i < sizeof pipeline->lanes / sizeof *pipeline->lanes; i++)
-        for (uint32_t t = 0; t < pipeline->lanes[i].n_threads; t++)
-            pthread_join(pipeline->lanes[i].workers[t].thread, NULL);
+        for (uint32_t t = 0; t < pipeline->lanes[i].n_started; t++)
+            pthread_join(pipeline->lanes[i].threads[t].thread, NULL);
 }
 
 static enum sl_status run_threads(struct pipeline *pipeline)

@@ -11,6 +11,7 @@
 #include "batch/cpu_backend.h"
 #include "device/simulated.h"
 #include "device/wait.h"
+#include "pipeline/lane.h"
 #include "sluice/pipeline.h"
 
 /* ---- an engine: a hit for each 'x' ----------------------------------------------------------- */
@@ -49,11 +50,30 @@ static void meet(const struct sl_batch *batch)
         usleep(1000);
 }
 
+/* How many batches are worked on at once, where that is watched. */
+static struct {
+    atomic_bool watched;
+    atomic_uint n, most;
+} crowd;
+
+static void stay_a_while(void)
+{
+    const unsigned n = atomic_fetch_add(&crowd.n, 1) + 1;
+    unsigned most = atomic_load(&crowd.most);
+
+    while (n > most && !atomic_compare_exchange_weak(&crowd.most, &most, n))
+        ;
+    usleep(1000);
+    atomic_fetch_sub(&crowd.n, 1);
+}
+
 static enum sl_status scan(struct cpu_context *cpu, const struct sl_batch *batch,
                            struct sl_hits *hits)
 {
     (void)cpu;
     meet(batch);
+    if (atomic_load(&crowd.watched))
+        stay_a_while();
     for (uint32_t i = batch->n_items; i-- > 0;) /* backwards: the pipeline must sort */
         for (uint32_t at = 0; at < batch->payload[i].len; at++)
             if (batch->bytes[batch->payload[i].offset + at] == 'x')
@@ -291,6 +311,26 @@ static void test_free_devices_take_the_batches(void **state)
     check_complete(&run, &stats);
     for (uint32_t d = 0; d < 4; d++)
         assert_true(stats.devices[d].batches > 0);
+}
+
+static void test_threads_share_a_device_s_workers(void **state)
+{
+    struct run run = {.n_items = 20000};
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+
+    (void)state;
+    simulated_reset(1, 0);
+    configure(&config, &run, 1);
+    config.n_workers = 3 * LANE_GPU_WORKERS_MAX;
+    atomic_store(&crowd.watched, true);
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+    atomic_store(&crowd.watched, false);
+    check_complete(&run, &stats);
+    assert_int_equal(stats.n_workers, config.n_workers);
+    assert_true(crowd.most > 1);
+    assert_true(crowd.most <= LANE_GPU_WORKERS_MAX);
 }
 
 static void test_bursts_make_room_on_the_device(void **state)
@@ -636,6 +676,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_do_not_depend_on_devices_sizes_and_flight),
         cmocka_unit_test(test_free_devices_take_the_batches),
+        cmocka_unit_test(test_threads_share_a_device_s_workers),
         cmocka_unit_test(test_bursts_make_room_on_the_device),
         cmocka_unit_test(test_lists_of_devices_are_checked),
         cmocka_unit_test(test_a_device_may_fail_at_each_step),
