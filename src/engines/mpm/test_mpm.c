@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/cpu.h"
+#include "device/device.h"
 #include "mpm_ref.h"
 #include "sluice/device.h"
 #include "sluice/mpm.h"
@@ -72,14 +73,20 @@ static struct sl_mpm_table *build(const struct sl_literal *literals, size_t n_li
     return build_with(algorithm, literals, n_literals);
 }
 
-static void *open_context(const struct sl_backend *backend, const struct sl_mpm_table *table)
+static void *open_within(const struct sl_backend *backend, const struct sl_mpm_table *table,
+                         const struct sl_limits *within)
 {
     void *context = NULL;
     struct sl_diag diag = {.text = ""};
 
-    if (backend->open(&context, table, &limits, &diag) != SL_OK)
+    if (backend->open(&context, table, within, &diag) != SL_OK)
         fail_msg("open: %s", diag.text);
     return context;
+}
+
+static void *open_context(const struct sl_backend *backend, const struct sl_mpm_table *table)
+{
+    return open_within(backend, table, &limits);
 }
 
 /* Submits a host batch, over the stage where the backend wants it, and waits. */
@@ -810,35 +817,85 @@ static void make_mixed(struct hostile *hostile)
     }
 }
 
-/* What is given up is one batch: those after it are scanned as those before. */
-static void test_batches_after_hostile_ones(void **state)
+static struct hostile *hostile_period_and_needle(void)
 {
     struct hostile *hostile = (struct hostile *)calloc(1, sizeof *hostile);
 
-    (void)state;
     assert_non_null(hostile);
     hostile->end = hostile->bytes;
     make_period(hostile);
     memcpy(hostile_literal(hostile, 6), "needle", 6);
+    return hostile;
+}
 
+/* Batches in turn: harmless, hostile, both. */
+static void fill_in_turn(const struct hostile *hostile, int turn)
+{
+    sl_batch_reset(batch);
+    if (turn % 3 != 0)
+        add_item(hostile->text, 1 << 14);
+    if (turn % 3 != 1)
+        add_item("hay, a needle, and needles", 26);
+    expected.n = mpm_ref_scan(hostile->literals, hostile->n, batch, expected.hit, expected.cap);
+    assert_true(turn % 3 == 1 || expected.n >= 2);
+}
+
+/* What is given up is one batch: those after it are scanned as those before. */
+static void test_batches_after_hostile_ones(void **state)
+{
+    struct hostile *hostile = hostile_period_and_needle();
     struct sl_mpm_table *table = build(hostile->literals, hostile->n);
     const struct sl_backend *backend = find_backend(table, backend_name);
     void *context = open_context(backend, table);
 
-    for (int i = 0; i < 6; i++) {
-        sl_batch_reset(batch);
-        if (i % 3 != 0)
-            add_item(hostile->text, 1 << 14);
-        if (i % 3 != 1)
-            add_item("hay, a needle, and needles", 26);
-        expected.n = mpm_ref_scan(hostile->literals, hostile->n, batch, expected.hit, expected.cap);
-        assert_true(i % 3 == 1 || expected.n >= 2);
+    (void)state;
+    for (int turn = 0; turn < 6; turn++) {
+        fill_in_turn(hostile, turn);
         assert_int_equal(scan_batch(backend, context, batch, &found), SL_OK);
         assert_same_hits();
     }
     backend->close(context);
     sl_mpm_free(table);
     free(hostile);
+}
+
+/* Hits that stay on the GPU: all are there when wait has returned, of hostile batches too. Pinned
+ * memory is memory of the GPU that the test can read. */
+static void test_hits_that_stay(void **state)
+{
+    struct hostile *hostile = hostile_period_and_needle();
+    struct sl_mpm_table *table = build(hostile->literals, hostile->n);
+    const struct sl_backend *backend = find_backend(table, backend_name);
+    const bool on_gpu = backend->device == SL_DEVICE_CUDA;
+    struct sl_limits staying = limits;
+    uint64_t *n_stay = NULL;
+
+    (void)state;
+    staying.max_hits = 1 << 16;
+    if (on_gpu)
+        n_stay = (uint64_t *)device_pinned_alloc(sizeof *n_stay +
+                                                 staying.max_hits * sizeof(struct sl_hit));
+    staying.device_hits = n_stay;
+    void *context = open_within(backend, table, &staying);
+
+    for (int turn = 0; turn < 6 && n_stay != NULL; turn++) {
+        struct sl_hits count = {NULL, 0, 0, false};
+
+        fill_in_turn(hostile, turn);
+        assert_int_equal(scan_batch(backend, context, batch, &count), SL_OK);
+        assert_int_equal(*n_stay, count.n);
+        assert_true(count.n <= staying.max_hits);
+        memcpy(found.hit, n_stay + 1, count.n * sizeof *found.hit);
+        found.n = count.n;
+        assert_same_hits();
+    }
+    backend->close(context);
+    device_pinned_free(n_stay);
+    sl_mpm_free(table);
+    free(hostile);
+    if (!on_gpu)
+        skip();
+    assert_non_null(n_stay);
 }
 
 static double fastest_scan(const char *name, const char *on, const struct hostile *hostile,
@@ -1448,6 +1505,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_guard_pages),
         cmocka_unit_test(test_hostile_sets),
         cmocka_unit_test(test_batches_after_hostile_ones),
+        cmocka_unit_test(test_hits_that_stay),
         cmocka_unit_test(test_overflow_counts_exactly),
         cmocka_unit_test(test_pieces_give_the_same_hits),
         cmocka_unit_test(test_order_of_items_changes_nothing),
