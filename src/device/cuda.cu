@@ -39,6 +39,13 @@ enum sl_status cuda_take(void **d_memory, size_t len, const char *what, struct s
                     (double)len / 1e6, (double)n_free / 1e6, (double)n_all / 1e6);
 }
 
+cudaError_t cuda_clear(void *d_memory, size_t len)
+{
+    const cudaError_t error = cudaMemset(d_memory, 0, len);
+
+    return error == cudaSuccess ? cudaStreamSynchronize(cudaStreamLegacy) : error;
+}
+
 static void probe_device(struct sl_device *device, int index)
 {
     struct cudaDeviceProp properties;
@@ -340,11 +347,9 @@ static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *
     if (status != SL_OK)
         return status;
     /* More cross than were found: let them be defined. */
-    cudaError_t error = cudaMemset(hits->d_found, 0, found_len(hits->stay ? 0 : hits->cap));
+    cudaError_t error = cuda_clear(hits->d_found, found_len(hits->stay ? 0 : hits->cap));
     if (error == cudaSuccess)
-        error = cudaMemset(hits->d_ticket, 0, sizeof *hits->d_ticket);
-    if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
-        error = cudaStreamSynchronize(cudaStreamLegacy);
+        error = cuda_clear(hits->d_ticket, sizeof *hits->d_ticket);
     hits->is_clear = error == cudaSuccess && !hits->stay;
     if (error == cudaSuccess)
         error =

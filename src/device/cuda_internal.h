@@ -22,6 +22,10 @@ enum sl_status cuda_status(cudaError_t error, const char *what, struct sl_diag *
  */
 enum sl_status cuda_take(void **d_memory, size_t len, const char *what, struct sl_diag *diag);
 
+/* Sets device memory to 0 and waits until it is: the batches' streams do not wait for the one it is
+ * done on. */
+cudaError_t cuda_clear(void *d_memory, size_t len);
+
 /* Frees it, unless the device hangs. Accepts NULL. */
 void cuda_free(void *d_memory, int device);
 

@@ -167,9 +167,8 @@ static enum sl_status open_places(struct cuda_order *order, const struct sl_limi
 
     for (int i = 0; i < 2 && status == SL_OK; i++) {
         status = cuda_take((void **)&order->d_places[i], len, "the order of hits", diag);
-        if (status == SL_OK) /* whoever opens waits for it */
-            status =
-                cuda_status(cudaMemset(order->d_places[i], 0, len), "clearing GPU memory", diag);
+        if (status == SL_OK)
+            status = cuda_status(cuda_clear(order->d_places[i], len), "clearing GPU memory", diag);
     }
     return status;
 }

@@ -168,12 +168,10 @@ static enum sl_status take_memory(struct names_cuda *names, struct sl_diag *diag
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context of names");
     const enum sl_status status =
         cuda_take((void **)&names->d_report, len, "counts of names", diag);
-    if (status != SL_OK)
-        return status;
-    cudaError_t error = cudaMemset(names->d_report, 0, report_len(0));
-    if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
-        error = cudaStreamSynchronize(cudaStreamLegacy);
-    return cuda_status(error, "preparing for names", diag);
+
+    return status != SL_OK ? status
+                           : cuda_status(cuda_clear(names->d_report, report_len(0)),
+                                         "preparing for names", diag);
 }
 
 static enum sl_status names_cuda_open(void **context, const void *table,

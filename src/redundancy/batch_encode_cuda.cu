@@ -188,9 +188,8 @@ static enum sl_status take_zeroed(void **d_memory, size_t len, const char *what,
 {
     const enum sl_status status = cuda_take(d_memory, len, what, diag);
 
-    return status != SL_OK
-               ? status
-               : cuda_status(cudaMemset(*d_memory, 0, len), "clearing GPU memory", diag);
+    return status != SL_OK ? status
+                           : cuda_status(cuda_clear(*d_memory, len), "clearing GPU memory", diag);
 }
 
 static enum sl_status open_log(struct cuda_encoder *encoder, struct sl_diag *diag)
@@ -260,10 +259,7 @@ static enum sl_status open_all(struct cuda_encoder *encoder, struct encode_job *
         status = open_log(encoder, diag);
     for (uint32_t i = 0; i < SL_BATCH_ENCODER_IN_FLIGHT && status == SL_OK; i++)
         status = open_slot(encoder, &encoder->slots[i], &jobs[i], diag);
-    /* The batches' streams do not wait for the one that memory was cleared on. */
-    return status != SL_OK
-               ? status
-               : cuda_status(cudaStreamSynchronize(cudaStreamLegacy), "clearing memory", diag);
+    return status;
 }
 
 static enum sl_status cuda_open(void **machine, const struct encode_sizes *sizes,

@@ -409,10 +409,8 @@ static enum sl_status prepare(struct rabin_cuda *rabin, uint32_t window,
         cuda_take((void **)&rabin->d_tickets, sizeof *rabin->d_tickets, "tickets", diag);
     if (status != SL_OK)
         return status;
-    error = cudaMemset(rabin->d_tickets, 0, sizeof *rabin->d_tickets);
-    if (error == cudaSuccess) /* the batches' streams do not wait for the one it is on */
-        error = cudaStreamSynchronize(cudaStreamLegacy);
-    return cuda_status(error, "preparing rabin", diag);
+    return cuda_status(cuda_clear(rabin->d_tickets, sizeof *rabin->d_tickets), "preparing rabin",
+                       diag);
 }
 
 static enum sl_status rabin_cuda_open(void **context, const void *table,
