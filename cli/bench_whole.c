@@ -513,15 +513,20 @@ static bool run_on_gpu(const struct bench_whole *whole, const struct bench_toget
     return run_half(whole, together, 0, 0, result.rate.median, of);
 }
 
+/* All engines, or the one there is. */
 static bool run_resident(const struct bench_whole *whole, const struct bench_together *together,
                          const char *how)
 {
     struct bench_together_result result = {0};
-    char of[96];
+    char what[48], of[96];
 
     if (!bench_run_resident(whole->bench, together, &result.rate))
         return false;
-    snprintf(of, sizeof of, "%u engines, on the GPU%s", together->n_engines, how);
+    if (together->n_engines == 1)
+        snprintf(what, sizeof what, "%s", together->engines[0].name);
+    else
+        snprintf(what, sizeof what, "%u engines", together->n_engines);
+    snprintf(of, sizeof of, "%s, on the GPU%s", what, how);
     const struct bench_row row = {.what = "all",
                                   .variant = of,
                                   .data = together->data->text,
@@ -535,6 +540,21 @@ static bool run_resident(const struct bench_whole *whole, const struct bench_tog
     return true;
 }
 
+/* All engines together, and each of them alone. */
+static bool run_resident_engines(const struct bench_whole *whole,
+                                 const struct bench_together *together, const char *how)
+{
+    struct bench_together one = *together;
+    bool good = run_resident(whole, together, how);
+
+    one.n_engines = 1;
+    for (unsigned e = 0; e < together->n_engines && together->n_engines > 1 && good; e++) {
+        one.engines = &together->engines[e];
+        good = run_resident(whole, &one, how);
+    }
+    return good;
+}
+
 /* In batches as they cross, and in larger ones. */
 static bool run_residents(const struct bench_whole *whole, const struct bench_together *crossing)
 {
@@ -542,9 +562,9 @@ static bool run_residents(const struct bench_whole *whole, const struct bench_to
     struct bench_together together = *crossing;
 
     together.data = &large;
-    const bool good = run_resident(whole, crossing, "") &&
+    const bool good = run_resident_engines(whole, crossing, "") &&
                       bench_rebatch(&large, &whole->packets, RESIDENT_BATCH, false) &&
-                      run_resident(whole, &together, ", 64 MiB");
+                      run_resident_engines(whole, &together, ", 64 MiB");
     bench_unload(&large);
     return good;
 }
