@@ -77,8 +77,9 @@ struct sl_backend {
     bool (*usable)(char why[SL_WHY_LEN]);
 
     /* Makes a context over a table, which must outlive it. SL_EINVAL: the table is another
-     * engine's. SL_EUNSUPPORTED: it was built for another kind of device, diag says so. SL_ENOMEM:
-     * on a GPU, diag says what is needed and what there is. SL_EDEVICE. */
+     * engine's. SL_EUNSUPPORTED: it was built for another kind of device, or its hits cannot stay
+     * on the GPU; diag says so. SL_ENOMEM: on a GPU, diag says what is needed and what there is.
+     * SL_EDEVICE. */
     enum sl_status (*open)(void **context, const void *table, const struct sl_limits *limits,
                            struct sl_diag *diag);
 

@@ -73,10 +73,13 @@ static bool take_memory(struct tag_cuda *tag, const struct sl_limits *limits)
 static enum sl_status tag_open(void **context, const void *table, const struct sl_limits *limits,
                                struct sl_diag *diag)
 {
-    struct tag_cuda *tag = (struct tag_cuda *)calloc(1, sizeof *tag);
     struct sl_limits for_candidates = *limits;
     void *cuda = NULL;
 
+    if (limits->device_hits != NULL)
+        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
+                        "hits of tag cannot stay on the GPU: the CPU verifies them");
+    struct tag_cuda *tag = (struct tag_cuda *)calloc(1, sizeof *tag);
     if (tag == NULL || !take_memory(tag, limits)) {
         tag_close(tag);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for candidates");
