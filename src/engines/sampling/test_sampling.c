@@ -815,6 +815,14 @@ static void test_bad_polynomials_are_refused(void **state)
 
 /* ---- real captures --------------------------------------------------------------------------- */
 
+static void scan_pieces(const struct sl_sampling_config *config, double *n_bytes, size_t *n_hits)
+{
+    check(config);
+    *n_bytes += batch->bytes_len;
+    *n_hits += found.n;
+    sl_batch_reset(batch);
+}
+
 /* Whole files, in pieces where they do not fit into the room that is left. */
 static void scan_captures(const char *folder, const struct sl_sampling_config *config,
                           double *n_bytes, size_t *n_hits)
@@ -842,14 +850,12 @@ static void scan_captures(const char *folder, const struct sl_sampling_config *c
             sl_batch_add_pieces(batch, file_bytes, len, piece_len, (uint16_t)(config->window - 1),
                                 &done);
             if (done < len || batch->bytes_len > MAX_BYTES / 2) {
-                check(config);
-                *n_bytes += batch->bytes_len;
-                *n_hits += found.n;
+                scan_pieces(config, n_bytes, n_hits);
                 n_batches++;
-                sl_batch_reset(batch);
             }
         }
     }
+    scan_pieces(config, n_bytes, n_hits);
     closedir(dir);
 }
 
