@@ -25,7 +25,8 @@ enum sl_status lane_open(struct lane *lane, const struct sl_pipeline_config *con
     lane->n_workers = n;
     lane->n_threads = n_threads;
     for (uint32_t i = 0; i < n && status == SL_OK; i++) {
-        status = worker_open(&lane->workers[i], config, &lane->device->device, diag);
+        status =
+            worker_open(&lane->workers[i], config, &lane->device->device, lane->max_hits, diag);
         lane_return(lane, &lane->workers[i]);
     }
     if (status != SL_OK)

@@ -26,6 +26,7 @@ struct lane {
     struct sl_pipeline_device *device; /* in the run's stats */
     struct worker *workers;            /* NULL where it is closed */
     uint32_t n_workers;
+    atomic_uint max_hits[SL_PIPELINE_ENGINES_MAX]; /* the workers' */
     struct worker **idle; /* that no thread has; the last is taken first: its room has grown */
     uint32_t n_idle;
     struct lane_thread *threads;

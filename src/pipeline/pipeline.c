@@ -440,7 +440,8 @@ static void give_worker_back(struct lane_thread *self)
     worker_move_times(self->worker, pipeline->stats);
     lane_return(lane, self->worker);
     self->worker = NULL;
-    pthread_cond_signal(&lane->ready);
+    if (has_work(pipeline, lane))
+        pthread_cond_signal(&lane->ready);
     pthread_mutex_unlock(&pipeline->lock);
 }
 
@@ -459,7 +460,9 @@ static bool work_on(struct lane_thread *self, struct slot *slot)
             return false;
         }
     }
-    give_worker_back(self);
+    const bool ready = worker_is_ready(self->worker);
+    if (ready)
+        give_worker_back(self);
     if (status == SL_OK && slot->batch->n_items != 0)
         status = digest(pipeline, slot, &digest_ns, &diag);
     if (status != SL_OK)
@@ -474,6 +477,10 @@ static bool work_on(struct lane_thread *self, struct slot *slot)
     if (all_is_done(pipeline))
         tell_all(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
+    if (!ready) { /* now that nobody waits for the batch */
+        worker_get_ready(self->worker);
+        give_worker_back(self);
+    }
     return true;
 }
 

@@ -38,11 +38,13 @@ static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_d
 }
 
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
-                           const struct sl_device *device, struct sl_diag *diag)
+                           const struct sl_device *device, atomic_uint *max_hits,
+                           struct sl_diag *diag)
 {
     bool uploads = false;
 
     worker->config = config;
+    worker->max_hits = max_hits;
     worker->cuda = device->kind == SL_DEVICE_CUDA;
     worker->limits.max_items = config->batch_items;
     worker->limits.max_bytes = config->batch_len + SL_BATCH_ALIGN;
@@ -97,12 +99,10 @@ void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *h
     memset(hits, 0, sizeof *hits);
 }
 
-/* Makes room for at least `need` hits; what the array held is gone. */
+/* Makes room for at least `need` hits, or better `cap`; what the array held is gone. */
 static enum sl_status grow_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
-                                size_t need, struct sl_diag *diag)
+                                size_t need, size_t cap, struct sl_diag *diag)
 {
-    const size_t cap = need + need / 2;
-
     if (hits->cap >= need)
         return SL_OK;
     worker_free_hits(config, hits);
@@ -136,28 +136,97 @@ static enum sl_status engine_failed(const struct worker *worker, uint32_t e, con
                     worker->config->engines[e].engine->name, doing, why_failed(worker, status));
 }
 
-/* After an overflow: makes array and context ready for what was found. */
+static enum sl_status open_context(struct worker *worker, uint32_t e, uint32_t max_hits,
+                                   void **context, struct sl_diag *diag)
+{
+    const struct worker_engine *engine = &worker->engines[e];
+
+    worker->limits.max_hits = max_hits;
+    return engine->backend->open(context, engine->table, &worker->limits, diag);
+}
+
+/* Tells the device's other workers what a batch needed. */
+static void expect_burst(struct worker *worker, uint32_t e)
+{
+    const uint32_t wanted = worker->engines[e].max_hits;
+    uint32_t known = atomic_load(&worker->max_hits[e]);
+
+    while (known < wanted && !atomic_compare_exchange_weak(&worker->max_hits[e], &known, wanted))
+        ;
+}
+
+/* An array that holds what a batch before needed. Where there is no memory for that, or another
+ * context, what there is serves on. */
+static void ready_array(const struct worker *worker, uint32_t e, struct sl_hits *hits)
+{
+    const uint32_t wanted = atomic_load(&worker->max_hits[e]);
+    struct sl_hits array = {0};
+
+    if (hits->cap < wanted && take_room(worker->config, &array, wanted)) {
+        worker_free_hits(worker->config, hits);
+        *hits = array;
+    }
+}
+
+/* How many hits a context is to be made ready for; 0: it is, or there was no memory for that. */
+static uint32_t room_to_make(const struct worker *worker, uint32_t e)
+{
+    const struct worker_engine *engine = &worker->engines[e];
+    const uint32_t wanted = atomic_load(&worker->max_hits[e]);
+
+    return wanted > engine->max_hits && wanted != engine->refused ? wanted : 0;
+}
+
+bool worker_is_ready(const struct worker *worker)
+{
+    for (uint32_t e = 0; e < worker->config->n_engines; e++)
+        if (room_to_make(worker, e) != 0)
+            return false;
+    return true;
+}
+
+void worker_get_ready(struct worker *worker)
+{
+    for (uint32_t e = 0; e < worker->config->n_engines; e++) {
+        struct worker_engine *engine = &worker->engines[e];
+        const uint32_t room = room_to_make(worker, e);
+        void *context = NULL;
+
+        if (room == 0)
+            continue;
+        if (open_context(worker, e, room, &context, NULL) != SL_OK) {
+            engine->refused = room;
+            continue;
+        }
+        engine->backend->close(engine->context);
+        engine->context = context;
+        engine->max_hits = room;
+    }
+}
+
+/* After an overflow: makes array and context ready for what was found, and for half as much again.
+ */
 static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_hits *hits,
                                   struct sl_diag *diag)
 {
     struct worker_engine *engine = &worker->engines[e];
-    const enum sl_status status = grow_hits(worker->config, hits, hits->n, diag);
+    const size_t need = hits->n, cap = need + need / 2;
+    enum sl_status status = grow_hits(worker->config, hits, need, cap, diag);
 
-    if (status != SL_OK || hits->cap <= engine->max_hits)
+    if (status != SL_OK || need <= engine->max_hits)
         return gpu_status(worker, status);
-    if (hits->cap > UINT32_MAX)
+    if (cap > UINT32_MAX)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "%zu hits in one batch are beyond a context",
-                        hits->cap);
+                        cap);
     engine->backend->close(engine->context);
     engine->context = NULL;
-    engine->max_hits = (uint32_t)hits->cap;
-    worker->limits.max_hits = engine->max_hits;
-
-    const enum sl_status opened =
-        engine->backend->open(&engine->context, engine->table, &worker->limits, diag);
-    if (opened != SL_OK && worker->cuda && device_is_hung(worker->limits.device))
-        return engine_failed(worker, e, "to make room for", opened, diag);
-    return gpu_status(worker, opened);
+    engine->max_hits = (uint32_t)cap;
+    status = open_context(worker, e, engine->max_hits, &engine->context, diag);
+    if (status != SL_OK && worker->cuda && device_is_hung(worker->limits.device))
+        return engine_failed(worker, e, "to make room for", status, diag);
+    if (status == SL_OK)
+        expect_burst(worker, e);
+    return gpu_status(worker, status);
 }
 
 static enum sl_status submit(struct worker *worker, uint32_t e, const struct sl_batch *batch,
@@ -230,6 +299,8 @@ enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, s
     const struct sl_batch *seen[SL_PIPELINE_ENGINES_MAX];
     enum sl_status status = SL_OK;
 
+    for (uint32_t e = 0; e < n_engines; e++)
+        ready_array(worker, e, &hits[e]);
     if (worker->stage != NULL)
         status = upload(worker, batch, views, diag);
     for (uint32_t e = 0; e < n_engines; e++)

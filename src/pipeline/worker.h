@@ -3,6 +3,8 @@
 #ifndef PIPELINE_WORKER_H
 #define PIPELINE_WORKER_H
 
+#include <stdatomic.h>
+
 #include "batch/hits_sort.h"
 #include "sluice/pipeline.h"
 
@@ -11,11 +13,14 @@ struct worker_engine {
     const void *table;
     void *context;
     uint32_t max_hits; /* what the context is ready for */
+    uint32_t refused;  /* what there was no memory for, before it was needed */
     uint64_t busy_ns;
 };
 
 struct worker {
     const struct sl_pipeline_config *config;
+    atomic_uint *max_hits; /* of each engine, that a batch of the device's needs; its workers share
+                              it, so that a burst makes each of them ready for the next one */
     bool cuda;
     struct hits_scratch scratch; /* for sorting */
     struct sl_limits limits;
@@ -24,8 +29,10 @@ struct worker {
     uint64_t busy_ns;
 };
 
+/* max_hits: one for each engine, 0 at first; it must outlive the worker. */
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
-                           const struct sl_device *device, struct sl_diag *diag);
+                           const struct sl_device *device, atomic_uint *max_hits,
+                           struct sl_diag *diag);
 
 /* Runs every engine over a host batch: one upload on a GPU, then all engines side by side, those
  * that have no backend for GPUs meanwhile over the host batch. The arrays in hits, one for each
@@ -34,6 +41,11 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
  * and hits may be given to another. */
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
                           struct sl_diag *diag);
+
+/* Whether its contexts have room for what some batch of the device needed; makes them, where there
+ * is memory for that. It takes milliseconds: for between batches. */
+bool worker_is_ready(const struct worker *worker);
+void worker_get_ready(struct worker *worker);
 
 /* Adds to the stats what the worker has measured since the last time. */
 void worker_move_times(struct worker *worker, struct sl_pipeline_stats *stats);
