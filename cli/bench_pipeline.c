@@ -20,6 +20,7 @@ enum {
     RUN_NS = 400000000,
     REPEATS_MAX = 10000,
     STAYING = 20, /* batches a GPU, at least, where they stay: its workers are never without */
+    WARM_UPS = 3, /* of each slot: one tells what hits need, with the next all get ready for it */
     SETTLE_NS = 50000000, /* what filling batches at first leaves behind is over */
     WARM_UP_STEP_NS = 1000000,
     WARM_UP_STEPS = 10000 /* at most: a run that fails never ends it */
@@ -48,9 +49,10 @@ struct passing {
     struct noted *noted;
     double rate;
     size_t n_repeats, n_batches; /* of a run */
-    size_t n_before;             /* of these, batches before the first that counts */
+    size_t n_slots;              /* for batches in flight; 0: not known */
+    size_t n_before;             /* of a run's batches, those before the first that counts */
     struct moment *moments;
-    size_t next, n_flying;
+    size_t next;
     atomic_size_t n_drained;
     uint64_t begin;
     double *latencies; /* microseconds, of all counted runs */
@@ -277,7 +279,7 @@ static double pass(struct passing *passing)
     config.batch_len = data->owned[0]->bytes_cap;
     config.batch_items = data->owned[0]->max_items;
     config.n_workers = passing->cores;
-    config.n_batches = passing->together->stays ? (uint32_t)passing->n_before : 0;
+    config.n_batches = passing->together->stays ? (uint32_t)passing->n_slots : 0;
     config.n_engines = passing->together->n_engines;
     for (unsigned e = 0; e < config.n_engines; e++) {
         config.engines[e].engine = &passing->noted[e].engine;
@@ -291,7 +293,7 @@ static double pass(struct passing *passing)
     passing->n_drained = 0;
     memset(passing->hits, 0, sizeof passing->hits);
     const enum sl_status status = sl_pipeline_run(&config, &stats, &diag);
-    passing->n_flying = stats.n_batches;
+    passing->n_slots = stats.n_batches;
     if (bound)
         (void)sched_setaffinity(0, sizeof allowed, &allowed);
     if (status != SL_OK)
@@ -372,9 +374,9 @@ static bool set_repeats(struct passing *passing, size_t n_repeats)
     const struct bench_together *together = passing->together;
     const size_t n_data = together->data->n_batches;
 
-    passing->n_before = together->stays
-                            ? (STAYING * together->n_devices + n_data - 1) / n_data * n_data
-                            : passing->n_flying;
+    if (together->stays)
+        passing->n_slots = (STAYING * together->n_devices + n_data - 1) / n_data * n_data;
+    passing->n_before = WARM_UPS * passing->n_slots;
     n_repeats += (passing->n_before + n_data - 1) / n_data;
     passing->n_repeats = n_repeats < REPEATS_MAX ? n_repeats : REPEATS_MAX;
     passing->n_batches = passing->n_repeats * passing->together->data->n_batches;
