@@ -10,6 +10,12 @@
 struct pipeline;
 struct lane;
 
+/* Some thread that waits stays awake, and looks whether there are news. */
+struct watch {
+    atomic_uint news; /* how often there were; the rest is guarded by the pipeline's lock */
+    bool on;
+};
+
 struct lane_thread {
     struct pipeline *pipeline;
     struct lane *lane;
@@ -33,7 +39,8 @@ struct lane {
     uint32_t n_threads;
     uint32_t n_started;   /* of them */
     uint32_t n_running;   /* that have not left */
-    uint32_t n_waiting;   /* for a batch */
+    uint32_t n_waiting;   /* for a batch, */
+    struct watch watch;   /* of those that wait */
     pthread_cond_t ready; /* for whom there may be one */
 };
 

@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -24,7 +26,7 @@
 #include "pipeline/lane.h"
 #include "pipeline/monitor.h"
 
-enum { TIMER_SLACK_NS = 1000 };
+enum { TIMER_SLACK_NS = 1000, AWAKE_NS = 200000 };
 
 /* Of four cores: what is drained in order waits for a thread that another has taken the core of. */
 enum { LOADERS_OF_4 = 3 };
@@ -51,6 +53,7 @@ struct pipeline {
      * passes six hands, and there are some for each core. Workers wait on their lane, or, where
      * they load and it is not their turn to order, on their slot. */
     pthread_cond_t freed, has_filled, has_done;
+    struct watch done_watch; /* of who waits for has_done */
     uint64_t filled, loading, ordered, taken, drained;
     uint32_t n_done; /* batches whose work is done and that are not drained */
     uint32_t n_redo; /* batches whose work is to be done again and that nobody has taken */
@@ -95,20 +98,51 @@ static void fail(struct pipeline *pipeline, enum sl_status status, const struct 
 
 static void tell_all(struct pipeline *pipeline)
 {
+    atomic_fetch_add(&pipeline->done_watch.news, 1);
     pthread_cond_broadcast(&pipeline->freed);
     pthread_cond_broadcast(&pipeline->has_filled);
     pthread_cond_broadcast(&pipeline->has_done);
-    for (uint32_t i = 0; i < pipeline->n_lanes; i++)
+    for (uint32_t i = 0; i < pipeline->n_lanes; i++) {
+        atomic_fetch_add(&pipeline->lanes[i].watch.news, 1);
         pthread_cond_broadcast(&pipeline->lanes[i].ready);
+    }
     for (uint32_t i = 0; i < pipeline->n_slots; i++)
         pthread_cond_broadcast(&pipeline->slots[i].turn);
+}
+
+/* Who watches need not be woken, and sees to it that others are where there is more. */
+static void tell(pthread_cond_t *waiting, struct watch *watch)
+{
+    atomic_fetch_add(&watch->news, 1);
+    if (!watch->on)
+        pthread_cond_signal(waiting);
 }
 
 /* There is a batch more for the engines. One worker of each lane looks: who comes first has it. */
 static void tell_workers(struct pipeline *pipeline)
 {
     for (uint32_t i = 0; i < pipeline->n_lanes; i++)
-        pthread_cond_signal(&pipeline->lanes[i].ready);
+        tell(&pipeline->lanes[i].ready, &pipeline->lanes[i].watch);
+}
+
+/* Waits to be told something, with the lock held, which is let go meanwhile. A thread that sleeps
+ * is woken in 50 us, and at times in 500, while a GPU is done with a batch in 200: so until then
+ * one of those that wait stays awake, and leaves its core to others that have work. */
+static void wait_until_told(struct pipeline *pipeline, pthread_cond_t *waiting, struct watch *watch,
+                            uint64_t awake_until)
+{
+    if (watch->on || clock_ns() >= awake_until) {
+        pthread_cond_wait(waiting, &pipeline->lock);
+        return;
+    }
+    const unsigned seen = atomic_load(&watch->news);
+
+    watch->on = true;
+    pthread_mutex_unlock(&pipeline->lock);
+    while (atomic_load(&watch->news) == seen && clock_ns() < awake_until)
+        sched_yield();
+    pthread_mutex_lock(&pipeline->lock);
+    watch->on = false;
 }
 
 /* ---- fill ------------------------------------------------------------------------------------ */
@@ -351,6 +385,17 @@ static void apply(struct pipeline *pipeline, struct slot *slot)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
+/* With the lock held. */
+static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
+{
+    const uint64_t awake_until = lane_is_cuda(lane) ? clock_ns() + AWAKE_NS : 0;
+
+    lane->n_waiting++;
+    while (!is_over(pipeline, lane) && !has_work(pipeline, lane))
+        wait_until_told(pipeline, &lane->ready, &lane->watch, awake_until);
+    lane->n_waiting--;
+}
+
 /* The next batch for the engines, and a worker for it. NULL: there will be none. */
 static struct slot *take_work(struct lane_thread *self)
 {
@@ -362,16 +407,15 @@ static struct slot *take_work(struct lane_thread *self)
     bool fresh = false;
 
     pthread_mutex_lock(&pipeline->lock);
-    lane->n_waiting++;
-    while (!is_over(pipeline, lane) && !has_work(pipeline, lane))
-        pthread_cond_wait(&lane->ready, &pipeline->lock);
-    lane->n_waiting--;
+    wait_for_work(pipeline, lane);
     if (!is_over(pipeline, lane)) {
         self->worker = lane_take(lane);
         fresh = pipeline->n_redo == 0;
         if (fresh)
             sequence = pipeline->taken++;
         slot = fresh ? slot_of(pipeline, sequence) : take_redo(pipeline);
+        if (has_work(pipeline, lane)) /* who watched may have been told twice */
+            pthread_cond_signal(&lane->ready);
     }
     pthread_mutex_unlock(&pipeline->lock);
     if (fresh && loads && !load(pipeline, sequence))
@@ -441,7 +485,7 @@ static void give_worker_back(struct lane_thread *self)
     lane_return(lane, self->worker);
     self->worker = NULL;
     if (has_work(pipeline, lane))
-        pthread_cond_signal(&lane->ready);
+        tell(&lane->ready, &lane->watch);
     pthread_mutex_unlock(&pipeline->lock);
 }
 
@@ -473,7 +517,7 @@ static bool work_on(struct lane_thread *self, struct slot *slot)
     slot->done = true;
     pipeline->n_done++;
     if (slot == slot_of(pipeline, pipeline->drained))
-        pthread_cond_signal(&pipeline->has_done);
+        tell(&pipeline->has_done, &pipeline->done_watch);
     if (all_is_done(pipeline))
         tell_all(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
@@ -582,11 +626,12 @@ static void leave(struct pipeline *pipeline, struct lane *lane)
 static struct slot *wait_for_done(struct pipeline *pipeline)
 {
     struct slot *slot = slot_of(pipeline, pipeline->drained);
+    const uint64_t awake_until = pipeline->cuda ? clock_ns() + AWAKE_NS : 0;
 
     pthread_mutex_lock(&pipeline->lock);
     while (!pipeline->failed && !(pipeline->drained < pipeline->filled && slot->done) &&
            !(pipeline->ended && pipeline->drained == pipeline->filled))
-        pthread_cond_wait(&pipeline->has_done, &pipeline->lock);
+        wait_until_told(pipeline, &pipeline->has_done, &pipeline->done_watch, awake_until);
     if (pipeline->failed || pipeline->drained == pipeline->filled)
         slot = NULL;
     pipeline->draining = slot != NULL;
