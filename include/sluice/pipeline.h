@@ -45,7 +45,9 @@ struct sl_pipeline_config {
     uint32_t n_batches;   /* in flight; 0: one for each thread, two for workers that load, and
                              three */
     uint32_t n_workers;   /* threads that run engines, of each device; 0: the machine's cores for
-                             the CPU, half as many for a GPU, 12 at most */
+                             the CPU, half as many for a GPU, 12 at most. A GPU has six batches at
+                             once at most, and one thread of each that waits stays awake for 200 us
+                             before it sleeps, as the one that drains does */
     uint32_t n_loaders;   /* threads that prepare and order batches; 0: three for four of the
                              machine's cores where there is a GPU, on the CPU alone none: the workers
                              do */
