@@ -437,6 +437,16 @@ static void default_counts(struct bench *bench, bool named)
     memcpy(bench->counts, named ? sets : whole, bench->n_counts * sizeof *bench->counts);
 }
 
+/* Words that are no UTF-8 cannot be said in JSON. */
+static void note_command(const struct bench *bench)
+{
+    json_t *words = json_array();
+
+    for (char *const *word = bench->words; *word != NULL; word++)
+        json_array_append_new(words, json_string(*word));
+    json_object_set_new(bench->results, "command", words);
+}
+
 /* On a machine that others use too, rates are what was left. */
 static void note_others(const struct bench *bench, double percent)
 {
@@ -484,6 +494,7 @@ static bool measure(struct bench *bench, const bool *selected)
         !bench_generate(bench))
         return false;
     bench->results = bench_results_new(bench_machine(bench));
+    note_command(bench);
     if (bench->n_counts == 0)
         default_counts(bench, any && !selected[TOGETHER]);
     const struct bench_load begin = bench_load_now();
@@ -547,7 +558,8 @@ static bool take_memory(struct bench *bench, int argc)
 
 int command_bench(int argc, char **argv)
 {
-    struct bench bench = {.device_name = "auto",
+    struct bench bench = {.words = argv,
+                          .device_name = "auto",
                           .runs = 11,
                           .entries = {1000000},
                           .n_entries = 1,

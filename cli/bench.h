@@ -18,7 +18,8 @@ enum { BENCH_COUNTS_MAX = 16, BENCH_RUNS_MAX = 101, BENCH_CORES_MAX = 16, BENCH_
 struct json_t;
 
 struct bench {
-    unsigned given;     /* which options the command line has; bench.c */
+    char *const *words; /* of the command line, NULL behind them */
+    unsigned given;     /* which options it has; bench.c */
     const char **paths; /* captures; the generated one where neither they nor files were named */
     size_t n_paths;
     const char **file_paths; /* files to scan instead of captures */

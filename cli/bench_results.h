@@ -25,8 +25,8 @@ static inline double bench_number_of(const json_t *object, const char *name)
 }
 
 /* {"format": "sluice bench", "version": 1, "machine": {...}, "rows": [...], "timelines": [...],
- * "others_percent": ...}; a
- * row is what --json prints of it, a machine what bench_machine.c says. `machine` is taken over. */
+ * "command": [...], "others_percent": ...}; a row is what --json prints of it, a machine what
+ * bench_machine.c says, the command is in words. `machine` is taken over. */
 json_t *bench_results_new(json_t *machine);
 
 /* Reads a file that bench_results_save wrote. NULL: said, with what is wrong and where. */
