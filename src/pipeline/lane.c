@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "pipeline/lane.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,7 @@ uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl
 
 static void name_backends(struct sl_pipeline_stats *stats, const struct worker *worker)
 {
+    assert(worker != NULL); /* the lane is open */
     for (uint32_t e = 0; e < worker->config->n_engines; e++)
         stats->backend[e] = worker->engines[e].backend->name;
 }
