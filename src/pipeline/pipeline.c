@@ -504,7 +504,8 @@ static bool work_on(struct lane_thread *self, struct slot *slot)
             return false;
         }
     }
-    const bool ready = worker_is_ready(self->worker);
+    /* After a failure the worker may lack a context: nobody takes it before all leave. */
+    const bool ready = status == SL_OK && worker_is_ready(self->worker);
     if (ready)
         give_worker_back(self);
     if (status == SL_OK && slot->batch->n_items != 0)
@@ -522,7 +523,8 @@ static bool work_on(struct lane_thread *self, struct slot *slot)
         tell_all(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
     if (!ready) { /* now that nobody waits for the batch */
-        worker_get_ready(self->worker);
+        if (status == SL_OK)
+            worker_get_ready(self->worker);
         give_worker_back(self);
     }
     return true;

@@ -650,6 +650,26 @@ static void test_tables_that_the_cpu_cannot_use_end_the_run(void **state)
     assert_int_equal(simulated_n_open(), 0);
 }
 
+/* It has no context any more for the engine that found no room. */
+static void test_a_worker_that_failed_is_taken_by_nobody(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 150; round++) {
+        struct run run = {.n_items = 400, .burst = 20 + round % 100, .items_a_batch = 1};
+        struct sl_pipeline_config config;
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag = {0};
+
+        simulated_reset(0, 0);
+        configure(&config, &run, 0);
+        config.n_workers = 16;
+        config.batch_len = 1u << 17;
+        atomic_store(&tables[0].opens_left, (int)config.n_workers);
+        assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_EUNSUPPORTED);
+        assert_true(run.drained < run.burst);
+    }
+}
+
 /* ---- looking and measuring ------------------------------------------------------------------- */
 
 struct watcher {
@@ -747,6 +767,7 @@ int main(void)
         cmocka_unit_test(test_a_failure_on_the_last_batch_is_made_good),
         cmocka_unit_test(test_a_wrong_call_ends_the_run),
         cmocka_unit_test(test_tables_that_the_cpu_cannot_use_end_the_run),
+        cmocka_unit_test(test_a_worker_that_failed_is_taken_by_nobody),
         cmocka_unit_test(test_no_batch_is_lost_from_sight),
         cmocka_unit_test(test_latency_is_from_arrival_to_the_end_of_drain),
     };
