@@ -67,6 +67,46 @@ static void stay_a_while(void)
     atomic_fetch_sub(&crowd.n, 1);
 }
 
+/* Waits till *n is at least `least`. Once that was in vain nobody waits any more. */
+static atomic_bool in_vain;
+
+static void await(atomic_uint *n, unsigned least)
+{
+    for (int ms = 0; atomic_load(n) < least && !atomic_load(&in_vain); ms++) {
+        if (ms == 10000)
+            atomic_store(&in_vain, true);
+        usleep(1000);
+    }
+}
+
+/* Where batches are to be worked on two by two, each waits for the other. */
+static struct {
+    atomic_bool awaited;
+    atomic_uint there[4000];
+} pairs;
+
+static void meet_the_other(const struct sl_batch *batch)
+{
+    const uint64_t which = batch->origin[0].position;
+
+    atomic_store(&pairs.there[which], 1);
+    await(&pairs.there[which ^ 1], 1);
+}
+
+/* Batches of the CPU, for which GPUs wait where they are to be held up. */
+static struct {
+    atomic_bool awaited;
+    atomic_uint n;
+} cpu_work;
+
+static void hold_gpus_up(void)
+{
+    if (!simulated_is_device())
+        atomic_fetch_add(&cpu_work.n, 1);
+    else if (atomic_load(&cpu_work.awaited))
+        await(&cpu_work.n, 1);
+}
+
 static enum sl_status scan(struct cpu_context *cpu, const struct sl_batch *batch,
                            struct sl_hits *hits)
 {
@@ -74,6 +114,9 @@ static enum sl_status scan(struct cpu_context *cpu, const struct sl_batch *batch
     meet(batch);
     if (atomic_load(&crowd.watched))
         stay_a_while();
+    if (atomic_load(&pairs.awaited))
+        meet_the_other(batch);
+    hold_gpus_up();
     for (uint32_t i = batch->n_items; i-- > 0;) /* backwards: the pipeline must sort */
         for (uint32_t at = 0; at < batch->payload[i].len; at++)
             if (batch->bytes[batch->payload[i].offset + at] == 'x')
@@ -331,6 +374,123 @@ static void test_threads_share_a_device_s_workers(void **state)
     assert_int_equal(stats.n_workers, config.n_workers);
     assert_true(crowd.most > 1);
     assert_true(crowd.most <= LANE_GPU_WORKERS_MAX);
+}
+
+static void run_in_pairs(struct run *run)
+{
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+
+    simulated_reset(1, 0);
+    configure(&config, run, 1);
+    config.n_batches = 2;
+    config.batch_len = 1u << 17;
+    memset(pairs.there, 0, sizeof pairs.there);
+    atomic_store(&pairs.awaited, true);
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+    atomic_store(&pairs.awaited, false);
+    check_complete(run, &stats);
+    assert_false(atomic_load(&in_vain));
+}
+
+/* Of two that wait one is awake, and told of either batch. */
+static void test_who_is_told_twice_tells_another(void **state)
+{
+    struct run run = {.n_items = sizeof pairs.there / sizeof *pairs.there, .items_a_batch = 1};
+
+    (void)state;
+    run_in_pairs(&run);
+}
+
+/* Both have batches, and one of them the burst. */
+static void test_a_burst_makes_workers_ready_between_batches(void **state)
+{
+    struct run run = {.n_items = 100, .items_a_batch = 1, .burst = 1};
+
+    (void)state;
+    run_in_pairs(&run);
+    assert_int_equal(simulated_calls(0, SIMULATED_OPEN), 2 * 2 * N_WORKERS);
+}
+
+/* All threads have hits at once, though half as many workers find them. */
+static atomic_uint n_digesting;
+
+static enum sl_status digest_together(void *user, const struct sl_batch *batch,
+                                      const struct sl_hits *hits, struct sl_diag *diag)
+{
+    (void)user;
+    (void)batch;
+    (void)hits;
+    (void)diag;
+    atomic_fetch_add(&n_digesting, 1);
+    await(&n_digesting, 2 * LANE_GPU_WORKERS_MAX);
+    return SL_OK;
+}
+
+static void test_who_digests_keeps_no_worker(void **state)
+{
+    struct run run = {.n_items = 2 * LANE_GPU_WORKERS_MAX, .items_a_batch = 1};
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+
+    (void)state;
+    simulated_reset(1, 0);
+    configure(&config, &run, 1);
+    config.n_workers = 2 * LANE_GPU_WORKERS_MAX;
+    config.n_batches = 2 * LANE_GPU_WORKERS_MAX;
+    config.digest = digest_together;
+    atomic_store(&crowd.watched, true); /* all batches are there before the first is done */
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+    atomic_store(&crowd.watched, false);
+    check_complete(&run, &stats);
+    assert_false(atomic_load(&in_vain));
+}
+
+static enum sl_status digest_after_the_cpu(void *user, const struct sl_batch *batch,
+                                           const struct sl_hits *hits, struct sl_diag *diag)
+{
+    (void)user;
+    (void)batch;
+    (void)hits;
+    (void)diag;
+    await(&cpu_work.n, 1);
+    return SL_OK;
+}
+
+/* Twice as many batches as the GPU can have at once, or has threads. These are held up when they
+ * digest, or the GPU is. */
+static void check_held_up(uint32_t n_workers, uint32_t n_batches, bool digests)
+{
+    struct run run = {.n_items = n_batches, .items_a_batch = 1};
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+
+    simulated_reset(1, 0);
+    configure(&config, &run, 1);
+    config.devices[1].kind = SL_DEVICE_CPU;
+    config.n_devices = 2;
+    config.n_workers = n_workers;
+    config.n_batches = n_batches;
+    config.digest = digests ? digest_after_the_cpu : NULL;
+    atomic_store(&cpu_work.n, 0);
+    atomic_store(&cpu_work.awaited, !digests);
+    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+    atomic_store(&cpu_work.awaited, false);
+    check_complete(&run, &stats);
+    assert_false(atomic_load(&in_vain));
+}
+
+/* Be it that they lack workers, or threads. */
+static void test_the_cpu_takes_what_gpus_cannot(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        check_held_up(2 * LANE_GPU_WORKERS_MAX, 2 * LANE_GPU_WORKERS_MAX, false);
+        check_held_up(2, 4, true);
+    }
 }
 
 static void test_bursts_make_room_on_the_device(void **state)
@@ -757,6 +917,10 @@ int main(void)
         cmocka_unit_test(test_results_do_not_depend_on_devices_sizes_and_flight),
         cmocka_unit_test(test_free_devices_take_the_batches),
         cmocka_unit_test(test_threads_share_a_device_s_workers),
+        cmocka_unit_test(test_who_is_told_twice_tells_another),
+        cmocka_unit_test(test_a_burst_makes_workers_ready_between_batches),
+        cmocka_unit_test(test_who_digests_keeps_no_worker),
+        cmocka_unit_test(test_the_cpu_takes_what_gpus_cannot),
         cmocka_unit_test(test_bursts_make_room_on_the_device),
         cmocka_unit_test(test_a_burst_makes_all_workers_ready),
         cmocka_unit_test(test_lists_of_devices_are_checked),
