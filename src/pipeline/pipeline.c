@@ -521,9 +521,10 @@ static bool work_on(struct lane_thread *self, struct slot *slot)
         tell(&pipeline->has_done, &pipeline->done_watch);
     if (all_is_done(pipeline))
         tell_all(pipeline);
+    const bool over = is_over(pipeline, self->lane);
     pthread_mutex_unlock(&pipeline->lock);
     if (!ready) { /* now that nobody waits for the batch */
-        if (status == SL_OK)
+        if (!over)
             worker_get_ready(self->worker);
         give_worker_back(self);
     }
