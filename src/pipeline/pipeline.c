@@ -118,7 +118,7 @@ static void tell(pthread_cond_t *waiting, struct watch *watch)
         pthread_cond_signal(waiting);
 }
 
-/* There is a batch more for the engines. One worker of each lane looks: who comes first has it. */
+/* There is a batch more for the engines. One thread of each lane looks: who comes first has it. */
 static void tell_workers(struct pipeline *pipeline)
 {
     for (uint32_t i = 0; i < pipeline->n_lanes; i++)
@@ -338,14 +338,14 @@ static bool all_is_done(const struct pipeline *pipeline)
            (pipeline->ended && pipeline->drained + pipeline->n_done == pipeline->filled);
 }
 
-/* Whether this lane's workers have nothing more to expect. Batches of others may come back to them,
+/* Whether this lane's threads have nothing more to expect. Batches of others may come back to them,
  * so they stay until all work is done. */
 static bool is_over(const struct pipeline *pipeline, const struct lane *lane)
 {
     return lane->device->dropped || all_is_done(pipeline);
 }
 
-/* Workers of GPUs that wait for a batch, and will take it. */
+/* Threads of GPUs that wait for a batch, and will take it. */
 static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
 {
     uint32_t n = 0;
@@ -470,7 +470,7 @@ static void give_back(struct lane_thread *self, struct slot *slot, const struct 
     worker_move_times(self->worker, pipeline->stats);
     slot->redo = true;
     pipeline->n_redo++;
-    tell_all(pipeline); /* the lane's other workers, too: they are to leave */
+    tell_all(pipeline); /* the lane's other threads, too: they are to leave */
     pthread_mutex_unlock(&pipeline->lock);
 }
 
@@ -565,7 +565,7 @@ static int start_lane(struct pipeline *pipeline, struct lane *lane)
 
 /* ---- when a device fails --------------------------------------------------------------------- */
 
-/* Whether the last worker of a dropped lane leaves, and, in *last, whether there is work and nobody
+/* Whether the last thread of a dropped lane leaves, and, in *last, whether there is work and nobody
  * for it: the CPU is to take over then, and its lane is there, not open. */
 static bool leave_dropped(struct pipeline *pipeline, struct lane *lane, bool *last)
 {
