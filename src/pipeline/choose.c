@@ -174,12 +174,12 @@ static enum sl_status time_device(const struct sl_pipeline_config *config, uint3
     struct lane lane = {.device = &device};
     enum sl_status status;
 
-    rate->n_workers = lane_n_threads(config, &config->devices[which]);
-    struct trial *trials = calloc(rate->n_workers, sizeof *trials);
+    rate->n_threads = lane_n_threads(config, &config->devices[which]);
+    struct trial *trials = calloc(rate->n_threads, sizeof *trials);
     if (trials == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u workers", rate->n_workers);
-    status = lane_open(&lane, config, rate->n_workers, diag);
-    const uint32_t n = lane.n_workers;
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u workers", rate->n_threads);
+    status = lane_open(&lane, config, rate->n_threads, diag);
+    const uint32_t n = rate->n_workers = lane.n_workers;
     for (uint32_t i = 0; i < n && status == SL_OK; i++) {
         status = open_trial(&trials[i], &lane.workers[i], config, cuda);
         if (status != SL_OK)
@@ -265,6 +265,7 @@ static enum sl_status time_all(struct sl_pipeline_config *config, struct choose_
         struct choose_rate *sum = cuda ? gpus : cpu;
         sum->rate += rate.rate;
         sum->n_workers += rate.n_workers;
+        sum->n_threads += rate.n_threads;
         i++;
     }
     return SL_OK;
@@ -285,7 +286,7 @@ enum sl_status sl_pipeline_choose(struct sl_pipeline_config *config, char why[SL
     if (!choice.gpus || !choice.cpu)
         keep(config, choice.gpus ? SL_DEVICE_CUDA : SL_DEVICE_CPU);
     else if (config->n_batches == 0)
-        config->n_batches = gpus.n_workers + 2 * cpu.n_workers + 3 + choice.n_ahead;
+        config->n_batches = gpus.n_threads + 2 * cpu.n_threads + 3 + choice.n_ahead;
     snprintf(why, SL_WHY_LEN,
              "of packets made to measure it the GPU does %.3g GB/s, %u core%s %.3g: %s",
              gpus.rate / 1e9, cpu.n_workers, cpu.n_workers == 1 ? "" : "s", cpu.rate / 1e9,

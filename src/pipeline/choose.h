@@ -7,8 +7,9 @@
 
 /* What GPUs or the CPU do. */
 struct choose_rate {
-    double rate; /* bytes a second */
-    uint32_t n_workers;
+    double rate;        /* bytes a second */
+    uint32_t n_workers; /* batches that are worked on at once, */
+    uint32_t n_threads; /* by so many */
 };
 
 struct choose_choice {

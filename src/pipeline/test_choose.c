@@ -64,7 +64,8 @@ static void test_packets_are_sound(void **state)
 static void check_choice(double gpus, uint32_t gpu_workers, double cpu, uint32_t cpu_workers,
                          bool with_gpus, bool with_cpu)
 {
-    const struct choose_rate of_gpus = {gpus, gpu_workers}, of_cpu = {cpu, cpu_workers};
+    const struct choose_rate of_gpus = {.rate = gpus, .n_workers = gpu_workers};
+    const struct choose_rate of_cpu = {.rate = cpu, .n_workers = cpu_workers};
     const struct choose_choice choice = choose(&of_gpus, &of_cpu);
 
     assert_int_equal(choice.gpus, with_gpus);

@@ -385,7 +385,7 @@ static void run_in_pairs(struct run *run)
     simulated_reset(1, 0);
     configure(&config, run, 1);
     config.n_batches = 2;
-    config.batch_len = 1u << 17;
+    config.batch_len = 8u << 20;
     memset(pairs.there, 0, sizeof pairs.there);
     atomic_store(&pairs.awaited, true);
     assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
@@ -545,7 +545,7 @@ static void test_a_burst_makes_all_workers_ready(void **state)
     (void)state;
     simulated_reset(1, 0);
     configure(&config, &run, 1);
-    config.batch_len = 1u << 17;
+    config.batch_len = 8u << 20;
     for (int i = 0; i < 2; i++)
         assert_int_equal(worker_open(&workers[i], &config, &config.devices[0], max_hits, &diag),
                          SL_OK);
@@ -565,6 +565,29 @@ static void test_a_burst_makes_all_workers_ready(void **state)
     for (int i = 0; i < 2; i++)
         worker_close(&workers[i]);
     assert_int_equal(simulated_n_open(), 0);
+}
+
+/* Where nearly every byte is a hit, those who meet it make room. */
+static void test_a_burst_beyond_measure_is_for_one_worker(void **state)
+{
+    struct run run = {.n_items = 1, .burst = 1};
+    struct sl_pipeline_config config;
+    struct worker workers[2] = {0};
+    atomic_uint max_hits[SL_PIPELINE_ENGINES_MAX] = {0};
+    struct sl_diag diag = {0};
+
+    (void)state;
+    simulated_reset(1, 0);
+    configure(&config, &run, 1);
+    config.batch_len = 1u << 17;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(worker_open(&workers[i], &config, &config.devices[0], max_hits, &diag),
+                         SL_OK);
+    assert_int_equal(run_burst(&workers[0], &run), 4);
+    assert_true(worker_is_ready(&workers[1]));
+    assert_int_equal(run_burst(&workers[1], &run), 4);
+    for (int i = 0; i < 2; i++)
+        worker_close(&workers[i]);
 }
 
 static void test_lists_of_devices_are_checked(void **state)
@@ -923,6 +946,7 @@ int main(void)
         cmocka_unit_test(test_the_cpu_takes_what_gpus_cannot),
         cmocka_unit_test(test_bursts_make_room_on_the_device),
         cmocka_unit_test(test_a_burst_makes_all_workers_ready),
+        cmocka_unit_test(test_a_burst_beyond_measure_is_for_one_worker),
         cmocka_unit_test(test_lists_of_devices_are_checked),
         cmocka_unit_test(test_a_device_may_fail_at_each_step),
         cmocka_unit_test(test_a_device_that_hangs_is_dropped),

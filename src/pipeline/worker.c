@@ -145,10 +145,16 @@ static enum sl_status open_context(struct worker *worker, uint32_t e, uint32_t m
     return engine->backend->open(context, engine->table, &worker->limits, diag);
 }
 
+/* Bytes a hit at least, of what all get ready for: every batch in flight has an array, and memory
+ * for what is rarer than that, or hostile, is taken where it is needed. */
+enum { READY_BYTES_A_HIT = 32 };
+
 /* Tells the device's other workers what a batch needed. */
 static void expect_burst(struct worker *worker, uint32_t e)
 {
-    const uint32_t wanted = worker->engines[e].max_hits;
+    const uint32_t needed = worker->engines[e].max_hits;
+    const uint32_t most = worker->config->batch_len / READY_BYTES_A_HIT;
+    const uint32_t wanted = needed < most ? needed : most;
     uint32_t known = atomic_load(&worker->max_hits[e]);
 
     while (known < wanted && !atomic_compare_exchange_weak(&worker->max_hits[e], &known, wanted))
