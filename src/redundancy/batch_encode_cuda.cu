@@ -208,6 +208,8 @@ static enum sl_status open_log(struct cuda_encoder *encoder, struct sl_diag *dia
         return status;
     log.bytes = encoder->d_ring;
     log.len = sizes->ring_len;
+    /* Batches are on streams that do not wait for this copy; clearing the slots, which comes next,
+     * does. */
     return cuda_status(cudaMemcpy(encoder->d_log, &log, sizeof log, cudaMemcpyHostToDevice),
                        "beginning a log", diag);
 }
