@@ -534,60 +534,70 @@ static uint32_t run_burst(struct worker *worker, const struct run *run)
     return simulated_calls(0, SIMULATED_SUBMIT) - before;
 }
 
-static void test_a_burst_makes_all_workers_ready(void **state)
-{
-    struct run run = {.n_items = 1, .burst = 1};
+/* Two workers of a GPU, and the burst that they meet. */
+struct pair {
+    struct run run;
     struct sl_pipeline_config config;
-    struct worker workers[2] = {0};
-    atomic_uint max_hits[SL_PIPELINE_ENGINES_MAX] = {0};
+    struct worker workers[2];
+    atomic_uint max_hits[SL_PIPELINE_ENGINES_MAX];
+};
+
+static void open_pair(struct pair *pair, uint32_t batch_len)
+{
     struct sl_diag diag = {0};
 
-    (void)state;
+    memset(pair, 0, sizeof *pair);
+    pair->run = (struct run){.n_items = 1, .burst = 1};
     simulated_reset(1, 0);
-    configure(&config, &run, 1);
-    config.batch_len = 8u << 20;
+    configure(&pair->config, &pair->run, 1);
+    pair->config.batch_len = batch_len;
     for (int i = 0; i < 2; i++)
-        assert_int_equal(worker_open(&workers[i], &config, &config.devices[0], max_hits, &diag),
+        assert_int_equal(worker_open(&pair->workers[i], &pair->config, &pair->config.devices[0],
+                                     pair->max_hits, &diag),
                          SL_OK);
-    assert_int_equal(run_burst(&workers[0], &run), 4); /* each engine twice */
+}
+
+static void close_pair(struct pair *pair)
+{
+    for (int i = 0; i < 2; i++)
+        worker_close(&pair->workers[i]);
+    assert_int_equal(simulated_n_open(), 0);
+}
+
+static void test_a_burst_makes_all_workers_ready(void **state)
+{
+    struct pair pair;
+    struct worker *const workers = pair.workers;
+
+    (void)state;
+    open_pair(&pair, 8u << 20);
+    assert_int_equal(run_burst(&workers[0], &pair.run), 4); /* each engine twice */
     assert_true(worker_is_ready(&workers[0]));
     assert_false(worker_is_ready(&workers[1]));
     worker_get_ready(&workers[1]);
     assert_true(worker_is_ready(&workers[1]));
     for (int i = 0; i < 2; i++)
-        assert_int_equal(run_burst(&workers[i], &run), 2);
+        assert_int_equal(run_burst(&workers[i], &pair.run), 2);
     /* No memory for more: it serves on. */
-    atomic_store(&max_hits[0], 1000000);
+    atomic_store(&pair.max_hits[0], 1000000);
     simulated_fail(0, SIMULATED_OPEN, 1, SL_ENOMEM);
     worker_get_ready(&workers[0]);
     assert_true(worker_is_ready(&workers[0])); /* as it can be */
-    assert_int_equal(run_burst(&workers[0], &run), 2);
-    for (int i = 0; i < 2; i++)
-        worker_close(&workers[i]);
-    assert_int_equal(simulated_n_open(), 0);
+    assert_int_equal(run_burst(&workers[0], &pair.run), 2);
+    close_pair(&pair);
 }
 
 /* Where nearly every byte is a hit, those who meet it make room. */
 static void test_a_burst_beyond_measure_is_for_one_worker(void **state)
 {
-    struct run run = {.n_items = 1, .burst = 1};
-    struct sl_pipeline_config config;
-    struct worker workers[2] = {0};
-    atomic_uint max_hits[SL_PIPELINE_ENGINES_MAX] = {0};
-    struct sl_diag diag = {0};
+    struct pair pair;
 
     (void)state;
-    simulated_reset(1, 0);
-    configure(&config, &run, 1);
-    config.batch_len = 1u << 17;
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(worker_open(&workers[i], &config, &config.devices[0], max_hits, &diag),
-                         SL_OK);
-    assert_int_equal(run_burst(&workers[0], &run), 4);
-    assert_true(worker_is_ready(&workers[1]));
-    assert_int_equal(run_burst(&workers[1], &run), 4);
-    for (int i = 0; i < 2; i++)
-        worker_close(&workers[i]);
+    open_pair(&pair, 1u << 17);
+    assert_int_equal(run_burst(&pair.workers[0], &pair.run), 4);
+    assert_true(worker_is_ready(&pair.workers[1]));
+    assert_int_equal(run_burst(&pair.workers[1], &pair.run), 4);
+    close_pair(&pair);
 }
 
 static void test_lists_of_devices_are_checked(void **state)
