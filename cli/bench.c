@@ -437,13 +437,16 @@ static void default_counts(struct bench *bench, bool named)
     memcpy(bench->counts, named ? sets : whole, bench->n_counts * sizeof *bench->counts);
 }
 
-/* Words that are no UTF-8 cannot be said in JSON. */
+/* A word that is no UTF-8 cannot be said in JSON. */
 static void note_command(const struct bench *bench)
 {
     json_t *words = json_array();
 
-    for (char *const *word = bench->words; *word != NULL; word++)
-        json_array_append_new(words, json_string(*word));
+    for (char *const *word = bench->words; *word != NULL; word++) {
+        json_t *said = json_string(*word);
+
+        json_array_append_new(words, said != NULL ? said : json_string("?"));
+    }
     json_object_set_new(bench->results, "command", words);
 }
 

@@ -891,9 +891,9 @@ class Command(case.Case):
                 "min": median * (1 - spread), "q1": median * (1 - spread / 2), "q3": median * (1 + spread / 2),
                 "max": median * (1 + spread), "runs": 11, **more}
 
-    def results(self, name, rows, **machine):
+    def results(self, name, rows, command=("bench",), **machine):
         content = {"format": "sluice bench", "version": 1, "machine": {**self.MACHINE, **machine}, "rows": rows,
-                   "timelines": []}
+                   "timelines": [], "command": command}
         return self.path(name, json.dumps(content).encode())
 
     def compare(self, then, now, **machine):
@@ -997,6 +997,8 @@ class Command(case.Case):
         saved = self.path("header.json")
         options = ["header", "-r", CAPTURE, "--runs", "1", "--device", "cpu"]
         self.assertEqual(sluice("bench", *options, "--save", saved).returncode, 0)
+        with open(saved, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["command"], ["bench", *options, "--save", saved])
         result = sluice("bench", *options, "--against", saved, "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         lines = [json.loads(line) for line in result.stdout.splitlines()]
@@ -1092,7 +1094,7 @@ class Command(case.Case):
                 self.row("2 engines, 2 cores", 1.5, role="together", bench="all", cores=2, p50_us=10, p99_us=20),
                 {"bench": "x", "variant": "y", "why": "not here"}]
         saved = self.results("x.json", rows, cpu="Test(R) Xeon(R) CPU 1 @ 2 GHz", kernel="Linux", software={"zstd": "1"},
-                             others_percent=0)
+                             others_percent=0, command=["bench", "header", "--save", "S", "--runs", "3", "--plot", "P"])
         stub = self.path("stub", f"""#!/bin/sh
             [ "$2" = --save ] || exec '{os.path.abspath(SLUICE)}' "$@"
             cp '{saved}' "$3" && echo '<svg/>' >"$5"
@@ -1108,7 +1110,7 @@ class Command(case.Case):
                          ["README.md"] + [f"test-xeon-1-2-cores.{kind}" for kind in ("json", "md", "svg")])
         with open(os.path.join(folder, "test-xeon-1-2-cores.md"), encoding="utf-8") as file:
             page = file.read()
-        for words in ("# Test(R) Xeon(R)", "## Ceilings", "## Peers", "50 % of 4 (memory read)", "| 1.95 |", "10 / 20 us",
+        for words in ("# Test(R) Xeon(R)", "(`sluice bench header --runs 3`)", "## Ceilings", "## Peers", "50 % of 4 (memory read)", "| 1.95 |", "10 / 20 us",
                       "- x, y: not here", "](test-xeon-1-2-cores.svg)"):
             self.assertIn(words, page)
         with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
