@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "frame.h"
-#include "matcher.h"
+#include "redundancy/frames/frame.h"
+#include "redundancy/match/matcher.h"
 #include "sluice/dissect.h"
 
 enum {

@@ -5,7 +5,7 @@
 #define REDUNDANCY_BATCH_MATCH_CORE_H
 
 #include "batch_sample_core.h"
-#include "frame_core.h"
+#include "redundancy/frames/frame_core.h"
 
 enum { ENCODE_LOOK_BACK = 64 /* bytes of the last match that the next may always look into */ };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "encoded_file.h"
+#include "redundancy/files/encoded_file.h"
 #include "redundancy_fixture.h"
 
 /* A file's bytes. */

@@ -4,8 +4,8 @@
 #define REDUNDANCY_BATCH_FRAME_CORE_H
 
 #include "batch_job_core.h"
-#include "frame_check_core.h"
-#include "frame_core.h"
+#include "redundancy/frames/frame_check_core.h"
+#include "redundancy/frames/frame_core.h"
 
 /* A warp: copies bytes of the ring, by words where there are some. Returns the end. */
 CORE uint8_t *encode_write_bytes(uint8_t *to, const struct ring *ring, uint64_t from, uint32_t len)

@@ -8,7 +8,7 @@
 #ifndef REDUNDANCY_FRAME_CHECK_CORE_H
 #define REDUNDANCY_FRAME_CHECK_CORE_H
 
-#include "ring_core.h"
+#include "redundancy/match/ring_core.h"
 
 enum {
     CHECK_STRIPE = 64,

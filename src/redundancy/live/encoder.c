@@ -5,8 +5,8 @@
 
 #include "base/diag.h"
 #include "feedback.h"
-#include "frame.h"
-#include "matcher.h"
+#include "redundancy/frames/frame.h"
+#include "redundancy/match/matcher.h"
 
 enum { RESENDS_MAX = 256 };
 

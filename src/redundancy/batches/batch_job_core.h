@@ -10,8 +10,8 @@
 #ifndef REDUNDANCY_BATCH_JOB_CORE_H
 #define REDUNDANCY_BATCH_JOB_CORE_H
 
-#include "packet_log.h"
-#include "ring_core.h"
+#include "redundancy/match/packet_log.h"
+#include "redundancy/match/ring_core.h"
 #include "sluice/redundancy.h"
 
 enum encode_step {

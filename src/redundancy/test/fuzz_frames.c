@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
+#include "redundancy/frames/frame.h"
 #include "sluice/redundancy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

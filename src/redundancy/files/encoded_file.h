@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frame.h"
+#include "redundancy/frames/frame.h"
 #include "sluice/redundancy.h"
 
 enum {

@@ -3,8 +3,8 @@
 #ifndef REDUNDANCY_ENCODE_FILE_H
 #define REDUNDANCY_ENCODE_FILE_H
 
-#include "packet_log.h"
 #include "record_writer.h"
+#include "redundancy/match/packet_log.h"
 
 struct file_encoder {
     int in, out;

@@ -4,7 +4,7 @@
 #include <xxhash.h>
 
 #include "base/cpu.h"
-#include "packet_log.h"
+#include "redundancy/match/packet_log.h"
 
 uint64_t frame_check_scalar(const uint8_t *header, const uint8_t *packet, uint32_t len)
 {

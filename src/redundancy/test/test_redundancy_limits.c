@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Each limit that the headers and docs/frames.md state, at it and one beyond. */
-#include "batch_match_core.h"
-#include "feedback.h"
-#include "frame.h"
-#include "matcher.h"
-#include "packet_log.h"
+#include "redundancy/batches/batch_match_core.h"
+#include "redundancy/frames/frame.h"
+#include "redundancy/live/feedback.h"
+#include "redundancy/match/matcher.h"
+#include "redundancy/match/packet_log.h"
 #include "redundancy_fixture.h"
 
 enum { BLOCK = SL_REFERENCE_MIN, N_BLOCKS = SL_FRAME_MAX / BLOCK };

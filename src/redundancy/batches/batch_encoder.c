@@ -5,7 +5,7 @@
 
 #include "base/diag.h"
 #include "batch_encode.h"
-#include "matcher.h"
+#include "redundancy/match/matcher.h"
 
 enum {
     SLOTS = SL_BATCH_ENCODER_IN_FLIGHT,

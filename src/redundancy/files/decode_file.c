@@ -9,7 +9,7 @@
 
 #include "base/diag.h"
 #include "encoded_file.h"
-#include "packet_log.h"
+#include "redundancy/match/packet_log.h"
 
 struct file_decoder {
     int in, out;

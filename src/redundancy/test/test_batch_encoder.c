@@ -3,9 +3,9 @@
  *   test_batch_encoder tiled|cuda */
 #include <xxhash.h>
 
-#include "batch_encode.h"
 #include "device/device.h"
-#include "frame_check_core.h"
+#include "redundancy/batches/batch_encode.h"
+#include "redundancy/frames/frame_check_core.h"
 #include "redundancy_fixture.h"
 #include "sluice/batch_encoder.h"
 #include "sluice/capture.h"

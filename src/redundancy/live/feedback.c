@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "frame.h"
+#include "redundancy/frames/frame.h"
 
 enum {
     HEADER_LEN = 40,

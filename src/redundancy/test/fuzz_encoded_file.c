@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "encoded_file.h"
+#include "redundancy/files/encoded_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -4,7 +4,7 @@
 #ifndef REDUNDANCY_FRAME_CORE_H
 #define REDUNDANCY_FRAME_CORE_H
 
-#include "redundancy_core.h"
+#include "redundancy/match/redundancy_core.h"
 #include "sluice/redundancy.h"
 
 enum { FRAME_KIND = 0xF1 };        /* the low bits are the version */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Matcher, encoder and decoder against their definitions. */
 #include "base/cpu.h"
-#include "frame.h"
-#include "matcher.h"
+#include "redundancy/frames/frame.h"
+#include "redundancy/match/matcher.h"
 #include "redundancy_fixture.h"
 #include "sluice/capture.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/diag.h"
 #include "feedback.h"
-#include "frame.h"
-#include "matcher.h"
+#include "redundancy/frames/frame.h"
+#include "redundancy/match/matcher.h"
 
 enum {
     COPY_AHEAD = 8,   /* references */
