@@ -61,6 +61,16 @@ function(sluice_test_program name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
+# sluice_test_library(NAME SOURCES FILE... NEEDS LIBRARY...): fixtures that tests of several modules use.
+function(sluice_test_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;NEEDS" ${ARGN})
+  if(NOT SLUICE_TESTS)
+    return()
+  endif()
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC ${arg_NEEDS})
+endfunction()
+
 # sluice_test_run(TEST PROGRAM ARGUMENT...): one CTest; exit status 77 means skipped, with the reason
 # printed.
 function(sluice_test_run test program)

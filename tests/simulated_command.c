@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/simulated.h"
+#include "device/test/simulated.h"
 
 /* The name behind a colon; *at goes behind it. */
 static int find(const char *const *names, int n, char **at)

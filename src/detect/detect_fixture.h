@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-#include "dissect/test_frame.h"
+#include "dissect/test/frame_fixture.h"
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dissect/test_frame.h"
+#include "dissect/test/frame_fixture.h"
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
 

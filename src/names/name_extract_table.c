@@ -8,7 +8,7 @@
  * controls are written \xNN. */
 #include <stdio.h>
 
-#include "capture/each_batch.h"
+#include "capture/test/each_batch.h"
 #include "sluice/dissect.h"
 #include "sluice/packet_names.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names in packets: examples of each protocol and of what is no name, random and damaged messages
  * against the oracle, each cut at every byte, and packets as they lie in batches. */
-#include "dissect/test_frame.h"
+#include "dissect/test/frame_fixture.h"
 #include "name_extract.h"
 #include "name_fixture.h"
 #include "sluice/dissect.h"

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "dissect/test_frame.h"
+#include "dissect/test/frame_fixture.h"
 #include "name_fixture.h"
 #include "names_tile_core.h"
 #include "sluice/capture.h"

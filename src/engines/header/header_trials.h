@@ -3,7 +3,7 @@
 #ifndef ENGINES_HEADER_TRIALS_H
 #define ENGINES_HEADER_TRIALS_H
 
-#include "dissect/test_frame.h"
+#include "dissect/test/frame_fixture.h"
 #include "sluice/batch.h"
 #include "sluice/header.h"
 

@@ -5,7 +5,7 @@
 #include <dirent.h>
 #include <sys/mman.h>
 
-#include "dissect/test_samples.h"
+#include "dissect/test/frame_samples.h"
 #include "engines/header/header_backend.h"
 #include "engines/header/header_ref.h"
 #include "engines/header/header_tiles.h"

@@ -3,7 +3,7 @@
  * "tunnel" where there is an inner IP header; columns are separated by tabs. */
 #include <stdio.h>
 
-#include "capture/each_batch.h"
+#include "capture/test/each_batch.h"
 #include "sluice/dissect.h"
 
 static void print_protocols(const struct sl_dissect_stats *stats)

@@ -2,7 +2,7 @@
 /* Choosing among several GPUs, which are simulated. */
 #include "test.h"
 
-#include "device/simulated.h"
+#include "simulated.h"
 #include "sluice/device.h"
 
 enum { MAX = 4, THE_CPU = -1 };

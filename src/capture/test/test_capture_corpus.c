@@ -5,7 +5,7 @@
 
 #include <pcap/pcap.h>
 
-#include "capture/capture_fixture.h"
+#include "capture_fixture.h"
 
 /* The manifest's columns that matter here. */
 struct entry {

@@ -4,7 +4,7 @@
 
 #include "counted_malloc.h"
 
-#include "device/simulated.h"
+#include "device/test/simulated.h"
 #include "sluice/dissect.h"
 #include "sluice/header.h"
 #include "sluice/mpm.h"

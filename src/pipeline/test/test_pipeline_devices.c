@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "batch/cpu_backend.h"
-#include "device/simulated.h"
+#include "device/test/simulated.h"
 #include "device/wait.h"
 #include "pipeline/lane.h"
 #include "sluice/pipeline.h"

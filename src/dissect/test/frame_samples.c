@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dissect/test_samples.h"
+#include "frame_samples.h"
 
 enum { IPV4 = SL_PACKET_IPV4, IPV6 = SL_PACKET_IPV6 };
 enum { IN_IPV4 = SL_PACKET_OUTER_IPV4, IN_IPV6 = SL_PACKET_OUTER_IPV6 };

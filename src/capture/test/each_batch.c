@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/each_batch.h"
+#include "each_batch.h"
 
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "device/simulated.h"
+#include "device/test/simulated.h"
 #include "sluice/capture.h"
 #include "sluice/clamav.h"
 #include "sluice/dissect.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "device/simulated.h"
+#include "simulated.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,9 +3,9 @@
 
 #include <sys/mman.h>
 
-#include "dissect/invariants.h"
-#include "dissect/test_frame.h"
-#include "dissect/test_samples.h"
+#include "dissect_invariants.h"
+#include "frame_fixture.h"
+#include "frame_samples.h"
 
 /* One dissected packet. Its bytes ended where the next page may not be read. */
 struct dissected {

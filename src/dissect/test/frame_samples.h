@@ -3,7 +3,7 @@
 #ifndef DISSECT_TEST_SAMPLES_H
 #define DISSECT_TEST_SAMPLES_H
 
-#include "dissect/test_frame.h"
+#include "frame_fixture.h"
 #include "sluice/dissect.h"
 
 struct sample {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "dissect/test_flow_oracle.h"
-#include "dissect/test_frame.h"
+#include "flow_oracle.h"
+#include "frame_fixture.h"
 #include "sluice/dissect.h"
 #include "sluice/flow.h"
 

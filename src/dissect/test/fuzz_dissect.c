@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "dissect/invariants.h"
+#include "dissect_invariants.h"
 #include "sluice/flow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

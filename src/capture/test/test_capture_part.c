@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "capture/capture_fixture.h"
+#include "capture_fixture.h"
 
 enum {
     HEADER = 24,

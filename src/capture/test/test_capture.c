@@ -12,7 +12,7 @@
 #include <zstd.h>
 
 #include "base/clock.h"
-#include "capture/capture_fixture.h"
+#include "capture_fixture.h"
 #include "capture/source.h"
 
 /* --- What a reading must hold --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/capture_fixture.h"
+#include "capture_fixture.h"
 
 #include <fcntl.h>
 #include <pthread.h>

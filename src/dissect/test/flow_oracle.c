@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dissect/test_flow_oracle.h"
+#include "flow_oracle.h"
 
 #include <stdlib.h>
 #include <string.h>

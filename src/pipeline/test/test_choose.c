@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "batch/cpu_backend.h"
-#include "device/simulated.h"
+#include "device/test/simulated.h"
 #include "pipeline/choose.h"
 #include "sluice/dissect.h"
 #include "sluice/header.h"
