@@ -8,23 +8,23 @@
 #include <sys/stat.h>
 
 #include "base/grouped.h"
-#include "sinks/event_text.h"
+#include "base/utf8.h"
 
-enum { PRINTABLE_LEN = 2 * EVENT_ESCAPE_LEN }; /* of a character: two bytes of a control at most */
+enum { PRINTABLE_LEN = 2 * UTF8_ESCAPE_LEN }; /* of a character: two bytes of a control at most */
 
 /* Takes the next character, writes it as a terminal may see it; returns the bytes written. */
 static size_t take_printable(const uint8_t **at, const uint8_t *end, char out[PRINTABLE_LEN])
 {
-    const size_t len = event_utf8_len(*at, end);
+    const size_t len = utf8_len(*at, end);
     const size_t taken = len > 0 ? len : 1;
     size_t n = 0;
 
-    if (len > 0 && !event_is_control(*at)) {
+    if (len > 0 && !utf8_is_control(*at)) {
         memcpy(out, *at, len);
         n = len;
     } else {
-        for (; n < taken * EVENT_ESCAPE_LEN; n += EVENT_ESCAPE_LEN)
-            event_escape(out + n, (*at)[n / EVENT_ESCAPE_LEN]);
+        for (; n < taken * UTF8_ESCAPE_LEN; n += UTF8_ESCAPE_LEN)
+            utf8_escape(out + n, (*at)[n / UTF8_ESCAPE_LEN]);
     }
     *at += taken;
     return n;

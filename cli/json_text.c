@@ -5,21 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sinks/event_text.h"
+#include "base/utf8.h"
 
 /* NULL: no memory. */
 static json_t *escaped(const uint8_t *at, size_t len)
 {
     const uint8_t *const end = at + len;
-    char *text = malloc(EVENT_ESCAPE_LEN * len + 1), *to = text;
+    char *text = malloc(UTF8_ESCAPE_LEN * len + 1), *to = text;
     json_t *value = NULL;
 
     while (text != NULL && at < end) {
-        const size_t n = event_utf8_len(at, end);
+        const size_t n = utf8_len(at, end);
 
         if (n == 0) {
-            event_escape(to, *at++);
-            to += EVENT_ESCAPE_LEN;
+            utf8_escape(to, *at++);
+            to += UTF8_ESCAPE_LEN;
         } else {
             memcpy(to, at, n);
             at += n;

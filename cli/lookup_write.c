@@ -2,8 +2,8 @@
 /* Answers as lines of tab-separated values or JSON. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "lookup.h"
-#include "sinks/event_text.h"
 
 enum { TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64 }; /* a written name: four characters a byte at most */
 
@@ -27,9 +27,9 @@ static size_t plain_len(const uint8_t *at, const uint8_t *end)
 static void put_escapes(struct line_sink *out, const uint8_t *bytes, size_t n, const char *before)
 {
     for (size_t i = 0; i < n; i++) {
-        char escape[EVENT_ESCAPE_LEN];
+        char escape[UTF8_ESCAPE_LEN];
 
-        event_escape(escape, bytes[i]);
+        utf8_escape(escape, bytes[i]);
         line_text(out, before);
         line_bytes(out, escape, sizeof escape);
     }
@@ -47,8 +47,8 @@ static void put_column(struct line_sink *out, const char *text, size_t len)
         at += plain;
         if (at == end)
             break;
-        const size_t n = event_utf8_len(at, end);
-        if (n > 1 && !event_is_control(at))
+        const size_t n = utf8_len(at, end);
+        if (n > 1 && !utf8_is_control(at))
             line_bytes(out, at, n);
         else
             put_escapes(out, at, n > 0 ? n : 1, "");
@@ -62,7 +62,7 @@ static void put_json(struct line_sink *out, const char *text, size_t len)
 
     line_text(out, "\"");
     while (at < end) {
-        const size_t n = event_utf8_len(at, end);
+        const size_t n = utf8_len(at, end);
 
         if (n == 0) {
             put_escapes(out, at++, 1, "\\");
@@ -71,7 +71,7 @@ static void put_json(struct line_sink *out, const char *text, size_t len)
         if (*at == '"' || *at == '\\') {
             line_text(out, "\\");
             line_bytes(out, at, 1);
-        } else if (event_is_control(at)) {
+        } else if (utf8_is_control(at)) {
             char code[8];
             line_bytes(out, code, (size_t)snprintf(code, sizeof code, "\\u%04x", at[n - 1]));
         } else {

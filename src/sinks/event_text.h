@@ -35,18 +35,4 @@ bool event_has_transport(const struct sl_event *event);
 /* Bytes of the payload to keep. */
 uint32_t event_payload_len(const struct sl_event *event);
 
-/* Text of unknown encoding becomes UTF-8 in one way in all sinks: what is well-formed stays, and
- * each byte that is not is written as the four characters \xNN. */
-enum { EVENT_ESCAPE_LEN = 4 };
-
-/* Bytes of the well-formed UTF-8 sequence (RFC 3629, section 4) at text, 0 where there is none. */
-size_t event_utf8_len(const uint8_t *text, const uint8_t *end);
-
-/* Whether the sequence at text, which is well-formed, is a control that terminals obey: C0, DEL, or
- * C1 (U+0080 to U+009F, C2 80 to C2 9F). */
-bool event_is_control(const uint8_t *text);
-
-/* Writes \xNN. */
-void event_escape(char out[EVENT_ESCAPE_LEN], uint8_t byte);
-
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/utf8.h"
 #include "sinks/event_names.h"
 #include "sinks/event_text.h"
 #include "sinks/line_sink.h"
@@ -45,13 +46,13 @@ static void put_printable(struct line_sink *out, const char *text)
 {
     for (; *text != '\0'; text++) {
         const uint8_t byte = (uint8_t)*text;
-        char escaped[EVENT_ESCAPE_LEN];
+        char escaped[UTF8_ESCAPE_LEN];
 
         if (byte >= 0x20 && byte < 0x7F) {
             line_bytes(out, text, 1);
             continue;
         }
-        event_escape(escaped, byte);
+        utf8_escape(escaped, byte);
         line_bytes(out, escaped, sizeof escaped);
     }
 }

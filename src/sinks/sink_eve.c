@@ -22,6 +22,7 @@
 #include <strings.h>
 
 #include "base/diag.h"
+#include "base/utf8.h"
 #include "sinks/event_names.h"
 #include "sinks/event_text.h"
 #include "sinks/line_sink.h"
@@ -114,17 +115,17 @@ static void put_control(struct line_sink *out, uint8_t code)
 /* Writes the character at text, which is not plain; returns its bytes. */
 static size_t put_special(struct line_sink *out, const uint8_t *text, const uint8_t *end)
 {
-    const size_t len = event_utf8_len(text, end);
+    const size_t len = utf8_len(text, end);
 
     if (len == 0) {
-        char escaped[EVENT_ESCAPE_LEN];
+        char escaped[UTF8_ESCAPE_LEN];
 
-        event_escape(escaped, *text);
+        utf8_escape(escaped, *text);
         line_text(out, "\\");
         line_bytes(out, escaped, sizeof escaped);
         return 1;
     }
-    if (len == 2 && event_is_control(text))
+    if (len == 2 && utf8_is_control(text))
         put_control(out, text[1]);
     else if (len > 1)
         line_bytes(out, text, len);

@@ -2,6 +2,7 @@
 /* Three tables in an SQLite database, rows in transactions. The journal is a write-ahead log while
  * the sink is open: people can query during a run, and a killed run leaves whole transactions (in
  * FILE and FILE-wal, which SQLite puts together). A closed sink leaves FILE alone. */
+#include "base/utf8.h"
 #include "sinks/sink_kind.h"
 
 #include <sqlite3.h>
@@ -278,7 +279,7 @@ static size_t well_formed_len(const char *text, size_t len)
     const uint8_t *at = (const uint8_t *)text;
 
     while (at < end) {
-        const size_t n = event_utf8_len(at, end);
+        const size_t n = utf8_len(at, end);
 
         if (n == 0)
             break;
@@ -290,7 +291,7 @@ static size_t well_formed_len(const char *text, size_t len)
 /* A copy in UTF-8, len bytes of it in *out_len; NULL: no memory. */
 static char *escaped_copy(const char *text, size_t len, size_t *out_len)
 {
-    char *copy = reallocarray(NULL, len, EVENT_ESCAPE_LEN);
+    char *copy = reallocarray(NULL, len, UTF8_ESCAPE_LEN);
     char *out = copy;
 
     if (copy == NULL)
@@ -302,8 +303,8 @@ static char *escaped_copy(const char *text, size_t len, size_t *out_len)
         out += good;
         if (good == len)
             break;
-        event_escape(out, (uint8_t)text[good]);
-        out += EVENT_ESCAPE_LEN;
+        utf8_escape(out, (uint8_t)text[good]);
+        out += UTF8_ESCAPE_LEN;
         text += good + 1;
         len -= good + 1;
     }

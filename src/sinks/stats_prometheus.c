@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "sinks/event_text.h"
 #include "sinks/stats_text.h"
 
@@ -27,15 +28,15 @@ static void begin(struct exposition *to, const char *metric, const char *type, c
 static void put_label(FILE *out, const char *name, const char *value)
 {
     const uint8_t *at = (const uint8_t *)value, *const end = at + strlen(value);
-    char escaped[EVENT_ESCAPE_LEN];
+    char escaped[UTF8_ESCAPE_LEN];
 
     fprintf(out, "%s=\"", name);
     while (at < end) {
-        const size_t len = event_utf8_len(at, end);
+        const size_t len = utf8_len(at, end);
 
         if (len == 0) {
-            event_escape(escaped, *at++);
-            fprintf(out, "\\%.*s", EVENT_ESCAPE_LEN, escaped);
+            utf8_escape(escaped, *at++);
+            fprintf(out, "\\%.*s", UTF8_ESCAPE_LEN, escaped);
             continue;
         }
         if (*at == '\n')
