@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engines/sampling/rabin_buckets.h"
+#include "engines/sampling/papers/rabin_buckets.h"
 #include "study_rabin.h"
 
 enum { N = RABIN_PAPER_PACKETS, WARP = 32, N_BUCKETS_MAX = 1024 };

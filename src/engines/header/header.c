@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "engines/header/header_backend.h"
-#include "engines/header/header_core.h"
+#include "header_backend.h"
+#include "header_core.h"
 
 static const struct {
     const char *name;

@@ -2,7 +2,7 @@
 #include <immintrin.h>
 
 #include "base/cpu.h"
-#include "engines/header/header_cpu.h"
+#include "header_cpu.h"
 
 /* Loaded at byte 32 - n, the first n bytes of a vector are kept. */
 static const uint8_t keep_first[64] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engines/header/header_cpu.h"
+#include "header_cpu.h"
 
 #include <stdlib.h>
 

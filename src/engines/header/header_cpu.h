@@ -4,8 +4,8 @@
 #define ENGINES_HEADER_CPU_H
 
 #include "batch/cpu_backend.h"
-#include "engines/header/header_backend.h"
-#include "engines/header/header_core.h"
+#include "header_backend.h"
+#include "header_core.h"
 
 enum {
     HEADER_AHEAD = 16,      /* packets: how far ahead headers are fetched */

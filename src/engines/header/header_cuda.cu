@@ -3,8 +3,8 @@
 
 #include "base/diag.h"
 #include "device/cuda_internal.h"
-#include "engines/header/header_backend.h"
-#include "engines/header/header_core.h"
+#include "header_backend.h"
+#include "header_core.h"
 
 /* Eight lanes sum 128 bytes of a packet at once. A whole warp would idle on most packets, and a
  * lane alone would touch 32 lines of memory with each load of a warp. */
