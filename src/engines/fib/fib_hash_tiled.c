@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Looking up in the GPU's tiling on the CPU. */
-#include "fib_hash_core.h"
-#include "fib_tile.h"
-
-FIB_TILED_BACKENDS(hash, hash_lookup);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "engines/packet_names/packet_names_extract_core.h"
+#include "name_build.h"
+#include "name_text.h"
+
+static enum sl_name_syntax guess(const char *text, size_t len)
+{
+    if (text[0] == '/' || (len >= 4 && memcmp(text, "ndn:", 4) == 0))
+        return SL_NAME_NDN;
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '/' || text[i] == ':' || text[i] == '?' || text[i] == '[')
+            return SL_NAME_URL;
+    return SL_NAME_DOMAIN;
+}
+
+const char *sl_name_read(struct sl_name *name, enum sl_name_syntax syntax, uint8_t *bytes,
+                         uint32_t bytes_cap, const char *text, size_t text_len)
+{
+    struct name_build build = {.bytes = bytes, .cap = bytes_cap};
+    const char *why;
+
+    if (text_len == 0)
+        return "an empty name";
+    if (bytes_cap > SL_NAME_LEN_MAX)
+        build.cap = SL_NAME_LEN_MAX;
+    if (syntax == SL_NAME_AUTO)
+        syntax = guess(text, text_len);
+    uint32_t host_len = UINT32_MAX;
+    if (syntax == SL_NAME_NDN)
+        why = name_read_ndn(&build, text, text_len);
+    else if (syntax == SL_NAME_DOMAIN)
+        why = name_read_domain(&build, text, text_len);
+    else
+        why = name_read_url(&build, &host_len, text, text_len);
+    if (why != NULL)
+        return why;
+    name->bytes = bytes;
+    name->len = build.len;
+    name->host_len = host_len == UINT32_MAX ? build.len : host_len;
+    name->syntax = syntax;
+    return NULL;
+}
+
+size_t sl_name_write(const struct sl_name *name, char *text, size_t text_cap)
+{
+    struct text_out out = {.text = text, .cap = text_cap == 0 ? 0 : text_cap - 1};
+    struct sl_name_component component;
+    size_t at = name->host_len;
+
+    if (name->syntax == SL_NAME_NDN || name->syntax == SL_NAME_AUTO) {
+        name_write_ndn(&out, name);
+    } else {
+        name_write_host(&out, name);
+        while (sl_name_next(name->bytes, name->len, &at, &component)) {
+            if (component.len == 0 || component.bytes[0] != '?')
+                text_put(&out, "/", 1);
+            text_put(&out, (const char *)component.bytes, component.len);
+        }
+    }
+    if (text_cap != 0)
+        text[out.len < text_cap ? out.len : text_cap - 1] = '\0';
+    return out.len;
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+static const char *why_no_packet(enum sl_names_miss miss)
+{
+    switch (miss) {
+    case SL_NAMES_MISS_LONG:
+        return name_too_long;
+    case SL_NAMES_MISS_NDN_FRAGMENT:
+        return "a fragment of a packet";
+    case SL_NAMES_MISS_NDN_EMPTY:
+        return "a link packet that carries nothing";
+    case SL_NAMES_MISS_NDN_OTHER:
+        return "neither an Interest nor a Data packet";
+    case SL_NAMES_MISS_NDN_NAME:
+        return "the packet does not begin with a name";
+    case SL_NAMES_MISS_NDN_COMPONENT:
+        return "a component's type is not 1 to 65535, or a digest component is not 32 bytes";
+    case SL_NAMES_MISS_NDN_BAD:
+        return "a number is not in its shortest form, or a field runs over the end of what it is "
+               "in";
+    default:
+        return "not a whole NDN packet";
+    }
+}
+
+const char *sl_name_from_packet(struct sl_name *name, const uint8_t *packet, size_t packet_len)
+{
+    const uint32_t len = packet_len < UINT32_MAX ? (uint32_t)packet_len : UINT32_MAX - 1;
+    struct name_ndn ndn;
+    const enum sl_names_miss miss = name_ndn_read(&ndn, packet, 0, len);
+
+    if (miss != SL_N_NAMES_MISSES)
+        return why_no_packet(miss);
+    if (ndn.end > len)
+        return why_no_packet(SL_NAMES_MISS_NDN_CUT);
+    *name = (struct sl_name){.bytes = packet + ndn.name.at,
+                             .len = ndn.name.end - ndn.name.at,
+                             .host_len = ndn.name.end - ndn.name.at,
+                             .syntax = SL_NAME_NDN};
+    return NULL;
+}

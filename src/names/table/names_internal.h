@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* What a table of names is made of.
+ *
+ * The engine maps a name to a node: the index of the first of its rules, which lie side by side in
+ * the pool, the best first, the last one marked. A node never changes: a change makes a new node,
+ * gives it to the engine, and frees the old one when no reader can hold it any more. Values are
+ * interned and stay. */
+#ifndef NAMES_NAMES_INTERNAL_H
+#define NAMES_NAMES_INTERNAL_H
+
+#include <pthread.h>
+
+#include "names/lists/list_parse.h"
+#include "names_answer_core.h"
+#include "names_pool.h"
+#include "sluice/names.h"
+
+enum { NODE_RULES_MAX = 255, LISTS_MAX = 65535 };
+
+#define NODE_NONE SL_FIB_NONE
+
+/* What a rule does: an action and its values, sorted, each ended by '\n'. */
+struct names_values {
+    const char *text;
+    uint32_t len;
+    uint32_t action;
+};
+
+struct names_list {
+    char *label;
+    const char *format;
+    struct list_parse *parse; /* what updates leave for the next ones; NULL: no list of updates */
+};
+
+struct names_ignored {
+    const char *why;
+    uint32_t line, list;
+};
+
+struct names_reason {
+    const char *why;
+    uint64_t n;
+};
+
+/* A node that readers who came before this epoch may hold. Those on GPUs see the table as it was
+ * published last: until it is published without the node, there is no such epoch. */
+#define NAMES_UNPUBLISHED UINT64_MAX
+struct names_retired {
+    uint32_t node;
+    uint64_t epoch;
+};
+
+/* Bytes that never move and are freed all at once: the blocks that hold them. Zeroed at first. */
+struct names_kept {
+    struct names_block *blocks; /* the newest first */
+    uint8_t *at, *end;          /* what is left of the newest */
+};
+
+struct names_map; /* name to node while the table is filled */
+
+struct sl_names {
+    struct names_pool rules, values, lists;
+    _Atomic uint32_t n_lists;
+
+    uint32_t *values_slots; /* hash: index + 1, 0 free; a power of two of them */
+    uint32_t n_values_slots;
+    uint64_t values_seed;
+    struct names_kept texts; /* of values */
+
+    uint32_t free_nodes[NODE_RULES_MAX + 1]; /* of each size, linked through `line` */
+    struct names_retired *retired;           /* oldest first */
+    size_t n_retired, max_retired;
+    _Atomic uint64_t epoch;
+    pthread_mutex_t readers_lock;
+    struct sl_names_reader *readers;
+    _Atomic uint32_t n_gpu_readers;
+    _Atomic uint64_t n_ranks[SL_N_NAMES_RANKS]; /* rules of each rank */
+    pthread_mutex_t update_lock; /* held by updates, and by who takes the table as it is */
+
+    struct names_ignored *ignored;
+    size_t n_ignored, max_ignored;
+    struct names_reason *reasons;
+    size_t n_reasons, max_reasons;
+    uint64_t n_lines, n_rules, n_repeated, n_ignored_all;
+
+    struct names_map *map;      /* NULL once built */
+    struct sl_fib *fib;         /* NULL: not built, or without updates */
+    struct sl_fib_table *table; /* NULL: not built */
+    bool loaded;                /* table is from sl_fib_load */
+    void *file;                 /* mapping of sl_names_open */
+    size_t file_len;
+};
+
+/* ---- names.c --------------------------------------------------------------------------------- */
+
+/* Starts a list. SL_EINVAL: there are as many as can be; SL_ENOMEM. */
+enum sl_status names_list_add(struct sl_names *names, const char *label, const char *format,
+                              uint32_t *index, struct sl_diag *diag);
+
+/* Counts and keeps an ignored line. False: no memory. */
+bool names_ignore(struct sl_names *names, uint32_t list, uint32_t line, const char *why);
+
+/* ---- names_node.c ---------------------------------------------------------------------------- */
+
+enum names_change {
+    NAMES_CHANGED,
+    NAMES_SAME, /* the rule is there already, or is not there to be removed */
+    NAMES_FULL, /* the node has NODE_RULES_MAX rules */
+    NAMES_NO_MEMORY
+};
+
+/* The node that `node` (NODE_NONE: none) becomes with a rule more; the old one stays. */
+enum names_change names_node_add(struct sl_names *names, uint32_t *node, uint32_t list,
+                                 uint32_t line, const struct list_rule *rule);
+
+/* Without the first rule that is the same and has the value (rule->value NULL: any, all of them);
+ * NODE_NONE: nothing is left. */
+enum names_change names_node_remove(struct sl_names *names, uint32_t *node,
+                                    const struct list_rule *rule);
+
+/* Frees a node that no reader ever saw. */
+void names_node_free(struct sl_names *names, uint32_t node);
+
+/* Interns; UINT32_MAX: no memory. */
+uint32_t names_intern(struct sl_names *names, enum sl_names_action action, const char *text,
+                      size_t len);
+bool names_values_init(struct sl_names *names);
+void names_values_free(struct sl_names *names);
+
+/* ---- names_keep.c ---------------------------------------------------------------------------- */
+
+/* A copy of the bytes; NULL: no memory. */
+const void *names_keep(struct names_kept *kept, const void *bytes, size_t len);
+void names_keep_free(struct names_kept *kept);
+
+/* ---- names_map.c ----------------------------------------------------------------------------- */
+
+struct names_map *names_map_create(void);
+void names_map_free(struct names_map *map);
+
+/* Where this name's node is kept, NODE_NONE where it is new; NULL: no memory. Valid until the next
+ * call. */
+uint32_t *names_map_node(struct names_map *map, const uint8_t *name, uint32_t len);
+const struct sl_fib_entry *names_map_entries(const struct names_map *map, size_t *n);
+
+/* ---- names_fib.c ----------------------------------------------------------------------------- */
+
+/* The answer that a rule gave to a name whose first prefix_len bytes it is for. */
+void names_rule_answer(const struct sl_names *names, uint32_t rule, uint32_t prefix_len,
+                       struct sl_names_answer *answer);
+
+/* The highest rank that some rule has. */
+uint32_t names_highest_rank(const struct sl_names *names);
+
+void names_fib_free(struct sl_names *names);
+
+/* The engine's part of a saved table: written; mapped; made anew from entries, for updates. */
+enum sl_status names_fib_save(struct sl_names *names, const char *path, struct sl_diag *diag);
+enum sl_status names_fib_load(struct sl_names *names, const char *path, uint64_t n_rules,
+                              struct sl_diag *diag);
+enum sl_status names_fib_make(struct sl_names *names, const char *plane,
+                              const struct sl_fib_entry *entries, size_t n, struct sl_diag *diag);
+
+/* Calls `each` for every name and its node. */
+enum sl_status names_fib_each(struct sl_names *names,
+                              bool (*each)(void *user, const struct sl_fib_entry *entry,
+                                           uint32_t n_holders),
+                              void *user);
+
+/* ---- names_memory.c -------------------------------------------------------------------------- */
+
+/* Bytes that this process may still take. */
+uint64_t names_memory_available(void);
+
+#endif
