@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/block_file.h"
+
 /* Target types (ClamAV: FileTypes). A signature's target is one of them, an object has GENERIC and
  * at most one other. */
 enum clam_target {
@@ -246,15 +248,10 @@ enum clam_array {
 
 extern const uint32_t clam_record_len[CLAM_ARRAYS];
 
-#define CLAM_MAGIC UINT64_C(0x31304D414C434C53) /* "SLCLAM01" */
-enum { CLAM_VERSION = 3, CLAM_ALIGN = 64 };
+enum { CLAM_ALIGN = 64 };
 
 struct clam_block {
-    uint64_t magic;
-    uint32_t version;
-    uint32_t pointer_len;
-    uint64_t len;
-    uint64_t checksum; /* of all behind it */
+    struct block_head head;
     uint64_t at[CLAM_ARRAYS];
     uint64_t n[CLAM_ARRAYS];
     uint64_t hashes[CLAM_HASHED][CLAM_HASHES][2]; /* first and end in CLAM_A_HASHES */

@@ -597,27 +597,27 @@ static void fill_block(const struct compile *c, struct clam_block *block)
     block->fixed = c->n_fixed;
     block->in_parts = c->n_in_parts;
     block->searched = c->searched.n;
-    block->checksum = clam_block_checksum(block, false);
+    block_seal(&clam_block_kind, block);
 }
 
 static struct clam_block *make_block(const struct compile *c)
 {
-    struct clam_block head = {
-        .magic = CLAM_MAGIC, .version = CLAM_VERSION, .pointer_len = sizeof(void *)};
+    struct clam_block head = {0};
+    uint64_t len = aligned(sizeof head);
     struct sl_mpm_info info;
     struct clam_block *block;
 
     sl_mpm_info(c->mpm, &info);
-    head.len = aligned(sizeof head);
     for (int i = 0; i < CLAM_ARRAYS; i++) {
         head.n[i] = i == CLAM_A_MPM ? info.table_len : array_of(c, i).n;
-        head.at[i] = head.len;
-        head.len += aligned(head.n[i] * clam_record_len[i]);
+        head.at[i] = len;
+        len += aligned(head.n[i] * clam_record_len[i]);
     }
-    block = aligned_alloc(CLAM_ALIGN, head.len);
+    block = aligned_alloc(CLAM_ALIGN, len);
     if (block == NULL)
         return NULL;
-    memset(block, 0, head.len);
+    head.head = block_head_make(&clam_block_kind, len);
+    memset(block, 0, len);
     *block = head;
     fill_block(c, block);
     return block;

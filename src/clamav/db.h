@@ -16,6 +16,6 @@ struct sl_clamav_db {
 enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block *block, bool mapped,
                               const char *path, struct sl_diag *diag);
 
-uint64_t clam_block_checksum(const struct clam_block *block, bool mapped);
+extern const struct block_kind clam_block_kind;
 
 #endif

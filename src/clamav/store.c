@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks in files: as tables of literals are (engines/mpm/mpm_store.c). */
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/checksum.h"
 #include "base/diag.h"
 #include "base/mapped_file.h"
-#include "base/new_file.h"
 #include "clamav/db.h"
-
-/* Of all behind the checksum but the matcher's table, which has its own. */
-uint64_t clam_block_checksum(const struct clam_block *block, bool mapped)
-{
-    const size_t begin = offsetof(struct clam_block, at);
-
-    return checksum_of((const uint8_t *)block + begin, block->at[CLAM_A_MPM] - begin, mapped);
-}
 
 /* ---- databases ------------------------------------------------------------------------------- */
 
 static void free_block(const struct clam_block *block, bool mapped)
 {
     if (mapped)
-        (void)munmap((void *)(uintptr_t)block, block->len);
+        block_file_unmap(block);
     else
         free((void *)(uintptr_t)block);
 }
@@ -75,7 +59,7 @@ void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info)
     info->fixed = block->fixed;
     info->searched = block->searched;
     info->in_parts = block->in_parts;
-    info->block_len = block->len;
+    info->block_len = block->head.len;
     info->algorithm = mpm.algorithm;
 }
 
@@ -83,13 +67,7 @@ void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info)
 
 enum sl_status sl_clamav_save(const struct sl_clamav_db *db, const char *path, struct sl_diag *diag)
 {
-    struct new_file file;
-    const enum sl_status status = new_file_create(&file, path, diag);
-
-    if (status != SL_OK)
-        return status;
-    new_file_write(&file, db->block, db->block->len);
-    return new_file_end(&file, diag);
+    return block_file_save(&clam_block_kind, db->block, path, diag);
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
@@ -106,8 +84,9 @@ static bool check_arrays(const struct clam_block *block)
     uint64_t end = sizeof *block;
 
     for (int i = 0; i < CLAM_ARRAYS; i++) {
-        if (block->at[i] % CLAM_ALIGN != 0 || block->at[i] < end || block->at[i] > block->len ||
-            block->n[i] > (block->len - block->at[i]) / clam_record_len[i])
+        if (block->at[i] % CLAM_ALIGN != 0 || block->at[i] < end ||
+            block->at[i] > block->head.len ||
+            block->n[i] > (block->head.len - block->at[i]) / clam_record_len[i])
             return false;
         end = block->at[i] + block->n[i] * clam_record_len[i];
     }
@@ -310,81 +289,53 @@ static bool check_hashes(const struct clam_block *block)
     return true;
 }
 
-/* In either byte order. */
-static bool is_magic(uint64_t magic)
+/* The matcher's table, the last part, has a checksum of its own. */
+static bool sum_block(const void *memory, bool mapped, uint64_t *sum)
 {
-    return magic == CLAM_MAGIC || magic == __builtin_bswap64(CLAM_MAGIC);
+    const struct clam_block *block = memory;
+    const size_t begin = offsetof(struct clam_block, at);
+
+    if (!check_arrays(block))
+        return false;
+    *sum = block_sum((const uint8_t *)block + begin, block->at[CLAM_A_MPM] - begin, mapped);
+    return true;
 }
 
-static enum sl_status check_head(const struct clam_block *block, uint64_t len, const char *path,
-                                 struct sl_diag *diag)
-{
-    if (len < sizeof *block || !is_magic(block->magic))
-        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database");
-    if (block->magic != CLAM_MAGIC)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "was compiled on a machine of another byte order");
-    if (block->version != CLAM_VERSION)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "is a compiled database of version %" PRIu32 " (expected %d)",
-                        block->version, CLAM_VERSION);
-    if (block->pointer_len != sizeof(void *))
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "was compiled for pointers of %" PRIu32 " bytes (expected %zu)",
-                        block->pointer_len, sizeof(void *));
-    if (block->len != len)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "has %" PRIu64 " bytes (expected %" PRIu64 "): it was cut or damaged", len,
-                        block->len);
-    if (!check_arrays(block) || block->checksum != clam_block_checksum(block, true))
-        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
-    return SL_OK;
-}
+const struct block_kind clam_block_kind = {
+    .name = "compiled database",
+    .magic = UINT64_C(0x31304D414C434C53), /* "SLCLAM01" */
+    .version = 3,
+    .pointer_len = sizeof(void *),
+    .len_min = sizeof(struct clam_block),
+    .sum = sum_block,
+};
 
-static enum sl_status check_block(const struct clam_block *block, uint64_t len, const char *path,
-                                  struct sl_diag *diag)
+static bool check_parts(const struct clam_block *block)
 {
-    const enum sl_status status = check_head(block, len, path, diag);
-
-    if (status != SL_OK)
-        return status;
-    if (!check_segs(block) || !check_patterns(block) || !check_nodes(block) || !check_sigs(block) ||
-        !check_anchors(block) || !check_hashes(block))
-        return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its parts contradict another");
-    return SL_OK;
+    return check_segs(block) && check_patterns(block) && check_nodes(block) && check_sigs(block) &&
+           check_anchors(block) && check_hashes(block);
 }
 
 bool sl_clamav_is_saved(const char *path)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat file;
-    uint64_t magic;
-
-    if (fd < 0)
-        return false;
-    const bool saved = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) &&
-                       read(fd, &magic, sizeof magic) == (ssize_t)sizeof magic && is_magic(magic);
-    (void)close(fd);
-    return saved;
+    return block_file_is(&clam_block_kind, path);
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
 
 enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path, struct sl_diag *diag)
 {
-    void *memory;
-    size_t len = 0;
-    enum sl_status status = mapped_file_open(&memory, &len, path, sizeof(struct clam_block), diag);
+    const void *memory;
+    const enum sl_status status = block_file_map(&clam_block_kind, &memory, path, diag);
 
     if (status != SL_OK)
         return status;
-    if (memory == NULL)
-        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled database: it is too short");
-    status = check_block(memory, len, path, diag);
-    mapped_file_let_go(memory, len); /* what was checked need not stay in memory */
-    if (status != SL_OK) {
-        (void)munmap(memory, len);
-        return status;
+    const struct clam_block *block = memory;
+    const bool good = check_parts(block);
+    mapped_file_let_go(block, block->head.len); /* what was checked need not stay in memory */
+    if (!good) {
+        block_file_unmap(block);
+        return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its parts contradict another");
     }
-    return clam_db_create(db, memory, true, path, diag);
+    return clam_db_create(db, block, true, path, diag);
 }
