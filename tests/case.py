@@ -21,7 +21,8 @@ def wait_until_read(pipe):
 
 
 def serves(said):
-    """Until a run that says on which port its metrics are has opened its source. False: it ended instead."""
+    """Waits until a run that names the port of its metrics has opened its source.
+    False: the run ended instead."""
     port = re.search(r":(\d+)/metrics", said)
     try:
         connection = http.client.HTTPConnection("127.0.0.1", int(port[1]), timeout=120)

@@ -15,7 +15,8 @@ import unittest
 import case
 
 SLUICE, COUNTED, SAMPLES = sys.argv[1:4]
-SHORT, LONG = 400, 1200  # times the sample capture, 89 and 268 MB; all workers have met all in the first
+# times the sample capture, 89 and 268 MB; all workers have met all in the first
+SHORT, LONG = 400, 1200
 PACKETS = 1139           # of it
 
 
@@ -26,20 +27,21 @@ class Allocations(case.Case):
             self.capture = file.read()
         names = self.path("routes", b"/\t1\n/com\t2\n")
         viruses = self.path("a.ndb", b"A:0:*:474554202f\n")
-        self.everything = ["--rules", os.path.join(SAMPLES, "sample.rules"), "--header-checks", "--names", names,
-                           "--scan", viruses, "--device", "cpu", "--json",
+        self.everything = ["--rules", os.path.join(SAMPLES, "sample.rules"), "--header-checks",
+                           "--names", names, "--scan", viruses, "--device", "cpu", "--json",
                            "--alerts", "eve:" + self.path("eve.json")]
 
     def run_on(self, times, *source, sampler="rabin", **how):
         """How often it asked for memory, and how many batches there were."""
-        result = subprocess.run([SLUICE, "run", *source, "--redundancy", sampler + ",interval=1G", *self.everything],
-                                capture_output=True, timeout=120, env=dict(os.environ, LD_PRELOAD=COUNTED),
-                                check=True, **how)
+        result = subprocess.run([SLUICE, "run", *source, "--redundancy", sampler + ",interval=1G",
+                                 *self.everything], capture_output=True, timeout=120,
+                                env=dict(os.environ, LD_PRELOAD=COUNTED), check=True, **how)
         told = re.search(rb"^allocations (\d+)$", result.stderr, re.M)
         summary = json.loads(result.stdout)
         self.assertEqual(summary["packets"], PACKETS * times)
-        for found in (summary["alerts_total"], summary["anomalies_total"], summary["names"]["matched"],
-                      summary["viruses"]["matches"], summary["redundancy"][0]["gross"]):
+        for found in (summary["alerts_total"], summary["anomalies_total"],
+                      summary["names"]["matched"], summary["viruses"]["matches"],
+                      summary["redundancy"][0]["gross"]):
             self.assertGreater(found, 0)
         return int(told[1]), summary["devices"][0]["batches"]
 
@@ -59,8 +61,8 @@ class Allocations(case.Case):
             self.check(counts)
 
     def test_pipes(self):
-        self.check([self.run_on(times, "-r", "-", input=self.capture + self.capture[24:] * (times - 1))
-                    for times in (SHORT, LONG)])
+        self.check([self.run_on(times, "-r", "-", input=self.capture
+                                + self.capture[24:] * (times - 1)) for times in (SHORT, LONG)])
 
 
 if __name__ == "__main__":

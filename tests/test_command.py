@@ -64,10 +64,11 @@ class Command(case.Case):
 
     def test_a_limit_that_is_none_is_refused(self):
         for command in (["run", "-r", CAPTURE], ["devices"]):
-            self.assert_refused(sluice(*command, env={**os.environ, "SLUICE_CPU": "avx3"}), "SLUICE_CPU", "'avx3'",
-                                "scalar, avx2 or avx512")
+            self.assert_refused(sluice(*command, env={**os.environ, "SLUICE_CPU": "avx3"}),
+                                "SLUICE_CPU", "'avx3'", "scalar, avx2 or avx512")
         for limit, level in (("", None), ("scalar", "scalar")):
-            result = sluice("run", "-r", CAPTURE, "--device", "cpu", "--json", env={**os.environ, "SLUICE_CPU": limit})
+            result = sluice("run", "-r", CAPTURE, "--device", "cpu", "--json",
+                            env={**os.environ, "SLUICE_CPU": limit})
             self.assertEqual((result.returncode, result.stderr), (0, b""))
             self.assertIn(level or "", json.loads(result.stdout)["device"]["name"])
 
@@ -136,7 +137,8 @@ class Command(case.Case):
         self.assertFalse(os.path.exists(decoded))
         self.path("decoded", b"before" * 300000)
         self.assert_refused(sluice("decode", CAPTURE, decoded), CAPTURE, "not an encoded file")
-        self.assert_refused(sluice("decode", self.path("cut", whole[:100]), decoded), "frame 1 at byte")
+        self.assert_refused(sluice("decode", self.path("cut", whole[:100]), decoded),
+                            "frame 1 at byte")
         self.assertEqual(os.path.getsize(decoded), 1800000)  # nothing was decoded: it is as it was
         self.assertEqual(sluice("decode", encoded, decoded).returncode, 0)
         with open(decoded, "rb") as file:
@@ -183,9 +185,10 @@ class Command(case.Case):
     # ---- bad rules
 
     def test_a_bad_rule_costs_itself(self):
-        rules = self.path("a.rules", b'alert tcp any any -> any any (msg:"a"; content:"GET"; sid:1;)\n'
-                                     b"alert tcp any any > any any (sid:2;)\n"
-                                     b'alert tcp any any -> any any (pcre:"/x/"; sid:3;)\n')
+        rules = self.path("a.rules",
+                          b'alert tcp any any -> any any (msg:"a"; content:"GET"; sid:1;)\n'
+                          b"alert tcp any any > any any (sid:2;)\n"
+                          b'alert tcp any any -> any any (pcre:"/x/"; sid:3;)\n')
         result = sluice("run", "-r", CAPTURE, "--rules", rules, "--json")
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"a.rules:2: ", result.stderr)
@@ -208,15 +211,16 @@ class Command(case.Case):
         self.assertIn(said, result.stdout.decode())
         result = sluice("run", "-r", CAPTURE, "--rules", rules)
         self.assertIn(said, result.stderr.decode())
-        for arguments in (["run", "-k"], ["run", "-r", CAPTURE, "--home"], ["lookup", "--syntax"], ["scan", "--stop-batch"],
-                          ["run", "-r"], ["rules"], ["bench"], []):
+        for arguments in (["run", "-k"], ["run", "-r", CAPTURE, "--home"], ["lookup", "--syntax"],
+                          ["scan", "--stop-batch"], ["run", "-r"], ["rules"], ["bench"], []):
             self.assert_refused(sluice(*arguments, b"a\x1b\xc2\x9bb"), "a\\x1b\\xc2\\x9bb")
         database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
         odd = self.path("odd\udcff\x9b", b"hello")
         result = sluice("scan", "-d", database, "--json", "--no-summary", odd)
         self.assertEqual(json.loads(result.stdout)["path"], self.path("odd\\xff\x9b"))
         result = sluice("scan", "-d", database, "--no-summary", odd)
-        self.assertEqual(result.stdout.decode(), self.path("odd\\xff\\xc2\\x9b") + ": A.UNOFFICIAL FOUND\n")
+        self.assertEqual(result.stdout.decode(),
+                         self.path("odd\\xff\\xc2\\x9b") + ": A.UNOFFICIAL FOUND\n")
 
     # ---- compiled rules
 
@@ -224,18 +228,21 @@ class Command(case.Case):
         skipped = b"".join(b'alert tcp any any -> any any (%s:"/x/"; sid:%d;)\n' % (keyword, sid)
                            for sid, keyword in enumerate((b"pcre", b"lua", b"pcre"), 1))
         table, eve = self.path("rules.table"), self.path("eve.json")
-        for content, words in ((skipped, ("3 were read, 0 bad, 3 skipped, by keyword: pcre 2, lua 1\n",)),
+        for content, words in ((skipped,
+                                ("3 were read, 0 bad, 3 skipped, by keyword: pcre 2, lua 1\n",)),
                                (b"# alert tcp any any -> any any (sid:1;)\n", ("0 were read",))):
             rules = self.path("a.rules", content)
-            self.assert_refused(sluice("run", "-r", CAPTURE, "--header-checks", "--rules", rules, "--alerts",
-                                       "eve:" + eve), rules + ": no rule was loaded", *words)
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--header-checks", "--rules", rules,
+                                       "--alerts", "eve:" + eve), rules + ": no rule was loaded",
+                                *words)
             result = sluice("rules", "--json", "--compile", table, rules)
             self.assertEqual(result.returncode, 2)
             self.assertIn(words[0].encode(), result.stderr)
             self.assertEqual(json.loads(result.stdout)["understood"], 0)
         self.assertEqual(os.listdir(self.folder.name), ["a.rules"])
-        many = self.path("many.rules", b"".join(b"alert tcp any any -> any any (lua%d:1; sid:%d;)\n" % (i, i)
-                                                for i in range(1, 9)))
+        many = self.path("many.rules",
+                         b"".join(b"alert tcp any any -> any any (lua%d:1; sid:%d;)\n" % (i, i)
+                                  for i in range(1, 9)))
         self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", many), "8 skipped", " 1, ...\n")
 
     def test_compiled_rules_give_the_same_alerts(self):
@@ -244,7 +251,8 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout.decode().splitlines()[-1],
                          r"^ +[0-9,]+ literals compiled into .*rules\.table: \w+, .*B, [0-9.]+ s$")
-        compiled = json.loads(sluice("rules", "--json", "--compile", table, RULES).stdout)["compiled"]
+        compiled = json.loads(sluice("rules", "--json", "--compile", table,
+                                     RULES).stdout)["compiled"]
         self.assertEqual(compiled["bytes"], os.path.getsize(table))
         self.assertGreater(compiled["literals"], 0)
         self.assertEqual(os.listdir(self.folder.name), ["rules.table"])
@@ -335,15 +343,17 @@ class Command(case.Case):
     def test_scan_with_no_number_of_threads_takes_every_core(self):
         """Threads wait for what a list of files, a pipe, names next."""
         expected = 1 + len(os.sched_getaffinity(0))
-        process = subprocess.Popen([SLUICE, "scan", "-d", self.path("a.ndb", b"World:0:*:776f726c64\n"),
-                                    "--threads", "0", "--no-summary", "-f", "-"],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen([SLUICE, "scan", "-d",
+                                    self.path("a.ndb", b"World:0:*:776f726c64\n"), "--threads", "0",
+                                    "--no-summary", "-f", "-"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE)
         end = time.monotonic() + 60
         while len(os.listdir(f"/proc/{process.pid}/task")) < expected and time.monotonic() < end:
             time.sleep(0.02)
         self.assertGreaterEqual(len(os.listdir(f"/proc/{process.pid}/task")), expected)
         found = self.path("found", b"world")
-        self.assertEqual(process.communicate(found.encode())[0].decode(), f"{found}: World.UNOFFICIAL FOUND\n")
+        self.assertEqual(process.communicate(found.encode())[0].decode(),
+                         f"{found}: World.UNOFFICIAL FOUND\n")
         self.assertEqual(process.returncode, 1)
 
     def test_scan_with_a_compiled_database(self):
@@ -385,14 +395,16 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         events = [json.loads(line) for line in result.stdout.splitlines()]
         self.assertEqual([(event["pcap_cnt"], event["event_type"], event["alert"]["signature"])
-                          for event in events],
-                         [(1, "alert", "Eicar-Test-Signature.UNOFFICIAL"), (3, "alert", "Later.UNOFFICIAL")])
+                          for event in events], [(1, "alert", "Eicar-Test-Signature.UNOFFICIAL"),
+                                                 (3, "alert", "Later.UNOFFICIAL")])
         self.assertEqual({(event["alert"]["category"], event["alert"]["gid"]) for event in events},
                          {("virus", 600)})
         viruses = json.loads(result.stderr.splitlines()[-1])["viruses"]
-        self.assertEqual((viruses["signatures"], viruses["matches"], viruses["payloads"]), (2, 2, 2))
+        self.assertEqual((viruses["signatures"], viruses["matches"], viruses["payloads"]),
+                         (2, 2, 2))
         self.assertEqual({name["signature_id"]: name["signature"] for name in viruses["names"]},
-                         {event["alert"]["signature_id"]: event["alert"]["signature"] for event in events})
+                         {event["alert"]["signature_id"]: event["alert"]["signature"]
+                          for event in events})
         text = sluice("run", "-r", capture, "--scan", database).stdout.decode()
         self.assertIn("Later.UNOFFICIAL  (virus, priority 1)", text)
         self.assertIn("viruses    2 in 2 payloads", text)
@@ -403,27 +415,32 @@ class Command(case.Case):
         self.assert_refused(sluice("run", "-r", capture, "--scan", self.path("no.ndb")), "no.ndb")
 
     def test_bad_literals_are_quoted(self):
-        for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"), (b"a\\x", "backslash"),
-                          (b"a;nocas", "nocase"), (b";nocase", "empty"), (b"a" * 4097, "4096")):
+        for text, why in ((b"b|0", "bar"), (b"b|0|", "half"), (b"b|zz|", "hexadecimal"),
+                          (b"a\\x", "backslash"), (b"a;nocas", "nocase"), (b";nocase", "empty"),
+                          (b"a" * 4097, "4096")):
             path = self.path("a.txt", b"# literals\n\nGET\n" + text + b"\nPOST\n")
             self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--json"),
                                       "a.txt:4: ", why)
-        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("none.txt"), "--json"),
-                                  "none.txt", "No such file")
-        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", self.path("no.txt", b"# none\n"),
-                                         "--json"), "no.txt", "no literal")
-        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules", RULES, "--json"),
-                                  "--literals", "--rules")
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals",
+                                   self.path("none.txt"), "--json"), "none.txt", "No such file")
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals",
+                                   self.path("no.txt", b"# none\n"), "--json"), "no.txt",
+                            "no literal")
+        self.assert_refused(sluice("bench", "mpm", "-r", CAPTURE, "--literals", path, "--rules",
+                                   RULES, "--json"), "--literals", "--rules")
 
     def test_bad_options_of_mpm_are_quoted(self):
-        self.assert_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE, "--json"), "'foo'",
-                                  "auto, ac")
+        self.assert_refused(sluice("bench", "mpm", "--algorithms", "ac,foo", "-r", CAPTURE,
+                                   "--json"), "'foo'", "auto, ac")
         for counts in ("0", "3,", "x", "1000001", "1," * 16 + "1"):
-            self.assert_refused(sluice("bench", "mpm", "--counts", counts), "--counts", f"'{counts}'")
+            self.assert_refused(sluice("bench", "mpm", "--counts", counts), "--counts",
+                                f"'{counts}'")
         for size in ("0", "4G", "x", "12T", "-1"):
-            self.assert_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes", f"'{size}'")
+            self.assert_refused(sluice("bench", "mpm", "--device-bytes", size), "--device-bytes",
+                                f"'{size}'")
         self.assert_refused(sluice("bench", "capture", "--files", CAPTURE), "--files")
-        self.assert_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"), "no payload")
+        self.assert_refused(sluice("bench", "mpm", "--files", self.path("empty", b""), "--json"),
+                            "no payload")
 
     def rows(self, *options):
         result = sluice("bench", "mpm", "--runs", "1", "--json", "--device", "cpu", *options)
@@ -437,45 +454,53 @@ class Command(case.Case):
     def test_every_occurrence_is_counted(self):
         literals = self.path("a.txt", b"# literals\n|61|b\nAB;nocase\nba\n\\;\n")
         scanned = self.path("scanned", b"abab;AB\n" * 40000)
-        rows = self.rows("--files", scanned, "--literals", literals, "--counts", "1,2,9", "--algorithms", "auto,ac",
-                         "--all-cores")
+        rows = self.rows("--files", scanned, "--literals", literals, "--counts", "1,2,9",
+                         "--algorithms", "auto,ac", "--all-cores")
         self.assertEqual({row["bench"] for row in rows},
                          {f"{name}/{n}" for name in ("auto (ac)", "ac") for n in (1, 2, 4)})
         for row in rows:
-            self.assertEqual(row["hits"], 40000 * {"1": 2, "2": 5, "4": 7}[row["bench"].split("/")[1]], row)
+            self.assertEqual(row["hits"],
+                             40000 * {"1": 2, "2": 5, "4": 7}[row["bench"].split("/")[1]], row)
             self.assertGreater(row["median"], 0)
         self.assertEqual(sum("cores" in row["variant"] for row in rows), len(rows) // 2)
 
     def test_tables_are_trained_on_the_half_that_is_not_measured(self):
         literals = self.path("a.txt", b"TRAIN\nMEASURE\n")
-        halves = [self.path(f"half{i}", word * (65536 // len(word))) for i, word in enumerate((b"MEASURE.", b"TRAIN..."))]
-        for row in self.rows("--files", *halves, "--literals", literals, "--algorithms", "ac", "--sample"):
+        halves = [self.path(f"half{i}", word * (65536 // len(word))) 
+                  for i, word in enumerate((b"MEASURE.", b"TRAIN..."))]
+        for row in self.rows("--files", *halves, "--literals", literals, "--algorithms", "ac",
+                             "--sample"):
             self.assertEqual(row["hits"], 8192, row)
             self.assertIn("as sample", row["data"])
 
     def test_bench_scan(self):
         database = self.path("bench.ndb", b"A:0:*:68656c6c6f2c20776f726c64\n")
-        files = [self.path(f"scanned{i}", bytes(i * 1000) + (b"hello, world" if i % 3 else b"")) for i in range(9)]
+        files = [self.path(f"scanned{i}",
+                           bytes(i * 1000) + (b"hello, world" if i % 3 else b"")) for i in range(9)]
         self.assert_refused(sluice("bench", "scan", "--json", "--files", *files), "--database")
         self.assert_refused(sluice("bench", "scan", "--json", "--database", database), "--files")
-        self.assert_refused(sluice("bench", "scan", "--json", "--database", "none.ndb", "--files", *files),
-                                  "none.ndb")
-        result = sluice("bench", "scan", "--runs", "1", "--json", "--device", "cpu", "--database", database, "--files",
-                        *files)
+        self.assert_refused(sluice("bench", "scan", "--json", "--database", "none.ndb", "--files",
+                                   *files), "none.ndb")
+        result = sluice("bench", "scan", "--runs", "1", "--json", "--device", "cpu", "--database",
+                        database, "--files", *files)
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = [json.loads(line) for line in result.stdout.splitlines() if b'"bench"' in line]
         self.assertIn("scan", {row["bench"] for row in rows})
         self.assertIn(6, {row.get("hits") for row in rows if row["bench"].startswith("anchors")})
 
     def test_studies(self):
-        self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'", "packet-size")
-        self.assert_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE), "--study")
-        self.assert_refused(sluice("bench", "fib", "--study", "literals", "--json"), "'literals'", "lookup-link")
-        self.assert_refused(sluice("bench", "fib", "--study", "lookup-kernel", "--device", "cpu", "--json"), "GPU")
-        self.assert_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE, "--device", "cpu",
-                                         "--json"), "packet-size", "GPU")
-        result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1", "--device", "cpu",
-                        "--json")
+        self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'",
+                            "packet-size")
+        self.assert_refused(sluice("bench", "header", "--study", "literals", "-r", CAPTURE),
+                            "--study")
+        self.assert_refused(sluice("bench", "fib", "--study", "literals", "--json"), "'literals'",
+                            "lookup-link")
+        self.assert_refused(sluice("bench", "fib", "--study", "lookup-kernel", "--device", "cpu",
+                                   "--json"), "GPU")
+        self.assert_refused(sluice("bench", "mpm", "--study", "packet-size", "-r", CAPTURE,
+                                   "--device", "cpu", "--json"), "packet-size", "GPU")
+        result = sluice("bench", "mpm", "--study", "literals", "--files", CAPTURE, "--runs", "1",
+                        "--device", "cpu", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = [row for row in map(json.loads, result.stdout.splitlines()) if "study" in row]
         self.assertEqual(len(rows), 8 * 3)
@@ -485,17 +510,19 @@ class Command(case.Case):
         self.assertEqual([row["pinned"] for row in rows if row["algorithm"] == "rk"][-1], 302.227)
 
     def study_of_sampling(self, name):
-        result = sluice("bench", "sampling", "--study", name, "-r", CAPTURE, "--runs", "1", "--device", "cpu", "--json")
+        result = sluice("bench", "sampling", "--study", name, "-r", CAPTURE, "--runs", "1",
+                        "--device", "cpu", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         return [row for row in map(json.loads, result.stdout.splitlines()) if "study" in row]
 
     def test_studies_of_sampling(self):
-        self.assert_refused(sluice("bench", "sampling", "--study", "literals", "-r", CAPTURE, "--json"),
-                                  "'literals'", "markers")
-        self.assert_refused(sluice("bench", "sampling", "--study", "sorting", "-r", CAPTURE, "--device", "cpu",
-                                         "--json"), "sorting", "GPU")
+        self.assert_refused(sluice("bench", "sampling", "--study", "literals", "-r", CAPTURE,
+                                   "--json"), "'literals'", "markers")
+        self.assert_refused(sluice("bench", "sampling", "--study", "sorting", "-r", CAPTURE,
+                                   "--device", "cpu", "--json"), "sorting", "GPU")
         rows = self.study_of_sampling("markers")
-        self.assertEqual([row["k"] for row in rows if row["markers"] == "generic"], list(range(1, 9)))
+        self.assertEqual([row["k"] for row in rows if row["markers"] == "generic"],
+                         list(range(1, 9)))
         for row in rows:
             self.assertGreaterEqual(row["net %, expanded"], row["net %, chunks"], row)
         periods = [row["period"] for row in self.study_of_sampling("period-change")]
@@ -536,26 +563,32 @@ class Command(case.Case):
 
     def test_outputs_are_no_inputs(self):
         for name, content, arguments in (
-                ("a.rules", b"alert tcp any any -> any any (sid:1;)\n", ["rules", "--compile", "{}", "{}"]),
-                ("a.ndb", b"A:0:*:68656c6c6f\n", ["scan", "--compile", "{}", "-d", "{}"]),
-                ("a.txt", b"/a\t1\n", ["lookup", "--build", "{}", "--table", "{}"]),
-                ("b.rules", b"", ["run", "-r", CAPTURE, "--rules", "{}", "--alerts", "eve:{}"]),
-                ("a.pcap", b"x", ["run", "-r", "{}", "--alerts", "eve:{}"])):
+            ("a.rules", b"alert tcp any any -> any any (sid:1;)\n",
+             ["rules", "--compile", "{}", "{}"]),
+            ("a.ndb", b"A:0:*:68656c6c6f\n", ["scan", "--compile", "{}", "-d", "{}"]),
+            ("a.txt", b"/a\t1\n", ["lookup", "--build", "{}", "--table", "{}"]),
+            ("b.rules", b"", ["run", "-r", CAPTURE, "--rules", "{}", "--alerts", "eve:{}"]),
+            ("a.pcap", b"x", ["run", "-r", "{}", "--alerts", "eve:{}"])):
             path = self.path(name, content)
             other = os.path.join(self.folder.name, "..", os.path.basename(self.folder.name), name)
             paths = iter([path, other])
-            self.assert_refused(sluice(*[a.replace("{}", next(paths)) if "{}" in a else a for a in arguments]),
+            self.assert_refused(sluice(*[a.replace("{}", next(paths)) if "{}" in a else a 
+                                         for a in arguments]),
                                 name + ": is read, and would be written")
             with open(path, "rb") as file:
                 self.assertEqual(file.read(), content)
         saved, update = self.path("saved"), self.path("update", b"+/b\t2\n")
-        self.assertEqual(sluice("lookup", "--table", self.path("a.txt"), "--build", saved).returncode, 0)
-        self.assertEqual(sluice("lookup", "--table", saved, "--update", update, "--build", saved).returncode, 0)
-        self.assertEqual(sluice("lookup", "--table", saved, "/b/c").stdout, b"/b/c\t/b\tforward\t2\n")
+        self.assertEqual(sluice("lookup", "--table", self.path("a.txt"), "--build",
+                                saved).returncode, 0)
+        self.assertEqual(sluice("lookup", "--table", saved, "--update", update, "--build",
+                                saved).returncode, 0)
+        self.assertEqual(sluice("lookup", "--table", saved, "/b/c").stdout,
+                         b"/b/c\t/b\tforward\t2\n")
 
     def test_interrupt_before_a_pipe_has_anything(self):
-        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--json", "--metrics", "0"], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--json", "--metrics", "0"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
         self.assertIn(b"metrics at", process.stderr.readline())
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
@@ -583,7 +616,8 @@ class Command(case.Case):
         """Whichever thread hears it: nobody writes the named pipe."""
         fifo = self.path("fifo")
         os.mkfifo(fifo)
-        process = subprocess.Popen([SLUICE, "run", "--json", "-r", CAPTURE, fifo], stdout=subprocess.PIPE)
+        process = subprocess.Popen([SLUICE, "run", "--json", "-r", CAPTURE, fifo],
+                                   stdout=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 60
@@ -599,8 +633,9 @@ class Command(case.Case):
         for standard_input in (b"", b"no capture, whatever it may be"):
             with open(eve, "wb") as file:
                 file.write(b"kept")
-            run = subprocess.run([SLUICE, "run", "-r", "-", "--header-checks", "--alerts", "eve:" + eve],
-                                 input=standard_input, capture_output=True, timeout=60)
+            run = subprocess.run([SLUICE, "run", "-r", "-", "--header-checks", "--alerts",
+                                  "eve:" + eve], input=standard_input, capture_output=True,
+                                 timeout=60)
             self.assertEqual(run.returncode, 2)
             self.assertIn(b"standard input", run.stderr)
             with open(eve, "rb") as file:
@@ -609,7 +644,8 @@ class Command(case.Case):
     def test_interrupt_ends_training(self):
         fifo = self.path("fifo")
         os.mkfifo(fifo)
-        process = subprocess.Popen([SLUICE, "run", "-r", CAPTURE, "--redundancy", "samplebyte", "--train", fifo])
+        process = subprocess.Popen([SLUICE, "run", "-r", CAPTURE, "--redundancy", "samplebyte",
+                                    "--train", fifo])
         self.addCleanup(process.kill)
         writer = os.open(fifo, os.O_WRONLY)  # which it waits for to read
         self.addCleanup(os.close, writer)
@@ -625,7 +661,8 @@ class Command(case.Case):
         deadline = time.monotonic() + 60
         while len(os.listdir(f"/proc/{process.pid}/task")) < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
-        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):  # both at once
+        # both at once
+        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
             process.send_signal(number)
         self.assertIn(process.wait(timeout=60), (-signal.SIGINT, -signal.SIGTERM))
 
@@ -633,15 +670,16 @@ class Command(case.Case):
         with open(CAPTURE, "rb") as file:
             capture = file.read()
         eve = self.path("eve.json")
-        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--rules", RULES, "--json", "--device", "cpu",
-                                    "--max-latency", "2000", "--alerts", "eve:" + eve],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--rules", RULES, "--json",
+                                    "--device", "cpu", "--max-latency", "2000", "--alerts",
+                                    "eve:" + eve], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for at in range(0, len(capture), 4096):
             process.stdin.write(capture[at:at + 4096])
             process.stdin.flush()
             time.sleep(0.003)
         # What was found is there while the pipe is open.
-        expected = len(sluice("run", "-r", CAPTURE, "--rules", RULES, "--alerts", "eve:-").stdout.splitlines())
+        expected = len(sluice("run", "-r", CAPTURE, "--rules", RULES, "--alerts",
+                              "eve:-").stdout.splitlines())
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             with open(eve, "rb") as file:
@@ -653,7 +691,8 @@ class Command(case.Case):
         summary = json.loads(process.communicate(timeout=60)[0])
         latency = summary["latency"]
         self.assertEqual(latency["packets"], summary["packets"])
-        self.assertTrue(latency["p50_us"] <= latency["p99_us"] <= latency["p99.9_us"] <= latency["max_us"])
+        self.assertTrue(
+            latency["p50_us"] <= latency["p99_us"] <= latency["p99.9_us"] <= latency["max_us"])
         return latency
 
     def test_latency_is_bounded_and_told(self):
@@ -672,17 +711,18 @@ class Command(case.Case):
         self.assertNotIn("latency", json.loads(sluice("run", "-r", CAPTURE, "--json").stdout))
 
     def test_memory_is_bounded_on_a_long_pipe(self):
-        """2 GB, under a sanitizer less, or as many bytes as SLUICE_TEST_PIPE_BYTES says; not longer than a
-        minute then."""
+        """2 GB, less under a sanitizer, or SLUICE_TEST_PIPE_BYTES. Without it at most a minute."""
         with open(SLUICE, "rb") as file:
             program = file.read()
-        sanitized = b"__asan_init" in program or b"__tsan_init" in program  # which keep what was freed
+        # A sanitizer keeps freed memory.
+        sanitized = b"__asan_init" in program or b"__tsan_init" in program
         asked = os.environ.get("SLUICE_TEST_PIPE_BYTES")
         goal, end = int(asked or (4e8 if sanitized else 2e9)), time.monotonic() + 60
         with open(CAPTURE, "rb") as file:
             capture = file.read()
-        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--rules", RULES, "--header-checks", "--json",
-                                    "--device", "cpu"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen([SLUICE, "run", "-r", "-", "--rules", RULES, "--header-checks",
+                                    "--json", "--device", "cpu"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE)
         process.stdin.write(capture)
         records, written, early = capture[24:] * 20, len(capture), 0
 
@@ -705,19 +745,20 @@ class Command(case.Case):
                             f"{written} bytes: {early} bytes resident, later {peak}")
 
     def test_a_closed_pipe_ends_quietly(self):
-        """As it ends other tools: by the signal, without a word; and other sinks hold all there was."""
+        """The signal ends sluice without a word, as other tools. Other sinks have all events."""
         many, eve = [CAPTURE] * 200, self.path("eve.json")
         encoded = self.path("encoded")
         self.assertEqual(sluice("encode", CAPTURE, encoded).returncode, 0)
         database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
         for arguments in (["--help"], ["run", "-r", CAPTURE], ["run", "-r", CAPTURE, "--json"],
                           ["run", "-r", *many, "--rules", RULES, "--alerts", "eve:-"],
-                          ["run", "-r", CAPTURE, "--rules", RULES, "--alerts", "console", "--alerts", "eve:" + eve],
-                          ["rules", RULES], ["devices", "--json"], ["scan", "-d", database, CAPTURE],
-                          ["encode", CAPTURE, "-"], ["decode", encoded, "-"],
+                          ["run", "-r", CAPTURE, "--rules", RULES, "--alerts", "console",
+                           "--alerts", "eve:" + eve], ["rules", RULES], ["devices", "--json"],
+                          ["scan", "-d", database, CAPTURE], ["encode", CAPTURE, "-"],
+                          ["decode", encoded, "-"],
                           ["bench", "--from", self.results("a.json", [self.row("a", 10)])]):
-            process = subprocess.Popen([SLUICE, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE)
+            process = subprocess.Popen([SLUICE, *arguments], stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             process.stdout.close()
             self.assertEqual(process.stderr.read(), b"", arguments)
             self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE, arguments)
@@ -729,13 +770,15 @@ class Command(case.Case):
         """What is printed goes into no file that was opened instead."""
         eve = self.path("eve.json")
         for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
-            command = f'"{SLUICE}" run -r "{CAPTURE}" --rules "{RULES}" --alerts "eve:{eve}" {closed}'
-            result = subprocess.run(["sh", "-c", command], capture_output=True, timeout=120, check=False)
+            command = (f'"{SLUICE}" run -r "{CAPTURE}" --rules "{RULES}" '
+                       f'--alerts "eve:{eve}" {closed}')
+            result = subprocess.run(["sh", "-c", command], capture_output=True, timeout=120,
+                                    check=False)
             self.assertEqual(result.returncode, 2 if ">&-" in closed.split() else 0, closed)
             with open(eve, encoding="utf-8") as file:
                 self.assertEqual(len([json.loads(line) for line in file]), 18, closed)
-        result = subprocess.run(["sh", "-c", f'"{SLUICE}" encode "{CAPTURE}" - >&-'], capture_output=True,
-                                timeout=120, check=False)
+        result = subprocess.run(["sh", "-c", f'"{SLUICE}" encode "{CAPTURE}" - >&-'],
+                                capture_output=True, timeout=120, check=False)
         self.assert_refused(result, "Bad file descriptor")
 
     def test_a_full_disk_ends_the_run(self):
@@ -749,9 +792,11 @@ class Command(case.Case):
         list_of_names = self.path("hosts", b"0.0.0.0 ads.test\n")
         database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
         for arguments in (["--help"], ["--version"], ["run", "--help"], ["run", "-r", CAPTURE],
-                          ["run", "-r", CAPTURE, "--json"], ["run", "-r", CAPTURE, "--alerts", "eve:" + self.path("e")],
-                          ["rules", RULES], ["rules", "--json", RULES], ["devices"], ["devices", "--json"],
-                          ["lookup", "--table", list_of_names], ["lookup", "--table", list_of_names, "ads.test"],
+                          ["run", "-r", CAPTURE, "--json"],
+                          ["run", "-r", CAPTURE, "--alerts", "eve:" + self.path("e")],
+                          ["rules", RULES], ["rules", "--json", RULES], ["devices"],
+                          ["devices", "--json"], ["lookup", "--table", list_of_names],
+                          ["lookup", "--table", list_of_names, "ads.test"],
                           ["lookup", "--format", "help"], ["scan", "-d", database, CAPTURE],
                           ["decode", "--help"],
                           ["bench", "--from", self.results("a.json", [self.row("a", 10)])]):
@@ -790,8 +835,9 @@ class Command(case.Case):
 
     def test_live_capture_ends_on_interrupt(self):
         port = case.own_port(self)
-        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", f"udp port {port}", "--json", "--metrics", "0"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", f"udp port {port}", "--json",
+                                    "--metrics", "0"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
         if not case.serves(process.stderr.readline().decode()):
             reason = process.stderr.read().decode()
             process.stdout.close()
@@ -835,16 +881,21 @@ class Command(case.Case):
                             ("rabin,p=31", ["31"]), ("rabin,w=5", ["5"]), ("maxp,cache=1", ["1"]),
                             ("rabin,p=", ["'p='"]), ("rabin,w=3s", ["'w=3s'"])):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", spec), *words)
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,cache=60000G"), "a packet cache of")
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,interval=9999999999s"), "interval")
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,no-raise"), "no-raise", "dynabyte")
-        self.assertEqual(sluice("run", "-r", CAPTURE, "--redundancy", "dynabyte,no-raise", "--json").returncode, 0)
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,cache=60000G"),
+                            "a packet cache of")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy",
+                                   "maxp,interval=9999999999s"), "interval")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,no-raise"),
+                            "no-raise", "dynabyte")
+        self.assertEqual(sluice("run", "-r", CAPTURE, "--redundancy", "dynabyte,no-raise",
+                                "--json").returncode, 0)
         self.assert_refused(sluice("run", "-r", CAPTURE, "--compare"), "--redundancy")
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp", "--train", CAPTURE),
-                            "samplebyte")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp", "--train",
+                                   CAPTURE), "samplebyte")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "samplebyte", "--train",
                                    self.path("none.pcap")), "none.pcap")
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "samplebyte", "--train", "-"), "empty")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "samplebyte", "--train",
+                                   "-"), "empty")
 
     def test_trained_markers(self):
         result = sluice("run", "-r", CAPTURE, CAPTURE, "--redundancy", "samplebyte,p=8,w=16",
@@ -863,83 +914,97 @@ class Command(case.Case):
         plot = self.path("none/a.svg")
         result = sluice("run", "-r", CAPTURE, "--redundancy", "maxp", "--plot", plot, "--json")
         self.assertEqual(result.returncode, 2)
-        self.assertEqual(result.stderr.decode(), f"sluice: --plot '{plot}': No such file or directory\n")
+        self.assertEqual(result.stderr.decode(),
+                         f"sluice: --plot '{plot}': No such file or directory\n")
         json.loads(result.stdout)  # and no picture
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_studies_drawn(self):
         plot = self.path("it's.svg")
-        for study, panel in (("markers", "bytes a sample"), ("periods", "ms a GB"), ("period-change", "net %")):
-            result = sluice("bench", "sampling", "--study", study, "-r", CAPTURE, "--device", "cpu", "--plot", plot,
-                            "--json")
+        for study, panel in (("markers", "bytes a sample"), ("periods", "ms a GB"),
+                             ("period-change", "net %")):
+            result = sluice("bench", "sampling", "--study", study, "-r", CAPTURE, "--device", "cpu",
+                            "--plot", plot, "--json")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(b'"study": "' + study.encode() + b'"', result.stdout)
             with open(plot, encoding="utf-8") as file:
                 self.assertIn(panel, file.read())
-        for bench, study in (("sampling", "machines"), ("mpm", "literals"), ("fib", "lookup-kernel")):
-            self.assert_refused(sluice("bench", bench, "--study", study, "--plot", plot, "--json"), study, "table")
+        for bench, study in (("sampling", "machines"), ("mpm", "literals"),
+                             ("fib", "lookup-kernel")):
+            self.assert_refused(sluice("bench", bench, "--study", study, "--plot", plot, "--json"),
+                                study, "table")
 
     # ---- the benchmark of the whole machine
 
-    MACHINE = {"sluice": "0.1.0", "time": "2026-11-21T00:00:00Z", "cpu": "Test CPU", "level": "AVX2", "cores": 2,
-               "memory_bytes": 1000000000}
+    MACHINE = {"sluice": "0.1.0", "time": "2026-11-21T00:00:00Z", "cpu": "Test CPU",
+               "level": "AVX2", "cores": 2, "memory_bytes": 1000000000}
 
     @staticmethod
     def row(variant, median, spread=0.01, **more):
         """A row whose middle half of runs is `spread` of the median wide."""
-        return {"bench": "header", "variant": variant, "data": "some", "unit": "GB/s", "median": median,
-                "min": median * (1 - spread), "q1": median * (1 - spread / 2), "q3": median * (1 + spread / 2),
-                "max": median * (1 + spread), "runs": 11, **more}
+        return {"bench": "header", "variant": variant, "data": "some", "unit": "GB/s",
+                "median": median, "min": median * (1 - spread), "q1": median * (1 - spread / 2),
+                "q3": median * (1 + spread / 2), "max": median * (1 + spread), "runs": 11, **more}
 
     def results(self, name, rows, command=("bench",), **machine):
-        content = {"format": "sluice bench", "version": 1, "machine": {**self.MACHINE, **machine}, "rows": rows,
-                   "timelines": [], "command": command}
+        content = {"format": "sluice bench", "version": 1, "machine": {**self.MACHINE, **machine},
+                   "rows": rows, "timelines": [], "command": command}
         return self.path(name, json.dumps(content).encode())
 
     def compare(self, then, now, **machine):
         """What --against says of two saved files, by variant, and its heading; as text too."""
-        files = ["--from", self.results("now.json", now), "--against", self.results("then.json", then, **machine)]
+        files = ["--from", self.results("now.json", now), "--against",
+                 self.results("then.json", then, **machine)]
         text = sluice("bench", *files)
         result = sluice("bench", *files, "--json")
         self.assertEqual((result.returncode, text.returncode), (0, 0), result.stderr + text.stderr)
         lines = [json.loads(line) for line in result.stdout.splitlines()]
         heading, = [line for line in lines if "against" in line]
-        return {line["variant"]: line for line in lines if "change" in line}, heading, text.stdout.decode()
+        return {line["variant"]: line for line in lines
+                if "change" in line}, heading, text.stdout.decode()
 
     def test_changes_count_above_the_noise(self):
-        then = [self.row("slower", 10), self.row("faster", 10), self.row("same", 10), self.row("little", 10, 0.001),
-                self.row("noisy then", 10, 0.2), self.row("noisy now", 10, 0.01), self.row("beyond", 10, 0.1)]
-        now = [self.row("slower", 9.7), self.row("faster", 10.3), self.row("same", 10), self.row("little", 9.81, 0.001),
-               self.row("noisy then", 8.1), self.row("noisy now", 8.5, 0.2), self.row("beyond", 7.9, 0.1)]
+        then = [self.row("slower", 10), self.row("faster", 10), self.row("same", 10),
+                self.row("little", 10, 0.001), self.row("noisy then", 10, 0.2),
+                self.row("noisy now", 10, 0.01), self.row("beyond", 10, 0.1)]
+        now = [self.row("slower", 9.7), self.row("faster", 10.3), self.row("same", 10),
+               self.row("little", 9.81, 0.001), self.row("noisy then", 8.1),
+               self.row("noisy now", 8.5, 0.2), self.row("beyond", 7.9, 0.1)]
         changes, heading, text = self.compare(then, now)
         self.assertEqual({variant: line["change"] for variant, line in changes.items()},
                          {"slower": "slower", "faster": "faster", "same": "same", "little": "same",
                           "noisy then": "same", "noisy now": "same", "beyond": "slower"})
         self.assertTrue(heading["comparable"])
         self.assertAlmostEqual(changes["slower"]["percent"], -3, 3)
-        self.assertAlmostEqual(changes["slower"]["noise_percent"], 2, 3)  # 1 % of both, and the least
+        # 1 % of both, and the least
+        self.assertAlmostEqual(changes["slower"]["noise_percent"], 2, 3)
         self.assertAlmostEqual(changes["noisy now"]["noise_percent"], 18, 3)
         self.assertAlmostEqual(changes["noisy then"]["noise_percent"], 20.81, 3)
-        self.assertRegex(text, r"slower +header +slower +10\.000 -> 9\.700 GB/s +-3\.0 % \(noise 2\.0 %\)")
+        self.assertRegex(
+            text, r"slower +header +slower +10\.000 -> 9\.700 GB/s +-3\.0 % \(noise 2\.0 %\)")
         self.assertIn("4 rows are as they were", text)
 
     def test_rows_of_one_side_are_listed(self):
         why = {"bench": "header", "variant": "lost", "why": "no such thing"}
-        then = [self.row("both", 10), self.row("gone", 10), self.row("lost", 10), {**why, "variant": "neither"},
-                self.row("data", 10)]
+        then = [self.row("both", 10), self.row("gone", 10), self.row("lost", 10),
+                {**why, "variant": "neither"}, self.row("data", 10)]
         now = [self.row("both", 10), self.row("new", 10), why, {**why, "variant": "neither"},
                self.row("data", 10, data="other")]
         changes, _, text = self.compare(then, now)
         self.assertEqual({variant: line["change"] for variant, line in changes.items()},
-                         {"both": "same", "gone": "gone", "new": "new", "lost": "gone", "data": "other"})
+                         {"both": "same", "gone": "gone", "new": "new", "lost": "gone",
+                          "data": "other"})
         self.assertEqual(changes["lost"]["why"], "no such thing")
         for variant in ("gone", "new", "lost", "data"):
             self.assertRegex(text, rf"(gone|new|other) +header +{variant} ")
 
     def test_another_machine_is_not_judged(self):
-        for machine, words in (({"cores": 16}, "cores: 16 then, 2 now"), ({"cpu": "Other CPU"}, "Other CPU then"),
-                               ({"gpu": "Some GPU"}, "gpu: Some GPU then, none now"), ({"level": "scalar"}, "scalar")):
-            changes, heading, text = self.compare([self.row("a", 10)], [self.row("a", 5)], **machine)
+        for machine, words in (({"cores": 16}, "cores: 16 then, 2 now"),
+                               ({"cpu": "Other CPU"}, "Other CPU then"),
+                               ({"gpu": "Some GPU"}, "gpu: Some GPU then, none now"),
+                               ({"level": "scalar"}, "scalar")):
+            changes, heading, text = self.compare([self.row("a", 10)], [self.row("a", 5)],
+                                                  **machine)
             self.assertFalse(heading["comparable"])
             self.assertIn(words, heading["why"])
             self.assertEqual(changes["a"]["change"], "differs")
@@ -953,19 +1018,23 @@ class Command(case.Case):
         def row(**change):
             return {**good, "rows": [self.row("b", 10), {**self.row("a", 10), **change}]}
 
-        for content, *words in ((b"", ":1: "), (b"{\n\n,}", ":3: "), (b"[]", "no file of"), (b"\xff\x00", ":1: "),
-                                (b'{"a":1,"a":1}', "duplicate"), (b"[" * 5000, ":1: "),
-                                ({**good, "format": "x"}, "no file of"), ({**good, "version": 2}, "version 2", "reads 1"),
-                                ({**good, "machine": 1}, "no machine"), ({**good, "rows": {}}, "no rows"),
-                                ({**good, "machine": {**self.MACHINE, "cpu": "x\u001b[2J"}}, "control"),
-                                (row(bench=3), "row 2", "no bench"), (row(median=-1), "row 2", "ascending"),
-                                (row(q1=20), "row 2", "ascending"), (row(max="x"), "row 2"), (row(unit=None), "row 2"),
-                                (row(min=0, q1=0, median=0, q3=0, max=0), "row 2", "no rate"),
-                                (row(variant="a\nb"), "control")):
-            bad = self.path("bad.json", content if isinstance(content, bytes) else json.dumps(content).encode())
+        for content, *words in (
+            (b"", ":1: "), (b"{\n\n,}", ":3: "), (b"[]", "no file of"), (b"\xff\x00", ":1: "),
+            (b'{"a":1,"a":1}', "duplicate"), (b"[" * 5000, ":1: "),
+            ({**good, "format": "x"}, "no file of"),
+            ({**good, "version": 2}, "version 2", "reads 1"),
+            ({**good, "machine": 1}, "no machine"), ({**good, "rows": {}}, "no rows"),
+            ({**good, "machine": {**self.MACHINE, "cpu": "x\u001b[2J"}}, "control"),
+            (row(bench=3), "row 2", "no bench"), (row(median=-1), "row 2", "ascending"),
+            (row(q1=20), "row 2", "ascending"), (row(max="x"), "row 2"), (row(unit=None), "row 2"),
+            (row(min=0, q1=0, median=0, q3=0, max=0), "row 2", "no rate"),
+            (row(variant="a\nb"), "control")):
+            bad = self.path("bad.json",
+                            content if isinstance(content, bytes) else json.dumps(content).encode())
             for option in ("--from", "--against"):
                 self.assert_refused(sluice("bench", option, bad), "bad.json", *words)
-        self.assert_refused(sluice("bench", "--against", self.path("none.json")), "none.json", "No such file")
+        self.assert_refused(sluice("bench", "--against", self.path("none.json")), "none.json",
+                            "No such file")
         self.assert_refused(sluice("bench", "--against", self.folder.name), "no regular file")
         self.assert_refused(sluice("bench", "--save", self.path("none/x.json")), "none/x.json")
 
@@ -978,19 +1047,22 @@ class Command(case.Case):
         self.assert_refused(sluice("bench", "--files", CAPTURE), "--files")
 
     def test_options_that_would_do_nothing_are_refused(self):
-        for benches, options, name in ((["header"], ["--database", "x"], "header"), (["fib"], ["--sample"], "fib"),
+        for benches, options, name in ((["header"], ["--database", "x"], "header"),
+                                       (["fib"], ["--sample"], "fib"),
                                        (["scan", "fib"], ["-r", CAPTURE], "scan"),
                                        (["capture", "header"], ["--counts", "1"], "capture"),
                                        (["mpm", "header"], ["--files", CAPTURE], "header"),
                                        (["names"], ["--algorithms", "hash"], "names"),
                                        (["sampling"], ["--device-bytes", "1M"], "sampling"),
                                        (["together"], ["--all-cores"], "together")):
-            self.assert_refused(sluice("bench", *benches, *options), f"sluice: {options[0]} is no option of {name}\n")
+            self.assert_refused(sluice("bench", *benches, *options),
+                                f"sluice: {options[0]} is no option of {name}\n")
         for option in (["--database", "x"], ["--sample"], ["--algorithms", "ac"]):
-            self.assert_refused(sluice("bench", *option), option[0] + " needs the name of a benchmark")
+            self.assert_refused(sluice("bench", *option),
+                                option[0] + " needs the name of a benchmark")
         self.assert_refused(sluice("bench", "mpm", "--plot", "x.svg"), "--plot", "--study")
-        result = sluice("bench", "header", "names", "-r", CAPTURE, "--entries", "1000", "--runs", "1", "--device", "cpu",
-                        "--json")  # of names alone
+        result = sluice("bench", "header", "names", "-r", CAPTURE, "--entries", "1000", "--runs",
+                        "1", "--device", "cpu", "--json")  # of names alone
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_named_benches_are_saved_and_compared(self):
@@ -1003,22 +1075,25 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         lines = [json.loads(line) for line in result.stdout.splitlines()]
         rows = [(line["bench"], line["variant"]) for line in lines if "median" in line]
-        self.assertEqual(sorted(rows), sorted((line["bench"], line["variant"]) for line in lines if "change" in line))
-        self.assertLessEqual({line["change"] for line in lines if "change" in line}, {"same", "slower", "faster"})
+        self.assertEqual(sorted(rows), sorted((line["bench"], line["variant"]) for line in lines
+                                              if "change" in line))
+        self.assertLessEqual({line["change"] for line in lines if "change" in line},
+                             {"same", "slower", "faster"})
 
     def test_all_engines_together(self):
-        result = sluice("bench", "together", "-r", CAPTURE, "--runs", "1", "--entries", "1000", "--counts", "50,100",
-                        "--device", "cpu", "--json")
+        result = sluice("bench", "together", "-r", CAPTURE, "--runs", "1", "--entries", "1000",
+                        "--counts", "50,100", "--device", "cpu", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         lines = [json.loads(line) for line in result.stdout.splitlines()]
         self.assertEqual({line["bench"] for line in lines if "median" in line},
-                         {"ceiling", "header", "mpm/50", "sampling", "virus/100", "packet names", "all"})
+                         {"ceiling", "header", "mpm/50", "sampling", "virus/100", "packet names",
+                          "all"})
 
     def test_the_whole_machine(self):
         saved = self.path("saved.json")
-        result = sluice("bench", "-r", CAPTURE, "--runs", "1", "--entries", "1000", "--counts", "50,100", "--device",
-                        "cpu", "--variants", "mpm:ac,header:scalar,virus:none", "--json",
-                        "--save", saved)
+        result = sluice("bench", "-r", CAPTURE, "--runs", "1", "--entries", "1000", "--counts",
+                        "50,100", "--device", "cpu", "--variants",
+                        "mpm:ac,header:scalar,virus:none", "--json", "--save", saved)
         self.assertEqual(result.returncode, 0, result.stderr)
         lines = [json.loads(line) for line in result.stdout.splitlines()]
         rows = [line for line in lines if "variant" in line and "timeline" not in line]
@@ -1028,13 +1103,14 @@ class Command(case.Case):
                          [(row["bench"], row["variant"]) for row in rows])
         self.assertEqual(kept["machine"], lines[0]["machine"])
         self.assertEqual({row["bench"] for row in rows} - {"clamscan"},
-                         {"ceiling", "header", "mpm/50", "sampling", "virus/100", "names", "packet names", "all", "zstd",
-                          "scan"})
+                         {"ceiling", "header", "mpm/50", "sampling", "virus/100", "names",
+                          "packet names", "all", "zstd", "scan"})
         cores = len(os.sched_getaffinity(0))
         series = {}
         for row in rows:
             if "why" not in row:
-                self.assertTrue(0 < row["min"] <= row["q1"] <= row["median"] <= row["q3"] <= row["max"], row)
+                self.assertTrue(
+                    0 < row["min"] <= row["q1"] <= row["median"] <= row["q3"] <= row["max"], row)
                 series.setdefault(row.get("series"), []).append(row["cores"])
         for name in ("header scalar", "mpm/50 ac scalar", "memory read"):
             self.assertIn(name, series)
@@ -1042,8 +1118,10 @@ class Command(case.Case):
         self.assertIn("none", [row["variant"] for row in rows if "why" in row])
         for row in rows:
             if row["bench"] == "names" and "hits" in row:
-                self.assertEqual(row["hits"], 64 * 16384)  # each name of a trace lies below one of the table
-        self.assertEqual(len({row["hits"] for row in rows if row["bench"] == "header" and "hits" in row}), 1)
+                # each name of a trace lies below one of the table
+                self.assertEqual(row["hits"], 64 * 16384)
+        self.assertEqual(len({row["hits"] for row in rows
+                              if row["bench"] == "header" and "hits" in row}), 1)
         together = [row for row in rows if row["bench"] == "all"]
         self.assertTrue(all(0 < row["p50_us"] <= row["p99_us"] for row in together))
         self.assert_timelines(lines, kept, together)
@@ -1051,7 +1129,8 @@ class Command(case.Case):
     def assert_timelines(self, lines, kept, together):
         timelines = [line for line in lines if "timeline" in line]
         self.assertEqual(timelines, kept["timelines"])
-        self.assertEqual([line["variant"] for line in timelines], [row["variant"] for row in together])
+        self.assertEqual([line["variant"] for line in timelines],
+                         [row["variant"] for row in together])
         for timeline in timelines:
             self.assertTrue(0 < len(timeline["batches_ns"]) <= 65)
             before = 0
@@ -1079,22 +1158,27 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(plot, encoding="utf-8") as file:
             text = file.read()
-        for words in ("header it's", "memory read", "Test CPU", "CPU cores, and the GPU", "GB/s, logarithmic"):
+        for words in ("header it's", "memory read", "Test CPU", "CPU cores, and the GPU",
+                      "GB/s, logarithmic"):
             self.assertIn(words, text.replace("&#39;", "'"))
-        result = sluice("bench", "--from", self.results("y.json", [self.row("a", 10)]), "--plot", plot)
+        result = sluice("bench", "--from", self.results("y.json", [self.row("a", 10)]), "--plot",
+                        plot)
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"no rows", result.stderr)
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_the_page_of_a_machine(self):
         rows = [self.row("read, 1 core", 12, role="ceiling", series="read", cores=1),
-                self.row("a, 1 core", 2, role="engine", series="a", cores=1, ceiling=4, share=0.5, ceiling_of="memory read"),
+                self.row("a, 1 core", 2, role="engine", series="a", cores=1, ceiling=4, share=0.5,
+                         ceiling_of="memory read"),
                 self.row("a, 2 cores", 3.9, role="engine", series="a", cores=2, scaling=1.95),
                 self.row("p, 1 core", 1, role="peer", series="p", cores=1),
-                self.row("2 engines, 2 cores", 1.5, role="together", bench="all", cores=2, p50_us=10, p99_us=20),
-                {"bench": "x", "variant": "y", "why": "not here"}]
-        saved = self.results("x.json", rows, cpu="Test(R) Xeon(R) CPU 1 @ 2 GHz", kernel="Linux", software={"zstd": "1"},
-                             others_percent=0, command=["bench", "header", "--save", "S", "--runs", "3", "--plot", "P"])
+                self.row("2 engines, 2 cores", 1.5, role="together", bench="all", cores=2,
+                         p50_us=10, p99_us=20), {"bench": "x", "variant": "y", "why": "not here"}]
+        saved = self.results("x.json", rows, cpu="Test(R) Xeon(R) CPU 1 @ 2 GHz", kernel="Linux",
+                             software={"zstd": "1"}, others_percent=0,
+                             command=["bench", "header", "--save", "S", "--runs", "3", "--plot",
+                                      "P"])
         stub = self.path("stub", f"""#!/bin/sh
             [ "$2" = --save ] || exec '{os.path.abspath(SLUICE)}' "$@"
             cp '{saved}' "$3" && echo '<svg/>' >"$5"
@@ -1103,25 +1187,28 @@ class Command(case.Case):
         tool = os.path.join(SAMPLES, "..", "..", "tools", "bench-page")
         folder = self.path("pages")
         for again in (False, True):
-            result = subprocess.run([sys.executable, tool, stub, folder], capture_output=True, timeout=60, text=True,
-                                    check=True)
+            result = subprocess.run([sys.executable, tool, stub, folder], capture_output=True,
+                                    timeout=60, text=True, check=True)
             self.assertEqual("against" in result.stdout, again, result.stdout)
-        self.assertEqual(sorted(os.listdir(folder)),
-                         ["README.md"] + [f"test-xeon-1-2-cores.{kind}" for kind in ("json", "md", "svg")])
+        self.assertEqual(sorted(os.listdir(folder)), ["README.md"]
+                         + [f"test-xeon-1-2-cores.{kind}" for kind in ("json", "md", "svg")])
         with open(os.path.join(folder, "test-xeon-1-2-cores.md"), encoding="utf-8") as file:
             page = file.read()
-        for words in ("# Test(R) Xeon(R)", "(`sluice bench header --runs 3`)", "## Ceilings", "## Peers", "50 % of 4 (memory read)", "| 1.95 |", "10 / 20 us",
+        for words in ("# Test(R) Xeon(R)", "(`sluice bench header --runs 3`)", "## Ceilings",
+                      "## Peers", "50 % of 4 (memory read)", "| 1.95 |", "10 / 20 us",
                       "- x, y: not here", "](test-xeon-1-2-cores.svg)"):
             self.assertIn(words, page)
         with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
-            self.assertIn("(test-xeon-1-2-cores.md) | 1.5 GB/s (2 engines, 2 cores) | 2026-11-21 |", file.read())
+            self.assertIn("(test-xeon-1-2-cores.md) | 1.5 GB/s (2 engines, 2 cores) | 2026-11-21 |",
+                          file.read())
 
     # ---- the benchmark of sampling
 
     def test_backends_of_a_sampler_agree(self):
         self.assert_refused(sluice("bench", "sampling", "foo", "-r", CAPTURE), "'foo'")
-        result = sluice("bench", "sampling", "rabin", "--files", self.path("random", os.urandom(300000)), "--runs", "1",
-                        "--device", "cpu", "--json")
+        result = sluice("bench", "sampling", "rabin", "--files",
+                        self.path("random", os.urandom(300000)), "--runs", "1", "--device", "cpu",
+                        "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = [json.loads(line) for line in result.stdout.splitlines()]
         rows = [row for row in rows if "hits" in row and "cached" not in row["variant"]]

@@ -54,7 +54,7 @@ class Devices(unittest.TestCase):
             return file.read()
 
     def run_on(self, device, *more, **how):
-        """Runs; the events are the CPU's. Returns what the summary says of the devices, and stderr."""
+        """Compares the events with the CPU's. Returns the summary's devices and stderr."""
         result = sluice(*self.arguments(device, *more), **how)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.events(result), self.expected)
@@ -75,10 +75,13 @@ class Devices(unittest.TestCase):
         result = sluice(*self.arguments("auto"), gpus=3)
         self.assertEqual(self.events(result), self.expected)
         summary = json.loads(result.stdout)
-        said = re.fullmatch(r"of packets made to measure it the GPU does [0-9.e+-]+ GB/s, [0-9]+ cores? [0-9.e+-]+: "
-                            r"(both work|the GPU works|the CPU works)", summary["device"]["why"])
+        said = re.fullmatch(
+            r"of packets made to measure it the GPU does [0-9.e+-]+ GB/s, "
+            r"[0-9]+ cores? [0-9.e+-]+: "
+            r"(both work|the GPU works|the CPU works)", summary["device"]["why"])
         self.assertTrue(said, summary["device"])
-        kinds = {"both work": ["cuda", "cpu"], "the GPU works": ["cuda"], "the CPU works": ["cpu"]}[said[1]]
+        kinds = {"both work": ["cuda", "cpu"], "the GPU works": ["cuda"],
+                 "the CPU works": ["cpu"]}[said[1]]
         self.assertEqual([entry["kind"] for entry in summary["devices"]], kinds)
         self.assertEqual([entry["index"] for entry in summary["devices"]], [0] * len(kinds))
 
@@ -120,7 +123,9 @@ class Devices(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         text = result.stdout.decode()
         self.assertRegex(text, r"on 2 GPUs \(cuda: asked for\)")
-        self.assertRegex(text, r"cuda:0 +simulated GPU 0, [0-9]+ batches\n +dropped: .*; [12] batches were done again")
+        self.assertRegex(
+            text,
+            r"cuda:0 +simulated GPU 0, [0-9]+ batches\n +dropped: .*; [12] batches were done again")
         self.assertRegex(text, r"cpu +.*, [0-9]+ batches, took over\n")
 
     def test_one_without_memory_is_left_out(self):
@@ -134,7 +139,8 @@ class Devices(unittest.TestCase):
 
     def test_a_gpu_that_was_only_preferred_is_given_up(self):
         table = os.path.join(self.folder.name, "rules.table")
-        self.assertEqual(sluice("rules", "--compile", table, "--device", "cpu", RULES).returncode, 0)
+        self.assertEqual(sluice("rules", "--compile", table, "--device", "cpu", RULES).returncode,
+                         0)
         for faults, more in (("0:open:1:memory", []), ("0:open:1:device", []), ("0:pinned:1", []),
                              ("0:open:2:unsupported", ["--compiled", table])):
             devices, errors = self.run_on("auto", *more, gpus=1, faults=faults)
@@ -200,7 +206,8 @@ class Devices(unittest.TestCase):
             with open(prefix, "wb") as file:
                 file.write(capture[:24] + capture[24:] * (packets // len(lens)) +
                            capture[24:24 + sum(lens[:packets % len(lens)])])
-            result = sluice("run", "-r", prefix, "--rules", RULES, "--header-checks", "--alerts", "eve:" + self.eve)
+            result = sluice("run", "-r", prefix, "--rules", RULES, "--header-checks", "--alerts",
+                            "eve:" + self.eve)
             self.assertEqual(result.returncode, 0, result.stderr)
             with open(self.eve, encoding="utf-8") as file:
                 expected = [json.loads(line) for line in file]
@@ -218,8 +225,9 @@ class Devices(unittest.TestCase):
         for i in range(60):
             large = 40 << 20 if i in (20, 40) else i * 1000
             with open(os.path.join(folder, f"{i:02}"), "wb") as file:
-                file.write(bytes.fromhex("c0ffee") + bytes(large) + (b"hello, world" if i % 4 == 0 else b"") +
-                           (bytes.fromhex("c0ffee01") if i % 5 == 0 else b""))
+                file.write(bytes.fromhex("c0ffee") + bytes(large)
+                           + (b"hello, world" if i % 4 == 0 else b"") + (bytes.fromhex("c0ffee01")
+                                                                         if i % 5 == 0 else b""))
         return sluice("scan", "-d", database, "-z", "-r", folder, "--no-summary", *more, **how)
 
     def test_a_scan_finds_the_same(self):
@@ -228,7 +236,8 @@ class Devices(unittest.TestCase):
         self.assertEqual(expected.stdout.count(b"FOUND"), 25)
         for threads in "1", "4":
             result = self.scan("--device", "cuda", "--threads", threads, gpus=1)
-            self.assertEqual((result.returncode, result.stdout), (1, expected.stdout), result.stderr)
+            self.assertEqual((result.returncode, result.stdout), (1, expected.stdout),
+                             result.stderr)
 
     def test_a_scan_ends_where_the_gpu_fails(self):
         for fault in "pinned:2", "stage:3", "open:1", "upload:4", "submit:5", "wait:2":
@@ -238,7 +247,8 @@ class Devices(unittest.TestCase):
 
     def test_a_scan_ends_where_the_gpu_hangs(self):
         for nth, threads in (1, "1"), (3, "2"):
-            result = self.scan("--device", "cuda", "--threads", threads, gpus=1, faults=f"0:hang:{nth}")
+            result = self.scan("--device", "cuda", "--threads", threads, gpus=1,
+                               faults=f"0:hang:{nth}")
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"sluice: the scan cannot go on", result.stderr)
 

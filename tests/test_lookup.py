@@ -21,7 +21,8 @@ SLUICE = sys.argv[1]
 def lookup(*arguments, **options):
     if "input" not in options:
         options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([SLUICE, "lookup", *arguments], capture_output=True, timeout=120, **options)
+    return subprocess.run([SLUICE, "lookup", *arguments], capture_output=True, timeout=120,
+                          **options)
 
 
 class Lookup(case.Case):
@@ -33,8 +34,8 @@ class Lookup(case.Case):
     # ---- answers
 
     def test_tsv(self):
-        result = lookup("--table", self.routes, "/com/parc/x", "www.parc.com", "http://www.parc.com/a/b",
-                        "/com/par", "a..b")
+        result = lookup("--table", self.routes, "/com/parc/x", "www.parc.com",
+                        "http://www.parc.com/a/b", "/com/par", "a..b")
         self.assertEqual(result.returncode, 0)
         self.assertEqual(result.stdout.decode().splitlines(),
                          ["/com/parc/x\t/com/parc\tforward\t1",
@@ -44,30 +45,33 @@ class Lookup(case.Case):
                           "a..b\t-\tinvalid\tan empty label"])
 
     def test_explain(self):
-        result = lookup("--table", self.routes, "--table", self.hosts, "--explain", "v.test", "x.test")
+        result = lookup("--table", self.routes, "--table", self.hosts, "--explain", "v.test",
+                        "x.test")
         self.assertEqual(result.stdout.decode().splitlines(),
                          [f"v.test\tv.test\taddress\t192.0.2.1\t{self.hosts}\t3",
                           "x.test\t-\tnone\t-\t-\t-"])
 
     def test_json(self):
         routes = self.path("nfdc", b"prefix=/a nexthop=262 cost=10\nprefix=/a nexthop=9 cost=0\n")
-        result = lookup("--table", routes, "--table", self.hosts, "--json", "--explain", "/a/b", "v.test",
-                        "x.test", b"\xff\"\x01")
+        result = lookup("--table", routes, "--table", self.hosts, "--json", "--explain", "/a/b",
+                        "v.test", "x.test", b"\xff\"\x01")
         lines = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual(lines[0], {"name": "/a/b", "action": "forward", "prefix": "/a",
-                                    "next_hops": [{"hop": "262", "cost": 10}, {"hop": "9", "cost": 0}],
-                                    "list": routes, "format": "nfdc", "line": 1})
+        self.assertEqual(lines[0],
+                         {"name": "/a/b", "action": "forward", "prefix": "/a",
+                          "next_hops": [{"hop": "262", "cost": 10}, {"hop": "9", "cost": 0}],
+                          "list": routes, "format": "nfdc", "line": 1})
         self.assertEqual(lines[1]["values"], ["192.0.2.1"])
         self.assertEqual(lines[2], {"name": "x.test", "action": "none"})
         self.assertEqual(lines[3]["name"], "\\xff\"\x01")
         self.assertEqual(lines[3]["action"], "invalid")
 
     def test_answers_cannot_control_a_terminal(self):
-        """UTF-8 stays; what is none, and C0, DEL and C1, are said in the same words as by all sinks."""
+        """UTF-8 stays. Other bytes, and C0, DEL and C1, are written as all sinks write them."""
         name = b"/\xc3\xa9\xff\x1b\x7f\xc2\x9b\x9b\tx"
         result = lookup("--table", self.routes, "-", input=name + b"\n")
-        self.assertEqual(result.stdout, b"/\xc3\xa9\\xff\\x1b\\x7f\\xc2\\x9b\\x9b\\x09x\t-\tinvalid\t"
-                                        b"a blank or control byte is not percent-escaped\n")
+        self.assertEqual(result.stdout,
+                         b"/\xc3\xa9\\xff\\x1b\\x7f\\xc2\\x9b\\x9b\\x09x\t-\tinvalid\t"
+                         b"a blank or control byte is not percent-escaped\n")
         result = lookup("--table", self.routes, "--json", "-", input=name + b"\n")
         self.assertIn(b"\\u001b\\u007f\\u009b\\\\x9b\\u0009x", result.stdout)
         self.assertEqual(json.loads(result.stdout)["name"], "/é\\xff\x1b\x7f\x9b\\x9b\tx")
@@ -82,8 +86,9 @@ class Lookup(case.Case):
         self.assertEqual(lines[20001], b"/none\t-\tnone\t-")
 
     def test_answers_come_at_once_and_ctrl_c_is_clean(self):
-        with subprocess.Popen([SLUICE, "lookup", "--table", self.routes, "-"], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        with subprocess.Popen([SLUICE, "lookup", "--table", self.routes, "-"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
             process.stdin.write(b"/com/parc\n")
             process.stdin.flush()
             self.assertEqual(process.stdout.readline(), b"/com/parc\t/com/parc\tforward\t1\n")
@@ -95,10 +100,12 @@ class Lookup(case.Case):
         """Whichever thread waits: for a writer of a pipe, for its lines, or for its end."""
         fifo = self.path("fifo")
         os.mkfifo(fifo)
-        for arguments, line in ((["--update", "-"], b"+/new\t8\n"), (["--update", fifo, "-"], b"/com/parc\n"),
+        for arguments, line in ((["--update", "-"], b"+/new\t8\n"),
+                                (["--update", fifo, "-"], b"/com/parc\n"),
                                 (["--update", fifo], b"")):
-            with subprocess.Popen([SLUICE, "lookup", "--table", self.routes, *arguments], stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            with subprocess.Popen([SLUICE, "lookup", "--table", self.routes, *arguments],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as process:
                 self.addCleanup(process.kill)
                 process.stdin.write(line)
                 process.stdin.flush()
@@ -116,7 +123,8 @@ class Lookup(case.Case):
         time.sleep(0.1)  # where it is not there yet, it hears of the signal later
 
     def test_a_closed_pipe_and_a_full_disk(self):
-        command = f"yes /com/parc | head -1000000 | {SLUICE} lookup --table {self.routes} - | head -1"
+        command = (f"yes /com/parc | head -1000000 | "
+                   f"{SLUICE} lookup --table {self.routes} - | head -1")
         result = subprocess.run(["sh", "-c", command], capture_output=True, timeout=120)
         self.assertEqual(result.stdout, b"/com/parc\t/com/parc\tforward\t1\n")
         with open("/dev/full", "wb") as full:
@@ -167,7 +175,8 @@ class Lookup(case.Case):
 
     def test_what_cannot_be_saved_leaves_nothing(self):
         os.mkdir(self.path("folder"))
-        self.assert_refused(lookup("--table", self.routes, "--build", self.path("folder")), "no regular file")
+        self.assert_refused(lookup("--table", self.routes, "--build", self.path("folder")),
+                            "no regular file")
         self.assertFalse(os.path.exists(self.path("folder.fib")))
 
     def test_too_little_memory_is_said_before(self):
@@ -176,8 +185,8 @@ class Lookup(case.Case):
         def run(size, *arguments):
             def limit():
                 resource.setrlimit(resource.RLIMIT_AS, (size, size))
-            return subprocess.run([SLUICE, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                                  timeout=120, preexec_fn=limit)
+            return subprocess.run([SLUICE, *arguments], stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=120, preexec_fn=limit)
 
         if run(400 << 20, "--version").returncode != 0:
             self.skipTest("a sanitizer needs more address space")
@@ -206,14 +215,16 @@ class Lookup(case.Case):
         with open(table, "r+b") as file:
             file.truncate(100)
         self.assert_refused(lookup("--table", table, "ads.test"), table)
-        self.assert_refused(lookup("--table", self.routes, "--build", "/nonexistent/t"), "/nonexistent/t")
+        self.assert_refused(lookup("--table", self.routes, "--build", "/nonexistent/t"),
+                            "/nonexistent/t")
 
     # ---- updates
 
     def test_updates(self):
         update = self.path("update", b"+0.0.0.0 new.test\n-0.0.0.0 ads.test\n-0.0.0.0 no.test\nx\n")
         table = self.path("table")
-        result = lookup("--table", self.hosts, "--update", update, "--build", table, "ads.test", "new.test")
+        result = lookup("--table", self.hosts, "--update", update, "--build", table, "ads.test",
+                        "new.test")
         self.assertEqual(result.stdout, b"ads.test\t-\tnone\t-\nnew.test\tnew.test\tblock\t-\n")
         result = lookup("--table", table, "--update", "-", "--json", input=b"+0.0.0.0 more.test")
         self.assertEqual(json.loads(result.stdout)["updated"],

@@ -170,10 +170,10 @@ class Observed(unittest.TestCase):
         self.assertEqual(parse_exposition(good), {"a_total": {(("l", '"\\\n'),): 1}})
         for bad in (good[:-1], good + good, good + good.splitlines(True)[2], good + b"\n",
                     good.replace(b"counter", b"gauge"), good.replace(b"a_total{", b"b_total{"),
-                    good.replace(b"l=", b"2="), good.replace(b'\\"', b'"'), good.replace(b" 1", b" x"),
-                    good.replace(b" 1", b"  1"), good.replace(b"\\\\\\n", b"\\t"),
-                    good.replace(b"} 1", b",} 1"), good[:good.index(b"a_total{")],
-                    good[good.index(b"# TYPE"):]):
+                    good.replace(b"l=", b"2="), good.replace(b'\\"', b'"'),
+                    good.replace(b" 1", b" x"), good.replace(b" 1", b"  1"),
+                    good.replace(b"\\\\\\n", b"\\t"), good.replace(b"} 1", b",} 1"),
+                    good[:good.index(b"a_total{")], good[good.index(b"# TYPE"):]):
             with self.assertRaises((AssertionError, StopIteration, TypeError), msg=bad):
                 parse_exposition(bad)
 
@@ -185,19 +185,24 @@ class Observed(unittest.TestCase):
         self.assertEqual(status, 0)
         for name in ("packets", "bytes", "alerts_total"):
             self.assertEqual(summary[name], expected[name])
-            self.assertEqual(metrics[f"sluice_{name.removesuffix('_total')}_total"][()], summary[name])
+            self.assertEqual(metrics[f"sluice_{name.removesuffix('_total')}_total"][()],
+                             summary[name])
         for labels, value in metrics["sluice_anomalies_total"].items():
             self.assertEqual(value, summary["anomalies"].get(labels[0][1], 0))
-        self.assertEqual(sum(metrics["sluice_anomalies_total"].values()), summary["anomalies_total"])
+        self.assertEqual(sum(metrics["sluice_anomalies_total"].values()),
+                         summary["anomalies_total"])
         for labels, value in metrics["sluice_protocol_packets_total"].items():
-            self.assertEqual(value, summary["protocols"].get(labels[0][1], {"packets": 0})["packets"])
+            self.assertEqual(value,
+                             summary["protocols"].get(labels[0][1], {"packets": 0})["packets"])
         for labels, value in metrics["sluice_protocol_bytes_total"].items():
             self.assertEqual(value, summary["protocols"].get(labels[0][1], {"bytes": 0})["bytes"])
         self.assertEqual(sum(metrics["sluice_flows_total"].values()), summary["flows"]["total"])
         self.assertEqual(metrics["sluice_flows_active"][()], summary["flows"]["active"])
-        self.assertEqual(metrics["sluice_rules"][(("state", "loaded"),)], summary["rules"]["loaded"])
+        self.assertEqual(metrics["sluice_rules"][(("state", "loaded"),)],
+                         summary["rules"]["loaded"])
         engines = {entry["engine"]: entry for entry in summary["pipeline"]["engines"]}
-        self.assertEqual({labels[0][1] for labels in metrics["sluice_engine_hits_total"]}, set(engines))
+        self.assertEqual({labels[0][1] for labels in metrics["sluice_engine_hits_total"]},
+                         set(engines))
         for labels, value in metrics["sluice_engine_hits_total"].items():
             self.assertEqual(value, engines[labels[0][1]]["hits"])
         for labels, value in metrics["sluice_engine_seconds_total"].items():
@@ -237,7 +242,8 @@ class Observed(unittest.TestCase):
         latency = self.events(eve)[0][-1]["sluice"]["latency"]
         self.assertEqual(latency["packets"], packets)
         for name in ("p50", "p99", "p99.9", "max"):
-            self.assertAlmostEqual(latency[name.replace(".", "") + "_ns"] / 1e3, summary["latency"][name + "_us"], 2)
+            self.assertAlmostEqual(latency[name.replace(".", "") + "_ns"] / 1e3,
+                                   summary["latency"][name + "_us"], 2)
 
     def test_devices(self):
         run = self.start("--device", "cpu")
@@ -254,7 +260,8 @@ class Observed(unittest.TestCase):
         run = self.start()
         response, body = run.request()
         self.assertEqual(response.status, 200)
-        self.assertEqual(response.getheader("Content-Type"), "text/plain; version=0.0.4; charset=utf-8")
+        self.assertEqual(response.getheader("Content-Type"),
+                         "text/plain; version=0.0.4; charset=utf-8")
         self.assertEqual(int(response.getheader("Content-Length")), len(body))
         self.assertEqual(run.request(path="/metrics?name=x")[0].status, 200)
         response, body = run.request("HEAD")
@@ -291,15 +298,17 @@ class Observed(unittest.TestCase):
 
     def test_bad_requests_cost_themselves(self):
         run = self.start()
-        for request in (b"", b"\r\n", b"\0" * 1000, b"GET", b"GET /metrics\r\n\r\n", os.urandom(5000),
-                        b"GET /metrics HTTP/9.9\r\n\r\n", b"GET /metrics HTTP/1.1\r\n\r\n",
-                        b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
-                        b"GET /metrics HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 50000 + b"\r\n",
-                        b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-                        b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\nx",
-                        b"GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"):
+        for request in (
+            b"", b"\r\n", b"\0" * 1000, b"GET", b"GET /metrics\r\n\r\n", os.urandom(5000),
+            b"GET /metrics HTTP/9.9\r\n\r\n", b"GET /metrics HTTP/1.1\r\n\r\n",
+            b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"GET /metrics HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 50000 + b"\r\n",
+            b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+            b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\nx",
+            b"GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"):
             answer = self.raw(run, request)
-            self.assertRegex(answer.split(b"\r\n")[0], rb"^(HTTP/1\.1 (4..|505) .+)?$", request[:50])
+            self.assertRegex(answer.split(b"\r\n")[0], rb"^(HTTP/1\.1 (4..|505) .+)?$",
+                             request[:50])
             run.metrics()
         self.assertIn(b" 400 ", self.raw(run, b"GET /metrics HTTP/1.1\r\n\r\n").split(b"\r\n")[0])
         self.assertEqual(run.end()[0], 0)
@@ -362,7 +371,8 @@ class Observed(unittest.TestCase):
 
     def test_addresses(self):
         for address, host in ((":0", "127.0.0.1"), ("0", "127.0.0.1"), ("localhost:0", "127.0.0.1"),
-                              ("127.0.0.2:0", "127.0.0.2"), ("0.0.0.0:0", "0.0.0.0"), ("[::1]:0", "::1")):
+                              ("127.0.0.2:0", "127.0.0.2"), ("0.0.0.0:0", "0.0.0.0"),
+                              ("[::1]:0", "::1")):
             if ":" in host and not os.path.exists("/proc/net/if_inet6"):
                 continue
             run = self.start(address=address)
@@ -375,7 +385,8 @@ class Observed(unittest.TestCase):
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         process = subprocess.Popen([SLUICE, "run", "-r", "-", "--json", "--metrics", str(port)],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
         with open(CAPTURE, "rb") as file:
             process.stdin.write(file.read())
         process.stdin.flush()
@@ -394,18 +405,21 @@ class Observed(unittest.TestCase):
         self.assertEqual((process.returncode, errors), (0, b""))
 
     def test_bad_addresses_are_quoted(self):
-        for address in ("", "x", "1.2.3.4", "1.2.3.4:", "1.2.3.4:x", "1.2.3.4:65536", "1.2.3.4:-1", "1.2.3.4: 1",
-                        "1.2.3.4:1:2", "::1:80", "::1", "[::1]", "[::1]80", "[::1:80", "[]:80", "[127.0.0.1]:80",
-                        "example.org:80", "0:80", "127.1:80", "*:80", "300.1.1.1:80", "123456", "+1", "x" * 99 + ":1",
-                        "[" + "1:" * 50 + "]:80", "[::1%no-such-if]:80"):
-            self.assert_refused(sluice("run", "-r", CAPTURE, "--metrics", address), f"'{address}'", "[ADDR]:PORT")
+        for address in ("", "x", "1.2.3.4", "1.2.3.4:", "1.2.3.4:x", "1.2.3.4:65536", "1.2.3.4:-1",
+                        "1.2.3.4: 1", "1.2.3.4:1:2", "::1:80", "::1", "[::1]", "[::1]80", "[::1:80",
+                        "[]:80", "[127.0.0.1]:80", "example.org:80", "0:80", "127.1:80", "*:80",
+                        "300.1.1.1:80", "123456", "+1", "x" * 99 + ":1", "[" + "1:" * 50 + "]:80",
+                        "[::1%no-such-if]:80"):
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--metrics", address), f"'{address}'",
+                                "[ADDR]:PORT")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--metrics"), "--metrics")
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--metrics", "192.0.2.1:9999"), "'192.0.2.1:9999'",
-                            "Cannot assign")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--metrics", "192.0.2.1:9999"),
+                            "'192.0.2.1:9999'", "Cannot assign")
 
     def test_a_port_in_use_is_said(self):
         run = self.start()
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--metrics", str(run.port)), f"'{run.port}'", "in use")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--metrics", str(run.port)),
+                            f"'{run.port}'", "in use")
         run.metrics()
         self.assertEqual(run.end()[0], 0)
 
@@ -422,10 +436,13 @@ class Observed(unittest.TestCase):
         self.assertEqual(stats["decoder"]["invalid"], sum(summary["defects"].values()))
         for name, protocol in (("ipv4", "IPv4"), ("ipv6", "IPv6"), ("tcp", "TCP"), ("udp", "UDP"),
                                ("icmpv4", "ICMP"), ("ethernet", "Ethernet"), ("arp", "ARP")):
-            self.assertEqual(stats["decoder"][name], summary["protocols"].get(protocol, {"packets": 0})["packets"])
+            self.assertEqual(stats["decoder"][name],
+                             summary["protocols"].get(protocol, {"packets": 0})["packets"])
         flows = summary["flows"]
-        self.assertEqual(stats["flow"], {name: flows[name] for name in ("total", "active", "tcp", "udp")})
-        self.assertEqual(stats["sluice"]["flow"], {name: flows[name] for name in ("other", "evicted", "timed_out")})
+        self.assertEqual(stats["flow"],
+                         {name: flows[name] for name in ("total", "active", "tcp", "udp")})
+        self.assertEqual(stats["sluice"]["flow"],
+                         {name: flows[name] for name in ("other", "evicted", "timed_out")})
         self.assertEqual(stats["tcp"]["midstream_pickups"], flows["midstream"])
         self.assertEqual(stats["detect"]["alert"], summary["alerts_total"])
         self.assertEqual(stats["sluice"]["anomaly"], summary["anomalies_total"])
@@ -446,8 +463,10 @@ class Observed(unittest.TestCase):
             out.write(whole[:-3])
         with open(large, "wb") as out:  # read in parts
             out.write(whole + whole[24:] * 99)
-        for files in ([CAPTURE], [CAPTURE] * 50, [large, CAPTURE], [CAPTURE, cut, self.path("none")]):
-            result = sluice("run", "-r", *files, *SWITCHED_ON, "--stats=3600", "--json", "--alerts", "eve:" + eve)
+        for files in ([CAPTURE], [CAPTURE] * 50, [large, CAPTURE],
+                      [CAPTURE, cut, self.path("none")]):
+            result = sluice("run", "-r", *files, *SWITCHED_ON, "--stats=3600", "--json", "--alerts",
+                            "eve:" + eve)
             summary = json.loads(result.stdout)
             stats, lines = self.events(eve)
             self.assertEqual(len(stats), 1)
@@ -470,7 +489,8 @@ class Observed(unittest.TestCase):
         stats, _ = self.events(eve)
         self.assertGreaterEqual(len(stats), n_before + 3)
         self.assertGreaterEqual(stats[0]["uptime"], 1)
-        for before, after in zip(stats, stats[1:-1]):  # a second each, or more where the machine is busy
+        # a second each, or more where the machine is busy
+        for before, after in zip(stats, stats[1:-1]):
             self.assertLess(before["uptime"], after["uptime"])
         for before, after in zip(stats, stats[1:]):
             self.assertLessEqual(before["uptime"], after["uptime"])
@@ -481,7 +501,8 @@ class Observed(unittest.TestCase):
         self.assertEqual(set(queues), {"fill", "load", "work", "drain"})
 
     def test_stats_on_the_console(self):
-        line = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}  STATS  0 s  (\d+) packets  \d+ bytes  .* (\d+) alerts\n"
+        line = (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}  STATS  0 s  "
+                r"(\d+) packets  \d+ bytes  .* (\d+) alerts\n")
         result = sluice("run", "-r", CAPTURE, *SWITCHED_ON, "--stats=60")
         found = re.findall(line, result.stdout.decode())
         summary = json.loads(sluice("run", "-r", CAPTURE, *SWITCHED_ON, "--json").stdout)
@@ -491,12 +512,15 @@ class Observed(unittest.TestCase):
 
     def test_bad_intervals_are_quoted(self):
         for seconds in ("", "0", "-1", "x", "1s", "1.5", " 1", "86401", "99999999999999999999"):
-            self.assert_refused(sluice("run", "-r", CAPTURE, "--stats=" + seconds), f"'{seconds}'", "86400")
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--stats=" + seconds), f"'{seconds}'",
+                                "86400")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--stats", "0"), "'0'")
         self.assertEqual(sluice("run", "--stats", "-r", CAPTURE).returncode, 0)
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--stats=5", "--json"), "--stats=5", "eve:FILE")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--stats=5", "--json"), "--stats=5",
+                            "eve:FILE")
         database = "sqlite:" + self.path("a.db")
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--stats=5", "--alerts", database), "--stats=5")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--stats=5", "--alerts", database),
+                            "--stats=5")
         eve = self.path("eve.json")
         self.assertEqual(sluice("run", "-r", CAPTURE, "--stats=5", "--alerts", database, "--alerts",
                                 "eve:" + eve).returncode, 0)
@@ -513,9 +537,10 @@ class Observed(unittest.TestCase):
     def test_live(self):
         eve = self.path("eve.json")
         udp_port = case.own_port(self)
-        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", f"udp port {udp_port}", "--json", "--stats=1",
-                                    "--metrics", ":0", "--alerts", "eve:" + eve],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", f"udp port {udp_port}",
+                                    "--json", "--stats=1", "--metrics", ":0", "--alerts",
+                                    "eve:" + eve], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
         said = process.stderr.readline().decode()
@@ -531,10 +556,13 @@ class Observed(unittest.TestCase):
             connection.request("GET", "/metrics")
             metrics = parse_exposition(connection.getresponse().read())
             connection.close()
-            if metrics["sluice_packets_total"][()] == 5 and metrics["sluice_kernel_packets_total"][()] >= 5:
+            packets, kernel = (metrics[f"sluice_{name}packets_total"][()]
+                               for name in ("", "kernel_"))
+            if packets == 5 and kernel >= 5:
                 break
         else:
-            self.fail(f"{metrics['sluice_packets_total']}, {metrics['sluice_kernel_packets_total']}")
+            self.fail(
+                f"{metrics['sluice_packets_total']}, {metrics['sluice_kernel_packets_total']}")
         for _ in range(600):
             if self.events(eve)[0]:
                 break

@@ -28,8 +28,8 @@ def ethernet(ethertype, payload):
 
 
 def ip(protocol, payload):
-    return ethernet(0x0800, struct.pack(">BBHIBBH4s4s", 0x45, 0, 20 + len(payload), 0, 64, protocol, 0,
-                                        b"\x0a\0\0\1", b"\x0a\0\0\2") + payload)
+    return ethernet(0x0800, struct.pack(">BBHIBBH4s4s", 0x45, 0, 20 + len(payload), 0, 64, protocol,
+                                        0, b"\x0a\0\0\1", b"\x0a\0\0\2") + payload)
 
 
 def udp(source, target, payload):
@@ -119,8 +119,9 @@ class RunNames(case.Case):
         self.assertEqual(events[0]["dns"], {"version": 2, "type": "query", "id": 7, "opcode": 0,
                                             "rrname": "www.ads.test", "rrtype": "A"})
         self.assertEqual(events[1]["dns"]["rcode"], "NOERROR")
-        self.assertEqual(events[3]["http"], {"hostname": "news.test", "http_port": 8080, "url": "/a/b?c",
-                                             "http_method": "GET", "protocol": "HTTP/1.1"})
+        self.assertEqual(events[3]["http"],
+                         {"hostname": "news.test", "http_port": 8080, "url": "/a/b?c",
+                          "http_method": "GET", "protocol": "HTTP/1.1"})
         self.assertEqual(events[4]["tls"], {"sni": "fine.ads.test", "version": "TLS 1.2"})
         self.assertEqual(events[5]["ndn"], {"type": "interest", "name": "/com/parc/www"})
         self.assertEqual(events[0]["names"]["verdict"], "blocked")
@@ -156,25 +157,28 @@ class RunNames(case.Case):
         path = self.path("events.db")
         self.run_names("--alerts", "sqlite:" + path)
         with sqlite3.connect(path) as database:
-            rows = database.execute("SELECT packet, protocol, kind, name, verdict, value FROM names")
+            rows = database.execute(
+                "SELECT packet, protocol, kind, name, verdict, value FROM names")
             self.assertEqual(rows.fetchall()[3:5],
                              [(5, "http", "GET", "news.test/a/b?c", None, "news,press"),
                               (6, "tls", None, "fine.ads.test", "allowed", None)])
 
     def test_the_answers_are_those_of_lookup(self):
-        """Over the samples, with a table that has a rule for each name: the same as sluice lookup."""
+        """A table with a rule for each name of the samples gives what sluice lookup gives."""
         root = self.path("root", b"/\t1\n/com\t2\n/192.0.2.1\t3\n")
         path = self.path("all.json")
-        captures = [os.path.join(SAMPLES, name) for name in sorted(os.listdir(SAMPLES)) if "pcap" in name]
-        result = sluice("run", "-r", self.capture, *captures, "--names", self.filters, root, "--alerts",
-                        "eve:" + path)
+        captures = [os.path.join(SAMPLES,
+                                 name) for name in sorted(os.listdir(SAMPLES)) if "pcap" in name]
+        result = sluice("run", "-r", self.capture, *captures, "--names", self.filters, root,
+                        "--alerts", "eve:" + path)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(path, "rb") as file:
             events = [event["names"] for event in map(json.loads, file)
                       if event["event_type"] in ("dns", "http", "tls", "ndn")]
         self.assertGreater(len(events), 20)
-        looked_up = sluice("lookup", "--table", self.filters, "--table", root, "--json", "--explain", "-",
-                           stdin=None, input="\n".join(event["name"] for event in events).encode())
+        looked_up = sluice("lookup", "--table", self.filters, "--table", root, "--json",
+                           "--explain", "-", stdin=None,
+                           input="\n".join(event["name"] for event in events).encode())
         answers = [json.loads(line) for line in looked_up.stdout.splitlines()]
         self.assertEqual(len(answers), len(events))
         for event, answer in zip(events, answers):
@@ -183,8 +187,10 @@ class RunNames(case.Case):
 
     def test_beside_other_engines(self):
         """Events come in packet order, whatever finds them."""
-        rules = self.path("rules", b'alert udp any any -> any any (msg:"m"; content:"ads"; sid:1;)\n')
-        events = self.events("--rules", rules, "--header-checks=udp-checksum,tcp-checksum,ipv4-checksum")
+        rules = self.path("rules",
+                          b'alert udp any any -> any any (msg:"m"; content:"ads"; sid:1;)\n')
+        events = self.events("--rules", rules,
+                             "--header-checks=udp-checksum,tcp-checksum,ipv4-checksum")
         self.assertEqual({"alert", "anomaly", "dns", "tls", "http", "ndn"},
                          {event["event_type"] for event in events})
         numbers = [event["pcap_cnt"] for event in events]
@@ -193,8 +199,8 @@ class RunNames(case.Case):
     def test_many_batches_and_threads(self):
         """Counts do not depend on how packets were split."""
         many = self.path("many.pcap", capture(*PACKETS * 5000))
-        result = sluice("run", "-r", many, "--names", self.filters, self.urls, self.routes, "--json",
-                        "--stats", "--device", "cuda" if SIMULATED else "cpu")
+        result = sluice("run", "-r", many, "--names", self.filters, self.urls, self.routes,
+                        "--json", "--stats", "--device", "cuda" if SIMULATED else "cpu")
         summary = json.loads(result.stdout)
         self.assertEqual(summary["names"]["matched"], 7 * 5000)
         self.assertEqual(summary["names"]["missed"], {"tls-cut": 5000, "http-no-host": 5000})
@@ -220,8 +226,8 @@ class RunNames(case.Case):
     def test_a_format_for_the_tables_behind_it(self):
         plain = self.path("plain", b"ads.test\n")
         for format_name, matched in (("domains", 1), ("subdomains", 4)):
-            result = sluice("run", "-r", self.capture, "--names-format", format_name, "--names", plain,
-                            "--json")
+            result = sluice("run", "-r", self.capture, "--names-format", format_name, "--names",
+                            plain, "--json")
             self.assertEqual(json.loads(result.stdout)["names"]["matched"], matched)
 
     def test_bad_input(self):
