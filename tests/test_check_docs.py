@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tools/check-docs finds each fault that is planted in a tree, and nothing in a tree without.
+
+usage: test_check_docs.py CHECK_DOCS
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECK_DOCS = sys.argv[1]
+CLEAN = {
+    "README.md": "# House\n\n[docs](docs/rules.md#how-to), `src/base/x.c`, `sluice/x.h`,\n"
+                 "`include/sluice/*.h`, `src/engines/NAME/test/`, `src/base/{x,y}.c`,\n"
+                 "[web](https://a.b/c)\n",
+    "docs/rules.md": "# Rules\n\n## How to\n\n[back](../README.md), [here](#how-to)\n",
+    "docs/bench/page.md": "wide " * 2000,
+    "include/sluice/x.h": "/* docs/rules.md */\n",
+    "src/base/README.md": "The module.\n",
+    "src/base/x.c": "// " + "\u00e9" * 97 + "\n",
+    "src/base/y.c": "/* src/base/x.c, src/NAME/x.c */\n",
+    "src/engines/mpm/README.md": "The engine.\n",
+    "tools/script": "#!/bin/sh\n",
+    "tests/data.txt": "x" * 200 + "\n",
+}
+FAULTS = [  # file, its text, line of the fault, words of the reason
+    ("src/base/wide.c", "\n" + "x" * 101, 2, "101 columns"),
+    ("src/base/CMakeLists.txt", "#" * 101, 1, "101 columns"),
+    ("cmake/x.cmake", "#" * 101, 1, "101 columns"),
+    ("tools/wide", "#!/bin/sh\n#" + "x" * 101, 2, "102 columns"),
+    ("tests/x.py", "#" * 101, 1, "101 columns"),
+    ("docs/wide.md", "# Rules\n|" + "x" * 100, 2, "101 columns"),
+    ("README.md", "word\n" * 901, 1, "901 words, at most 900"),
+    ("src/base/README.md", "word\n" * 801, 1, "801 words, at most 800"),
+    ("docs/long.md", "word\n" * 1501, 1, "1501 words, at most 1500"),
+    ("docs/a.md", "a\n[x](../docs/none.md)", 2, "'../docs/none.md' leads to no file"),
+    ("docs/b.md", "[x](rules.md#none)", 1, "leads to no heading"),
+    ("docs/c.md", "[x](#none)", 1, "leads to no heading"),
+    ("docs/d.md", "`src/base/none.c`", 1, "'src/base/none.c' is no path"),
+    ("docs/e.md", "`cat src/base/none.c`", 1, "'src/base/none.c' is no path"),
+    ("docs/f.md", "`sluice/none.h`", 1, "'sluice/none.h' is no path"),
+    ("docs/g.md", "`src/base/{x,none}.c`", 1, "is no path"),
+    ("docs/h.md", "`include/none/*.h`", 1, "is no path"),
+    ("src/base/z.c", "/* docs/none.md */", 1, "'docs/none.md' is no path"),
+    ("tools/lost", "#!/bin/sh\n# docs/none.md", 2, "'docs/none.md' is no path"),
+    ("src/new/x.c", "int x;", None, "no README.md"),
+    ("src/engines/new/x.c", "int x;", None, "no README.md"),
+]
+
+
+class CheckDocs(unittest.TestCase):
+    def check(self, files):
+        """The exit status and the lines of a tree with these files."""
+        with tempfile.TemporaryDirectory() as root:
+            subprocess.run(["git", "init", "-q", root], check=True)
+            for path, text in files.items():
+                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+                with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                    file.write(text)
+            result = subprocess.run([sys.executable, CHECK_DOCS, root], capture_output=True,
+                                    encoding="utf-8", timeout=60, check=False)
+        self.assertEqual(result.stderr, "")
+        return result.returncode, result.stdout.splitlines()
+
+    def test_a_tree_without_faults(self):
+        self.assertEqual(self.check(CLEAN), (0, []))
+
+    def test_each_fault_is_found_once(self):
+        status, lines = self.check({**CLEAN, **{path: text for path, text, _, _ in FAULTS}})
+        self.assertEqual((status, len(lines)), (1, len(FAULTS)), lines)
+        for path, _, line, words in FAULTS:
+            place = f"{path}:{line}: " if line else os.path.dirname(path) + ":1: "
+            self.assertTrue(any(found.startswith(place) and words in found for found in lines),
+                            (path, words, lines))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
