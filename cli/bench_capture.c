@@ -5,10 +5,10 @@
 
 #include "bench.h"
 #include "cli.h"
+#include "run/run_source.h"
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 #include "sluice/flow.h"
-#include "source.h"
 
 enum { BATCH_LEN = 4 << 20, BATCH_ITEMS = 16384 };
 

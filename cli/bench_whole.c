@@ -13,7 +13,7 @@
 #include "bench_mpm.h"
 #include "bench_names.h"
 #include "cli.h"
-#include "sample.h"
+#include "run/traffic_sample.h"
 #include "sluice/header.h"
 #include "sluice/packet_names.h"
 #include "sluice/sampling.h"

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "plot.h"
-#include "redundancy.h"
+#include "run/run_redundancy.h"
 #include "sluice/dissect.h"
 
 enum { LISTED = 10 /* rows of a list */ };

@@ -5,11 +5,11 @@
 
 #include <stdio.h>
 
-#include "findings.h"
-#include "redundancy.h"
+#include "run/findings.h"
+#include "run/run_redundancy.h"
+#include "run/run_source.h"
 #include "sluice/mpm.h"
 #include "sluice/pipeline.h"
-#include "source.h"
 
 struct report {
     const struct source *source;

@@ -7,15 +7,15 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "findings.h"
-#include "observe.h"
 #include "progress.h"
-#include "redundancy.h"
 #include "report.h"
 #include "rule_files.h"
-#include "sample.h"
+#include "run/findings.h"
+#include "run/run_redundancy.h"
+#include "run/run_source.h"
+#include "run/stats_clock.h"
+#include "run/traffic_sample.h"
 #include "sluice/sluice.h"
-#include "source.h"
 
 static const char usage[] =
     "usage: sluice run -r FILE... | -i IFACE [OPTION...]\n\n"

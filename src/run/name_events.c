@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "name_teller.h"
+#include "name_events.h"
 
 #include <stdlib.h>
 #include <string.h>

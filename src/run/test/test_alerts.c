@@ -11,9 +11,9 @@
 
 #include "test.h"
 
-#include "findings.h"
+#include "run/findings.h"
+#include "run/run_source.h"
 #include "sluice/sluice.h"
-#include "source.h"
 
 static const char *samples, *data; /* folders; data may be NULL */
 static char folder[] = "/tmp/sluice-alerts-XXXXXX";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source.h"
+#include "run_source.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sample.h"
+#include "traffic_sample.h"
 
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "observe.h"
+#include "stats_clock.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "virus.h"
+#include "payload_virus.h"
 
 #include <search.h>
 #include <stdlib.h>

@@ -6,12 +6,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "payload_virus.h"
 #include "run_names.h"
+#include "run_source.h"
 #include "sluice/detect.h"
 #include "sluice/header.h"
 #include "sluice/sink.h"
-#include "source.h"
-#include "virus.h"
 
 enum { MAX_SINKS = 8 };
 

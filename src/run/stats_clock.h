@@ -8,8 +8,8 @@
 
 #include "findings.h"
 #include "metrics.h"
+#include "run_source.h"
 #include "sluice/pipeline.h"
-#include "source.h"
 
 struct observe {
     uint32_t seconds;    /* from event to event; 0: none */

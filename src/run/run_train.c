@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Markers of samplebyte from a capture. */
 #include "cli.h"
-#include "redundancy.h"
+#include "run_redundancy.h"
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 

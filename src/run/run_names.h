@@ -6,8 +6,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "name_events.h"
 #include "name_tables.h"
-#include "name_teller.h"
 #include "sluice/packet_names.h"
 #include "sluice/pipeline.h"
 #include "sluice/sink.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "redundancy.h"
+#include "run_redundancy.h"
 
 #include <stdlib.h>
 #include <string.h>
