@@ -5,10 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cpu.h"
 #include "cli.h"
-#include "device/device.h"
-#include "version.h"
+#include "sluice/device.h"
+#include "sluice/version.h"
 
 static const struct {
     const char *name;
@@ -59,21 +58,20 @@ static bool hold_standard_descriptors(void)
 }
 
 /* A limit that is misspelled would be none; one beyond the CPU changes nothing. */
-static bool check_environment(void)
+static bool is_misspelled(enum sl_status environment, const struct sl_diag *diag)
 {
-    struct sl_diag diag;
-    const enum sl_status status = cpu_environment(&diag);
-
-    if (status != SL_OK)
-        cli_diag(&diag);
-    return status != SL_EINVAL;
+    if (environment != SL_OK)
+        cli_diag(diag);
+    return environment == SL_EINVAL;
 }
 
 int main(int argc, char **argv)
 {
+    struct sl_diag diag = {0};
+
     if (!hold_standard_descriptors())
         return EXIT_FAILED;
-    device_ask_for_queues();
+    const enum sl_status environment = sl_device_prepare(&diag);
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_FAILED;
@@ -84,12 +82,13 @@ int main(int argc, char **argv)
         return finish(EXIT_DONE);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        puts("sluice " SLUICE_VERSION);
+        printf("sluice %s\n", sl_version());
         return finish(EXIT_DONE);
     }
     for (int i = 0; i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return check_environment() ? finish(commands[i].run(argc - 1, argv + 1)) : EXIT_FAILED;
+            return is_misspelled(environment, &diag) ? EXIT_FAILED
+                                                     : finish(commands[i].run(argc - 1, argv + 1));
     cli_error("'%s' is no command (sluice --help lists them)", argv[1]);
     return EXIT_FAILED;
 }

@@ -4,7 +4,6 @@
 #define SLUICE_SLUICE_H
 
 #include "sluice/batch.h"
-#include "sluice/batch_encoder.h"
 #include "sluice/capture.h"
 #include "sluice/clamav.h"
 #include "sluice/detect.h"
@@ -22,9 +21,9 @@
 #include "sluice/pipeline.h"
 #include "sluice/redundancy.h"
 #include "sluice/sampling.h"
-#include "sluice/savings.h"
 #include "sluice/sink.h"
 #include "sluice/stats.h"
 #include "sluice/status.h"
+#include "sluice/version.h"
 
 #endif

@@ -23,10 +23,11 @@ static void describe_cpu(struct sl_device *device)
              cores == 1 ? "" : "s");
 }
 
-void device_ask_for_queues(void)
+enum sl_status sl_device_prepare(struct sl_diag *diag)
 {
-    /* The most there are; CUDA reads it when it begins. */
+    /* 32 is the most there are; CUDA reads it when it begins. */
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+    return cpu_environment(diag);
 }
 
 uint32_t sl_device_list(struct sl_device *devices, uint32_t max)

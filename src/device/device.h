@@ -19,11 +19,6 @@ bool device_cuda_usable(char why[SL_WHY_LEN]);
 /* The CUDA devices, or one entry that says why there is none. Returns how many there are. */
 uint32_t device_cuda_list(struct sl_device *devices, uint32_t max);
 
-/* For a program's begin, before it has threads and before CUDA is used: streams are to have queues
- * of a GPU of their own. By default all share eight, and what waits in one holds up what is behind
- * it. Leaves alone what the user has set. */
-void device_ask_for_queues(void);
-
 /* What this thread asks of CUDA is asked of this GPU; by default it is the first, which may be none
  * of those that work. */
 void device_use(int device);
