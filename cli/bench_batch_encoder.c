@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "cli.h"
 #include "device/device.h"
-#include "sluice/batch_encoder.h"
+#include "sluice/redundancy.h"
 #include "sluice/capture.h"
 
 enum { BATCH_LEN = 16 << 20, PERIOD = 32, IN_FLIGHT = SL_BATCH_ENCODER_IN_FLIGHT };

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 #include "sluice/dynabyte.h"
-#include "sluice/savings.h"
+#include "sluice/redundancy.h"
 
 enum {
     SAVER_BATCH_LEN = 1 << 20,

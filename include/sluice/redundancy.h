@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Redundancy elimination: what was sent before is sent as a reference.
  *
- * The log is the sequence of all bytes encoded, addressed by 64-bit offsets; both sides keep its
- * last `cache_len` bytes, the packet cache. A fingerprint index on the encoder's side finds where
- * content was seen before; bytes are compared before anything is referred to. A frame carries one
- * packet as references (log offset, length) and the bytes between them; the decoder needs no index
+ * The log is the sequence of all bytes encoded, addressed by 64-bit offsets. Both sides keep its
+ * last `cache_len` bytes, the packet cache. The encoder's fingerprint index finds where content was
+ * seen before, and the encoder compares the bytes before it refers to them. A frame carries one
+ * packet as references (log offset, length) and the bytes between them. The decoder needs no index
  * and no fingerprints. docs/frames.md describes frames, feedback and files byte by byte.
  *
- * After: Spring and Wetherall (2000); Rabin fingerprinting on GPUs (TPDS 2016); DYNABYTE. The
- * samples are those of any sampler of sluice/sampling.h.
+ * After: Spring and Wetherall (2000); Rabin fingerprinting on GPUs (TPDS 2016), sections 2 and 5;
+ * DYNABYTE. The samples are those of any sampler of sluice/sampling.h.
+ *
+ * This header has five parts: the matcher, the encoder and decoder of a live link, the encoder of
+ * whole batches on a GPU, files, and savings (what redundancy elimination would save of a traffic).
  *
  * Threads: each object belongs to one thread at a time. */
 #ifndef SLUICE_REDUNDANCY_H
@@ -30,10 +33,10 @@ extern "C" {
 #define SL_REDUNDANCY_CACHE_MIN (UINT64_C(1) << 20) /* bytes */
 
 enum {
-    SL_FRAME_HEADER_LEN = 24,  /* bytes: what a frame may be longer than its packet */
+    SL_FRAME_HEADER_LEN = 24,  /* bytes that a frame may be longer than its packet */
     SL_FRAME_MAX = 1 << 20,    /* bytes of the longest packet that a frame carries */
-    SL_REFERENCE_MIN = 16,     /* bytes of the shortest reference: it takes at most 13 itself */
-    SL_REFERENCES_MAX = 65535, /* a frame */
+    SL_REFERENCE_MIN = 16,     /* bytes of the shortest reference, which itself takes at most 13 */
+    SL_REFERENCES_MAX = 65535, /* references a frame */
     SL_FEEDBACK_MAX = 1024     /* bytes of the longest feedback */
 };
 
@@ -44,32 +47,34 @@ struct sl_redundancy_config {
                            and a third more */
     uint32_t batch_len; /* bytes: the most payload of a batch, items rounded up to SL_BATCH_ALIGN */
     uint32_t max_items; /* items a batch */
-    uint32_t frame_max; /* bytes of the longest packet, at most SL_FRAME_MAX; the decoder's is not
-                           below the encoder's, or longer packets never arrive */
+    uint32_t frame_max; /* bytes of the longest packet, at most SL_FRAME_MAX; a decoder with less
+                           than its encoder never delivers longer packets */
     uint32_t window;    /* bytes that a sample's fingerprint covers: the sampler's */
     uint32_t period;    /* bytes: the sampler's, for the index's size */
     uint32_t min_match; /* bytes: a shorter match is no reference, but see sl_match; at least
                            SL_REFERENCE_MIN */
-    bool chunks;        /* refer to the sampled window alone (the papers' mode, DYNABYTE); else
-                           matches are expanded both ways, and go on behind bytes that differ */
-    bool acknowledged;  /* refer only to what feedback has acknowledged, for links that lose;
-                           else a loss may cost the packets of a round trip */
+    bool chunks;        /* references cover the sampled window alone (the papers' mode, DYNABYTE);
+                           otherwise matches are expanded both ways and across bytes that differ */
+    bool acknowledged;  /* references are made only to what feedback has acknowledged, for links
+                           that lose; otherwise a loss may cost the packets of a round trip */
     uint32_t n_in_flight; /* acknowledged: frames awaiting feedback, a power of two; older ones
-                             are taken as lost */
+                             count as lost */
     uint32_t epoch;       /* an encoder's first. Of two epochs the later is the one that is ahead by
-                             less than 2^31 (RFC 1982); each start should take a later one, such as
-                             the time in seconds. One that is not costs a round trip */
+                             less than 2^31 (RFC 1982). Each start should take a later one, such as
+                             the time in seconds; an earlier one costs a round trip */
+    uint64_t reserved[4]; /* 0: room to grow */
 };
 
-/* 64 MiB of cache, batches of 4 MiB and 16,384 items, packets of 65,535 bytes, window 32, period
- * 32, references of at least the window, expanded, not acknowledged, 4,096 frames in flight. */
+/* Sets 64 MiB of cache, batches of 4 MiB and 16,384 items, packets of 65,535 bytes, window 32,
+ * period 32, references of at least the window, expanded, not acknowledged, 4,096 frames in
+ * flight. */
 SL_API void sl_redundancy_config_init(struct sl_redundancy_config *config);
 
 /* ---- matcher: what of a batch is in the log -------------------------------------------------- */
 
 /* `len` bytes at `offset` of the item's payload equal those at log offset `source`. The source
- * begins before the bytes themselves do; it may reach into them (a run that repeats itself), then
- * it begins in the same item. */
+ * begins before the bytes themselves do. Where it reaches into them (a run that repeats itself), it
+ * begins in the same item. */
 struct sl_match {
     uint64_t source;
     uint32_t item;
@@ -81,7 +86,7 @@ struct sl_match {
 struct sl_matcher_stats {
     uint64_t bytes;   /* payload seen */
     uint64_t samples; /* hits taken */
-    uint64_t probes;  /* of these, looked up: the others lay in a match already */
+    uint64_t probes;  /* of these, looked up in the index: a match covered the others already */
     uint64_t found;   /* fingerprints that were in the index */
     uint64_t matches;
     uint64_t matched_bytes;
@@ -89,23 +94,23 @@ struct sl_matcher_stats {
 
 struct sl_matcher;
 
-/* SL_EINVAL: a value out of its range. SL_ENOMEM: more than the machine's memory (diag says how
- * much there is), or the system has no more. */
+/* SL_EINVAL: a value is out of its range. SL_ENOMEM: the config asks for more than the machine's
+ * memory (diag gives both), or the system has no more. */
 SL_CHECK SL_API enum sl_status sl_matcher_create(struct sl_matcher **matcher,
                                                  const struct sl_redundancy_config *config,
                                                  struct sl_diag *diag);
 
-/* Finds the matches of a host batch and appends its payloads to the log, in order, each beginning
- * at a multiple of SL_BATCH_ALIGN. `hits` are a sampler's of this batch, in any order; they are
- * sorted where they are not. Hits whose window leaves the payload are passed over. Matches are
- * ordered by item and offset, do not overlap, and are valid until the next call. SL_EINVAL: the
- * batch is above the limits of the config. */
+/* Finds the matches of a host batch and appends its payloads to the log, in order. Each payload
+ * begins at a multiple of SL_BATCH_ALIGN. `hits` are a sampler's of this batch, in any order; the
+ * matcher sorts them where they are not sorted. Hits whose window leaves the payload are skipped.
+ * Matches are ordered by item and offset, do not overlap, and are valid until the next call.
+ * SL_EINVAL: the batch is above the limits of the config. */
 SL_CHECK SL_API enum sl_status sl_matcher_batch(struct sl_matcher *matcher,
                                                 const struct sl_batch *batch, struct sl_hits *hits,
                                                 const struct sl_match **matches, size_t *n_matches,
                                                 struct sl_diag *diag);
 
-/* Log offset of an item of the last batch. */
+/* Returns the log offset of an item of the last batch. */
 SL_API uint64_t sl_matcher_position(const struct sl_matcher *matcher, uint32_t item);
 
 SL_API void sl_matcher_stats(const struct sl_matcher *matcher, struct sl_matcher_stats *stats);
@@ -115,18 +120,18 @@ SL_API void sl_matcher_free(struct sl_matcher *matcher);
 
 /* ---- live: packets to frames and back -------------------------------------------------------- */
 
-/* Frames may be lost, reordered, repeated and damaged, feedback too, and either side may start anew
- * at any time: a packet is delivered as it was, or not at all. Whatever went before, packets that
- * are encoded after two pieces of feedback have come through, of which the second was written after
- * a frame encoded under the first had come, are delivered when their frames come. One does but
- * where the epochs lie 2^31 apart. That holds with and without `acknowledged`; with it, single
- * losses do not cost later packets, without it each may cost those of a round trip.
+/* The link may lose, reorder, repeat and damage frames and feedback, and either side may start anew
+ * at any time. A packet is delivered as it was, or not at all. Two pieces of feedback end any
+ * state: the second one must be written after a frame encoded under the first one has come. Packets
+ * encoded after both have come through are delivered when their frames come. One piece suffices
+ * unless the epochs lie 2^31 apart. That holds with and without `acknowledged`. With it, single
+ * losses cost no later packets; without it, each may cost those of a round trip.
  *
- * Frames and feedback are not secret and not signed: XXH3 finds accidents, and who can forge
- * feedback can make the encoder begin new epochs and send packets again, though never make a wrong
- * byte of frames that are whole. Encrypt and authenticate both (after encoding), and use a pair of
- * caches for each tenant, as lengths tell what was sent before. Packets that are encrypted already
- * have nothing to find; send them past the encoder. */
+ * Frames and feedback are not secret and not signed: XXH3 finds accidents alone. An attacker who
+ * forges feedback can make the encoder begin new epochs and resend packets. No forged feedback
+ * makes a wrong byte of frames that are whole. Encrypt and authenticate both after encoding. Use a
+ * pair of caches for each tenant, because lengths reveal what was sent before. Packets that are
+ * encrypted already have no repeats; send them past the encoder. */
 
 struct sl_encoder_stats {
     struct sl_matcher_stats match;
@@ -141,7 +146,7 @@ struct sl_encoder_stats {
 
 struct sl_encoder;
 
-/* As sl_matcher_create. */
+/* Statuses: as sl_matcher_create. */
 SL_CHECK SL_API enum sl_status sl_encoder_create(struct sl_encoder **encoder,
                                                  const struct sl_redundancy_config *config,
                                                  struct sl_diag *diag);
@@ -153,15 +158,16 @@ SL_CHECK SL_API enum sl_status sl_encoder_batch(struct sl_encoder *encoder,
                                                 struct sl_diag *diag);
 
 /* Writes the frame of an item of the batch to `frame`, which has room for its payload and
- * SL_FRAME_HEADER_LEN bytes. Returns the frame's length: never more than that. Items in ascending
- * order are fastest. */
+ * SL_FRAME_HEADER_LEN bytes. Returns the frame's length, which never exceeds that room. Items in
+ * ascending order are fastest. */
 SL_API uint32_t sl_encoder_frame(struct sl_encoder *encoder, uint32_t item, uint8_t *frame);
 
 /* Takes what the decoder's side sent (sl_decoder_feedback). Any bytes are safe. */
 SL_API void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, size_t len);
 
-/* The next packet that the decoder could not resolve, as a frame without references; `frame` has
- * room for frame_max and SL_FRAME_HEADER_LEN bytes. Returns 0 where there is none. */
+/* Writes the next packet that the decoder could not resolve, as a frame without references. `frame`
+ * has room for frame_max and SL_FRAME_HEADER_LEN bytes. Returns its length, 0 where there is none.
+ */
 SL_API uint32_t sl_encoder_resend(struct sl_encoder *encoder, uint8_t *frame);
 
 SL_API void sl_encoder_stats(const struct sl_encoder *encoder, struct sl_encoder_stats *stats);
@@ -172,40 +178,40 @@ SL_API void sl_encoder_free(struct sl_encoder *encoder);
 /* What became of a frame. */
 enum sl_frame_verdict {
     SL_FRAME_DELIVERED,
-    SL_FRAME_REPEATED,   /* it was delivered before */
+    SL_FRAME_REPEATED,   /* its packet was delivered before */
     SL_FRAME_LATE,       /* it refers to the log of an epoch that ended */
     SL_FRAME_UNRESOLVED, /* it refers to log that is not here; feedback will ask for it */
     SL_FRAME_DAMAGED,    /* no frame, or not as it was sent */
-    SL_FRAME_VERDICTS    /* how many there are */
+    SL_FRAME_VERDICTS    /* how many verdicts there are */
 };
 
 struct sl_decoder_stats {
     uint64_t frames[SL_FRAME_VERDICTS];
     uint64_t bytes;  /* of packets delivered */
     uint64_t epochs; /* adopted */
-    uint64_t holes;  /* bytes of log that were passed over: frames missing when a later one came */
+    uint64_t holes;  /* bytes of log that were skipped: frames missing when a later one came */
 };
 
 struct sl_decoder;
 
-/* Of the config it uses cache_len and frame_max. As sl_matcher_create; SL_EIO: the system has no
- * random number. */
+/* The decoder reads cache_len and frame_max of the config. Statuses: as sl_matcher_create; SL_EIO:
+ * the system has no random number. */
 SL_CHECK SL_API enum sl_status sl_decoder_create(struct sl_decoder **decoder,
                                                  const struct sl_redundancy_config *config,
                                                  struct sl_diag *diag);
 
-/* Takes a frame as it came; any bytes are safe: memory is bounded by the config, time by the
- * frame's length and frame_max, a hole's by cache_len / 1,024. SL_FRAME_DELIVERED: *packet,
- * *packet_len are the packet, valid until the next call; otherwise they are NULL and 0. Repeated
- * packets are known while their place in the log is kept; later ones, those of an epoch that ended,
- * and packets without bytes are delivered each time. */
+/* Takes a frame as it came. Any bytes are safe: the config bounds memory; the frame's length and
+ * frame_max bound time; cache_len / 1,024 bounds the time of a hole. SL_FRAME_DELIVERED: *packet
+ * and *packet_len are the packet, valid until the next call; otherwise they are NULL and 0. A
+ * repeat is recognised while its place in the log is kept. Packets that come later, those of an
+ * epoch that ended, and packets without bytes are delivered each time. */
 SL_API enum sl_frame_verdict sl_decoder_decode(struct sl_decoder *decoder, const uint8_t *frame,
                                                size_t len, const uint8_t **packet,
                                                uint32_t *packet_len);
 
-/* Writes what the encoder's side should know, to be sent every so often (some times a round trip),
- * and soon after SL_FRAME_UNRESOLVED: what has come and what is to be sent again. It tells the
- * state, so that one that is lost is made good by the next. Returns its length. */
+/* Writes what the encoder's side should know: what has come and what is to be sent again. The
+ * caller sends it a few times a round trip, and soon after SL_FRAME_UNRESOLVED. It carries the
+ * state, not its changes, so the next one makes up for a lost one. Returns its length in bytes. */
 SL_API uint32_t sl_decoder_feedback(struct sl_decoder *decoder, uint8_t feedback[SL_FEEDBACK_MAX]);
 
 SL_API void sl_decoder_stats(const struct sl_decoder *decoder, struct sl_decoder_stats *stats);
@@ -213,38 +219,118 @@ SL_API void sl_decoder_stats(const struct sl_decoder *decoder, struct sl_decoder
 /* Accepts NULL. */
 SL_API void sl_decoder_free(struct sl_decoder *decoder);
 
+/* ---- whole batches to frames on a GPU -------------------------------------------------------- */
+
+/* Packet cache and fingerprint index lie in the GPU's memory, and all packets of a batch are
+ * matched at once. The frames are those of docs/frames.md, and sl_decoder gives the packets back.
+ * They are not the same bytes as sl_encoder's. Samples are looked up among those of the batches
+ * before, of which the newest counts, and among those of their own batch, of which the first
+ * counts. The frames depend on what was encoded and in which batches alone: every run gives the
+ * same.
+ *
+ * For links that bring all frames in order, and for files: this encoder refers to all that it has
+ * encoded, takes no feedback, and begins a new epoch only where offsets come to their end. */
+
+enum { SL_BATCH_ENCODER_IN_FLIGHT = 4 }; /* batches that are submitted and not waited for */
+
+struct sl_batch_encoder_config {
+    /* As sl_encoder's, with these differences: batch_len is the most arena of a batch, at most
+     * 1 GiB; index_len 0 is 16 bytes for every `period` bytes of cache; chunks and acknowledged are
+     * not supported. */
+    struct sl_redundancy_config redundancy;
+    const struct sl_sampling_table *sampling; /* must be set; outlives the encoder */
+    enum sl_device_kind kind; /* SL_DEVICE_CPU: the same steps one after the other on one core, as a
+                                 proof where no GPU is; sl_encoder is what a CPU runs well */
+    int device;               /* CUDA: the device's index */
+    uint32_t max_wait_ms;     /* CUDA: for a batch, as in struct sl_limits */
+    bool frames_stay;         /* CUDA: frames are left in the GPU's memory */
+    uint64_t reserved[4];     /* 0: room to grow */
+};
+
+/* Sets sl_redundancy_config_init's values, the CPU, no sampler, and no limit of the wait. */
+SL_API void sl_batch_encoder_config_init(struct sl_batch_encoder_config *config);
+
+/* The frames of a batch, valid until the next submit or wait. */
+struct sl_frames {
+    uint32_t n;            /* as many as the batch had items, in their order */
+    const uint32_t *begin; /* n + 1: bytes before each frame; the last is the length of all. In the
+                              GPU's memory where frames stay there */
+    const uint8_t *bytes;  /* in the same memory */
+    uint64_t len;          /* bytes of all frames */
+};
+
+struct sl_batch_encoder_stats {
+    uint64_t items, bytes; /* bytes of payload */
+    uint64_t samples;      /* taken. The encoder has room for 4 times what the period promises;
+                              it leaves out hits beyond that */
+    uint64_t matches, matched_bytes;
+    uint64_t frame_bytes;
+    uint64_t epochs; /* begun, the first included */
+};
+
+struct sl_batch_encoder;
+
+/* SL_EINVAL: a value is out of its range. SL_EUNSUPPORTED: chunks, acknowledged, or a sampler that
+ * has no backend there (diag gives the reason). SL_ENOMEM: on a GPU, diag gives what is needed and
+ * what there is. SL_EDEVICE. */
+SL_CHECK SL_API enum sl_status sl_batch_encoder_create(struct sl_batch_encoder **encoder,
+                                                       const struct sl_batch_encoder_config *config,
+                                                       struct sl_diag *diag);
+
+/* Starts on a batch, which is lent until its wait has returned. On a GPU it is a stage's view; all
+ * that need not wait for the batch before runs on the view's stream. On a CPU it is a host batch.
+ * At most SL_BATCH_ENCODER_IN_FLIGHT are in flight. SL_EINVAL: the batch is in the wrong memory or
+ * above the limits, or too many are in flight; nothing was done. SL_EDEVICE: the encoder is of no
+ * use any more. */
+SL_CHECK SL_API enum sl_status sl_batch_encoder_submit(struct sl_batch_encoder *encoder,
+                                                       const struct sl_batch *batch);
+
+/* Ends the oldest batch that was submitted and gives its frames. SL_EINVAL: no batch was submitted.
+ * SL_EINVAL also: a packet is longer than frame_max or not in the arena, or all together, each
+ * rounded up to SL_BATCH_ALIGN, are longer than batch_len; the batch then has no frames and left no
+ * trace. SL_EDEVICE. */
+SL_CHECK SL_API enum sl_status sl_batch_encoder_wait(struct sl_batch_encoder *encoder,
+                                                     struct sl_frames *frames);
+
+SL_API void sl_batch_encoder_stats(const struct sl_batch_encoder *encoder,
+                                   struct sl_batch_encoder_stats *stats);
+
+/* Accepts NULL. No batch may be in flight, except after SL_EDEVICE. */
+SL_API void sl_batch_encoder_free(struct sl_batch_encoder *encoder);
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* A file is encoded as the bytes that it is: captures of any format and in any condition, and
- * anything else, come back bit for bit. Each frame carries a part of it and is checked by itself;
- * the order of frames and the end are checked too. */
+ * anything else, come back bit for bit. Each frame carries a part of the file and a check of its
+ * own. The decoder also checks the order of frames and the end. */
 
 enum { SL_REDUNDANCY_LEVEL_MAX = 22 };
 
 struct sl_redundancy_file_config {
     struct sl_sampling_config sampling;
-    uint64_t cache_len; /* bytes, as in sl_redundancy_config; encoding alone: the file tells it */
+    uint64_t cache_len; /* bytes, as in sl_redundancy_config; encoding alone: the file holds it */
     int level;          /* zstd's, 1 to SL_REDUNDANCY_LEVEL_MAX; 0: what no reference replaces is
                            stored as it is */
 
-    bool whole_batches;       /* as sluice/batch_encoder.h encodes; else as sl_encoder does */
-    enum sl_device_kind kind; /* whole batches: where, */
+    bool whole_batches;       /* as sl_batch_encoder encodes; otherwise as sl_encoder does */
+    enum sl_device_kind kind; /* whole batches: the kind of device, */
     int device;               /* and CUDA: the device's index */
 
-    /* Called after each frame, where not NULL: bytes read and written so far. Encoding also with
-     * 0, 0, before anything is written: all that the config asks for is there. */
+    /* Called after each frame, where not NULL: bytes read and written so far. Encoding also calls
+     * it with 0, 0 before anything is written: all that the config asks for is there. */
     void (*progress)(void *user, uint64_t bytes_in, uint64_t bytes_out);
     void *user;
+    uint64_t reserved[4]; /* 0: room to grow */
 };
 
 struct sl_redundancy_file_stats {
-    uint64_t bytes_in, bytes_out; /* of the files; of a decoder's output all has been checked */
+    uint64_t bytes_in, bytes_out; /* of the files; all bytes of a decoder's output were checked */
     uint64_t frames;
     uint64_t residual_bytes;       /* encoding: what was left to zstd, frame headers excluded */
     struct sl_matcher_stats match; /* encoding */
 };
 
-/* The sampler's defaults, 256 MiB of cache, zstd level 9, as sl_encoder does. */
+/* Sets the sampler's defaults, 256 MiB of cache, zstd level 9, and encoding as sl_encoder does. */
 SL_API void sl_redundancy_file_config_init(struct sl_redundancy_file_config *config);
 
 /* Encodes all that can be read from descriptor `in` to `out`; either may be a pipe. SL_EIO: the
@@ -254,13 +340,83 @@ SL_CHECK SL_API enum sl_status
 sl_redundancy_encode_file(int in, int out, const struct sl_redundancy_file_config *config,
                           struct sl_redundancy_file_stats *stats, struct sl_diag *diag);
 
-/* Decodes what sl_redundancy_encode_file wrote. Only checked bytes are written, and all that come
- * before the first failure. Of the config it uses progress. SL_EFORMAT: no such file, or damaged;
- * SL_ETRUNCATED: it ends early; SL_EUNSUPPORTED: a newer version; SL_ENOMEM: this machine has not
- * the cache that it needs. diag names the frame, from 1, its place and the reason. SL_EIO. */
+/* Decodes what sl_redundancy_encode_file wrote. The decoder writes checked bytes alone, and all
+ * that come before the first failure. Of the config it reads progress. SL_EFORMAT: no such file, or
+ * a damaged one; SL_ETRUNCATED: it ends early; SL_EUNSUPPORTED: a newer version; SL_ENOMEM: this
+ * machine has not the cache that it needs. diag names the frame, from 1, its place and the reason.
+ * SL_EIO. */
 SL_CHECK SL_API enum sl_status
 sl_redundancy_decode_file(int in, int out, const struct sl_redundancy_file_config *config,
                           struct sl_redundancy_file_stats *stats, struct sl_diag *diag);
+
+/* ---- savings: what redundancy elimination would save, without encoding ----------------------- */
+
+/* All counts are of payload bytes. Gross: bytes that are in the packet cache already. Net: gross
+ * less what the references to them take. Frames: net, less SL_FRAME_HEADER_LEN bytes for each
+ * packet with a payload, which becomes a frame in a tunnel; it may be below 0. */
+
+struct sl_savings_count {
+    uint64_t packets;         /* with a payload */
+    uint64_t bytes;           /* of payload */
+    uint64_t matched_bytes;   /* gross */
+    uint64_t reference_bytes; /* what the references take: net = matched - reference bytes */
+};
+
+/* A part of the traffic: a flow, a protocol and its server's port, or an interval. */
+struct sl_savings_row {
+    uint64_t flow;    /* flows: origin.flow */
+    uint16_t port;    /* ports: of the server */
+    uint8_t protocol; /* IP protocol number */
+    struct sl_savings_count count;
+
+    /* intervals */
+    int64_t time_ns; /* of the first packet */
+    uint64_t samples;
+    uint64_t eligible; /* bytes at which a sample may begin: one in eligible / samples is one */
+};
+
+struct sl_savings_config {
+    struct sl_redundancy_config redundancy;
+    uint64_t interval_len; /* bytes of payload an interval; 0: by time */
+    int64_t interval_ns;   /* where interval_len is 0; 0: the traffic is one interval */
+    uint64_t reserved[4];  /* 0: room to grow */
+};
+
+/* Sets sl_redundancy_config_init's values and intervals of 100,000,000 bytes. */
+SL_API void sl_savings_config_init(struct sl_savings_config *config);
+
+struct sl_savings;
+
+/* SL_EINVAL, SL_ENOMEM: as sl_matcher_create. */
+SL_CHECK SL_API enum sl_status sl_savings_create(struct sl_savings **savings,
+                                                 const struct sl_savings_config *config,
+                                                 struct sl_diag *diag);
+
+/* Counts a dissected host batch, in the order of the traffic; `hits` are a sampler's of this batch.
+ * Intervals end between batches. SL_EINVAL: the batch is above the config's limits. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_savings_batch(struct sl_savings *savings,
+                                                const struct sl_batch *batch, struct sl_hits *hits,
+                                                struct sl_diag *diag);
+
+/* Sets *total to all of the traffic, as one row. */
+SL_API void sl_savings_total(const struct sl_savings *savings, struct sl_savings_row *total);
+
+/* The rows with the most matched bytes, the largest first: at most max of them. Each returns how
+ * many it wrote. Protocols are all IP protocols seen; ports are those of TCP and UDP. The table of
+ * flows holds 1,048,576; flows that come later are not listed. */
+SL_API size_t sl_savings_protocols(const struct sl_savings *savings, struct sl_savings_row *rows,
+                                   size_t max);
+SL_API size_t sl_savings_ports(const struct sl_savings *savings, struct sl_savings_row *rows,
+                               size_t max);
+SL_API size_t sl_savings_flows(const struct sl_savings *savings, struct sl_savings_row *rows,
+                               size_t max);
+
+/* The intervals in order, the last perhaps short. Owned by savings; valid until the next batch. */
+SL_API const struct sl_savings_row *sl_savings_intervals(const struct sl_savings *savings,
+                                                         size_t *n);
+
+/* Accepts NULL. */
+SL_API void sl_savings_free(struct sl_savings *savings);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sluice/savings.h"
+#include "sluice/redundancy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +36,8 @@ struct sl_savings {
 
 void sl_savings_config_init(struct sl_savings_config *config)
 {
+    *config = (struct sl_savings_config){.interval_len = 100000000};
     sl_redundancy_config_init(&config->redundancy);
-    config->interval_len = 100000000;
-    config->interval_ns = 0;
 }
 
 enum sl_status sl_savings_create(struct sl_savings **savings,

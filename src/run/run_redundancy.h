@@ -9,7 +9,7 @@
 
 #include "sluice/dynabyte.h"
 #include "sluice/pipeline.h"
-#include "sluice/savings.h"
+#include "sluice/redundancy.h"
 
 enum { REDUNDANCY_SAMPLERS_MAX = 8 };
 

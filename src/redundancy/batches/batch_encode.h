@@ -4,7 +4,7 @@
 #define REDUNDANCY_BATCH_ENCODE_H
 
 #include "batch_job_core.h"
-#include "sluice/batch_encoder.h"
+#include "sluice/redundancy.h"
 
 #ifdef __cplusplus
 extern "C" {

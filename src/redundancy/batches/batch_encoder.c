@@ -56,6 +56,12 @@ struct encode_layout encode_lay_out(struct encode_job *job, const struct encode_
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+void sl_batch_encoder_config_init(struct sl_batch_encoder_config *config)
+{
+    *config = (struct sl_batch_encoder_config){.kind = SL_DEVICE_CPU};
+    sl_redundancy_config_init(&config->redundancy);
+}
+
 static enum sl_status check_config(const struct sl_batch_encoder_config *config,
                                    struct sl_diag *diag)
 {

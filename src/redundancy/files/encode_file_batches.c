@@ -6,8 +6,8 @@
 #include "base/diag.h"
 #include "device/wait.h"
 #include "encode_file.h"
-#include "sluice/batch_encoder.h"
 #include "sluice/device.h"
+#include "sluice/redundancy.h"
 
 enum {
     IN_FLIGHT = SL_BATCH_ENCODER_IN_FLIGHT,
@@ -27,16 +27,18 @@ struct batches {
 static enum sl_status open_batches(struct batches *b, struct sl_diag *diag)
 {
     const struct sl_redundancy_file_config *const config = b->e->config;
-    struct sl_batch_encoder_config whole = {.sampling = b->e->table,
-                                            .kind = config->kind,
-                                            .device = config->device,
-                                            .max_wait_ms = DEVICE_MAX_WAIT_MS};
+    struct sl_batch_encoder_config whole;
     const struct sl_limits limits = {.max_items = BATCH_PARTS,
                                      .max_bytes = BATCH_LEN,
                                      .device = config->device,
                                      .max_wait_ms = DEVICE_MAX_WAIT_MS};
 
     b->on_gpu = config->kind == SL_DEVICE_CUDA;
+    sl_batch_encoder_config_init(&whole);
+    whole.sampling = b->e->table;
+    whole.kind = config->kind;
+    whole.device = config->device;
+    whole.max_wait_ms = DEVICE_MAX_WAIT_MS;
     file_redundancy_config(&whole.redundancy, config);
     whole.redundancy.batch_len = BATCH_LEN;
     whole.redundancy.max_items = BATCH_PARTS;

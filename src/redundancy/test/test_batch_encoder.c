@@ -7,9 +7,9 @@
 #include "redundancy/batches/batch_encode.h"
 #include "redundancy/frames/frame_check_core.h"
 #include "redundancy_fixture.h"
-#include "sluice/batch_encoder.h"
 #include "sluice/capture.h"
 #include "sluice/device.h"
+#include "sluice/redundancy.h"
 #include "sluice/sampling.h"
 
 static enum sl_device_kind kind;
@@ -43,7 +43,7 @@ static struct sl_redundancy_config small_config(void)
 static void rig_open(struct rig *rig, const struct sl_redundancy_config *config,
                      const char *sampler)
 {
-    struct sl_batch_encoder_config whole = {.redundancy = *config, .kind = kind};
+    struct sl_batch_encoder_config whole;
     const struct sl_limits limits = {.max_items = config->max_items,
                                      .max_bytes = config->batch_len};
     struct sl_sampling_config sampling;
@@ -55,6 +55,9 @@ static void rig_open(struct rig *rig, const struct sl_redundancy_config *config,
     sampling.window = config->window;
     sampling.period = config->period;
     assert_int_equal(sl_sampling_build(&rig->table, &sampling, &diag), SL_OK);
+    sl_batch_encoder_config_init(&whole);
+    whole.redundancy = *config;
+    whole.kind = kind;
     whole.sampling = rig->table;
     if (sl_batch_encoder_create(&rig->encoder, &whole, &diag) != SL_OK)
         fail_msg("%s", diag.text);
@@ -451,10 +454,13 @@ static void test_refusals(void **state)
 
 static void refuse(const struct sl_redundancy_config *config, enum sl_status expected)
 {
-    struct sl_batch_encoder_config whole = {.redundancy = *config, .kind = kind};
+    struct sl_batch_encoder_config whole;
     struct sl_batch_encoder *encoder;
     struct sl_diag diag = {0};
 
+    sl_batch_encoder_config_init(&whole);
+    whole.redundancy = *config;
+    whole.kind = kind;
     assert_int_equal(sl_batch_encoder_create(&encoder, &whole, &diag), expected);
     assert_true(diag.text[0] != '\0');
 }

@@ -3,7 +3,7 @@
  */
 #include "redundancy_fixture.h"
 #include "sluice/dissect.h"
-#include "sluice/savings.h"
+#include "sluice/redundancy.h"
 #include "test.h"
 
 enum { BATCH = 1 << 20, ITEMS = 700, HITS = BATCH, HEADERS = 14 + 20 + 20, N_FLOWS = 5 };
