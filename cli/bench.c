@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/peers/vectorscan.h"
 #include "bench_machine.h"
 #include "bench_results.h"
 #include "cli.h"
@@ -570,6 +571,7 @@ int command_bench(int argc, char **argv)
     bool selected[N_BENCHES] = {false};
     int exit_status = EXIT_FAILED;
 
+    vectorscan_add();
     if (take_memory(&bench, argc))
         exit_status = parse_options(&bench, selected, argc, argv);
     if (exit_status == -1)

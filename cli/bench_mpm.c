@@ -12,6 +12,7 @@
 #include "bench_mpm.h"
 #include "cli.h"
 #include "device/device.h"
+#include "engines/mpm/mpm_internal.h"
 
 enum {
     ALGORITHMS_MAX = 32,
@@ -53,9 +54,21 @@ static bool is_in(const char *const *names, const char *name)
     return false;
 }
 
+/* The n-th of the library's, and the peer behind them; NULL: there are no more. */
+static const char *algorithm_at(size_t n)
+{
+    size_t n_own = 0;
+
+    while (sl_mpm_algorithms[n_own] != NULL)
+        n_own++;
+    if (n < n_own)
+        return sl_mpm_algorithms[n];
+    return n == n_own && mpm_find_algorithm("vectorscan") != NULL ? "vectorscan" : NULL;
+}
+
 bool mpm_known(const char *algorithm)
 {
-    return strcmp(algorithm, "auto") == 0 || is_in(sl_mpm_algorithms, algorithm);
+    return strcmp(algorithm, "auto") == 0 || mpm_find_algorithm(algorithm) != NULL;
 }
 
 struct sl_mpm_table *mpm_build(const char *algorithm, enum sl_device_kind kind,
@@ -105,8 +118,8 @@ static void unknown_algorithm(const char *name)
     char known[256] = "auto", safe[64];
     size_t len = strlen(known);
 
-    for (size_t i = 0; sl_mpm_algorithms[i] != NULL && len < sizeof known; i++)
-        len += (size_t)snprintf(known + len, sizeof known - len, ", %s", sl_mpm_algorithms[i]);
+    for (size_t i = 0; algorithm_at(i) != NULL && len < sizeof known; i++)
+        len += (size_t)snprintf(known + len, sizeof known - len, ", %s", algorithm_at(i));
     cli_error("--algorithms: '%s' is no algorithm (expected %s)",
               cli_printable(name, safe, sizeof safe), known);
 }
@@ -117,9 +130,9 @@ static bool choose_algorithms(struct mpm *mpm)
     const char *given = mpm->bench->algorithms;
     char *rest = mpm->names, *name;
 
-    for (size_t i = 0; given == NULL && sl_mpm_algorithms[i] != NULL; i++)
-        if (!is_in(slow, sl_mpm_algorithms[i]) && mpm->n_algorithms < ALGORITHMS_MAX)
-            mpm->algorithms[mpm->n_algorithms++] = sl_mpm_algorithms[i];
+    for (size_t i = 0; given == NULL && algorithm_at(i) != NULL; i++)
+        if (!is_in(slow, algorithm_at(i)) && mpm->n_algorithms < ALGORITHMS_MAX)
+            mpm->algorithms[mpm->n_algorithms++] = algorithm_at(i);
     if (given == NULL)
         return true;
     if (snprintf(mpm->names, sizeof mpm->names, "%s", given) >= (int)sizeof mpm->names) {

@@ -9,9 +9,6 @@ endforeach()
 target_link_libraries(libsluice PRIVATE PkgConfig::PCAP PkgConfig::ZLIB PkgConfig::ZSTD
                       PkgConfig::JANSSON PkgConfig::SQLITE3 PkgConfig::XXHASH
                       PkgConfig::PCRE2 PkgConfig::CRYPTO Threads::Threads m)
-if(HYPERSCAN_FOUND)
-  target_link_libraries(libsluice PRIVATE PkgConfig::HYPERSCAN)
-endif()
 if(SLUICE_HAVE_CUDA)
   target_link_libraries(libsluice PRIVATE CUDA::cudart_static)
 endif()

@@ -8,11 +8,6 @@
 #include "mpm_internal.h"
 
 /* All algorithms; X(name) stands for the descriptor mpm_<name>. */
-#ifdef HAVE_VECTORSCAN
-#define VECTORSCAN(X) X(vectorscan)
-#else
-#define VECTORSCAN(X)
-#endif
 #define ALGORITHMS(X) \
     X(ac)             \
     X(gram)           \
@@ -22,8 +17,7 @@
     X(wm2)            \
     X(wm3)            \
     X(rk)             \
-    X(tag)            \
-    VECTORSCAN(X)
+    X(tag)
 
 #define DECLARE(name) extern const struct mpm_algorithm mpm_##name;
 ALGORITHMS(DECLARE)
@@ -38,8 +32,17 @@ const char *const sl_mpm_algorithms[] = {ALGORITHMS(NAME) NULL};
 
 enum { N_ALGORITHMS = sizeof sl_mpm_algorithms / sizeof sl_mpm_algorithms[0] - 1 };
 
+static const struct mpm_algorithm *peer;
+
+void mpm_add_peer(const struct mpm_algorithm *algorithm)
+{
+    peer = algorithm;
+}
+
 const struct mpm_algorithm *mpm_find_algorithm(const char *name)
 {
+    if (peer != NULL && strcmp(peer->name, name) == 0)
+        return peer;
     for (int i = 0; i < N_ALGORITHMS; i++)
         if (strcmp(algorithms[i]->name, name) == 0)
             return algorithms[i];

@@ -26,6 +26,10 @@ struct mpm_algorithm {
     const struct sl_engine *engine;
 };
 
+/* Adds an algorithm from outside the library: a program can then build, store and run it by its
+ * name, as the others. One alone, static, before any other call of mpm. */
+void mpm_add_peer(const struct mpm_algorithm *algorithm);
+
 /* NULL: there is none of this name. */
 const struct mpm_algorithm *mpm_find_algorithm(const char *name);
 

@@ -462,26 +462,6 @@ static void test_lengths_that_differ_are_refused(void **state)
     free(forged);
 }
 
-/* The platform is the fourth word of a serialized database, behind magic, version and length. */
-static void test_another_cpu_is_said(void **state)
-{
-    const struct mpm_algorithm *vectorscan = mpm_find_algorithm("vectorscan");
-    const size_t platform = sizeof(uint64_t) + 12; /* behind the database's length */
-
-    (void)state;
-    if (vectorscan == NULL) {
-        puts("this build has no vectorscan");
-        skip();
-    }
-    struct sl_mpm_table *table = build("vectorscan", 2);
-    struct sl_mpm_table *copy = copy_of(table);
-    memset((uint8_t *)copy + copy->body + platform, 0xFF, sizeof(uint64_t));
-    write_resealed(copy);
-    assert_refused("another CPU");
-    free(copy);
-    sl_mpm_free(table);
-}
-
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static int count_files(void)
@@ -585,7 +565,6 @@ int main(void)
         cmocka_unit_test(test_parts_outside_are_refused),
         cmocka_unit_test(test_lengths_lead_to_nothing_before_an_item),
         cmocka_unit_test(test_lengths_that_differ_are_refused),
-        cmocka_unit_test(test_another_cpu_is_said),
         cmocka_unit_test(test_saving_leaves_one_file),
         cmocka_unit_test(test_what_cannot_be_read_is_said),
     };

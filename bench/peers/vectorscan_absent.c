@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* Where libhs is not installed. */
+#include "vectorscan.h"
+
+void vectorscan_add(void)
+{
+}
