@@ -391,8 +391,8 @@ static bool bench_table(const struct bench *bench, size_t n_entries)
         good = bench_names_trace(&fib.trace[i], &fib.names, i == 1, CPU_BATCHES, CPU_BATCH, false);
     if (good && bench->device.kind == SL_DEVICE_CUDA)
         good = (fib.cuda = fib_cuda_load(&fib)) != NULL;
-    for (size_t i = 0; sl_fib_planes[i] != NULL && good; i++) {
-        fib.plane = sl_fib_planes[i];
+    for (size_t i = 0; sl_fib_planes()[i] != NULL && good; i++) {
+        fib.plane = sl_fib_planes()[i];
         if (fib_is_selected(bench, fib.plane, false)) /* stt: two thousand bytes a state */
             good = bench_plane(&fib);
     }

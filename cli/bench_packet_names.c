@@ -320,8 +320,8 @@ static bool bench_data_of(const struct bench *bench, const struct bench_data *da
 {
     bool good = print_finding(bench, data);
 
-    for (size_t i = 0; good && sl_names_engine.backends[i] != NULL; i++) {
-        const struct sl_backend *backend = sl_names_engine.backends[i];
+    for (size_t i = 0; good && sl_packet_names_engine()->backends[i] != NULL; i++) {
+        const struct sl_backend *backend = sl_packet_names_engine()->backends[i];
         char why[SL_WHY_LEN];
 
         if (!bench_usable(bench, backend, why)) {

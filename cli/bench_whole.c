@@ -307,7 +307,7 @@ static bool build_packet_names(struct contender *contender, const struct bench *
         snprintf(why, 320, "%.300s", diag.text);
         return false;
     }
-    contender->engine = &sl_names_engine;
+    contender->engine = sl_packet_names_engine();
     contender->table = contender->watch;
     if (!choose_backend(contender, bench, variant, kind, why))
         return false;

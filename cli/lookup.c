@@ -142,7 +142,7 @@ static int parse_option(struct options *options, int option, char **argv)
 static bool writes_input(const struct options *options)
 {
     for (int i = 0; options->build != NULL && i < options->tables.n; i++) {
-        const char *table = options->tables.table[i].path;
+        const char *table = options->tables.file[i].path;
 
         if (!sl_names_is_saved(table) && cli_is_input(options->build, table))
             return true;
@@ -351,10 +351,8 @@ int command_lookup(int argc, char **argv)
         return EXIT_FAILED;
     exit_status = EXIT_FAILED;
     options.tables.updates = options.update != NULL || options.build != NULL;
-    if (name_tables_load(&options.tables, &names)) {
+    if (name_tables_open(&options.tables, &names)) {
         report.names = names;
-        report.load_seconds = (double)options.tables.load_ns / 1e9;
-        report.build_seconds = (double)options.tables.build_ns / 1e9;
         exit_status = run(&options, names, &report) ? EXIT_DONE : EXIT_FAILED;
     }
     sl_names_free(names);

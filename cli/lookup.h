@@ -62,7 +62,6 @@ char *lookup_read_all(size_t *len, int stop_fd);
 
 struct lookup_report {
     const struct sl_names *names;
-    double load_seconds, build_seconds;
     const char *saved; /* --build, or NULL */
     bool updates;      /* --update */
     struct sl_names_updated updated;

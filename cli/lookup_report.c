@@ -24,8 +24,8 @@ void lookup_report_text(const struct lookup_report *report, FILE *out)
     fprintf(out, "%12s rules said again\n", cli_count(count.repeated, text));
     fprintf(out, "%12s names, plane %s\n", cli_count(count.names, text), count.plane);
     fprintf(out, "%12s read by look-ups\n", cli_bytes((double)count.table_len, text));
-    fprintf(out, "%12.3f s to read, %.3f s to build\n", report->load_seconds,
-            report->build_seconds);
+    fprintf(out, "%12.3f s to read, %.3f s to build\n", (double)count.load_ns / 1e9,
+            (double)count.build_ns / 1e9);
     if (report->updates) {
         fprintf(out, "%12s added\n", cli_count(report->updated.added, text));
         fprintf(out, "%12s removed\n", cli_count(report->updated.removed, text));
@@ -57,7 +57,7 @@ void lookup_report_json(const struct lookup_report *report, FILE *out)
                   "ignored", (json_int_t)count.ignored, "ignored_by_reason", reasons, "repeated",
                   (json_int_t)count.repeated, "names", (json_int_t)count.names, "plane",
                   count.plane, "bytes", (json_int_t)count.table_len, "load_seconds",
-                  report->load_seconds, "build_seconds", report->build_seconds);
+                  (double)count.load_ns / 1e9, "build_seconds", (double)count.build_ns / 1e9);
     if (report->updates)
         json_object_set_new(root, "updated",
                             json_pack("{s:I, s:I, s:I, s:I}", "added",

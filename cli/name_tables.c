@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "cli.h"
 
 void name_tables_print_formats(void)
 {
     puts("formats of tables:");
-    for (const struct sl_names_format *format = sl_names_formats; format->name != NULL; format++)
+    for (const struct sl_names_format *format = sl_names_formats(); format->name != NULL; format++)
         printf("  %-12s %s\n", format->name, format->text);
 }
 
@@ -22,7 +21,7 @@ bool name_tables_set_format(struct name_tables *tables, const char *option, cons
     tables->format = strcmp(name, "auto") == 0 ? NULL : name;
     if (tables->format == NULL)
         return true;
-    for (const struct sl_names_format *format = sl_names_formats;
+    for (const struct sl_names_format *format = sl_names_formats();
          format->name != NULL && len < sizeof known; format++) {
         if (strcmp(format->name, name) == 0)
             return true;
@@ -38,57 +37,25 @@ bool name_tables_add(struct name_tables *tables, const char *option, const char 
         cli_error("%s '%s': more than %d tables", option, path, NAME_TABLES_MAX);
         return false;
     }
-    tables->table[tables->n].path = path;
-    tables->table[tables->n++].format = tables->format;
+    tables->file[tables->n++] = (struct sl_names_file){path, tables->format};
     return true;
 }
 
-static bool say(enum sl_status status, const struct sl_diag *diag)
+bool name_tables_open(const struct name_tables *tables, struct sl_names **names)
 {
-    if (status != SL_OK)
-        cli_diag(diag);
-    return status == SL_OK;
-}
-
-/* A saved table comes alone: it is built already. */
-static bool open_saved(struct name_tables *tables, struct sl_names **names)
-{
+    struct sl_names_config config;
     struct sl_diag diag = {0};
 
-    if (tables->n > 1) {
-        for (int i = 0; i < tables->n; i++)
-            if (sl_names_is_saved(tables->table[i].path))
-                cli_error("%s: is a built table, which cannot be put together with others",
-                          tables->table[i].path);
-        return false;
-    }
-    const uint64_t begin = clock_ns();
-    const bool ok = say(sl_names_open(names, tables->table[0].path, tables->updates, &diag), &diag);
-    tables->load_ns = clock_ns() - begin;
-    return ok;
-}
-
-bool name_tables_load(struct name_tables *tables, struct sl_names **names)
-{
-    struct sl_diag diag = {0};
-    bool saved = false;
-
-    *names = NULL;
-    for (int i = 0; i < tables->n; i++)
-        saved |= sl_names_is_saved(tables->table[i].path);
-    if (saved)
-        return open_saved(tables, names);
-
-    const uint64_t begin = clock_ns();
-    bool ok = say(sl_names_create(names, &diag), &diag);
-    for (int i = 0; ok && i < tables->n; i++)
-        ok = say(sl_names_load(*names, tables->table[i].path, tables->table[i].format, &diag),
-                 &diag);
-    const uint64_t loaded = clock_ns();
-    tables->load_ns = loaded - begin;
-    ok = ok && say(sl_names_build(*names, tables->plane, &diag), &diag);
-    tables->build_ns = clock_ns() - loaded;
-    return ok;
+    sl_names_config_init(&config);
+    config.files = tables->file;
+    config.n_files = (size_t)tables->n;
+    if (tables->plane != NULL)
+        config.plane = tables->plane;
+    config.updates = tables->updates;
+    if (sl_names_open_files(names, &config, &diag) == SL_OK)
+        return true;
+    cli_diag(&diag);
+    return false;
 }
 
 void name_tables_report_ignored(const struct sl_names *names, bool each)

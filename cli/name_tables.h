@@ -11,15 +11,11 @@
 enum { NAME_TABLES_MAX = 256 };
 
 struct name_tables {
-    struct {
-        const char *path, *format; /* format NULL: found out */
-    } table[NAME_TABLES_MAX];
+    struct sl_names_file file[NAME_TABLES_MAX];
     int n;
     const char *format; /* of the tables behind it */
     const char *plane;  /* NULL: the engine's choice */
     bool updates;       /* a saved table is made ready for them */
-
-    uint64_t load_ns, build_ns; /* set by loading */
 };
 
 /* The formats, for --help. */
@@ -29,9 +25,8 @@ void name_tables_print_formats(void);
 bool name_tables_set_format(struct name_tables *tables, const char *option, const char *name);
 bool name_tables_add(struct name_tables *tables, const char *option, const char *path);
 
-/* Reads and builds all of them, or maps a saved one. False: said on stderr; *names is to be freed
- * all the same. */
-bool name_tables_load(struct name_tables *tables, struct sl_names **names);
+/* Opens the table of all of them. False: the reason is on stderr, and *names is NULL. */
+bool name_tables_open(const struct name_tables *tables, struct sl_names **names);
 
 /* On stderr: how many lines were ignored and why; each of them with `each`. */
 void name_tables_report_ignored(const struct sl_names *names, bool each);

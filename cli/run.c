@@ -312,7 +312,7 @@ static bool writes_input(const struct options *options, const char *spec)
         if (cli_is_input(path, options->rule_files.paths[i]))
             return true;
     for (int i = 0; i < options->names.tables.n; i++)
-        if (cli_is_input(path, options->names.tables.table[i].path))
+        if (cli_is_input(path, options->names.tables.file[i].path))
             return true;
     return false;
 }

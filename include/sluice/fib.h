@@ -250,8 +250,8 @@ SL_API const struct sl_fib_engine *sl_fib_engine(const struct sl_fib_table *tabl
 SL_API const struct sl_fib_backend *sl_fib_choose(const struct sl_fib_engine *engine,
                                                   enum sl_device_kind kind, char why[SL_WHY_LEN]);
 
-/* All planes by name, ended by NULL: "hash", "mata", "ata", "stt". */
-SL_API extern const char *const sl_fib_planes[];
+/* All planes by name, ended by NULL: "hash", "mata", "ata", "stt". Static; any thread. */
+SL_API const char *const *sl_fib_planes(void);
 
 /* Fills `to`, an empty host batch, with the names of `from` interwoven (section 4): of each 32
  * names in turn, the first 4 bytes of all, then the next 4 of all, and so on; item i's word k lies

@@ -118,8 +118,8 @@ struct sl_names_format {
     const char *text; /* what it is, in a few words */
 };
 
-/* The known formats, ended by a NULL name. */
-SL_API extern const struct sl_names_format sl_names_formats[];
+/* The known formats, ended by a NULL name. Static; any thread. */
+SL_API const struct sl_names_format *sl_names_formats(void);
 
 SL_CHECK SL_API enum sl_status sl_names_create(struct sl_names **names, struct sl_diag *diag);
 
@@ -162,6 +162,30 @@ SL_API bool sl_names_is_saved(const char *path);
 SL_CHECK SL_API enum sl_status sl_names_open(struct sl_names **names, const char *path,
                                              bool updates, struct sl_diag *diag);
 
+/* A file of a table: a list, or what sl_names_save wrote. */
+struct sl_names_file {
+    const char *path;
+    const char *format; /* as for sl_names_load; not of a saved table */
+};
+
+struct sl_names_config {
+    const struct sl_names_file *files; /* n_files of them, lent for the call */
+    size_t n_files;
+    const char *plane;    /* as in sl_fib_config */
+    bool updates;         /* a saved table is made ready for them */
+    uint64_t reserved[4]; /* 0: room to grow */
+};
+
+/* No file, plane "auto", no updates of a saved table. */
+SL_API void sl_names_config_init(struct sl_names_config *config);
+
+/* A table ready for look-ups: reads all lists in their order and builds it, or maps a saved one.
+ * SL_EINVAL: a saved table beside another file. Others: as sl_names_load, sl_names_build and
+ * sl_names_open. *names is NULL then. */
+SL_CHECK SL_API enum sl_status sl_names_open_files(struct sl_names **names,
+                                                   const struct sl_names_config *config,
+                                                   struct sl_diag *diag);
+
 struct sl_names_count {
     uint64_t lines;    /* that are neither empty nor comments, of tables and of updates */
     uint64_t rules;    /* of them: understood */
@@ -171,6 +195,9 @@ struct sl_names_count {
     uint32_t lists;
     uint64_t table_len; /* bytes that look-ups read, once built */
     const char *plane;  /* NULL until built */
+
+    /* Nanoseconds that sl_names_open_files took to read the files, and to build. */
+    uint64_t load_ns, build_ns;
 };
 
 SL_API void sl_names_count(const struct sl_names *names, struct sl_names_count *count);

@@ -152,7 +152,7 @@ SL_API void sl_names_watch_count(const struct sl_names_watch *watch,
  *
  * Needs the packet column, and for Ethernet type 0x8624 the origin column (the link type), on GPUs
  * in memory of the host as always. */
-SL_API extern const struct sl_engine sl_names_engine;
+SL_API const struct sl_engine *sl_packet_names_engine(void);
 
 /* The answer that a hit's id stands for, as sl_names_lookup gives it. Valid until the table is
  * updated; any thread. */

@@ -16,7 +16,7 @@ bool run_names_open(struct run_names *names, struct sl_pipeline_config *config)
     names->engine = -1;
     if (names->tables.n == 0)
         return true;
-    if (!name_tables_load(&names->tables, &names->names))
+    if (!name_tables_open(&names->tables, &names->names))
         return false;
     name_tables_report_ignored(names->names, false);
     names->teller = name_teller_create(names->names);
@@ -29,7 +29,7 @@ bool run_names_open(struct run_names *names, struct sl_pipeline_config *config)
         return false;
     }
     names->engine = (int)config->n_engines;
-    config->engines[config->n_engines].engine = &sl_names_engine;
+    config->engines[config->n_engines].engine = sl_packet_names_engine();
     config->engines[config->n_engines++].table = names->watch;
     return true;
 }

@@ -136,4 +136,9 @@ static const struct sl_backend scalar = {
 static const struct sl_backend *const backends[] = {&batched, &scalar, &names_tiled, &names_cuda,
                                                     NULL};
 
-const struct sl_engine sl_names_engine = {.name = "names", .backends = backends};
+const struct sl_engine *sl_packet_names_engine(void)
+{
+    static const struct sl_engine engine = {.name = "names", .backends = backends};
+
+    return &engine;
+}

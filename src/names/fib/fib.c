@@ -19,21 +19,6 @@ enum {
     FORGET_EACH = 4096 /* entries of a new table */
 };
 
-static const struct fib_plane *const planes[] = {&fib_hash_plane, &fib_mata_plane, &fib_ata_plane,
-                                                 &fib_stt_plane};
-
-enum { N_PLANES = sizeof planes / sizeof *planes };
-
-const char *const sl_fib_planes[] = {"hash", "mata", "ata", "stt", NULL};
-
-const struct fib_plane *fib_find_plane(const char *name)
-{
-    for (size_t i = 0; i < N_PLANES; i++)
-        if (strcmp(planes[i]->name, name) == 0)
-            return planes[i];
-    return NULL;
-}
-
 void sl_fib_config_init(struct sl_fib_config *config)
 {
     *config = (struct sl_fib_config){.plane = "auto"};
@@ -311,15 +296,12 @@ static struct fib_secret secret_of(const uint8_t key[SL_FIB_KEY_LEN])
 static struct sl_fib *create(const struct sl_fib_config *config, size_t n_entries,
                              enum sl_status *status, struct sl_diag *diag)
 {
-    const bool is_auto = strcmp(config->plane, "auto") == 0;
-    const struct fib_plane *plane = fib_find_plane(is_auto ? "hash" : config->plane);
+    const struct fib_plane *plane;
     uint8_t key[SL_FIB_KEY_LEN];
 
-    if (plane == NULL) {
-        *status = diag_set(diag, SL_EINVAL, NULL, 0,
-                           "no plane '%s' (expected auto, hash, mata, ata or stt)", config->plane);
+    *status = fib_choose_plane(&plane, config->plane, diag);
+    if (*status != SL_OK)
         return NULL;
-    }
     if (config->key != NULL)
         memcpy(key, config->key, sizeof key);
     else if (getrandom(key, sizeof key, 0) != (ssize_t)sizeof key) {

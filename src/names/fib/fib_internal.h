@@ -69,7 +69,14 @@ struct sl_fib {
 
 extern const struct fib_plane fib_hash_plane, fib_mata_plane, fib_ata_plane, fib_stt_plane;
 
-const struct fib_plane *fib_find_plane(const char *name); /* NULL: no such */
+/* ---- planes: fib_plane.c --------------------------------------------------------------------- */
+
+const struct fib_plane *fib_find_plane(const char *name); /* NULL: this build has none */
+
+/* The plane of a name; NULL and "auto" are the first. SL_EINVAL, and SL_EUNSUPPORTED for a plane
+ * of the papers' that this build leaves out: diag says which. */
+enum sl_status fib_choose_plane(const struct fib_plane **plane, const char *name,
+                                struct sl_diag *diag);
 
 /* One with zeros, in cache lines of its own, to be freed; NULL: no memory. */
 struct fib_view *fib_view_make(void);

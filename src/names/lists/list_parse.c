@@ -24,18 +24,23 @@ static const struct list_format formats[] = {{"prefix", list_prefix_line},
                                              {"adblock", list_adblock_line},
                                              {NULL, NULL}};
 
-const struct sl_names_format sl_names_formats[] = {
-    {"prefix", "an NDN name, a tab, its next hops"},
-    {"nfdc", "nfdc route list, nfdc fib list or nfdc route add commands"},
-    {"rpz", "a response policy zone"},
-    {"unbound", "local-zone and local-data of unbound.conf"},
-    {"dnsmasq", "address=/, server=/ and local=/ of dnsmasq.conf"},
-    {"hosts", "a hosts file: each name exactly"},
-    {"domains", "a domain a line: each exactly; *.x all below x; .x both"},
-    {"subdomains", "a domain a line: each and all below"},
-    {"urls", "URL prefixes, each with a category behind a tab, or none (block)"},
-    {"adblock", "||domain^ and exceptions @@||domain^"},
-    {NULL, NULL}};
+const struct sl_names_format *sl_names_formats(void)
+{
+    static const struct sl_names_format known[] = {
+        {"prefix", "an NDN name, a tab, its next hops"},
+        {"nfdc", "nfdc route list, nfdc fib list or nfdc route add commands"},
+        {"rpz", "a response policy zone"},
+        {"unbound", "local-zone and local-data of unbound.conf"},
+        {"dnsmasq", "address=/, server=/ and local=/ of dnsmasq.conf"},
+        {"hosts", "a hosts file: each name exactly"},
+        {"domains", "a domain a line: each exactly; *.x all below x; .x both"},
+        {"subdomains", "a domain a line: each and all below"},
+        {"urls", "URL prefixes, each with a category behind a tab, or none (block)"},
+        {"adblock", "||domain^ and exceptions @@||domain^"},
+        {NULL, NULL}};
+
+    return known;
+}
 
 const struct list_token list_no_value = {NULL, 0};
 static const char too_many[] = "more names than a line may have";

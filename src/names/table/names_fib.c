@@ -120,7 +120,9 @@ void sl_names_count(const struct sl_names *names, struct sl_names_count *count)
                                      .rules = names->n_rules,
                                      .ignored = names->n_ignored_all,
                                      .repeated = names->n_repeated,
-                                     .lists = names->n_lists};
+                                     .lists = names->n_lists,
+                                     .load_ns = names->load_ns,
+                                     .build_ns = names->build_ns};
     if (names->map != NULL) {
         (void)names_map_entries(names->map, &n);
         count->names = n;

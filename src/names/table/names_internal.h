@@ -82,6 +82,7 @@ struct sl_names {
     struct names_reason *reasons;
     size_t n_reasons, max_reasons;
     uint64_t n_lines, n_rules, n_repeated, n_ignored_all;
+    uint64_t load_ns, build_ns; /* by sl_names_open_files */
 
     struct names_map *map;      /* NULL once built */
     struct sl_fib *fib;         /* NULL: not built, or without updates */

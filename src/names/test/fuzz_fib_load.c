@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     for (int i = 0; i < 3; i++)
         if (fibs[i] == NULL)
-            fibs[i] = build(sl_fib_planes[i]);
+            fibs[i] = build(sl_fib_planes()[i]);
     if (size == 0)
         return 0;
     fill_batch(data + 1, size - 1);
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fib_block *block = (struct fib_block *)aligned_alloc(64, len);
     if (block == NULL)
         return 0;
-    fib_block_make(block, view, sl_fib_planes[data[0] % 3]);
+    fib_block_make(block, view, sl_fib_planes()[data[0] % 3]);
     data++;
     size--;
     for (struct patch patch; size >= sizeof patch; data += sizeof patch, size -= sizeof patch) {

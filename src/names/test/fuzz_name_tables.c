@@ -61,11 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int n = 0;
 
-    while (sl_names_formats[n].name != NULL)
+    while (sl_names_formats()[n].name != NULL)
         n++;
     if (size == 0)
         return 0;
     const int format = data[0] % (n + 1);
-    load(format == n ? NULL : sl_names_formats[format].name, (const char *)data + 1, size - 1);
+    load(format == n ? NULL : sl_names_formats()[format].name, (const char *)data + 1, size - 1);
     return 0;
 }

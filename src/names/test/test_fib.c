@@ -454,9 +454,9 @@ static void edges_on(const char *plane, bool aggregate)
 static void edges(void **state)
 {
     (void)state;
-    for (size_t p = 0; sl_fib_planes[p] != NULL; p++) {
-        edges_on(sl_fib_planes[p], false);
-        edges_on(sl_fib_planes[p], true);
+    for (size_t p = 0; sl_fib_planes()[p] != NULL; p++) {
+        edges_on(sl_fib_planes()[p], false);
+        edges_on(sl_fib_planes()[p], true);
     }
 }
 
@@ -470,9 +470,9 @@ static void small_tables_are_saved(void **state)
     (void)state;
     assert_true(fd >= 0);
     close(fd);
-    for (size_t p = 0; sl_fib_planes[p] != NULL; p++)
+    for (size_t p = 0; sl_fib_planes()[p] != NULL; p++)
         for (size_t n = 0; n < 2; n++) {
-            struct sl_fib_config config = {.plane = sl_fib_planes[p], .key = key};
+            struct sl_fib_config config = {.plane = sl_fib_planes()[p], .key = key};
             struct batch *batch = open_batch();
             struct sl_fib_table *loaded;
             struct sl_fib *fib;
@@ -548,10 +548,10 @@ static void all_tiny_tables(void **state)
         tiny_name(&name, i);
         add_item(batch, &name);
     }
-    for (size_t p = 0; sl_fib_planes[p] != NULL; p++)
+    for (size_t p = 0; sl_fib_planes()[p] != NULL; p++)
         for (uint32_t code = 0; code < 2187; code++) {
             batch->spares_gpu = code % 32 != 0; /* it takes and gives back memory for each */
-            tiny_table(sl_fib_planes[p], code % 2 == 0, code, batch);
+            tiny_table(sl_fib_planes()[p], code % 2 == 0, code, batch);
         }
     close_batch(batch);
 }
@@ -640,8 +640,8 @@ static void random_updates(void **state)
                                                  : OPERATIONS;
 
     (void)state;
-    for (size_t p = 0; sl_fib_planes[p] != NULL; p++)
-        random_operations(sl_fib_planes[p], true, n, 11 + p);
+    for (size_t p = 0; sl_fib_planes()[p] != NULL; p++)
+        random_operations(sl_fib_planes()[p], true, n, 11 + p);
 }
 
 static void bad_calls(void **state)

@@ -162,9 +162,9 @@ static void change_under_look_ups(const char *plane, bool aggregate)
 static void updates_under_look_ups(void **state)
 {
     (void)state;
-    for (size_t p = 0; sl_fib_planes[p] != NULL; p++) {
-        change_under_look_ups(sl_fib_planes[p], false);
-        change_under_look_ups(sl_fib_planes[p], true);
+    for (size_t p = 0; sl_fib_planes()[p] != NULL; p++) {
+        change_under_look_ups(sl_fib_planes()[p], false);
+        change_under_look_ups(sl_fib_planes()[p], true);
     }
 }
 
@@ -316,15 +316,15 @@ static void files(void **state)
     (void)state;
     assert_true(fd >= 0);
     close(fd);
-    for (size_t p = 0; sl_fib_planes[p] != NULL; p++) {
-        struct sl_fib *fib = some_table(sl_fib_planes[p]);
+    for (size_t p = 0; sl_fib_planes()[p] != NULL; p++) {
+        struct sl_fib *fib = some_table(sl_fib_planes()[p]);
         struct sl_fib_table_info info;
         struct sl_fib_table *table;
 
         assert_int_equal(sl_fib_save(fib, path, NULL), SL_OK);
         assert_int_equal(sl_fib_load(&table, path, &diag), SL_OK);
         sl_fib_table_info(table, &info);
-        assert_string_equal(info.plane, sl_fib_planes[p]);
+        assert_string_equal(info.plane, sl_fib_planes()[p]);
         assert_int_equal(info.n_entries, 64);
         check_loaded(table);
         sl_fib_unload(table);

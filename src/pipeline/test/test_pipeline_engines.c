@@ -183,7 +183,7 @@ static int build_engines(void **state)
         engines[3 + i].engine = sl_sampling_engine(samplers[i]);
         engines[3 + i].table = samplers[i];
     }
-    engines[5].engine = &sl_names_engine;
+    engines[5].engine = sl_packet_names_engine();
     engines[5].table = watch;
     build_viruses();
     sl_clamav_engine(viruses, &engines[6].engine, &engines[6].table);

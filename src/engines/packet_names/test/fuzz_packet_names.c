@@ -35,9 +35,9 @@ static void prepare(void)
     must(sl_names_load_text(names, "r", "prefix", routes, sizeof routes - 1, NULL) == SL_OK);
     must(sl_names_build(names, NULL, NULL) == SL_OK);
     for (int b = 0; b < N_BACKENDS; b++) {
-        for (size_t i = 0; sl_names_engine.backends[i] != NULL; i++)
-            if (strcmp(sl_names_engine.backends[i]->name, names_of[b]) == 0)
-                backends[b] = sl_names_engine.backends[i];
+        for (size_t i = 0; sl_packet_names_engine()->backends[i] != NULL; i++)
+            if (strcmp(sl_packet_names_engine()->backends[i]->name, names_of[b]) == 0)
+                backends[b] = sl_packet_names_engine()->backends[i];
         must(sl_names_watch_create(&watches[b], names, NULL) == SL_OK);
         must(backends[b]->open(&contexts[b], watches[b], &limits, NULL) == SL_OK);
     }

@@ -617,9 +617,9 @@ int main(int argc, char **argv)
     };
     char why[SL_WHY_LEN];
 
-    for (size_t i = 0; argc == 3 && sl_names_engine.backends[i] != NULL; i++)
-        if (strcmp(sl_names_engine.backends[i]->name, argv[1]) == 0)
-            tested = sl_names_engine.backends[i];
+    for (size_t i = 0; argc == 3 && sl_packet_names_engine()->backends[i] != NULL; i++)
+        if (strcmp(sl_packet_names_engine()->backends[i]->name, argv[1]) == 0)
+            tested = sl_packet_names_engine()->backends[i];
     if (tested == NULL) {
         fprintf(stderr, "usage: test_names_engine BACKEND FOLDER\n");
         return 2;
