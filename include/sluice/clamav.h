@@ -7,8 +7,8 @@
  * are open keep the old one until they are closed.
  *
  * Formats: ClamAV's documentation (docs.clamav.net/manual/Signatures). The filter in front is
- * sluice/mpm.h's, after GPU Gems 3, chapter 35, without its limits. docs/clamav.md lists what is
- * supported and where results differ from clamscan's. */
+ * sluice/mpm.h's, after GPU Gems 3, chapter 35, without its limits. docs/virus-scan.md lists what
+ * is supported and where results differ from clamscan's. */
 #ifndef SLUICE_CLAMAV_H
 #define SLUICE_CLAMAV_H
 
