@@ -168,7 +168,7 @@ bool bench_capture(const struct bench *bench)
 
     if (!bench_load(&data, bench, BATCH_LEN, false, (uint64_t)1 << 30))
         goto out;
-    if (sl_batch_create(&reading.batch, BATCH_LEN, BATCH_ITEMS, false, &diag) != SL_OK) {
+    if (sl_batch_create(&reading.batch, BATCH_LEN, BATCH_ITEMS, &diag) != SL_OK) {
         cli_diag(&diag);
         goto out;
     }

@@ -48,8 +48,9 @@ static bool add_batch(const struct filling *to)
         return false;
     }
     data->owned = longer;
-    if (sl_batch_create(&longer[data->n_batches], to->batch_len, to->max_items, to->pinned,
-                        &diag) != SL_OK) {
+    if (sl_device_batch_create(&longer[data->n_batches],
+                               to->pinned ? SL_DEVICE_CUDA : SL_DEVICE_CPU, to->batch_len,
+                               to->max_items, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
@@ -247,7 +248,7 @@ static bool load_captures(const struct filling *to, const struct bench *bench)
     struct sl_batch *scratch;
     struct sl_diag diag = {0};
 
-    if (sl_batch_create(&scratch, SCRATCH_LEN, SCRATCH_ITEMS, false, &diag) != SL_OK) {
+    if (sl_batch_create(&scratch, SCRATCH_LEN, SCRATCH_ITEMS, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }

@@ -168,7 +168,7 @@ static bool open_lane(struct stream *stream, struct feeder *feeder, struct lane 
     lane->answers = (struct sl_fib_answers){
         .next_hop = device_pinned_alloc(len), .cap = BATCH_MAX, .memory = SL_MEMORY_PINNED};
     if (lane->answers.next_hop == NULL ||
-        sl_batch_create(&lane->owned, BATCH_LEN, BATCH_MAX, true, diag) != SL_OK)
+        sl_device_batch_create(&lane->owned, SL_DEVICE_CUDA, BATCH_LEN, BATCH_MAX, diag) != SL_OK)
         return false;
     lane->batch = *lane->owned;
     lane->batch.packet = NULL;

@@ -344,8 +344,9 @@ bool bench_names_trace(struct bench_data *data, const struct bench_names *names,
         return false;
     }
     for (; data->n_batches < n_batches; data->n_batches++)
-        if (sl_batch_create(&data->owned[data->n_batches], n_items * 160, n_items, pinned, &diag) !=
-            SL_OK) {
+        if (sl_device_batch_create(&data->owned[data->n_batches],
+                                   pinned ? SL_DEVICE_CUDA : SL_DEVICE_CPU, n_items * 160, n_items,
+                                   &diag) != SL_OK) {
             free(from);
             cli_diag(&diag);
             return false;
@@ -377,8 +378,9 @@ bool bench_names_weave(struct bench_data *to, const struct bench_data *from, boo
         struct sl_batch **batch = &to->owned[to->n_batches];
         const struct sl_batch *plain = &from->batches[to->n_batches];
 
-        if (sl_batch_create(batch, plain->n_items * WOVEN_LEN + 4096, plain->n_items, pinned,
-                            &diag) != SL_OK) {
+        if (sl_device_batch_create(batch, pinned ? SL_DEVICE_CUDA : SL_DEVICE_CPU,
+                                   plain->n_items * WOVEN_LEN + 4096, plain->n_items,
+                                   &diag) != SL_OK) {
             cli_diag(&diag);
             return false;
         }

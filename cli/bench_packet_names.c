@@ -215,8 +215,9 @@ static bool make_packets(struct bench_data *data, const struct bench_names *name
     data->batches = calloc(N_BATCHES, sizeof *data->batches);
     good = good && data->owned != NULL && data->batches != NULL;
     for (int b = 0; b < N_BATCHES && good; b++) {
-        good = sl_batch_create(&data->owned[b], larger * (BATCH_LEN + (2 << 20)),
-                               larger * BATCH_ITEMS, cuda, &diag) == SL_OK;
+        good = sl_device_batch_create(&data->owned[b], cuda ? SL_DEVICE_CUDA : SL_DEVICE_CPU,
+                                      larger * (BATCH_LEN + (2 << 20)), larger * BATCH_ITEMS,
+                                      &diag) == SL_OK;
         if (!good)
             break;
         data->n_batches++;

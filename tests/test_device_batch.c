@@ -106,7 +106,8 @@ static struct sl_batch *make_batch(uint32_t arena_len, uint32_t max_items)
     struct sl_batch *batch;
     struct sl_diag diag;
 
-    assert_int_equal(sl_batch_create(&batch, arena_len, max_items, true, &diag), SL_OK);
+    assert_int_equal(sl_device_batch_create(&batch, SL_DEVICE_CUDA, arena_len, max_items, &diag),
+                     SL_OK);
     assert_ptr_equal(batch->room, batch->bytes);
     return batch;
 }

@@ -113,9 +113,9 @@ struct sl_batch {
     struct sl_packet *packet; /* headers; NULL where items are no packets */
     struct sl_origin *origin; /* NULL where the caller needs none */
 
-    /* Set by sl_batch_create where pinned, else NULL and 0: the arena and the room behind it,
-     * bytes. An upload to a GPU lays short columns there, behind the last item: all of it is one
-     * copy. */
+    /* Set by sl_device_batch_create where pinned, else NULL and 0: the arena and the room behind
+     * it, bytes. An upload to a GPU lays short columns there, behind the last item: all of it is
+     * one copy. */
     uint8_t *room;
     size_t room_len;
 
@@ -135,15 +135,14 @@ struct sl_batch {
     void *filler; /* whoever fills the batch keeps here what it likes; nothing else looks at it */
 };
 
-/* Makes an empty batch of host memory for packets: arena_len bytes (1 to 4 GiB - 64 KiB, rounded up
- * to the alignment) and max_items items, all columns present. `pinned` asks for memory that a GPU
- * reads directly, SL_EDEVICE where no GPU is usable. The caller frees it. SL_EINVAL, SL_ENOMEM,
- * SL_EDEVICE. */
+/* Makes an empty batch of ordinary memory for packets: arena_len bytes (1 to 4 GiB - 64 KiB,
+ * rounded up to the alignment) and max_items items, with all columns. The caller frees it. A batch
+ * that crosses to a GPU is faster in pinned memory: sl_device_batch_create. SL_EINVAL, SL_ENOMEM.
+ */
 SL_CHECK SL_API enum sl_status sl_batch_create(struct sl_batch **batch, uint32_t arena_len,
-                                               uint32_t max_items, bool pinned,
-                                               struct sl_diag *diag);
+                                               uint32_t max_items, struct sl_diag *diag);
 
-/* Accepts NULL. */
+/* Frees a batch of sl_batch_create or sl_device_batch_create. Accepts NULL. */
 SL_API void sl_batch_free(struct sl_batch *batch);
 
 /* Forgets all items; keeps the memory. */

@@ -52,6 +52,13 @@ SL_CHECK SL_API enum sl_status sl_device_choose_list(struct sl_device *devices, 
                                                      uint32_t *n, const char *name,
                                                      char why[SL_WHY_LEN], struct sl_diag *diag);
 
+/* Makes an empty batch for devices of this kind, as sl_batch_create does: for CUDA of pinned
+ * memory, which GPUs read directly, with room for the columns behind the arena. sl_batch_free frees
+ * it. Any thread. SL_EINVAL, SL_ENOMEM; SL_EDEVICE: no GPU is usable. */
+SL_CHECK SL_API enum sl_status sl_device_batch_create(struct sl_batch **batch,
+                                                      enum sl_device_kind kind, uint32_t arena_len,
+                                                      uint32_t max_items, struct sl_diag *diag);
+
 /* A stage: device memory for one batch, and a stream. Uploading a host batch to it is the one
  * crossing that all engines share. One batch at a time; any thread, one at a time. */
 struct sl_stage;
@@ -65,11 +72,11 @@ SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
  * engine's wait on the view has returned, or, where none works on it, sl_stage_wait. Who wants it
  * back sooner and the view to be worked on sets the view's host_bytes to NULL after sl_stage_wait.
  *
- * A pinned batch of sl_batch_create crosses in one copy: its columns are laid behind its items
- * first, in the arena's memory; one thread may send it to several stages. A column of more than 512
- * KiB and those behind it, and all of other batches, take a copy each. `packet` does not cross
- * where it is NULL: who runs engines that read no headers uploads a copy of the struct without it.
- * SL_EINVAL: above the limits. SL_EDEVICE. */
+ * A pinned batch of sl_device_batch_create crosses in one copy: its columns are laid behind its
+ * items first, in the arena's memory; one thread may send it to several stages. A column of more
+ * than 512 KiB and those behind it, and all of other batches, take a copy each. `packet` does not
+ * cross where it is NULL: who runs engines that read no headers uploads a copy of the struct
+ * without it. SL_EINVAL: above the limits. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                                struct sl_batch *view);
 

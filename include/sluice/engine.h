@@ -65,8 +65,6 @@ struct sl_limits {
     void *device_hits;
 };
 
-enum { SL_WHY_LEN = 160 }; /* bytes of a reason, NUL included */
-
 /* One way of running an engine. A context serves one thread at a time, one batch at a time. */
 struct sl_backend {
     const char *name; /* "scalar", "avx2", "avx512", "cuda", or a paper's variant */
@@ -104,6 +102,9 @@ struct sl_engine {
  * holds the reasons of all that were not usable. */
 SL_API const struct sl_backend *sl_engine_choose(const struct sl_engine *engine,
                                                  enum sl_device_kind kind, char why[SL_WHY_LEN]);
+
+/* The backend of this name, usable or not; NULL where the engine has none. */
+SL_API const struct sl_backend *sl_engine_backend(const struct sl_engine *engine, const char *name);
 
 #ifdef __cplusplus
 }

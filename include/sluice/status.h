@@ -41,6 +41,8 @@ struct sl_diag {
     char text[512];
 };
 
+enum { SL_WHY_LEN = 160 }; /* bytes of a reason in one line, NUL included */
+
 /* The status in a few words ("out of memory"). Never NULL; static storage; any thread. */
 SL_API const char *sl_status_text(enum sl_status status);
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "sluice/engine.h"
 
 static enum cpu_level machine_level(void)
 {

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "sluice/engine.h"
+#include "hits_sort.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "batch/hits_sort.h"
 
 static int compare_hits(const void *left, const void *right)
 {
@@ -243,29 +240,4 @@ void sl_hits_sort(struct sl_hits *hits)
 
     hits_sort(hits, &scratch);
     hits_scratch_free(&scratch);
-}
-
-const struct sl_backend *sl_engine_choose(const struct sl_engine *engine, enum sl_device_kind kind,
-                                          char why[SL_WHY_LEN])
-{
-    size_t used = 0;
-
-    if (why != NULL)
-        why[0] = '\0';
-    for (size_t i = 0; engine->backends[i] != NULL; i++) {
-        const struct sl_backend *backend = engine->backends[i];
-        char reason[SL_WHY_LEN] = "";
-
-        if (backend->device != kind)
-            continue;
-        if (backend->usable(reason))
-            return backend;
-        if (why != NULL && used < SL_WHY_LEN)
-            used += (size_t)snprintf(why + used, SL_WHY_LEN - used, "%s%s: %s", used ? "; " : "",
-                                     backend->name, reason);
-    }
-    if (why != NULL && used == 0)
-        snprintf(why, SL_WHY_LEN, "%s has no backend for %s", engine->name,
-                 kind == SL_DEVICE_CUDA ? "CUDA" : "the CPU");
-    return NULL;
 }

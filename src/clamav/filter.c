@@ -15,8 +15,8 @@ static enum sl_status open_flight(struct clam_filter *filter, struct clam_flight
                                   struct sl_diag *diag)
 {
     const bool is_cuda = device->kind == SL_DEVICE_CUDA;
-    enum sl_status status =
-        sl_batch_create(&flight->batch, batch_len, CLAM_ITEMS_MAX, is_cuda, diag);
+    enum sl_status status = sl_device_batch_create(
+        &flight->batch, is_cuda ? SL_DEVICE_CUDA : SL_DEVICE_CPU, batch_len, CLAM_ITEMS_MAX, diag);
 
     if (status != SL_OK)
         return status;

@@ -275,7 +275,7 @@ static struct seen scan_payload(const struct sl_clamav_db *db, const char *paylo
     struct sl_batch *batch;
     void *context;
 
-    assert_int_equal(sl_batch_create(&batch, 1 << 16, 4, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, 1 << 16, 4, NULL), SL_OK);
     (void)sl_batch_add(batch, "GET / HTTP/1.1", 14, 0);
     (void)sl_batch_add(batch, payload, (uint32_t)len, 0);
     sl_clamav_engine(db, &engine, &table);

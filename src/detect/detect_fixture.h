@@ -119,8 +119,7 @@ static inline struct sl_batch *fixture_batch(uint32_t max_items)
     struct sl_batch *batch;
     struct sl_diag diag;
 
-    assert_int_equal(sl_batch_create(&batch, max_items * 2048 + 131072, max_items, false, &diag),
-                     SL_OK);
+    assert_int_equal(sl_batch_create(&batch, max_items * 2048 + 131072, max_items, &diag), SL_OK);
     return batch;
 }
 

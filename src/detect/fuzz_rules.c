@@ -29,7 +29,7 @@ static struct sl_batch *make_batch(void)
     struct sl_batch *batch;
     struct sl_diag diag;
 
-    if (sl_batch_create(&batch, 4096, 4, false, &diag) != SL_OK)
+    if (sl_batch_create(&batch, 4096, 4, &diag) != SL_OK)
         abort();
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t outer = 0, begin;

@@ -66,7 +66,7 @@ static void open_sensor(struct sensor *sensor, struct sl_rules *rules)
     assert_non_null(sensor->backend);
     assert_int_equal(sensor->backend->open(&sensor->matcher, sensor->table, &limits, &diag), SL_OK);
     assert_int_equal(sl_flow_table_create(&sensor->flows, &flow_config, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&sensor->batch, MAX_BYTES, MAX_ITEMS, false, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&sensor->batch, MAX_BYTES, MAX_ITEMS, &diag), SL_OK);
     sensor->hits =
         (struct sl_hits){malloc(MAX_HITS * sizeof *sensor->hits.hit), MAX_HITS, 0, false};
     sensor->alerts = malloc(MAX_ALERTS * sizeof *sensor->alerts);

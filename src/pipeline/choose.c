@@ -123,7 +123,8 @@ static enum sl_status open_trial(struct trial *trial, struct worker *worker,
 {
     const uint32_t len = cuda ? config->batch_len : config->batch_len / CPU_SHARE + 1;
     enum sl_status status =
-        sl_batch_create(&trial->batch, len, config->batch_items, cuda, &trial->diag);
+        sl_device_batch_create(&trial->batch, cuda ? SL_DEVICE_CUDA : SL_DEVICE_CPU, len,
+                               config->batch_items, &trial->diag);
 
     trial->worker = worker;
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)

@@ -762,7 +762,8 @@ static enum sl_status open_slot(struct pipeline *pipeline, struct slot *slot, st
 {
     const struct sl_pipeline_config *config = pipeline->config;
     enum sl_status status =
-        sl_batch_create(&slot->batch, config->batch_len, config->batch_items, pipeline->cuda, diag);
+        sl_device_batch_create(&slot->batch, pipeline->cuda ? SL_DEVICE_CUDA : SL_DEVICE_CPU,
+                               config->batch_len, config->batch_items, diag);
 
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
         status = worker_take_hits(config, &slot->hits[e], diag);

@@ -64,7 +64,7 @@ bool redundancy_train(struct redundancy *redundancy)
     if (sl_sampling_trainer_create(
             &trainer, redundancy->sampling.window, redundancy->sampling.period,
             redundancy->config.redundancy.chunks, TRAIN_LEN, &diag) != SL_OK ||
-        sl_batch_create(&batch, 4 << 20, 16384, false, &diag) != SL_OK) {
+        sl_batch_create(&batch, 4 << 20, 16384, &diag) != SL_OK) {
         cli_diag(&diag);
         goto out;
     }

@@ -47,7 +47,7 @@ struct sl_batch *sample_read(const char **paths, size_t n_paths)
     struct sl_batch *batch;
     bool full = false;
 
-    if (sl_batch_create(&batch, SAMPLE_LEN, SAMPLE_ITEMS, false, NULL) != SL_OK)
+    if (sl_batch_create(&batch, SAMPLE_LEN, SAMPLE_ITEMS, NULL) != SL_OK)
         return NULL;
     for (size_t i = 0; i < n_paths && !full; i++)
         full = fill_from(batch, paths[i]);

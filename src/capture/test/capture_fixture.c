@@ -445,7 +445,7 @@ void reading_of_path(struct reading *reading, const char *path, uint32_t arena_l
     reading->opened = reading->status == SL_OK;
     if (!reading->opened)
         return;
-    if (sl_batch_create(&batch, arena_len, max_items, false, NULL) != SL_OK)
+    if (sl_batch_create(&batch, arena_len, max_items, NULL) != SL_OK)
         abort();
     do {
         sl_batch_reset(batch);

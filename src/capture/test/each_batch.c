@@ -27,7 +27,7 @@ int tell_capture(int argc, char **argv, void (*tell)(struct sl_batch *batch))
         fprintf(stderr, "usage: %s CAPTURE\n", argv[0]);
         return 2;
     }
-    enum sl_status status = sl_batch_create(&batch, 1 << 20, 4096, false, &diag);
+    enum sl_status status = sl_batch_create(&batch, 1 << 20, 4096, &diag);
     if (status == SL_OK)
         status = sl_capture_open_file(&capture, argv[1], 0, &diag);
     if (status == SL_OK)

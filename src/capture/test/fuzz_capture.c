@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     const int fd = make_source(data[0], data + 1, len - 1);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (sl_capture_open_file(&capture, path, 0, &diag) == SL_OK) {
-        if (sl_batch_create(&batch, 64 + data[0] * 16, 1 + data[0] % 7, false, NULL) != SL_OK)
+        if (sl_batch_create(&batch, 64 + data[0] * 16, 1 + data[0] % 7, NULL) != SL_OK)
             abort();
         for (int i = 0; i < ROUNDS_MAX && status == SL_OK; i++) {
             sl_batch_reset(batch);

@@ -12,8 +12,8 @@
 #include <zstd.h>
 
 #include "base/clock.h"
-#include "capture_fixture.h"
 #include "capture/source.h"
+#include "capture_fixture.h"
 
 /* --- What a reading must hold --- */
 
@@ -293,8 +293,8 @@ static void test_packet_that_no_batch_holds_waits(void **state)
     image_pcap_record(image, IMAGE_PCAP_US, 2, 0, SL_CAPTURE_PACKET_MAX, SL_CAPTURE_PACKET_MAX);
 
     const int fd = memory_file(image->bytes, image->len, path);
-    assert_int_equal(sl_batch_create(&small, 1000, 10, false, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&large, SL_CAPTURE_PACKET_MAX, 10, false, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&small, 1000, 10, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&large, SL_CAPTURE_PACKET_MAX, 10, &diag), SL_OK);
     assert_int_equal(sl_capture_open_file(&capture, path, 0, &diag), SL_OK);
     assert_int_equal(sl_capture_read(capture, small, &diag), SL_OK);
     assert_int_equal(small->n_items, 1);
@@ -415,7 +415,7 @@ static void test_last_status_is_repeated(void **state)
 
     (void)state;
     const int fd = memory_file(image->bytes, image->len - 1, path);
-    assert_int_equal(sl_batch_create(&batch, 4096, 16, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, 4096, 16, NULL), SL_OK);
     assert_int_equal(sl_capture_open_file(&capture, path, 0, NULL), SL_OK);
     for (int i = 0; i < 3; i++) {
         struct sl_diag diag = {0};
@@ -936,7 +936,7 @@ static struct pipe_capture open_pipe(const struct image *image)
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
     assert_int_equal(sl_capture_open_file(&opened.capture, path, 0, NULL), SL_OK);
     assert_string_equal(sl_capture_name(opened.capture), path);
-    assert_int_equal(sl_batch_create(&opened.batch, 4096, 64, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&opened.batch, 4096, 64, NULL), SL_OK);
     close(ends[0]);
     opened.write_fd = ends[1];
     return opened;
@@ -1013,7 +1013,7 @@ static void test_latency_closes_batches(void **state)
     assert_int_equal(sl_capture_limit_latency(opened.capture, LATENCY_MS * UINT64_C(1000000), NULL),
                      SL_OK);
     sl_batch_free(opened.batch);
-    assert_int_equal(sl_batch_create(&opened.batch, 1 << 20, 1000, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&opened.batch, 1 << 20, 1000, NULL), SL_OK);
     pthread_create(&thread, NULL, write_slowly, &writer);
     while (n < image->n_packets) {
         sl_batch_reset(opened.batch);
@@ -1147,7 +1147,7 @@ static void test_pipe_without_its_header(void **state)
     assert_non_null(mkdtemp(path));
     assert_int_equal(rmdir(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(sl_batch_create(&opened.batch, 4096, 64, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&opened.batch, 4096, 64, NULL), SL_OK);
     for (int form = 0; form < 2; form++) {
         struct image *const image =
             form == 0 ? image_pcap(IMAGE_PCAP_US, false, 2) : image_pcapng(false);
@@ -1183,7 +1183,7 @@ static void test_stop_before_the_header(void **state)
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
     opened.write_fd = ends[1];
-    assert_int_equal(sl_batch_create(&opened.batch, 4096, 64, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&opened.batch, 4096, 64, NULL), SL_OK);
     assert_int_equal(sl_capture_open_file(&opened.capture, path, 0, NULL), SL_OK);
     assert_int_equal(write(ends[1], "\xA1\xB2", 2), 2);
     assert_int_equal(sl_capture_read(opened.capture, opened.batch, NULL), SL_OK);
@@ -1247,7 +1247,7 @@ static void test_mapped_pages_are_given_back(void **state)
     (void)state;
     const int fd = large_file(path);
     const size_t before = resident_file_kib();
-    assert_int_equal(sl_batch_create(&batch, 4 << 20, 64, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, 4 << 20, 64, NULL), SL_OK);
     assert_int_equal(sl_capture_open_file(&capture, path, 0, NULL), SL_OK);
     do {
         sl_batch_reset(batch);
@@ -1284,7 +1284,7 @@ static void test_file_that_shrinks(void **state)
         print_message("skipped: this kernel has no MADV_POPULATE_READ\n");
         skip();
     }
-    assert_int_equal(sl_batch_create(&batch, LARGE_RECORD, 64, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, LARGE_RECORD, 64, NULL), SL_OK);
     assert_int_equal(sl_capture_open_file(&capture, path, 0, NULL), SL_OK);
     assert_int_equal(sl_capture_read(capture, batch, NULL), SL_OK);
     assert_int_equal(ftruncate(fd, 64 << 20), 0);
@@ -1309,7 +1309,7 @@ static void test_stop_ends_a_file(void **state)
 
     (void)state;
     const int fd = large_file(path);
-    assert_int_equal(sl_batch_create(&batch, LARGE_RECORD, 64, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, LARGE_RECORD, 64, NULL), SL_OK);
     assert_int_equal(sl_capture_open_file(&capture, path, 0, NULL), SL_OK);
     assert_int_equal(sl_capture_read(capture, batch, NULL), SL_OK);
     sl_capture_stop(capture);

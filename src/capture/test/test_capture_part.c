@@ -53,8 +53,7 @@ static struct sl_batch *new_batch(void)
     struct sl_batch *batch;
     struct sl_diag diag;
 
-    assert_int_equal(sl_batch_create(&batch, ARENA, ARENA / SL_BATCH_ALIGN + 1, false, &diag),
-                     SL_OK);
+    assert_int_equal(sl_batch_create(&batch, ARENA, ARENA / SL_BATCH_ALIGN + 1, &diag), SL_OK);
     return batch;
 }
 
@@ -273,7 +272,7 @@ static void test_what_is_not_read_in_parts(void **state)
     put_packets(&file, 3 * ROOM, 1500, 1);
     fd = memory_file(file.bytes, file.len, path);
     assert_int_equal(sl_capture_open_file(&capture, path, 0, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&few, ARENA, 1000, false, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&few, ARENA, 1000, &diag), SL_OK);
     assert_int_equal(sl_capture_claim(capture, few, &part), SL_EUNSUPPORTED);
     sl_batch_add(batch, noise, 10, 0);
     assert_int_equal(sl_capture_claim(capture, batch, &part), SL_EUNSUPPORTED);

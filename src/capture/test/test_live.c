@@ -45,7 +45,7 @@ static int setup(void **state)
     fixture->wanted = self_socket(&port);
     fixture->unwanted = self_socket(&other);
     snprintf(filter, sizeof filter, "udp and dst port %u", port);
-    assert_int_equal(sl_batch_create(&fixture->batch, 320, 8, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&fixture->batch, 320, 8, NULL), SL_OK);
     assert_int_equal(sl_capture_open_live(&fixture->capture, "lo", filter, 3, &diag), SL_OK);
     *state = fixture;
     return 0;
@@ -204,7 +204,7 @@ static void test_packet_larger_than_the_batch(void **state)
     struct sl_diag diag;
     enum sl_status status;
 
-    assert_int_equal(sl_batch_create(&small, 16, 8, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&small, 16, 8, NULL), SL_OK);
     send_packets(fixture, 2);
     do
         status = sl_capture_read(fixture->capture, small, &diag);

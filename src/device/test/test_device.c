@@ -51,7 +51,7 @@ static void test_pinned_batches_need_a_gpu(void **state)
     (void)state;
     if (device_cuda_usable(why))
         skip();
-    assert_int_equal(sl_batch_create(&batch, 4096, 16, true, &diag), SL_EDEVICE);
+    assert_int_equal(sl_device_batch_create(&batch, SL_DEVICE_CUDA, 4096, 16, &diag), SL_EDEVICE);
     assert_non_null(strstr(diag.text, why));
 }
 
@@ -70,7 +70,7 @@ static void test_uploads_keep_within_the_limits(void **state)
         skip();
     }
     assert_int_equal(sl_stage_open(&stage, &limits, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&batch, 128, 4, true, &diag), SL_OK);
+    assert_int_equal(sl_device_batch_create(&batch, SL_DEVICE_CUDA, 128, 4, &diag), SL_OK);
     sl_batch_add(batch, bytes, 64, 0);
     assert_int_equal(sl_stage_upload(stage, batch, &view), SL_OK);
     assert_int_equal(sl_stage_wait(stage), SL_OK);

@@ -40,7 +40,7 @@ static void send_batch(struct sent *sent)
     sent->limits.max_bytes = 4096;
     sent->limits.max_wait_ms = wait_ms;
     assert_int_equal(sl_stage_open(&sent->stage, &sent->limits, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&sent->batch, 4096, 16, true, &diag), SL_OK);
+    assert_int_equal(sl_device_batch_create(&sent->batch, SL_DEVICE_CUDA, 4096, 16, &diag), SL_OK);
     sl_batch_add(sent->batch, "some bytes", 10, 0);
     assert_int_equal(sl_stage_upload(sent->stage, sent->batch, &sent->view), SL_OK);
 }

@@ -464,7 +464,7 @@ static void test_a_batch_is_counted(void **state)
     struct sl_diag diag;
 
     (void)state;
-    assert_int_equal(sl_batch_create(&batch, 4096, 16, false, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, 4096, 16, &diag), SL_OK);
     for (uint32_t i = 0; i < 7; i++) {
         sl_batch_add(batch, f->byte, f->len, 0);
         batch->origin[i].wire_len = f->len;

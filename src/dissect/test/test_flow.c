@@ -98,7 +98,7 @@ static void start(struct tracker *t, const struct sl_flow_config *config)
 
     *t = (struct tracker){.time = 1700000000 * SECOND};
     assert_int_equal(sl_flow_table_create(&t->table, config, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&t->batch, 65536, 256, false, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&t->batch, 65536, 256, &diag), SL_OK);
     assert_int_equal(sl_flow_table_create(&t->twin, config, &diag), SL_OK);
     assert_int_equal(sl_flow_keys_create(&t->keys, 256, &diag), SL_OK);
 }

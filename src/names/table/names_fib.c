@@ -196,7 +196,8 @@ static enum sl_status open_memory(struct sl_names_reader *reader, struct sl_diag
     if (reader->answers == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for answers");
     const enum sl_status status =
-        sl_batch_create(&reader->batch, BATCH_LEN, SL_NAMES_BATCH_MAX, reader->pinned, diag);
+        sl_device_batch_create(&reader->batch, reader->pinned ? SL_DEVICE_CUDA : SL_DEVICE_CPU,
+                               BATCH_LEN, SL_NAMES_BATCH_MAX, diag);
     if (status != SL_OK)
         return status;
     reader->view = *reader->batch;

@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct sl_fib *fibs[3];
 
-    if (batch == NULL && sl_batch_create(&batch, ARENA, MAX_NAMES, false, NULL) != SL_OK)
+    if (batch == NULL && sl_batch_create(&batch, ARENA, MAX_NAMES, NULL) != SL_OK)
         abort();
     for (int i = 0; i < 3; i++)
         if (fibs[i] == NULL)

@@ -101,8 +101,13 @@ static struct batch *open_batch(void)
 
     assert_non_null(batch);
     batch->pinned = device_cuda_usable(why);
-    assert_int_equal(sl_batch_create(&batch->batch, ARENA, MAX_ITEMS, batch->pinned, NULL), SL_OK);
-    assert_int_equal(sl_batch_create(&batch->woven, 32 * ARENA, MAX_ITEMS, batch->pinned, NULL),
+    assert_int_equal(sl_device_batch_create(&batch->batch,
+                                            batch->pinned ? SL_DEVICE_CUDA : SL_DEVICE_CPU, ARENA,
+                                            MAX_ITEMS, NULL),
+                     SL_OK);
+    assert_int_equal(sl_device_batch_create(&batch->woven,
+                                            batch->pinned ? SL_DEVICE_CUDA : SL_DEVICE_CPU,
+                                            32 * ARENA, MAX_ITEMS, NULL),
                      SL_OK);
     batch->next_hop = take_answers(batch);
     batch->prefix_len = take_answers(batch);

@@ -88,7 +88,7 @@ static void *look_on(void *user)
     struct sl_batch *batch;
     uint8_t name[64];
 
-    if (sl_batch_create(&batch, ARENA, ITEMS, false, NULL) != SL_OK) {
+    if (sl_batch_create(&batch, ARENA, ITEMS, NULL) != SL_OK) {
         atomic_fetch_add(&all->n_wrong, 1);
         return NULL;
     }
@@ -262,7 +262,7 @@ static void check_loaded(struct sl_fib_table *table)
     uint8_t name[64];
     void *context;
 
-    assert_int_equal(sl_batch_create(&batch, ARENA, ITEMS, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, ARENA, ITEMS, NULL), SL_OK);
     for (uint32_t i = 0; i < 80; i++)
         sl_batch_add(batch, name, make_name(name, i), 0);
     assert_int_equal(backend->open(&context, table, &limits, NULL), SL_OK);
@@ -501,7 +501,9 @@ static void real_names(void **state)
     uint32_t *next_hop = (uint32_t *)(pinned ? device_pinned_alloc(TRACE * sizeof *next_hop)
                                              : malloc(TRACE * sizeof *next_hop));
     assert_non_null(next_hop);
-    assert_int_equal(sl_batch_create(&batch, TRACE * 512, TRACE, pinned, NULL), SL_OK);
+    assert_int_equal(sl_device_batch_create(&batch, pinned ? SL_DEVICE_CUDA : SL_DEVICE_CPU,
+                                            TRACE * 512, TRACE, NULL),
+                     SL_OK);
     if (pinned)
         assert_int_equal(sl_stage_open(&stage, &limits, NULL), SL_OK);
     for (uint32_t p = 0; p < 3; p++) {

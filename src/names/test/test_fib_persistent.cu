@@ -89,7 +89,8 @@ static void open_lane(struct lane *lane, struct sl_fib_table *table, const char 
                      (uint32_t *)device_pinned_alloc(N_NAMES * sizeof(uint32_t)), N_NAMES,
                      SL_MEMORY_PINNED};
     assert_non_null(lane->answers.next_hop);
-    assert_int_equal(sl_batch_create(&lane->batch, ARENA, N_NAMES, true, &diag), SL_OK);
+    assert_int_equal(sl_device_batch_create(&lane->batch, SL_DEVICE_CUDA, ARENA, N_NAMES, &diag),
+                     SL_OK);
     assert_int_equal(lane->backend->open(&lane->context, table, &limits, &diag), SL_OK);
 }
 

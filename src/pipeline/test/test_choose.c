@@ -25,7 +25,7 @@ static void test_packets_are_sound(void **state)
     char why[SL_WHY_LEN];
 
     (void)state;
-    assert_int_equal(sl_batch_create(&batch, 1 << 20, 65536, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, 1 << 20, 65536, NULL), SL_OK);
     choose_fill(batch);
     assert_true(batch->bytes_len > (1 << 20) - 2000);
 

@@ -520,7 +520,7 @@ static uint32_t run_burst(struct worker *worker, const struct run *run)
     uint32_t len;
     const char *bytes = bytes_of(run, 0, &len);
 
-    assert_int_equal(sl_batch_create(&batch, len, 1, true, NULL), SL_OK);
+    assert_int_equal(sl_device_batch_create(&batch, SL_DEVICE_CUDA, len, 1, NULL), SL_OK);
     assert_true(sl_batch_fits(batch, len));
     sl_batch_add(batch, bytes, len, 0);
     for (int e = 0; e < 2; e++)

@@ -270,7 +270,7 @@ static bool find_alone(const char *path, struct findings *findings)
         hits.cap = ALONE_HITS;
         hits.hit = malloc(hits.cap * sizeof *hits.hit);
     }
-    assert_int_equal(sl_batch_create(&batch, ALONE_LEN, 65536, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, ALONE_LEN, 65536, NULL), SL_OK);
     for (int e = 0; e < N_ENGINES; e++) {
         backends[e] = sl_engine_choose(engines[e].engine, SL_DEVICE_CPU, NULL);
         assert_int_equal(backends[e]->open(&contexts[e], engines[e].table, &limits, NULL), SL_OK);

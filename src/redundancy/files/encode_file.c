@@ -125,7 +125,7 @@ static enum sl_status open_sampler(struct pieces *p, struct sl_diag *diag)
     p->hits.hit = malloc(p->hits.cap * sizeof *p->hits.hit);
     if (p->hits.hit == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u samples", limits.max_hits);
-    return sl_batch_create(&p->batch, FILE_PACKET_LEN, 1, false, diag);
+    return sl_batch_create(&p->batch, FILE_PACKET_LEN, 1, diag);
 }
 
 static enum sl_status open_encoder(struct pieces *p, struct sl_diag *diag)

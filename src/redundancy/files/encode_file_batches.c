@@ -44,7 +44,8 @@ static enum sl_status open_batches(struct batches *b, struct sl_diag *diag)
     whole.redundancy.max_items = BATCH_PARTS;
     enum sl_status status = sl_batch_encoder_create(&b->encoder, &whole, diag);
     for (int i = 0; i < IN_FLIGHT && status == SL_OK; i++) {
-        status = sl_batch_create(&b->batch[i], BATCH_LEN, BATCH_PARTS, b->on_gpu, diag);
+        status = sl_device_batch_create(&b->batch[i], b->on_gpu ? SL_DEVICE_CUDA : SL_DEVICE_CPU,
+                                        BATCH_LEN, BATCH_PARTS, diag);
         if (status == SL_OK && b->on_gpu)
             status = sl_stage_open(&b->stage[i], &limits, diag);
     }

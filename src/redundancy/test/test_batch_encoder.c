@@ -142,8 +142,7 @@ static struct sl_batch *new_batch(const struct sl_redundancy_config *config)
 {
     struct sl_batch *batch;
 
-    assert_int_equal(sl_batch_create(&batch, config->batch_len, config->max_items, false, NULL),
-                     SL_OK);
+    assert_int_equal(sl_batch_create(&batch, config->batch_len, config->max_items, NULL), SL_OK);
     return batch;
 }
 

@@ -270,7 +270,7 @@ static void round_trip_long(bool chunks, uint32_t period, uint32_t longest, uint
         config.cache_len += decoder_more;
         assert_int_equal(sl_decoder_create(&pair.decoder, &config, NULL), SL_OK);
     }
-    assert_int_equal(sl_batch_create(&batch, config.batch_len, 64, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, config.batch_len, 64, NULL), SL_OK);
     traffic_init(&traffic, 7 + period, 3 << 20);
     for (int i = 0; i < 40; i++) {
         sl_batch_reset(batch);
@@ -601,7 +601,7 @@ static void round_trip_capture(void *user, const char *path)
     config.period = 16;
     config.frame_max = SL_CAPTURE_PACKET_MAX;
     pair_open(&pair, &config);
-    assert_int_equal(sl_batch_create(&batch, config.batch_len, 4096, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, config.batch_len, 4096, NULL), SL_OK);
     while (status == SL_OK) {
         sl_batch_reset(batch);
         status = sl_capture_read(capture, batch, &diag);

@@ -271,7 +271,7 @@ int main(void)
     };
     struct sl_diag diag;
 
-    if (sl_batch_create(&batch, BATCH, ITEMS, false, &diag) != SL_OK)
+    if (sl_batch_create(&batch, BATCH, ITEMS, &diag) != SL_OK)
         return 1;
     hits.cap = HITS;
     hits.hit = malloc(hits.cap * sizeof *hits.hit);

@@ -180,7 +180,7 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
 
     sl_flow_config_init(&flow_config);
     assert_int_equal(sl_flow_table_create(&plain.flows, &flow_config, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&plain.batch, BATCH_LEN, BATCH_ITEMS, false, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&plain.batch, BATCH_LEN, BATCH_ITEMS, &diag), SL_OK);
     assert_int_equal(sl_sink_open(&plain.sink, spec, &diag), SL_OK);
     open_engine(&plain, 0, &sl_header_engine, task->header);
     open_engine(&plain, 1, sl_mpm_engine(task->matcher), task->matcher);

@@ -83,7 +83,7 @@ static struct sl_batch *new_batch(void)
     struct sl_batch *batch = NULL;
     struct sl_diag diag;
 
-    assert_int_equal(sl_batch_create(&batch, ARENA, ITEMS, false, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, ARENA, ITEMS, &diag), SL_OK);
     return batch;
 }
 

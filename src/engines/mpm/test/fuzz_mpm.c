@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct sl_literal literals[MAX_LITERALS];
     struct sl_hits expected = {.hit = expected_hit, .cap = MAX_HITS};
 
-    if (batch == NULL && sl_batch_create(&batch, 4096, 64, false, NULL) != SL_OK)
+    if (batch == NULL && sl_batch_create(&batch, 4096, 64, NULL) != SL_OK)
         abort();
     const size_t n_literals = take_literals(literals, &data, &size);
     if (size == 0 || size > MAX_TEXT)

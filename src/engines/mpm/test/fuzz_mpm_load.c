@@ -55,7 +55,7 @@ static void make_batch(void)
 {
     static uint8_t text[SL_LITERAL_LEN_MAX];
 
-    if (sl_batch_create(&batch, MAX_BYTES, 8, false, NULL) != SL_OK)
+    if (sl_batch_create(&batch, MAX_BYTES, 8, NULL) != SL_OK)
         abort();
     memset(text, 'z', sizeof text);
     sl_batch_add(batch, text, sizeof text, 0);

@@ -573,7 +573,7 @@ int main(void)
     found.hit = (struct sl_hit *)malloc(MAX_HITS * sizeof *found.hit);
     expected.hit = (struct sl_hit *)malloc(MAX_HITS * sizeof *expected.hit);
     if (found.hit == NULL || expected.hit == NULL || mkdtemp(folder) == NULL ||
-        sl_batch_create(&batch, limits.max_bytes, limits.max_items, false, NULL) != SL_OK)
+        sl_batch_create(&batch, limits.max_bytes, limits.max_items, NULL) != SL_OK)
         return 1;
     snprintf(path, sizeof path, "%s/table", folder);
     make_data();

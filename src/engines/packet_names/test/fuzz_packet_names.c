@@ -29,7 +29,7 @@ static void prepare(void)
     const struct sl_limits limits = {.max_items = 1, .max_bytes = LEN, .max_hits = MAX_HITS};
     struct sl_names *names;
 
-    must(sl_batch_create(&batch, LEN, 1, false, NULL) == SL_OK);
+    must(sl_batch_create(&batch, LEN, 1, NULL) == SL_OK);
     must(sl_names_create(&names, NULL) == SL_OK);
     must(sl_names_load_text(names, "l", "adblock", lists, sizeof lists - 1, NULL) == SL_OK);
     must(sl_names_load_text(names, "r", "prefix", routes, sizeof routes - 1, NULL) == SL_OK);

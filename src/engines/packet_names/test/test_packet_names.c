@@ -51,7 +51,7 @@ static struct sl_batch *new_batch(void)
 {
     struct sl_batch *batch;
 
-    assert_int_equal(sl_batch_create(&batch, BATCH_LEN, N_ITEMS, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, BATCH_LEN, N_ITEMS, NULL), SL_OK);
     return batch;
 }
 
@@ -581,7 +581,7 @@ static void test_what_is_refused(void **state)
     assert_int_equal(sl_names_build(names, NULL, NULL), SL_OK);
     assert_int_equal(sl_names_watch_create(&watch, names, &diag), SL_OK);
     assert_int_equal(tested->open(&context, watch, &limits, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&batch, 4096, 4, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, 4096, 4, NULL), SL_OK);
     sl_batch_add(batch, "x", 1, 0);
     struct sl_batch view = *batch;
     view.packet = NULL;

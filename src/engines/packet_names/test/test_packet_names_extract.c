@@ -493,7 +493,7 @@ static void test_packets_of_a_batch(void **state)
     struct sl_batch *batch;
 
     (void)state;
-    assert_int_equal(sl_batch_create(&batch, 1 << 16, 64, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&batch, 1 << 16, 64, NULL), SL_OK);
     f.len = 0;
     frame_ethernet(&f, 0x0800);
     frame_query(&f, 0);

@@ -21,7 +21,7 @@ static const double unreached = 0.05;     /* of the distance: other markers are 
 
 enum sl_status dynabyte_sample_create(struct dynabyte_sample *sample, struct sl_diag *diag)
 {
-    return sl_batch_create(&sample->items, SAMPLE_LEN, SAMPLE_ITEMS, false, diag);
+    return sl_batch_create(&sample->items, SAMPLE_LEN, SAMPLE_ITEMS, diag);
 }
 
 void dynabyte_sample_free(struct dynabyte_sample *sample)

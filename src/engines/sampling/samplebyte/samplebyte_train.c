@@ -48,7 +48,7 @@ enum sl_status sl_sampling_trainer_create(struct sl_sampling_trainer **trainer, 
     if (status != SL_OK)
         goto out;
     sl_sampling_free(table);
-    status = sl_batch_create(&made->batch, bytes_len, bytes_len / MEAN_ITEM + 1, false, diag);
+    status = sl_batch_create(&made->batch, bytes_len, bytes_len / MEAN_ITEM + 1, diag);
     if (status != SL_OK)
         goto out;
     for (made->latest_log = 10; made->latest_log < 24; made->latest_log++)

@@ -61,7 +61,7 @@ static void open_run(struct run *run, const struct sl_dynabyte_config *config)
     run->backend = sl_engine_choose(sl_sampling_engine(run->table), SL_DEVICE_CPU, NULL);
     assert_int_equal(run->backend->open(&run->context, run->table, &limits, NULL), SL_OK);
     assert_int_equal(sl_dynabyte_create(&run->dynabyte, config, NULL), SL_OK);
-    assert_int_equal(sl_batch_create(&run->batch, MAX_BYTES, MAX_ITEMS, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&run->batch, MAX_BYTES, MAX_ITEMS, NULL), SL_OK);
 }
 
 static void close_run(struct run *run)
@@ -493,7 +493,7 @@ static void test_captures(void **state)
     snprintf(folder, sizeof folder, "%s/pcap", data);
     DIR *dir = opendir(folder);
     assert_non_null(dir);
-    assert_int_equal(sl_batch_create(&packets, MAX_BYTES, MAX_ITEMS, false, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&packets, MAX_BYTES, MAX_ITEMS, NULL), SL_OK);
     while ((entry = readdir(dir)) != NULL) {
         char path[2048];
         struct run run;

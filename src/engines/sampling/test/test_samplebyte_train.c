@@ -164,7 +164,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
     };
 
-    if (sl_batch_create(&batch, ROOM, 1 << 12, false, NULL) != SL_OK)
+    if (sl_batch_create(&batch, ROOM, 1 << 12, NULL) != SL_OK)
         return 1;
 
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

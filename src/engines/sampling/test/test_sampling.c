@@ -944,7 +944,7 @@ int main(int argc, char **argv)
     expected.hit = (struct sl_hit *)malloc(MAX_HITS * sizeof *expected.hit);
     found.cap = expected.cap = MAX_HITS;
     if (found.hit == NULL || expected.hit == NULL ||
-        sl_batch_create(&batch, MAX_BYTES, MAX_ITEMS, false, NULL) != SL_OK)
+        sl_batch_create(&batch, MAX_BYTES, MAX_ITEMS, NULL) != SL_OK)
         return 1;
 
     const int failed = cmocka_run_group_tests_name(argv[1], tests, NULL, NULL);
