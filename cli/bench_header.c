@@ -57,8 +57,8 @@ static bool bench_checks(const struct bench *bench, const struct packets *packet
         cli_diag(&diag);
         return false;
     }
-    for (size_t i = 0; sl_header_engine.backends[i] != NULL && good; i++) {
-        const struct sl_backend *backend = sl_header_engine.backends[i];
+    for (size_t i = 0; sl_header_engine()->backends[i] != NULL && good; i++) {
+        const struct sl_backend *backend = sl_header_engine()->backends[i];
         char why[SL_WHY_LEN];
 
         if (backend->device == SL_DEVICE_CUDA && packets->there.n_batches == 0)

@@ -40,7 +40,7 @@ struct sampling {
 
 bool bench_is_sampler(const char *name)
 {
-    for (const char *const *known = sl_samplers; *known != NULL; known++)
+    for (const char *const *known = sl_samplers(); *known != NULL; known++)
         if (strcmp(*known, name) == 0)
             return true;
     return false;
@@ -250,7 +250,7 @@ static bool load_cuda(struct sampling *sampling)
 bool bench_sampling(const struct bench *bench)
 {
     struct sampling sampling = {.bench = bench};
-    const char *const *names = bench->n_samplers != 0 ? bench->samplers : sl_samplers;
+    const char *const *names = bench->n_samplers != 0 ? bench->samplers : sl_samplers();
     bool good;
 
     if (bench->study != NULL)

@@ -174,7 +174,7 @@ static bool build_header(struct contender *contender, const struct bench *bench,
         snprintf(why, 320, "%.300s", diag.text);
         return false;
     }
-    contender->engine = &sl_header_engine;
+    contender->engine = sl_header_engine();
     contender->table = contender->header;
     if (!choose_backend(contender, bench, variant, kind, why))
         return false;

@@ -42,9 +42,9 @@ static void print_usage(void)
     char samplers[256] = "", cache[32];
 
     sl_redundancy_file_config_init(&config);
-    for (size_t i = 0, n = 0; sl_samplers[i] != NULL; i++)
+    for (size_t i = 0, n = 0; sl_samplers()[i] != NULL; i++)
         n += (size_t)snprintf(samplers + n, n < sizeof samplers ? sizeof samplers - n : 0, "%s%s",
-                              i > 0 ? ", " : "", sl_samplers[i]);
+                              i > 0 ? ", " : "", sl_samplers()[i]);
     snprintf(cache, sizeof cache, "%lluM", (unsigned long long)(config.cache_len >> 20));
     printf(usage, samplers, config.sampling.sampler, config.sampling.period, config.sampling.window,
            cache, SL_REDUNDANCY_LEVEL_MAX, config.level);

@@ -410,7 +410,7 @@ static bool build_header_checks(struct options *options, struct tables *tables,
         cli_diag(&diag);
         return false;
     }
-    options->findings.header_engine = add_engine(config, &sl_header_engine, tables->header);
+    options->findings.header_engine = add_engine(config, sl_header_engine(), tables->header);
     return true;
 }
 

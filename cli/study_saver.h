@@ -5,8 +5,8 @@
 #define CLI_STUDY_SAVER_H
 
 #include "bench.h"
-#include "sluice/dynabyte.h"
 #include "sluice/redundancy.h"
+#include "sluice/sampling.h"
 
 enum {
     SAVER_BATCH_LEN = 1 << 20,

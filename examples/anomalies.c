@@ -9,7 +9,7 @@ int main(int argc, char **argv)
     static struct sl_hit hit[1 << 20];
     struct sl_hits hits = {hit, 1 << 20, 0};
     const struct sl_limits limits = {.max_items = 16384, .max_bytes = 4 << 20, .max_hits = 1 << 20};
-    const struct sl_backend *backend = sl_engine_choose(&sl_header_engine, SL_DEVICE_CPU, NULL);
+    const struct sl_backend *backend = sl_engine_choose(sl_header_engine(), SL_DEVICE_CPU, NULL);
     struct sl_dissect_stats counts = {0};
     struct sl_header_config config;
     struct sl_header_table *table = NULL;

@@ -96,6 +96,7 @@ struct sl_header_config {
     uint64_t checks;           /* set of checks to make */
     const struct sl_net *home; /* the user's own networks; borrowed until build returns */
     uint32_t n_home;           /* at most 64 */
+    uint64_t reserved[4];      /* 0: room to grow */
 };
 
 /* All checks, no home networks. */
@@ -111,7 +112,8 @@ SL_CHECK SL_API enum sl_status sl_header_build(struct sl_header_table **table,
 /* Accepts NULL. */
 SL_API void sl_header_free(struct sl_header_table *table);
 
-SL_API extern const struct sl_engine sl_header_engine;
+/* The engine whose backends run these tables. Static storage; any thread. */
+SL_API const struct sl_engine *sl_header_engine(void);
 
 #ifdef __cplusplus
 }

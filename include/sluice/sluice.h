@@ -9,7 +9,6 @@
 #include "sluice/detect.h"
 #include "sluice/device.h"
 #include "sluice/dissect.h"
-#include "sluice/dynabyte.h"
 #include "sluice/engine.h"
 #include "sluice/fib.h"
 #include "sluice/flow.h"

@@ -17,9 +17,9 @@ enum { DYNABYTE_INTERVAL = 8 << 20 /* bytes: two batches */ };
 
 static bool known_sampler(const char *name, size_t len, const char **known)
 {
-    for (size_t i = 0; sl_samplers[i] != NULL; i++)
-        if (strlen(sl_samplers[i]) == len && memcmp(sl_samplers[i], name, len) == 0) {
-            *known = sl_samplers[i];
+    for (size_t i = 0; sl_samplers()[i] != NULL; i++)
+        if (strlen(sl_samplers()[i]) == len && memcmp(sl_samplers()[i], name, len) == 0) {
+            *known = sl_samplers()[i];
             return true;
         }
     return false;
@@ -93,9 +93,9 @@ static bool parse_sampler(struct redundancy *redundancy, const char *name, size_
 
     if (known_sampler(name, len, &redundancy->sampling.sampler))
         return true;
-    for (size_t i = 0, n = 0; sl_samplers[i] != NULL; i++)
+    for (size_t i = 0, n = 0; sl_samplers()[i] != NULL; i++)
         n += (size_t)snprintf(list + n, n < sizeof list ? sizeof list - n : 0, "%s%s",
-                              i > 0 ? ", " : "", sl_samplers[i]);
+                              i > 0 ? ", " : "", sl_samplers()[i]);
     cli_error("--redundancy: unknown sampler '%.*s' (expected one of %s)", (int)len, name, list);
     return false;
 }
@@ -205,8 +205,8 @@ bool redundancy_open(struct redundancy *redundancy, struct sl_pipeline_config *p
     config->frame_max = SL_CAPTURE_PACKET_MAX;
     if (!redundancy->compare)
         return open_sampler(redundancy, redundancy->sampling.sampler, pipeline);
-    for (size_t i = 0; sl_samplers[i] != NULL; i++)
-        if (!open_sampler(redundancy, sl_samplers[i], pipeline))
+    for (size_t i = 0; sl_samplers()[i] != NULL; i++)
+        if (!open_sampler(redundancy, sl_samplers()[i], pipeline))
             return false;
     return true;
 }

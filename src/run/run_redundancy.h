@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "sluice/dynabyte.h"
+#include "sluice/sampling.h"
 #include "sluice/pipeline.h"
 #include "sluice/redundancy.h"
 

@@ -217,4 +217,9 @@ enum sl_status header_table_check(const void *table, struct sl_diag *diag)
 static const struct sl_backend *const backends[] = {&header_cuda, &header_avx2, &header_scalar,
                                                     NULL};
 
-const struct sl_engine sl_header_engine = {.name = "header", .backends = backends};
+const struct sl_engine *sl_header_engine(void)
+{
+    static const struct sl_engine engine = {.name = "header", .backends = backends};
+
+    return &engine;
+}

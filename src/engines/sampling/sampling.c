@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/papers.h"
+#include "engines/sampling/papers/rabin_papers.h"
 #include "sampling_internal.h"
 
 /* All samplers; X(name) stands for the descriptor sampler_<name>. */
@@ -17,17 +19,81 @@ SAMPLERS(DECLARE)
 static const struct sampler *const samplers[] = {SAMPLERS(POINTER)};
 
 #define NAME(name) #name,
-const char *const sl_samplers[] = {SAMPLERS(NAME) NULL};
+static const char *const names[] = {SAMPLERS(NAME) NULL};
 
 #define LISTED(name) " " #name
 
-static const struct sampler *find_sampler(const char *name)
+/* ---- the papers' variants -------------------------------------------------------------------- */
+
+#define DECLARE_BACKEND(variant, backend) extern const struct sl_backend backend;
+RABIN_PAPERS_BUILT(DECLARE_BACKEND)
+
+/* One backend of a sampler as an engine of its own; without backends where the build leaves it
+ * out. */
+struct variant {
+    const struct sampler *sampler;
+    struct sl_engine engine;
+};
+
+#define RABIN_VARIANT(variant, backend) \
+    {&sampler_rabin, {"sampling." variant, RABIN_PAPER_ALONE(backend)}},
+static const struct variant variants[] = {RABIN_PAPERS(RABIN_VARIANT)};
+
+/* In the order of `variants`. */
+#define VARIANT_NAME(variant, backend) variant,
+static const char *const variant_names[] = {RABIN_PAPERS(VARIANT_NAME) NULL};
+
+#define VARIANT_LISTED(variant, backend) " " variant
+
+/* ---- by name --------------------------------------------------------------------------------- */
+
+/* What a configuration's name of a sampler or of a variant stands for. */
+struct choice {
+    const struct sampler *sampler;
+    const struct sl_engine *engine;
+};
+
+static enum sl_status choose(struct choice *choice, const char *name, struct sl_diag *diag)
 {
-    for (size_t i = 0; i < sizeof samplers / sizeof samplers[0]; i++)
-        if (strcmp(samplers[i]->name, name) == 0)
-            return samplers[i];
-    return NULL;
+    for (size_t i = 0; i < sizeof samplers / sizeof *samplers; i++)
+        if (strcmp(samplers[i]->name, name) == 0) {
+            *choice = (struct choice){samplers[i], samplers[i]->engine};
+            return SL_OK;
+        }
+    for (size_t i = 0; variant_names[i] != NULL; i++)
+        if (strcmp(variant_names[i], name) == 0) {
+            if (variants[i].engine.backends == NULL)
+                return papers_left_out(name, diag);
+            *choice = (struct choice){variants[i].sampler, &variants[i].engine};
+            return SL_OK;
+        }
+    return diag_set(diag, SL_EINVAL, NULL, 0,
+                    "unknown sampler '%s' (expected one of:" SAMPLERS(
+                        LISTED) ", or a variant:" RABIN_PAPERS(VARIANT_LISTED) ")",
+                    name);
 }
+
+const char *const *sl_samplers(void)
+{
+    return names;
+}
+
+const char *const *sl_sampling_variants(void)
+{
+    return variant_names;
+}
+
+enum sl_status sl_sampling_variant(const char **sampler, const char *name, struct sl_diag *diag)
+{
+    struct choice choice;
+    const enum sl_status status = choose(&choice, name, diag);
+
+    if (status == SL_OK)
+        *sampler = choice.sampler->name;
+    return status;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 void sl_sampling_config_init(struct sl_sampling_config *config)
 {
@@ -59,15 +125,16 @@ enum sl_status sampling_check(uint32_t window, uint32_t period, struct sl_diag *
 enum sl_status sl_sampling_build(struct sl_sampling_table **table,
                                  const struct sl_sampling_config *config, struct sl_diag *diag)
 {
-    const struct sampler *sampler = find_sampler(config->sampler);
+    struct choice choice;
+    enum sl_status status = choose(&choice, config->sampler, diag);
 
-    if (sampler == NULL)
-        return diag_set(diag, SL_EINVAL, NULL, 0,
-                        "unknown sampler '%s' (expected one of:" SAMPLERS(LISTED) ")",
-                        config->sampler);
-
-    const enum sl_status status = sampling_check(config->window, config->period, diag);
-    return status == SL_OK ? sampler->build(table, config, diag) : status;
+    if (status == SL_OK)
+        status = sampling_check(config->window, config->period, diag);
+    if (status == SL_OK)
+        status = choice.sampler->build(table, config, diag);
+    if (status == SL_OK)
+        (*table)->engine = choice.engine;
+    return status;
 }
 
 void sl_sampling_free(struct sl_sampling_table *table)
@@ -77,5 +144,5 @@ void sl_sampling_free(struct sl_sampling_table *table)
 
 const struct sl_engine *sl_sampling_engine(const struct sl_sampling_table *table)
 {
-    return table->sampler->engine;
+    return table->engine;
 }

@@ -11,7 +11,8 @@
 struct sampler {
     const char *name;
 
-    /* Window and period have been checked against the limits that all samplers share. */
+    /* Makes a table; its engine is the caller's to set. Window and period have passed
+     * sampling_check. */
     enum sl_status (*build)(struct sl_sampling_table **table,
                             const struct sl_sampling_config *config, struct sl_diag *diag);
     const struct sl_engine *engine;

@@ -44,7 +44,7 @@ static void test_packets_are_sound(void **state)
 
     sl_header_config_init(&config);
     assert_int_equal(sl_header_build(&table, &config, NULL), SL_OK);
-    const struct sl_backend *backend = sl_engine_choose(&sl_header_engine, SL_DEVICE_CPU, why);
+    const struct sl_backend *backend = sl_engine_choose(sl_header_engine(), SL_DEVICE_CPU, why);
     const struct sl_limits limits = {
         .max_items = batch->n_items, .max_bytes = batch->bytes_len, .max_hits = 1};
     assert_int_equal(backend->open(&context, table, &limits, NULL), SL_OK);

@@ -175,7 +175,7 @@ static int build_engines(void **state)
     build_sampler(0, "rabin", 8); /* many hits, so that room is made as well */
     build_sampler(1, "maxp", 32);
     build_names();
-    engines[0].engine = &sl_header_engine;
+    engines[0].engine = sl_header_engine();
     engines[0].table = header;
     for (int i = 0; i < 2; i++) {
         engines[1 + i].engine = sl_mpm_engine(matchers[i]);

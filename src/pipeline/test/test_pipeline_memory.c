@@ -118,7 +118,7 @@ static void check(uint32_t n_gpus, const struct tables *tables)
     config.batch_len = 64 * (PACKET_LEN + SL_BATCH_ALIGN);
     config.batch_items = 64;
     config.n_workers = 2;
-    config.engines[0].engine = &sl_header_engine;
+    config.engines[0].engine = sl_header_engine();
     config.engines[0].table = tables->header;
     config.engines[1].engine = sl_mpm_engine(tables->matcher);
     config.engines[1].table = tables->matcher;

@@ -182,7 +182,7 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
     assert_int_equal(sl_flow_table_create(&plain.flows, &flow_config, &diag), SL_OK);
     assert_int_equal(sl_batch_create(&plain.batch, BATCH_LEN, BATCH_ITEMS, &diag), SL_OK);
     assert_int_equal(sl_sink_open(&plain.sink, spec, &diag), SL_OK);
-    open_engine(&plain, 0, &sl_header_engine, task->header);
+    open_engine(&plain, 0, sl_header_engine(), task->header);
     open_engine(&plain, 1, sl_mpm_engine(task->matcher), task->matcher);
     plain.alerts = malloc(MAX_ALERTS * sizeof *plain.alerts);
     for (size_t i = 0; i < task->captures.gl_pathc; i++)
@@ -259,7 +259,7 @@ static void run_pipeline(struct run *run, const struct task *task, const struct 
     if (way->batch_items != 0)
         config.batch_items = way->batch_items;
     config.n_workers = way->n_workers;
-    config.engines[0].engine = &sl_header_engine;
+    config.engines[0].engine = sl_header_engine();
     config.engines[0].table = task->header;
     config.engines[1].engine = sl_mpm_engine(task->matcher);
     config.engines[1].table = task->matcher;

@@ -776,7 +776,7 @@ static void test_captures(void **state)
 
 static const struct sl_backend *find_backend(const char *name)
 {
-    const struct sl_backend *const *list = sl_header_engine.backends;
+    const struct sl_backend *const *list = sl_header_engine()->backends;
 
     if (strcmp(name, header_tiles.name) == 0)
         return &header_tiles;

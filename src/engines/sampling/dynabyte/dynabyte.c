@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DYNABYTE's controller: keeps some of the traffic, and where the state may change tries states on
  * it, for a rate that makes up for what was chosen too often or too seldom before. */
-#include "sluice/dynabyte.h"
+#include "sluice/sampling.h"
 
 #include <stdlib.h>
 #include <string.h>

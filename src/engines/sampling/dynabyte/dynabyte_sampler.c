@@ -76,11 +76,5 @@ static const struct sl_backend *const backends[] = {&avx512, &avx2,  &dynabyte_c
 static const struct sl_engine engine = {.name = "sampling.dynabyte", .backends = backends};
 
 extern const struct sampler sampler_dynabyte;
-
-static enum sl_status build(struct sl_sampling_table **table,
-                            const struct sl_sampling_config *config, struct sl_diag *diag)
-{
-    return samplebyte_build(&sampler_dynabyte, table, config, diag);
-}
-
-const struct sampler sampler_dynabyte = {.name = "dynabyte", .build = build, .engine = &engine};
+const struct sampler sampler_dynabyte = {
+    .name = "dynabyte", .build = samplebyte_build, .engine = &engine};

@@ -6,8 +6,6 @@
 
 #include "base/diag.h"
 
-extern const struct sampler sampler_every;
-
 static enum sl_status build(struct sl_sampling_table **table,
                             const struct sl_sampling_config *config, struct sl_diag *diag)
 {
@@ -15,10 +13,8 @@ static enum sl_status build(struct sl_sampling_table **table,
 
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the table of every");
-    made->head = (struct sl_sampling_table){.sampler = &sampler_every,
-                                            .len = sizeof *made,
-                                            .window = config->window,
-                                            .period = config->period};
+    made->head = (struct sl_sampling_table){
+        .len = sizeof *made, .window = config->window, .period = config->period};
     made->power = every_power(config->window);
     *table = &made->head;
     return SL_OK;
@@ -96,4 +92,5 @@ static const struct sl_backend *const backends[] = {&every_cuda, &every_scalar, 
 
 static const struct sl_engine engine = {.name = "sampling.every", .backends = backends};
 
+extern const struct sampler sampler_every;
 const struct sampler sampler_every = {.name = "every", .build = build, .engine = &engine};

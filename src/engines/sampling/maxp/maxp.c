@@ -6,8 +6,6 @@
 
 #include "base/diag.h"
 
-extern const struct sampler sampler_maxp;
-
 static enum sl_status build(struct sl_sampling_table **table,
                             const struct sl_sampling_config *config, struct sl_diag *diag)
 {
@@ -15,10 +13,8 @@ static enum sl_status build(struct sl_sampling_table **table,
 
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the table of maxp");
-    made->head = (struct sl_sampling_table){.sampler = &sampler_maxp,
-                                            .len = sizeof *made,
-                                            .window = config->window,
-                                            .period = config->period};
+    made->head = (struct sl_sampling_table){
+        .len = sizeof *made, .window = config->window, .period = config->period};
     made->reach = config->period / 2;
     *table = &made->head;
     return SL_OK;
@@ -84,4 +80,5 @@ static const struct sl_backend *const backends[] = {&maxp_avx512, &maxp_avx2,  &
 
 static const struct sl_engine engine = {.name = "sampling.maxp", .backends = backends};
 
+extern const struct sampler sampler_maxp;
 const struct sampler sampler_maxp = {.name = "maxp", .build = build, .engine = &engine};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "engines/sampling/papers/rabin_papers.h"
 #include "engines/sampling/sampling_internal.h"
 #include "rabin_core.h"
 #include "rabin_polynomial.h"
@@ -61,8 +62,6 @@ static void fill(struct rabin_table *table, const struct sl_sampling_config *con
     rabin_filter_init(&table->filter, polynomial, config->window, table->magic, table->mask);
 }
 
-extern const struct sampler sampler_rabin;
-
 static enum sl_status rabin_build(struct sl_sampling_table **table,
                                   const struct sl_sampling_config *config, struct sl_diag *diag)
 {
@@ -74,10 +73,8 @@ static enum sl_status rabin_build(struct sl_sampling_table **table,
     struct rabin_table *made = (struct rabin_table *)calloc(1, sizeof *made);
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the tables of rabin");
-    made->head = (struct sl_sampling_table){.sampler = &sampler_rabin,
-                                            .len = sizeof *made,
-                                            .window = config->window,
-                                            .period = config->period};
+    made->head = (struct sl_sampling_table){
+        .len = sizeof *made, .window = config->window, .period = config->period};
     fill(made, config);
     *table = &made->head;
     return SL_OK;
@@ -86,42 +83,17 @@ static enum sl_status rabin_build(struct sl_sampling_table **table,
 extern const struct sl_backend rabin_clmul_avx512;
 extern const struct sl_backend rabin_clmul_avx2;
 extern const struct sl_backend rabin_streams;
-extern const struct sl_backend rabin_textbook;
 extern const struct sl_backend rabin_tiled;
 extern const struct sl_backend rabin_cuda;
-extern const struct sl_backend rabin_cuda_naive;
-extern const struct sl_backend rabin_cuda_packet;
-extern const struct sl_backend rabin_cuda_packet_radix;
-extern const struct sl_backend rabin_cuda_packet_unsorted;
-extern const struct sl_backend rabin_cuda_packet_branches;
-extern const struct sl_backend rabin_cuda_packet_bytes;
-extern const struct sl_backend rabin_cuda_packet_word4;
-extern const struct sl_backend rabin_cuda_packet_word8;
-extern const struct sl_backend rabin_cuda_packet_flat;
-extern const struct sl_backend rabin_cuda_packet_tables;
-extern const struct sl_backend rabin_cuda_packet_ring;
-extern const struct sl_backend rabin_cuda_packet_global;
+#define DECLARE(variant, backend) extern const struct sl_backend backend;
+RABIN_PAPERS_BUILT(DECLARE)
 
-static const struct sl_backend *const backends[] = {&rabin_clmul_avx512,
-                                                    &rabin_clmul_avx2,
-                                                    &rabin_streams,
-                                                    &rabin_textbook,
-                                                    &rabin_tiled,
-                                                    &rabin_cuda,
-                                                    &rabin_cuda_naive,
-                                                    &rabin_cuda_packet,
-                                                    &rabin_cuda_packet_radix,
-                                                    &rabin_cuda_packet_unsorted,
-                                                    &rabin_cuda_packet_branches,
-                                                    &rabin_cuda_packet_bytes,
-                                                    &rabin_cuda_packet_word4,
-                                                    &rabin_cuda_packet_word8,
-                                                    &rabin_cuda_packet_flat,
-                                                    &rabin_cuda_packet_tables,
-                                                    &rabin_cuda_packet_ring,
-                                                    &rabin_cuda_packet_global,
-                                                    NULL};
+#define POINTER(variant, backend) &backend,
+static const struct sl_backend *const backends[] = {
+    &rabin_clmul_avx512, &rabin_clmul_avx2, &rabin_streams,
+    &rabin_tiled,        &rabin_cuda,       RABIN_PAPERS_BUILT(POINTER) NULL};
 
 static const struct sl_engine engine = {.name = "sampling.rabin", .backends = backends};
 
+extern const struct sampler sampler_rabin;
 const struct sampler sampler_rabin = {.name = "rabin", .build = rabin_build, .engine = &engine};

@@ -16,7 +16,7 @@ struct sl_dynabyte_state samplebyte_first_state(const bool marker[256], uint32_t
     return state;
 }
 
-enum sl_status samplebyte_build(const struct sampler *sampler, struct sl_sampling_table **table,
+enum sl_status samplebyte_build(struct sl_sampling_table **table,
                                 const struct sl_sampling_config *config, struct sl_diag *diag)
 {
     const struct sl_dynabyte_state state = samplebyte_first_state(config->marker, config->period);
@@ -26,15 +26,13 @@ enum sl_status samplebyte_build(const struct sampler *sampler, struct sl_samplin
         any |= state.marker[i];
     if (any == 0)
         return diag_set(diag, SL_EINVAL, NULL, 0, "no marker byte for %s (expected at least one)",
-                        sampler->name);
+                        config->sampler);
 
     struct samplebyte_table *made = (struct samplebyte_table *)calloc(1, sizeof *made);
     if (made == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the table of %s", sampler->name);
-    made->head = (struct sl_sampling_table){.sampler = sampler,
-                                            .len = sizeof *made,
-                                            .window = config->window,
-                                            .period = config->period};
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the table of %s", config->sampler);
+    made->head = (struct sl_sampling_table){
+        .len = sizeof *made, .window = config->window, .period = config->period};
     samplebyte_marks_set(&made->marks, &state);
     *table = &made->head;
     return SL_OK;
@@ -70,11 +68,5 @@ static const struct sl_backend *const backends[] = {&samplebyte_avx512,
 static const struct sl_engine engine = {.name = "sampling.samplebyte", .backends = backends};
 
 extern const struct sampler sampler_samplebyte;
-
-static enum sl_status build(struct sl_sampling_table **table,
-                            const struct sl_sampling_config *config, struct sl_diag *diag)
-{
-    return samplebyte_build(&sampler_samplebyte, table, config, diag);
-}
-
-const struct sampler sampler_samplebyte = {.name = "samplebyte", .build = build, .engine = &engine};
+const struct sampler sampler_samplebyte = {
+    .name = "samplebyte", .build = samplebyte_build, .engine = &engine};

@@ -20,8 +20,8 @@ void samplebyte_marks_set(struct samplebyte_marks *marks, const struct sl_dynaby
 /* The state that a configuration begins with: its markers, half a period skipped. */
 struct sl_dynabyte_state samplebyte_first_state(const bool marker[256], uint32_t period);
 
-/* SL_EINVAL: no byte is a marker. */
-enum sl_status samplebyte_build(const struct sampler *sampler, struct sl_sampling_table **table,
+/* The table of samplebyte and of dynabyte. SL_EINVAL: no byte is a marker. */
+enum sl_status samplebyte_build(struct sl_sampling_table **table,
                                 const struct sl_sampling_config *config, struct sl_diag *diag);
 
 /* The table of both samplers. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "engines/sampling/sampling_hash.h"
-#include "sluice/dynabyte.h"
+#include "sluice/sampling.h"
 
 enum { SAMPLEBYTE_BLOCK = 64 }; /* positions whose markers are one mask */
 

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "sluice/batch.h"
-#include "sluice/dynabyte.h"
 #include "sluice/sampling.h"
 
 /* Finds all hits in a host batch and returns their number; the first `cap` of them are written to

@@ -7,7 +7,6 @@
 
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
-#include "sluice/dynabyte.h"
 #include "sluice/sampling.h"
 
 enum {

@@ -788,7 +788,7 @@ static void test_bad_configurations_are_refused(void **state)
     config = default_config();
     config.sampler = "bogus";
     assert_refused(&config, "'bogus'");
-    for (const char *const *name = sl_samplers; *name != NULL; name++)
+    for (const char *const *name = sl_samplers(); *name != NULL; name++)
         assert_refused(&config, *name);
     sl_sampling_free(NULL);
 }
