@@ -6,20 +6,8 @@
 #include "batch/hits_sort.h"
 #include "fingerprint_index.h"
 #include "packet_log.h"
+#include "pending_samples.h"
 #include "sluice/redundancy.h"
-
-/* A sample that waits for its frame to be acknowledged. */
-struct pending_sample {
-    uint64_t hash;
-    uint64_t offset; /* in the log */
-};
-
-/* Samples in the order of their log offsets, the newest `cap`: entry i at [i % cap]. */
-struct pending_samples {
-    struct pending_sample *entries;
-    uint64_t cap; /* a power of two */
-    uint64_t begin, end;
-};
 
 struct sl_matcher {
     struct sl_redundancy_config config;
@@ -38,14 +26,19 @@ struct sl_matcher {
     uint32_t covered_item, covered_end;
     bool renew; /* its source will soon be evicted: its samples are to point to the new copy */
 
-    struct pending_samples pending; /* acknowledged: the index learns them when they are */
+    struct pending_samples pending; /* acknowledged: the index takes them then */
     struct sl_matcher_stats stats;
 };
 
 enum sl_status matcher_check(const struct sl_redundancy_config *config, struct sl_diag *diag);
 
-/* Forgets all that was seen: nothing before the next byte is referred to, nor by the items of the
- * last batch. */
+/* Finds the matches of a batch that was checked, given `n` sorted hits, and appends its payloads to
+ * the log. */
+void matcher_match(struct sl_matcher *matcher, const struct sl_batch *batch,
+                   const struct sl_hit *hits, size_t n);
+
+/* Forgets all that was seen: no later reference reaches before the next byte, not even one by items
+ * of the last batch. */
 void matcher_restart(struct sl_matcher *matcher);
 
 /* Acknowledged: `len` bytes at `offset` are on the other side; their samples may be found. Nothing
