@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command: a table of subcommands. */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "sluice/device.h"
@@ -35,29 +32,7 @@ static void print_usage(FILE *out)
                  "  Exit status: 0 done, 1 scan found something, 2 an error.\n");
 }
 
-/* What stdio could not write is no success, whatever the command thinks. */
-static int finish(int exit_status)
-{
-    errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return exit_status;
-    cli_error("standard output: cannot be written%s%s", errno != 0 ? ": " : "",
-              errno != 0 ? strerror(errno) : "");
-    return EXIT_FAILED;
-}
-
-/* A standard descriptor that is closed would be given to the first file that is opened, and what is
- * printed would go there: one that refuses what is asked of it takes its place. */
-static bool hold_standard_descriptors(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-            return false;
-    return true;
-}
-
-/* A limit that is misspelled would be none; one beyond the CPU changes nothing. */
+/* A misspelled limit would limit nothing; a limit beyond the CPU changes nothing. */
 static bool is_misspelled(enum sl_status environment, const struct sl_diag *diag)
 {
     if (environment != SL_OK)
@@ -69,7 +44,7 @@ int main(int argc, char **argv)
 {
     struct sl_diag diag = {0};
 
-    if (!hold_standard_descriptors())
+    if (!cli_hold_descriptors())
         return EXIT_FAILED;
     const enum sl_status environment = sl_device_prepare(&diag);
     if (argc < 2) {
@@ -79,16 +54,17 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_usage(stdout);
-        return finish(EXIT_DONE);
+        return cli_finish(EXIT_DONE);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         printf("sluice %s\n", sl_version());
-        return finish(EXIT_DONE);
+        return cli_finish(EXIT_DONE);
     }
     for (int i = 0; i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return is_misspelled(environment, &diag) ? EXIT_FAILED
-                                                     : finish(commands[i].run(argc - 1, argv + 1));
+            return is_misspelled(environment, &diag)
+                       ? EXIT_FAILED
+                       : cli_finish(commands[i].run(argc - 1, argv + 1));
     cli_error("'%s' is no command (sluice --help lists them)", argv[1]);
     return EXIT_FAILED;
 }

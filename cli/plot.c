@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "cli.h"
+#include "console.h"
 
 static bool is_control(char c)
 {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli.h"
+#include "console.h"
 
 enum { INTERVAL_NS = 250000000 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "console.h"
 
 bool rule_files_init(struct rule_files *files, int argc)
 {

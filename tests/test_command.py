@@ -1038,6 +1038,23 @@ class Command(case.Case):
         self.assert_refused(sluice("bench", "--against", self.folder.name), "no regular file")
         self.assert_refused(sluice("bench", "--save", self.path("none/x.json")), "none/x.json")
 
+    def test_bench_starts_the_program_beside_it_or_in_path(self):
+        alone = shutil.copy(SLUICE, self.path("sluice"))
+
+        def start(path):
+            return subprocess.run([alone, "bench", "--help"], capture_output=True, timeout=120,
+                                  env={**os.environ, "PATH": path})
+
+        self.assert_refused(start("/nowhere"), "sluice-bench", os.path.join(self.folder.name, ""),
+                            "PATH")
+        expected = sluice("bench", "--help").stdout
+        there = os.path.abspath(SLUICE)
+        self.assertEqual(start(os.path.dirname(there)).stdout, expected)
+        os.symlink(there, self.path("link"))
+        linked = subprocess.run([self.path("link"), "bench", "--help"], capture_output=True,
+                                timeout=120)
+        self.assertEqual(linked.stdout, expected)
+
     def test_bad_options_of_the_whole_bench(self):
         for variants in ("foo", "mpm", "mpm:", "header:scalar,x:y", ":ac"):
             self.assert_refused(sluice("bench", "--variants", variants), "--variants", "mpm:ac")

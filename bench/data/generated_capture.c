@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* A capture made up where none was named: 10,000 TCP flows, packets of 800 bytes mean. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/engines/bench.h"
+#include "cli/console.h"
+#include "sluice/dissect.h"
+
+enum { GENERATED_PACKETS = 250000, GENERATED_FLOWS = 10000, HEADERS = 54 };
+
+static void put32(uint8_t *to, uint32_t value)
+{
+    memcpy(to, &value, 4);
+}
+
+static void put_be16(uint8_t *to, uint32_t value)
+{
+    to[0] = (uint8_t)(value >> 8);
+    to[1] = (uint8_t)value;
+}
+
+static uint32_t add16(const uint8_t *bytes, uint32_t len, uint32_t sum)
+{
+    for (uint32_t i = 0; i + 1 < len; i += 2)
+        sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
+    return len % 2 != 0 ? sum + ((uint32_t)bytes[len - 1] << 8) : sum;
+}
+
+static uint32_t fold16(uint32_t sum)
+{
+    sum = (sum & 0xFFFF) + (sum >> 16);
+    return ~(sum + (sum >> 16)) & 0xFFFF;
+}
+
+/* Half the payloads are words as in web pages, half bytes as in what is compressed. */
+static void fill_payload(uint8_t *payload, uint32_t len, uint64_t *state)
+{
+    static const char *const words[] = {
+        "GET ",  "/index",     ".html ",       "HTTP/1.1\r\n", "Host: ", "www.",   "example",
+        ".org",  "\r\n",       "the ",         "<div ",        "class=", "value ", "content-type",
+        "text/", "javascript", "Mozilla/5.0 ", "0123456789",   "\t",     "</p>"};
+    const bool text = bench_random(state) % 2 == 0;
+    uint32_t at = 0;
+
+    while (at < len && text) {
+        const char *word = words[bench_random(state) % (sizeof words / sizeof *words)];
+        uint32_t word_len = (uint32_t)strlen(word);
+
+        word_len = word_len < len - at ? word_len : len - at;
+        memcpy(payload + at, word, word_len);
+        at += word_len;
+    }
+    for (; at < len; at++)
+        payload[at] = (uint8_t)bench_random(state);
+}
+
+static uint32_t make_packet(uint8_t *packet, uint32_t number, uint64_t *state)
+{
+    const uint32_t flow = bench_random(state) % GENERATED_FLOWS;
+    const uint32_t len = number % 2 == 0 ? 1454 : 146; /* 800 bytes mean */
+    const uint32_t tcp_len = len - 34;
+
+    memset(packet, 0, HEADERS);
+    memcpy(packet, "\2\0\0\0\0\1\2\0\0\0\0\2\x08\0", 14);
+    packet[14] = 0x45;
+    put_be16(packet + 16, len - 14);
+    put_be16(packet + 18, number);
+    packet[22] = 64;
+    packet[23] = SL_IP_TCP;
+    memcpy(packet + 26, "\xC0\0\2\1", 4);
+    memcpy(packet + 30, "\xC6\x33\x64", 3);
+    packet[33] = (uint8_t)(1 + flow % 250);
+    put_be16(packet + 24, fold16(add16(packet + 14, 20, 0)));
+    put_be16(packet + 34, 1024 + flow);
+    put_be16(packet + 36, 80);
+    put_be16(packet + 38, number >> 4);
+    put_be16(packet + 42, 1);
+    packet[46] = 0x50;
+    packet[47] = 0x18;
+    put_be16(packet + 48, 65535);
+    fill_payload(packet + HEADERS, len - HEADERS, state);
+    put_be16(packet + 50,
+             fold16(add16(packet + 34, tcp_len, add16(packet + 26, 8, SL_IP_TCP + tcp_len))));
+    return len;
+}
+
+static bool write_capture(FILE *file)
+{
+    static const uint8_t header[24] = {0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0,
+                                       0,    0,    0,    0,    0, 0, 4, 0, 1, 0, 0, 0};
+    uint8_t record[16 + 1500];
+    uint64_t state = 1;
+
+    if (fwrite(header, sizeof header, 1, file) != 1)
+        return false;
+    for (uint32_t i = 0; i < GENERATED_PACKETS; i++) {
+        const uint32_t len = make_packet(record + 16, i, &state);
+
+        put32(record, 1700000000 + i / 100000);
+        put32(record + 4, i % 100000 * 10);
+        put32(record + 8, len);
+        put32(record + 12, len);
+        if (fwrite(record, 16 + len, 1, file) != 1)
+            return false;
+    }
+    return true;
+}
+
+bool bench_generate(struct bench *bench)
+{
+    const char *folder = getenv("TMPDIR");
+    int fd;
+
+    snprintf(bench->generated, sizeof bench->generated, "%.40s/sluice-bench.XXXXXX",
+             folder != NULL ? folder : "/tmp");
+    fd = mkstemp(bench->generated);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    const bool written = file != NULL && write_capture(file);
+    if (file == NULL || fclose(file) != 0 || !written) {
+        cli_error("%s: cannot be written", bench->generated);
+        return false;
+    }
+    bench->paths[bench->n_paths++] = bench->generated;
+    return true;
+}

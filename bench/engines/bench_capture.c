@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Capture files to batches: on one core reading alone, and with dissection and flows; and as a run
+ * does it on all cores. */
+#include <string.h>
+
+#include "bench.h"
+#include "cli/console.h"
+#include "run/run_source.h"
+#include "sluice/capture.h"
+#include "sluice/dissect.h"
+#include "sluice/flow.h"
+
+enum { BATCH_LEN = 4 << 20, BATCH_ITEMS = 16384 };
+
+struct reading {
+    const struct bench *bench;
+    struct sl_batch *batch;
+    bool whole; /* dissect and track flows too */
+    bool failed;
+};
+
+/* Returns the bytes of a capture's packets. What cannot be read of it was said when it was loaded.
+ */
+static double read_path(struct reading *reading, const char *path, struct sl_flow_table *flows)
+{
+    struct sl_dissect_stats stats = {0};
+    struct sl_capture_stats captured;
+    struct sl_capture *capture;
+    struct sl_diag diag = {0};
+    enum sl_status status = SL_OK;
+
+    if (sl_capture_open_file(&capture, path, 0, &diag) != SL_OK)
+        return 0;
+    while (status == SL_OK) {
+        sl_batch_reset(reading->batch);
+        status = sl_capture_read(capture, reading->batch, &diag);
+        if (reading->whole) {
+            sl_dissect(reading->batch, &stats);
+            sl_flow_track(flows, reading->batch);
+        }
+    }
+    sl_capture_stats(capture, &captured);
+    sl_capture_close(capture);
+    return (double)captured.bytes;
+}
+
+static double read_all(void *user)
+{
+    struct reading *reading = user;
+    struct sl_flow_table *flows;
+    struct sl_flow_config config;
+    struct sl_diag diag = {0};
+    double bytes = 0;
+
+    sl_flow_config_init(&config);
+    if (sl_flow_table_create(&flows, &config, &diag) != SL_OK) {
+        cli_diag(&diag);
+        reading->failed = true;
+        return 0;
+    }
+    for (size_t p = 0; p < reading->bench->n_paths; p++)
+        bytes += read_path(reading, reading->bench->paths[p], flows);
+    sl_flow_table_free(flows);
+    return bytes;
+}
+
+/* ---- all cores ------------------------------------------------------------------------------- */
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    return source_fill(user, batch, diag);
+}
+
+static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)diag;
+    return source_prepare(user, batch);
+}
+
+static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)diag;
+    return source_order(user, batch);
+}
+
+static void apply(void *user, struct sl_batch *batch)
+{
+    (void)user;
+    source_apply(batch);
+}
+
+static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                            struct sl_diag *diag)
+{
+    (void)user;
+    (void)batch;
+    (void)hits;
+    (void)diag;
+    return SL_OK;
+}
+
+/* A run without engines. */
+static double run_all(void *user)
+{
+    struct reading *reading = user;
+    struct source source = {.paths = reading->bench->paths, .n_paths = reading->bench->n_paths};
+    struct sl_pipeline_config config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {0};
+
+    sl_pipeline_config_init(&config);
+    source_batches(&config);
+    config.fill = fill;
+    config.prepare = prepare;
+    config.order = order;
+    config.apply = apply;
+    config.drain = drain;
+    config.user = &source;
+    reading->failed = !source_open(&source) || sl_pipeline_run(&config, &stats, &diag) != SL_OK;
+    if (diag.text[0] != '\0')
+        cli_diag(&diag);
+    source_close(&source);
+    return (double)source.captured.bytes;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+struct copying {
+    const struct bench_data *data;
+    uint8_t *to;
+};
+
+/* The ceiling: the same bytes, copied by memcpy and nothing else. */
+static double copy_all(void *user)
+{
+    const struct copying *copying = user;
+    double bytes = 0;
+
+    for (size_t i = 0; i < copying->data->n_batches; i++) {
+        const struct sl_batch *batch = &copying->data->batches[i];
+
+        memcpy(copying->to, batch->bytes, batch->bytes_len);
+        bytes += batch->bytes_len;
+    }
+    return bytes;
+}
+
+static void print_rate(const struct bench *bench, const struct bench_data *data,
+                       const char *variant, const struct bench_rate *rate, double ceiling)
+{
+    const struct bench_row row = {.what = "capture",
+                                  .variant = variant,
+                                  .data = data->text,
+                                  .rate = *rate,
+                                  .unit = 1e9,
+                                  .unit_name = "GB/s",
+                                  .ceiling = ceiling};
+
+    bench_print(bench, &row);
+}
+
+bool bench_capture(const struct bench *bench)
+{
+    struct reading reading = {.bench = bench};
+    struct bench_data data;
+    struct sl_diag diag = {0};
+    bool good = false;
+
+    if (!bench_load(&data, bench, BATCH_LEN, false, (uint64_t)1 << 30))
+        goto out;
+    if (sl_batch_create(&reading.batch, BATCH_LEN, BATCH_ITEMS, &diag) != SL_OK) {
+        cli_diag(&diag);
+        goto out;
+    }
+
+    struct copying copying = {&data, reading.batch->bytes};
+    const struct bench_rate copy = bench_measure(bench->runs, copy_all, &copying);
+    const struct bench_rate read = bench_measure(bench->runs, read_all, &reading);
+    reading.whole = true;
+    const struct bench_rate whole = bench_measure(bench->runs, read_all, &reading);
+    const struct bench_rate run = bench_measure(bench->runs, run_all, &reading);
+
+    if (!reading.failed) {
+        print_rate(bench, &data, "memcpy of the same bytes", &copy, 0);
+        print_rate(bench, &data, "file to batches", &read, copy.median);
+        print_rate(bench, &data, "and dissected, with flows", &whole, copy.median);
+        print_rate(bench, &data, "the same on all cores", &run, copy.median);
+    }
+    good = !reading.failed;
+out:
+    sl_batch_free(reading.batch);
+    bench_unload(&data);
+    return good;
+}

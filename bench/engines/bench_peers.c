@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* Peers over the same data: zstd, and clamscan with the signatures that sluice's own scanner has
+ * beside it. Vectorscan is a variant of the matcher. */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "bench_whole.h"
+#include "cli/console.h"
+#include "lookups_backend.h"
+#include "sluice/clamav.h"
+
+extern char **environ;
+
+enum {
+    ZSTD_LEVEL = 1,         /* its fastest regular one */
+    SCANNED_LEN = 16 << 20, /* bytes of the file that is scanned: clamscan takes seconds for it */
+    SCANNERS_MAX = 1024,
+    LINE_LEN = 96 /* of a signature */
+};
+
+/* ---- zstd ------------------------------------------------------------------------------------ */
+
+static bool rows_of_zstd(const struct bench_whole *whole)
+{
+    static const int level = ZSTD_LEVEL;
+    const struct bench_work work = {.backend = &bench_zstd,
+                                    .table = &level,
+                                    .data = &whole->packets,
+                                    .n_threads = 1,
+                                    .units = (double)whole->packets.bytes,
+                                    .max_hits = 1}; /* they are a length, not hits */
+    char variant[64];
+    uint64_t len = 0;
+
+    snprintf(variant, sizeof variant, "level %d, frames of 4 MiB", level);
+    if (!bench_whole_rows(whole, &work, "zstd", variant, BENCH_PEER, &len))
+        return false;
+    if (!whole->bench->json)
+        printf("%-18s %.1f %% of the bytes are left\n", "",
+               100.0 * (double)len / (double)whole->packets.bytes);
+    return true;
+}
+
+/* ---- scanning a file ------------------------------------------------------------------------- */
+
+struct scan {
+    size_t n_signatures;
+    char folder[64], database[96], scanned[96], nothing[96]; /* paths */
+    char *text;                                              /* of the database */
+    size_t text_len;
+    uint8_t *bytes; /* of the file */
+    size_t len;
+    struct sl_clamav_db *db;
+    struct sl_clamav_scanner *scanners[SCANNERS_MAX];
+    unsigned n_scanners;
+    struct bench_team *team;
+    unsigned cores;
+    atomic_bool failed;
+};
+
+/* As .ndb lines: Name:Target:Offset:Hex. */
+static bool write_signatures(struct scan *scan)
+{
+    static const char hex[] = "0123456789abcdef";
+    struct bench_literals viruses;
+    const bool made = bench_viruses_make(&viruses, scan->n_signatures);
+
+    scan->text = made ? malloc(scan->n_signatures * LINE_LEN) : NULL;
+    for (size_t i = 0; i < viruses.n && scan->text != NULL; i++) {
+        const struct sl_literal *virus = &viruses.literal[i];
+
+        scan->text_len += (size_t)snprintf(scan->text + scan->text_len, 24, "V%zu:0:*:", i);
+        for (uint32_t at = 0; at < virus->len; at++) {
+            scan->text[scan->text_len++] = hex[virus->bytes[at] >> 4];
+            scan->text[scan->text_len++] = hex[virus->bytes[at] & 15];
+        }
+        scan->text[scan->text_len++] = '\n';
+    }
+    bench_literals_free(&viruses);
+    return scan->text != NULL;
+}
+
+static void append_payloads(struct scan *scan, const struct sl_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->n_items; i++) {
+        const struct sl_span span = batch->payload[i];
+        const size_t room = SCANNED_LEN - scan->len;
+        const size_t len = span.len < room ? span.len : room;
+
+        memcpy(scan->bytes + scan->len, batch->bytes + span.offset, len);
+        scan->len += len;
+    }
+}
+
+/* The payloads one behind the other, as often as it takes. */
+static bool write_payloads(struct scan *scan, const struct bench_data *data)
+{
+    size_t before;
+
+    scan->bytes = malloc(SCANNED_LEN);
+    if (scan->bytes == NULL)
+        return false;
+    do {
+        before = scan->len;
+        for (size_t b = 0; b < data->n_batches; b++)
+            append_payloads(scan, &data->batches[b]);
+    } while (scan->len > before);
+    return true;
+}
+
+static bool write_file(const char *path, const void *bytes, size_t len)
+{
+    FILE *file = fopen(path, "wb");
+    const bool written = file != NULL && fwrite(bytes, 1, len, file) == len;
+
+    if (file == NULL || fclose(file) != 0 || !written) {
+        cli_error("%s: %s", path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static bool make_scan(struct scan *scan, const struct bench_data *data)
+{
+    const char *temporary = getenv("TMPDIR");
+
+    snprintf(scan->folder, sizeof scan->folder, "%.40s/sluice-bench.XXXXXX",
+             temporary != NULL ? temporary : "/tmp");
+    if (!write_signatures(scan) || !write_payloads(scan, data)) {
+        cli_error("no memory for what is scanned");
+        return false;
+    }
+    if (mkdtemp(scan->folder) == NULL) {
+        cli_error("%s: %s", scan->folder, strerror(errno));
+        scan->folder[0] = '\0';
+        return false;
+    }
+    snprintf(scan->database, sizeof scan->database, "%s/virus.ndb", scan->folder);
+    snprintf(scan->scanned, sizeof scan->scanned, "%s/scanned", scan->folder);
+    snprintf(scan->nothing, sizeof scan->nothing, "%s/nothing", scan->folder);
+    return write_file(scan->database, scan->text, scan->text_len) &&
+           write_file(scan->scanned, scan->bytes, scan->len) && write_file(scan->nothing, "x", 1);
+}
+
+static void end_scan(struct scan *scan)
+{
+    for (unsigned i = 0; i < scan->n_scanners; i++)
+        sl_clamav_close(scan->scanners[i]);
+    sl_clamav_free(scan->db);
+    if (scan->folder[0] != '\0') {
+        (void)unlink(scan->database);
+        (void)unlink(scan->scanned);
+        (void)unlink(scan->nothing);
+        (void)rmdir(scan->folder);
+    }
+    free(scan->text);
+    free(scan->bytes);
+}
+
+/* ---- sluice's own scanner -------------------------------------------------------------------- */
+
+static bool open_scanners(struct scan *scan, unsigned n)
+{
+    struct sl_clamav_scan_config config;
+    struct sl_clamav_set *set;
+    struct sl_diag diag = {0};
+    enum sl_status status = sl_clamav_set_create(&set, &diag);
+
+    if (status == SL_OK)
+        status = sl_clamav_set_read_text(set, "virus.ndb", scan->text, scan->text_len, &diag);
+    if (status == SL_OK)
+        status = sl_clamav_compile(&scan->db, set, SL_DEVICE_CPU, &diag);
+    sl_clamav_set_free(set);
+    sl_clamav_scan_config_init(&config);
+    while (status == SL_OK && scan->n_scanners < n) {
+        status = sl_clamav_open(&scan->scanners[scan->n_scanners], scan->db, &config, &diag);
+        scan->n_scanners += status == SL_OK;
+    }
+    if (status != SL_OK)
+        cli_diag(&diag);
+    return status == SL_OK;
+}
+
+static void scan_one(void *user, unsigned member)
+{
+    struct scan *scan = user;
+
+    if (sl_clamav_scan_buffer(scan->scanners[member], scan->bytes, scan->len, NULL) != SL_OK ||
+        sl_clamav_flush(scan->scanners[member]) != SL_OK)
+        scan->failed = true;
+}
+
+static double scan_once(void *user)
+{
+    struct scan *scan = user;
+
+    bench_team_run(scan->team);
+    return (double)scan->len * scan->cores;
+}
+
+static void print_scan(const struct bench *bench, const struct bench_row *like,
+                       const struct scan *scan, unsigned cores, const char *setting)
+{
+    char variant[96], data[160], bytes[32], series[96];
+    struct bench_row row = *like;
+
+    snprintf(variant, sizeof variant, "%.60s, %u core%s", like->variant, cores,
+             cores == 1 ? "" : "s");
+    snprintf(series, sizeof series, "%s %.60s", like->what, like->variant);
+    snprintf(data, sizeof data, "a file of %s, %zu signatures%s",
+             cli_bytes((double)scan->len, bytes), scan->n_signatures, setting);
+    row.variant = variant;
+    row.series = series;
+    row.data = data;
+    row.unit = 1e9;
+    row.unit_name = "GB/s";
+    row.cores = cores;
+    bench_print(bench, &row);
+}
+
+static bool rows_of_scanner(const struct bench_whole *whole, struct scan *scan)
+{
+    const unsigned most = whole->ceilings.cores[whole->ceilings.n - 1];
+    double one_core = 0;
+
+    if (!open_scanners(scan, most < SCANNERS_MAX ? most : SCANNERS_MAX))
+        return false;
+    for (unsigned i = 0; i < whole->ceilings.n; i++) {
+        scan->cores = whole->ceilings.cores[i];
+        if (scan->cores > scan->n_scanners)
+            break;
+        scan->team = bench_team_start(scan->cores, scan_one, scan);
+        if (scan->team == NULL)
+            return false;
+        struct bench_row row = {.what = "scan",
+                                .variant = "sluice",
+                                .rate = bench_measure(whole->bench->runs, scan_once, scan),
+                                .role = BENCH_ENGINE};
+        bench_team_stop(scan->team);
+        if (i == 0)
+            one_core = row.rate.median;
+        else
+            row.scaling = row.rate.median / one_core;
+        print_scan(whole->bench, &row, scan, scan->cores, "");
+    }
+    if (scan->failed)
+        cli_error("bench: a scan failed");
+    return !scan->failed;
+}
+
+/* ---- clamscan -------------------------------------------------------------------------------- */
+
+/* Seconds that a child process takes; below 0: it cannot be started, or ends with an error. */
+static double run_child(char *const *arguments)
+{
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = -1;
+
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return -1;
+    (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    const uint64_t begin = clock_ns();
+    const int error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    if (error != 0)
+        return -1;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? (double)(clock_ns() - begin) / 1e9 : -1;
+}
+
+static char no_summary[] = "--no-summary", max_file[] = "--max-filesize=1000M",
+            max_scan[] = "--max-scansize=1000M", clamscan[] = "clamscan", database_option[] = "-d";
+
+static double run_clamscan(struct scan *scan, char *path)
+{
+    char *const arguments[] = {clamscan, database_option, scan->database, no_summary,
+                               max_file, max_scan,        path,           NULL};
+
+    return run_child(arguments);
+}
+
+/* Bytes a second, less what it takes to load the signatures and to scan nothing; 0: it failed. */
+static double clamscan_rate(void *user)
+{
+    struct scan *scan = user;
+    const double nothing = run_clamscan(scan, scan->nothing);
+    const double seconds = nothing < 0 ? -1 : run_clamscan(scan, scan->scanned);
+
+    if (seconds <= nothing)
+        scan->failed = true;
+    return seconds <= nothing ? 0 : (double)scan->len / (seconds - nothing);
+}
+
+static void row_of_clamscan(const struct bench_whole *whole, struct scan *scan)
+{
+    const uint32_t runs = whole->bench->runs < 3 ? whole->bench->runs : 3;
+    struct bench_row row = {.what = "clamscan", .variant = "one process", .role = BENCH_PEER};
+
+    if (run_clamscan(scan, scan->nothing) < 0) {
+        bench_print_why(whole->bench, row.what, row.variant, "it is not installed, or fails");
+        return;
+    }
+    row.rate = bench_rates(runs, clamscan_rate, scan);
+    if (scan->failed)
+        bench_print_why(whole->bench, row.what, row.variant, "it failed");
+    else
+        print_scan(whole->bench, &row, scan, 1,
+                   ", -d virus.ndb --max-filesize=1000M --max-scansize=1000M, less its start");
+}
+
+bool bench_peers(const struct bench_whole *whole)
+{
+    struct scan *scan = calloc(1, sizeof *scan);
+    bool good = scan != NULL;
+
+    if (good)
+        scan->n_signatures = bench_n_viruses(whole->bench);
+    good = good && rows_of_zstd(whole) && make_scan(scan, &whole->packets) &&
+           rows_of_scanner(whole, scan);
+
+    if (good)
+        row_of_clamscan(whole, scan);
+    if (scan != NULL)
+        end_scan(scan);
+    free(scan);
+    return good;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CLI_BENCH_MACHINE_H
+#define CLI_BENCH_MACHINE_H
+
+#include "bench/engines/bench.h"
+
+/* What figures hang on: processor, cores, memory, GPU, versions; and when it was. */
+struct json_t *bench_machine(const struct bench *bench);
+
+/* The same in a line, without versions. */
+void bench_machine_text(const struct json_t *machine, char *text, size_t text_len);
+
+/* Seconds of all cores since the machine was started, and of this process and its children. */
+struct bench_load {
+    double total_s, busy_s, own_s;
+};
+
+struct bench_load bench_load_now(void);
+
+/* Percent of all cores that other processes, or other machines on the same host, took since. */
+double bench_load_of_others(const struct bench_load *begin);
+
+#endif

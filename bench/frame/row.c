@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Rates over several runs, and their rows: JSON objects, which are printed, saved and compared. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "bench/engines/bench.h"
+#include "cli/console.h"
+#include "results.h"
+
+static int compare_rates(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+struct bench_rate bench_spread(double *rates, uint32_t n)
+{
+    qsort(rates, n, sizeof *rates, compare_rates);
+    return (struct bench_rate){.median = rates[n / 2],
+                               .min = rates[0],
+                               .max = rates[n - 1],
+                               .q1 = rates[n / 4],
+                               .q3 = rates[n - 1 - n / 4],
+                               .n_runs = n};
+}
+
+void bench_rates_in_turn(uint32_t runs, unsigned n, double (*rate)(void *user, unsigned which),
+                         void *user, struct bench_rate *rates)
+{
+    double of[BENCH_CORES_MAX][BENCH_RUNS_MAX];
+
+    for (unsigned which = 0; which < n; which++)
+        rate(user, which);
+    for (uint32_t i = 0; i < runs; i++)
+        for (unsigned which = 0; which < n; which++)
+            of[which][i] = rate(user, which);
+    for (unsigned which = 0; which < n; which++)
+        rates[which] = bench_spread(of[which], runs);
+}
+
+struct one {
+    double (*rate)(void *user);
+    void *user;
+};
+
+static double rate_of_one(void *user, unsigned which)
+{
+    const struct one *one = user;
+
+    (void)which;
+    return one->rate(one->user);
+}
+
+struct bench_rate bench_rates(uint32_t runs, double (*rate)(void *user), void *user)
+{
+    struct one one = {rate, user};
+    struct bench_rate spread;
+
+    bench_rates_in_turn(runs, 1, rate_of_one, &one, &spread);
+    return spread;
+}
+
+struct timed {
+    double (*once)(void *user);
+    void *user;
+};
+
+static double rate_by_clock(void *user)
+{
+    const struct timed *timed = user;
+    const uint64_t begin = clock_ns();
+    const double units = timed->once(timed->user);
+
+    return units / ((double)(clock_ns() - begin) / 1e9);
+}
+
+struct bench_rate bench_measure(uint32_t runs, double (*once)(void *user), void *user)
+{
+    struct timed timed = {once, user};
+
+    return bench_rates(runs, rate_by_clock, &timed);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static const char *const roles[] = {[BENCH_CEILING] = "ceiling",
+                                    [BENCH_ENGINE] = "engine",
+                                    [BENCH_TOGETHER] = "together",
+                                    [BENCH_PEER] = "peer"};
+
+static void set_number(json_t *line, const char *name, double number)
+{
+    if (number > 0)
+        json_object_set_new(line, name, json_real(number));
+}
+
+static json_t *row_json(const struct bench_row *row)
+{
+    const struct bench_rate *rate = &row->rate;
+    const bool several = rate->n_runs > 0;
+    json_t *line = json_pack(
+        "{s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:i}", "bench", row->what, "variant",
+        row->variant, "data", row->data, "unit", row->unit_name, "median", rate->median / row->unit,
+        "min", rate->min / row->unit, "q1", (several ? rate->q1 : rate->median) / row->unit, "q3",
+        (several ? rate->q3 : rate->median) / row->unit, "max", rate->max / row->unit, "runs",
+        several ? (int)rate->n_runs : 1);
+
+    set_number(line, "ceiling", row->ceiling / row->unit);
+    set_number(line, "share", row->ceiling > 0 ? rate->median / row->ceiling : 0);
+    set_number(line, "best_ceiling", row->best_ceiling / row->unit);
+    set_number(line, "scaling", row->scaling);
+    set_number(line, "items_per_s", row->items);
+    set_number(line, "p50_us", row->p50_us);
+    set_number(line, "p99_us", row->p99_us);
+    if (row->hits != NULL)
+        json_object_set_new(line, "hits", json_integer((json_int_t)*row->hits));
+    if (row->role != BENCH_ALONE)
+        json_object_set_new(line, "role", json_string(roles[row->role]));
+    if (row->ceiling_of != NULL)
+        json_object_set_new(line, "ceiling_of", json_string(row->ceiling_of));
+    if (row->series != NULL)
+        json_object_set_new(line, "series", json_string(row->series));
+    if (row->cores != 0)
+        json_object_set_new(line, "cores", json_integer(row->cores));
+    return line;
+}
+
+static void print_share(const json_t *row, const char *ceiling, const char *before)
+{
+    const double of = bench_number_of(row, ceiling);
+
+    if (of > 0)
+        printf("%s%.0f %% of %.2f", before, bench_number_of(row, "median") / of * 100, of);
+}
+
+static void print_text(const json_t *row)
+{
+    const json_t *hits = json_object_get(row, "hits");
+    char count[32];
+
+    printf("%-18s %-34s ", bench_text_of(row, "bench"), bench_text_of(row, "variant"));
+    if (json_object_get(row, "why") != NULL) {
+        printf("not run: %s\n", bench_text_of(row, "why"));
+        return;
+    }
+    printf("%9.3f %-11s (%.3f to %.3f)", bench_number_of(row, "median"), bench_text_of(row, "unit"),
+           bench_number_of(row, "min"), bench_number_of(row, "max"));
+    print_share(row, "ceiling", "  ");
+    if (bench_number_of(row, "ceiling") > 0 && *bench_text_of(row, "ceiling_of") != '\0')
+        printf(" (%s)", bench_text_of(row, "ceiling_of"));
+    print_share(row, "best_ceiling", ", ");
+    if (bench_number_of(row, "scaling") > 0)
+        printf("  %.2f x one %s", bench_number_of(row, "scaling"),
+               json_object_get(row, "cores") != NULL ? "core" : "GPU");
+    if (bench_number_of(row, "items_per_s") > 0)
+        printf("  %.2f M items/s", bench_number_of(row, "items_per_s") / 1e6);
+    if (bench_number_of(row, "p99_us") > 0)
+        printf("  p50 %.0f us, p99 %.0f us", bench_number_of(row, "p50_us"),
+               bench_number_of(row, "p99_us"));
+    if (hits != NULL)
+        printf("  %s hits", cli_count((uint64_t)json_integer_value(hits), count));
+    printf("  %s\n", bench_text_of(row, "data"));
+}
+
+void bench_print_line(const struct bench *bench, struct json_t *line)
+{
+    bench_head(bench);
+    if (bench->json) {
+        json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
+        putchar('\n');
+    } else {
+        print_text(line);
+    }
+    fflush(stdout);
+}
+
+static void print_and_keep(const struct bench *bench, json_t *line)
+{
+    bench_print_line(bench, line);
+    json_array_append_new(json_object_get(bench->results, "rows"), line);
+}
+
+void bench_print(const struct bench *bench, const struct bench_row *row)
+{
+    print_and_keep(bench, row_json(row));
+}
+
+void bench_print_why(const struct bench *bench, const char *what, const char *variant,
+                     const char *why)
+{
+    print_and_keep(bench,
+                   json_pack("{s:s, s:s, s:s}", "bench", what, "variant", variant, "why", why));
+}

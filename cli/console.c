@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "console.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/grouped.h"
+#include "base/utf8.h"
+
+enum { PRINTABLE_LEN = 2 * UTF8_ESCAPE_LEN }; /* of a character: two bytes of a control at most */
+
+/* Takes the next character, writes it as a terminal may see it; returns the bytes written. */
+static size_t take_printable(const uint8_t **at, const uint8_t *end, char out[PRINTABLE_LEN])
+{
+    const size_t len = utf8_len(*at, end);
+    const size_t taken = len > 0 ? len : 1;
+    size_t n = 0;
+
+    if (len > 0 && !utf8_is_control(*at)) {
+        memcpy(out, *at, len);
+        n = len;
+    } else {
+        for (; n < taken * UTF8_ESCAPE_LEN; n += UTF8_ESCAPE_LEN)
+            utf8_escape(out + n, (*at)[n / UTF8_ESCAPE_LEN]);
+    }
+    *at += taken;
+    return n;
+}
+
+char *cli_printable(const char *text, char *out, size_t out_len)
+{
+    const uint8_t *at = (const uint8_t *)text, *end = at + strlen(text);
+    size_t n = 0;
+
+    while (at < end) {
+        char character[PRINTABLE_LEN];
+        const size_t len = take_printable(&at, end, character);
+
+        if (n + len >= out_len) /* no part of a character */
+            break;
+        memcpy(out + n, character, len);
+        n += len;
+    }
+    out[n] = '\0';
+    return out;
+}
+
+void cli_error(const char *format, ...)
+{
+    char text[4 * PATH_MAX], character[PRINTABLE_LEN];
+    const uint8_t *at = (const uint8_t *)text;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fputs("sluice: ", stderr);
+    for (const uint8_t *end = at + strlen(text); at < end;)
+        fwrite(character, 1, take_printable(&at, end, character), stderr);
+    fputc('\n', stderr);
+}
+
+void cli_diag(const struct sl_diag *diag)
+{
+    char text[sizeof diag->file + sizeof diag->text + 16];
+
+    sl_diag_format(diag, text, sizeof text);
+    cli_error("%s", text);
+}
+
+/* A closed standard descriptor would become the first file that is opened, and output would go into
+ * it: a descriptor that refuses every write takes its place. */
+bool cli_hold_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
+int cli_finish(int exit_status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return exit_status;
+    cli_error("standard output: cannot be written%s%s", errno != 0 ? ": " : "",
+              errno != 0 ? strerror(errno) : "");
+    return EXIT_FAILED;
+}
+
+int cli_bad_option(char **argv, const char *command)
+{
+    const char *option = argv[optind - 1];
+    char letter[3] = {'-', (char)optopt, '\0'};
+
+    /* getopt leaves optind behind the argument only for long options and last letters. */
+    if (optopt > 0 && optopt < 256 && strncmp(option, "--", 2) != 0)
+        option = letter;
+    cli_error("option '%s' is not known to '%s', or lacks its argument (sluice %s --help)", option,
+              command, command);
+    return EXIT_FAILED;
+}
+
+bool cli_is_input(const char *out, const char *in)
+{
+    struct stat there, read;
+
+    if (stat(out, &there) != 0 || stat(in, &read) != 0 || !S_ISREG(there.st_mode) ||
+        there.st_dev != read.st_dev || there.st_ino != read.st_ino)
+        return false;
+    cli_error("%s: is read, and would be written (expected another file)", out);
+    return true;
+}
+
+char *cli_count(uint64_t value, char out[32])
+{
+    const struct grouped count = grouped(value);
+
+    return memcpy(out, count.text, sizeof count.text);
+}
+
+char *cli_bytes(double bytes, char out[32])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    int unit = 0;
+
+    while (bytes >= 999.5 && unit < 5) {
+        bytes /= 1000;
+        unit++;
+    }
+    snprintf(out, 32, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+    return out;
+}

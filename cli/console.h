@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What programs of sluice share: exit statuses, errors, and figures in text. */
+#ifndef CLI_CONSOLE_H
+#define CLI_CONSOLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sluice/status.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 2 }; /* 1 is "found something" of the scanner's users */
+
+/* Opens closed standard descriptors, so that no other file gets their numbers. False: it failed. */
+bool cli_hold_descriptors(void);
+
+/* Flushes standard output. Returns exit_status, or EXIT_FAILED where a write failed. */
+int cli_finish(int exit_status);
+
+/* Prints "sluice: ..." to stderr, as cli_printable writes it. */
+void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_diag(const struct sl_diag *diag);
+
+/* After getopt returned '?' or ':' for argv[optind - 1]: the error, and EXIT_FAILED. */
+int cli_bad_option(char **argv, const char *command);
+
+/* Whether `out` is the file `in` by whatever name, which writing it would destroy; that was said.
+ */
+bool cli_is_input(const char *out, const char *in);
+
+/* 12345678 as "12,345,678". Returns out. */
+char *cli_count(uint64_t value, char out[32]);
+
+/* Bytes as "9.8 MB" (powers of 1,000). Returns out. */
+char *cli_bytes(double bytes, char out[32]);
+
+/* Text from outside for a terminal: UTF-8, and each byte of what would control one, or is no UTF-8,
+ * becomes \xNN, as in all sinks. What out has no room for is left out. Returns out. */
+char *cli_printable(const char *text, char *out, size_t out_len);
+
+#endif
