@@ -149,7 +149,7 @@ static const char *vectorscan_check(const struct sl_mpm_table *table)
     hs_database_t *database = NULL;
 
     if (!mpm_part_fits(table, 0, 1, sizeof *body) ||
-        table->len - table->body - sizeof *body < body->database_len)
+        table->head.len - table->body - sizeof *body < body->database_len)
         return "its database lies outside the table";
     if (body->database_len == 0)
         return NULL;

@@ -54,9 +54,9 @@ static void test_saved_tables_are_the_same(void **state)
     (void)state;
     assert_int_equal(sl_mpm_save(table, path, NULL), SL_OK);
     assert_int_equal(sl_mpm_load(&loaded, path, NULL), SL_OK);
-    assert_int_equal(loaded->len, table->len);
+    assert_int_equal(loaded->head.len, table->head.len);
     assert_memory_equal((uint8_t *)loaded + loaded->body, (uint8_t *)table + table->body,
-                        table->len - table->body);
+                        table->head.len - table->body);
     sl_mpm_free(loaded);
     sl_mpm_free(table);
 }
@@ -65,10 +65,10 @@ static void test_short_and_changed_files_are_refused(void **state)
 {
     struct sl_mpm_table *table = build();
     uint8_t *bytes = (uint8_t *)table;
-    const size_t whole = table->len;
+    const size_t whole = table->head.len;
 
     (void)state;
-    table->checksum = mpm_table_checksum(table, false);
+    block_seal(&mpm_block_kind, table);
     for (size_t len = 0; len < whole; len += 1 + len / 50) {
         write_file(table, len);
         assert_refused("");
@@ -90,12 +90,12 @@ static void test_damaged_databases_are_refused(void **state)
 
     (void)state;
     memset(body + sizeof(uint64_t), 0, 4); /* its magic */
-    table->checksum = mpm_table_checksum(table, false);
-    write_file(table, table->len);
+    block_seal(&mpm_block_kind, table);
+    write_file(table, table->head.len);
     assert_refused("damaged");
     memset(body, 0xFF, sizeof(uint64_t)); /* its length */
-    table->checksum = mpm_table_checksum(table, false);
-    write_file(table, table->len);
+    block_seal(&mpm_block_kind, table);
+    write_file(table, table->head.len);
     assert_refused("outside");
     sl_mpm_free(table);
 }
@@ -108,8 +108,8 @@ static void test_another_cpu_is_refused(void **state)
 
     (void)state;
     memset((uint8_t *)table + table->body + platform, 0xFF, sizeof(uint64_t));
-    table->checksum = mpm_table_checksum(table, false);
-    write_file(table, table->len);
+    block_seal(&mpm_block_kind, table);
+    write_file(table, table->head.len);
     assert_refused("another CPU");
     sl_mpm_free(table);
 }

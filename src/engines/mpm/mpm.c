@@ -109,6 +109,6 @@ void sl_mpm_info(const struct sl_mpm_table *table, struct sl_mpm_info *info)
     info->algorithm = mpm_find_algorithm(table->algorithm)->name;
     info->n_literals = table->n_literals;
     info->n_states = table->n_states;
-    info->table_len = table->len;
+    info->table_len = table->head.len;
     info->literals_check = table->literals_check;
 }

@@ -41,8 +41,8 @@ bool mpm_part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t n, si
  * granted. Of a table whose literals have been checked. */
 bool mpm_groups_ascend(const struct sl_mpm_table *table);
 
-/* Of all behind the checksum's field; never 0. `mapped`: see checksum_of. */
-uint64_t mpm_table_checksum(const struct sl_mpm_table *table, bool mapped);
+/* Its checksum covers all behind the head, and is never 0. */
+extern const struct block_kind mpm_block_kind;
 
 /* Whether `len` bytes from a file at `path`, mapped or read, are a block that can be used here;
  * aligned to MPM_ALIGN. SL_EFORMAT. */

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/diag.h"
+#include "mpm_internal.h"
 
 _Static_assert((uint64_t)SL_LITERAL_COUNT_MAX *SL_LITERAL_LEN_MAX < UINT32_MAX,
                "offsets of literal bytes and states of the trie are 32 bits");
@@ -264,10 +265,7 @@ static void *take_table(size_t len)
 struct sl_mpm_table *mpm_table_create(const struct mpm_set *set, const char *algorithm,
                                       uint32_t n_states, uint64_t body_len)
 {
-    struct sl_mpm_table head = {.magic = MPM_MAGIC,
-                                .version = MPM_VERSION,
-                                .pointer_len = sizeof(void *),
-                                .literals_check =
+    struct sl_mpm_table head = {.literals_check =
                                     sl_mpm_literals_check(set->literals, set->n_literals),
                                 .n_literals = set->n_literals,
                                 .n_states = n_states,
@@ -279,10 +277,11 @@ struct sl_mpm_table *mpm_table_create(const struct mpm_set *set, const char *alg
     head.groups = mpm_place(&end, (set->n_groups + (uint64_t)1) * sizeof *set->groups);
     head.bytes = mpm_place(&end, set->bytes_len);
     head.body = mpm_place(&end, body_len);
-    head.len = mpm_place(&end, 0);
+    const uint64_t len = mpm_place(&end, 0);
+    head.head = block_head_make(&mpm_block_kind, len);
     strncpy(head.algorithm, algorithm, MPM_NAME_LEN - 1);
 
-    void *memory = take_table(head.len);
+    void *memory = take_table(len);
     if (memory == NULL)
         return NULL;
     memcpy(memory, &head, sizeof head);

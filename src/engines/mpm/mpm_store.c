@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks in files: saving is writing, loading is mapping, and in between lies a checksum. */
-#include <inttypes.h>
+/* Tables of literals as block files, and the checks that make one from elsewhere safe to use. */
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <xxhash.h>
 
-#include "base/checksum.h"
 #include "base/diag.h"
 #include "base/mapped_file.h"
-#include "base/new_file.h"
 #include "mpm_internal.h"
 
 uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_literals)
@@ -24,28 +20,28 @@ uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_liter
     return check;
 }
 
-uint64_t mpm_table_checksum(const struct sl_mpm_table *table, bool mapped)
+static bool sum_table(const void *block, bool mapped, uint64_t *sum)
 {
-    const size_t begin = offsetof(struct sl_mpm_table, checksum) + sizeof table->checksum;
-    const uint64_t sum = checksum_of(mpm_at(table, begin), table->len - begin, mapped);
+    const struct sl_mpm_table *table = (const struct sl_mpm_table *)block;
+    const size_t begin = sizeof table->head;
 
-    return sum != 0 ? sum : 1;
+    *sum = block_sum(mpm_at(table, begin), table->head.len - begin, mapped);
+    *sum += *sum == 0;
+    return true;
 }
 
-/* ---- save ------------------------------------------------------------------------------------ */
+const struct block_kind mpm_block_kind = {
+    .name = "compiled table of literals",
+    .magic = UINT64_C(0x00006D706D5F6C73), /* "sl_mpm" */
+    .version = 4,
+    .pointer_len = sizeof(void *), /* alignments follow it */
+    .len_min = sizeof(struct sl_mpm_table),
+    .sum = sum_table,
+};
 
 enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path, struct sl_diag *diag)
 {
-    struct sl_mpm_table head = *table;
-    struct new_file file;
-    const enum sl_status status = new_file_create(&file, path, diag);
-
-    if (status != SL_OK)
-        return status;
-    head.checksum = mpm_table_checksum(table, false);
-    new_file_write(&file, &head, sizeof head);
-    new_file_write(&file, table + 1, table->len - sizeof head);
-    return new_file_end(&file, diag);
+    return block_file_save(&mpm_block_kind, table, path, diag);
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
@@ -53,12 +49,12 @@ enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path, s
 /* Whether n entries of `size` bytes fit into the block at `at`. */
 static bool fits(const struct sl_mpm_table *table, uint64_t at, uint64_t n, size_t size)
 {
-    return at % MPM_ALIGN == 0 && at <= table->len && n <= (table->len - at) / size;
+    return at % MPM_ALIGN == 0 && at <= table->head.len && n <= (table->head.len - at) / size;
 }
 
 bool mpm_part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t n, size_t size)
 {
-    return at <= table->len && fits(table, table->body + at, n, size);
+    return at <= table->head.len && fits(table, table->body + at, n, size);
 }
 
 static bool is_before(const uint8_t *bytes, const struct mpm_literal *a,
@@ -83,33 +79,6 @@ bool mpm_groups_ascend(const struct sl_mpm_table *table)
         if (!is_before(bytes, &literals[groups[g - 1]], &literals[groups[g]]))
             return false;
     return true;
-}
-
-/* What must be known before the checksum can be. */
-static enum sl_status check_head(const struct sl_mpm_table *table, uint64_t len, bool mapped,
-                                 const char *path, struct sl_diag *diag)
-{
-    if (len < sizeof *table ||
-        (table->magic != MPM_MAGIC && table->magic != __builtin_bswap64(MPM_MAGIC)))
-        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled table of literals");
-    if (table->magic != MPM_MAGIC)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "was compiled on a machine of another byte order");
-    if (table->version != MPM_VERSION)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "is a compiled table of version %" PRIu32 " (expected %d)", table->version,
-                        MPM_VERSION);
-    if (table->pointer_len != sizeof(void *))
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "was compiled for pointers of %" PRIu32 " bytes (expected %zu)",
-                        table->pointer_len, sizeof(void *));
-    if (table->len != len)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "has %" PRIu64 " bytes (expected %" PRIu64 "): it was cut or damaged", len,
-                        table->len);
-    if (table->checksum != mpm_table_checksum(table, mapped))
-        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
-    return SL_OK;
 }
 
 static bool check_groups(const struct sl_mpm_table *table)
@@ -159,13 +128,10 @@ static bool check_parts(const struct sl_mpm_table *table)
            check_lengths(table);
 }
 
-enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, bool mapped,
-                               const char *path, struct sl_diag *diag)
+/* Of a block whose head and checksum have been checked. */
+static enum sl_status check_table(const struct sl_mpm_table *table, bool mapped, const char *path,
+                                  struct sl_diag *diag)
 {
-    const enum sl_status status = check_head(table, len, mapped, path, diag);
-
-    if (status != SL_OK)
-        return status;
     const struct mpm_algorithm *algorithm =
         table->algorithm[MPM_NAME_LEN - 1] == '\0' ? mpm_find_algorithm(table->algorithm) : NULL;
     if (algorithm == NULL)
@@ -175,37 +141,41 @@ enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, b
     const char *wrong =
         check_parts(table) ? algorithm->check(table) : "its literals are not where it says";
     if (mapped)
-        mapped_file_let_go(table, len);
+        mapped_file_let_go(table, table->head.len);
     if (wrong != NULL)
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: %s", wrong);
     return SL_OK;
+}
+
+enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, bool mapped,
+                               const char *path, struct sl_diag *diag)
+{
+    const enum sl_status status = block_check(&mpm_block_kind, table, len, mapped, path, diag);
+
+    return status == SL_OK ? check_table(table, mapped, path, diag) : status;
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
 
 enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path, struct sl_diag *diag)
 {
-    void *memory;
-    size_t len = 0;
-    enum sl_status status =
-        mapped_file_open(&memory, &len, path, sizeof(struct sl_mpm_table), diag);
+    const void *memory;
+    enum sl_status status = block_file_map(&mpm_block_kind, &memory, path, diag);
 
     if (status != SL_OK)
         return status;
-    status = mpm_table_check((const struct sl_mpm_table *)memory, len, true, path, diag);
+    status = check_table((const struct sl_mpm_table *)memory, true, path, diag);
     if (status == SL_OK)
-        *table = (struct sl_mpm_table *)memory;
-    else if (memory != NULL)
-        (void)munmap(memory, len);
+        *table = (struct sl_mpm_table *)(uintptr_t)memory;
+    else
+        block_file_unmap(memory);
     return status;
 }
 
 void sl_mpm_store(const struct sl_mpm_table *table, void *memory)
 {
-    struct sl_mpm_table *copy = (struct sl_mpm_table *)memory;
-
-    memcpy(memory, table, table->len);
-    copy->checksum = mpm_table_checksum(table, false);
+    memcpy(memory, table, table->head.len);
+    block_seal(&mpm_block_kind, memory);
 }
 
 enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memory, size_t len,
@@ -221,8 +191,8 @@ enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memo
 
 void sl_mpm_free(struct sl_mpm_table *table)
 {
-    if (table != NULL && table->checksum != 0)
-        (void)munmap(table, table->len);
+    if (table != NULL && table->head.checksum != 0)
+        block_file_unmap(table);
     else
         free(table);
 }

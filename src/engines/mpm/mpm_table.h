@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/block_file.h"
 #include "sluice/mpm.h"
 
 #ifdef __CUDACC__
@@ -19,11 +20,9 @@
 #define MPM_CORE static inline
 #endif
 
-#define MPM_MAGIC UINT64_C(0x00006D706D5F6C73) /* "sl_mpm" */
-#define MPM_NONE UINT32_MAX                    /* no state, no group */
+#define MPM_NONE UINT32_MAX /* no state, no group */
 
 enum {
-    MPM_VERSION = 4,  /* of the block, the bodies of all algorithms included */
     MPM_ALIGN = 64,   /* bytes: every part of the block begins at a multiple of a cache line */
     MPM_NAME_LEN = 16 /* bytes of an algorithm's name, NUL included */
 };
@@ -39,11 +38,7 @@ struct mpm_literal {
 /* Offsets are bytes from the block's first. Literals that are equal after folding are a group:
  * every automaton finds them together. Group g is literals groups[g] to groups[g + 1] - 1. */
 struct sl_mpm_table {
-    uint64_t magic;
-    uint32_t version;
-    uint32_t pointer_len; /* bytes of a pointer where it was built: alignments follow it */
-    uint64_t len;         /* bytes of the whole block */
-    uint64_t checksum;    /* of all behind it where the block is a mapped file; else 0 */
+    struct block_head head; /* its checksum is 0 where the block is no mapped file */
     uint64_t literals_check;
     char algorithm[MPM_NAME_LEN];
     uint32_t n_literals;

@@ -353,7 +353,7 @@ static enum sl_status ac_build(struct sl_mpm_table **table, const struct mpm_set
 static bool part_fits(const struct sl_mpm_table *table, uint64_t at, uint64_t part, uint64_t n,
                       size_t size)
 {
-    return part <= table->len && mpm_part_fits(table, at + part, n, size);
+    return part <= table->head.len && mpm_part_fits(table, at + part, n, size);
 }
 
 static bool check_parts(const struct sl_mpm_table *table, uint64_t at, const struct ac_table *body)

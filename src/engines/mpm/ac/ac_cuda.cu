@@ -203,7 +203,7 @@ static enum sl_status ac_cuda_open(void **context, const void *table,
     if (ac == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
 
-    enum sl_status status = cuda_context_open(&ac->cuda, table, block->len, limits, diag);
+    enum sl_status status = cuda_context_open(&ac->cuda, table, block->head.len, limits, diag);
     if (status == SL_OK)
         status = ac_cuda_plan_open(&ac->plan, limits, diag);
     if (status != SL_OK) {

@@ -10,7 +10,7 @@ static bool parts_fit(const struct sl_mpm_table *table, const struct gram_table 
     return body->stride >= 1 && body->stride <= GRAM_STRIDE_MAX && body->words_log >= 1 &&
            body->words_log <= GRAM_WORDS_LOG_MAX && body->slots_log >= GRAM_SLOTS_LOG_MIN &&
            body->slots_log <= GRAM_SLOTS_LOG_MAX && body->n_in_dictionary <= body->n_entries &&
-           body->automaton <= table->len &&
+           body->automaton <= table->head.len &&
            mpm_part_fits(table, body->words, UINT64_C(1) << body->words_log, sizeof(uint32_t)) &&
            mpm_part_fits(table, body->slots, UINT64_C(1) << body->slots_log,
                          sizeof(struct gram_slot)) &&

@@ -680,7 +680,7 @@ static enum sl_status gram_cuda_open(void **context, const void *table,
     gram->shared_len = (uint32_t)(WARPS * sizeof(struct queues) +
                                   sizeof(uint32_t) * gram_sieve(view.body).n_words);
 
-    enum sl_status status = cuda_context_open(&gram->cuda, table, block->len, limits, diag);
+    enum sl_status status = cuda_context_open(&gram->cuda, table, block->head.len, limits, diag);
     if (status == SL_OK)
         status = prepare(gram, limits, diag);
     if (status == SL_OK)

@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
 
     const struct sl_mpm_table *table = tables[data[0] % n];
-    const uint64_t len = table->len;
+    const uint64_t len = table->head.len;
     struct sl_mpm_table *block = (struct sl_mpm_table *)aligned_alloc(MPM_ALIGN, len);
     if (block == NULL)
         return 0;
@@ -127,8 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(&patch, data, sizeof patch);
         apply(block, len, table->body, &patch);
     }
-    block->len = len;
-    block->checksum = mpm_table_checksum(block, false);
+    block->head.len = len;
+    block_seal(&mpm_block_kind, block);
     if (mpm_table_check(block, len, false, "fuzz", NULL) == SL_OK)
         scan(block);
     free(block);

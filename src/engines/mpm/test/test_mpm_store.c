@@ -99,17 +99,17 @@ static uint8_t *read_file(size_t *len)
 /* A copy that may be changed and written with the right checksum again. */
 static struct sl_mpm_table *copy_of(const struct sl_mpm_table *table)
 {
-    struct sl_mpm_table *copy = (struct sl_mpm_table *)malloc(table->len);
+    struct sl_mpm_table *copy = (struct sl_mpm_table *)malloc(table->head.len);
 
     assert_non_null(copy);
-    memcpy(copy, table, table->len);
+    memcpy(copy, table, table->head.len);
     return copy;
 }
 
 static void write_resealed(struct sl_mpm_table *copy)
 {
-    copy->checksum = mpm_table_checksum(copy, false);
-    write_file(copy, copy->len);
+    block_seal(&mpm_block_kind, copy);
+    write_file(copy, copy->head.len);
 }
 
 static void scan(const struct sl_backend *backend, const struct sl_mpm_table *table,
@@ -279,9 +279,9 @@ static void test_cuts_are_refused(void **state)
         struct sl_mpm_table *table = build(*name, 1);
 
         save(table);
-        assert_int_equal(truncate(path, (off_t)table->len + 1), 0);
+        assert_int_equal(truncate(path, (off_t)table->head.len + 1), 0);
         assert_refused("bytes (expected");
-        for (off_t len = (off_t)table->len - 1; len >= 0; len--) {
+        for (off_t len = (off_t)table->head.len - 1; len >= 0; len--) {
             assert_int_equal(truncate(path, len), 0);
             assert_refused(len < (off_t)sizeof *table ? "no compiled table" : "bytes (expected");
         }
@@ -302,20 +302,20 @@ static void test_other_files_are_refused(void **state)
     write_file(line, sizeof line);
     assert_refused("no compiled table");
 
-    copy->magic = __builtin_bswap64(copy->magic);
-    write_file(copy, table->len);
+    copy->head.magic = __builtin_bswap64(copy->head.magic);
+    write_file(copy, table->head.len);
     assert_refused("byte order");
-    copy->magic = table->magic;
+    copy->head.magic = table->head.magic;
 
-    copy->version = MPM_VERSION + 1;
+    copy->head.version = mpm_block_kind.version + 1;
     write_resealed(copy);
     assert_refused("version 5 (expected 4)");
-    copy->version = table->version;
+    copy->head.version = table->head.version;
 
-    copy->pointer_len = 4;
+    copy->head.pointer_len = 4;
     write_resealed(copy);
     assert_refused("pointers of 4 bytes (expected 8)");
-    copy->pointer_len = table->pointer_len;
+    copy->head.pointer_len = table->head.pointer_len;
 
     snprintf(copy->algorithm, sizeof copy->algorithm, "bogus");
     write_resealed(copy);
@@ -357,8 +357,9 @@ static void test_parts_outside_are_refused(void **state)
     struct sl_mpm_table *copy = copy_of(table);
     uint64_t *const offsets[] = {&copy->literals, &copy->groups, &copy->bytes, &copy->body};
     uint32_t *const counts[] = {&copy->n_literals, &copy->n_groups, &copy->n_states};
-    const uint64_t bad_offsets[] = {table->len - MPM_ALIGN, table->len, table->len + MPM_ALIGN,
-                                    UINT64_MAX - (MPM_ALIGN - 1), UINT64_MAX};
+    const uint64_t bad_offsets[] = {table->head.len - MPM_ALIGN, table->head.len,
+                                    table->head.len + MPM_ALIGN, UINT64_MAX - (MPM_ALIGN - 1),
+                                    UINT64_MAX};
     const uint32_t bad_counts[] = {1u << 24, UINT32_MAX};
 
     (void)state;
@@ -500,7 +501,7 @@ static void test_saving_leaves_one_file(void **state)
     (void)umask(old);
     assert_int_equal(stat(path, &there), 0);
     assert_int_equal(there.st_mode & 07777, 0640);
-    assert_int_equal(there.st_size, table->len);
+    assert_int_equal(there.st_size, table->head.len);
 
     snprintf(missing, sizeof missing, "%s/none/table", folder);
     assert_not_saved(table, missing, strerror(ENOENT));

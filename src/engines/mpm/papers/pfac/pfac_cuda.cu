@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(PFAC_BLOCK)
 static enum sl_status pfac_cuda_open(void **context, const void *table,
                                      const struct sl_limits *limits, struct sl_diag *diag)
 {
-    const size_t table_len = ((const struct sl_mpm_table *)table)->len;
+    const size_t table_len = ((const struct sl_mpm_table *)table)->head.len;
 
     return cuda_context_open(context, table, table_len, limits, diag);
 }

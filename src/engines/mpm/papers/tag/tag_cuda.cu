@@ -87,7 +87,7 @@ static enum sl_status tag_open(void **context, const void *table, const struct s
     for_candidates.max_hits = (uint32_t)tag->candidates.cap;
 
     const enum sl_status status = cuda_context_open(
-        &cuda, table, ((const struct sl_mpm_table *)table)->len, &for_candidates, diag);
+        &cuda, table, ((const struct sl_mpm_table *)table)->head.len, &for_candidates, diag);
     tag->cuda = (struct cuda_context *)cuda;
     if (status != SL_OK) {
         tag_close(tag);
