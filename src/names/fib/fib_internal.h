@@ -42,6 +42,8 @@ struct fib_plane {
     const char *(*check)(const struct fib_view *view, uint64_t n_hops);
 };
 
+struct fib_block;
+
 struct sl_fib_table {
     const struct fib_plane *plane;
     struct fib_view *_Atomic view;
@@ -50,8 +52,7 @@ struct sl_fib_table {
     void *copies;
     fib_publish *publish;
     struct sl_fib *fib; /* NULL: loaded from a file, mapped at `file` */
-    void *file;
-    size_t file_len;
+    const struct fib_block *file;
 };
 
 struct sl_fib {
@@ -119,7 +120,6 @@ static inline void fib_store64(uint64_t *at, uint64_t value)
 /* ---- files: fib_store.c ---------------------------------------------------------------------- */
 
 /* Bytes of a view's flat block, and the block itself at `to`, aligned to 64. */
-struct fib_block;
 size_t fib_block_len(const struct fib_view *view);
 void fib_block_make(struct fib_block *to, const struct fib_view *view, const char *plane);
 

@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables in files: saving is writing the parts of a view one after another, loading is mapping. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <xxhash.h>
 
+#include "base/block_file.h"
 #include "base/diag.h"
-#include "base/mapped_file.h"
 #include "base/new_file.h"
 #include "fib_internal.h"
 
-#define MAGIC UINT64_C(0x00006269665F6C73) /* "sl_fib" */
-
-enum {
-    VERSION = 3, /* of the block, the parts of all planes included */
-    ALIGN = 64,
-    NAME_LEN = 16
-};
+enum { ALIGN = 64, NAME_LEN = 16 };
 
 /* Parts follow, each at a multiple of ALIGN from the block's first byte on. */
 struct fib_block {
-    uint64_t magic;
-    uint32_t version;
-    uint32_t pad;
-    uint64_t len;      /* bytes of the whole block */
-    uint64_t checksum; /* of all behind it */
+    struct block_head head;
     char plane[NAME_LEN];
     struct fib_secret secret;
     uint64_t n_entries;
@@ -42,17 +30,50 @@ static uint64_t aligned(uint64_t len)
     return (len + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* What is summed is everything behind the checksum, part after part. */
-static uint64_t block_sum(const struct fib_block *head, const void *const part[FIB_PARTS])
+static bool parts_fit(const struct fib_block *block)
 {
-    const size_t begin = offsetof(struct fib_block, checksum) + sizeof head->checksum;
-    uint64_t sum = XXH3_64bits((const uint8_t *)head + begin, sizeof *head - begin);
+    const uint64_t len = block->head.len;
 
     for (int i = 0; i < FIB_PARTS; i++)
-        if (head->part_len[i] != 0)
-            sum = XXH3_64bits_withSeed(part[i], head->part_len[i], sum);
+        if (block->part[i] % ALIGN != 0 || block->part[i] > len ||
+            block->part_len[i] > len - block->part[i])
+            return false;
+    return true;
+}
+
+/* Of all behind the head, part after part, without what lies between the parts. */
+static uint64_t sum_parts(const struct fib_block *block, const void *const part[FIB_PARTS])
+{
+    const size_t begin = sizeof block->head;
+    uint64_t sum = XXH3_64bits((const uint8_t *)block + begin, sizeof *block - begin);
+
+    for (int i = 0; i < FIB_PARTS; i++)
+        if (block->part_len[i] != 0)
+            sum = XXH3_64bits_withSeed(part[i], block->part_len[i], sum);
     return sum;
 }
+
+static bool sum_block(const void *memory, bool mapped, uint64_t *sum)
+{
+    const struct fib_block *block = (const struct fib_block *)memory;
+    const void *part[FIB_PARTS];
+
+    (void)mapped; /* what is looked up in stays in memory */
+    if (!parts_fit(block))
+        return false;
+    for (int i = 0; i < FIB_PARTS; i++)
+        part[i] = (const uint8_t *)block + block->part[i];
+    *sum = sum_parts(block, part);
+    return true;
+}
+
+static const struct block_kind fib_block_kind = {
+    .name = "compiled table of names",
+    .magic = UINT64_C(0x00006269665F6C73), /* "sl_fib" */
+    .version = 3,                          /* of the block, the parts of all planes included */
+    .len_min = sizeof(struct fib_block),
+    .sum = sum_block,
+};
 
 size_t fib_block_len(const struct fib_view *view)
 {
@@ -69,9 +90,7 @@ static void make_head(struct fib_block *head, const struct fib_view *view, const
     uint64_t at = aligned(sizeof *head);
 
     memset(head, 0, sizeof *head);
-    head->magic = MAGIC;
-    head->version = VERSION;
-    head->len = fib_block_len(view);
+    head->head = block_head_make(&fib_block_kind, fib_block_len(view));
     (void)snprintf(head->plane, NAME_LEN, "%s", plane);
     head->secret = view->secret;
     head->n_entries = view->n_entries;
@@ -86,7 +105,7 @@ static void make_head(struct fib_block *head, const struct fib_view *view, const
         head->part[i] = at;
         at += aligned(view->part_len[i]);
     }
-    head->checksum = block_sum(head, view->part);
+    head->head.checksum = sum_parts(head, view->part);
 }
 
 void fib_block_make(struct fib_block *to, const struct fib_view *view, const char *plane)
@@ -96,15 +115,6 @@ void fib_block_make(struct fib_block *to, const struct fib_view *view, const cha
     for (int i = 0; i < FIB_PARTS; i++)
         if (view->part_len[i] != 0)
             memcpy((uint8_t *)to + to->part[i], view->part[i], view->part_len[i]);
-}
-
-static uint64_t block_checksum(const struct fib_block *block)
-{
-    const void *part[FIB_PARTS];
-
-    for (int i = 0; i < FIB_PARTS; i++)
-        part[i] = (const uint8_t *)block + block->part[i];
-    return block_sum(block, part);
 }
 
 /* ---- save ------------------------------------------------------------------------------------ */
@@ -138,37 +148,6 @@ enum sl_status sl_fib_save(struct sl_fib *fib, const char *path, struct sl_diag 
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
-static bool parts_fit(const struct fib_block *block)
-{
-    for (int i = 0; i < FIB_PARTS; i++)
-        if (block->part[i] % ALIGN != 0 || block->part[i] > block->len ||
-            block->part_len[i] > block->len - block->part[i])
-            return false;
-    return true;
-}
-
-/* What must be known before anything else can be. */
-static enum sl_status check_head(const struct fib_block *block, uint64_t len, const char *path,
-                                 struct sl_diag *diag)
-{
-    if (len < sizeof *block || (block->magic != MAGIC && block->magic != __builtin_bswap64(MAGIC)))
-        return diag_set(diag, SL_EFORMAT, path, 0, "is no compiled table of names");
-    if (block->magic != MAGIC)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "was compiled on a machine of another byte order");
-    if (block->version != VERSION)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "is a compiled table of version %" PRIu32 " (expected %d)", block->version,
-                        VERSION);
-    if (block->len != len)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "has %" PRIu64 " bytes (expected %" PRIu64 "): it was cut or damaged", len,
-                        block->len);
-    if (!parts_fit(block) || block->checksum != block_checksum(block))
-        return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
-    return SL_OK;
-}
-
 static void open_view(const struct fib_block *block, struct fib_view *view)
 {
     memset(view, 0, sizeof *view);
@@ -186,15 +165,11 @@ static void open_view(const struct fib_block *block, struct fib_view *view)
     }
 }
 
-enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path, uint64_t n_hops,
-                              struct fib_view *view, const struct fib_plane **plane,
-                              struct sl_diag *diag)
+/* Of a block whose head and checksum have been checked. */
+static enum sl_status open_block(const struct fib_block *block, const char *path, uint64_t n_hops,
+                                 struct fib_view *view, const struct fib_plane **plane,
+                                 struct sl_diag *diag)
 {
-    const struct fib_block *block = (const struct fib_block *)memory;
-    const enum sl_status status = check_head(block, len, path, diag);
-
-    if (status != SL_OK)
-        return status;
     *plane = block->plane[NAME_LEN - 1] == '\0' ? fib_find_plane(block->plane) : NULL;
     if (*plane == NULL)
         return diag_set(diag, SL_EFORMAT, path, 0,
@@ -210,16 +185,25 @@ enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path
     return SL_OK;
 }
 
+enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path, uint64_t n_hops,
+                              struct fib_view *view, const struct fib_plane **plane,
+                              struct sl_diag *diag)
+{
+    const struct fib_block *block = (const struct fib_block *)memory;
+    const enum sl_status status = block_check(&fib_block_kind, block, len, false, path, diag);
+
+    return status == SL_OK ? open_block(block, path, n_hops, view, plane, diag) : status;
+}
+
 void fib_block_seal(struct fib_block *block, uint64_t len)
 {
-    block->len = len;
-    if (parts_fit(block))
-        block->checksum = block_checksum(block);
+    block->head.len = len;
+    block_seal(&fib_block_kind, block);
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
 
-static enum sl_status make_table(struct sl_fib_table **table, void *memory, size_t len,
+static enum sl_status make_table(struct sl_fib_table **table, const struct fib_block *block,
                                  const char *path, uint64_t n_hops, struct sl_diag *diag)
 {
     struct sl_fib_table *made = (struct sl_fib_table *)malloc(sizeof *made);
@@ -231,7 +215,7 @@ static enum sl_status make_table(struct sl_fib_table **table, void *memory, size
     if (made == NULL || view == NULL)
         status = diag_set(diag, SL_ENOMEM, path, 0, "no memory for a table");
     else
-        status = fib_block_open(memory, len, path, n_hops, view, &plane, diag);
+        status = open_block(block, path, n_hops, view, &plane, diag);
     if (status != SL_OK || made == NULL) {
         free(made);
         free(view);
@@ -239,8 +223,7 @@ static enum sl_status make_table(struct sl_fib_table **table, void *memory, size
     }
     fib_table_init(made, plane);
     atomic_store(&made->view, view);
-    made->file = memory;
-    made->file_len = len;
+    made->file = block;
     *table = made;
     return SL_OK;
 }
@@ -248,15 +231,14 @@ static enum sl_status make_table(struct sl_fib_table **table, void *memory, size
 enum sl_status fib_table_load(struct sl_fib_table **table, const char *path, uint64_t n_hops,
                               struct sl_diag *diag)
 {
-    void *memory;
-    size_t len = 0;
-    enum sl_status status = mapped_file_open(&memory, &len, path, sizeof(struct fib_block), diag);
+    const void *memory;
+    enum sl_status status = block_file_map(&fib_block_kind, &memory, path, diag);
 
     if (status != SL_OK)
         return status;
-    status = make_table(table, memory, len, path, n_hops, diag);
-    if (status != SL_OK && memory != NULL)
-        (void)munmap(memory, len);
+    status = make_table(table, (const struct fib_block *)memory, path, n_hops, diag);
+    if (status != SL_OK)
+        block_file_unmap(memory);
     return status;
 }
 
@@ -270,7 +252,7 @@ void sl_fib_unload(struct sl_fib_table *table)
     if (table == NULL)
         return;
     free(atomic_load(&table->view));
-    (void)munmap(table->file, table->file_len);
+    block_file_unmap(table->file);
     fib_table_end(table);
     free(table);
 }
