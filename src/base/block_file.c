@@ -1,20 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/block_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
-#include "base/checksum.h"
 #include "base/diag.h"
-#include "base/mapped_file.h"
 #include "base/new_file.h"
 
 uint64_t block_sum(const void *from, size_t len, bool mapped)
 {
-    return checksum_of(from, len, mapped);
+    enum { STEP = 1 << 20 };
+    const uint8_t *at = (const uint8_t *)from;
+    uint64_t sum = 0;
+
+    for (size_t n; len > 0; at += n, len -= n) {
+        n = len < STEP ? len : STEP;
+        sum = XXH3_64bits_withSeed(at, n, sum);
+        if (mapped)
+            block_discard(at, n);
+    }
+    return sum;
+}
+
+void block_discard(const void *from, size_t len)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)from + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)from + len) / page * page;
+
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 struct block_head block_head_make(const struct block_kind *kind, uint64_t len)
@@ -92,16 +113,42 @@ enum sl_status block_file_save(const struct block_kind *kind, const void *block,
     return new_file_end(&file, diag);
 }
 
+/* NULL where the file has fewer than len_min bytes. MAP_FAILED: errno has the reason. */
+static void *map(int fd, size_t *len, size_t len_min)
+{
+    struct stat file;
+
+    if (fstat(fd, &file) != 0)
+        return MAP_FAILED;
+    if (!S_ISREG(file.st_mode)) {
+        errno = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
+        return MAP_FAILED;
+    }
+    *len = (size_t)file.st_size;
+    if (*len < len_min)
+        return NULL;
+
+    void *memory = mmap(NULL, *len, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (memory != MAP_FAILED)
+        (void)madvise(memory, *len, MADV_WILLNEED);
+    return memory;
+}
+
 enum sl_status block_file_map(const struct block_kind *kind, const void **block, const char *path,
                               struct sl_diag *diag)
 {
-    void *memory;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
     size_t len = 0;
-    enum sl_status status = mapped_file_open(&memory, &len, path, kind->len_min, diag);
 
-    if (status != SL_OK)
-        return status;
-    status = block_check(kind, memory, len, true, path, diag);
+    if (fd < 0)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
+    void *memory = map(fd, &len, kind->len_min);
+    const int error = errno;
+    (void)close(fd);
+    if (memory == MAP_FAILED)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(error));
+
+    const enum sl_status status = block_check(kind, memory, len, true, path, diag);
     if (status == SL_OK)
         *block = memory;
     else if (memory != NULL)

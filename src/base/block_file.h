@@ -41,6 +41,9 @@ struct block_kind {
  * file that nobody has written to. Each step's pages then leave this process' memory. */
 uint64_t block_sum(const void *from, size_t len, bool mapped);
 
+/* Whole pages of a mapped file, unwritten, leave this process' memory until they are read again. */
+void block_discard(const void *from, size_t len);
+
 /* The head of a new block; its checksum is 0. */
 struct block_head block_head_make(const struct block_kind *kind, uint64_t len);
 
@@ -56,7 +59,8 @@ enum sl_status block_check(const struct block_kind *kind, const void *block, uin
 enum sl_status block_file_save(const struct block_kind *kind, const void *block, const char *path,
                                struct sl_diag *diag);
 
-/* Maps a file and checks it as block_check does. SL_EIO: the system refused, or the path is no
+/* Maps a file, which is read ahead, and checks it as block_check does. While it is mapped the file
+ * may be replaced or removed, not written to. SL_EIO: the system refused, or the path is no
  * regular file. SL_EFORMAT. */
 enum sl_status block_file_map(const struct block_kind *kind, const void **block, const char *path,
                               struct sl_diag *diag);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
-#include "base/mapped_file.h"
 #include "clamav/db.h"
 
 /* ---- databases ------------------------------------------------------------------------------- */
@@ -332,7 +331,7 @@ enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path, struct
         return status;
     const struct clam_block *block = memory;
     const bool good = check_parts(block);
-    mapped_file_let_go(block, block->head.len); /* what was checked need not stay in memory */
+    block_discard(block, block->head.len); /* what was checked need not stay in memory */
     if (!good) {
         block_file_unmap(block);
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its parts contradict another");

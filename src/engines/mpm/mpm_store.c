@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
-#include "base/mapped_file.h"
 #include "mpm_internal.h"
 
 uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_literals)
@@ -141,7 +140,7 @@ static enum sl_status check_table(const struct sl_mpm_table *table, bool mapped,
     const char *wrong =
         check_parts(table) ? algorithm->check(table) : "its literals are not where it says";
     if (mapped)
-        mapped_file_let_go(table, table->head.len);
+        block_discard(table, table->head.len);
     if (wrong != NULL)
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: %s", wrong);
     return SL_OK;
