@@ -90,7 +90,7 @@ static void test_engines_run_on_memory_that_is_there_already(void **state)
                                   .stream = stream};
 
     assert_true(check_algorithm("auto", &view) > 0);
-    for (const char *const *algorithm = sl_mpm_algorithms; *algorithm != NULL; algorithm++)
+    for (const char *const *algorithm = sl_mpm_algorithms(); *algorithm != NULL; algorithm++)
         n += check_algorithm(*algorithm, &view);
     assert_true(n > 0);
 
@@ -311,7 +311,7 @@ static struct matcher make_matcher(const char *text)
     char why[SL_WHY_LEN];
 
     sl_mpm_config_init(&config);
-    config.algorithm = "pfac";
+    config.algorithm = "ac";
     config.device = SL_DEVICE_CUDA;
     assert_int_equal(sl_mpm_build(&matcher.table, &config, &literal, 1, &diag), SL_OK);
     matcher.backend = sl_engine_choose(sl_mpm_engine(matcher.table), SL_DEVICE_CUDA, why);

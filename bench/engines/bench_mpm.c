@@ -59,10 +59,10 @@ static const char *algorithm_at(size_t n)
 {
     size_t n_own = 0;
 
-    while (sl_mpm_algorithms[n_own] != NULL)
+    while (sl_mpm_algorithms()[n_own] != NULL)
         n_own++;
     if (n < n_own)
-        return sl_mpm_algorithms[n];
+        return sl_mpm_algorithms()[n];
     return n == n_own && mpm_find_algorithm("vectorscan") != NULL ? "vectorscan" : NULL;
 }
 

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Multi-pattern matching: every occurrence of every literal of a set in the payloads of a batch.
  *
- * A hit is (item, end offset, literal index): the offset, from the payload's first byte, of the
- * byte behind the match. Literals are binary; one with SL_LITERAL_NOCASE matches ASCII letters of
- * either case. Equal literals all report. A match that lies wholly inside an item's overlap is not
- * reported: the piece before has reported it. All algorithms and backends give the same set of
- * hits. */
+ * A hit is (item, end offset, literal index). The end offset counts from the payload's first byte
+ * to the byte behind the match. Literals are binary; one with SL_LITERAL_NOCASE matches ASCII
+ * letters of either case. Equal literals all report. A match that lies wholly inside an item's
+ * overlap belongs to the piece before, which reported it. All algorithms and backends give the same
+ * set of hits.
+ *
+ * "auto" takes gram (rare windows behind a filter) or ac (A. V. Aho, M. J. Corasick, "Efficient
+ * string matching", 1975). The papers' algorithms are variants: pfac, naive, wm, wm2, wm3, rk
+ * ("Traffic anomaly detection on GPUs", thesis, 2017, sections 2.4 and 4.3) and tag ("GPU Gems 3",
+ * chapter 35). */
 #ifndef SLUICE_MPM_H
 #define SLUICE_MPM_H
 
@@ -27,58 +32,72 @@ enum {
 };
 
 struct sl_literal {
-    const uint8_t *bytes;
-    uint32_t len;   /* bytes, 1 to SL_LITERAL_LEN_MAX */
-    uint32_t flags; /* SL_LITERAL_* */
+    const uint8_t *bytes; /* borrowed until sl_mpm_build returns */
+    uint32_t len;         /* bytes, 1 to SL_LITERAL_LEN_MAX */
+    uint32_t flags;       /* SL_LITERAL_* */
 };
 
 struct sl_mpm_config {
     const char *algorithm;      /* a name of sl_mpm_algorithms, or "auto" */
-    enum sl_device_kind device; /* where it will run: tables and auto's choice follow it. CPUs run
-                                   either table; opening gram's on a GPU, or in its tiling, is
-                                   SL_EUNSUPPORTED where it was built for CPUs */
+    enum sl_device_kind device; /* where it will run: the tables and the choice of "auto" follow it.
+                                   CPUs run tables of either kind. A GPU, and gram's tiling, refuse
+                                   a gram table that was built for CPUs: SL_EUNSUPPORTED */
 
-    /* Payloads like those that will be scanned (a host batch, lent until build returns): what is
-     * rare in them is found faster. It changes no result. NULL: text and zeros are assumed to be
-     * frequent. */
+    /* Payloads like those of the traffic (a host batch, borrowed until sl_mpm_build returns). The
+     * search is faster for what is rare in them; they change no result. NULL: text and zeros count
+     * as frequent. */
     const struct sl_batch *sample;
+    uint64_t reserved[4]; /* 0: room to grow */
 };
 
 /* algorithm "auto", device SL_DEVICE_CPU, no sample. */
 SL_API void sl_mpm_config_init(struct sl_mpm_config *config);
 
-/* A compiled set: immutable, shared by all contexts. */
+/* The names of this build's algorithms, ended by NULL. Static storage; any thread. */
+SL_API const char *const *sl_mpm_algorithms(void);
+
+/* The papers' algorithms, which no default takes: in every build the same names, ended by NULL.
+ * Static storage; any thread. */
+SL_API const char *const *sl_mpm_variants(void);
+
+/* Whether sl_mpm_build knows an algorithm. *algorithm is then the same name in static storage.
+ * SL_EINVAL: there is no such name; diag lists the known ones. SL_EUNSUPPORTED: a paper's variant
+ * that this build leaves out. */
+SL_CHECK SL_API enum sl_status sl_mpm_variant(const char **algorithm, const char *name,
+                                              struct sl_diag *diag);
+
+/* A compiled set: immutable; any number of threads and contexts share it. */
 struct sl_mpm_table;
 
-/* Compiles literals (copied; their index is the hit's id). Where a literal is wrong, diag->line is
- * its index + 1 and the status SL_EINVAL (empty, too long, too many). SL_EINVAL also: no such
- * algorithm (the known ones are named). SL_EUNSUPPORTED: the set is beyond this algorithm.
- * SL_ENOMEM. An empty set is fine and matches nothing. */
+/* Compiles literals, which it copies; a literal's index is the id of its hits. An empty set matches
+ * nothing. SL_EINVAL: an empty literal, one that is too long, or too many of them (diag->line is
+ * the index + 1), or an unknown algorithm (as sl_mpm_variant). SL_EUNSUPPORTED: the set is beyond
+ * the algorithm, or the build leaves the algorithm out. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_mpm_build(struct sl_mpm_table **table,
                                             const struct sl_mpm_config *config,
                                             const struct sl_literal *literals, size_t n_literals,
                                             struct sl_diag *diag);
 
-/* Writes a table to a file that sl_mpm_load reads: to a new one beside it (PATH.PID-N) that is then
- * renamed, so that no reader meets a part of a table, and a table that was loaded from the file
- * before stays what it is. SL_EIO: the system refused, or path is something else than a file. */
+/* Writes a table to a file for sl_mpm_load. It writes a new file beside it (PATH.PID-N) and renames
+ * that one. So no reader meets a part of a table, and a table that is mapped from the old file
+ * keeps its bytes. SL_EIO: the system refused, or path is no regular file. */
 SL_CHECK SL_API enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path,
                                            struct sl_diag *diag);
 
-/* Maps a file that sl_mpm_save wrote; the table is as one from sl_mpm_build. As long as it lives
- * the file may be replaced or removed, not written to. SL_EIO: the file cannot be read. SL_EFORMAT:
- * it is no table, is cut or damaged, or is of another version, byte order, pointer size or CPU, or
- * of an algorithm that this build lacks; diag says which. The checksum finds damage, not malice: a
- * table needs as much trust as a program.
- *
- * Whether it was compiled from certain literals, sl_mpm_info and sl_mpm_literals_check tell. */
+/* Maps a file of sl_mpm_save; the table is like one of sl_mpm_build. While it lives, the file may
+ * be replaced or removed, and must not be written to. SL_EIO: the file cannot be read. SL_EFORMAT:
+ * diag says what is wrong: no table, a cut or damaged one, one of another version, byte order,
+ * pointer size or CPU, or one of an algorithm that this build lacks. The checksum finds damage, not
+ * malice: a table needs as much trust as a program. sl_mpm_info and sl_mpm_literals_check show
+ * whether it was compiled from certain literals. */
 SL_CHECK SL_API enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path,
                                            struct sl_diag *diag);
 
 /* For files that hold a table among other things. store copies a table into memory of table_len
- * bytes (sl_mpm_info), aligned to 64; attach checks such memory as load does a file and lends it:
- * the table is used as any other, not freed, and the memory outlives it and does not change.
- * `mapped`: it is a private mapping of a file, which is not held in memory as a whole for that. */
+ * bytes (sl_mpm_info), aligned to 64. attach checks such memory as sl_mpm_load does, and borrows
+ * it: the table is like any other, but never freed. The memory outlives it and does not change.
+ * `mapped`: the memory is a private mapping of a file; the check does not keep all of it resident.
+ * path names the file in diag. */
 SL_API void sl_mpm_store(const struct sl_mpm_table *table, void *memory);
 SL_CHECK SL_API enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memory,
                                              size_t len, bool mapped, const char *path,
@@ -87,24 +106,21 @@ SL_CHECK SL_API enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, 
 /* Accepts NULL. */
 SL_API void sl_mpm_free(struct sl_mpm_table *table);
 
-/* The engine whose backends run this table: they take it as their `table`. */
+/* The engine whose backends run this table and take it as their `table`. Static storage. */
 SL_API const struct sl_engine *sl_mpm_engine(const struct sl_mpm_table *table);
 
 struct sl_mpm_info {
     const char *algorithm;
     size_t n_literals;
-    size_t n_states;         /* automata; else 0 */
+    size_t n_states;         /* of an automaton; else 0 */
     size_t table_len;        /* bytes of the flat block that contexts and GPUs share */
     uint64_t literals_check; /* sl_mpm_literals_check of what it was compiled from */
 };
 
 SL_API void sl_mpm_info(const struct sl_mpm_table *table, struct sl_mpm_info *info);
 
-/* A hash of literals in their order, with lengths and flags. Valid literals only. */
+/* A hash of valid literals in their order, with lengths and flags. */
 SL_API uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_literals);
-
-/* All algorithms by name, ended by NULL. */
-SL_API extern const char *const sl_mpm_algorithms[];
 
 #ifdef __cplusplus
 }

@@ -5,19 +5,14 @@
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/papers.h"
+#include "engines/mpm/papers/mpm_papers.h"
 #include "mpm_internal.h"
 
-/* All algorithms; X(name) stands for the descriptor mpm_<name>. */
-#define ALGORITHMS(X) \
-    X(ac)             \
-    X(gram)           \
-    X(pfac)           \
-    X(naive)          \
-    X(wm)             \
-    X(wm2)            \
-    X(wm3)            \
-    X(rk)             \
-    X(tag)
+/* ---- algorithms by name ---------------------------------------------------------------------- */
+
+/* All algorithms of the build; X(name) stands for the descriptor mpm_<name>. */
+#define ALGORITHMS(X) X(ac) X(gram) MPM_PAPERS_BUILT(X)
 
 #define DECLARE(name) extern const struct mpm_algorithm mpm_##name;
 ALGORITHMS(DECLARE)
@@ -26,11 +21,8 @@ ALGORITHMS(DECLARE)
 static const struct mpm_algorithm *const algorithms[] = {ALGORITHMS(POINTER)};
 
 #define NAME(name) #name,
-const char *const sl_mpm_algorithms[] = {ALGORITHMS(NAME) NULL};
-
-#define LISTED(name) ", " #name
-
-enum { N_ALGORITHMS = sizeof sl_mpm_algorithms / sizeof sl_mpm_algorithms[0] - 1 };
+static const char *const names[] = {ALGORITHMS(NAME) NULL};
+static const char *const papers[] = {MPM_PAPERS(NAME) NULL};
 
 static const struct mpm_algorithm *peer;
 
@@ -39,18 +31,53 @@ void mpm_add_peer(const struct mpm_algorithm *algorithm)
     peer = algorithm;
 }
 
+const char *const *sl_mpm_algorithms(void)
+{
+    return names;
+}
+
+const char *const *sl_mpm_variants(void)
+{
+    return papers;
+}
+
 const struct mpm_algorithm *mpm_find_algorithm(const char *name)
 {
     if (peer != NULL && strcmp(peer->name, name) == 0)
         return peer;
-    for (int i = 0; i < N_ALGORITHMS; i++)
-        if (strcmp(algorithms[i]->name, name) == 0)
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
             return algorithms[i];
     return NULL;
 }
 
-/* gram, but for CPUs without vectors, and for sets with literals too short for its windows: both
- * are what it is slower on than the automaton. */
+/* Says why there is no algorithm of this name. */
+static enum sl_status refuse(const char *name, struct sl_diag *diag)
+{
+#define LISTED(name) ", " #name
+    for (size_t i = 0; papers[i] != NULL; i++)
+        if (strcmp(papers[i], name) == 0)
+            return papers_left_out(name, diag);
+    return diag_set(diag, SL_EINVAL, NULL, 0,
+                    "unknown matching algorithm '%s' (expected auto" ALGORITHMS(LISTED) ")", name);
+}
+
+static const char automatic[] = "auto";
+
+enum sl_status sl_mpm_variant(const char **algorithm, const char *name, struct sl_diag *diag)
+{
+    const struct mpm_algorithm *found = mpm_find_algorithm(name);
+
+    if (found == NULL && strcmp(name, automatic) != 0)
+        return refuse(name, diag);
+    *algorithm = found != NULL ? found->name : automatic;
+    return SL_OK;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* "auto" is gram, which is slower than the automaton in two cases: on CPUs without vectors, and for
+ * sets with literals too short for its windows. */
 static const char *choose_name(const struct sl_mpm_config *config, const struct mpm_set *set)
 {
     enum { SHORT = 3 }; /* bytes */
@@ -65,36 +92,26 @@ static const char *choose_name(const struct sl_mpm_config *config, const struct 
     return "gram";
 }
 
-static enum sl_status unknown_algorithm(const char *name, struct sl_diag *diag)
-{
-    return diag_set(diag, SL_EINVAL, NULL, 0,
-                    "unknown matching algorithm '%s' (expected auto" ALGORITHMS(LISTED) ")", name);
-}
-
 void sl_mpm_config_init(struct sl_mpm_config *config)
 {
-    config->algorithm = "auto";
-    config->device = SL_DEVICE_CPU;
-    config->sample = NULL;
+    *config = (struct sl_mpm_config){.algorithm = automatic, .device = SL_DEVICE_CPU};
 }
 
 enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_config *config,
                             const struct sl_literal *literals, size_t n_literals,
                             struct sl_diag *diag)
 {
-    const bool automatic = strcmp(config->algorithm, "auto") == 0;
-    const struct mpm_algorithm *algorithm = mpm_find_algorithm(config->algorithm);
+    const char *name;
     struct mpm_set set;
+    enum sl_status status = sl_mpm_variant(&name, config->algorithm, diag);
 
-    if (algorithm == NULL && !automatic)
-        return unknown_algorithm(config->algorithm, diag);
-
-    enum sl_status status = mpm_set_init(&set, literals, n_literals, diag);
+    if (status == SL_OK)
+        status = mpm_set_init(&set, literals, n_literals, diag);
     if (status != SL_OK)
         return status;
-    if (automatic)
-        algorithm = mpm_find_algorithm(choose_name(config, &set));
-    status = algorithm->build(table, &set, config, diag);
+    if (name == automatic)
+        name = choose_name(config, &set);
+    status = mpm_find_algorithm(name)->build(table, &set, config, diag);
     mpm_set_clear(&set);
     return status;
 }

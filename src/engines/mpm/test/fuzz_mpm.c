@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (expected.n > MAX_HITS)
         return 0;
     sl_hits_sort(&expected);
-    for (const char *const *name = sl_mpm_algorithms; *name != NULL; name++)
+    for (const char *const *name = sl_mpm_algorithms(); *name != NULL; name++)
         compare(*name, literals, n_literals, batch, &expected);
     return 0;
 }

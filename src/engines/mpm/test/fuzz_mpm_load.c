@@ -107,9 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct sl_mpm_table *tables[16];
     size_t n = 0;
 
-    for (; n < 16 && sl_mpm_algorithms[n] != NULL; n++)
+    for (; n < 16 && sl_mpm_algorithms()[n] != NULL; n++)
         if (tables[n] == NULL)
-            tables[n] = build(sl_mpm_algorithms[n]);
+            tables[n] = build(sl_mpm_algorithms()[n]);
     if (batch == NULL)
         make_batch();
     if (n == 0 || size == 0)

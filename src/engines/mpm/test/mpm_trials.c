@@ -1137,7 +1137,7 @@ static void test_bad_sets_are_refused(void **state)
     assert_refused(algorithm, literals, SL_LITERAL_COUNT_MAX + (size_t)1, SL_LITERAL_COUNT_MAX + 1,
                    "1000001 literals");
     assert_refused("bogus", literals, 1, 0, "'bogus'");
-    for (const char *const *name = sl_mpm_algorithms; *name != NULL; name++)
+    for (const char *const *name = sl_mpm_algorithms(); *name != NULL; name++)
         assert_refused("bogus", literals, 1, 0, *name);
     sl_mpm_free(NULL);
 }
@@ -1179,6 +1179,8 @@ static void test_wm_picks_block_length(void **state)
     static const char *const picks[] = {"wm2", "wm2", "wm3"};
 
     (void)state;
+    if (mpm_find_algorithm("wm") == NULL)
+        skip();
     for (uint32_t i = 0; i < N; i++) {
         snprintf((char *)bytes + i * 8, 8, "%07u", i * 1999);
         literals[i] = (struct sl_literal){.bytes = bytes + i * 8, .len = 7};
@@ -1339,7 +1341,9 @@ static const char *choose_judge(void)
 {
     if (mpm_find_algorithm("vectorscan") != NULL && strcmp(algorithm, "vectorscan") != 0)
         return "vectorscan";
-    return strcmp(algorithm, "ac") == 0 ? "pfac" : "ac";
+    if (strcmp(algorithm, "ac") != 0)
+        return "ac";
+    return mpm_find_algorithm("pfac") != NULL ? "pfac" : "gram";
 }
 
 struct trial {

@@ -164,7 +164,7 @@ static void test_a_loaded_table_is_the_one_saved(void **state)
 
     (void)state;
     for (size_t i = 0; i < 3 * sizeof counts / sizeof *counts; i++) {
-        const char *name = sl_mpm_algorithms[i / 3];
+        const char *name = sl_mpm_algorithms()[i / 3];
         if (name == NULL)
             break;
         struct sl_mpm_table *built = build(name, counts[i % 3]);
@@ -193,7 +193,7 @@ static void test_a_loaded_table_is_the_one_saved(void **state)
 static void test_a_loaded_table_outlives_its_file(void **state)
 {
     struct sl_mpm_table *built = build("ac", N_LITERALS);
-    struct sl_mpm_table *other = build("pfac", 1);
+    struct sl_mpm_table *other = build("gram", 1);
 
     (void)state;
     save(built);
@@ -252,7 +252,7 @@ static void test_flips_are_refused(void **state)
     uint64_t random = 1;
 
     (void)state;
-    for (const char *const *name = sl_mpm_algorithms; *name != NULL; name++) {
+    for (const char *const *name = sl_mpm_algorithms(); *name != NULL; name++) {
         struct sl_mpm_table *table = build(*name, N_LITERALS);
         size_t len;
 
@@ -275,7 +275,7 @@ static void test_flips_are_refused(void **state)
 static void test_cuts_are_refused(void **state)
 {
     (void)state;
-    for (const char *const *name = sl_mpm_algorithms; *name != NULL; name++) {
+    for (const char *const *name = sl_mpm_algorithms(); *name != NULL; name++) {
         struct sl_mpm_table *table = build(*name, 1);
 
         save(table);
@@ -337,6 +337,8 @@ static void test_names_and_bodies_belong_together(void **state)
     static const char *const names[] = {"ac", "pfac"};
 
     (void)state;
+    if (mpm_find_algorithm("pfac") == NULL)
+        skip();
     for (int i = 0; i < 2; i++) {
         struct sl_mpm_table *table = build(names[i], N_LITERALS);
         struct sl_mpm_table *copy = copy_of(table);
@@ -434,6 +436,8 @@ static void test_lengths_lead_to_nothing_before_an_item(void **state)
     memset(arena, 'A', FORGED_LEN);
     batch = &item;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (mpm_find_algorithm(names[i]) == NULL)
+            continue;
         struct sl_mpm_table *forged = build_forged(names[i]);
         char why[SL_WHY_LEN];
 
@@ -489,7 +493,7 @@ static void assert_not_saved(const struct sl_mpm_table *table, const char *to, c
 
 static void test_saving_leaves_one_file(void **state)
 {
-    struct sl_mpm_table *table = build("pfac", 1);
+    struct sl_mpm_table *table = build("ac", 1);
     char missing[96], long_name[5000];
     struct stat there;
 
