@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of literals: one a line, as contents are written in rules. docs/benchmarks.md has the form.
- */
+/* Files of literals: one a line, as contents are written in rules (docs/measuring.md). */
 #ifndef CLI_LITERAL_FILE_H
 #define CLI_LITERAL_FILE_H
 
