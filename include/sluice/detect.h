@@ -14,29 +14,13 @@
 
 #include "sluice/batch.h"
 #include "sluice/engine.h"
+#include "sluice/event.h"
 #include "sluice/mpm.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* What an alert tells of its rule. Strings are UTF-8 or whatever bytes the rule file held, NUL
- * ended, owned by the rule set. */
-struct sl_signature {
-    const char *action;    /* "alert", "drop", ... as written */
-    const char *msg;       /* "" where absent */
-    const char *classtype; /* "" where absent */
-    const char *category;  /* the class's description; the classtype where none is known */
-    uint32_t gid;          /* 1 where absent */
-    uint32_t sid;
-    uint32_t rev;                  /* 0 where absent */
-    uint32_t priority;             /* from the rule, else from its class, else 3 */
-    const char *const *references; /* "url,example.org", ended by NULL */
-    const char *const *metadata;   /* "key value", ended by NULL */
-    const char *file;              /* where it was read */
-    uint32_t line;
-};
 
 struct sl_rules;
 

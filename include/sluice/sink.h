@@ -7,47 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sluice/detect.h"
-#include "sluice/dissect.h"
-#include "sluice/header.h"
-#include "sluice/names.h"
-#include "sluice/packet_names.h"
+#include "sluice/event.h"
 #include "sluice/stats.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum sl_event_kind { SL_EVENT_ALERT, SL_EVENT_ANOMALY, SL_EVENT_NAME };
-
-/* A name in a packet, and the rule that a table has for it. Texts may hold any bytes but NUL. */
-struct sl_name_match {
-    const struct sl_packet_name *found; /* its spans lie in the event's payload */
-    const char *name;                   /* as sl_name_write writes it */
-    const char *host;                   /* HTTP: the host alone */
-    const char *prefix;                 /* the rule's name */
-    enum sl_names_action action;
-    const char *const *values; /* next hops, addresses, categories, ...; ended by NULL */
-    const char *list, *format;
-    uint32_t line;
-};
-
-/* Something to report of one packet. All pointers are borrowed for the call. */
-struct sl_event {
-    enum sl_event_kind kind;
-    enum sl_header_check check;           /* anomalies */
-    const struct sl_signature *signature; /* alerts */
-    const struct sl_name_match *match;    /* names */
-
-    struct sl_origin origin; /* time, packet number, flow, VLANs, direction */
-    const char *source;      /* the file's path or the interface's name */
-    bool live;               /* source is an interface */
-    bool has_tuple;          /* tuple is valid */
-    struct sl_tuple tuple;
-    const uint8_t *payload; /* the packet's payload; NULL where payload_len is 0 */
-    uint32_t payload_len;
-};
 
 struct sl_sink;
 

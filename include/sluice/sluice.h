@@ -10,6 +10,7 @@
 #include "sluice/device.h"
 #include "sluice/dissect.h"
 #include "sluice/engine.h"
+#include "sluice/event.h"
 #include "sluice/fib.h"
 #include "sluice/flow.h"
 #include "sluice/header.h"

@@ -126,7 +126,7 @@ static bool next_event(struct events *events, struct sl_event *event)
     describe_packet(event, events, first);
     event->kind = of_header == first ? SL_EVENT_ANOMALY : SL_EVENT_ALERT;
     if (of_header == first)
-        event->check = (enum sl_header_check)header->hit[events->h++].id;
+        event->check = sl_header_check_name((enum sl_header_check)header->hit[events->h++].id);
     else if (of_alert == first)
         event->signature =
             sl_rules_signature(events->findings->rules, events->alerts[events->a++].signature);

@@ -110,6 +110,47 @@ static void write_part(const struct sl_name *name, uint32_t len, char *text)
     (void)sl_name_write(&part, text, TEXT_MAX);
 }
 
+/* What an action comes to, where that is one of two. */
+static const char *verdict_of(enum sl_names_action action)
+{
+    switch (action) {
+    case SL_NAMES_BLOCK:
+    case SL_NAMES_NXDOMAIN:
+    case SL_NAMES_NODATA:
+    case SL_NAMES_REFUSE:
+    case SL_NAMES_DROP:
+        return "blocked";
+    case SL_NAMES_ALLOW:
+        return "allowed";
+    default:
+        return NULL;
+    }
+}
+
+static void describe_protocol(struct sl_name_match *match, const struct sl_packet_name *found,
+                              const char *host)
+{
+    switch (found->protocol) {
+    case SL_NAMES_DNS:
+        match->dns.id = found->dns.id;
+        match->dns.flags = found->dns.flags;
+        match->dns.rrtype = found->dns.rrtype;
+        break;
+    case SL_NAMES_HTTP:
+        match->http.host = host;
+        match->http.method = found->http.method;
+        match->http.target = found->http.target;
+        match->http.port = found->http.port;
+        match->http.minor = found->http.minor;
+        break;
+    case SL_NAMES_TLS:
+        match->tls.version = found->tls.version;
+        break;
+    default:
+        match->ndn.data = found->ndn.data;
+    }
+}
+
 static bool describe(struct name_teller *teller, const struct sl_packet_name *found,
                      const struct sl_names_answer *answer)
 {
@@ -120,26 +161,32 @@ static bool describe(struct name_teller *teller, const struct sl_packet_name *fo
     write_part(&found->name, found->name.len, teller->name);
     write_part(&found->name, found->name.host_len, teller->host);
     write_part(&found->name, answer->prefix_len, teller->prefix);
-    *match = (struct sl_name_match){.found = found,
-                                    .name = teller->name,
-                                    .host = teller->host,
+    *match = (struct sl_name_match){.name = teller->name,
                                     .prefix = teller->prefix,
-                                    .action = answer->action,
+                                    .action = sl_names_action_text(answer->action),
+                                    .verdict = verdict_of(answer->action),
                                     .values = teller->values,
+                                    .hops = answer->action == SL_NAMES_FORWARD,
                                     .line = answer->line};
     match->list = sl_names_list(teller->names, answer->list, &match->format);
+    describe_protocol(match, found, teller->host);
     return true;
 }
 
 bool name_teller_tell(struct name_teller *teller, const struct sl_batch *batch,
                       const struct sl_hit *hit, struct sl_event *event)
 {
+    static const enum sl_event_kind kinds[SL_N_NAMES_PROTOCOLS] = {[SL_NAMES_DNS] = SL_EVENT_DNS,
+                                                                   [SL_NAMES_HTTP] = SL_EVENT_HTTP,
+                                                                   [SL_NAMES_TLS] = SL_EVENT_TLS,
+                                                                   [SL_NAMES_NDN] = SL_EVENT_NDN};
+    const struct sl_packet_name *found = find(teller, batch, hit);
     struct sl_names_answer answer;
 
     sl_names_hit(teller->names, hit->id, &answer);
-    event->kind = SL_EVENT_NAME;
+    event->kind = kinds[found->protocol];
     event->match = &teller->match;
-    return describe(teller, find(teller, batch, hit), &answer);
+    return describe(teller, found, &answer);
 }
 
 const char *name_teller_prefix(struct name_teller *teller, const struct sl_batch *batch,

@@ -1,31 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "sinks/event_names.h"
+#include "event_names.h"
 
 #include <stdio.h>
-#include <string.h>
-
-static const char *text_with_len(const char *text, size_t *len)
-{
-    *len = strlen(text);
-    return text;
-}
-
-const char *event_name_kind(const struct sl_event *event, size_t *len)
-{
-    const struct sl_packet_name *found = event->match->found;
-
-    switch (found->protocol) {
-    case SL_NAMES_DNS:
-        return text_with_len((found->dns.flags & 0x8000) != 0 ? "answer" : "query", len);
-    case SL_NAMES_HTTP:
-        *len = found->http.method.len;
-        return (const char *)event->payload + found->http.method.offset;
-    case SL_NAMES_NDN:
-        return text_with_len(found->ndn.data ? "data" : "interest", len);
-    default:
-        return NULL;
-    }
-}
 
 /* IANA, "Domain Name System (DNS) Parameters": those that are seen in queries. */
 static const struct {
@@ -74,20 +50,4 @@ const char *event_tls_version(uint16_t version, char number[EVENT_NUMBER_LEN])
         return versions[version - 0x0300];
     snprintf(number, EVENT_NUMBER_LEN, "0x%04x", version);
     return number;
-}
-
-const char *event_verdict(enum sl_names_action action)
-{
-    switch (action) {
-    case SL_NAMES_BLOCK:
-    case SL_NAMES_NXDOMAIN:
-    case SL_NAMES_NODATA:
-    case SL_NAMES_REFUSE:
-    case SL_NAMES_DROP:
-        return "blocked";
-    case SL_NAMES_ALLOW:
-        return "allowed";
-    default:
-        return NULL;
-    }
 }

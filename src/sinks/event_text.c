@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sinks/event_text.h"
+#include "event_text.h"
 
 #include <stdio.h>
 
@@ -103,5 +103,5 @@ bool event_has_transport(const struct sl_event *event)
 
 uint32_t event_payload_len(const struct sl_event *event)
 {
-    return event->payload_len < EVENT_PAYLOAD_MAX ? event->payload_len : EVENT_PAYLOAD_MAX;
+    return event->payload_len < SL_EVENT_PAYLOAD_MAX ? event->payload_len : SL_EVENT_PAYLOAD_MAX;
 }

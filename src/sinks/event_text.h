@@ -7,12 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sluice/sink.h"
+#include "sluice/event.h"
 
-enum {
-    EVENT_TIME_LEN = 26,
-    EVENT_PAYLOAD_MAX = 4096 /* bytes of an alert's payload that are kept, as in Suricata */
-};
+enum { EVENT_TIME_LEN = 26 };
 
 /* "2026-01-02T10:11:12.123456" in UTC, with the separator in place of the T; no NUL. */
 void event_time(char out[EVENT_TIME_LEN], int64_t time_ns, char separator);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sinks/line_sink.h"
+#include "line_sink.h"
 
 #include <errno.h>
 #include <fcntl.h>

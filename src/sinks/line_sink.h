@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sinks/sink_kind.h"
+#include "sink_kind.h"
 
 enum { LINE_SINK_CAP = 256 * 1024 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sinks/payload_text.h"
+#include "payload_text.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sinks/sink_kind.h"
+#include "sink_kind.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -60,8 +60,7 @@ enum sl_status sl_sink_open(struct sl_sink **sink, const char *spec, struct sl_d
     const enum sl_status status = kind->open(sink, path, diag);
     if (status != SL_OK)
         return status;
-    (*sink)->kind = kind;
-    (*sink)->failure = SL_OK;
+    **sink = (struct sl_sink){.kind = kind, .failure = SL_OK};
     return SL_OK;
 }
 
@@ -81,8 +80,7 @@ enum sl_status sl_sink_hold(struct sl_sink **held, const struct sl_sink *sink, s
     const enum sl_status status = kind->hold(held, hold_len, diag);
     if (status != SL_OK)
         return status;
-    (*held)->kind = kind;
-    (*held)->failure = SL_OK;
+    **held = (struct sl_sink){.kind = kind, .failure = SL_OK};
     return SL_OK;
 }
 

@@ -13,10 +13,9 @@
 
 #include "base/diag.h"
 #include "base/utf8.h"
-#include "sinks/event_names.h"
-#include "sinks/event_text.h"
-#include "sinks/line_sink.h"
-#include "sinks/stats_text.h"
+#include "event_fields.h"
+#include "line_sink.h"
+#include "stats_text.h"
 
 /* Of standard output; or, hold_len not 0, one that holds. */
 static enum sl_status make(struct sl_sink **sink, size_t hold_len, struct sl_diag *diag)
@@ -42,79 +41,34 @@ static enum sl_status console_open(struct sl_sink **sink, const char *path, stru
     return make(sink, 0, diag);
 }
 
-static void put_printable(struct line_sink *out, const char *text)
+static void put_printable(struct line_sink *out, const char *text, size_t len)
 {
-    for (; *text != '\0'; text++) {
-        const uint8_t byte = (uint8_t)*text;
+    const char *const end = text + len;
+
+    while (text < end) {
+        const char *plain = text;
         char escaped[UTF8_ESCAPE_LEN];
 
-        if (byte >= 0x20 && byte < 0x7F) {
-            line_bytes(out, text, 1);
-            continue;
-        }
-        utf8_escape(escaped, byte);
+        while (text < end && *text >= 0x20 && *text < 0x7F)
+            text++;
+        line_bytes(out, plain, (size_t)(text - plain));
+        if (text == end)
+            break;
+        utf8_escape(escaped, (uint8_t)*text++);
         line_bytes(out, escaped, sizeof escaped);
     }
 }
 
-static void put_alert(struct line_sink *out, const struct sl_signature *signature)
+static void put_texts(struct line_sink *out, const char *const *texts)
 {
-    line_text(out, "  ALERT  [");
-    line_uint(out, signature->gid);
-    line_text(out, ":");
-    line_uint(out, signature->sid);
-    line_text(out, ":");
-    line_uint(out, signature->rev);
-    line_text(out, "] ");
-    put_printable(out, signature->msg);
-    line_text(out, "  (");
-    if (signature->classtype[0] != '\0') {
-        put_printable(out, signature->classtype);
-        line_text(out, ", ");
+    for (size_t i = 0; texts[i] != NULL; i++) {
+        line_text(out, i == 0 ? "" : ",");
+        put_printable(out, texts[i], strlen(texts[i]));
     }
-    line_text(out, "priority ");
-    line_uint(out, signature->priority);
-    line_text(out, ")");
 }
 
-/* What was found, what the table says of it, and which rule does. */
-static void put_name(struct line_sink *out, const struct sl_event *event)
-{
-    const struct sl_name_match *match = event->match;
-    char number[EVENT_NUMBER_LEN];
-    size_t len;
-    const char *kind = event_name_kind(event, &len);
-
-    line_text(out, "  NAME  ");
-    line_text(out, sl_names_protocol_text(match->found->protocol));
-    if (kind != NULL) {
-        line_text(out, " ");
-        line_bytes(out, kind, len);
-    }
-    if (match->found->protocol == SL_NAMES_DNS) {
-        line_text(out, " ");
-        line_text(out, event_dns_type(match->found->dns.rrtype, number));
-    }
-    line_text(out, " ");
-    put_printable(out, match->name);
-    line_text(out, "  ");
-    line_text(out, sl_names_action_text(match->action));
-    for (size_t i = 0; match->values[i] != NULL; i++) {
-        line_text(out, i == 0 ? " " : ",");
-        put_printable(out, match->values[i]);
-    }
-    line_text(out, "  (");
-    put_printable(out, match->prefix);
-    line_text(out, ", ");
-    put_printable(out, match->list);
-    line_text(out, ":");
-    line_uint(out, match->line);
-    line_text(out, ")");
-}
-
-/* "192.0.2.1", "192.0.2.1:80", "2001:db8::1" or "[2001:db8::1]:80". */
-static void put_endpoint(struct line_sink *out, const struct sl_addr *addr, uint16_t port,
-                         bool has_port)
+/* "[2001:db8::1]" where a port follows. */
+static void put_addr(struct line_sink *out, const struct sl_addr *addr, bool has_port)
 {
     const bool bracketed = has_port && !sl_addr_is_ipv4(addr);
     char text[SL_ADDR_TEXT_LEN];
@@ -122,52 +76,106 @@ static void put_endpoint(struct line_sink *out, const struct sl_addr *addr, uint
     line_text(out, bracketed ? "[" : "");
     line_text(out, sl_addr_format(addr, text));
     line_text(out, bracketed ? "]" : "");
-    if (has_port) {
-        line_text(out, ":");
-        line_uint(out, port);
-    }
 }
 
-static void put_tuple(struct line_sink *out, const struct sl_event *event)
+static void put_value(struct line_sink *out, const struct sl_field *field)
 {
-    const struct sl_tuple *tuple = &event->tuple;
-    const bool has_transport = event_has_transport(event);
-    const bool has_ports = has_transport && event_has_ports(event);
-    char number[4];
+    if (field->type == SL_FIELD_NUMBER)
+        line_uint(out, field->number);
+    else if (field->type == SL_FIELD_TEXTS)
+        put_texts(out, field->texts);
+    else
+        put_printable(out, field->text, field->n);
+}
 
-    line_text(out, "  ");
-    line_text(out, event_protocol(tuple->protocol, number));
+/* What is between two fields, and then the field; nothing where the field is absent, unknown or an
+ * empty text. */
+EVENT_INLINE void put_field(struct line_sink *out, const char *before, const struct sl_field *field)
+{
+    if (field->type == SL_FIELD_NONE || field->type == SL_FIELD_UNKNOWN ||
+        (field->type == SL_FIELD_TEXT && field->n == 0))
+        return;
+    line_text(out, before);
+    put_value(out, field);
+}
+
+static void put_alert(struct line_sink *out, const struct sl_field *field)
+{
+    put_field(out, "  ALERT  [", &field[FIELD_GID]);
+    put_field(out, ":", &field[FIELD_SIGNATURE_ID]);
+    put_field(out, ":", &field[FIELD_REV]);
+    line_text(out, "] ");
+    put_field(out, "", &field[FIELD_SIGNATURE]);
+    line_text(out, "  (");
+    put_field(out, "", &field[FIELD_CLASSTYPE]);
+    put_field(out, field[FIELD_CLASSTYPE].n != 0 ? ", priority " : "priority ",
+              &field[FIELD_SEVERITY]);
+    line_text(out, ")");
+}
+
+/* What was found, what the table has for it, and by which rule. */
+static void put_name(struct line_sink *out, const struct sl_field *field)
+{
+    put_field(out, "  NAME  ", &field[FIELD_EVENT_TYPE]);
+    put_field(out, " ", &field[FIELD_DNS_TYPE]);
+    put_field(out, " ", &field[FIELD_HTTP_METHOD]);
+    put_field(out, " ", &field[FIELD_NDN_TYPE]);
+    put_field(out, " ", &field[FIELD_DNS_RRTYPE]);
     line_text(out, " ");
-    put_endpoint(out, &tuple->src, tuple->src_port, has_ports);
+    put_field(out, "", &field[FIELD_NAMES_NAME]);
+    put_field(out, "  ", &field[FIELD_NAMES_ACTION]);
+    put_field(out, " ", &field[FIELD_NAMES_NEXT_HOPS]);
+    put_field(out, " ", &field[FIELD_NAMES_VALUES]);
+    line_text(out, "  (");
+    put_field(out, "", &field[FIELD_NAMES_PREFIX]);
+    line_text(out, ", ");
+    put_field(out, "", &field[FIELD_NAMES_LIST]);
+    put_field(out, ":", &field[FIELD_NAMES_LINE]);
+    line_text(out, ")");
+}
+
+/* "TCP 192.0.2.1:80 -> 192.0.2.2:80", "ICMP 192.0.2.1 -> 192.0.2.2 type 8 code 0". */
+static void put_tuple(struct line_sink *out, const struct sl_field *field)
+{
+    const bool has_ports = field[FIELD_SRC_PORT].type == SL_FIELD_NUMBER;
+
+    put_field(out, "  ", &field[FIELD_PROTO]);
+    line_text(out, " ");
+    put_addr(out, field[FIELD_SRC_IP].addr, has_ports);
+    put_field(out, ":", &field[FIELD_SRC_PORT]);
     line_text(out, " -> ");
-    put_endpoint(out, &tuple->dst, tuple->dst_port, has_ports);
-    if (has_transport && event_is_icmp(event)) {
-        line_text(out, " type ");
-        line_uint(out, tuple->src_port);
-        line_text(out, " code ");
-        line_uint(out, tuple->dst_port);
-    }
+    put_addr(out, field[FIELD_DEST_IP].addr, has_ports);
+    put_field(out, ":", &field[FIELD_DEST_PORT]);
+    put_field(out, " type ", &field[FIELD_ICMP_TYPE]);
+    put_field(out, " code ", &field[FIELD_ICMP_CODE]);
+}
+
+/* Leaves out texts that no line shows, so that their lengths are not counted. */
+EVENT_INLINE void pick_shown(void *to, enum event_field id, const struct sl_field *field)
+{
+    if (id != FIELD_PKT_SRC && id != FIELD_IN_IFACE && id != FIELD_PCAP_FILENAME &&
+        id != FIELD_CATEGORY && id != FIELD_ACTION && id != FIELD_DIRECTION)
+        event_pick_field(to, id, field);
 }
 
 static enum sl_status console_write(struct sl_sink *sink, const struct sl_event *event,
                                     struct sl_diag *diag)
 {
     struct line_sink *out = (struct line_sink *)sink;
+    struct event_picks picks;
     char time[EVENT_TIME_LEN];
 
+    event_pick(&picks, event, pick_shown);
     line_begin(out);
-    event_time(time, event->origin.time_ns, ' ');
+    event_time(time, picks.field[FIELD_TIMESTAMP].time_ns, ' ');
     line_bytes(out, time, sizeof time);
-    if (event->kind == SL_EVENT_ALERT) {
-        put_alert(out, event->signature);
-    } else if (event->kind == SL_EVENT_NAME) {
-        put_name(out, event);
-    } else {
-        line_text(out, "  ANOMALY  ");
-        line_text(out, sl_header_check_name(event->check));
-    }
-    if (event->has_tuple)
-        put_tuple(out, event);
+    if (picks.field[FIELD_ALERT].type != SL_FIELD_NONE)
+        put_alert(out, picks.field);
+    if (picks.field[FIELD_NAMES].type != SL_FIELD_NONE)
+        put_name(out, picks.field);
+    put_field(out, "  ANOMALY  ", &picks.field[FIELD_ANOMALY_EVENT]);
+    if (picks.field[FIELD_SRC_IP].type != SL_FIELD_NONE)
+        put_tuple(out, picks.field);
     line_text(out, "\n");
     return line_end(out, diag);
 }

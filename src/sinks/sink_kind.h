@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kind of sink: the functions behind sluice/sink.h. */
+/* A kind of sink: the functions behind sluice/sink.h. One that no spec names has no open. */
 #ifndef SINKS_SINK_KIND_H
 #define SINKS_SINK_KIND_H
 
@@ -12,7 +12,7 @@
 struct sl_sink {
     const struct sink_kind *kind;
     enum sl_status failure; /* of the first call that failed; after it the kind is only closed */
-    struct sl_diag reason;  /* of that failure */
+    struct sl_diag reason;  /* of that failure; all 0 before */
 };
 
 struct sink_kind {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sinks/stats_text.h"
+#include "stats_text.h"
 
 /* A tree that is being built. Who adds to it asks once, at the end, whether memory sufficed. */
 struct tree {

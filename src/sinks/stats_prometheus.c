@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "sinks/event_text.h"
-#include "sinks/stats_text.h"
+#include "event_text.h"
+#include "stats_text.h"
 
 /* Who writes asks once, at its end, whether memory sufficed. */
 struct exposition {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sinks/stats_text.h"
+#include "stats_text.h"
 
 #include <stdio.h>
 #include <string.h>

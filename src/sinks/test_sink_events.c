@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sinks/test_sink_events.h"
+#include "test_sink_events.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -277,6 +277,7 @@ static void hostile_payload(struct made_event *made, uint64_t *random)
 
 void make_hostile(struct made_event *made, uint64_t *random)
 {
+    static const char *const checks[] = {"tcp-syn-fin", "ttl-zero", "land", "ipv4-checksum"};
     struct sl_event *event = &made->event;
     struct sl_origin *origin = &event->origin;
 
@@ -284,7 +285,7 @@ void make_hostile(struct made_event *made, uint64_t *random)
     hostile_text(made->source, random);
     event->live = test_below(random, 2) == 0;
     event->kind = test_below(random, 4) == 0 ? SL_EVENT_ANOMALY : SL_EVENT_ALERT;
-    event->check = (enum sl_header_check)test_below(random, SL_N_HEADER_CHECKS);
+    event->check = checks[test_below(random, sizeof checks / sizeof *checks)];
     if (event->kind == SL_EVENT_ALERT) {
         hostile_signature(made, random);
         event->signature = &made->signature;

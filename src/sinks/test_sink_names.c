@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "sinks/test_sink_events.h"
+#include "test_sink_events.h"
 
 enum { N_GOLDEN = 5, N_RANDOM = 20000 };
 
@@ -15,30 +15,59 @@ static const char *const none[] = {NULL};
 static const char *const hops[] = {"262 10", "9", NULL};
 static const char *const categories[] = {"news", "\xFF\"", NULL};
 
-static const struct sl_packet_name found[N_GOLDEN] = {
-    {.protocol = SL_NAMES_DNS, .dns = {.id = 7, .flags = 0x0100, .rrtype = 28, .rrclass = 1}},
-    {.protocol = SL_NAMES_DNS,
-     .dns = {.id = 65535, .flags = 0x8583, .rrtype = 65280, .rrclass = 1}},
-    {.protocol = SL_NAMES_HTTP,
-     .http = {.method = {0, 3}, .target = {4, 21}, .port = 80, .minor = 0}},
-    {.protocol = SL_NAMES_TLS, .tls = {.version = 0x0303}},
-    {.protocol = SL_NAMES_NDN, .ndn = {.data = true}},
-};
+static const enum sl_event_kind kinds[N_GOLDEN] = {SL_EVENT_DNS, SL_EVENT_DNS, SL_EVENT_HTTP,
+                                                   SL_EVENT_TLS, SL_EVENT_NDN};
 
 static const struct sl_name_match matches[N_GOLDEN] = {
-    {&found[0], "www.ads.test", "www.ads.test", "ads.test", SL_NAMES_BLOCK, none, "a.txt",
-     "domains", 3},
-    {&found[1], "x\\032y.test", "", "test", SL_NAMES_ALLOW, none, "b\xFF.txt", "adblock",
-     4294967295},
-    {&found[2], "a.test/x?%22y", "a.test", "a.test/x", SL_NAMES_CATEGORY, categories, "u", "urls",
-     1},
-    {&found[3], "parc.com", "parc.com", "com", SL_NAMES_NXDOMAIN, none, "z", "rpz", 9},
-    {&found[4], "/com/v=7", "/com/v=7", "/com", SL_NAMES_FORWARD, hops, "r", "nfdc", 2},
+    {.name = "www.ads.test",
+     .prefix = "ads.test",
+     .action = "block",
+     .verdict = "blocked",
+     .values = none,
+     .list = "a.txt",
+     .format = "domains",
+     .line = 3,
+     .dns = {.id = 7, .flags = 0x0100, .rrtype = 28}},
+    {.name = "x\\032y.test",
+     .prefix = "test",
+     .action = "allow",
+     .verdict = "allowed",
+     .values = none,
+     .list = "b\xFF.txt",
+     .format = "adblock",
+     .line = 4294967295,
+     .dns = {.id = 65535, .flags = 0x8583, .rrtype = 65280}},
+    {.name = "a.test/x?%22y",
+     .prefix = "a.test/x",
+     .action = "category",
+     .values = categories,
+     .list = "u",
+     .format = "urls",
+     .line = 1,
+     .http = {.host = "a.test", .method = {0, 3}, .target = {4, 21}, .port = 80, .minor = 0}},
+    {.name = "parc.com",
+     .prefix = "com",
+     .action = "nxdomain",
+     .verdict = "blocked",
+     .values = none,
+     .list = "z",
+     .format = "rpz",
+     .line = 9,
+     .tls = {.version = 0x0303}},
+    {.name = "/com/v=7",
+     .prefix = "/com",
+     .action = "forward",
+     .values = hops,
+     .hops = true,
+     .list = "r",
+     .format = "nfdc",
+     .line = 2,
+     .ndn = {.data = true}},
 };
 
 static struct sl_event golden_event(int i)
 {
-    struct sl_event event = {.kind = SL_EVENT_NAME,
+    struct sl_event event = {.kind = kinds[i],
                              .match = &matches[i],
                              .source = "a.pcap",
                              .origin = {.time_ns = 1000, .position = 10, .flow = 45},
@@ -230,24 +259,23 @@ static void test_hostile(void **state)
     (void)state;
     for (int i = 0; i < N_RANDOM; i++) {
         struct sl_event event = golden_event(i % N_GOLDEN);
-        struct sl_packet_name name = found[i % N_GOLDEN];
+        struct sl_name_match match = matches[i % N_GOLDEN];
 
         for (int k = 0; k < 7; k++)
             hostile(text[k], sizeof text[k], &random);
-        if (name.protocol == SL_NAMES_DNS)
-            name.dns.rrtype = name.dns.flags = (uint16_t)test_random(&random);
-        else if (name.protocol == SL_NAMES_TLS)
-            name.tls.version = (uint16_t)test_random(&random);
-        const struct sl_name_match match = {
-            &name,
-            text[0],
-            text[1],
-            text[2],
-            (enum sl_names_action)(1 + test_below(&random, SL_N_NAMES_ACTIONS - 1)),
-            values + test_below(&random, 3),
-            text[3],
-            text[4],
-            (uint32_t)i};
+        if (event.kind == SL_EVENT_DNS)
+            match.dns.rrtype = match.dns.flags = (uint16_t)test_random(&random);
+        else if (event.kind == SL_EVENT_TLS)
+            match.tls.version = (uint16_t)test_random(&random);
+        match.name = text[0];
+        match.http.host = text[1];
+        match.prefix = text[2];
+        match.hops = test_below(&random, 4) == 0;
+        match.verdict = test_below(&random, 2) == 0 ? "blocked" : NULL;
+        match.values = values + test_below(&random, 3);
+        match.list = text[3];
+        match.format = text[4];
+        match.line = (uint32_t)i;
         event.match = &match;
         assert_int_equal(sl_sink_write(sink, &event, &diag), SL_OK);
     }
@@ -265,8 +293,7 @@ static void test_hostile(void **state)
         const json_t *names = json_object_get(object, "names");
         assert_int_equal(json_integer_value(json_object_get(names, "line")), i);
         assert_true(json_is_string(json_object_get(names, "name")));
-        assert_true(json_is_object(
-            json_object_get(object, sl_names_protocol_text(found[i % N_GOLDEN].protocol))));
+        assert_true(json_is_object(json_object_get(object, sl_event_type(kinds[i % N_GOLDEN]))));
         json_decref(object);
     }
     fclose(file);

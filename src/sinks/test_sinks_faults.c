@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sinks/test_sink_events.h"
+#include "test_sink_events.h"
 
 /* Writes up to n plain events, with a flush behind each flush_every; the first failure ends it. */
 static enum sl_status write_until_failure(struct sl_sink *sink, uint32_t n, uint32_t flush_every,

@@ -3,8 +3,8 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "sinks/test_sink_events.h"
 #include "sluice/stats.h"
+#include "test_sink_events.h"
 
 /* Counters that are all different, so that one in another's place is seen. */
 static void make_stats(struct sl_stats *stats)

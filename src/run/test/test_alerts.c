@@ -118,7 +118,7 @@ static void write_event(struct plain *plain, uint32_t item, const struct sl_hit 
     struct sl_diag diag;
 
     if (hit != NULL)
-        event.check = (enum sl_header_check)hit->id;
+        event.check = sl_header_check_name((enum sl_header_check)hit->id);
     else
         event.signature = sl_rules_signature(plain->task->rules, alert->signature);
     event.source = plain->task->captures.gl_pathv[event.origin.source];

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Events: what a run reports of packets, and the fields that every sink writes of them.
+ *
+ * An event is an open struct that whoever finds something fills. It needs no engine: names of
+ * checks, actions and protocols are texts. sl_event_fields visits its fields, so that a sink of a
+ * caller's own writes what all sinks write. */
+#ifndef SLUICE_EVENT_H
+#define SLUICE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sluice/batch.h"
+#include "sluice/dissect.h"
+#include "sluice/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What was found, by the types of Suricata's events. The last four are names in packets. */
+enum sl_event_kind {
+    SL_EVENT_ALERT,
+    SL_EVENT_ANOMALY,
+    SL_EVENT_DNS,
+    SL_EVENT_HTTP,
+    SL_EVENT_TLS,
+    SL_EVENT_NDN,
+    SL_N_EVENT_KINDS
+};
+
+/* "alert", "anomaly", "dns", "http", "tls", "ndn". */
+SL_API const char *sl_event_type(enum sl_event_kind kind);
+
+/* What an alert shows of its rule. Strings are UTF-8 or whatever bytes the rule file held, and end
+ * in a NUL. The rule set owns them. */
+struct sl_signature {
+    const char *action;    /* "alert", "drop", ... as the rule has it */
+    const char *msg;       /* "" where absent */
+    const char *classtype; /* "" where absent */
+    const char *category;  /* the class's description; the classtype where none is known */
+    uint32_t gid;          /* 1 where absent */
+    uint32_t sid;
+    uint32_t rev;                  /* 0 where absent */
+    uint32_t priority;             /* from the rule, else from its class, else 3 */
+    const char *const *references; /* "url,example.org", ended by NULL */
+    const char *const *metadata;   /* "key value", ended by NULL */
+    const char *file;              /* the rule's place */
+    uint32_t line;
+};
+
+/* A name in a packet, and the rule that a table has for it. Texts may hold any bytes but NUL. Spans
+ * lie in the event's payload. Of the four protocols the one of the event's kind is valid. */
+struct sl_name_match {
+    const char *name;          /* as sl_name_write writes it */
+    const char *prefix;        /* the rule's name */
+    const char *action;        /* what the rule asks for: "block", "forward", ... */
+    const char *verdict;       /* "blocked" or "allowed" where the action is one of them, or NULL */
+    const char *const *values; /* next hops, addresses, categories, ...; ended by NULL */
+    bool hops;                 /* the values are next hops: "HOP", or "HOP COST" */
+    const char *list, *format; /* the rule's file, and how it is written */
+    uint32_t line;
+    struct {
+        uint16_t id, flags; /* the message's header */
+        uint16_t rrtype;
+    } dns;
+    struct {
+        const char *host; /* the name's host alone */
+        struct sl_span method, target;
+        uint16_t port; /* of the Host field or absolute target; 0: none */
+        uint8_t minor; /* HTTP/1.minor */
+    } http;
+    struct {
+        uint16_t version; /* the highest that the client offers: 0x0303 is TLS 1.2 */
+    } tls;
+    struct {
+        bool data; /* a Data packet, else an Interest */
+    } ndn;
+};
+
+/* Something to report of one packet. All pointers are borrowed for the call that takes it. */
+struct sl_event {
+    enum sl_event_kind kind;
+    const struct sl_signature *signature; /* alerts */
+    const char *check;                    /* anomalies: the header check's name */
+    const struct sl_name_match *match;    /* names */
+
+    struct sl_origin origin; /* time, packet number, flow, VLANs, direction */
+    const char *source;      /* the file's path or the interface's name */
+    bool live;               /* source is an interface */
+    bool has_tuple;          /* tuple is valid */
+    struct sl_tuple tuple;
+    const uint8_t *payload; /* the packet's payload; NULL where payload_len is 0 */
+    uint32_t payload_len;   /* bytes */
+};
+
+enum { SL_EVENT_PAYLOAD_MAX = 4096 }; /* bytes of an alert's payload in its field, as Suricata */
+
+enum sl_field_type {
+    SL_FIELD_NONE,    /* never visited */
+    SL_FIELD_OBJECT,  /* the fields that follow lie in an object of this name, */
+    SL_FIELD_END,     /* to its end */
+    SL_FIELD_NUMBER,  /* number */
+    SL_FIELD_UNKNOWN, /* a number that the packet does not have; EVE shows 0 */
+    SL_FIELD_TRUE,    /* a flag that is set; others are not visited */
+    SL_FIELD_TEXT,    /* n bytes at text, of any encoding, not ended by NUL */
+    SL_FIELD_TEXTS,   /* texts, ended by NULL; at least one */
+    SL_FIELD_NUMBERS, /* n numbers; at least one */
+    SL_FIELD_BYTES,   /* n bytes */
+    SL_FIELD_TIME,    /* time_ns since 1970-01-01 UTC */
+    SL_FIELD_ADDR     /* addr */
+};
+
+struct sl_field {
+    const char *name; /* of EVE; static. "" for SL_FIELD_END */
+    enum sl_field_type type;
+    uint32_t n;
+    union {
+        uint64_t number;
+        const char *text;
+        const char *const *texts;
+        const uint16_t *numbers;
+        const uint8_t *bytes;
+        int64_t time_ns;
+        const struct sl_addr *addr;
+    };
+};
+
+/* Visits the fields of an event: first those of EVE in EVE's order, each in its object, then those
+ * that EVE leaves out ("classtype", and where EVE has them of other events alone "pcap_cnt" and
+ * "direction"). Absent fields are not visited. The field and what it points to is borrowed for the
+ * call of `visit`. Any thread. */
+SL_API void sl_event_fields(const struct sl_event *event,
+                            void (*visit)(void *user, const struct sl_field *field), void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "eve_text.h"
+
+#include "base/utf8.h"
+
+enum { SHORT_LEN = 1024 }; /* bytes of a string that is checked before it is written */
+
+/* Whether all eight bytes are plain, by the zero-byte test of Mycroft, which is exact for "any". */
+static bool are_plain(const uint8_t *at)
+{
+    const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
+    uint64_t word;
+
+    memcpy(&word, at, sizeof word);
+    const uint64_t quote = word ^ '"' * ones, backslash = word ^ '\\' * ones;
+    const uint64_t del = word ^ 0x7F * ones;
+
+    return ((((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((del - ones) & ~del) |
+             ((word - 0x20 * ones) & ~word) | word) &
+            high) == 0;
+}
+
+static size_t plain_len(const uint8_t *text, const uint8_t *end)
+{
+    const uint8_t *at = text;
+
+    while (end - at >= 8 && are_plain(at))
+        at += 8;
+    while (at < end && eve_is_plain(*at))
+        at++;
+    return (size_t)(at - text);
+}
+
+static void put_control(struct line_sink *out, uint8_t code)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char escaped[6] = {'\\', 'u', '0', '0', hex[code >> 4], hex[code & 15]};
+
+    line_bytes(out, escaped, sizeof escaped);
+}
+
+/* Writes the character at text, which is not plain; returns its bytes. */
+static size_t put_special(struct line_sink *out, const uint8_t *text, const uint8_t *end)
+{
+    const size_t len = utf8_len(text, end);
+
+    if (len == 0) {
+        char escaped[UTF8_ESCAPE_LEN];
+
+        utf8_escape(escaped, *text);
+        line_text(out, "\\");
+        line_bytes(out, escaped, sizeof escaped);
+        return 1;
+    }
+    if (len == 2 && utf8_is_control(text))
+        put_control(out, text[1]);
+    else if (len > 1)
+        line_bytes(out, text, len);
+    else if (*text == '"')
+        line_text(out, "\\\"");
+    else if (*text == '\\')
+        line_text(out, "\\\\");
+    else if (*text == '\n')
+        line_text(out, "\\n");
+    else if (*text == '\r')
+        line_text(out, "\\r");
+    else
+        put_control(out, *text);
+    return len;
+}
+
+void eve_put_characters(struct line_sink *out, const void *text, size_t len)
+{
+    const uint8_t *at = text;
+    const uint8_t *const end = at + len;
+
+    while (at < end) {
+        const size_t plain = plain_len(at, end);
+
+        line_bytes(out, at, plain);
+        at += plain;
+        if (at < end)
+            at += put_special(out, at, end);
+    }
+}
+
+void eve_put_string(struct line_sink *out, const void *text, size_t len)
+{
+    if (len <= SHORT_LEN && plain_len(text, (const uint8_t *)text + len) == len) {
+        char *at = line_room(out, len + 2);
+
+        *at = '"';
+        memcpy(at + 1, text, len);
+        at[1 + len] = '"';
+        out->len += len + 2;
+        return;
+    }
+    line_text(out, "\"");
+    eve_put_characters(out, text, len);
+    line_text(out, "\"");
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "event_fields.h"
+
+const char *sl_event_type(enum sl_event_kind kind)
+{
+    static const char *const types[SL_N_EVENT_KINDS] = {
+        [SL_EVENT_ALERT] = "alert", [SL_EVENT_ANOMALY] = "anomaly", [SL_EVENT_DNS] = "dns",
+        [SL_EVENT_HTTP] = "http",   [SL_EVENT_TLS] = "tls",         [SL_EVENT_NDN] = "ndn"};
+
+    return types[kind];
+}
+
+struct caller {
+    void (*visit)(void *user, const struct sl_field *field);
+    void *user;
+};
+
+EVENT_INLINE void hand_over(void *to, enum event_field id, const struct sl_field *field)
+{
+    const struct caller *caller = to;
+
+    (void)id;
+    caller->visit(caller->user, field);
+}
+
+void sl_event_fields(const struct sl_event *event,
+                     void (*visit)(void *user, const struct sl_field *field), void *user)
+{
+    struct caller caller = {visit, user};
+    const struct event_visit to = {hand_over, &caller};
+    struct event_texts texts;
+
+    event_visit(&to, event, &texts);
+    event_visit_rest(&to, event);
+}

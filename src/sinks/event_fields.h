@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* The fields of events, said once: names, values, nesting and order, which are EVE's. A new field
+ * is a line of the list and a line of the visit; every sink then has it.
+ *
+ * A sink either visits them in order (event_visit), or picks those that it shows (event_pick). The
+ * visit is inlined with the sink's function, so that a field costs no call through a pointer and
+ * its name is a constant. */
+#ifndef SINKS_EVENT_FIELDS_H
+#define SINKS_EVENT_FIELDS_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "event_names.h"
+#include "event_text.h"
+#include "sluice/event.h"
+
+#define EVENT_FIELDS(FIELD)             \
+    FIELD(END, "")                      \
+    FIELD(TIMESTAMP, "timestamp")       \
+    FIELD(FLOW_ID, "flow_id")           \
+    FIELD(IN_IFACE, "in_iface")         \
+    FIELD(PCAP_CNT, "pcap_cnt")         \
+    FIELD(EVENT_TYPE, "event_type")     \
+    FIELD(VLAN, "vlan")                 \
+    FIELD(SRC_IP, "src_ip")             \
+    FIELD(SRC_PORT, "src_port")         \
+    FIELD(DEST_IP, "dest_ip")           \
+    FIELD(DEST_PORT, "dest_port")       \
+    FIELD(PROTO, "proto")               \
+    FIELD(ICMP_TYPE, "icmp_type")       \
+    FIELD(ICMP_CODE, "icmp_code")       \
+    FIELD(PKT_SRC, "pkt_src")           \
+    FIELD(ALERT, "alert")               \
+    FIELD(ACTION, "action")             \
+    FIELD(GID, "gid")                   \
+    FIELD(SIGNATURE_ID, "signature_id") \
+    FIELD(REV, "rev")                   \
+    FIELD(SIGNATURE, "signature")       \
+    FIELD(CATEGORY, "category")         \
+    FIELD(SEVERITY, "severity")         \
+    FIELD(REFERENCES, "references")     \
+    FIELD(METADATA, "metadata")         \
+    FIELD(CLASSTYPE, "classtype")       \
+    FIELD(DIRECTION, "direction")       \
+    FIELD(PAYLOAD, "payload")           \
+    FIELD(STREAM, "stream")             \
+    FIELD(ANOMALY, "anomaly")           \
+    FIELD(ANOMALY_TYPE, "type")         \
+    FIELD(ANOMALY_EVENT, "event")       \
+    FIELD(DNS, "dns")                   \
+    FIELD(DNS_VERSION, "version")       \
+    FIELD(DNS_TYPE, "type")             \
+    FIELD(DNS_ID, "id")                 \
+    FIELD(DNS_FLAGS, "flags")           \
+    FIELD(DNS_QR, "qr")                 \
+    FIELD(DNS_AA, "aa")                 \
+    FIELD(DNS_TC, "tc")                 \
+    FIELD(DNS_RD, "rd")                 \
+    FIELD(DNS_RA, "ra")                 \
+    FIELD(DNS_RRNAME, "rrname")         \
+    FIELD(DNS_RRTYPE, "rrtype")         \
+    FIELD(DNS_RCODE, "rcode")           \
+    FIELD(DNS_OPCODE, "opcode")         \
+    FIELD(HTTP, "http")                 \
+    FIELD(HTTP_HOSTNAME, "hostname")    \
+    FIELD(HTTP_PORT, "http_port")       \
+    FIELD(HTTP_URL, "url")              \
+    FIELD(HTTP_METHOD, "http_method")   \
+    FIELD(HTTP_PROTOCOL, "protocol")    \
+    FIELD(TLS, "tls")                   \
+    FIELD(TLS_SNI, "sni")               \
+    FIELD(TLS_VERSION, "version")       \
+    FIELD(NDN, "ndn")                   \
+    FIELD(NDN_TYPE, "type")             \
+    FIELD(NDN_NAME, "name")             \
+    FIELD(NAMES, "names")               \
+    FIELD(NAMES_NAME, "name")           \
+    FIELD(NAMES_PREFIX, "prefix")       \
+    FIELD(NAMES_ACTION, "action")       \
+    FIELD(NAMES_VERDICT, "verdict")     \
+    FIELD(NAMES_NEXT_HOPS, "next_hops") \
+    FIELD(NAMES_VALUES, "values")       \
+    FIELD(NAMES_LIST, "list")           \
+    FIELD(NAMES_FORMAT, "format")       \
+    FIELD(NAMES_LINE, "line")           \
+    FIELD(PCAP_FILENAME, "pcap_filename")
+
+#define EVENT_FIELD_ID(id, name) FIELD_##id,
+#define EVENT_FIELD_NAME(id, name) name,
+
+enum event_field { EVENT_FIELDS(EVENT_FIELD_ID) N_EVENT_FIELDS };
+
+/* Texts that are made for a visit, and live as long. */
+struct event_texts {
+    char protocol[4], dns_flags[8], dns_type[EVENT_NUMBER_LEN], dns_rcode[EVENT_NUMBER_LEN];
+    char http_protocol[12], tls_version[EVENT_NUMBER_LEN];
+};
+
+struct event_visit {
+    void (*take)(void *to, enum event_field id, const struct sl_field *field);
+    void *to;
+};
+
+#define EVENT_INLINE static inline __attribute__((always_inline))
+
+EVENT_INLINE void event_take(const struct event_visit *visit, enum event_field id,
+                             struct sl_field field)
+{
+    static const char *const names[] = {EVENT_FIELDS(EVENT_FIELD_NAME)};
+
+    field.name = names[id];
+    visit->take(visit->to, id, &field);
+}
+
+EVENT_INLINE void event_object(const struct event_visit *visit, enum event_field id)
+{
+    event_take(visit, id, (struct sl_field){.type = SL_FIELD_OBJECT});
+}
+
+EVENT_INLINE void event_end(const struct event_visit *visit)
+{
+    event_take(visit, FIELD_END, (struct sl_field){.type = SL_FIELD_END});
+}
+
+EVENT_INLINE void event_number(const struct event_visit *visit, enum event_field id, uint64_t value)
+{
+    event_take(visit, id, (struct sl_field){.type = SL_FIELD_NUMBER, .number = value});
+}
+
+EVENT_INLINE void event_bytes(const struct event_visit *visit, enum event_field id,
+                              enum sl_field_type type, const void *bytes, size_t n)
+{
+    event_take(visit, id, (struct sl_field){.type = type, .n = (uint32_t)n, .bytes = bytes});
+}
+
+EVENT_INLINE void event_text(const struct event_visit *visit, enum event_field id, const char *text)
+{
+    event_bytes(visit, id, SL_FIELD_TEXT, text, strlen(text));
+}
+
+EVENT_INLINE void event_list(const struct event_visit *visit, enum event_field id,
+                             const char *const *list)
+{
+    if (*list != NULL)
+        event_take(visit, id, (struct sl_field){.type = SL_FIELD_TEXTS, .texts = list});
+}
+
+EVENT_INLINE void event_port(const struct event_visit *visit, enum event_field id, bool known,
+                             uint16_t port)
+{
+    event_take(
+        visit, id,
+        (struct sl_field){.type = known ? SL_FIELD_NUMBER : SL_FIELD_UNKNOWN, .number = port});
+}
+
+EVENT_INLINE void event_tuple(const struct event_visit *visit, const struct sl_event *event,
+                              struct event_texts *texts)
+{
+    const struct sl_tuple *tuple = &event->tuple;
+    const bool has_ports = event_has_ports(event), known = event_has_transport(event);
+
+    event_take(visit, FIELD_SRC_IP, (struct sl_field){.type = SL_FIELD_ADDR, .addr = &tuple->src});
+    if (has_ports)
+        event_port(visit, FIELD_SRC_PORT, known, tuple->src_port);
+    event_take(visit, FIELD_DEST_IP, (struct sl_field){.type = SL_FIELD_ADDR, .addr = &tuple->dst});
+    if (has_ports)
+        event_port(visit, FIELD_DEST_PORT, known, tuple->dst_port);
+    event_text(visit, FIELD_PROTO, event_protocol(tuple->protocol, texts->protocol));
+    if (known && event_is_icmp(event)) {
+        event_number(visit, FIELD_ICMP_TYPE, tuple->src_port);
+        event_number(visit, FIELD_ICMP_CODE, tuple->dst_port);
+    }
+}
+
+EVENT_INLINE void event_head(const struct event_visit *visit, const struct sl_event *event,
+                             struct event_texts *texts)
+{
+    const struct sl_origin *origin = &event->origin;
+
+    event_take(visit, FIELD_TIMESTAMP,
+               (struct sl_field){.type = SL_FIELD_TIME, .time_ns = origin->time_ns});
+    if (origin->flow != 0)
+        event_number(visit, FIELD_FLOW_ID, origin->flow);
+    if (event->live)
+        event_text(visit, FIELD_IN_IFACE, event->source);
+    else if (origin->position != 0)
+        event_number(visit, FIELD_PCAP_CNT, origin->position);
+    event_text(visit, FIELD_EVENT_TYPE, sl_event_type(event->kind));
+    if (origin->vlan[0] != SL_NO_VLAN)
+        event_take(visit, FIELD_VLAN,
+                   (struct sl_field){.type = SL_FIELD_NUMBERS,
+                                     .n = 1u + (origin->vlan[1] != SL_NO_VLAN),
+                                     .numbers = origin->vlan});
+    if (event->has_tuple)
+        event_tuple(visit, event, texts);
+    event_text(visit, FIELD_PKT_SRC, "wire/pcap");
+}
+
+EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_event *event)
+{
+    const struct sl_signature *signature = event->signature;
+
+    event_object(visit, FIELD_ALERT);
+    event_text(visit, FIELD_ACTION, "allowed");
+    event_number(visit, FIELD_GID, signature->gid);
+    event_number(visit, FIELD_SIGNATURE_ID, signature->sid);
+    event_number(visit, FIELD_REV, signature->rev);
+    event_text(visit, FIELD_SIGNATURE, signature->msg);
+    event_text(visit, FIELD_CATEGORY, signature->category);
+    event_number(visit, FIELD_SEVERITY, signature->priority);
+    event_list(visit, FIELD_REFERENCES, signature->references);
+    event_list(visit, FIELD_METADATA, signature->metadata);
+    event_end(visit);
+    if (event->origin.flow != 0)
+        event_text(visit, FIELD_DIRECTION, event_direction(event));
+    if (event->payload_len != 0)
+        event_bytes(visit, FIELD_PAYLOAD, SL_FIELD_BYTES, event->payload, event_payload_len(event));
+    event_number(visit, FIELD_STREAM, 0);
+}
+
+EVENT_INLINE void event_anomaly(const struct event_visit *visit, const struct sl_event *event)
+{
+    event_object(visit, FIELD_ANOMALY);
+    event_text(visit, FIELD_ANOMALY_TYPE, "decode");
+    event_text(visit, FIELD_ANOMALY_EVENT, event->check);
+    event_end(visit);
+}
+
+/* Query and answer in version 2 of Suricata's format. */
+EVENT_INLINE void event_dns(const struct event_visit *visit, const struct sl_name_match *match,
+                            struct event_texts *texts)
+{
+    static const struct {
+        uint16_t bit;
+        enum event_field id;
+    } flags[] = {{0x8000, FIELD_DNS_QR},
+                 {0x0400, FIELD_DNS_AA},
+                 {0x0200, FIELD_DNS_TC},
+                 {0x0100, FIELD_DNS_RD},
+                 {0x0080, FIELD_DNS_RA}};
+    const bool answer = (match->dns.flags & 0x8000) != 0;
+
+    event_object(visit, FIELD_DNS);
+    event_number(visit, FIELD_DNS_VERSION, 2);
+    event_text(visit, FIELD_DNS_TYPE, answer ? "answer" : "query");
+    event_number(visit, FIELD_DNS_ID, match->dns.id);
+    if (answer) {
+        snprintf(texts->dns_flags, sizeof texts->dns_flags, "%x", match->dns.flags);
+        event_text(visit, FIELD_DNS_FLAGS, texts->dns_flags);
+    }
+    for (size_t i = 0; answer && i < sizeof flags / sizeof *flags; i++)
+        if ((match->dns.flags & flags[i].bit) != 0)
+            event_take(visit, flags[i].id, (struct sl_field){.type = SL_FIELD_TRUE});
+    event_text(visit, FIELD_DNS_RRNAME, match->name);
+    event_text(visit, FIELD_DNS_RRTYPE, event_dns_type(match->dns.rrtype, texts->dns_type));
+    if (answer)
+        event_text(visit, FIELD_DNS_RCODE, event_dns_rcode(match->dns.flags, texts->dns_rcode));
+    event_number(visit, FIELD_DNS_OPCODE, match->dns.flags >> 11 & 15);
+    event_end(visit);
+}
+
+EVENT_INLINE void event_http(const struct event_visit *visit, const struct sl_event *event,
+                             struct event_texts *texts)
+{
+    const struct sl_name_match *match = event->match;
+    const struct sl_span *target = &match->http.target, *method = &match->http.method;
+
+    event_object(visit, FIELD_HTTP);
+    event_text(visit, FIELD_HTTP_HOSTNAME, match->http.host);
+    if (match->http.port != 0)
+        event_number(visit, FIELD_HTTP_PORT, match->http.port);
+    event_bytes(visit, FIELD_HTTP_URL, SL_FIELD_TEXT, event->payload + target->offset, target->len);
+    event_bytes(visit, FIELD_HTTP_METHOD, SL_FIELD_TEXT, event->payload + method->offset,
+                method->len);
+    snprintf(texts->http_protocol, sizeof texts->http_protocol, "HTTP/1.%u", match->http.minor);
+    event_text(visit, FIELD_HTTP_PROTOCOL, texts->http_protocol);
+    event_end(visit);
+}
+
+EVENT_INLINE void event_tls(const struct event_visit *visit, const struct sl_name_match *match,
+                            struct event_texts *texts)
+{
+    event_object(visit, FIELD_TLS);
+    event_text(visit, FIELD_TLS_SNI, match->name);
+    event_text(visit, FIELD_TLS_VERSION, event_tls_version(match->tls.version, texts->tls_version));
+    event_end(visit);
+}
+
+EVENT_INLINE void event_ndn(const struct event_visit *visit, const struct sl_name_match *match)
+{
+    event_object(visit, FIELD_NDN);
+    event_text(visit, FIELD_NDN_TYPE, match->ndn.data ? "data" : "interest");
+    event_text(visit, FIELD_NDN_NAME, match->name);
+    event_end(visit);
+}
+
+/* The rule that a table has for the name: the fields of `sluice lookup --json --explain`, and the
+ * verdict. */
+EVENT_INLINE void event_rule(const struct event_visit *visit, const struct sl_name_match *match)
+{
+    event_object(visit, FIELD_NAMES);
+    event_text(visit, FIELD_NAMES_NAME, match->name);
+    event_text(visit, FIELD_NAMES_PREFIX, match->prefix);
+    event_text(visit, FIELD_NAMES_ACTION, match->action);
+    if (match->verdict != NULL)
+        event_text(visit, FIELD_NAMES_VERDICT, match->verdict);
+    event_list(visit, match->hops ? FIELD_NAMES_NEXT_HOPS : FIELD_NAMES_VALUES, match->values);
+    event_text(visit, FIELD_NAMES_LIST, match->list);
+    event_text(visit, FIELD_NAMES_FORMAT, match->format);
+    event_number(visit, FIELD_NAMES_LINE, match->line);
+    event_end(visit);
+}
+
+EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_event *event,
+                             struct event_texts *texts)
+{
+    switch (event->kind) {
+    case SL_EVENT_ALERT:
+        event_alert(visit, event);
+        return;
+    case SL_EVENT_ANOMALY:
+        event_anomaly(visit, event);
+        return;
+    case SL_EVENT_DNS:
+        event_dns(visit, event->match, texts);
+        break;
+    case SL_EVENT_HTTP:
+        event_http(visit, event, texts);
+        break;
+    case SL_EVENT_TLS:
+        event_tls(visit, event->match, texts);
+        break;
+    default:
+        event_ndn(visit, event->match);
+    }
+    event_rule(visit, event->match);
+}
+
+/* The fields of EVE. */
+EVENT_INLINE void event_visit(const struct event_visit *visit, const struct sl_event *event,
+                              struct event_texts *texts)
+{
+    event_head(visit, event, texts);
+    event_body(visit, event, texts);
+    if (!event->live)
+        event_text(visit, FIELD_PCAP_FILENAME, event->source);
+}
+
+/* Those that EVE leaves out. */
+EVENT_INLINE void event_visit_rest(const struct event_visit *visit, const struct sl_event *event)
+{
+    if (event->live && event->origin.position != 0)
+        event_number(visit, FIELD_PCAP_CNT, event->origin.position);
+    if (event->kind == SL_EVENT_ALERT)
+        event_text(visit, FIELD_CLASSTYPE, event->signature->classtype);
+    else if (event->origin.flow != 0)
+        event_text(visit, FIELD_DIRECTION, event_direction(event));
+}
+
+/* Fields of an event by their ids, without names; those of type SL_FIELD_NONE are absent, and
+ * nothing else of them is valid. They point into the event and into `texts`. */
+struct event_picks {
+    struct sl_field field[N_EVENT_FIELDS];
+    struct event_texts texts;
+};
+
+EVENT_INLINE void event_pick_field(void *to, enum event_field id, const struct sl_field *field)
+{
+    struct sl_field *picked = &((struct event_picks *)to)->field[id];
+
+    /* One by one: a copy of the struct would have to wait for its parts. */
+    picked->type = field->type;
+    picked->n = field->n;
+    picked->number = field->number; /* the largest member, so all of them */
+}
+
+/* Picks fields by `take`, which passes those that it wants to event_pick_field. */
+EVENT_INLINE void event_pick(struct event_picks *picks, const struct sl_event *event,
+                             void (*take)(void *to, enum event_field id,
+                                          const struct sl_field *field))
+{
+    const struct event_visit visit = {take, picks};
+
+    for (int id = 0; id < N_EVENT_FIELDS; id++)
+        picks->field[id].type = SL_FIELD_NONE;
+    event_visit(&visit, event, &picks->texts);
+    event_visit_rest(&visit, event);
+}
+
+#endif

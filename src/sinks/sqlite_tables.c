@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "sqlite_tables.h"
+
+/* Columns that all tables begin with. Unknown is NULL. */
+#define EVENT_COLUMNS                                                   \
+    "  id INTEGER PRIMARY KEY,\n"                                       \
+    "  time TEXT NOT NULL,       -- UTC, microseconds\n"                \
+    "  time_ns INTEGER NOT NULL, -- nanoseconds since 1970-01-01 UTC\n" \
+    "  source TEXT NOT NULL,     -- capture file or interface\n"        \
+    "  packet INTEGER,           -- number in the source, from 1\n"     \
+    "  flow_id INTEGER,\n"                                              \
+    "  direction TEXT,           -- to_server, to_client\n"             \
+    "  vlan INTEGER,\n"                                                 \
+    "  vlan_inner INTEGER,\n"                                           \
+    "  proto TEXT,               -- TCP, UDP, ICMP, ...\n"              \
+    "  src_ip TEXT,\n"                                                  \
+    "  src_port INTEGER,\n"                                             \
+    "  dest_ip TEXT,\n"                                                 \
+    "  dest_port INTEGER,\n"                                            \
+    "  icmp_type INTEGER,\n"                                            \
+    "  icmp_code INTEGER,\n"
+
+const char table_schema[] =
+    "CREATE TABLE alerts(\n" EVENT_COLUMNS "  gid INTEGER NOT NULL,\n"
+    "  sid INTEGER NOT NULL,\n"
+    "  rev INTEGER NOT NULL,\n"
+    "  signature TEXT NOT NULL,  -- the rule's message\n"
+    "  classtype TEXT NOT NULL,\n"
+    "  category TEXT NOT NULL,   -- the class in words\n"
+    "  priority INTEGER NOT NULL, -- 1 is the highest\n"
+    "  payload BLOB              -- the first 4,096 bytes\n"
+    ");\n"
+    "CREATE TABLE anomalies(\n" EVENT_COLUMNS
+    "  event TEXT NOT NULL       -- the header check's name\n"
+    ");\n"
+    /* Indexes on addresses would cut the insert rate to a third, and more as a database grows. */
+    "CREATE INDEX alerts_by_sid ON alerts(sid);\n"
+    "CREATE INDEX alerts_by_time ON alerts(time);\n"
+    "CREATE INDEX anomalies_by_event ON anomalies(event);\n"
+    "CREATE INDEX anomalies_by_time ON anomalies(time);\n"
+    "PRAGMA application_id = " DATABASE_TEXT_OF(DATABASE_APPLICATION_ID) ";\n";
+
+/* What version 1 did not have. */
+const char table_schema_names[] =
+    "CREATE TABLE names(\n" EVENT_COLUMNS "  protocol TEXT NOT NULL,   -- dns, http, tls, ndn\n"
+    "  kind TEXT,                -- query, answer; a method; interest, data\n"
+    "  name TEXT NOT NULL,       -- domain, URL or NDN name\n"
+    "  prefix TEXT NOT NULL,     -- the rule's name\n"
+    "  action TEXT NOT NULL,     -- block, forward, category, ...\n"
+    "  verdict TEXT,             -- blocked, allowed\n"
+    "  value TEXT,               -- next hops, addresses, categories, comma separated\n"
+    "  list TEXT NOT NULL,\n"
+    "  line INTEGER NOT NULL\n"
+    ");\n"
+    "CREATE INDEX names_by_prefix ON names(prefix);\n"
+    "CREATE INDEX names_by_time ON names(time);\n"
+    "PRAGMA user_version = " DATABASE_VERSION_TEXT ";\n";
+
+/* ---- the fields of the columns --------------------------------------------------------------- */
+
+#define EVENT_VALUES "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+
+const struct table_column table_event_columns[TABLE_N_EVENT_COLUMNS] = {
+    {.fields = {FIELD_TIMESTAMP}, .as_text = true},
+    {.fields = {FIELD_TIMESTAMP}},
+    {.fields = {FIELD_IN_IFACE, FIELD_PCAP_FILENAME}},
+    {.fields = {FIELD_PCAP_CNT}},
+    {.fields = {FIELD_FLOW_ID}},
+    {.fields = {FIELD_DIRECTION}},
+    {.fields = {FIELD_VLAN}, .nth = 0},
+    {.fields = {FIELD_VLAN}, .nth = 1},
+    {.fields = {FIELD_PROTO}},
+    {.fields = {FIELD_SRC_IP}},
+    {.fields = {FIELD_SRC_PORT}},
+    {.fields = {FIELD_DEST_IP}},
+    {.fields = {FIELD_DEST_PORT}},
+    {.fields = {FIELD_ICMP_TYPE}},
+    {.fields = {FIELD_ICMP_CODE}},
+};
+
+static const struct table_column alert_columns[] = {
+    {.fields = {FIELD_GID}},       {.fields = {FIELD_SIGNATURE_ID}}, {.fields = {FIELD_REV}},
+    {.fields = {FIELD_SIGNATURE}}, {.fields = {FIELD_CLASSTYPE}},    {.fields = {FIELD_CATEGORY}},
+    {.fields = {FIELD_SEVERITY}},  {.fields = {FIELD_PAYLOAD}},
+};
+
+static const struct table_column anomaly_columns[] = {{.fields = {FIELD_ANOMALY_EVENT}}};
+
+static const struct table_column name_columns[] = {
+    {.fields = {FIELD_EVENT_TYPE}},
+    {.fields = {FIELD_DNS_TYPE, FIELD_HTTP_METHOD, FIELD_NDN_TYPE}},
+    {.fields = {FIELD_NAMES_NAME}},
+    {.fields = {FIELD_NAMES_PREFIX}},
+    {.fields = {FIELD_NAMES_ACTION}},
+    {.fields = {FIELD_NAMES_VERDICT}},
+    {.fields = {FIELD_NAMES_NEXT_HOPS, FIELD_NAMES_VALUES}},
+    {.fields = {FIELD_NAMES_LIST}},
+    {.fields = {FIELD_NAMES_LINE}},
+};
+
+#define COLUMNS(array) (array), sizeof(array) / sizeof *(array)
+
+const struct table_insert table_inserts[N_TABLES] = {
+    [TABLE_ALERTS] = {"INSERT INTO alerts VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?)",
+                      COLUMNS(alert_columns)},
+    [TABLE_ANOMALIES] = {"INSERT INTO anomalies VALUES(NULL," EVENT_VALUES ",?)",
+                         COLUMNS(anomaly_columns)},
+    [TABLE_NAMES] = {"INSERT INTO names VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?)",
+                     COLUMNS(name_columns)},
+};
+
+enum table table_of(enum sl_event_kind kind)
+{
+    return kind == SL_EVENT_ALERT     ? TABLE_ALERTS
+           : kind == SL_EVENT_ANOMALY ? TABLE_ANOMALIES
+                                      : TABLE_NAMES;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of the database sink, and the field of each column. */
+#ifndef SINKS_SQLITE_TABLES_H
+#define SINKS_SQLITE_TABLES_H
+
+#include "event_fields.h"
+
+#define DATABASE_TEXT_OF(number) DATABASE_TEXT(number)
+#define DATABASE_TEXT(number) #number
+#define DATABASE_APPLICATION_ID 1936487779 /* "sluc" */
+#define DATABASE_VERSION 2
+#define DATABASE_VERSION_TEXT DATABASE_TEXT_OF(DATABASE_VERSION)
+
+/* What makes the tables: all of version 1, and those that version 2 added. */
+extern const char table_schema[], table_schema_names[];
+
+enum { TABLE_FIELDS_MAX = 3 };
+
+/* A column holds the first of its fields that is present, else NULL. */
+struct table_column {
+    enum event_field fields[TABLE_FIELDS_MAX]; /* FIELD_END: no more */
+    bool as_text;                              /* a time as text, not as nanoseconds */
+    uint32_t nth;                              /* of a list of numbers */
+};
+
+enum table { TABLE_ALERTS, TABLE_ANOMALIES, TABLE_NAMES, N_TABLES };
+
+struct table_insert {
+    const char *sql; /* of a row whose values are bound in the order of the columns */
+    const struct table_column *columns; /* behind those of all tables */
+    uint32_t n_columns;
+};
+
+enum { TABLE_N_EVENT_COLUMNS = 15 };
+
+extern const struct table_column table_event_columns[TABLE_N_EVENT_COLUMNS];
+extern const struct table_insert table_inserts[N_TABLES];
+
+enum table table_of(enum sl_event_kind kind);
+
+#endif
