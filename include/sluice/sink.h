@@ -25,6 +25,16 @@ struct sl_sink;
 SL_CHECK SL_API enum sl_status sl_sink_open(struct sl_sink **sink, const char *spec,
                                             struct sl_diag *diag);
 
+/* Opens a sink that hands each event to the caller's function. `take` is called by sl_sink_write,
+ * on its thread: one event at a time, in the order of writing. The event and all that it points to
+ * is borrowed for the call. Any status but SL_OK is the sink's failure, with what the function
+ * wrote to diag: it is not called again. Such a sink takes no counters and is not held. SL_ENOMEM.
+ */
+SL_CHECK SL_API enum sl_status sl_sink_open_function(
+    struct sl_sink **sink,
+    enum sl_status (*take)(void *user, const struct sl_event *event, struct sl_diag *diag),
+    void *user, struct sl_diag *diag);
+
 /* Writes an event; sinks buffer. SL_EIO: the sink cannot take more (disk full, pipe closed): diag
  * holds the system's reason; write nothing further and close. One thread at a time. */
 SL_CHECK SL_API enum sl_status sl_sink_write(struct sl_sink *sink, const struct sl_event *event,
