@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "event_text.h"
-#include "payload_text.h"
+#include "sinks/event_text.h"
+#include "sinks/payload_text.h"
 #include "test_sink_events.h"
 
 enum { N_EVENTS = 3000 };
