@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "detect/rule_memory.h"
-#include "detect/rule_ranges.h"
+#include "rule_memory.h"
+#include "rule_ranges.h"
 #include "sluice/detect.h"
 
 /* What a rule's header may ask of a packet's protocol; a packet has several of them. */

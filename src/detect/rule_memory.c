@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "detect/rule_memory.h"
+#include "rule_memory.h"
 
 #include <stdalign.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "detect/rule_ranges.h"
+#include "rule_ranges.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "detect/rule_memory.h"
+#include "rule_memory.h"
 
 /* Both ends belong to it. */
 struct rule_range {

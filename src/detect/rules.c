@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
-#include "detect/classification.h"
-#include "detect/rule_compile.h"
-#include "detect/rule_lex.h"
-#include "detect/rule_list.h"
-#include "detect/rule_parse.h"
+#include "detect/compile/rule_compile.h"
+#include "detect/parse/classification.h"
+#include "detect/parse/rule_lex.h"
+#include "detect/parse/rule_list.h"
+#include "detect/parse/rule_parse.h"
 
 static enum sl_status out_of_memory(struct sl_diag *diag)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "detect/rule_parse.h"
+#include "rule_parse.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "detect/rule_lex.h"
-#include "detect/rule_list.h"
+#include "rule_lex.h"
+#include "rule_list.h"
 
 enum sl_status rule_bad(struct rule_parser *parser, const char *format, ...)
 {

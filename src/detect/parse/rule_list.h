@@ -13,7 +13,7 @@
 #define DETECT_RULE_LIST_H
 
 #include "detect/rule.h"
-#include "detect/rule_text.h"
+#include "rule_text.h"
 
 enum rule_list_kind { RULE_ADDRESSES, RULE_PORTS };
 

@@ -2,8 +2,8 @@
 /* The options that describe a rule: what its alerts tell. */
 #include <string.h>
 
-#include "detect/classification.h"
-#include "detect/rule_parse.h"
+#include "classification.h"
+#include "rule_parse.h"
 
 /* Takes the quotes off, and the backslash off each character behind one. */
 static char *unquote(struct rule_parser *parser, struct rule_text value)

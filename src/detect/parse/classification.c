@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "detect/classification.h"
+#include "classification.h"
 
 #include <string.h>
 

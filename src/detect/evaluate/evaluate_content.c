@@ -5,7 +5,7 @@
  * the set behind it; the rule matches if the last set is not empty. A set has at most len + 1
  * members, kept sorted, and both the windows of sorted cursors and the occurrences move forward
  * only: one pass an option. */
-#include "detect/rule_payload.h"
+#include "evaluate_content.h"
 
 #include <string.h>
 

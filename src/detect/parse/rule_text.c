@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "detect/rule_text.h"
+#include "rule_text.h"
 
 #include <string.h>
 #include <strings.h>

@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "base/diag.h"
-#include "detect/rule_compile.h"
-#include "detect/rule_payload.h"
+#include "detect/compile/rule_compile.h"
+#include "evaluate_content.h"
 #include "sluice/dissect.h"
 
 /* A packet as rules see it; in a tunnel there are two, one to each IP header. */

@@ -3,7 +3,7 @@
 #ifndef DETECT_RULE_LEX_H
 #define DETECT_RULE_LEX_H
 
-#include "detect/rule_text.h"
+#include "rule_text.h"
 #include "sluice/status.h"
 
 struct rule_lexer {

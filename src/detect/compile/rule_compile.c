@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "detect/rule_compile.h"
+#include "rule_compile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
-#include "detect/rule_literal.h"
+#include "rule_literal.h"
 
 struct pair {
     uint32_t key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that are understood. */
-#include "detect/rule_parse.h"
+#include "rule_parse.h"
 
 enum takes { NO_VALUE, A_VALUE, MAYBE_VALUE };
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/hex.h"
-#include "detect/rule_literal.h"
-#include "detect/rule_parse.h"
+#include "detect/compile/rule_literal.h"
+#include "rule_parse.h"
 
 enum {
     PLACE_MAX = 1048576, /* the largest distance or window, as in Suricata */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "detect/rule_literal.h"
+#include "rule_literal.h"
 
 #include <string.h>
 

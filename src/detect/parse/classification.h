@@ -4,7 +4,7 @@
 #define DETECT_CLASSIFICATION_H
 
 #include "detect/rule.h"
-#include "detect/rule_text.h"
+#include "rule_text.h"
 
 struct rule_class {
     const char *description;

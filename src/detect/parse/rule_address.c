@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "detect/rule_list.h"
+#include "rule_list.h"
 #include "sluice/net.h"
 
 static unsigned __int128 number_of(const struct sl_addr *addr)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "detect/rule_list.h"
+#include "rule_list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "detect/rule_lex.h"
+#include "rule_lex.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/classification.h"
+#include "classification.h"
 #include "detect/rule_memory.h"
 
 void rule_lexer_init(struct rule_lexer *lexer, const char *text, size_t text_len)

@@ -4,7 +4,7 @@
 #define DETECT_RULE_PARSE_H
 
 #include "detect/rule.h"
-#include "detect/rule_text.h"
+#include "rule_text.h"
 
 struct rule_strings {
     const char **text; /* malloc'ed */

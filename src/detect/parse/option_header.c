@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "detect/rule_parse.h"
+#include "rule_parse.h"
 
 static enum sl_status add_check(struct rule_parser *parser, struct rule_check check)
 {
