@@ -15,8 +15,10 @@ endif()
 if(SLUICE_SANITIZE)
   target_link_options(libsluice PUBLIC -fsanitize=${SLUICE_SANITIZE})
 endif()
+# Before 1.0 each minor version may change the ABI.
 set_target_properties(libsluice PROPERTIES OUTPUT_NAME sluice LINKER_LANGUAGE C
-                      VERSION ${PROJECT_VERSION} SOVERSION 0)
+                      VERSION ${PROJECT_VERSION}
+                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_include_directories(libsluice INTERFACE ${PROJECT_SOURCE_DIR}/include)
 
 file(RELATIVE_PATH SLUICE_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

@@ -19,6 +19,12 @@ target_compile_definitions(sluice_flags INTERFACE _GNU_SOURCE)
 target_compile_options(sluice_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wshadow;-Wstrict-prototypes;-Wmissing-prototypes>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+# No path of the machine that built them is in the binaries.
+foreach(map IN ITEMS ${PROJECT_SOURCE_DIR}/= ${PROJECT_BINARY_DIR}=build)
+  target_compile_options(sluice_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-ffile-prefix-map=${map}>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffile-prefix-map=${map}>)
+endforeach()
 if(SLUICE_WERROR)
   target_compile_options(sluice_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Werror>
