@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice scan: a virus scan with ClamAV's databases; options, lines and exit statuses are
  * clamscan's where it has them. */
-#include "scan.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/cpu.h"
 #include "cli.h"
-#include "version.h"
+#include "scan_report.h"
+#include "sluice/clamav.h"
+#include "sluice/device.h"
 
 enum { EXIT_FOUND = 1 };
 
@@ -49,95 +45,31 @@ static const char usage[] =
     "      --no-summary, --quiet\n\n"
     "Exit status: 0 nothing found, 1 found, 2 an error (some file could not be scanned).\n";
 
-/* ---- the summary ----------------------------------------------------------------------------- */
-
-static void print_text_summary(FILE *out, const struct sl_clamav_info *info,
-                               const struct scan_totals *totals, double seconds, time_t begin)
-{
-    const time_t end = time(NULL);
-    char text[32];
-    struct tm broken;
-
-    fprintf(out, "\n----------- SCAN SUMMARY -----------\n");
-    fprintf(out, "Known viruses: %zu\n", info->signatures);
-    fprintf(out, "Engine version: sluice " SLUICE_VERSION "\n");
-    fprintf(out, "Scanned directories: %" PRIu64 "\n", totals->directories);
-    fprintf(out, "Scanned files: %" PRIu64 "\n", totals->files);
-    fprintf(out, "Infected files: %" PRIu64 "\n", totals->infected);
-    if (totals->suspect > 0)
-        fprintf(out, "Suspect files: %" PRIu64 "\n", totals->suspect);
-    if (totals->errors > 0)
-        fprintf(out, "Total errors: %" PRIu64 "\n", totals->errors);
-    fprintf(out, "Data scanned: %.2f MB\n", (double)totals->scanned_bytes / 1048576);
-    fprintf(out, "Data read: %.2f MB (ratio %.2f:1)\n", (double)totals->bytes / 1048576,
-            totals->bytes > 0 ? (double)totals->scanned_bytes / (double)totals->bytes : 0.0);
-    fprintf(out, "Time: %.3f sec (%d m %d s)\n", seconds, (int)seconds / 60, (int)seconds % 60);
-    strftime(text, sizeof text, "%Y:%m:%d %H:%M:%S", localtime_r(&begin, &broken));
-    fprintf(out, "Start Date: %s\n", text);
-    strftime(text, sizeof text, "%Y:%m:%d %H:%M:%S", localtime_r(&end, &broken));
-    fprintf(out, "End Date:   %s\n", text);
-}
-
-static void print_json_summary(const struct sl_clamav_info *info, const struct scan_totals *totals,
-                               double seconds)
-{
-    json_t *root =
-        json_pack("{s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}}", "summary", "signatures",
-                  (json_int_t)info->signatures, "directories", (json_int_t)totals->directories,
-                  "files", (json_int_t)totals->files, "infected", (json_int_t)totals->infected,
-                  "suspect", (json_int_t)totals->suspect, "errors", (json_int_t)totals->errors,
-                  "bytes", (json_int_t)totals->bytes, "scanned_bytes",
-                  (json_int_t)totals->scanned_bytes, "seconds", seconds);
-
-    json_dumpf(root, stdout, JSON_COMPACT);
-    putchar('\n');
-    json_decref(root);
-}
-
-static void print_summary(const struct scan_options *options, const struct sl_clamav_db *db,
-                          const struct scan_totals *totals, double seconds, time_t begin)
-{
-    struct sl_clamav_info info;
-    FILE *log;
-
-    if (!options->summary)
-        return;
-    sl_clamav_info(db, &info);
-    if (options->json)
-        print_json_summary(&info, totals, seconds);
-    else if (!options->quiet)
-        print_text_summary(stdout, &info, totals, seconds, begin);
-    if (options->log != NULL && (log = fopen(options->log, "ae")) != NULL) {
-        print_text_summary(log, &info, totals, seconds, begin);
-        (void)fclose(log);
-    }
-}
+struct scan_options {
+    const char **databases;
+    size_t n_databases;
+    const char *compile; /* write the compiled database here and end */
+    const char *device;
+    bool debug;
+    struct sl_scan_config config;
+    struct scan_report report;
+};
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static bool add_pattern(struct scan_patterns *patterns, const char *text)
+/* The scan checks the expressions. */
+static bool add_pattern(struct sl_scan_patterns *patterns, const char *text)
 {
-    char why[256];
-    int error;
+    const char **more =
+        realloc((void *)(uintptr_t)patterns->text, (patterns->n + 1) * sizeof *more);
 
-    if (patterns->n == SCAN_PATTERNS_MAX) {
-        cli_error("more than %d expressions for paths", SCAN_PATTERNS_MAX);
+    if (more == NULL) {
+        cli_error("out of memory");
         return false;
     }
-    error = regcomp(&patterns->regex[patterns->n], text, REG_EXTENDED | REG_NOSUB);
-    if (error != 0) {
-        regerror(error, &patterns->regex[patterns->n], why, sizeof why);
-        cli_error("'%s' is no regular expression: %s", text, why);
-        return false;
-    }
-    patterns->n++;
+    more[patterns->n++] = text;
+    patterns->text = more;
     return true;
-}
-
-static void free_patterns(struct scan_patterns *patterns)
-{
-    for (size_t i = 0; i < patterns->n; i++)
-        regfree(&patterns->regex[i]);
 }
 
 /* "10", "10K", "10M", "10G". */
@@ -183,6 +115,14 @@ static bool read_yes(const char *text, const char *option, bool *value)
         return true;
     cli_error("--%s '%s' is neither yes nor no", option, text);
     return false;
+}
+
+static bool read_no(const char *text, const char *option, bool *value)
+{
+    const bool good = read_yes(text, option, value);
+
+    *value = !*value;
+    return good;
 }
 
 enum {
@@ -237,39 +177,39 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {0}};
 
-static bool take_number(struct scan_options *options, int option)
+static bool take_number(struct sl_scan_config *config, int option)
 {
     uint64_t value = 0;
     bool good = true;
 
     switch (option) {
     case OPT_MAX_FILESIZE:
-        return read_size(optarg, "max-filesize", &options->max_file_len);
+        return read_size(optarg, "max-filesize", &config->file_len_max);
     case OPT_MAX_SCANSIZE:
-        return read_size(optarg, "max-scansize", &options->max_scan_len);
+        return read_size(optarg, "max-scansize", &config->scan_len_max);
     case OPT_MAX_DEPTH:
-        good = read_count(optarg, "max-dir-recursion", 1000, &value);
-        options->depth_max = (int)value;
+        good = read_count(optarg, "max-dir-recursion", SL_SCAN_DEPTH_MAX, &value);
+        config->depth_max = (uint32_t)value;
         return good;
     case OPT_FOLLOW_FILES:
         good = read_count(optarg, "follow-file-symlinks", 2, &value);
-        options->follow_files = (int)value;
+        config->follow_files = (enum sl_scan_follow)value;
         return good;
     case OPT_FOLLOW_DIRS:
         good = read_count(optarg, "follow-dir-symlinks", 2, &value);
-        options->follow_dirs = (int)value;
+        config->follow_directories = (enum sl_scan_follow)value;
         return good;
     case OPT_STOP_BATCH:
         good = read_count(optarg, "stop-batch", UINT32_MAX, &value);
-        options->max_batch_hits = (uint32_t)value;
+        config->max_batch_hits = (uint32_t)value;
         return good;
     case OPT_STOP_OBJECT:
         good = read_count(optarg, "stop-object", UINT32_MAX, &value);
-        options->max_object_hits = (uint32_t)value;
+        config->max_object_hits = (uint32_t)value;
         return good;
     default:
-        good = read_count(optarg, "threads", 1024, &value);
-        options->n_threads = value > 0 ? (unsigned)value : cpu_cores();
+        good = read_count(optarg, "threads", SL_SCAN_THREADS_MAX, &value);
+        config->n_threads = (uint32_t)value;
         return good;
     }
 }
@@ -287,107 +227,187 @@ static bool take_option(struct scan_options *options, int option)
         options->debug = true;
         return true;
     case 'r':
-        return read_yes(optarg, "recursive", &options->recursive);
+        return read_yes(optarg, "recursive", &options->config.recursive);
     case 'i':
-        options->infected_only = true;
+        options->report.infected_only = true;
         return true;
     case 'o':
-        options->suppress_ok = true;
+        options->report.suppress_ok = true;
         return true;
     case 'z':
-        return read_yes(optarg, "allmatch", &options->all_matches);
+        return read_yes(optarg, "allmatch", &options->config.all_matches);
     case 'f':
-        options->file_list = optarg;
+        options->config.list = optarg;
         return true;
     case 'l':
-        options->log = optarg;
+        options->report.log_path = optarg;
         return true;
     case OPT_EXCLUDE:
-        return add_pattern(&options->exclude, optarg);
+        return add_pattern(&options->config.exclude, optarg);
     case OPT_INCLUDE:
-        return add_pattern(&options->include, optarg);
+        return add_pattern(&options->config.include, optarg);
     case OPT_EXCLUDE_DIR:
-        return add_pattern(&options->exclude_dir, optarg);
+        return add_pattern(&options->config.exclude_directories, optarg);
     case OPT_INCLUDE_DIR:
-        return add_pattern(&options->include_dir, optarg);
+        return add_pattern(&options->config.include_directories, optarg);
     case OPT_CROSS_FS:
-        return read_yes(optarg, "cross-fs", &options->cross_fs);
+        return read_no(optarg, "cross-fs", &options->config.stays);
     case OPT_DEVICE:
         options->device = optarg;
         return true;
     case OPT_JSON:
-        options->json = true;
+        options->report.json = true;
         return true;
     case OPT_NO_SUMMARY:
-        options->summary = false;
+        options->report.summary = false;
         return true;
     case OPT_QUIET:
-        options->quiet = true;
+        options->report.quiet = true;
         return true;
     default:
-        return take_number(options, option);
+        return take_number(&options->config, option);
     }
 }
 
 static void options_init(struct scan_options *options)
 {
-    options->cross_fs = options->summary = true;
-    options->follow_files = options->follow_dirs = 1;
-    options->depth_max = SCAN_DEPTH_MAX;
-    options->n_threads = 1;
+    sl_scan_config_init(&options->config);
+    options->report.summary = true;
     options->device = "cpu";
 }
 
 static void options_free(struct scan_options *options)
 {
-    free_patterns(&options->exclude);
-    free_patterns(&options->include);
-    free_patterns(&options->exclude_dir);
-    free_patterns(&options->include_dir);
+    free((void *)(uintptr_t)options->config.exclude.text);
+    free((void *)(uintptr_t)options->config.include.text);
+    free((void *)(uintptr_t)options->config.exclude_directories.text);
+    free((void *)(uintptr_t)options->config.include_directories.text);
     free(options->databases);
     free(options);
 }
 
+/* ---- databases ------------------------------------------------------------------------------- */
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Never maps: also a single database that is compiled already is read as its name says. */
+static enum sl_status compile_database(const struct scan_options *options,
+                                       enum sl_device_kind device, struct sl_clamav_db **db,
+                                       struct sl_clamav_set **set, struct sl_diag *diag)
+{
+    enum sl_status status = sl_clamav_set_create(set, diag);
+
+    for (size_t i = 0; status == SL_OK && i < options->n_databases; i++)
+        status = sl_clamav_set_read(*set, options->databases[i], diag);
+    return status == SL_OK ? sl_clamav_compile(db, *set, device, diag) : status;
+}
+
+static enum sl_status open_database(const struct scan_options *options, enum sl_device_kind device,
+                                    struct sl_clamav_db **db, struct sl_diag *diag)
+{
+    const double begin = seconds_now();
+    struct sl_clamav_set *set = NULL;
+    enum sl_status status = options->compile != NULL
+                                ? compile_database(options, device, db, &set, diag)
+                                : sl_clamav_load_paths(db, &set, options->databases,
+                                                       options->n_databases, device, diag);
+
+    if (set != NULL && options->debug)
+        scan_report_notes(set);
+    if (set != NULL && status == SL_OK) {
+        if (options->compile != NULL)
+            scan_report_database(set, *db, seconds_now() - begin);
+        else if (!options->debug && !options->report.quiet)
+            scan_report_left_out(set);
+    }
+    sl_clamav_set_free(set);
+    return status;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static int scan(const struct scan_options *options, char **paths, int n_paths)
+static int compile(const struct scan_options *options)
 {
-    static char here[] = ".", *here_paths[] = {here};
-    struct scan_totals totals = {0};
-    struct sl_diag diag = {0};
-    struct sl_device device;
     struct sl_clamav_db *db = NULL;
+    struct sl_diag diag = {0};
+
+    enum sl_status status = open_database(options, options->config.device.kind, &db, &diag);
+    if (status == SL_OK)
+        status = sl_clamav_save(db, options->compile, &diag);
+    if (status != SL_OK)
+        cli_diag(&diag);
+    sl_clamav_free(db);
+    return status == SL_OK ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int exit_status_of(const struct sl_scan_counts *counts, bool good)
+{
+    if (counts->found > 0 && good)
+        return EXIT_FOUND;
+    return good && counts->failed == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int execute(struct scan_options *options, struct sl_scan *scan, double begin, time_t date)
+{
+    struct scan_report *report = &options->report;
+    struct sl_clamav_db *db = NULL;
+    struct sl_scan_counts counts;
+    struct sl_diag diag = {0};
+    bool good;
+
+    if (open_database(options, options->config.device.kind, &db, &diag) != SL_OK) {
+        cli_diag(&diag);
+        return EXIT_FAILED;
+    }
+    report->scan = options->config.count ? scan : NULL;
+    good = scan_report_begin(report);
+    if (good) {
+        good = sl_scan_execute(scan, db, &diag) == SL_OK;
+        good &= scan_report_end(report, good ? NULL : &diag);
+    }
+    sl_scan_snapshot(scan, &counts);
+    scan_report_summary(report, db, &counts, seconds_now() - begin, date);
+    sl_clamav_free(db);
+    return exit_status_of(&counts, good);
+}
+
+static int scan(struct scan_options *options, char **paths, int n_paths)
+{
+    static const char *const here[] = {"."};
+    struct sl_scan_config *config = &options->config;
+    const double begin = seconds_now();
+    const time_t date = time(NULL);
+    struct sl_scan *scan = NULL;
+    struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
-    const time_t begin = time(NULL);
-    const uint64_t begin_ns = clock_ns();
 
     for (size_t i = 0; options->compile != NULL && i < options->n_databases; i++)
         if (cli_is_input(options->compile, options->databases[i]))
             return EXIT_FAILED;
-    enum sl_status status = sl_device_choose(&device, options->device, why, &diag);
-    if (status == SL_OK)
-        status = scan_open_database(options, &device, &db, &diag);
-    if (status == SL_OK && options->compile != NULL)
-        status = sl_clamav_save(db, options->compile, &diag);
-    if (status != SL_OK) {
+    config->paths = (const char *const *)paths;
+    config->n_paths = (size_t)n_paths;
+    if (n_paths == 0 && config->list == NULL) {
+        config->paths = here;
+        config->n_paths = 1;
+    }
+    config->count = scan_report_wants_progress(&options->report);
+    config->file = scan_report_file;
+    config->user = &options->report;
+    if (sl_device_choose(&config->device, options->device, why, &diag) != SL_OK ||
+        sl_scan_open(&scan, config, &diag) != SL_OK) {
         cli_diag(&diag);
-        sl_clamav_free(db);
         return EXIT_FAILED;
     }
-    if (options->compile != NULL) {
-        sl_clamav_free(db);
-        return EXIT_DONE;
-    }
-    if (n_paths == 0 && options->file_list == NULL) {
-        paths = here_paths;
-        n_paths = 1;
-    }
-    const bool good = scan_run(options, db, &device, paths, n_paths, &totals);
-    print_summary(options, db, &totals, (double)(clock_ns() - begin_ns) / 1e9, begin);
-    sl_clamav_free(db);
-    if (totals.infected > 0 && good)
-        return EXIT_FOUND;
-    return good && totals.errors == 0 ? EXIT_DONE : EXIT_FAILED;
+    const int exit_status =
+        options->compile != NULL ? compile(options) : execute(options, scan, begin, date);
+    sl_scan_close(scan);
+    return exit_status;
 }
 
 int command_scan(int argc, char **argv)

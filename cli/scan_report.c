@@ -1,11 +1,273 @@
 /* SPDX-License-Identifier: MIT */
-/* The databases that options name, and what is told of them. */
-#include <stdlib.h>
-#include <string.h>
+#include "scan_report.h"
 
-#include "base/clock.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "cli.h"
-#include "scan.h"
+#include "json_text.h"
+#include "sluice/version.h"
+
+#define PROGRESS_NS UINT64_C(250000000)
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static void hide_progress(struct scan_report *report)
+{
+    if (report->shown)
+        fputs("\r\033[K", stderr);
+    report->shown = false;
+}
+
+static void put_line(struct scan_report *report, const char *path, const char *text)
+{
+    char safe[4 * PATH_MAX];
+
+    hide_progress(report);
+    printf("%s: %s\n", cli_printable(path, safe, sizeof safe), text);
+    if (report->log != NULL)
+        fprintf(report->log, "%s: %s\n", safe, text);
+}
+
+/* As clamscan has it: what is too large is not scanned and OK. NULL: it was scanned. */
+static const char *skipped_text(enum sl_scan_verdict verdict)
+{
+    switch (verdict) {
+    case SL_SCAN_EXCLUDED:
+        return "Excluded";
+    case SL_SCAN_EMPTY:
+        return "Empty file";
+    case SL_SCAN_LINK:
+        return "Symbolic link";
+    case SL_SCAN_TOO_LARGE:
+        return "OK";
+    default:
+        return NULL;
+    }
+}
+
+static const char *result_text(enum sl_scan_verdict verdict)
+{
+    switch (verdict) {
+    case SL_SCAN_CLEAN:
+        return "ok";
+    case SL_SCAN_FOUND:
+        return "found";
+    case SL_SCAN_SUSPECT:
+        return "suspect";
+    case SL_SCAN_FAILED:
+        return "error";
+    default:
+        return "skipped";
+    }
+}
+
+static void put_json(struct scan_report *report, const struct sl_scan_file *file)
+{
+    const char *reason = file->error != NULL ? file->error : skipped_text(file->verdict);
+    json_t *names = json_array();
+    json_t *object = json_object();
+
+    hide_progress(report);
+    for (size_t i = 0; i < file->n_names; i++)
+        json_array_append_new(names, cli_json_text(file->names[i], strlen(file->names[i])));
+    json_object_set_new(object, "path", cli_json_text(file->path, strlen(file->path)));
+    json_object_set_new(object, "result", json_string(result_text(file->verdict)));
+    if (reason != NULL)
+        json_object_set_new(object, "reason", cli_json_text(reason, strlen(reason)));
+    if (file->n_names > 0)
+        json_object_set(object, "names", names);
+    if (file->suspect)
+        json_object_set_new(object, "unverified", json_true());
+    if (file->allowed)
+        json_object_set_new(object, "allowed", json_true());
+    if (reason == NULL)
+        json_object_set_new(object, "bytes", json_integer((json_int_t)file->len));
+    json_dumpf(object, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(names);
+    json_decref(object);
+}
+
+static void put_text(struct scan_report *report, const struct sl_scan_file *file)
+{
+    const bool quiet = report->infected_only || report->quiet;
+    const char *skipped = skipped_text(file->verdict);
+    char line[1200];
+
+    for (size_t i = 0; i < file->n_names && !report->quiet; i++) {
+        snprintf(line, sizeof line, "%s FOUND", file->names[i]);
+        put_line(report, file->path, line);
+    }
+    if (file->verdict == SL_SCAN_FAILED) {
+        if (!quiet)
+            put_line(report, file->path, file->error);
+    } else if (skipped != NULL) {
+        if (!quiet && !(file->verdict == SL_SCAN_TOO_LARGE && report->suppress_ok))
+            put_line(report, file->path, skipped);
+    } else if (file->verdict == SL_SCAN_SUSPECT) {
+        if (!report->quiet)
+            put_line(report, file->path, "SUSPECT (not all candidates were verified)");
+    } else if (file->verdict == SL_SCAN_CLEAN && !quiet && !report->suppress_ok) {
+        put_line(report, file->path, "OK");
+    }
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+/* "1:02:03", "4:05". */
+static char *clock_text(uint64_t ns, char out[32])
+{
+    const uint64_t s = ns / 1000000000;
+
+    if (s >= 3600)
+        snprintf(out, 32, "%" PRIu64 ":%02u:%02u", s / 3600, (unsigned)(s / 60 % 60),
+                 (unsigned)(s % 60));
+    else
+        snprintf(out, 32, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
+    return out;
+}
+
+static void show_progress(struct scan_report *report)
+{
+    struct sl_scan_counts counts;
+    char a[32], b[32], c[32];
+
+    if (report->scan == NULL)
+        return;
+    sl_scan_snapshot(report->scan, &counts);
+    if (counts.elapsed_ns - report->shown_ns < PROGRESS_NS)
+        return;
+    fprintf(stderr, "\r%s files, %s, %s/s", cli_count(counts.files, a),
+            cli_bytes((double)counts.scanned_bytes, b),
+            cli_bytes((double)counts.scanned_bytes / ((double)counts.elapsed_ns / 1e9), c));
+    if (counts.left_ns != UINT64_MAX)
+        fprintf(stderr, " of %s files, %s: %s left", cli_count(counts.all_files, a),
+                cli_bytes((double)counts.all_bytes, b), clock_text(counts.left_ns, c));
+    fputs(" \033[K", stderr);
+    report->shown = true;
+    report->shown_ns = counts.elapsed_ns;
+}
+
+bool scan_report_wants_progress(const struct scan_report *report)
+{
+    return isatty(STDERR_FILENO) && !report->quiet &&
+           (!isatty(STDOUT_FILENO) || report->infected_only);
+}
+
+/* ---- begin, files, end ----------------------------------------------------------------------- */
+
+bool scan_report_begin(struct scan_report *report)
+{
+    if (report->log_path == NULL)
+        return true;
+    report->log = fopen(report->log_path, "ae");
+    if (report->log == NULL)
+        cli_error("%s: cannot be opened: %s", report->log_path, strerror(errno));
+    return report->log != NULL;
+}
+
+void scan_report_file(void *user, const struct sl_scan_file *file)
+{
+    struct scan_report *report = user;
+
+    if (report->json)
+        put_json(report, file);
+    else
+        put_text(report, file);
+    show_progress(report);
+}
+
+bool scan_report_end(struct scan_report *report, const struct sl_diag *failed)
+{
+    FILE *log = report->log;
+
+    hide_progress(report);
+    if (failed != NULL)
+        cli_diag(failed);
+    report->log = NULL;
+    errno = 0;
+    if (log == NULL || (ferror(log) | fclose(log)) == 0)
+        return true;
+    cli_error("%s: cannot be written%s%s", report->log_path, errno != 0 ? ": " : "",
+              errno != 0 ? strerror(errno) : "");
+    return false;
+}
+
+/* ---- the summary ----------------------------------------------------------------------------- */
+
+static void put_date(FILE *out, const char *title, time_t time)
+{
+    struct tm broken;
+    char text[32];
+
+    strftime(text, sizeof text, "%Y:%m:%d %H:%M:%S", localtime_r(&time, &broken));
+    fprintf(out, "%s %s\n", title, text);
+}
+
+static void put_text_summary(FILE *out, size_t n_signatures, const struct sl_scan_counts *counts,
+                             double seconds, time_t begin)
+{
+    const time_t end = time(NULL);
+
+    fprintf(out, "\n----------- SCAN SUMMARY -----------\n");
+    fprintf(out, "Known viruses: %zu\n", n_signatures);
+    fprintf(out, "Engine version: sluice %s\n", sl_version());
+    fprintf(out, "Scanned directories: %" PRIu64 "\n", counts->directories);
+    fprintf(out, "Scanned files: %" PRIu64 "\n", counts->files);
+    fprintf(out, "Infected files: %" PRIu64 "\n", counts->found);
+    if (counts->suspect > 0)
+        fprintf(out, "Suspect files: %" PRIu64 "\n", counts->suspect);
+    if (counts->failed > 0)
+        fprintf(out, "Total errors: %" PRIu64 "\n", counts->failed);
+    fprintf(out, "Data scanned: %.2f MB\n", (double)counts->scanned_bytes / 1048576);
+    fprintf(out, "Data read: %.2f MB (ratio %.2f:1)\n", (double)counts->bytes / 1048576,
+            counts->bytes > 0 ? (double)counts->scanned_bytes / (double)counts->bytes : 0.0);
+    fprintf(out, "Time: %.3f sec (%d m %d s)\n", seconds, (int)seconds / 60, (int)seconds % 60);
+    put_date(out, "Start Date:", begin);
+    put_date(out, "End Date:  ", end);
+}
+
+static void put_json_summary(size_t n_signatures, const struct sl_scan_counts *counts,
+                             double seconds)
+{
+    json_t *root =
+        json_pack("{s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}}", "summary", "signatures",
+                  (json_int_t)n_signatures, "directories", (json_int_t)counts->directories, "files",
+                  (json_int_t)counts->files, "infected", (json_int_t)counts->found, "suspect",
+                  (json_int_t)counts->suspect, "errors", (json_int_t)counts->failed, "bytes",
+                  (json_int_t)counts->bytes, "scanned_bytes", (json_int_t)counts->scanned_bytes,
+                  "seconds", seconds);
+
+    json_dumpf(root, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(root);
+}
+
+void scan_report_summary(const struct scan_report *report, const struct sl_clamav_db *db,
+                         const struct sl_scan_counts *counts, double seconds, time_t begin)
+{
+    struct sl_clamav_info info;
+    FILE *log;
+
+    if (!report->summary)
+        return;
+    sl_clamav_info(db, &info);
+    if (report->json)
+        put_json_summary(info.signatures, counts, seconds);
+    else if (!report->quiet)
+        put_text_summary(stdout, info.signatures, counts, seconds, begin);
+    if (report->log_path != NULL && (log = fopen(report->log_path, "ae")) != NULL) {
+        put_text_summary(log, info.signatures, counts, seconds, begin);
+        (void)fclose(log);
+    }
+}
+
+/* ---- databases ------------------------------------------------------------------------------- */
 
 static void list_notes(const struct sl_clamav_set *set,
                        const struct sl_diag *(*at)(const struct sl_clamav_set *, size_t))
@@ -20,8 +282,26 @@ static void list_notes(const struct sl_clamav_set *set,
     }
 }
 
-static void print_report(const struct sl_clamav_set *set, const struct sl_clamav_db *db,
-                         double seconds)
+void scan_report_notes(const struct sl_clamav_set *set)
+{
+    list_notes(set, sl_clamav_bad_line);
+    list_notes(set, sl_clamav_skipped);
+}
+
+void scan_report_left_out(const struct sl_clamav_set *set)
+{
+    struct sl_clamav_count count;
+
+    sl_clamav_set_count(set, &count);
+    if (count.bad + count.skipped > 0)
+        fprintf(stderr,
+                "sluice: %zu wrong lines and %zu signatures that are not supported are left out "
+                "(--debug lists them)\n",
+                count.bad, count.skipped);
+}
+
+void scan_report_database(const struct sl_clamav_set *set, const struct sl_clamav_db *db,
+                          double seconds)
 {
     struct sl_clamav_count count;
     struct sl_clamav_info info;
@@ -46,46 +326,4 @@ static void print_report(const struct sl_clamav_set *set, const struct sl_clamav
     printf(", %s searched for in each file of their type\n", cli_count(info.searched, text));
     printf("%12s literals for %s\n", cli_count(info.literals, text), info.algorithm);
     printf("%12s compiled in %.3f s\n", cli_bytes((double)info.block_len, text), seconds);
-}
-
-static enum sl_status compile_database(const struct scan_options *options,
-                                       const struct sl_device *device, struct sl_clamav_db **db,
-                                       struct sl_diag *diag)
-{
-    struct sl_clamav_set *set;
-    const uint64_t begin = clock_ns();
-    struct sl_clamav_count count;
-    enum sl_status status = sl_clamav_set_create(&set, diag);
-
-    if (status != SL_OK)
-        return status;
-    for (size_t i = 0; i < options->n_databases && status == SL_OK; i++)
-        status = sl_clamav_set_read(set, options->databases[i], diag);
-    if (status == SL_OK)
-        status = sl_clamav_compile(db, set, device->kind, diag);
-    if (options->debug) {
-        list_notes(set, sl_clamav_bad_line);
-        list_notes(set, sl_clamav_skipped);
-    }
-    if (status == SL_OK && options->compile != NULL)
-        print_report(set, *db, (double)(clock_ns() - begin) / 1e9);
-    sl_clamav_set_count(set, &count);
-    if (status == SL_OK && options->compile == NULL && !options->debug && !options->quiet &&
-        count.bad + count.skipped > 0)
-        fprintf(stderr,
-                "sluice: %zu wrong lines and %zu signatures that are not supported are left out "
-                "(--debug lists them)\n",
-                count.bad, count.skipped);
-    sl_clamav_set_free(set);
-    return status;
-}
-
-enum sl_status scan_open_database(const struct scan_options *options,
-                                  const struct sl_device *device, struct sl_clamav_db **db,
-                                  struct sl_diag *diag)
-{
-    if (options->n_databases == 1 && options->compile == NULL &&
-        sl_clamav_is_saved(options->databases[0]))
-        return sl_clamav_load(db, options->databases[0], diag);
-    return compile_database(options, device, db, diag);
 }

@@ -93,6 +93,13 @@ SL_CHECK SL_API enum sl_status sl_clamav_load(struct sl_clamav_db **db, const ch
  * Any thread. */
 SL_API bool sl_clamav_is_saved(const char *path);
 
+/* Opens what paths name: maps the only path where sl_clamav_save wrote it, else reads all into a
+ * set and compiles that. *set is what was read, also after a failure, for reports; the caller frees
+ * it. NULL: a compiled database was mapped. Statuses are those of the steps. */
+SL_CHECK SL_API enum sl_status
+sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_set **set, const char *const *paths,
+                     size_t n_paths, enum sl_device_kind device, struct sl_diag *diag);
+
 /* Accepts NULL. All its scanners are closed. */
 SL_API void sl_clamav_free(struct sl_clamav_db *db);
 

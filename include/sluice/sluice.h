@@ -21,6 +21,7 @@
 #include "sluice/pipeline.h"
 #include "sluice/redundancy.h"
 #include "sluice/sampling.h"
+#include "sluice/scan.h"
 #include "sluice/sink.h"
 #include "sluice/stats.h"
 #include "sluice/status.h"

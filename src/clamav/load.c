@@ -289,3 +289,26 @@ enum sl_status sl_clamav_set_read(struct sl_clamav_set *set, const char *path, s
                         "its name says no format of ClamAV's (.cvd, .ndb, .ldb, ...)");
     return read_database(set, path, IGNORES | OTHERS, diag);
 }
+
+static enum sl_status read_paths(struct sl_clamav_db **db, struct sl_clamav_set *set,
+                                 const char *const *paths, size_t n_paths,
+                                 enum sl_device_kind device, struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+
+    for (size_t i = 0; status == SL_OK && i < n_paths; i++)
+        status = sl_clamav_set_read(set, paths[i], diag);
+    return status == SL_OK ? sl_clamav_compile(db, set, device, diag) : status;
+}
+
+enum sl_status sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_set **set,
+                                    const char *const *paths, size_t n_paths,
+                                    enum sl_device_kind device, struct sl_diag *diag)
+{
+    *set = NULL;
+    if (n_paths == 1 && sl_clamav_is_saved(paths[0]))
+        return sl_clamav_load(db, paths[0], diag);
+
+    const enum sl_status status = sl_clamav_set_create(set, diag);
+    return status == SL_OK ? read_paths(db, *set, paths, n_paths, device, diag) : status;
+}

@@ -8,7 +8,6 @@
 
 #include "base/diag.h"
 #include "cli.h"
-#include "scan.h"
 
 enum { NAME_LEN = 1024 };
 
@@ -185,16 +184,27 @@ bool virus_count(struct virus *virus, const struct virus_batch *found)
 
 bool virus_open(struct virus *virus, struct sl_pipeline_config *config)
 {
-    const struct scan_options options = {.databases = virus->databases,
-                                         .n_databases = virus->n_databases};
+    struct sl_clamav_set *set = NULL;
+    struct sl_clamav_count count;
     struct sl_diag diag = {0};
 
     if (virus->n_databases == 0)
         return true;
-    if (scan_open_database(&options, &config->devices[0], &virus->db, &diag) != SL_OK) {
+    const enum sl_status status = sl_clamav_load_paths(
+        &virus->db, &set, virus->databases, virus->n_databases, config->devices[0].kind, &diag);
+    if (status != SL_OK) {
+        sl_clamav_set_free(set);
         cli_diag(&diag);
         return false;
     }
+    if (set != NULL) {
+        sl_clamav_set_count(set, &count);
+        if (count.bad + count.skipped > 0)
+            cli_error("%zu wrong lines and %zu signatures that are not supported are left out "
+                      "(--debug lists them)",
+                      count.bad, count.skipped);
+    }
+    sl_clamav_set_free(set);
     virus->engine = (int)config->n_engines++;
     sl_clamav_engine(virus->db, &config->engines[virus->engine].engine,
                      &config->engines[virus->engine].table);

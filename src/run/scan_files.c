@@ -1,202 +1,113 @@
 /* SPDX-License-Identifier: MIT */
-/* The scan itself: a walk that fills a queue, threads with a scanner each, and lines in the order
- * of the walk, whichever thread was done first. */
+/* The execution of a scan: a walk that fills a ring, threads with a scanner each, and reports in
+ * the order of the walk, whichever thread was done first. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <jansson.h>
 #include <limits.h>
-#include <pthread.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli.h"
-#include "json_text.h"
-#include "scan.h"
+#include "base/diag.h"
+#include "scan_tree.h"
 
 enum {
     ENTRIES = 8192,
     AHEAD = 32,          /* files that are opened, and read ahead, before one is scanned */
     AHEAD_LEN = 4 << 20, /* bytes of each */
-    PROGRESS_NS = 250000000,
-    FEED_LEN = 1 << 16
+    FEED_LEN = 1 << 16,
+    FEED_WAIT_MS = 100 /* of standard input, between two looks at whether the scan was stopped */
 };
 
-/* A file on its way, or a line of the walk. */
+/* A path on its way. */
 struct entry {
     char *path;
-    int fd;           /* opened ahead, or -1 */
-    const char *note; /* "Excluded", "Empty file", ...: nothing to scan */
-    char error[128];  /* why it could not be scanned; "": it could */
-    char **names;     /* of matches, as printed */
+    int fd; /* opened ahead, or -1 */
+    bool is_stdin;
+    enum sl_scan_verdict verdict; /* from SL_SCAN_EXCLUDED on: nothing to scan */
+    char error[128];              /* why it could not be scanned; "": it could */
+    char **names;                 /* of matches */
     size_t n_names;
     struct sl_clamav_result result;
     bool done;
 };
 
 struct job {
-    const struct scan_options *options;
+    struct sl_scan *scan;
     const struct sl_clamav_db *db;
     struct sl_clamav_scan_config config;
-    struct scan_totals *totals;
-    FILE *log;
 
     pthread_mutex_t lock;
     pthread_cond_t work, room;
-    /* A ring: printed up to `printed`, taken by threads up to `taken`, opened ahead (or left to who
-     * takes it) up to `opened`, filled up to `filled`. */
+    /* A ring: reported up to `reported`, taken by threads up to `taken`, opened ahead (or left to
+     * the thread that takes it) up to `opened`, filled up to `filled`. */
     struct entry entries[ENTRIES];
-    uint64_t printed, taken, opened, filled;
-    bool walked; /* no more will be filled */
-    bool failed;
+    uint64_t reported, taken, opened, filled;
+    bool walked;           /* no more will be filled */
+    enum sl_status status; /* of the first thread that failed */
     struct sl_diag diag;
-
-    bool progress, shown;
-    uint64_t begin_ns, last_ns;
-
-    /* What there is to scan, counted by a walk of its own where progress is shown. */
-    struct scan_totals all;
-    bool counted; /* all is known */
-    bool over;    /* nobody wants to know any more */
 };
 
-/* ---- lines ----------------------------------------------------------------------------------- */
-
-static void hide_progress(struct job *job)
+/* The lock is held, or the answer may be late. */
+static bool is_over(const struct job *job)
 {
-    if (job->shown)
-        fputs("\r\033[K", stderr);
-    job->shown = false;
+    return job->status != SL_OK || atomic_load(&job->scan->stopped);
 }
 
-static void put_line(struct job *job, const char *path, const char *text)
-{
-    char safe[4 * PATH_MAX];
+/* ---- reports --------------------------------------------------------------------------------- */
 
-    hide_progress(job);
-    printf("%s: %s\n", cli_printable(path, safe, sizeof safe), text);
-    if (job->log != NULL)
-        fprintf(job->log, "%s: %s\n", safe, text);
+static bool was_scanned(const struct entry *entry)
+{
+    return entry->error[0] == '\0' && entry->verdict < SL_SCAN_EXCLUDED;
 }
 
-static bool is_failed(const struct entry *entry)
+static enum sl_scan_verdict verdict_of(const struct entry *entry)
 {
-    return entry->error[0] != '\0';
-}
-
-static const char *state_of(const struct entry *entry)
-{
-    if (is_failed(entry))
-        return "error";
-    if (entry->note != NULL)
-        return "skipped";
+    if (entry->error[0] != '\0')
+        return SL_SCAN_FAILED;
+    if (entry->verdict >= SL_SCAN_EXCLUDED)
+        return entry->verdict;
     if (entry->n_names > 0)
-        return "found";
-    return entry->result.suspect ? "suspect" : "ok";
+        return SL_SCAN_FOUND;
+    return entry->result.suspect ? SL_SCAN_SUSPECT : SL_SCAN_CLEAN;
 }
 
-static void put_json(struct job *job, const struct entry *entry)
+static void count_entry(struct sl_scan *scan, const struct entry *entry)
 {
-    const char *reason = is_failed(entry) ? entry->error : entry->note;
-    json_t *names = json_array();
-    json_t *object = json_object();
+    struct sl_scan_counts *counts = &scan->counts;
 
-    hide_progress(job);
-    for (size_t i = 0; i < entry->n_names; i++)
-        json_array_append_new(names, cli_json_text(entry->names[i], strlen(entry->names[i])));
-    json_object_set_new(object, "path", cli_json_text(entry->path, strlen(entry->path)));
-    json_object_set_new(object, "result", json_string(state_of(entry)));
-    if (reason != NULL)
-        json_object_set_new(object, "reason", cli_json_text(reason, strlen(reason)));
-    if (entry->n_names > 0)
-        json_object_set(object, "names", names);
-    if (entry->result.suspect)
-        json_object_set_new(object, "unverified", json_true());
-    if (entry->result.allowed)
-        json_object_set_new(object, "allowed", json_true());
-    if (!is_failed(entry) && entry->note == NULL)
-        json_object_set_new(object, "bytes", json_integer((json_int_t)entry->result.len));
-    json_dumpf(object, stdout, JSON_COMPACT);
-    putchar('\n');
-    json_decref(names);
-    json_decref(object);
-}
-
-static void put_text(struct job *job, const struct entry *entry)
-{
-    const struct scan_options *options = job->options;
-    const bool quiet = options->infected_only || options->quiet;
-    char line[1200];
-
-    for (size_t i = 0; i < entry->n_names && !options->quiet; i++) {
-        snprintf(line, sizeof line, "%s FOUND", entry->names[i]);
-        put_line(job, entry->path, line);
+    pthread_mutex_lock(&scan->lock);
+    counts->failed += entry->error[0] != '\0';
+    if (was_scanned(entry)) {
+        counts->files++;
+        counts->found += entry->n_names > 0;
+        counts->suspect += entry->result.suspect && entry->n_names == 0;
+        counts->bytes += entry->result.len;
+        counts->scanned_bytes += entry->result.scanned_len;
     }
-    if (is_failed(entry)) {
-        if (!quiet)
-            put_line(job, entry->path, entry->error);
-    } else if (entry->note != NULL) {
-        const bool ok = strcmp(entry->note, "OK") == 0;
-
-        if (!quiet && !(ok && options->suppress_ok))
-            put_line(job, entry->path, entry->note);
-    } else if (entry->n_names == 0 && entry->result.suspect) {
-        if (!options->quiet)
-            put_line(job, entry->path, "SUSPECT (not all candidates were verified)");
-    } else if (entry->n_names == 0 && !quiet && !options->suppress_ok) {
-        put_line(job, entry->path, "OK");
-    }
+    pthread_mutex_unlock(&scan->lock);
 }
 
-/* "1:02:03", "4:05". */
-static char *clock_text(double seconds, char out[32])
+static void report_entry(struct sl_scan *scan, const struct entry *entry)
 {
-    const uint64_t s = (uint64_t)seconds;
+    const struct sl_scan_file file = {
+        .path = entry->path,
+        .verdict = verdict_of(entry),
+        .error = entry->error[0] != '\0' ? entry->error : NULL,
+        .names = (const char *const *)entry->names,
+        .n_names = entry->n_names,
+        .len = entry->result.len,
+        .scanned_len = entry->result.scanned_len,
+        .suspect = entry->result.suspect,
+        .allowed = entry->result.allowed,
+    };
 
-    if (s >= 3600)
-        snprintf(out, 32, "%" PRIu64 ":%02u:%02u", s / 3600, (unsigned)(s / 60 % 60),
-                 (unsigned)(s % 60));
-    else
-        snprintf(out, 32, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
-    return out;
-}
-
-static void show_progress(struct job *job)
-{
-    const struct scan_totals *totals = job->totals;
-    const uint64_t now = clock_ns();
-    const double rate = (double)totals->scanned_bytes / ((double)(now - job->begin_ns) / 1e9);
-    char a[32], b[32], c[32];
-
-    if (!job->progress || now - job->last_ns < PROGRESS_NS)
-        return;
-    fprintf(stderr, "\r%s files, %s, %s/s", cli_count(totals->files, a),
-            cli_bytes((double)totals->scanned_bytes, b), cli_bytes(rate, c));
-    if (job->counted && rate > 0 && job->all.scanned_bytes >= totals->scanned_bytes)
-        fprintf(stderr, " of %s files, %s: %s left", cli_count(job->all.files, a),
-                cli_bytes((double)job->all.scanned_bytes, b),
-                clock_text((double)(job->all.scanned_bytes - totals->scanned_bytes) / rate, c));
-    fputs(" \033[K", stderr);
-    job->shown = true;
-    job->last_ns = now;
-}
-
-static void count_entry(struct job *job, const struct entry *entry)
-{
-    struct scan_totals *totals = job->totals;
-
-    if (is_failed(entry)) {
-        totals->errors++;
-    } else if (entry->note == NULL) {
-        totals->files++;
-        totals->infected += entry->n_names > 0;
-        totals->suspect += entry->result.suspect && entry->n_names == 0;
-        totals->bytes += entry->result.len;
-        totals->scanned_bytes += entry->result.scanned_len;
-    }
+    count_entry(scan, entry);
+    if (scan->config.file != NULL)
+        scan->config.file(scan->config.user, &file);
 }
 
 static void free_entry(struct entry *entry)
@@ -211,32 +122,28 @@ static void free_entry(struct entry *entry)
     entry->fd = -1;
 }
 
-/* Prints what is done, in order. The lock is held. */
-static void print_done(struct job *job)
+/* Reports what is done, in order. The lock is held. */
+static void report_done(struct job *job)
 {
-    while (job->printed < job->filled && job->entries[job->printed % ENTRIES].done) {
-        struct entry *entry = &job->entries[job->printed % ENTRIES];
+    while (job->reported < job->filled && job->entries[job->reported % ENTRIES].done) {
+        struct entry *entry = &job->entries[job->reported % ENTRIES];
 
-        count_entry(job, entry);
-        if (job->options->json)
-            put_json(job, entry);
-        else
-            put_text(job, entry);
+        report_entry(job->scan, entry);
         free_entry(entry);
-        job->printed++;
+        job->reported++;
     }
-    show_progress(job);
     pthread_cond_signal(&job->room);
 }
 
-/* ---- threads --------------------------------------------------------------------------------- */
+/* ---- threads that scan ----------------------------------------------------------------------- */
 
-static void fail(struct job *job, const struct sl_diag *diag)
+static void fail(struct job *job, enum sl_status status, const struct sl_diag *diag)
 {
     pthread_mutex_lock(&job->lock);
-    if (!job->failed)
+    if (job->status == SL_OK) {
+        job->status = status;
         job->diag = *diag;
-    job->failed = true;
+    }
     pthread_cond_broadcast(&job->work);
     pthread_cond_broadcast(&job->room);
     pthread_mutex_unlock(&job->lock);
@@ -276,17 +183,33 @@ static void on_done(void *user, void *token, const struct sl_clamav_result *resu
         set_error(entry, "changed while it was scanned");
     pthread_mutex_lock(&job->lock);
     entry->done = true;
-    print_done(job);
+    report_done(job);
     pthread_mutex_unlock(&job->lock);
 }
 
-static enum sl_status scan_stdin(struct sl_clamav_scanner *scanner, struct entry *entry)
+/* Waits for standard input. False: the scan was stopped before. */
+static bool wait_for_stdin(struct sl_scan *scan)
 {
-    static uint8_t bytes[FEED_LEN]; /* one entry of a run at most is standard input */
-    enum sl_status status = SL_OK;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    while (!atomic_load(&scan->stopped))
+        if (poll(&input, 1, FEED_WAIT_MS) != 0)
+            return true; /* also where it cannot be waited for: reading finds out why */
+    return false;
+}
+
+static enum sl_status scan_stdin(struct job *job, struct sl_clamav_scanner *scanner,
+                                 struct entry *entry)
+{
+    uint8_t bytes[FEED_LEN];
+    enum sl_status status = sl_clamav_flush(scanner); /* files do not wait for the input */
     ssize_t n = 1;
 
     while (n != 0 && status == SL_OK) {
+        if (!wait_for_stdin(job->scan)) {
+            set_error(entry, "not read to its end: the scan was stopped");
+            break;
+        }
         n = read(STDIN_FILENO, bytes, sizeof bytes);
         if (n > 0)
             status = sl_clamav_feed(scanner, bytes, (size_t)n);
@@ -310,10 +233,8 @@ static enum sl_status scan_entry(struct job *job, struct sl_clamav_scanner *scan
     const struct sl_clamav_result nothing = {0};
     enum sl_status status;
 
-    if (strcmp(entry->path, "stdin") == 0 && entry->note != NULL) {
-        entry->note = NULL;
-        return scan_stdin(scanner, entry);
-    }
+    if (entry->is_stdin)
+        return scan_stdin(job, scanner, entry);
     const int fd = entry->fd >= 0 ? entry->fd : open_file(entry->path);
     entry->fd = -1;
     if (fd < 0) {
@@ -326,21 +247,21 @@ static enum sl_status scan_entry(struct job *job, struct sl_clamav_scanner *scan
     return status;
 }
 
-/* The next entry to scan; NULL: none is there now, or `wait` and none will come. */
+/* The next entry to scan. NULL: none is there now, or, where `wait`, none will come. */
 static struct entry *take_entry(struct job *job, bool wait)
 {
     struct entry *entry = NULL;
 
     pthread_mutex_lock(&job->lock);
     for (;;) {
-        /* What was done without a scan may have been printed already. */
-        if (job->taken < job->printed)
-            job->taken = job->printed;
+        /* What was done without a scan may have been reported already. */
+        if (job->taken < job->reported)
+            job->taken = job->reported;
         while (job->taken < job->filled && job->entries[job->taken % ENTRIES].done)
             job->taken++;
-        if (job->taken < job->filled && !job->failed)
+        if (job->taken < job->filled && !is_over(job))
             entry = &job->entries[job->taken++ % ENTRIES];
-        if (entry != NULL || !wait || job->walked || job->failed)
+        if (entry != NULL || !wait || job->walked || is_over(job))
             break;
         pthread_cond_wait(&job->work, &job->lock);
     }
@@ -348,8 +269,7 @@ static struct entry *take_entry(struct job *job, bool wait)
     return entry;
 }
 
-/* The next entry that is to be opened ahead: its number, and its path, as the entry may be taken
- * meanwhile. False: there is none. The lock is held. */
+/* The next entry to be opened ahead, with its path. The lock is held. */
 static bool next_ahead(struct job *job, uint64_t *number, char path[PATH_MAX])
 {
     if (job->opened < job->taken)
@@ -358,7 +278,7 @@ static bool next_ahead(struct job *job, uint64_t *number, char path[PATH_MAX])
         const struct entry *entry = &job->entries[job->opened % ENTRIES];
 
         *number = job->opened++;
-        if (!entry->done && entry->note == NULL && strlen(entry->path) < PATH_MAX) {
+        if (!entry->done && !entry->is_stdin && strlen(entry->path) < PATH_MAX) {
             memcpy(path, entry->path, strlen(entry->path) + 1);
             return true;
         }
@@ -366,14 +286,14 @@ static bool next_ahead(struct job *job, uint64_t *number, char path[PATH_MAX])
     return false;
 }
 
-/* So that the disk reads many files at once: opens those that come next and has them read. */
+/* Opens the files that come next and has them read, so that the disk reads many at once. */
 static void open_ahead(struct job *job)
 {
     char path[PATH_MAX];
     uint64_t number;
 
     pthread_mutex_lock(&job->lock);
-    while (!job->failed && next_ahead(job, &number, path)) {
+    while (!is_over(job) && next_ahead(job, &number, path)) {
         pthread_mutex_unlock(&job->lock);
         const int fd = open_file(path);
         if (fd >= 0)
@@ -381,26 +301,19 @@ static void open_ahead(struct job *job)
         pthread_mutex_lock(&job->lock);
         if (number >= job->taken)
             job->entries[number % ENTRIES].fd = fd;
-        else if (fd >= 0) /* who took it did not wait */
+        else if (fd >= 0) /* a thread took the entry meanwhile, and opened the file itself */
             (void)close(fd);
     }
     pthread_mutex_unlock(&job->lock);
 }
 
-static void *scan_thread(void *user)
+static enum sl_status scan_entries(struct job *job, struct sl_clamav_scanner *scanner)
 {
-    struct job *job = user;
-    struct sl_clamav_scanner *scanner;
-    struct sl_diag diag = {0};
-    enum sl_status status = sl_clamav_open(&scanner, job->db, &job->config, &diag);
-    struct entry *entry;
+    enum sl_status status = SL_OK;
 
-    if (status != SL_OK) {
-        fail(job, &diag);
-        return NULL;
-    }
     while (status == SL_OK) {
-        entry = take_entry(job, false);
+        struct entry *entry = take_entry(job, false);
+
         if (entry == NULL) { /* nothing waits: what was given is ended before waiting */
             status = sl_clamav_flush(scanner);
             entry = status == SL_OK ? take_entry(job, true) : NULL;
@@ -410,39 +323,56 @@ static void *scan_thread(void *user)
         open_ahead(job);
         status = scan_entry(job, scanner, entry);
     }
-    if (status == SL_OK)
-        status = sl_clamav_flush(scanner);
-    if (status != SL_OK) {
-        snprintf(diag.text, sizeof diag.text, "the scan cannot go on: %s", sl_status_text(status));
-        fail(job, &diag);
+    return status == SL_OK ? sl_clamav_flush(scanner) : status;
+}
+
+static void *scan_thread(void *user)
+{
+    struct job *job = user;
+    struct sl_clamav_scanner *scanner = NULL;
+    struct sl_diag diag = {0};
+    enum sl_status status = sl_clamav_open(&scanner, job->db, &job->config, &diag);
+
+    if (status == SL_OK) {
+        status = scan_entries(job, scanner);
+        if (status != SL_OK)
+            (void)diag_set(&diag, status, NULL, 0, "the scan cannot go on: %s",
+                           sl_status_text(status));
     }
+    if (status != SL_OK)
+        fail(job, status, &diag);
     sl_clamav_close(scanner);
+
+    pthread_mutex_lock(&job->lock); /* a walk that waits for room sees that the scan was stopped */
+    pthread_cond_broadcast(&job->room);
+    pthread_mutex_unlock(&job->lock);
     return NULL;
 }
 
-/* ---- the walk's side ------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
-static void put_entry(struct job *job, const char *path, const char *note, const char *error,
-                      bool done)
+/* Adds a path. What has an error, or is not to be scanned, is done. */
+static void put_entry(struct job *job, const char *path, enum sl_scan_verdict verdict,
+                      const char *error, bool is_stdin)
 {
-    struct entry *entry;
-
     pthread_mutex_lock(&job->lock);
-    while (job->filled - job->printed == ENTRIES && !job->failed)
+    while (job->filled - job->reported == ENTRIES && !is_over(job))
         pthread_cond_wait(&job->room, &job->lock);
-    if (!job->failed) {
-        entry = &job->entries[job->filled++ % ENTRIES];
+    if (!is_over(job)) {
+        struct entry *entry = &job->entries[job->filled % ENTRIES];
+
         entry->path = strdup(path);
-        entry->note = note;
-        set_error(entry, error != NULL ? error : "");
-        entry->done = done;
         if (entry->path == NULL) {
-            job->failed = true;
-            entry->done = true;
-            snprintf(job->diag.text, sizeof job->diag.text, "out of memory");
+            job->status = diag_set(&job->diag, SL_ENOMEM, NULL, 0, "out of memory");
+        } else {
+            entry->verdict = verdict;
+            set_error(entry, error != NULL ? error : "");
+            entry->is_stdin = is_stdin;
+            entry->done = error != NULL || verdict >= SL_SCAN_EXCLUDED;
+            job->filled++;
+            if (entry->done)
+                report_done(job);
         }
-        if (done)
-            print_done(job);
         pthread_cond_signal(&job->work);
     }
     pthread_mutex_unlock(&job->lock);
@@ -451,229 +381,151 @@ static void put_entry(struct job *job, const char *path, const char *note, const
 static void on_file(void *user, const char *path, uint64_t len)
 {
     (void)len;
-    put_entry(user, path, NULL, NULL, false);
+    put_entry(user, path, SL_SCAN_CLEAN, NULL, false);
 }
 
-static void on_note(void *user, const char *path, const char *note)
+static void on_skipped(void *user, const char *path, enum sl_scan_verdict verdict)
 {
-    put_entry(user, path, note, NULL, true);
+    put_entry(user, path, verdict, NULL, false);
 }
 
-static void on_error(void *user, const char *path, const char *reason)
+static void on_failed(void *user, const char *path, const char *reason)
 {
-    put_entry(user, path, NULL, reason, true);
+    put_entry(user, path, SL_SCAN_FAILED, reason, false);
+}
+
+static void on_directory(void *user)
+{
+    struct sl_scan *scan = ((struct job *)user)->scan;
+
+    pthread_mutex_lock(&scan->lock);
+    scan->counts.directories++;
+    pthread_mutex_unlock(&scan->lock);
 }
 
 static bool is_stopped(void *user)
 {
     struct job *job = user;
-    bool stopped;
 
     pthread_mutex_lock(&job->lock);
-    stopped = job->failed;
-    pthread_mutex_unlock(&job->lock);
-    return stopped;
-}
-
-static void walk_list(struct scan_walk *walk, const char *list)
-{
-    FILE *file = strcmp(list, "-") == 0 ? stdin : fopen(list, "re");
-    char *line = NULL;
-    size_t cap = 0;
-    ssize_t n;
-
-    if (file == NULL) {
-        walk->error(walk->user, list, strerror(errno));
-        return;
-    }
-    while ((errno = 0, n = getline(&line, &cap, file)) > 0) {
-        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
-            line[--n] = '\0';
-        if (n > 0)
-            scan_walk_path(walk, line);
-    }
-    if (!feof(file))
-        walk->error(walk->user, list, strerror(errno));
-    free(line);
-    if (file != stdin)
-        (void)fclose(file);
-}
-
-/* ---- the count ------------------------------------------------------------------------------- */
-
-struct counting {
-    struct job *job;
-    char **paths;
-    int n_paths;
-    struct scan_totals totals;
-    pthread_t thread;
-};
-
-static void count_file(void *user, const char *path, uint64_t len)
-{
-    struct counting *counting = user;
-    const uint64_t max = counting->job->options->max_scan_len;
-
-    (void)path;
-    counting->totals.files++;
-    counting->totals.scanned_bytes += max > 0 && len > max ? max : len;
-}
-
-static void count_nothing(void *user, const char *path, const char *reason)
-{
-    (void)user;
-    (void)path;
-    (void)reason;
-}
-
-static bool is_over(void *user)
-{
-    struct job *job = ((struct counting *)user)->job;
-    bool over;
-
-    pthread_mutex_lock(&job->lock);
-    over = job->over || job->failed;
+    const bool over = is_over(job);
     pthread_mutex_unlock(&job->lock);
     return over;
 }
 
-static void *count_thread(void *user)
+static void walk_all(struct job *job)
 {
-    struct counting *counting = user;
-    struct job *job = counting->job;
-    struct scan_walk walk = {job->options,  &counting->totals, counting, count_file,
-                             count_nothing, count_nothing,     is_over};
+    const struct sl_scan_config *config = &job->scan->config;
+    const struct scan_walk walk = {job->scan, job,          on_file,   on_skipped,
+                                   on_failed, on_directory, is_stopped};
 
-    for (int i = 0; i < counting->n_paths; i++)
-        scan_walk_path(&walk, counting->paths[i]);
-    if (job->options->file_list != NULL)
-        walk_list(&walk, job->options->file_list);
-    pthread_mutex_lock(&job->lock);
-    job->all = counting->totals;
-    job->counted = !job->over;
-    pthread_mutex_unlock(&job->lock);
-    return NULL;
-}
-
-/* What is read once, from standard input or a pipe, is not counted. False: nothing is. */
-static bool count_begin(struct counting *counting)
-{
-    const char *list = counting->job->options->file_list;
-    struct stat file;
-
-    if (!counting->job->progress)
-        return false;
-    for (int i = 0; i < counting->n_paths; i++)
-        if (strcmp(counting->paths[i], "-") == 0)
-            return false;
-    if (list != NULL && (stat(list, &file) != 0 || !S_ISREG(file.st_mode)))
-        return false;
-    return pthread_create(&counting->thread, NULL, count_thread, counting) == 0;
-}
-
-static void count_end(struct counting *counting)
-{
-    struct job *job = counting->job;
-
-    pthread_mutex_lock(&job->lock);
-    job->over = true;
-    pthread_mutex_unlock(&job->lock);
-    pthread_join(counting->thread, NULL);
-}
-
-/* ---- the whole ------------------------------------------------------------------------------- */
-
-static void walk_all(struct job *job, char **paths, int n_paths)
-{
-    struct scan_walk walk = {job->options, job->totals, job,       on_file,
-                             on_note,      on_error,    is_stopped};
-
-    for (int i = 0; i < n_paths; i++) {
-        if (strcmp(paths[i], "-") == 0)
-            put_entry(job, "stdin", "from standard input", NULL, false);
+    for (size_t i = 0; i < config->n_paths && !is_stopped(job); i++) {
+        if (strcmp(config->paths[i], "-") == 0)
+            put_entry(job, "stdin", SL_SCAN_CLEAN, NULL, true);
         else
-            scan_walk_path(&walk, paths[i]);
+            scan_walk_path(&walk, config->paths[i]);
     }
-    if (job->options->file_list != NULL)
-        walk_list(&walk, job->options->file_list);
+    if (config->list != NULL && !is_stopped(job))
+        scan_walk_list(&walk, config->list);
     pthread_mutex_lock(&job->lock);
     job->walked = true;
     pthread_cond_broadcast(&job->work);
     pthread_mutex_unlock(&job->lock);
 }
 
-static bool run_threads(struct job *job, char **paths, int n_paths)
-{
-    pthread_t *threads = calloc(job->options->n_threads, sizeof *threads);
-    struct counting counting = {.job = job, .paths = paths, .n_paths = n_paths};
-    const bool counts = count_begin(&counting);
-    unsigned n = 0;
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-    while (threads != NULL && n < job->options->n_threads &&
+static void run_threads(struct job *job)
+{
+    const uint32_t n_threads = job->scan->config.n_threads;
+    pthread_t *threads = calloc(n_threads, sizeof *threads);
+    struct scan_count *count = scan_count_begin(job->scan);
+    uint32_t n = 0;
+
+    while (threads != NULL && n < n_threads &&
            pthread_create(&threads[n], NULL, scan_thread, job) == 0)
         n++;
     if (n > 0)
-        walk_all(job, paths, n_paths);
+        walk_all(job);
     else
-        snprintf(job->diag.text, sizeof job->diag.text, "no thread could be started");
-    for (unsigned i = 0; i < n; i++)
+        job->status = diag_set(&job->diag, SL_ENOMEM, NULL, 0, "no thread could be started");
+    for (uint32_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
-    if (counts)
-        count_end(&counting);
+    scan_count_end(count);
     free(threads);
-    return n > 0 && !job->failed;
 }
 
-bool scan_run(const struct scan_options *options, const struct sl_clamav_db *db,
-              const struct sl_device *device, char **paths, int n_paths, struct scan_totals *totals)
+static struct job *job_create(struct sl_scan *scan, const struct sl_clamav_db *db)
 {
+    const struct sl_scan_config *config = &scan->config;
     struct job *job = calloc(1, sizeof *job);
-    bool good = false;
 
-    if (job == NULL) {
-        cli_error("out of memory");
-        return false;
-    }
-    job->options = options;
+    if (job == NULL)
+        return NULL;
+    job->scan = scan;
     job->db = db;
-    job->totals = totals;
     sl_clamav_scan_config_init(&job->config);
-    job->config.device = *device;
-    job->config.all_matches = options->all_matches;
-    job->config.max_scan_len = options->max_scan_len;
-    job->config.max_batch_hits = options->max_batch_hits;
-    job->config.max_object_hits = options->max_object_hits;
+    job->config.device = config->device;
+    job->config.all_matches = config->all_matches;
+    job->config.max_scan_len = config->scan_len_max;
+    job->config.max_batch_hits = config->max_batch_hits;
+    job->config.max_object_hits = config->max_object_hits;
     job->config.match = on_match;
     job->config.done = on_done;
     job->config.user = job;
-    /* A line for each file on the user's terminal is progress enough. */
-    job->progress = isatty(STDERR_FILENO) && !options->quiet &&
-                    (!isatty(STDOUT_FILENO) || options->infected_only);
-    job->begin_ns = job->last_ns = clock_ns();
     for (int i = 0; i < ENTRIES; i++)
         job->entries[i].fd = -1;
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->work, NULL);
     pthread_cond_init(&job->room, NULL);
-    if (options->log != NULL && (job->log = fopen(options->log, "ae")) == NULL) {
-        cli_error("%s: cannot be opened: %s", options->log, strerror(errno));
-    } else {
-        good = run_threads(job, paths, n_paths);
-        hide_progress(job);
-        if (!good)
-            cli_diag(&job->diag);
-    }
-    errno = 0;
-    if (job->log != NULL && (ferror(job->log) | fclose(job->log)) != 0) {
-        cli_error("%s: cannot be written%s%s", options->log, errno != 0 ? ": " : "",
-                  errno != 0 ? strerror(errno) : "");
-        good = false;
-    }
+    return job;
+}
+
+static void job_free(struct job *job)
+{
     for (int i = 0; i < ENTRIES; i++)
         free_entry(&job->entries[i]);
     pthread_cond_destroy(&job->room);
     pthread_cond_destroy(&job->work);
     pthread_mutex_destroy(&job->lock);
     free(job);
-    return good;
+}
+
+/* False: it began before. */
+static bool begin(struct sl_scan *scan)
+{
+    pthread_mutex_lock(&scan->lock);
+    const bool first = scan->begin_ns == 0;
+    if (first)
+        scan->begin_ns = clock_ns();
+    pthread_mutex_unlock(&scan->lock);
+    return first;
+}
+
+static void end(struct sl_scan *scan)
+{
+    pthread_mutex_lock(&scan->lock);
+    scan->counts.elapsed_ns = clock_ns() - scan->begin_ns;
+    scan->ended = true;
+    pthread_mutex_unlock(&scan->lock);
+}
+
+enum sl_status sl_scan_execute(struct sl_scan *scan, const struct sl_clamav_db *db,
+                               struct sl_diag *diag)
+{
+    if (!begin(scan))
+        return diag_set(diag, SL_EINVAL, NULL, 0, "the scan was executed before");
+    struct job *job = job_create(scan, db);
+    enum sl_status status;
+    if (job != NULL) {
+        run_threads(job);
+        status = job->status;
+        if (status != SL_OK && diag != NULL)
+            *diag = job->diag;
+        job_free(job);
+    } else {
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
+    }
+    end(scan);
+    return status;
 }

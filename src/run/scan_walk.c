@@ -4,18 +4,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "scan.h"
+#include "scan_tree.h"
 
 /* The directories that the walk is inside of. */
 struct chain {
     const struct chain *above;
     dev_t device;
     ino_t inode;
-    int depth;
+    uint32_t depth;
 };
 
 static bool matches(const struct scan_patterns *patterns, const char *path)
@@ -26,7 +27,7 @@ static bool matches(const struct scan_patterns *patterns, const char *path)
     return false;
 }
 
-static void walk_entry(struct scan_walk *walk, const char *path, const struct chain *above);
+static void walk_entry(const struct scan_walk *walk, const char *path, const struct chain *above);
 
 static bool is_inside(const struct chain *chain, const struct stat *directory)
 {
@@ -36,7 +37,7 @@ static bool is_inside(const struct chain *chain, const struct stat *directory)
     return false;
 }
 
-static void walk_entries(struct scan_walk *walk, const char *path, const struct chain *chain)
+static void walk_entries(const struct scan_walk *walk, const char *path, const struct chain *chain)
 {
     struct dirent **entries;
     char below[PATH_MAX];
@@ -44,7 +45,7 @@ static void walk_entries(struct scan_walk *walk, const char *path, const struct 
     const int n = scandir(path, &entries, NULL, alphasort);
 
     if (n < 0) {
-        walk->error(walk->user, path, strerror(errno));
+        walk->failed(walk->user, path, strerror(errno));
         return;
     }
     for (int i = 0; i < n; i++) {
@@ -54,67 +55,70 @@ static void walk_entries(struct scan_walk *walk, const char *path, const struct 
             if (snprintf(below, sizeof below, "%s%s%s", path, slash, name) < PATH_MAX)
                 walk_entry(walk, below, chain);
             else
-                walk->error(walk->user, path, "a path below is too long");
+                walk->failed(walk->user, path, "a path below is too long");
         }
         free(entries[i]);
     }
     free(entries);
 }
 
-static void walk_directory(struct scan_walk *walk, const char *path, const struct stat *directory,
-                           const struct chain *above)
+static void walk_directory(const struct scan_walk *walk, const char *path,
+                           const struct stat *directory, const struct chain *above)
 {
-    const struct scan_options *options = walk->options;
+    const struct sl_scan *scan = walk->scan;
     const struct chain chain = {above, directory->st_dev, directory->st_ino,
                                 above != NULL ? above->depth + 1 : 0};
 
-    if (above != NULL && !options->recursive)
+    if (above != NULL && !scan->config.recursive)
         return;
-    if (matches(&options->exclude_dir, path) ||
-        (options->include_dir.n > 0 && above != NULL && !matches(&options->include_dir, path))) {
-        walk->note(walk->user, path, "Excluded");
+    if (matches(&scan->exclude_directories, path) ||
+        (scan->include_directories.n > 0 && above != NULL &&
+         !matches(&scan->include_directories, path))) {
+        walk->skipped(walk->user, path, SL_SCAN_EXCLUDED);
         return;
     }
-    if (above != NULL && !options->cross_fs && above->device != directory->st_dev)
+    if (above != NULL && scan->config.stays && above->device != directory->st_dev)
         return;
-    if (chain.depth > options->depth_max || is_inside(above, directory))
+    if (chain.depth > scan->config.depth_max || is_inside(above, directory))
         return;
-    walk->totals->directories++;
+    walk->entered(walk->user);
     walk_entries(walk, path, &chain);
 }
 
-static void walk_file(struct scan_walk *walk, const char *path, const struct stat *file)
+static void walk_file(const struct scan_walk *walk, const char *path, const struct stat *file)
 {
-    const struct scan_options *options = walk->options;
+    const struct sl_scan *scan = walk->scan;
+    const uint64_t len = (uint64_t)file->st_size, len_max = scan->config.file_len_max;
 
-    if (matches(&options->exclude, path) ||
-        (options->include.n > 0 && !matches(&options->include, path)))
-        walk->note(walk->user, path, "Excluded");
-    else if (file->st_size == 0)
-        walk->note(walk->user, path, "Empty file");
-    else if (options->max_file_len > 0 && (uint64_t)file->st_size > options->max_file_len)
-        walk->note(walk->user, path, "OK"); /* as clamscan: too large is not scanned */
+    if (matches(&scan->exclude, path) || (scan->include.n > 0 && !matches(&scan->include, path)))
+        walk->skipped(walk->user, path, SL_SCAN_EXCLUDED);
+    else if (len == 0)
+        walk->skipped(walk->user, path, SL_SCAN_EMPTY);
+    else if (len_max > 0 && len > len_max)
+        walk->skipped(walk->user, path, SL_SCAN_TOO_LARGE);
     else
-        walk->file(walk->user, path, (uint64_t)file->st_size);
+        walk->file(walk->user, path, len);
 }
 
-static void walk_entry(struct scan_walk *walk, const char *path, const struct chain *above)
+static void walk_entry(const struct scan_walk *walk, const char *path, const struct chain *above)
 {
-    const int named = above == NULL;
+    const struct sl_scan_config *config = &walk->scan->config;
+    const bool named = above == NULL;
     struct stat entry;
 
     if (lstat(path, &entry) != 0) {
-        walk->error(walk->user, path, strerror(errno));
+        walk->failed(walk->user, path, strerror(errno));
         return;
     }
     if (S_ISLNK(entry.st_mode)) {
         struct stat target;
         const bool there = stat(path, &target) == 0;
-        const int follow = there && S_ISDIR(target.st_mode) ? walk->options->follow_dirs
-                                                            : walk->options->follow_files;
+        const enum sl_scan_follow follow =
+            there && S_ISDIR(target.st_mode) ? config->follow_directories : config->follow_files;
 
-        if (!there || follow == 0 || (follow == 1 && !named)) {
-            walk->note(walk->user, path, "Symbolic link");
+        if (!there || follow == SL_SCAN_FOLLOW_NEVER ||
+            (follow == SL_SCAN_FOLLOW_NAMED && !named)) {
+            walk->skipped(walk->user, path, SL_SCAN_LINK);
             return;
         }
         entry = target;
@@ -124,10 +128,34 @@ static void walk_entry(struct scan_walk *walk, const char *path, const struct ch
     else if (S_ISREG(entry.st_mode))
         walk_file(walk, path, &entry);
     else if (named)
-        walk->error(walk->user, path, "is no regular file or directory");
+        walk->failed(walk->user, path, "is no regular file or directory");
 }
 
-void scan_walk_path(struct scan_walk *walk, const char *path)
+void scan_walk_path(const struct scan_walk *walk, const char *path)
 {
     walk_entry(walk, path, NULL);
+}
+
+void scan_walk_list(const struct scan_walk *walk, const char *list)
+{
+    FILE *file = strcmp(list, "-") == 0 ? stdin : fopen(list, "re");
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n = 0;
+
+    if (file == NULL) {
+        walk->failed(walk->user, list, strerror(errno));
+        return;
+    }
+    while (!walk->stopped(walk->user) && (errno = 0, n = getline(&line, &cap, file)) > 0) {
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            line[--n] = '\0';
+        if (n > 0)
+            scan_walk_path(walk, line);
+    }
+    if (n < 0 && !feof(file))
+        walk->failed(walk->user, list, strerror(errno));
+    free(line);
+    if (file != stdin)
+        (void)fclose(file);
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What sluice scan prints: a line or a JSON object a file, progress, the summary, and what of a
+ * database is supported. */
+#ifndef CLI_SCAN_REPORT_H
+#define CLI_SCAN_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "sluice/scan.h"
+
+struct scan_report {
+    const char *log_path; /* NULL: no log */
+    bool json, infected_only, suppress_ok, quiet, summary;
+
+    FILE *log;
+    struct sl_scan *scan; /* whose progress is shown; NULL: none */
+    bool shown;
+    uint64_t shown_ns; /* of the scan's time, when progress was shown last */
+};
+
+/* Whether progress is of use: a line for each file on the user's terminal is progress enough. */
+bool scan_report_wants_progress(const struct scan_report *report);
+
+/* Opens the log. False: it cannot be, which was said. */
+bool scan_report_begin(struct scan_report *report);
+
+/* The callback of a scan; `user` is the report. */
+void scan_report_file(void *user, const struct sl_scan_file *file);
+
+/* Takes progress away, says why the scan failed, NULL: it did not, and closes the log. False: the
+ * log could not be written, which was said. */
+bool scan_report_end(struct scan_report *report, const struct sl_diag *failed);
+
+void scan_report_summary(const struct scan_report *report, const struct sl_clamav_db *db,
+                         const struct sl_scan_counts *counts, double seconds, time_t begin);
+
+/* Lists wrong lines and signatures that are not supported. */
+void scan_report_notes(const struct sl_clamav_set *set);
+
+/* Says how many there are, if any. */
+void scan_report_left_out(const struct sl_clamav_set *set);
+
+/* What of the databases is supported, and the block. */
+void scan_report_database(const struct sl_clamav_set *set, const struct sl_clamav_db *db,
+                          double seconds);
+
+#endif

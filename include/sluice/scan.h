@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Scanning files and directories for ClamAV's signatures.
+ *
+ * A scan walks its paths in one thread, scans files in others, and reports each file by a callback,
+ * in the order of the walk. The database is given to sl_scan_execute and can serve any number of
+ * scans at once (sluice/clamav.h). The library prints nothing, installs no signal handler and never
+ * ends the process. Which files are scanned follows clamscan: docs/virus-scan.md. */
+#ifndef SLUICE_SCAN_H
+#define SLUICE_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sluice/clamav.h"
+#include "sluice/device.h"
+#include "sluice/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a scan found out about a path. Those from SL_SCAN_EXCLUDED on were not scanned. */
+enum sl_scan_verdict {
+    SL_SCAN_CLEAN,
+    SL_SCAN_FOUND,
+    SL_SCAN_SUSPECT, /* nothing found, but a limit on hits left candidates unverified */
+    SL_SCAN_FAILED,
+    SL_SCAN_EXCLUDED, /* by an expression */
+    SL_SCAN_EMPTY,    /* 0 bytes */
+    SL_SCAN_LINK,     /* a symbolic link that is not followed */
+    SL_SCAN_TOO_LARGE /* above file_len_max */
+};
+
+/* One file, or a directory that cannot be read or is excluded. Lent during the callback. */
+struct sl_scan_file {
+    const char *path; /* as it was reached from its named path; "stdin" */
+    enum sl_scan_verdict verdict;
+    const char *error; /* SL_SCAN_FAILED: the reason; else NULL */
+
+    /* Of signatures that match, ".UNOFFICIAL" behind those that are not from a container. The file
+     * may have failed after some were found. */
+    const char *const *names;
+    size_t n_names;
+
+    uint64_t len;         /* bytes of the file; 0 where it was not scanned */
+    uint64_t scanned_len; /* bytes that were scanned */
+    bool suspect;         /* candidates were left unverified, whatever was found */
+    bool allowed;         /* it matched, and its hash is in a list of allowed files */
+};
+
+enum sl_scan_follow { SL_SCAN_FOLLOW_NEVER, SL_SCAN_FOLLOW_NAMED, SL_SCAN_FOLLOW_ALWAYS };
+
+/* POSIX extended regular expressions; one that matches anywhere in a path counts. */
+struct sl_scan_patterns {
+    const char *const *text;
+    size_t n; /* at most SL_SCAN_PATTERNS_MAX */
+};
+
+enum {
+    SL_SCAN_PATTERNS_MAX = 64,
+    SL_SCAN_DEPTH_MAX = 1000,
+    SL_SCAN_DEPTH_DEFAULT = 15, /* clamscan's */
+    SL_SCAN_THREADS_MAX = 1024
+};
+
+/* Text is lent until the scan is closed. */
+struct sl_scan_config {
+    const char *const *paths; /* files and directories; "-" is standard input */
+    size_t n_paths;
+    const char *list; /* a file that names more paths, one a line; "-": standard input; or NULL */
+
+    bool recursive; /* directories below the named ones */
+    bool stays;     /* on the file system of the directory above */
+    enum sl_scan_follow follow_files, follow_directories; /* symbolic links to them */
+    uint32_t depth_max; /* directories below a named one, at most SL_SCAN_DEPTH_MAX */
+
+    /* Where `include` has expressions a file matches one of them, or it is not scanned. Named
+     * directories need not match include_directories. */
+    struct sl_scan_patterns exclude, include, exclude_directories, include_directories;
+
+    uint64_t file_len_max; /* bytes; larger files are not scanned; 0: no limit */
+    uint64_t scan_len_max; /* bytes of each file that are scanned; 0: no limit */
+
+    struct sl_device device; /* where the filter runs; sl_device_choose */
+    uint32_t n_threads;      /* that scan, at most SL_SCAN_THREADS_MAX; 0: one a core */
+    bool all_matches;        /* else the first match ends a file */
+    uint32_t max_batch_hits; /* as in struct sl_clamav_scan_config */
+    uint32_t max_object_hits;
+
+    /* Walks all paths twice, once to find out what there is to scan: for time left. What standard
+     * input gives is not counted. */
+    bool count;
+
+    /* Called for each path that has a verdict, one call at a time, in the order in which the walk
+     * meets the paths: as they are named, the entries of a directory by name. From any thread of
+     * the scan. It may call sl_scan_snapshot and sl_scan_stop. The scan waits for it. May be NULL.
+     */
+    void (*file)(void *user, const struct sl_scan_file *file);
+    void *user;
+
+    uint64_t reserved[4]; /* 0: room to grow */
+};
+
+/* No paths; directories are not entered below the named ones; named links are followed; the CPU,
+ * one thread, the first match. */
+SL_API void sl_scan_config_init(struct sl_scan_config *config);
+
+struct sl_scan;
+
+/* Checks the configuration; opens no file. SL_EINVAL: an expression is wrong, or a number is out of
+ * its range. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status
+sl_scan_open(struct sl_scan **scan, const struct sl_scan_config *config, struct sl_diag *diag);
+
+/* Scans, and returns when all paths have been reported, or when the scan was stopped and the files
+ * that were being scanned are done. Once a scan. `db` is lent until it returns. SL_OK: also where
+ * files could not be read, which are reported as failed. SL_EINVAL: it was executed before.
+ * SL_ENOMEM, SL_EDEVICE: the scan could not go on; files behind the last one reported are lost. */
+SL_CHECK SL_API enum sl_status sl_scan_execute(struct sl_scan *scan, const struct sl_clamav_db *db,
+                                               struct sl_diag *diag);
+
+/* Counters of what has been reported. */
+struct sl_scan_counts {
+    uint64_t directories;   /* entered */
+    uint64_t files;         /* scanned to their end */
+    uint64_t found;         /* of them with a match */
+    uint64_t suspect;       /* of them without one, and not verified as a whole */
+    uint64_t failed;        /* paths that could not be scanned */
+    uint64_t bytes;         /* of the files */
+    uint64_t scanned_bytes; /* of them that were scanned */
+    uint64_t elapsed_ns;    /* since sl_scan_execute began, until it returned */
+
+    bool counted;                  /* the walk ahead is over: what follows is known */
+    uint64_t all_files, all_bytes; /* that are to be scanned, those already scanned among them */
+    uint64_t left_ns;              /* at the rate so far; UINT64_MAX: not known */
+
+    uint64_t reserved[4];
+};
+
+/* Any thread, from sl_scan_open to sl_scan_close. */
+SL_API void sl_scan_snapshot(struct sl_scan *scan, struct sl_scan_counts *counts);
+
+/* Ends the walk: files that are being scanned are the last. Returns at once. Any thread; safe in a
+ * signal handler. A list of paths that is read from a pipe is waited for. */
+SL_API void sl_scan_stop(struct sl_scan *scan);
+
+/* Accepts NULL. The scan is not being executed. */
+SL_API void sl_scan_close(struct sl_scan *scan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
