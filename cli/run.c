@@ -8,13 +8,13 @@
 
 #include "cli.h"
 #include "progress.h"
-#include "report.h"
 #include "rule_files.h"
-#include "run/findings.h"
 #include "run/run_redundancy.h"
+#include "run/run_sinks.h"
 #include "run/run_source.h"
 #include "run/stats_clock.h"
 #include "run/traffic_sample.h"
+#include "run_report.h"
 #include "sluice/sluice.h"
 
 static const char usage[] =

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "json_text.h"
-#include "run/run_names.h"
+#include "run/name_counts.h"
 
 /* Rules that matched, with what they say. */
 struct row {

@@ -7,9 +7,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "sluice/sampling.h"
 #include "sluice/pipeline.h"
 #include "sluice/redundancy.h"
+#include "sluice/sampling.h"
 
 enum { REDUNDANCY_SAMPLERS_MAX = 8 };
 

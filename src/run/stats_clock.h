@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#include "findings.h"
 #include "metrics.h"
+#include "run_sinks.h"
 #include "run_source.h"
 #include "sluice/pipeline.h"
 

@@ -11,7 +11,7 @@
 
 #include "test.h"
 
-#include "run/findings.h"
+#include "run/run_sinks.h"
 #include "run/run_source.h"
 #include "sluice/sluice.h"
 

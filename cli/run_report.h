@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "run/findings.h"
 #include "run/run_redundancy.h"
+#include "run/run_sinks.h"
 #include "run/run_source.h"
 #include "sluice/mpm.h"
 #include "sluice/pipeline.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary as text. */
-#include "report.h"
+#include "run_report.h"
 
 #include <stdlib.h>
 #include <string.h>

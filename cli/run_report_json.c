@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "report.h"
+#include "run_report.h"
 #include "version.h"
 
 static json_t *number(uint64_t value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "payload_virus.h"
+#include "payload_scan.h"
 
 #include <search.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "payload_virus.h"
-#include "run_names.h"
+#include "name_counts.h"
+#include "payload_scan.h"
 #include "run_source.h"
 #include "sluice/detect.h"
 #include "sluice/header.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "run_names.h"
+#include "name_counts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "findings.h"
+#include "run_sinks.h"
 
 #include <poll.h>
 #include <stdlib.h>
