@@ -3,19 +3,25 @@
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <pthread.h>
 
-#include "sluice/batch.h"
+#include "sluice/run.h"
 
 struct progress {
+    struct sl_run *run;
     bool on, shown;
-    uint64_t begin_ns, last_ns;
-    uint64_t packets, bytes;
+    uint64_t begin_ns;
+
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool stop; /* guarded by the lock */
 };
 
-void progress_begin(struct progress *progress, bool quiet);
-void progress_add(struct progress *progress, const struct sl_batch *batch);
-void progress_end(struct progress *progress); /* takes the line away */
+/* Shows the run's counters four times a second from a thread of its own. */
+void progress_begin(struct progress *progress, struct sl_run *run, bool quiet);
+
+/* Ends the thread and takes the line away. */
+void progress_end(struct progress *progress);
 
 #endif

@@ -48,10 +48,12 @@ static bool apply_home(struct sl_rules *rules, const char *home)
     return false;
 }
 
-bool rule_files_load(const struct rule_files *files, struct sl_rules **rules)
+/* An empty set with the variables. */
+static bool create_rules(const struct rule_files *files, struct sl_rules **rules)
 {
     struct sl_diag diag = {0};
 
+    *rules = NULL;
     if (sl_rules_create(rules, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
@@ -61,6 +63,24 @@ bool rule_files_load(const struct rule_files *files, struct sl_rules **rules)
     for (size_t i = 0; i < files->n_sets; i++)
         if (!apply_set(*rules, files->sets[i]))
             return false;
+    return true;
+}
+
+bool rule_files_check_variables(const struct rule_files *files)
+{
+    struct sl_rules *rules;
+    const bool good = create_rules(files, &rules);
+
+    sl_rules_free(rules);
+    return good;
+}
+
+bool rule_files_load(const struct rule_files *files, struct sl_rules **rules)
+{
+    struct sl_diag diag = {0};
+
+    if (!create_rules(files, rules))
+        return false;
     for (size_t i = 0; i < files->n_paths; i++) {
         if (sl_rules_load(*rules, files->paths[i], &diag) != SL_OK) {
             cli_diag(&diag);

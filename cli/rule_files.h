@@ -19,6 +19,9 @@ struct rule_files {
 /* Makes room for as many as a command line of argc arguments can name; false: no memory, said. */
 bool rule_files_init(struct rule_files *files, int argc);
 
+/* Whether --home and --set are values of variables. False: the reason is on stderr. */
+bool rule_files_check_variables(const struct rule_files *files);
+
 /* Loads all; prints what failed. False: nothing can be done with them. */
 bool rule_files_load(const struct rule_files *files, struct sl_rules **rules);
 

@@ -5,11 +5,11 @@
 
 #include "cli.h"
 #include "json_text.h"
-#include "run/name_counts.h"
+#include "run_report.h"
 
 /* Rules that matched, with what they say. */
 struct row {
-    const struct run_names_rule *rule;
+    const struct sl_run_name_rule *rule;
     struct sl_names_answer answer;
     uint64_t n; /* of all rows that a group has */
 };
@@ -48,21 +48,19 @@ static int compare_rules(const void *a, const void *b)
 }
 
 /* A row for each group of rules that compare as equal, most matches first. NULL: no memory. */
-static struct row *group(const struct run_names *names, int (*compare)(const void *, const void *),
-                         size_t *n)
+static struct row *group(const struct sl_run_result *result,
+                         int (*compare)(const void *, const void *), size_t *n)
 {
-    struct row *rows = malloc(((size_t)names->n_rules + 1) * sizeof *rows);
+    struct row *rows = malloc((result->n_by_name_rule + 1) * sizeof *rows);
     size_t n_groups = 0;
 
     *n = 0;
     if (rows == NULL)
         return NULL;
-    for (uint32_t i = 0; i < names->n_slots; i++) {
-        if (names->rules[i].rule == UINT32_MAX)
-            continue;
-        rows[*n].rule = &names->rules[i];
-        rows[*n].n = names->rules[i].n;
-        sl_names_hit(names->names, names->rules[i].rule, &rows[(*n)++].answer);
+    for (size_t i = 0; i < result->n_by_name_rule; i++) {
+        rows[*n].rule = &result->by_name_rule[i];
+        rows[*n].n = result->by_name_rule[i].n;
+        sl_names_hit(result->names, result->by_name_rule[i].rule, &rows[(*n)++].answer);
     }
     qsort(rows, *n, sizeof *rows, compare);
     for (size_t i = 0; i < *n; i++) {
@@ -81,7 +79,7 @@ static struct row *group(const struct run_names *names, int (*compare)(const voi
 enum { SHOWN = 25, TEXT_LEN = 200 };
 
 /* "forward 3,4", "block", cut to what a line takes. */
-static const char *write_action(const struct run_names *names, const struct sl_names_answer *answer,
+static const char *write_action(const struct sl_names *names, const struct sl_names_answer *answer,
                                 char text[TEXT_LEN])
 {
     size_t len = (size_t)snprintf(text, TEXT_LEN, "%s", sl_names_action_text(answer->action));
@@ -90,8 +88,7 @@ static const char *write_action(const struct run_names *names, const struct sl_n
     char safe[TEXT_LEN];
 
     for (uint32_t i = 0;
-         len < TEXT_LEN && (value = sl_names_value(names->names, answer, i, &value_len)) != NULL;
-         i++)
+         len < TEXT_LEN && (value = sl_names_value(names, answer, i, &value_len)) != NULL; i++)
         len += (size_t)snprintf(text + len, TEXT_LEN - len, "%s%.*s", i == 0 ? " " : ",",
                                 (int)(value_len < TEXT_LEN ? value_len : TEXT_LEN), value);
     memcpy(safe, text, TEXT_LEN);
@@ -118,64 +115,63 @@ static void print_more(size_t n, bool details, const char *what, FILE *out)
                 cli_count(n - SHOWN, text));
 }
 
-static void print_actions(const struct run_names *names, bool details, FILE *out)
+static void print_actions(const struct sl_run_result *result, bool details, FILE *out)
 {
     char text[32], action[TEXT_LEN];
     size_t n;
-    struct row *rows = group(names, compare_actions, &n);
+    struct row *rows = group(result, compare_actions, &n);
 
     for (size_t i = 0; i < n && (i < SHOWN || details); i++)
         fprintf(out, "  %10s  %s\n", cli_count(rows[i].n, text),
-                write_action(names, &rows[i].answer, action));
+                write_action(result->names, &rows[i].answer, action));
     print_more(n, details, "actions", out);
     free(rows);
 }
 
-static void print_rules(const struct run_names *names, bool details, FILE *out)
+static void print_rules(const struct sl_run_result *result, bool details, FILE *out)
 {
     char text[32], action[TEXT_LEN], list[TEXT_LEN], prefix[TEXT_LEN];
     size_t n;
-    struct row *rows = group(names, compare_rules, &n);
+    struct row *rows = group(result, compare_rules, &n);
 
     for (size_t i = 0; i < n && (i < SHOWN || details); i++)
         fprintf(out, "  %10s  %s:%u  %s  %s\n", cli_count(rows[i].n, text),
-                cli_printable(sl_names_list(names->names, rows[i].answer.list, NULL), list,
+                cli_printable(sl_names_list(result->names, rows[i].answer.list, NULL), list,
                               sizeof list),
                 rows[i].answer.line, cli_printable(rows[i].rule->prefix, prefix, sizeof prefix),
-                write_action(names, &rows[i].answer, action));
+                write_action(result->names, &rows[i].answer, action));
     print_more(n, details, "lines", out);
     free(rows);
 }
 
-void run_names_report(const struct run_names *names, bool details, FILE *out)
+void run_names_text(const struct sl_run_result *result, bool details, FILE *out)
 {
-    struct sl_names_watch_count count;
+    const struct sl_names_watch_count *count = &result->watched;
     struct sl_names_count table;
     uint64_t n_names = 0;
     char text[32], matched[32], packets[32];
 
-    if (names->engine < 0)
+    if (result->names == NULL)
         return;
-    sl_names_watch_count(names->watch, &count);
-    sl_names_count(names->names, &table);
+    sl_names_count(result->names, &table);
     for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
-        n_names += count.names[p];
+        n_names += count->names[p];
     fprintf(out, "names      %s in %s packets, %s matched of a table of ", cli_count(n_names, text),
-            cli_count(count.packets, packets), cli_count(names->n_matched, matched));
+            cli_count(count->packets, packets), cli_count(result->names_matched, matched));
     fprintf(out, "%s\n", cli_count(table.names, text));
-    print_protocols(&count, out);
-    if (names->n_matched != 0) {
+    print_protocols(count, out);
+    if (result->names_matched != 0) {
         fputs("  by action\n", out);
-        print_actions(names, details, out);
+        print_actions(result, details, out);
         fputs("  by line\n", out);
-        print_rules(names, details, out);
+        print_rules(result, details, out);
     }
     for (int m = 0; m < SL_N_NAMES_MISSES; m++)
-        if (count.missed[m] != 0)
+        if (count->missed[m] != 0)
             fprintf(out, "  no name: %s, %s packets\n", sl_names_miss_text((enum sl_names_miss)m),
-                    cli_count(count.missed[m], text));
-    if (count.left != 0)
-        fprintf(out, "  left to the CPU by the GPU: %s packets\n", cli_count(count.left, text));
+                    cli_count(count->missed[m], text));
+    if (count->left != 0)
+        fprintf(out, "  left to the CPU by the GPU: %s packets\n", cli_count(count->left, text));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -185,7 +181,7 @@ static json_t *number(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
-static void set_action(const struct run_names *names, const struct sl_names_answer *answer,
+static void set_action(const struct sl_names *names, const struct sl_names_answer *answer,
                        json_t *object)
 {
     json_t *values = json_array();
@@ -193,7 +189,7 @@ static void set_action(const struct run_names *names, const struct sl_names_answ
     size_t len;
 
     json_object_set_new(object, "action", json_string(sl_names_action_text(answer->action)));
-    for (uint32_t i = 0; (value = sl_names_value(names->names, answer, i, &len)) != NULL; i++)
+    for (uint32_t i = 0; (value = sl_names_value(names, answer, i, &len)) != NULL; i++)
         json_array_append_new(values, cli_json_text(value, len));
     if (json_array_size(values) != 0)
         json_object_set(object, answer->action == SL_NAMES_FORWARD ? "next_hops" : "values",
@@ -201,30 +197,30 @@ static void set_action(const struct run_names *names, const struct sl_names_answ
     json_decref(values);
 }
 
-static json_t *json_actions(const struct run_names *names)
+static json_t *json_actions(const struct sl_run_result *result)
 {
     json_t *array = json_array();
     size_t n;
-    struct row *rows = group(names, compare_actions, &n);
+    struct row *rows = group(result, compare_actions, &n);
 
     for (size_t i = 0; i < n; i++) {
         json_t *entry = json_pack("{s:o}", "count", number(rows[i].n));
 
-        set_action(names, &rows[i].answer, entry);
+        set_action(result->names, &rows[i].answer, entry);
         json_array_append_new(array, entry);
     }
     free(rows);
     return array;
 }
 
-static json_t *json_lists(const struct run_names *names)
+static json_t *json_lists(const struct sl_run_result *result)
 {
     json_t *array = json_array();
     size_t n;
-    struct row *rows = group(names, compare_lists, &n);
+    struct row *rows = group(result, compare_lists, &n);
 
     for (size_t i = 0; i < n; i++) {
-        const char *format, *list = sl_names_list(names->names, rows[i].answer.list, &format);
+        const char *format, *list = sl_names_list(result->names, rows[i].answer.list, &format);
 
         json_array_append_new(array,
                               json_pack("{s:o, s:o, s:s}", "count", number(rows[i].n), "list",
@@ -234,47 +230,46 @@ static json_t *json_lists(const struct run_names *names)
     return array;
 }
 
-static json_t *json_rules(const struct run_names *names, bool details)
+static json_t *json_rules(const struct sl_run_result *result, bool details)
 {
     json_t *array = json_array();
     size_t n;
-    struct row *rows = group(names, compare_rules, &n);
+    struct row *rows = group(result, compare_rules, &n);
 
     for (size_t i = 0; i < n && (i < SHOWN || details); i++) {
         const char *prefix = rows[i].rule->prefix;
-        const char *list = sl_names_list(names->names, rows[i].answer.list, NULL);
+        const char *list = sl_names_list(result->names, rows[i].answer.list, NULL);
         json_t *entry =
             json_pack("{s:o, s:o, s:o, s:I}", "count", number(rows[i].n), "prefix",
                       cli_json_text(prefix, strlen(prefix)), "list",
                       cli_json_text(list, strlen(list)), "line", (json_int_t)rows[i].answer.line);
 
-        set_action(names, &rows[i].answer, entry);
+        set_action(result->names, &rows[i].answer, entry);
         json_array_append_new(array, entry);
     }
     free(rows);
     return array;
 }
 
-json_t *run_names_json(const struct run_names *names, bool details)
+json_t *run_names_json(const struct sl_run_result *result, bool details)
 {
     json_t *protocols = json_object(), *missed = json_object();
-    struct sl_names_watch_count count;
+    const struct sl_names_watch_count *count = &result->watched;
     struct sl_names_count table;
 
-    sl_names_watch_count(names->watch, &count);
-    sl_names_count(names->names, &table);
+    sl_names_count(result->names, &table);
     for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
-        if (count.names[p] != 0)
+        if (count->names[p] != 0)
             json_object_set_new(protocols, sl_names_protocol_text((enum sl_names_protocol)p),
-                                json_pack("{s:o, s:o}", "names", number(count.names[p]), "matched",
-                                          number(count.matched[p])));
+                                json_pack("{s:o, s:o}", "names", number(count->names[p]), "matched",
+                                          number(count->matched[p])));
     for (int m = 0; m < SL_N_NAMES_MISSES; m++)
-        if (count.missed[m] != 0)
+        if (count->missed[m] != 0)
             json_object_set_new(missed, sl_names_miss_name((enum sl_names_miss)m),
-                                number(count.missed[m]));
+                                number(count->missed[m]));
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", number(table.names),
-                     "packets", number(count.packets), "matched", number(names->n_matched),
-                     "protocols", protocols, "missed", missed, "left_to_cpu", number(count.left),
-                     "by_action", json_actions(names), "by_list", json_lists(names), "by_line",
-                     json_rules(names, details));
+                     "packets", number(count->packets), "matched", number(result->names_matched),
+                     "protocols", protocols, "missed", missed, "left_to_cpu", number(count->left),
+                     "by_action", json_actions(result), "by_list", json_lists(result), "by_line",
+                     json_rules(result, details));
 }

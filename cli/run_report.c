@@ -6,34 +6,34 @@
 #include <string.h>
 
 #include "cli.h"
-#include "version.h"
+#include "sluice/version.h"
 
-static double seconds(const struct report *report)
+static double seconds(const struct sl_run_result *result)
 {
-    return (double)report->stats->seconds_ns / 1e9;
+    return (double)result->pipeline->seconds_ns / 1e9;
 }
 
-static void print_device(const struct report *report, FILE *out)
+static void print_device(const struct sl_run_result *result, FILE *out)
 {
-    const struct sl_pipeline_config *config = report->config;
-    const bool cuda = config->devices[0].kind == SL_DEVICE_CUDA;
+    const struct sl_device *devices = result->devices;
+    const bool cuda = devices[0].kind == SL_DEVICE_CUDA;
 
-    fputs("sluice " SLUICE_VERSION " on ", out);
-    const bool both = cuda && config->devices[config->n_devices - 1].kind == SL_DEVICE_CPU;
+    fprintf(out, "sluice %s on ", sl_version());
+    const bool both = cuda && devices[result->n_devices - 1].kind == SL_DEVICE_CPU;
 
     if (both)
-        fprintf(out, "%s and %s", config->devices[0].name, config->devices[1].name);
-    else if (config->n_devices > 1)
-        fprintf(out, "%u GPUs", config->n_devices);
+        fprintf(out, "%s and %s", devices[0].name, devices[1].name);
+    else if (result->n_devices > 1)
+        fprintf(out, "%u GPUs", result->n_devices);
     else
-        fputs(config->devices[0].name, out);
-    fprintf(out, " (%s: %s)\n", both ? "cuda and cpu" : cuda ? "cuda" : "cpu", report->why);
+        fputs(devices[0].name, out);
+    fprintf(out, " (%s: %s)\n", both ? "cuda and cpu" : cuda ? "cuda" : "cpu", result->why);
 }
 
 /* Where there is more to say than the first line says. */
-static void print_devices(const struct report *report, FILE *out)
+static void print_devices(const struct sl_run_result *result, FILE *out)
 {
-    const struct sl_pipeline_stats *stats = report->stats;
+    const struct sl_pipeline_stats *stats = result->pipeline;
     char batches[32], redone[32], name[16];
 
     for (uint32_t i = 0; stats->n_devices > 1 && i < stats->n_devices; i++) {
@@ -42,8 +42,7 @@ static void print_devices(const struct report *report, FILE *out)
 
         snprintf(name, sizeof name, cuda ? "cuda:%d" : "cpu", device->device.index);
         fprintf(out, "  %-9s %s, %s batches%s\n", name, device->device.name,
-                cli_count(device->batches, batches),
-                i >= report->config->n_devices ? ", took over" : "");
+                cli_count(device->batches, batches), i >= result->n_devices ? ", took over" : "");
         if (device->dropped)
             fprintf(out, "            dropped: %s; %s batches were done again elsewhere\n",
                     device->why, cli_count(device->redone, redone));
@@ -55,11 +54,11 @@ static double us(uint64_t ns)
     return (double)ns / 1e3;
 }
 
-static void print_latency(const struct report *report, FILE *out)
+static void print_latency(const struct sl_run_result *result, FILE *out)
 {
-    const struct sl_pipeline_stats *stats = report->stats;
+    const struct sl_pipeline_stats *stats = result->pipeline;
 
-    if (report->config->latency)
+    if (result->latency)
         fprintf(out,
                 "latency    from arrival to result: p50 %.1f us, p99 %.1f us, p99.9 %.1f us, "
                 "at most %.1f us\n",
@@ -67,10 +66,10 @@ static void print_latency(const struct report *report, FILE *out)
                 us(stats->latency.max_ns));
 }
 
-static void print_totals(const struct report *report, FILE *out)
+static void print_totals(const struct sl_run_result *result, FILE *out)
 {
-    const struct sl_capture_stats *captured = &report->source->captured;
-    const double s = seconds(report);
+    const struct sl_capture_stats *captured = &result->captured;
+    const double s = seconds(result);
     char packets[32], bytes[32], rate[32], drops[32];
 
     fprintf(out, "packets    %s, %s, in %.3f s: %s/s (%.2f Gbit/s), %.2f M packets/s\n",
@@ -78,13 +77,13 @@ static void print_totals(const struct report *report, FILE *out)
             cli_bytes(s > 0 ? (double)captured->bytes / s : 0, rate),
             s > 0 ? (double)captured->bytes * 8 / s / 1e9 : 0,
             s > 0 ? (double)captured->packets / s / 1e6 : 0);
-    if (report->source->interface != NULL)
+    if (result->live)
         fprintf(out, "dropped    %s by the kernel\n", cli_count(captured->kernel_drops, drops));
 }
 
-static void print_protocols(const struct report *report, FILE *out)
+static void print_protocols(const struct sl_run_result *result, FILE *out)
 {
-    const struct sl_dissect_stats *stats = &report->source->dissected;
+    const struct sl_dissect_stats *stats = &result->dissected;
     char packets[32], bytes[32];
 
     for (int p = 0; p < SL_N_PROTOCOLS; p++)
@@ -106,43 +105,41 @@ static void print_protocols(const struct report *report, FILE *out)
                     cli_count(stats->defects[d], packets));
 }
 
-static void print_flows(const struct report *report, FILE *out)
+static void print_flows(const struct sl_run_result *result, FILE *out)
 {
-    struct sl_flow_stats stats;
+    const struct sl_flow_stats *stats = &result->flows;
     char flows[32], tcp[32], udp[32], other[32], midstream[32], evicted[32];
 
-    sl_flow_stats(report->source->flows, &stats);
     fprintf(out, "flows      %s: %s TCP (%s picked up midstream), %s UDP, %s other; %s evicted\n",
-            cli_count(stats.flows, flows), cli_count(stats.tcp, tcp),
-            cli_count(stats.midstream, midstream), cli_count(stats.udp, udp),
-            cli_count(stats.other, other), cli_count(stats.evicted, evicted));
+            cli_count(stats->flows, flows), cli_count(stats->tcp, tcp),
+            cli_count(stats->midstream, midstream), cli_count(stats->udp, udp),
+            cli_count(stats->other, other), cli_count(stats->evicted, evicted));
 }
 
-static void print_anomalies(const struct report *report, FILE *out)
+static void print_anomalies(const struct sl_run_result *result, FILE *out)
 {
-    const struct findings *findings = report->findings;
     char text[32];
 
-    if (findings->header_engine < 0)
+    if (!result->has_header_checks)
         return;
-    fprintf(out, "anomalies  %s\n", cli_count(findings->n_anomalies, text));
+    fprintf(out, "anomalies  %s\n", cli_count(result->anomalies, text));
     for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
-        if (findings->by_check[c] != 0)
-            fprintf(out, "  %10s  %-22s %s\n", cli_count(findings->by_check[c], text),
+        if (result->by_check[c] != 0)
+            fprintf(out, "  %10s  %-22s %s\n", cli_count(result->by_check[c], text),
                     sl_header_check_name((enum sl_header_check)c),
                     sl_header_check_text((enum sl_header_check)c));
 }
 
 /* Signatures by alerts, largest first; equal ones in rule order. */
-static size_t *rank_signatures(const struct report *report, size_t *n)
+static size_t *rank_signatures(const struct sl_run_result *result, size_t *n)
 {
     struct sl_rules_count count;
 
-    sl_rules_count(report->rules, &count);
+    sl_rules_count(result->rules, &count);
     size_t *ranked = malloc((count.loaded + 1) * sizeof *ranked);
     *n = 0;
     for (size_t i = 0; ranked != NULL && i < count.loaded; i++) {
-        const uint64_t *by = report->findings->by_signature;
+        const uint64_t *by = result->by_signature;
         size_t at;
 
         if (by[i] == 0)
@@ -154,47 +151,47 @@ static size_t *rank_signatures(const struct report *report, size_t *n)
     return ranked;
 }
 
-static void print_alerts(const struct report *report, FILE *out)
+static void print_alerts(const struct sl_run_result *result, bool details, FILE *out)
 {
     enum { SHOWN = 25 };
     char text[32], safe[200];
     size_t n;
 
-    if (report->rules == NULL)
+    if (result->rules == NULL)
         return;
-    fprintf(out, "alerts     %s\n", cli_count(report->findings->n_alerts, text));
+    fprintf(out, "alerts     %s\n", cli_count(result->alerts, text));
 
-    size_t *ranked = rank_signatures(report, &n);
-    for (size_t i = 0; i < n && (i < SHOWN || report->details); i++) {
-        const struct sl_signature *signature = sl_rules_signature(report->rules, ranked[i]);
+    size_t *ranked = rank_signatures(result, &n);
+    for (size_t i = 0; i < n && (i < SHOWN || details); i++) {
+        const struct sl_signature *signature = sl_rules_signature(result->rules, ranked[i]);
 
-        fprintf(out, "  %10s  [%u:%u:%u] %s\n",
-                cli_count(report->findings->by_signature[ranked[i]], text), signature->gid,
-                signature->sid, signature->rev, cli_printable(signature->msg, safe, sizeof safe));
+        fprintf(out, "  %10s  [%u:%u:%u] %s\n", cli_count(result->by_signature[ranked[i]], text),
+                signature->gid, signature->sid, signature->rev,
+                cli_printable(signature->msg, safe, sizeof safe));
     }
-    if (n > SHOWN && !report->details)
+    if (n > SHOWN && !details)
         fprintf(out, "  more signatures that alerted: %s (--stats lists all)\n",
                 cli_count(n - SHOWN, text));
     free(ranked);
 }
 
-static void print_rules(const struct report *report, FILE *out)
+static void print_rules(const struct sl_run_result *result, FILE *out)
 {
     struct sl_rules_count count;
     char loaded[32], skipped[32], bad[32];
 
-    if (report->rules == NULL)
+    if (result->rules == NULL)
         return;
-    sl_rules_count(report->rules, &count);
+    sl_rules_count(result->rules, &count);
     fprintf(out, "rules      %s loaded, %s skipped, %s bad%s\n", cli_count(count.loaded, loaded),
             cli_count(count.skipped, skipped), cli_count(count.bad, bad),
             count.skipped + count.bad != 0 ? " (sluice rules FILE... says why)" : "");
 }
 
-static void print_details(const struct report *report, FILE *out)
+static void print_details(const struct sl_run_result *result, FILE *out)
 {
-    const struct sl_pipeline_stats *stats = report->stats;
-    const double wall = seconds(report);
+    const struct sl_pipeline_stats *stats = result->pipeline;
+    const double wall = seconds(result);
     char text[32];
 
     fprintf(out, "pipeline   %s batches, %u workers", cli_count(stats->batches, text),
@@ -209,33 +206,40 @@ static void print_details(const struct report *report, FILE *out)
     fprintf(out, "  join, track flows in order  %8.3f s\n", (double)stats->order_ns / 1e9);
     fprintf(out, "  engines                     %8.3f s, all workers\n",
             (double)stats->work_ns / 1e9);
-    for (uint32_t e = 0; e < report->config->n_engines; e++)
-        fprintf(out, "    %-10s %-14s %8.3f s, %s hits\n", report->config->engines[e].engine->name,
-                stats->backend[e], (double)stats->engine_ns[e] / 1e9,
-                cli_count(stats->engine_hits[e], text));
+    for (uint32_t e = 0; e < result->n_engines; e++)
+        fprintf(out, "    %-10s %-14s %8.3f s, %s hits\n", result->engines[e], stats->backend[e],
+                (double)stats->engine_ns[e] / 1e9, cli_count(stats->engine_hits[e], text));
     fprintf(out, "  evaluate, make events       %8.3f s, all workers\n",
             (double)stats->digest_ns / 1e9);
     fprintf(out, "  write in order              %8.3f s\n", (double)stats->drain_ns / 1e9);
-    if (report->matcher.algorithm != NULL)
-        fprintf(out, "matcher    %s: %s literals, table of %s\n", report->matcher.algorithm,
-                cli_count(report->matcher.n_literals, text),
-                cli_bytes((double)report->matcher.table_len, (char[32]){0}));
+    if (result->matcher.algorithm != NULL)
+        fprintf(out, "matcher    %s: %s literals, table of %s\n", result->matcher.algorithm,
+                cli_count(result->matcher.n_literals, text),
+                cli_bytes((double)result->matcher.table_len, (char[32]){0}));
 }
 
-void report_text(const struct report *report, FILE *out)
+/* Where the run was not to take the defaults. */
+static void print_variants(const struct sl_run_result *result, FILE *out)
 {
-    print_device(report, out);
-    print_devices(report, out);
-    print_totals(report, out);
-    print_latency(report, out);
-    print_protocols(report, out);
-    print_flows(report, out);
-    print_rules(report, out);
-    print_anomalies(report, out);
-    print_alerts(report, out);
-    virus_report(&report->findings->virus, report->details, out);
-    run_names_report(report->names, report->details, out);
-    redundancy_report(report->redundancy, out);
-    if (report->details)
-        print_details(report, out);
+    if (result->variants != NULL)
+        fprintf(out, "variants   %s\n", result->variants);
+}
+
+void run_report_text(const struct sl_run_result *result, bool details, FILE *out)
+{
+    print_device(result, out);
+    print_devices(result, out);
+    print_variants(result, out);
+    print_totals(result, out);
+    print_latency(result, out);
+    print_protocols(result, out);
+    print_flows(result, out);
+    print_rules(result, out);
+    print_anomalies(result, out);
+    print_alerts(result, details, out);
+    run_viruses_text(result, details, out);
+    run_names_text(result, details, out);
+    run_redundancy_text(result, out);
+    if (details)
+        print_details(result, out);
 }

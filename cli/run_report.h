@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary of a run: a text that a person likes to read, or one JSON object. */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#ifndef CLI_RUN_REPORT_H
+#define CLI_RUN_REPORT_H
 
+#include <jansson.h>
 #include <stdio.h>
 
-#include "run/run_redundancy.h"
-#include "run/run_sinks.h"
-#include "run/run_source.h"
-#include "sluice/mpm.h"
-#include "sluice/pipeline.h"
+#include "sluice/run.h"
 
-struct report {
-    const struct source *source;
-    const struct findings *findings;
-    const struct sl_rules *rules; /* NULL: none */
-    const struct redundancy *redundancy;
-    const struct run_names *names;
-    const char *why; /* these devices */
-    const struct sl_pipeline_config *config;
-    const struct sl_pipeline_stats *stats;
-    struct sl_mpm_info matcher; /* algorithm NULL: not switched on */
-    bool details;               /* --stats */
-};
+/* details: --stats. */
+void run_report_text(const struct sl_run_result *result, bool details, FILE *out);
+void run_report_json(const struct sl_run_result *result, bool details, FILE *out);
 
-void report_text(const struct report *report, FILE *out);
-void report_json(const struct report *report, FILE *out);
+/* Parts of them, each where its engine was switched on. JSON is the caller's. */
+void run_viruses_text(const struct sl_run_result *result, bool details, FILE *out);
+json_t *run_viruses_json(const struct sl_run_result *result);
+void run_names_text(const struct sl_run_result *result, bool details, FILE *out);
+json_t *run_names_json(const struct sl_run_result *result, bool details);
+void run_redundancy_text(const struct sl_run_result *result, FILE *out);
+json_t *run_redundancy_json(const struct sl_run_result *result); /* an array */
+
+/* Draws the intervals of redundancy by gnuplot, where `plot` names a file. False: the reason is on
+ * stderr. */
+bool run_redundancy_plot(const struct sl_run_result *result, const char *plot);
 
 #endif

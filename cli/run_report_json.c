@@ -5,16 +5,16 @@
 
 #include "cli.h"
 #include "run_report.h"
-#include "version.h"
+#include "sluice/version.h"
 
 static json_t *number(uint64_t value)
 {
     return json_integer((json_int_t)value);
 }
 
-static json_t *protocols(const struct report *report)
+static json_t *protocols(const struct sl_run_result *result)
 {
-    const struct sl_dissect_stats *stats = &report->source->dissected;
+    const struct sl_dissect_stats *stats = &result->dissected;
     json_t *object = json_object();
 
     for (int p = 0; p < SL_N_PROTOCOLS; p++)
@@ -25,9 +25,9 @@ static json_t *protocols(const struct report *report)
     return object;
 }
 
-static json_t *defects(const struct report *report)
+static json_t *defects(const struct sl_run_result *result)
 {
-    const struct sl_dissect_stats *stats = &report->source->dissected;
+    const struct sl_dissect_stats *stats = &result->dissected;
     json_t *object = json_object();
 
     for (int d = 1; d < SL_N_DEFECTS; d++)
@@ -37,9 +37,9 @@ static json_t *defects(const struct report *report)
     return object;
 }
 
-static json_t *unknown_links(const struct report *report)
+static json_t *unknown_links(const struct sl_run_result *result)
 {
-    const struct sl_dissect_stats *stats = &report->source->dissected;
+    const struct sl_dissect_stats *stats = &result->dissected;
     json_t *object = json_object();
     char name[32];
 
@@ -50,46 +50,45 @@ static json_t *unknown_links(const struct report *report)
     return object;
 }
 
-static json_t *flows(const struct report *report)
+static json_t *flows(const struct sl_run_result *result)
 {
-    struct sl_flow_stats stats;
+    const struct sl_flow_stats *stats = &result->flows;
 
-    sl_flow_stats(report->source->flows, &stats);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", number(stats.flows),
-                     "tcp", number(stats.tcp), "udp", number(stats.udp), "other",
-                     number(stats.other), "midstream", number(stats.midstream), "evicted",
-                     number(stats.evicted), "timed_out", number(stats.timed_out), "active",
-                     number(stats.active));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", number(stats->flows),
+                     "tcp", number(stats->tcp), "udp", number(stats->udp), "other",
+                     number(stats->other), "midstream", number(stats->midstream), "evicted",
+                     number(stats->evicted), "timed_out", number(stats->timed_out), "active",
+                     number(stats->active));
 }
 
-static json_t *anomalies(const struct report *report)
+static json_t *anomalies(const struct sl_run_result *result)
 {
     json_t *object = json_object();
 
     for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
-        if (report->findings->by_check[c] != 0)
+        if (result->by_check[c] != 0)
             json_object_set_new(object, sl_header_check_name((enum sl_header_check)c),
-                                number(report->findings->by_check[c]));
+                                number(result->by_check[c]));
     return object;
 }
 
-static json_t *alerts(const struct report *report)
+static json_t *alerts(const struct sl_run_result *result)
 {
     struct sl_rules_count count;
     json_t *array = json_array();
 
-    if (report->rules == NULL)
+    if (result->rules == NULL)
         return array;
-    sl_rules_count(report->rules, &count);
+    sl_rules_count(result->rules, &count);
     for (size_t i = 0; i < count.loaded; i++) {
-        const struct sl_signature *signature = sl_rules_signature(report->rules, i);
+        const struct sl_signature *signature = sl_rules_signature(result->rules, i);
         json_t *entry;
 
-        if (report->findings->by_signature[i] == 0)
+        if (result->by_signature[i] == 0)
             continue;
         entry = json_pack("{s:I, s:I, s:I, s:o}", "gid", (json_int_t)signature->gid, "signature_id",
                           (json_int_t)signature->sid, "rev", (json_int_t)signature->rev, "count",
-                          number(report->findings->by_signature[i]));
+                          number(result->by_signature[i]));
         /* A message of any bytes: left out where it is no UTF-8. */
         json_object_set_new(entry, "signature", json_string(signature->msg));
         json_array_append_new(array, entry);
@@ -97,27 +96,26 @@ static json_t *alerts(const struct report *report)
     return array;
 }
 
-static json_t *rules(const struct report *report)
+static json_t *rules(const struct sl_run_result *result)
 {
     struct sl_rules_count count = {0};
 
-    if (report->rules != NULL)
-        sl_rules_count(report->rules, &count);
+    if (result->rules != NULL)
+        sl_rules_count(result->rules, &count);
     return json_pack("{s:I, s:I, s:I}", "loaded", (json_int_t)count.loaded, "skipped",
                      (json_int_t)count.skipped, "bad", (json_int_t)count.bad);
 }
 
-static json_t *pipeline(const struct report *report)
+static json_t *pipeline(const struct sl_run_result *result)
 {
-    const struct sl_pipeline_stats *stats = report->stats;
+    const struct sl_pipeline_stats *stats = result->pipeline;
     json_t *engines = json_array();
 
-    for (uint32_t e = 0; e < report->config->n_engines; e++)
+    for (uint32_t e = 0; e < result->n_engines; e++)
         json_array_append_new(engines, json_pack("{s:s, s:s, s:f, s:o}", "engine",
-                                                 report->config->engines[e].engine->name, "backend",
-                                                 stats->backend[e], "seconds",
-                                                 (double)stats->engine_ns[e] / 1e9, "hits",
-                                                 number(stats->engine_hits[e])));
+                                                 result->engines[e], "backend", stats->backend[e],
+                                                 "seconds", (double)stats->engine_ns[e] / 1e9,
+                                                 "hits", number(stats->engine_hits[e])));
     return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "batches",
                      number(stats->batches), "workers", (int)stats->n_workers, "loaders",
                      (int)stats->n_loaders, "fill_seconds", (double)stats->fill_ns / 1e9,
@@ -127,9 +125,9 @@ static json_t *pipeline(const struct report *report)
                      (double)stats->drain_ns / 1e9, "engines", engines);
 }
 
-static json_t *devices(const struct report *report)
+static json_t *devices(const struct sl_run_result *result)
 {
-    const struct sl_pipeline_stats *stats = report->stats;
+    const struct sl_pipeline_stats *stats = result->pipeline;
     json_t *array = json_array();
 
     for (uint32_t i = 0; i < stats->n_devices; i++) {
@@ -147,9 +145,9 @@ static json_t *devices(const struct report *report)
     return array;
 }
 
-static json_t *latency(const struct report *report)
+static json_t *latency(const struct sl_run_result *result)
 {
-    const struct sl_pipeline_stats *stats = report->stats;
+    const struct sl_pipeline_stats *stats = result->pipeline;
 
     return json_pack("{s:o, s:f, s:f, s:f, s:f}", "packets", number(stats->latency.packets),
                      "p50_us", (double)stats->latency.p50_ns / 1e3, "p99_us",
@@ -158,38 +156,40 @@ static json_t *latency(const struct report *report)
                      (double)stats->latency.max_ns / 1e3);
 }
 
-void report_json(const struct report *report, FILE *out)
+void run_report_json(const struct sl_run_result *result, bool details, FILE *out)
 {
-    const struct sl_device *device = &report->config->devices[0];
-    const struct sl_capture_stats *captured = &report->source->captured;
+    const struct sl_device *device = &result->devices[0];
+    const struct sl_capture_stats *captured = &result->captured;
     const bool cuda = device->kind == SL_DEVICE_CUDA;
-    json_t *root = json_pack(
-        "{s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:f, s:o, s:o}", "version", SLUICE_VERSION, "device",
-        "kind", cuda ? "cuda" : "cpu", "name", device->name, "why", report->why, "packets",
-        number(captured->packets), "bytes", number(captured->bytes), "seconds",
-        (double)report->stats->seconds_ns / 1e9, "kernel_drops", number(captured->kernel_drops),
-        "failed_sources", number(report->source->n_failed));
+    json_t *root =
+        json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:f, s:o, s:o}", "version", sl_version(),
+                  "device", "kind", cuda ? "cuda" : "cpu", "name", device->name, "why", result->why,
+                  "packets", number(captured->packets), "bytes", number(captured->bytes), "seconds",
+                  (double)result->pipeline->seconds_ns / 1e9, "kernel_drops",
+                  number(captured->kernel_drops), "failed_sources", number(result->failed_sources));
 
-    json_object_set_new(root, "devices", devices(report));
-    if (report->config->latency)
-        json_object_set_new(root, "latency", latency(report));
-    json_object_set_new(root, "protocols", protocols(report));
-    json_object_set_new(root, "unknown_link_types", unknown_links(report));
-    json_object_set_new(root, "defects", defects(report));
-    json_object_set_new(root, "flows", flows(report));
-    json_object_set_new(root, "rules", rules(report));
-    json_object_set_new(root, "anomalies_total", number(report->findings->n_anomalies));
-    json_object_set_new(root, "anomalies", anomalies(report));
-    json_object_set_new(root, "alerts_total", number(report->findings->n_alerts));
-    json_object_set_new(root, "alerts", alerts(report));
-    if (report->findings->virus.n_databases != 0)
-        json_object_set_new(root, "viruses", virus_json(&report->findings->virus));
-    if (report->names->engine >= 0)
-        json_object_set_new(root, "names", run_names_json(report->names, report->details));
-    if (report->redundancy->n_samplers != 0)
-        json_object_set_new(root, "redundancy", redundancy_json(report->redundancy));
-    if (report->details)
-        json_object_set_new(root, "pipeline", pipeline(report));
+    json_object_set_new(root, "devices", devices(result));
+    if (result->variants != NULL)
+        json_object_set_new(root, "variants", json_string(result->variants));
+    if (result->latency)
+        json_object_set_new(root, "latency", latency(result));
+    json_object_set_new(root, "protocols", protocols(result));
+    json_object_set_new(root, "unknown_link_types", unknown_links(result));
+    json_object_set_new(root, "defects", defects(result));
+    json_object_set_new(root, "flows", flows(result));
+    json_object_set_new(root, "rules", rules(result));
+    json_object_set_new(root, "anomalies_total", number(result->anomalies));
+    json_object_set_new(root, "anomalies", anomalies(result));
+    json_object_set_new(root, "alerts_total", number(result->alerts));
+    json_object_set_new(root, "alerts", alerts(result));
+    if (result->database != NULL)
+        json_object_set_new(root, "viruses", run_viruses_json(result));
+    if (result->names != NULL)
+        json_object_set_new(root, "names", run_names_json(result, details));
+    if (result->n_samplers != 0)
+        json_object_set_new(root, "redundancy", run_redundancy_json(result));
+    if (details)
+        json_object_set_new(root, "pipeline", pipeline(result));
     json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputc('\n', out);
     json_decref(root);

@@ -5,10 +5,10 @@
 
 #include "bench.h"
 #include "cli/console.h"
-#include "run/run_source.h"
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 #include "sluice/flow.h"
+#include "sluice/run.h"
 
 enum { BATCH_LEN = 4 << 20, BATCH_ITEMS = 16384 };
 
@@ -66,61 +66,29 @@ static double read_all(void *user)
 
 /* ---- all cores ------------------------------------------------------------------------------- */
 
-static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
-{
-    return source_fill(user, batch, diag);
-}
-
-static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
-{
-    (void)diag;
-    return source_prepare(user, batch);
-}
-
-static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
-{
-    (void)diag;
-    return source_order(user, batch);
-}
-
-static void apply(void *user, struct sl_batch *batch)
-{
-    (void)user;
-    source_apply(batch);
-}
-
-static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
-                            struct sl_diag *diag)
-{
-    (void)user;
-    (void)batch;
-    (void)hits;
-    (void)diag;
-    return SL_OK;
-}
-
-/* A run without engines. */
+/* A run without engines. What cannot be read was a warning when it was loaded. */
 static double run_all(void *user)
 {
     struct reading *reading = user;
-    struct source source = {.paths = reading->bench->paths, .n_paths = reading->bench->n_paths};
-    struct sl_pipeline_config config;
-    struct sl_pipeline_stats stats;
+    struct sl_run_result result;
+    struct sl_run_config config;
     struct sl_diag diag = {0};
+    struct sl_run *run;
 
-    sl_pipeline_config_init(&config);
-    source_batches(&config);
-    config.fill = fill;
-    config.prepare = prepare;
-    config.order = order;
-    config.apply = apply;
-    config.drain = drain;
-    config.user = &source;
-    reading->failed = !source_open(&source) || sl_pipeline_run(&config, &stats, &diag) != SL_OK;
-    if (diag.text[0] != '\0')
+    sl_run_config_init(&config);
+    config.files = reading->bench->paths;
+    config.n_files = reading->bench->n_paths;
+    config.devices = "cpu";
+    reading->failed =
+        sl_run_create(&run, &config, &diag) != SL_OK || sl_run_execute(run, &diag) != SL_OK;
+    if (reading->failed) {
         cli_diag(&diag);
-    source_close(&source);
-    return (double)source.captured.bytes;
+        sl_run_close(run);
+        return 0;
+    }
+    sl_run_result(run, &result);
+    sl_run_close(run);
+    return (double)result.captured.bytes;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

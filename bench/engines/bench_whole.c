@@ -643,7 +643,7 @@ static bool run_engines(struct bench_whole *whole, enum sl_device_kind kind, str
 static bool run_whole(const struct bench *bench, bool all)
 {
     const bool cuda = bench->device.kind == SL_DEVICE_CUDA, cpu = all || !cuda;
-    struct sl_batch *sample = sample_read(bench->paths, bench->n_paths);
+    struct sl_batch *sample = traffic_sample_read(bench->paths, bench->n_paths);
     struct bench_whole whole = {.bench = bench, .all = all, .sample = {.batches = sample}};
     struct contender *kept = calloc(2 * (size_t)N_ENGINES, sizeof *kept);
     bool good = kept != NULL && bench_load(&whole.packets, bench, BATCH, false, 256u << 20) &&

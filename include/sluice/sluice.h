@@ -20,6 +20,7 @@
 #include "sluice/packet_names.h"
 #include "sluice/pipeline.h"
 #include "sluice/redundancy.h"
+#include "sluice/run.h"
 #include "sluice/sampling.h"
 #include "sluice/scan.h"
 #include "sluice/sink.h"

@@ -6,7 +6,7 @@
 
 enum { TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64 }; /* a written name: four characters a byte at most */
 
-struct name_teller {
+struct name_events {
     const struct sl_names *names;
 
     /* The names of the item at hand. */
@@ -22,80 +22,80 @@ struct name_teller {
     size_t max_values, max_values_text;
 };
 
-struct name_teller *name_teller_create(const struct sl_names *names)
+struct name_events *name_events_create(const struct sl_names *names)
 {
-    struct name_teller *teller = calloc(1, sizeof *teller);
+    struct name_events *events = calloc(1, sizeof *events);
 
-    if (teller == NULL)
+    if (events == NULL)
         return NULL;
-    teller->names = names;
-    name_teller_begin(teller);
-    return teller;
+    events->names = names;
+    name_events_begin(events);
+    return events;
 }
 
-void name_teller_free(struct name_teller *teller)
+void name_events_free(struct name_events *events)
 {
-    if (teller == NULL)
+    if (events == NULL)
         return;
-    free(teller->values_text);
-    free(teller->values);
-    free(teller);
+    free(events->values_text);
+    free(events->values);
+    free(events);
 }
 
-void name_teller_begin(struct name_teller *teller)
+void name_events_begin(struct name_events *events)
 {
-    teller->item = UINT32_MAX;
+    events->item = UINT32_MAX;
 }
 
 /* The name at the hit's offset in its item, found again. */
-static const struct sl_packet_name *find(struct name_teller *teller, const struct sl_batch *batch,
+static const struct sl_packet_name *find(struct name_events *events, const struct sl_batch *batch,
                                          const struct sl_hit *hit)
 {
     uint32_t misses, i = 0;
 
-    if (teller->item != hit->item)
-        teller->n_found = sl_packet_names(batch, hit->item, teller->found, teller->bytes, &misses);
-    teller->item = hit->item;
-    while (i + 1 < teller->n_found && teller->found[i].offset != hit->offset)
+    if (events->item != hit->item)
+        events->n_found = sl_packet_names(batch, hit->item, events->found, events->bytes, &misses);
+    events->item = hit->item;
+    while (i + 1 < events->n_found && events->found[i].offset != hit->offset)
         i++;
-    return &teller->found[i];
+    return &events->found[i];
 }
 
 /* The rule's values as strings. False: no memory. */
-static bool copy_values(struct name_teller *teller, const struct sl_names_answer *answer)
+static bool copy_values(struct name_events *events, const struct sl_names_answer *answer)
 {
     size_t n = 0, text_len = 0, len;
 
-    while (sl_names_value(teller->names, answer, (uint32_t)n, &len) != NULL) {
+    while (sl_names_value(events->names, answer, (uint32_t)n, &len) != NULL) {
         text_len += len + 1;
         n++;
     }
-    if (n + 1 > teller->max_values) {
-        const char **grown = reallocarray(teller->values, n + 1, sizeof *grown);
+    if (n + 1 > events->max_values) {
+        const char **grown = reallocarray(events->values, n + 1, sizeof *grown);
 
         if (grown == NULL)
             return false;
-        teller->values = grown;
-        teller->max_values = n + 1;
+        events->values = grown;
+        events->max_values = n + 1;
     }
-    if (text_len > teller->max_values_text) {
-        char *grown = realloc(teller->values_text, text_len);
+    if (text_len > events->max_values_text) {
+        char *grown = realloc(events->values_text, text_len);
 
         if (grown == NULL)
             return false;
-        teller->values_text = grown;
-        teller->max_values_text = text_len;
+        events->values_text = grown;
+        events->max_values_text = text_len;
     }
-    char *to = teller->values_text;
+    char *to = events->values_text;
     for (size_t i = 0; i < n; i++) {
-        const char *value = sl_names_value(teller->names, answer, (uint32_t)i, &len);
+        const char *value = sl_names_value(events->names, answer, (uint32_t)i, &len);
 
-        teller->values[i] = to;
+        events->values[i] = to;
         memcpy(to, value, len);
         to[len] = '\0';
         to += len + 1;
     }
-    teller->values[n] = NULL;
+    events->values[n] = NULL;
     return true;
 }
 
@@ -151,50 +151,50 @@ static void describe_protocol(struct sl_name_match *match, const struct sl_packe
     }
 }
 
-static bool describe(struct name_teller *teller, const struct sl_packet_name *found,
+static bool describe(struct name_events *events, const struct sl_packet_name *found,
                      const struct sl_names_answer *answer)
 {
-    struct sl_name_match *match = &teller->match;
+    struct sl_name_match *match = &events->match;
 
-    if (!copy_values(teller, answer))
+    if (!copy_values(events, answer))
         return false;
-    write_part(&found->name, found->name.len, teller->name);
-    write_part(&found->name, found->name.host_len, teller->host);
-    write_part(&found->name, answer->prefix_len, teller->prefix);
-    *match = (struct sl_name_match){.name = teller->name,
-                                    .prefix = teller->prefix,
+    write_part(&found->name, found->name.len, events->name);
+    write_part(&found->name, found->name.host_len, events->host);
+    write_part(&found->name, answer->prefix_len, events->prefix);
+    *match = (struct sl_name_match){.name = events->name,
+                                    .prefix = events->prefix,
                                     .action = sl_names_action_text(answer->action),
                                     .verdict = verdict_of(answer->action),
-                                    .values = teller->values,
+                                    .values = events->values,
                                     .hops = answer->action == SL_NAMES_FORWARD,
                                     .line = answer->line};
-    match->list = sl_names_list(teller->names, answer->list, &match->format);
-    describe_protocol(match, found, teller->host);
+    match->list = sl_names_list(events->names, answer->list, &match->format);
+    describe_protocol(match, found, events->host);
     return true;
 }
 
-bool name_teller_tell(struct name_teller *teller, const struct sl_batch *batch,
-                      const struct sl_hit *hit, struct sl_event *event)
+bool name_events_write(struct name_events *events, const struct sl_batch *batch,
+                       const struct sl_hit *hit, struct sl_event *event)
 {
     static const enum sl_event_kind kinds[SL_N_NAMES_PROTOCOLS] = {[SL_NAMES_DNS] = SL_EVENT_DNS,
                                                                    [SL_NAMES_HTTP] = SL_EVENT_HTTP,
                                                                    [SL_NAMES_TLS] = SL_EVENT_TLS,
                                                                    [SL_NAMES_NDN] = SL_EVENT_NDN};
-    const struct sl_packet_name *found = find(teller, batch, hit);
+    const struct sl_packet_name *found = find(events, batch, hit);
     struct sl_names_answer answer;
 
-    sl_names_hit(teller->names, hit->id, &answer);
+    sl_names_hit(events->names, hit->id, &answer);
     event->kind = kinds[found->protocol];
-    event->match = &teller->match;
-    return describe(teller, found, &answer);
+    event->match = &events->match;
+    return describe(events, found, &answer);
 }
 
-const char *name_teller_prefix(struct name_teller *teller, const struct sl_batch *batch,
+const char *name_events_prefix(struct name_events *events, const struct sl_batch *batch,
                                const struct sl_hit *hit)
 {
     struct sl_names_answer answer;
 
-    sl_names_hit(teller->names, hit->id, &answer);
-    write_part(&find(teller, batch, hit)->name, answer.prefix_len, teller->prefix);
-    return teller->prefix;
+    sl_names_hit(events->names, hit->id, &answer);
+    write_part(&find(events, batch, hit)->name, answer.prefix_len, events->prefix);
+    return events->prefix;
 }

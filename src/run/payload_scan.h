@@ -1,57 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* ClamAV's signatures in the payloads of a run: an engine finds anchors, what they belong to is
- * verified when a batch is drained. */
-#ifndef CLI_VIRUS_H
-#define CLI_VIRUS_H
-
-#include <jansson.h>
-#include <stdio.h>
+/* Virus signatures in the payloads of a batch: an engine has found anchors, and what they belong to
+ * is verified here. */
+#ifndef RUN_PAYLOAD_SCAN_H
+#define RUN_PAYLOAD_SCAN_H
 
 #include "sluice/clamav.h"
 #include "sluice/detect.h"
-#include "sluice/pipeline.h"
 
-enum { MAX_DATABASES = 16, VIRUS_GID = 600 };
+enum { VIRUS_GID = 600, VIRUS_NAME_LEN = 1024 };
 
-struct virus {
-    const char *databases[MAX_DATABASES];
-    size_t n_databases; /* 0: not switched on */
+/* What is found in one batch after another. One thread at a time; NULL, which all but create take:
+ * payloads are not scanned. */
+struct payload_scan;
 
-    struct sl_clamav_db *db;
-    int engine; /* index of its hits */
+/* *scan is NULL where `database` is. */
+enum sl_status payload_scan_create(struct payload_scan **scan, const struct sl_clamav_db *database,
+                                   struct sl_diag *diag);
+void payload_scan_free(struct payload_scan *scan);
 
-    void *names; /* those that matched, a tree of struct virus_name */
-    size_t n_names;
-    uint64_t n_found, n_payloads;
-};
+/* Scans a batch with the sorted hits of the database's engine. */
+enum sl_status payload_scan_run(struct payload_scan *scan, const struct sl_batch *batch,
+                                const struct sl_hits *hits, struct sl_diag *diag);
 
-/* Loads or compiles the databases and adds the engine. False: said on stderr. */
-bool virus_open(struct virus *virus, struct sl_pipeline_config *config);
+/* The matches of the batch in the order of items; signatures as alerts have them, lent until the
+ * next. */
+size_t payload_scan_count(const struct payload_scan *scan);
+uint32_t payload_scan_item(const struct payload_scan *scan, size_t i);
+const struct sl_clamav_match *payload_scan_match(const struct payload_scan *scan, size_t i);
+const struct sl_signature *payload_scan_signature(struct payload_scan *scan, size_t i);
 
-/* What was found in a batch; one thread at a time. NULL, which all but create take: not switched
- * on. */
-struct virus_batch;
-
-enum sl_status virus_batch_create(struct virus_batch **found, const struct virus *virus,
-                                  struct sl_diag *diag);
-void virus_batch_free(struct virus_batch *found);
-
-/* Takes a batch and the hits of each engine. */
-enum sl_status virus_batch_scan(struct virus_batch *found, const struct virus *virus,
-                                const struct sl_batch *batch, const struct sl_hits *hits,
-                                struct sl_diag *diag);
-
-/* The matches in the order of items; signatures as alerts have them, lent until the next. */
-size_t virus_batch_count(const struct virus_batch *found);
-uint32_t virus_batch_item(const struct virus_batch *found, size_t i);
-const struct sl_signature *virus_batch_signature(struct virus_batch *found, size_t i);
-
-/* Adds them to what the summary says. False: no memory. */
-bool virus_count(struct virus *virus, const struct virus_batch *found);
-
-void virus_report(const struct virus *virus, bool details, FILE *out);
-json_t *virus_json(const struct virus *virus); /* the caller's */
-
-void virus_close(struct virus *virus);
+/* The number that stands for a signature, which ClamAV gives a name alone. */
+uint32_t payload_scan_sid(const struct sl_clamav_match *match);
 
 #endif

@@ -1,75 +1,89 @@
 /* SPDX-License-Identifier: MIT */
-/* The source of a run: capture files one after another, or an interface, dissected and tracked. */
-#ifndef CLI_SOURCE_H
-#define CLI_SOURCE_H
+/* The source of a run: capture files one after another, an interface, or the caller's function. */
+#ifndef RUN_SOURCE_H
+#define RUN_SOURCE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
+#include "run_notices.h"
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 #include "sluice/flow.h"
-#include "sluice/pipeline.h"
 #include "sluice/stats.h"
 
-struct source_open;
-struct source_batch;
+struct run_capture;
 
-struct source {
-    const char **paths; /* capture files; or, with an interface, none */
-    size_t n_paths;
-    const char *interface;   /* NULL: files */
-    const char *filter;      /* NULL: all packets */
-    uint64_t max_latency_ns; /* what packets of interfaces and pipes wait for others; 0: no bound */
+struct run_source {
+    const struct sl_run_config *config;
+    struct run_notices *notices;
 
-    struct source_open *open;     /* the capture being read; NULL between two */
-    struct source_batch *batches; /* what is known of each batch in flight */
-    size_t next;                  /* index of the next path */
+    struct run_capture *capture; /* the capture being read; NULL between two */
+    size_t next;                 /* index of the next file */
+    uint64_t filled;             /* packets of the caller's function */
     struct sl_flow_table *flows;
 
+    /* A first file that fails ends the opening with its reason, unless a later one opens. */
+    bool opening, has_pending;
+    struct sl_diag pending;
+
+    /* What stopping knows. It may run on any thread while the filling thread closes the capture:
+     * the closing thread takes the pointer away first, and waits until no stop holds it. */
+    _Atomic(struct sl_capture *) to_stop;
+    atomic_int stopping;
+    atomic_bool stopped;
+
     pthread_mutex_t lock;             /* guards what follows: captures end on any thread */
-    size_t n_failed;                  /* files that could not be read to their end */
+    uint64_t n_failed;                /* files that could not be read to their end */
     struct sl_capture_stats captured; /* of the captures that are closed */
     struct sl_capture_stats live;     /* of the open interface, at most 200 ms old */
-    uint64_t looked_ns;               /* when it was asked */
-    uint64_t packets, bytes;          /* of the batches that were ordered: with */
+    uint64_t asked_ns;                /* when the kernel was asked for it */
+    uint64_t packets, bytes;          /* of the batches that were ordered, and: */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flow_stats;
 };
 
-/* Opens the first capture, of a pipe when its header has come, so that a wrong name and what is no
- * capture fail before anything else is done. False: said on stderr. */
-bool source_open(struct source *source);
+/* Keeps the config. Frees nothing that run_source_clear does not. */
+void run_source_init(struct run_source *source, const struct sl_run_config *config,
+                     struct run_notices *notices);
 
-/* From now on the first SIGINT or SIGTERM ends the capture cleanly, a second one the process. */
-void source_take_signals(void);
+/* Opens the first capture, of a pipe when its header has come. Without one that opens, the status
+ * is the last file's. */
+enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag);
 
-/* Sizes of batches with which large files go in parts. */
-void source_batches(struct sl_pipeline_config *config);
+/* Ends the capture; any thread, and signal handlers. */
+void run_source_stop(struct run_source *source);
 
-/* The steps of a batch, as sl_pipeline_config's fill, prepare, order and apply: packets, or a claim
- * on a part of a file; packets, dissected; what comes before them, and their flows; each packet's
- * number and flow. Files that cannot be read, or not to their end, are said on stderr and counted,
- * and the next one follows. */
-enum sl_status source_fill(struct source *source, struct sl_batch *batch, struct sl_diag *diag);
-enum sl_status source_prepare(struct source *source, struct sl_batch *batch);
-enum sl_status source_order(struct source *source, struct sl_batch *batch);
-void source_apply(struct sl_batch *batch);
-
-/* Room for a pointer of whoever digests the batch; NULL at first. */
-void **source_room(const struct sl_batch *batch);
-
-/* What was counted so far, also while it is being read. The caller has zeroed *stats. */
-void source_look(struct source *source, struct sl_stats *stats);
+/* What is counted so far, also while it is read. Any thread. */
+void run_source_snapshot(struct run_source *source, struct sl_stats *stats);
 
 /* The name of a packet's source (origin.source). */
-const char *source_name(const struct source *source, uint16_t index);
+const char *run_source_name(const struct run_source *source, uint16_t index);
 
-/* Closes the capture that a failed run left open, so that `captured` is whole. */
-void source_end(struct source *source);
+/* Whether there was anything to read. False: of the files none is a capture. */
+bool run_source_found(const struct run_source *source);
 
-/* After source_end: whether there was anything to read, or all that was named is no capture. */
-bool source_was_capture(const struct source *source);
+/* No batch has a part of a capture any more. */
+void run_source_clear(struct run_source *source);
 
-void source_close(struct source *source);
+/* ---- for the batches of the source ----------------------------------------------------------- */
+
+/* An open capture. The filling thread holds it, and each part of it that is not joined yet. */
+struct run_capture {
+    struct sl_capture *capture;
+    atomic_uint holders;
+};
+
+/* Opens files until one opens. SL_END: there are no more, or the run is stopped. */
+enum sl_status run_source_next(struct run_source *source, struct sl_diag *diag);
+
+/* The last holder closes the capture. */
+void run_source_release(struct run_source *source, struct run_capture *capture);
+
+/* The filling thread has no more to do with its capture. */
+void run_source_end_capture(struct run_source *source);
+
+/* Counts a file that failed and gives notice of it. */
+void run_source_fail_file(struct run_source *source, const struct sl_diag *diag);
 
 #endif

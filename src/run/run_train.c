@@ -1,82 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-/* Markers of samplebyte from a capture. */
-#include "cli.h"
-#include "run_redundancy.h"
-#include "sluice/capture.h"
-#include "sluice/dissect.h"
+/* Learning the markers of samplebyte from a capture. */
+#include "base/diag.h"
+#include "run_internal.h"
 
-enum { TRAIN_LEN = 128 << 20 /* bytes of payload: what is behind them is not looked at */ };
+enum { TRAIN_LEN = 128 << 20 /* bytes of payload: those behind them are not read */ };
 
 /* Gives the capture's payloads to the trainer. */
-static bool feed(struct sl_sampling_trainer *trainer, const char *path, struct sl_batch *batch)
+static enum sl_status feed(struct sl_run *run, struct sl_sampling_trainer *trainer,
+                           const char *path, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct sl_dissect_stats stats = {0};
     struct sl_capture_stats captured;
     struct sl_capture *capture;
-    struct sl_diag diag = {0};
-    enum sl_status status = sl_capture_open_file(&capture, path, 0, &diag);
+    enum sl_status status = sl_capture_open_file(&capture, path, 0, diag);
     bool more = true;
 
-    if (status != SL_OK) {
-        cli_diag(&diag);
-        return false;
-    }
+    if (status != SL_OK)
+        return status;
     while (status == SL_OK && more) {
         sl_batch_reset(batch);
-        status = sl_capture_read(capture, batch, &diag);
+        status = sl_capture_read(capture, batch, diag);
         sl_dissect(batch, &stats);
         more = sl_sampling_trainer_add(trainer, batch);
     }
     sl_capture_stats(capture, &captured);
     sl_capture_close(capture);
     if (status == SL_OK || status == SL_END)
-        return true;
-    cli_diag(&diag);
-    return captured.packets != 0; /* what came before it is learned from */
+        return SL_OK;
+    if (captured.packets == 0)
+        return status;
+    run_notices_text(&run->notices, SL_RUN_SOURCE_FAILED, diag); /* the packets before it do */
+    return SL_OK;
 }
 
-static void say(const struct redundancy *redundancy, const struct sl_sampling_training *training)
+enum sl_status sl_run_train(struct sl_run *run, const char *path,
+                            struct sl_sampling_training *training, struct sl_diag *diag)
 {
-    char bytes[32];
-
-    if (training->n_markers == 0) {
-        cli_error("%s: nothing repeats in it, samplebyte keeps its generic markers",
-                  redundancy->train);
-        return;
-    }
-    fprintf(stderr, "trained    on %s, of which %.1f %% repeat: markers",
-            cli_bytes((double)training->bytes_len, bytes),
-            100 * (double)training->redundant / (double)training->bytes_len);
-    for (int byte = 0; byte < 256; byte++)
-        if (redundancy->sampling.marker[byte])
-            fprintf(stderr, " %02x", (unsigned)byte);
-    fputc('\n', stderr);
-}
-
-bool redundancy_train(struct redundancy *redundancy)
-{
+    struct sl_run_redundancy *redundancy = &run->redundancy.config;
     struct sl_sampling_trainer *trainer = NULL;
-    struct sl_sampling_training training;
     struct sl_batch *batch = NULL;
-    struct sl_diag diag = {0};
-    bool good = false;
+    enum sl_status status;
 
-    if (sl_sampling_trainer_create(
-            &trainer, redundancy->sampling.window, redundancy->sampling.period,
-            redundancy->config.redundancy.chunks, TRAIN_LEN, &diag) != SL_OK ||
-        sl_batch_create(&batch, 4 << 20, 16384, &diag) != SL_OK) {
-        cli_diag(&diag);
-        goto out;
-    }
-    if (!feed(trainer, redundancy->train, batch))
-        goto out;
-    good = sl_sampling_trainer_end(trainer, redundancy->sampling.marker, &training, &diag) == SL_OK;
-    if (good)
-        say(redundancy, &training);
-    else
-        cli_diag(&diag);
-out:
+    if (!redundancy->on || run->opened)
+        return diag_set(diag, SL_EINVAL, NULL, 0,
+                        "markers are learned for redundancy, before the run is opened");
+    status = sl_sampling_trainer_create(&trainer, redundancy->sampling.window,
+                                        redundancy->sampling.period,
+                                        redundancy->savings.redundancy.chunks, TRAIN_LEN, diag);
+    if (status == SL_OK)
+        status = sl_batch_create(&batch, 4 << 20, 16384, diag);
+    if (status == SL_OK)
+        status = feed(run, trainer, path, batch, diag);
+    if (status == SL_OK)
+        status = sl_sampling_trainer_end(trainer, redundancy->sampling.marker, training, diag);
     sl_batch_free(batch);
     sl_sampling_trainer_free(trainer);
-    return good;
+    return status;
 }

@@ -41,7 +41,7 @@ static uint64_t payload_len(const struct sl_batch *batch)
     return len;
 }
 
-struct sl_batch *sample_read(const char **paths, size_t n_paths)
+struct sl_batch *traffic_sample_read(const char *const *paths, size_t n_paths)
 {
     struct sl_dissect_stats stats = {0};
     struct sl_batch *batch;

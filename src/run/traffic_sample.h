@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is about to be read, for tables that learn from it. */
-#ifndef CLI_SAMPLE_H
-#define CLI_SAMPLE_H
+#ifndef RUN_TRAFFIC_SAMPLE_H
+#define RUN_TRAFFIC_SAMPLE_H
 
 #include <stddef.h>
 
@@ -10,6 +10,6 @@
 /* The first 8 MiB of packets of capture files, dissected; who asks frees it. NULL: these are no
  * plain files, have no payload to speak of there, or cannot be read, which their reader will say.
  */
-struct sl_batch *sample_read(const char **paths, size_t n_paths);
+struct sl_batch *traffic_sample_read(const char *const *paths, size_t n_paths);
 
 #endif

@@ -4,15 +4,13 @@
  *
  * Arguments: the folder of sample captures and rules. Real captures and rule sets are those of
  * SLUICE_TEST_DATA. */
-#include <fcntl.h>
 #include <glob.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "test.h"
 
-#include "run/run_sinks.h"
-#include "run/run_source.h"
+#include "run/run_internal.h"
 #include "sluice/sluice.h"
 
 static const char *samples, *data; /* folders; data may be NULL */
@@ -20,7 +18,7 @@ static char folder[] = "/tmp/sluice-alerts-XXXXXX";
 
 /* What is looked for, and in what. */
 struct task {
-    glob_t captures;
+    glob_t captures, rule_files;
     struct sl_rules *rules;
     const struct sl_literal *literals;
     size_t n_literals;
@@ -46,16 +44,14 @@ static void open_task(struct task *task, const char *captures, const char *rules
 {
     struct sl_mpm_config mpm;
     struct sl_header_config header;
-    glob_t files;
     struct sl_diag diag;
 
     *task = (struct task){0};
     assert_int_equal(glob(captures, 0, NULL, &task->captures), 0);
-    assert_int_equal(glob(rules, 0, NULL, &files), 0);
+    assert_int_equal(glob(rules, 0, NULL, &task->rule_files), 0);
     assert_int_equal(sl_rules_create(&task->rules, &diag), SL_OK);
-    for (size_t i = 0; i < files.gl_pathc; i++)
-        assert_int_equal(sl_rules_load(task->rules, files.gl_pathv[i], &diag), SL_OK);
-    globfree(&files);
+    for (size_t i = 0; i < task->rule_files.gl_pathc; i++)
+        assert_int_equal(sl_rules_load(task->rules, task->rule_files.gl_pathv[i], &diag), SL_OK);
     assert_int_equal(sl_rules_compile(task->rules, &task->literals, &task->n_literals, &diag),
                      SL_OK);
     sl_mpm_config_init(&mpm);
@@ -68,6 +64,7 @@ static void open_task(struct task *task, const char *captures, const char *rules
 static void close_task(struct task *task)
 {
     globfree(&task->captures);
+    globfree(&task->rule_files);
     sl_header_free(task->header);
     sl_mpm_free(task->matcher);
     sl_rules_free(task->rules);
@@ -198,110 +195,65 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
     return plain.n_events;
 }
 
-/* ---- through the pipeline -------------------------------------------------------------------- */
+/* ---- through a run --------------------------------------------------------------------------- */
 
-struct run {
-    struct source source;
-    struct findings findings;
-    atomic_uint n_digested;
-};
-
-static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
-{
-    return source_fill(&((struct run *)user)->source, batch, diag);
-}
-
-static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
-{
-    (void)diag;
-    return source_prepare(&((struct run *)user)->source, batch);
-}
-
-static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
-{
-    (void)diag;
-    return source_order(&((struct run *)user)->source, batch);
-}
-
-static void apply(void *user, struct sl_batch *batch)
-{
-    (void)user;
-    source_apply(batch);
-}
+static enum sl_status (*digest_of_run)(void *user, const struct sl_batch *batch,
+                                       const struct sl_hits *hits, struct sl_diag *diag);
+static atomic_uint n_digested;
 
 /* Some batches take much longer than those around them, so that they finish in another order. */
 static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag)
 {
-    struct run *run = user;
-    uint64_t random = atomic_fetch_add(&run->n_digested, 1) * 2 + 1;
+    uint64_t random = atomic_fetch_add(&n_digested, 1) * 2 + 1;
 
     if (test_below(&random, 16) == 0)
         usleep(test_below(&random, 1000));
-    return findings_digest(&run->findings, batch, hits, diag);
+    return digest_of_run(user, batch, hits, diag);
 }
 
-static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
-                            struct sl_diag *diag)
+/* Sizes and threads that the config leaves to the run. */
+static void set_way(struct sl_pipeline_config *pipeline, const struct way *way)
 {
-    return findings_drain(&((struct run *)user)->findings, batch, hits, diag);
-}
-
-static void run_pipeline(struct run *run, const struct task *task, const struct way *way)
-{
-    struct sl_pipeline_config config;
-    struct sl_pipeline_stats stats;
-    struct sl_diag diag;
-
-    sl_pipeline_config_init(&config);
-    config.batch_len = way->batch_len;
-    source_batches(&config);
-    if (way->batch_items != 0)
-        config.batch_items = way->batch_items;
-    config.n_workers = way->n_workers;
-    config.engines[0].engine = sl_header_engine();
-    config.engines[0].table = task->header;
-    config.engines[1].engine = sl_mpm_engine(task->matcher);
-    config.engines[1].table = task->matcher;
-    config.n_engines = 2;
-    config.fill = fill;
-    config.prepare = prepare;
-    config.order = order;
-    config.apply = apply;
-    config.digest = digest;
-    config.drain = drain;
-    config.user = run;
-    assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
+    pipeline->batch_len = way->batch_len;
+    pipeline->batch_items =
+        way->batch_items != 0 ? way->batch_items : way->batch_len / SL_BATCH_ALIGN + 1;
+    pipeline->n_workers = way->n_workers;
+    digest_of_run = pipeline->digest;
+    pipeline->digest = digest;
 }
 
 /* Returns the number of events. */
-static uint64_t write_by_pipeline(const struct task *task, const struct way *way, const char *spec)
+static uint64_t write_by_run(const struct task *task, const struct way *way, const char *spec)
 {
-    struct run run = {
-        .source = {.paths = (const char **)task->captures.gl_pathv,
-                   .n_paths = task->captures.gl_pathc},
-        .findings = {.rules = task->rules, .header_engine = 0, .matcher_engine = 1},
-    };
-    const int saved = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
+    const char *const sinks[] = {spec, way->second};
+    struct sl_run_result result;
+    struct sl_run_config config;
+    struct sl_run *run;
+    struct sl_diag diag;
 
-    run.findings.source = &run.source;
-    run.findings.sinks[0].spec = spec;
-    run.findings.sinks[1].spec = way->second;
-    run.findings.n_sinks = 1 + (way->second != NULL);
-    dup2(null, STDERR_FILENO); /* the captures that are cut are said there */
-    assert_true(source_open(&run.source));
-    assert_true(findings_open(&run.findings));
-    run_pipeline(&run, task, way);
-    assert_true(findings_close(&run.findings));
-    dup2(saved, STDERR_FILENO);
-    close(saved);
-    close(null);
+    sl_run_config_init(&config);
+    config.files = (const char *const *)task->captures.gl_pathv;
+    config.n_files = task->captures.gl_pathc;
+    config.check_headers = true;
+    config.rule_files = (const char *const *)task->rule_files.gl_pathv;
+    config.n_rule_files = task->rule_files.gl_pathc;
+    config.devices = "cpu";
+    config.sinks = sinks;
+    config.n_sinks = 1 + (way->second != NULL);
+    atomic_store(&n_digested, 0);
+    assert_int_equal(sl_run_create(&run, &config, &diag), SL_OK);
+    set_way(&run->pipeline, way);
+    assert_int_equal(sl_run_open(run, &diag), SL_OK);
+    assert_int_equal(sl_run_execute(run, &diag), SL_OK);
 
-    const uint64_t n_events = run.findings.n_alerts + run.findings.n_anomalies;
-    for (uint32_t i = 0; i < run.findings.n_sinks; i++)
-        assert_int_equal(run.findings.sinks[i].written, n_events);
-    findings_free(&run.findings);
-    source_close(&run.source);
+    sl_run_result(run, &result);
+    const uint64_t n_events = result.alerts + result.anomalies;
+    assert_true(atomic_load(&n_digested) != 0);
+    assert_int_equal(result.n_sinks, config.n_sinks);
+    for (uint32_t i = 0; i < result.n_sinks; i++)
+        assert_int_equal(result.sinks[i].written, n_events);
+    sl_run_close(run);
     return n_events;
 }
 
@@ -340,7 +292,7 @@ static void check_ways(const char *captures, const char *rules, const struct way
     assert_true(n_events >= min_events);
     snprintf(spec, sizeof spec, "eve:%s", scratch("piped.json"));
     for (size_t i = 0; i < n_ways; i++) {
-        assert_int_equal(write_by_pipeline(&task, &ways[i], spec), n_events);
+        assert_int_equal(write_by_run(&task, &ways[i], spec), n_events);
         assert_same_files("plain.json", "piped.json");
     }
     close_task(&task);

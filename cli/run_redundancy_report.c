@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "plot.h"
-#include "run/run_redundancy.h"
+#include "run_report.h"
 #include "sluice/dissect.h"
 
 enum { LISTED = 10 /* rows of a list */ };
@@ -74,12 +74,12 @@ static void print_list(const struct sl_savings *savings, const char *title, list
     }
 }
 
-static void print_samplers(const struct redundancy *redundancy, FILE *out)
+static void print_samplers(const struct sl_run_result *result, FILE *out)
 {
     fprintf(out, "  %-12s %10s %8s %8s %8s %14s\n", "sampler", "one in", "gross", "net", "frames",
             "samples");
-    for (unsigned i = 0; i < redundancy->n_samplers; i++) {
-        const struct redundancy_sampler *sampler = &redundancy->samplers[i];
+    for (unsigned i = 0; i < result->n_samplers; i++) {
+        const struct sl_run_sampler *sampler = &result->samplers[i];
         struct sl_savings_row total;
         char samples[32];
 
@@ -93,25 +93,25 @@ static void print_samplers(const struct redundancy *redundancy, FILE *out)
     }
 }
 
-void redundancy_report(const struct redundancy *redundancy, FILE *out)
+void run_redundancy_text(const struct sl_run_result *result, FILE *out)
 {
     struct sl_savings_row total;
     char bytes[32], packets[32], cache[32];
 
-    if (redundancy->n_samplers == 0)
+    if (result->n_samplers == 0)
         return;
-    sl_savings_total(redundancy->samplers[0].savings, &total);
+    sl_savings_total(result->samplers[0].savings, &total);
     fprintf(out, "redundancy %s of payload in %s packets; period %u, window %u, cache %s%s\n",
             cli_bytes((double)total.count.bytes, bytes), cli_count(total.count.packets, packets),
-            redundancy->sampling.period, redundancy->sampling.window,
-            cli_bytes((double)redundancy->config.redundancy.cache_len, cache),
-            redundancy->config.redundancy.chunks ? ", chunks" : "");
-    print_samplers(redundancy, out);
-    if (redundancy->n_samplers > 1)
+            result->redundancy->sampling.period, result->redundancy->sampling.window,
+            cli_bytes((double)result->redundancy->savings.redundancy.cache_len, cache),
+            result->redundancy->savings.redundancy.chunks ? ", chunks" : "");
+    print_samplers(result, out);
+    if (result->n_samplers > 1)
         return;
-    print_list(redundancy->samplers[0].savings, "protocol", sl_savings_protocols, out);
-    print_list(redundancy->samplers[0].savings, "port", sl_savings_ports, out);
-    print_list(redundancy->samplers[0].savings, "flow", sl_savings_flows, out);
+    print_list(result->samplers[0].savings, "protocol", sl_savings_protocols, out);
+    print_list(result->samplers[0].savings, "port", sl_savings_ports, out);
+    print_list(result->samplers[0].savings, "flow", sl_savings_flows, out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -159,22 +159,23 @@ static json_t *intervals_json(const struct sl_savings *savings)
     return array;
 }
 
-json_t *redundancy_json(const struct redundancy *redundancy)
+json_t *run_redundancy_json(const struct sl_run_result *result)
 {
     json_t *array = json_array();
 
-    for (unsigned i = 0; i < redundancy->n_samplers; i++) {
-        const struct redundancy_sampler *sampler = &redundancy->samplers[i];
+    for (unsigned i = 0; i < result->n_samplers; i++) {
+        const struct sl_run_sampler *sampler = &result->samplers[i];
         struct sl_savings_row total;
         json_t *object;
 
         sl_savings_total(sampler->savings, &total);
         object = count_json(&total.count);
         json_object_set_new(object, "sampler", json_string(sampler->name));
-        json_object_set_new(object, "period", json_integer(redundancy->sampling.period));
-        json_object_set_new(object, "window", json_integer(redundancy->sampling.window));
-        json_object_set_new(object, "cache",
-                            json_integer((json_int_t)redundancy->config.redundancy.cache_len));
+        json_object_set_new(object, "period", json_integer(result->redundancy->sampling.period));
+        json_object_set_new(object, "window", json_integer(result->redundancy->sampling.window));
+        json_object_set_new(
+            object, "cache",
+            json_integer((json_int_t)result->redundancy->savings.redundancy.cache_len));
         json_object_set_new(object, "samples", json_integer((json_int_t)total.samples));
         json_object_set_new(object, "eligible", json_integer((json_int_t)total.eligible));
         json_object_set_new(object, "protocols", list_json(sampler->savings, sl_savings_protocols));
@@ -189,12 +190,11 @@ json_t *redundancy_json(const struct redundancy *redundancy)
 /* ---- the picture ----------------------------------------------------------------------------- */
 
 /* One line an interval: payload so far in MB, net savings in percent, bytes a sample. */
-static void put_data(FILE *to, const struct redundancy *redundancy)
+static void put_data(FILE *to, const struct sl_run_result *result)
 {
-    for (unsigned i = 0; i < redundancy->n_samplers; i++) {
+    for (unsigned i = 0; i < result->n_samplers; i++) {
         size_t n;
-        const struct sl_savings_row *rows =
-            sl_savings_intervals(redundancy->samplers[i].savings, &n);
+        const struct sl_savings_row *rows = sl_savings_intervals(result->samplers[i].savings, &n);
         double bytes = 0;
 
         fprintf(to, "$data%u << EOD\n", i);
@@ -208,39 +208,39 @@ static void put_data(FILE *to, const struct redundancy *redundancy)
     }
 }
 
-static void put_panel(FILE *to, const struct redundancy *redundancy, int column)
+static void put_panel(FILE *to, const struct sl_run_result *result, int column)
 {
     const char *separator = "plot ";
 
-    for (unsigned i = 0; i < redundancy->n_samplers; i++) {
-        if (column == 3 && strcmp(redundancy->samplers[i].name, "every") == 0)
+    for (unsigned i = 0; i < result->n_samplers; i++) {
+        if (column == 3 && strcmp(result->samplers[i].name, "every") == 0)
             continue; /* one in one, by definition */
         fprintf(to, "%s$data%u using 1:%d with linespoints lw 2 pt 7 ps 0.4 title ", separator, i,
                 column);
-        plot_quoted(to, redundancy->samplers[i].name);
+        plot_quoted(to, result->samplers[i].name);
         separator = ", ";
     }
     if (column == 3)
         fprintf(to, "%s%u with lines dt 2 lc rgb 'gray40' title 'period'", separator,
-                redundancy->sampling.period);
+                result->redundancy->sampling.period);
     fputc('\n', to);
 }
 
-bool redundancy_plot(const struct redundancy *redundancy)
+bool run_redundancy_plot(const struct sl_run_result *result, const char *plot)
 {
-    if (redundancy->plot == NULL)
+    if (plot == NULL)
         return true;
-    FILE *script = plot_begin(redundancy->plot, 900, 700);
+    FILE *script = plot_begin(plot, 900, 700);
     if (script == NULL)
         return false;
-    put_data(script, redundancy);
+    put_data(script, result);
     fputs("set multiplot layout 2,1\nset lmargin 8\nset grid lc rgb 'gray85'\nset key outside "
           "right\n"
           "set xlabel 'payload (MB)'\nset ylabel 'net savings (%)'\nset yrange [0:*]\n",
           script);
-    put_panel(script, redundancy, 2);
+    put_panel(script, result, 2);
     fputs("set ylabel 'bytes a sample'\n", script);
-    put_panel(script, redundancy, 3);
+    put_panel(script, result, 3);
     fputs("unset multiplot\n", script);
-    return plot_end(script, redundancy->plot);
+    return plot_end(script, plot);
 }

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const char usage[] =
+    "usage: sluice run -r FILE... | -i IFACE [OPTION...]\n\n"
+    "  -r FILE...             capture files: pcap, pcapng, plain, gzip or zstd; - is standard "
+    "input\n"
+    "  -i IFACE               an interface, until Ctrl-C\n"
+    "  -f 'FILTER'            with -i: a BPF filter, as for tcpdump\n"
+    "  --rules FILE...        signature rules of Suricata, Snort 2 or Snort 3\n"
+    "  --set NAME=VALUE       set a variable of the rules\n"
+    "  --compiled FILE        what sluice rules --compile made of the same rules\n"
+    "  --header-checks[=LIST] check headers: all, or a list of names (all,-checksums; help lists\n"
+    "                         them)\n"
+    "  -k all|none            checksums among the header checks\n"
+    "  --scan DB              ClamAV's signatures in payloads: a database file, a directory of "
+    "them,\n"
+    "                         or what sluice scan --compile made; may be given several times\n"
+    "  --home NETS            your own networks, comma separated (also HOME_NET of the rules)\n"
+    "  --names FILE...        names of DNS, HTTP, TLS and NDN packets are looked up in these "
+    "tables:\n"
+    "                         routes, block lists, zones, categories, or what sluice lookup "
+    "--build made\n"
+    "  --names-format FORMAT  of the tables behind it (auto: found out; sluice lookup --format "
+    "help)\n"
+    "  --alerts SINK          console, eve:FILE (EVE JSON lines; eve:- is standard output) or\n"
+    "                         sqlite:FILE; may be given several times; console where it is not\n"
+    "  --redundancy SPEC      what eliminating redundancy would save: "
+    "SAMPLER[,p=N][,w=N][,cache=N]\n"
+    "                         [,interval=N|Ns][,chunks][,no-raise], such as "
+    "dynabyte,p=32,w=64,cache=512M;\n"
+    "                         no-raise: dynabyte corrects over-sampling alone\n"
+    "  --compare              with --redundancy: all samplers, every position among them\n"
+    "  --plot FILE.svg        with --redundancy: savings and sampling over the traffic (gnuplot)\n"
+    "  --train FILE           with samplebyte: learn its markers from this capture\n"
+    "  --variant LIST         algorithms in place of the defaults, as the papers have them:\n"
+    "                         mpm:ALGORITHM, sampling:VARIANT, names:PLANE, such as\n"
+    "                         mpm:wm,sampling:rabin-textbook,names:mata\n"
+    "  --device D             auto, cpu, cuda (all GPUs), cuda:N or cuda:N,M,...\n"
+    "  --max-latency US       packets of an interface or a pipe wait so many microseconds for\n"
+    "                         others, not for a full batch; the summary says how long results "
+    "took\n"
+    "  --stats[=SECONDS]      where the time went, and every signature that alerted; with SECONDS\n"
+    "                         also the counters so far, each so often and at the end, to EVE and\n"
+    "                         console sinks\n"
+    "  --metrics ADDR:PORT    the counters so far for Prometheus, at http://ADDR:PORT/metrics;\n"
+    "                         [ADDR]:PORT for IPv6, PORT alone for 127.0.0.1\n"
+    "  --json                 the summary as one JSON object; alerts only where --alerts says\n";
+
+static bool parse_home(struct run_options *options, const char *list)
+{
+    while (*list != '\0') {
+        const size_t len = strcspn(list, ",");
+
+        if (options->config.header.n_home == RUN_HOME_MAX ||
+            sl_net_parse(&options->home[options->config.header.n_home], list, len) != SL_OK) {
+            cli_error("--home '%.*s' is no network (expected up to %d like 192.0.2.0/24, "
+                      "comma separated)",
+                      (int)len, list, RUN_HOME_MAX);
+            return false;
+        }
+        options->config.header.n_home++;
+        list += len + (list[len] == ',');
+    }
+    return true;
+}
+
+static bool parse_latency(struct run_options *options, const char *us)
+{
+    enum { MAX_US = 60000000 };
+    char *end;
+    const unsigned long value = strtoul(us, &end, 10);
+
+    if (us[0] < '0' || us[0] > '9' || *end != '\0' || value < 1 || value > MAX_US) {
+        cli_error("--max-latency '%s' (expected 1 to %d microseconds)", us, MAX_US);
+        return false;
+    }
+    options->config.max_latency_ns = value * 1000;
+    return true;
+}
+
+static bool parse_checksums(struct run_options *options, const char *which)
+{
+    options->no_checksums = strcmp(which, "none") == 0;
+    if (options->no_checksums || strcmp(which, "all") == 0)
+        return true;
+    cli_error("-k '%s' (expected all or none)", which);
+    return false;
+}
+
+static void print_checks(void)
+{
+    puts("header checks (sets: all, none, checksums; -NAME takes away):");
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        printf("  %-22s %s\n", sl_header_check_name((enum sl_header_check)c),
+               sl_header_check_text((enum sl_header_check)c));
+}
+
+static bool add_sink(struct run_options *options, const char *spec)
+{
+    if (options->config.n_sinks == SL_RUN_SINKS_MAX) {
+        cli_error("--alerts '%s': more than %d sinks", spec, SL_RUN_SINKS_MAX);
+        return false;
+    }
+    options->sinks[options->config.n_sinks++] = spec;
+    return true;
+}
+
+static bool add_database(struct run_options *options, const char *path)
+{
+    if (options->config.n_databases == SL_RUN_DATABASES_MAX) {
+        cli_error("--scan '%s': more than %d databases", path, SL_RUN_DATABASES_MAX);
+        return false;
+    }
+    options->databases[options->config.n_databases++] = path;
+    return true;
+}
+
+enum {
+    OPTION_RULES = 256,
+    OPTION_SET,
+    OPTION_COMPILED,
+    OPTION_HEADER,
+    OPTION_SCAN,
+    OPTION_HOME,
+    OPTION_NAMES,
+    OPTION_NAMES_FORMAT,
+    OPTION_ALERTS,
+    OPTION_REDUNDANCY,
+    OPTION_COMPARE,
+    OPTION_PLOT,
+    OPTION_TRAIN,
+    OPTION_VARIANT,
+    OPTION_DEVICE,
+    OPTION_JSON,
+    OPTION_STATS,
+    OPTION_METRICS,
+    OPTION_MAX_LATENCY
+};
+
+static const struct option long_options[] = {
+    {"rules", required_argument, NULL, OPTION_RULES},
+    {"set", required_argument, NULL, OPTION_SET},
+    {"compiled", required_argument, NULL, OPTION_COMPILED},
+    {"header-checks", optional_argument, NULL, OPTION_HEADER},
+    {"scan", required_argument, NULL, OPTION_SCAN},
+    {"home", required_argument, NULL, OPTION_HOME},
+    {"names", required_argument, NULL, OPTION_NAMES},
+    {"names-format", required_argument, NULL, OPTION_NAMES_FORMAT},
+    {"alerts", required_argument, NULL, OPTION_ALERTS},
+    {"redundancy", required_argument, NULL, OPTION_REDUNDANCY},
+    {"compare", no_argument, NULL, OPTION_COMPARE},
+    {"plot", required_argument, NULL, OPTION_PLOT},
+    {"train", required_argument, NULL, OPTION_TRAIN},
+    {"variant", required_argument, NULL, OPTION_VARIANT},
+    {"device", required_argument, NULL, OPTION_DEVICE},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"stats", optional_argument, NULL, OPTION_STATS},
+    {"metrics", required_argument, NULL, OPTION_METRICS},
+    {"max-latency", required_argument, NULL, OPTION_MAX_LATENCY},
+    {"help", no_argument, NULL, 'h'},
+    {0}};
+
+static bool parse_seconds(struct run_options *options, const char *seconds)
+{
+    enum { MAX_SECONDS = 86400 };
+    char *end;
+
+    errno = 0;
+    const long value = strtol(seconds, &end, 10);
+    if (seconds[0] < '0' || seconds[0] > '9' || *end != '\0' || errno != 0 || value < 1 ||
+        value > MAX_SECONDS) {
+        cli_error("--stats '%s' is no interval (expected 1 to %d seconds)", seconds, MAX_SECONDS);
+        return false;
+    }
+    options->config.stats_seconds = (uint32_t)value;
+    return true;
+}
+
+/* --stats, --stats=SECONDS or --stats SECONDS: a number behind it is its value, no capture's name.
+ */
+static bool parse_stats(struct run_options *options, char **argv)
+{
+    const char *next = argv[optind];
+
+    options->stats = true;
+    if (optarg == NULL && next != NULL && *next != '\0' &&
+        next[strspn(next, "0123456789")] == '\0') {
+        optarg = argv[optind];
+        optind++;
+    }
+    return optarg == NULL || parse_seconds(options, optarg);
+}
+
+/* Where the argument of an option lies that is kept as it is; NULL: the option is another. */
+static const char **argument_of(struct run_options *options, int option)
+{
+    switch (option) {
+    case 'i':
+        return &options->config.interface;
+    case 'f':
+        return &options->config.filter;
+    case OPTION_COMPILED:
+        return &options->config.compiled;
+    case OPTION_REDUNDANCY:
+        return &options->redundancy.spec;
+    case OPTION_PLOT:
+        return &options->redundancy.plot;
+    case OPTION_TRAIN:
+        return &options->redundancy.train;
+    case OPTION_VARIANT:
+        return &options->config.variants;
+    case OPTION_DEVICE:
+        return &options->config.devices;
+    case OPTION_METRICS:
+        return &options->metrics;
+    default:
+        return NULL;
+    }
+}
+
+/* One option; `list` is the one that bare arguments continue ('r', OPTION_RULES or OPTION_NAMES).
+ */
+static int parse_option(struct run_options *options, int option, int *list, char **argv)
+{
+    const char **argument = argument_of(options, option);
+
+    if (argument != NULL) {
+        *argument = optarg;
+        return 0;
+    }
+    switch (option) {
+    case 'r':
+        *list = 'r';
+        options->files[options->config.n_files++] = optarg;
+        return 0;
+    case OPTION_RULES:
+        *list = OPTION_RULES;
+        options->rule_files.paths[options->rule_files.n_paths++] = optarg;
+        return 0;
+    case OPTION_NAMES:
+        *list = OPTION_NAMES;
+        return name_tables_add(&options->tables, "--names", optarg) ? 0 : EXIT_FAILED;
+    case OPTION_NAMES_FORMAT:
+        return name_tables_set_format(&options->tables, "--names-format", optarg) ? 0 : EXIT_FAILED;
+    case 1: /* a bare argument goes on with the list before it */
+        if (*list != 0)
+            return parse_option(options, *list, list, argv);
+        cli_error("'%s' was not expected (captures go behind -r, rule files behind --rules, tables "
+                  "behind --names)",
+                  optarg);
+        return EXIT_FAILED;
+    case OPTION_SET:
+        options->rule_files.sets[options->rule_files.n_sets++] = optarg;
+        return 0;
+    case OPTION_HEADER:
+        options->header_list = optarg != NULL ? optarg : "all";
+        return 0;
+    case 'k':
+        return parse_checksums(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_SCAN:
+        return add_database(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_HOME:
+        options->rule_files.home = optarg;
+        return parse_home(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_ALERTS:
+        return add_sink(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_COMPARE:
+        options->config.redundancy.compare = true;
+        return 0;
+    case OPTION_JSON:
+        options->json = true;
+        return 0;
+    case OPTION_STATS:
+        return parse_stats(options, argv) ? 0 : EXIT_FAILED;
+    case OPTION_MAX_LATENCY:
+        return parse_latency(options, optarg) ? 0 : EXIT_FAILED;
+    default:
+        return cli_bad_option(argv, "run");
+    }
+}
+
+/* Behind the colon of a sink that is emptied when it is opened. */
+static bool writes_input(const struct run_options *options, const char *spec)
+{
+    static const char eve[] = "eve:";
+    const char *path = spec + sizeof eve - 1;
+
+    if (strncmp(spec, eve, sizeof eve - 1) != 0)
+        return false;
+    for (size_t i = 0; i < options->config.n_files; i++)
+        if (cli_is_input(path, options->files[i]))
+            return true;
+    for (size_t i = 0; i < options->rule_files.n_paths; i++)
+        if (cli_is_input(path, options->rule_files.paths[i]))
+            return true;
+    for (int i = 0; i < options->tables.n; i++)
+        if (cli_is_input(path, options->tables.file[i].path))
+            return true;
+    return false;
+}
+
+static int check_options(struct run_options *options)
+{
+    const bool live = options->config.interface != NULL;
+
+    if (live == (options->config.n_files != 0)) {
+        cli_error("%s (sluice run --help)",
+                  live ? "-r and -i exclude one another"
+                       : "nothing to read: name captures with -r, or an interface with -i");
+        return EXIT_FAILED;
+    }
+    if (options->config.filter != NULL && !live) {
+        cli_error("-f '%s' needs -i", options->config.filter);
+        return EXIT_FAILED;
+    }
+    if (options->config.compiled != NULL && options->rule_files.n_paths == 0) {
+        cli_error("--compiled '%s' needs --rules: the rules that it was compiled from",
+                  options->config.compiled);
+        return EXIT_FAILED;
+    }
+    if (options->config.n_files > SL_RUN_FILES_MAX) {
+        cli_error("%zu captures (expected at most %d a run)", options->config.n_files,
+                  SL_RUN_FILES_MAX);
+        return EXIT_FAILED;
+    }
+    if (!run_redundancy_option_parse(&options->redundancy, &options->config.redundancy))
+        return EXIT_FAILED;
+    for (uint32_t i = 0; i < options->config.n_sinks; i++)
+        if (writes_input(options, options->sinks[i]))
+            return EXIT_FAILED;
+    if (options->config.n_sinks == 0 && !options->json)
+        options->sinks[options->config.n_sinks++] = "console";
+    return 0;
+}
+
+/* ---- the config of the run ------------------------------------------------------------------- */
+
+static bool set_header_checks(struct run_options *options)
+{
+    struct sl_header_config *header = &options->config.header;
+    struct sl_diag diag = {0};
+
+    header->home = options->home;
+    options->config.check_headers = options->header_list != NULL;
+    if (options->header_list == NULL)
+        return true;
+    if (sl_header_parse_checks(&header->checks, options->header_list, &diag) != SL_OK) {
+        cli_error("--header-checks: %s", diag.text);
+        return false;
+    }
+    if (options->no_checksums)
+        header->checks &= ~SL_HEADER_CHECKSUMS;
+    return true;
+}
+
+static bool set_variables(struct run_options *options)
+{
+    const struct rule_files *files = &options->rule_files;
+    size_t n = 0;
+
+    if (files->n_paths == 0)
+        return true;
+    if (!rule_files_check_variables(files))
+        return false;
+    options->variables = calloc(files->n_sets + 2, sizeof *options->variables);
+    if (options->variables == NULL ||
+        (files->home != NULL &&
+         asprintf(&options->home_variable, "HOME_NET=[%s]", files->home) < 0)) {
+        options->home_variable = NULL;
+        cli_error("no memory for %zu variables", files->n_sets);
+        return false;
+    }
+    if (files->home != NULL)
+        options->variables[n++] = options->home_variable;
+    for (size_t i = 0; i < files->n_sets; i++)
+        options->variables[n++] = files->sets[i];
+    options->config.rule_variables = options->variables;
+    options->config.n_rule_variables = n;
+    return true;
+}
+
+/* What the options name lies where the options are. */
+static bool set_config(struct run_options *options)
+{
+    struct sl_run_config *config = &options->config;
+
+    config->files = options->files;
+    config->rule_files = options->rule_files.paths;
+    config->n_rule_files = options->rule_files.n_paths;
+    config->databases = options->databases;
+    config->names.files = options->tables.file;
+    config->names.n_files = (size_t)options->tables.n;
+    config->sinks = options->sinks;
+    return set_header_checks(options) && set_variables(options);
+}
+
+/* -1: go on; otherwise the exit status. */
+int run_options_parse(struct run_options *options, int argc, char **argv)
+{
+    int option, list = 0;
+
+    sl_run_config_init(&options->config);
+    options->files = calloc((size_t)argc + 1, sizeof *options->files);
+    if (options->files == NULL || !rule_files_init(&options->rule_files, argc))
+        return EXIT_FAILED;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "-r:i:f:k:h", long_options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            print_checks();
+            return EXIT_DONE;
+        }
+        const int status = parse_option(options, option, &list, argv);
+        if (status != 0)
+            return status;
+    }
+    const int status = check_options(options);
+    if (status != 0)
+        return status;
+    return set_config(options) ? -1 : EXIT_FAILED;
+}
+
+void run_options_free(struct run_options *options)
+{
+    rule_files_free(&options->rule_files);
+    free(options->home_variable);
+    free(options->variables);
+    free(options->files);
+}

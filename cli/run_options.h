@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of sluice run. */
+#ifndef CLI_RUN_OPTIONS_H
+#define CLI_RUN_OPTIONS_H
+
+#include "name_tables.h"
+#include "rule_files.h"
+#include "run_redundancy_option.h"
+#include "sluice/run.h"
+
+enum { RUN_HOME_MAX = 64 };
+
+struct run_options {
+    struct sl_run_config config; /* of the run; its lists lie in what follows */
+    const char **files;
+    struct rule_files rule_files;
+    const char **variables; /* --home as a variable of the rules, and those of --set */
+    char *home_variable;
+    struct name_tables tables;
+    const char *databases[SL_RUN_DATABASES_MAX];
+    const char *sinks[SL_RUN_SINKS_MAX];
+    struct sl_net home[RUN_HOME_MAX];
+    struct run_redundancy_option redundancy;
+
+    const char *header_list; /* NULL: no header checks */
+    bool no_checksums;
+    const char *metrics; /* the address of a server; NULL: none */
+    bool json, stats;
+};
+
+/* -1: go on; otherwise the exit status. */
+int run_options_parse(struct run_options *options, int argc, char **argv);
+
+void run_options_free(struct run_options *options);
+
+#endif

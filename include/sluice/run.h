@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* A run: captures to alerts. The packets of capture files, of an interface or of the caller pass
+ * all engines that are switched on once, on CPUs and GPUs, and what is found goes to sinks.
+ *
+ *     sl_run_config_init(&config);            sources, engines, sinks, devices
+ *     sl_run_create(&run, &config, &diag);    checks the config; reads and writes nothing
+ *     sl_run_open(run, &diag);                sources, tables, sinks; execute does it where it is
+ *                                             left out
+ *     sl_run_execute(run, &diag);             blocks until the source ends
+ *     sl_run_result(run, &result);
+ *     sl_run_close(run);
+ *
+ * Creating is a step of its own because opening may wait: for the first bytes of a pipe, or for
+ * tables of millions of rules. A handler of signals can stop a run that waits so.
+ *
+ * A run prints nothing, installs no signal handler and never exits. Runs share nothing: any number
+ * of them may be in one process. Events, their order and all counts are the same on every device
+ * and for every number of threads. */
+#ifndef SLUICE_RUN_H
+#define SLUICE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sluice/batch.h"
+#include "sluice/capture.h"
+#include "sluice/clamav.h"
+#include "sluice/detect.h"
+#include "sluice/device.h"
+#include "sluice/dissect.h"
+#include "sluice/header.h"
+#include "sluice/mpm.h"
+#include "sluice/names.h"
+#include "sluice/packet_names.h"
+#include "sluice/pipeline.h"
+#include "sluice/redundancy.h"
+#include "sluice/sampling.h"
+#include "sluice/sink.h"
+#include "sluice/stats.h"
+#include "sluice/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    SL_RUN_FILES_MAX = UINT16_MAX, /* capture files of a run */
+    SL_RUN_SINKS_MAX = 8,          /* the function of the caller among them */
+    SL_RUN_DATABASES_MAX = 16,
+    SL_RUN_SAMPLERS_MAX = 8
+};
+
+/* ---- notices --------------------------------------------------------------------------------- */
+
+/* What goes wrong and does not end a run. */
+enum sl_run_notice_kind {
+    SL_RUN_SOURCE_FAILED,     /* a capture file that cannot be read, or not to its end */
+    SL_RUN_RULES_BAD,         /* lines of rule files: `rules` has them */
+    SL_RUN_NAMES_IGNORED,     /* lines of tables of names: `names` has them */
+    SL_RUN_DATABASES_SKIPPED, /* signatures of virus databases: `skipped` counts them */
+    SL_RUN_DEVICE_DROPPED,    /* a GPU that failed; others repeat its batches: `device` */
+    SL_RUN_CPU_TAKES_OVER     /* the GPU that "auto" chose cannot be used for these tables */
+};
+
+/* All pointers are borrowed for the call. */
+struct sl_run_notice {
+    enum sl_run_notice_kind kind;
+    const struct sl_diag
+        *diag; /* the notice as text, always; with file and line where it has them */
+    const struct sl_rules *rules;
+    const struct sl_names *names;
+    const struct sl_clamav_count *skipped; /* bad and skipped */
+    const struct sl_pipeline_device *device;
+};
+
+/* ---- config ---------------------------------------------------------------------------------- */
+
+/* What eliminating redundancy would save of the traffic (sluice/redundancy.h). */
+struct sl_run_redundancy {
+    bool on;
+    bool compare;  /* all samplers instead of the config's */
+    bool no_raise; /* dynabyte does not correct under-sampling */
+    struct sl_sampling_config sampling;
+
+    /* window, period, min_match and the limits of batches are set by the run */
+    struct sl_savings_config savings;
+};
+
+/* All that it points to is borrowed until sl_run_close. */
+struct sl_run_config {
+    /* The source: files one after another ("-": standard input), or an interface, or a function. */
+    const char *const *files;
+    size_t n_files;
+    const char *interface;
+    const char *filter; /* with an interface: a BPF filter; NULL: all packets */
+
+    /* Appends packets to an empty batch (sl_run_add_packet): SL_OK: more will follow; SL_END: these
+     * are the last; any other status ends the run with it. One thread at a time. */
+    enum sl_status (*fill)(void *user, struct sl_batch *batch, struct sl_diag *diag);
+    const char *fill_name; /* what events name as their source; NULL: "memory" */
+
+    /* Nanoseconds that a packet of an interface or a pipe waits for others at most; 0: batches are
+     * filled. Where it is set, results are measured from arrival to the sinks. */
+    uint64_t max_latency_ns;
+
+    const char *devices; /* as sl_device_choose_list; "auto": what is faster, found out by trial */
+
+    /* Which algorithms take the place of the defaults, so that a paper's system can run whole: a
+     * list such as "mpm:wm,sampling:rabin-buckets,names:mata" of an algorithm of sluice/mpm.h, a
+     * variant of the sampler (sl_sampling_variants) and a plane of sluice/fib.h. NULL: none. */
+    const char *variants;
+
+    bool check_headers;
+    struct sl_header_config header;
+
+    /* Rules: files, with variables "NAME=VALUE" (sl_rules_set) for them; or a set that the caller
+     * has loaded and not compiled, which this run alone compiles and uses, and the caller frees. */
+    const char *const *rule_files;
+    size_t n_rule_files;
+    const char *const *rule_variables;
+    size_t n_rule_variables;
+    struct sl_rules *rules;
+    const char *compiled; /* a file of sl_mpm_save made from the same rules; NULL: compiled here */
+
+    const char *const *databases; /* ClamAV's, or one file of sl_clamav_save: for payloads */
+    size_t n_databases;
+
+    struct sl_names_config names; /* no file: names are not looked up */
+
+    struct sl_run_redundancy redundancy;
+
+    /* Where events go: specs of sl_sink_open, a function, both or neither. The function gets each
+     * event in the order of packets, one call at a time; a status but SL_OK ends the run with it.
+     */
+    const char *const *sinks;
+    size_t n_sinks;
+    enum sl_status (*event)(void *user, const struct sl_event *event, struct sl_diag *diag);
+    uint32_t stats_seconds; /* between two events of counters, and one at the end; 0: none */
+
+    void (*notice)(void *user, const struct sl_run_notice *notice); /* any thread, one at a time;
+                                                                       NULL: not wanted */
+    void *user;                                                     /* of the three functions */
+    uint64_t reserved[4];                                           /* 0: room to grow */
+};
+
+/* No source, no engine, no sink; devices "auto"; the defaults of each engine's config. */
+SL_API void sl_run_config_init(struct sl_run_config *config);
+
+/* Appends a packet of memory to a batch in `fill`. False: the batch has no room for it; return
+ * SL_OK, and add it to the next. len is at most SL_CAPTURE_PACKET_MAX. link_type is pcap's
+ * (LINKTYPE_ETHERNET is 1). Packets are numbered from 1 in the order of adding. */
+SL_API bool sl_run_add_packet(struct sl_batch *batch, const void *bytes, uint32_t len,
+                              int64_t time_ns, uint16_t link_type);
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+struct sl_run;
+
+/* Checks the config and chooses the devices. *run is the caller's, also after a failure, to be
+ * closed. SL_EINVAL: no source or several, a limit above, a variant that is not known; SL_EDEVICE:
+ * a device that was named is not usable; SL_EUNSUPPORTED: a variant that this build or this machine
+ * lacks; SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status
+sl_run_create(struct sl_run **run, const struct sl_run_config *config, struct sl_diag *diag);
+
+/* Learns samplebyte's markers from a capture file, before the run is opened. SL_EIO, SL_EFORMAT,
+ * SL_ETRUNCATED: no packet of it could be read; where some could, that is a notice. SL_EINVAL: no
+ * redundancy is switched on. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_run_train(struct sl_run *run, const char *path,
+                                            struct sl_sampling_training *training,
+                                            struct sl_diag *diag);
+
+/* Opens the source, reads and builds the tables, opens the sinks. A source that is no capture fails
+ * before a table is built and before a sink is written. Statuses are those of the parts. */
+SL_CHECK SL_API enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag);
+
+/* Runs until the source ends, the run is stopped or a part fails; once a run. On return all threads
+ * have ended and the sinks are closed. Files that fail are notices. SL_OK: the source ended and the
+ * sinks took all events; otherwise the first failure. */
+SL_CHECK SL_API enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag);
+
+/* Ends the source: packets that were read are still evaluated, and the run ends as if no more had
+ * come. Any thread and signal handlers, between sl_run_create and sl_run_close. */
+SL_API void sl_run_stop(struct sl_run *run);
+
+/* The counters as they are now. Any thread, between sl_run_create and sl_run_close. */
+SL_API void sl_run_snapshot(struct sl_run *run, struct sl_stats *stats);
+
+/* Frees all; no thread may use the run. Accepts NULL. */
+SL_API void sl_run_close(struct sl_run *run);
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+struct sl_run_sink {
+    const char *spec;    /* NULL: the caller's function */
+    uint64_t written;    /* events that certainly reached the system, or the function */
+    bool takes_stats;    /* counters are written to it */
+    bool failed;         /* it could not take all */
+    struct sl_diag diag; /* where it failed when it was closed: why; a write that fails is the
+                            status of sl_run_execute */
+};
+
+struct sl_run_virus {
+    const char *name;
+    bool official; /* see struct sl_clamav_match */
+    uint32_t sid;  /* the signature number of its alerts */
+    uint64_t n;
+};
+
+struct sl_run_name_rule {
+    uint32_t rule;      /* for sl_names_hit */
+    const char *prefix; /* the rule's name */
+    uint64_t n;
+};
+
+struct sl_run_sampler {
+    const char *name;
+    const struct sl_savings *savings;
+};
+
+/* After sl_run_execute, from the thread that called it; before, what is known so far. Pointers are
+ * borrowed until sl_run_close. */
+struct sl_run_result {
+    enum sl_status status; /* of sl_run_execute, but for sinks that fail when they are closed */
+
+    /* The source. */
+    struct sl_capture_stats captured; /* of a function: packets and bytes */
+    bool live;                        /* it is an interface */
+    uint64_t failed_sources;
+    bool found_capture; /* false: of the files that were named none is a capture */
+    struct sl_dissect_stats dissected;
+    struct sl_flow_stats flows;
+
+    /* The devices, and the engines that ran on them. */
+    const struct sl_device *devices;
+    uint32_t n_devices;
+    const char *why; /* these devices */
+    const struct sl_pipeline_stats *pipeline;
+    const char *engines[SL_PIPELINE_ENGINES_MAX]; /* names of the pipeline's engines */
+    uint32_t n_engines;
+    bool latency;         /* pipeline->latency was measured */
+    const char *variants; /* of the config */
+
+    /* What was found. */
+    bool has_header_checks;
+    uint64_t anomalies, by_check[SL_N_HEADER_CHECKS];
+    const struct sl_rules *rules; /* NULL: none */
+    uint64_t alerts;
+    const uint64_t *by_signature; /* entries of sl_rules_count's loaded */
+    struct sl_mpm_info matcher;   /* algorithm NULL: there is none */
+
+    const struct sl_clamav_db *database; /* NULL: payloads are not scanned */
+    uint64_t viruses, virus_payloads;
+    const struct sl_run_virus *by_virus; /* most frequent first */
+    size_t n_by_virus;
+
+    const struct sl_names *names; /* NULL: names are not looked up */
+    struct sl_names_watch_count watched;
+    uint64_t names_matched;
+    const struct sl_run_name_rule *by_name_rule; /* in no order */
+    size_t n_by_name_rule;
+
+    const struct sl_run_redundancy *redundancy;
+    struct sl_run_sampler samplers[SL_RUN_SAMPLERS_MAX];
+    uint32_t n_samplers;
+
+    struct sl_run_sink sinks[SL_RUN_SINKS_MAX];
+    uint32_t n_sinks;
+};
+
+SL_API void sl_run_result(const struct sl_run *run, struct sl_run_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "batch_events.h"
+
+#include <string.h>
+
+struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
+                                    const struct sl_hits *hits, struct run_digest *digest)
+{
+    static const struct sl_hits none;
+    const struct run_policy *policy = digest->policy;
+
+    return (struct batch_events){
+        .source = source,
+        .batch = batch,
+        .digest = digest,
+        .header = policy->header_engine < 0 ? &none : &hits[policy->header_engine],
+        .names = policy->names_engine < 0 ? &none : &hits[policy->names_engine],
+    };
+}
+
+size_t batch_events_count(const struct batch_events *events)
+{
+    return events->header->n + events->digest->n_alerts + payload_scan_count(events->digest->scan) +
+           events->names->n;
+}
+
+void batch_events_begin(struct batch_events *events)
+{
+    events->h = events->a = events->v = events->n = 0;
+    if (events->digest->name_events != NULL)
+        name_events_begin(events->digest->name_events);
+}
+
+static void describe_packet(struct sl_event *event, const struct batch_events *events,
+                            uint32_t item)
+{
+    const struct sl_batch *batch = events->batch;
+
+    memset(event, 0, sizeof *event);
+    event->origin = batch->origin[item];
+    event->source = run_source_name(events->source, event->origin.source);
+    event->live = events->source->config->interface != NULL;
+    event->has_tuple = sl_packet_tuple(batch, item, &event->tuple);
+    event->payload_len = batch->payload[item].len;
+    if (event->payload_len != 0)
+        event->payload = batch->bytes + batch->payload[item].offset;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+bool batch_events_next(struct batch_events *events, struct sl_event *event)
+{
+    struct run_digest *digest = events->digest;
+    const struct sl_hits *header = events->header, *names = events->names;
+    const uint32_t end = events->batch->n_items;
+    const uint32_t of_header = events->h < header->n ? header->hit[events->h].item : end;
+    const uint32_t of_alert = events->a < digest->n_alerts ? digest->alerts[events->a].item : end;
+    const uint32_t of_virus = events->v < payload_scan_count(digest->scan)
+                                  ? payload_scan_item(digest->scan, events->v)
+                                  : end;
+    const uint32_t of_name = events->n < names->n ? names->hit[events->n].item : end;
+    const uint32_t first = least(least(of_header, of_alert), least(of_virus, of_name));
+
+    if (first == end)
+        return false;
+    describe_packet(event, events, first);
+    event->kind = of_header == first ? SL_EVENT_ANOMALY : SL_EVENT_ALERT;
+    if (of_header == first)
+        event->check = sl_header_check_name((enum sl_header_check)header->hit[events->h++].id);
+    else if (of_alert == first)
+        event->signature =
+            sl_rules_signature(digest->policy->rules, digest->alerts[events->a++].signature);
+    else if (of_virus == first)
+        event->signature = payload_scan_signature(digest->scan, events->v++);
+    else
+        events->no_memory =
+            !name_events_write(digest->name_events, events->batch, &names->hit[events->n++], event);
+    return !events->no_memory;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of a batch in the order of its packets. */
+#ifndef RUN_BATCH_EVENTS_H
+#define RUN_BATCH_EVENTS_H
+
+#include "run_digest.h"
+#include "run_source.h"
+
+/* Anomalies, alerts, viruses and names, each in the order of items, merged. A copy of it begins
+ * again where the original was. */
+struct batch_events {
+    const struct run_source *source;
+    const struct sl_batch *batch;
+    struct run_digest *digest;
+    const struct sl_hits *header, *names;
+    size_t h, a, v, n; /* the next anomaly, alert, virus and name */
+    bool no_memory;    /* for the next event */
+};
+
+/* At the first event. The batch was digested; hits[e] are of engine e. */
+struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
+                                    const struct sl_hits *hits, struct run_digest *digest);
+
+/* How many there are in all. */
+size_t batch_events_count(const struct batch_events *events);
+
+/* Another pass over the batch begins. */
+void batch_events_begin(struct batch_events *events);
+
+/* The next event, valid until the next call. False: there are no more, or no_memory. */
+bool batch_events_next(struct batch_events *events, struct sl_event *event);
+
+#endif

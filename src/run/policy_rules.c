@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of a policy, and the matcher of their literals. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "run_policy.h"
+#include "traffic_sample.h"
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static enum sl_status set_variable(struct sl_rules *rules, const char *variable,
+                                   struct sl_diag *diag)
+{
+    const char *equals = strchr(variable, '=');
+    char name[64];
+
+    if (equals == NULL || equals == variable || (size_t)(equals - variable) >= sizeof name)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "'%s' is no variable (expected NAME=VALUE)",
+                        variable);
+    memcpy(name, variable, (size_t)(equals - variable));
+    name[equals - variable] = '\0';
+    return sl_rules_set(rules, name, equals + 1, diag);
+}
+
+static enum sl_status load_files(struct run_policy *policy, const struct sl_run_config *config,
+                                 struct sl_diag *diag)
+{
+    enum sl_status status = sl_rules_create(&policy->rules, diag);
+
+    policy->owns_rules = status == SL_OK;
+    for (size_t i = 0; i < config->n_rule_variables && status == SL_OK; i++)
+        status = set_variable(policy->rules, config->rule_variables[i], diag);
+    for (size_t i = 0; i < config->n_rule_files && status == SL_OK; i++)
+        status = sl_rules_load(policy->rules, config->rule_files[i], diag);
+    return status;
+}
+
+static void send_bad(struct run_notices *notices, const struct sl_rules *rules)
+{
+    const struct sl_diag *first = sl_rules_bad_line(rules, 0);
+    const struct sl_run_notice notice = {.kind = SL_RUN_RULES_BAD, .diag = first, .rules = rules};
+
+    if (first != NULL)
+        run_notices_send(notices, &notice);
+}
+
+/* Adds the reasons why rules were skipped, most frequent first, to a text. */
+static void add_reasons(const struct sl_rules *rules, char *text, size_t text_len)
+{
+    enum { SHOWN = 5 };
+    size_t len = strlen(text), n;
+    const char *keyword;
+
+    for (size_t i = 0; i <= SHOWN && len < text_len && sl_rules_skip_reason(rules, i, &keyword, &n);
+         i++)
+        if (i == SHOWN)
+            len += (size_t)snprintf(text + len, text_len - len, ", ...");
+        else
+            len += (size_t)snprintf(text + len, text_len - len, "%s%s %zu",
+                                    i == 0 ? ", by keyword: " : ", ", keyword, n);
+}
+
+/* A run without a single rule has nothing to find: the files are other ones than were meant. */
+static enum sl_status check_loaded(const struct sl_rules *rules, const struct sl_run_config *config,
+                                   struct sl_diag *diag)
+{
+    char reasons[256] = "", file[sizeof diag->file];
+    struct sl_rules_count count;
+
+    sl_rules_count(rules, &count);
+    if (count.loaded != 0)
+        return SL_OK;
+    add_reasons(rules, reasons, sizeof reasons);
+    snprintf(file, sizeof file, "%s%s", config->n_rule_files > 0 ? config->rule_files[0] : "rules",
+             config->n_rule_files > 1 ? " and others" : "");
+    return diag_set(diag, SL_EINVAL, file, 0,
+                    "no rule was loaded: %zu were read, %zu bad, %zu skipped%s", count.lines,
+                    count.bad, count.skipped, reasons);
+}
+
+/* ---- the matcher ----------------------------------------------------------------------------- */
+
+/* A table from a file is good for the literals that it was compiled from alone: hits carry their
+ * indices. */
+static enum sl_status load_matcher(struct run_policy *policy, const char *path,
+                                   struct sl_diag *diag)
+{
+    struct sl_mpm_info info;
+    const enum sl_status status = sl_mpm_load(&policy->matcher, path, diag);
+
+    if (status != SL_OK)
+        return status;
+    sl_mpm_info(policy->matcher, &info);
+    if (info.literals_check == sl_mpm_literals_check(policy->literals, policy->n_literals))
+        return SL_OK;
+    return diag_set(diag, SL_EFORMAT, path, 0,
+                    "was compiled from other rules or another version of them (sluice rules "
+                    "--compile makes it anew)");
+}
+
+/* For the devices that are chosen, as what a GPU can use CPUs can use as well; and for what the
+ * captures begin with. */
+static enum sl_status compile_matcher(struct run_policy *policy,
+                                      const struct run_policy_build *build, struct sl_diag *diag)
+{
+    struct sl_batch *sample = traffic_sample_read(build->config->files, build->config->n_files);
+    struct sl_mpm_config mpm;
+
+    sl_mpm_config_init(&mpm);
+    if (build->variants->matcher[0] != '\0')
+        mpm.algorithm = build->variants->matcher;
+    mpm.device = build->pipeline->devices[0].kind;
+    mpm.sample = sample;
+    const enum sl_status status =
+        sl_mpm_build(&policy->matcher, &mpm, policy->literals, policy->n_literals, diag);
+    sl_batch_free(sample);
+    return status;
+}
+
+static enum sl_status build_matcher(struct run_policy *policy, const struct run_policy_build *build,
+                                    struct sl_diag *diag)
+{
+    const enum sl_status status = build->config->compiled != NULL
+                                      ? load_matcher(policy, build->config->compiled, diag)
+                                      : compile_matcher(policy, build, diag);
+
+    if (status == SL_OK && policy->n_literals > 0)
+        policy->matcher_engine =
+            run_add_engine(build->pipeline, sl_mpm_engine(policy->matcher), policy->matcher);
+    return status;
+}
+
+enum sl_status run_policy_build_rules(struct run_policy *policy,
+                                      const struct run_policy_build *build, struct sl_diag *diag)
+{
+    const struct sl_run_config *config = build->config;
+    enum sl_status status = SL_OK;
+
+    if (config->rules == NULL && config->n_rule_files == 0)
+        return SL_OK;
+    policy->rules = config->rules;
+    if (config->rules == NULL)
+        status = load_files(policy, config, diag);
+    if (status != SL_OK)
+        return status;
+    send_bad(build->notices, policy->rules);
+    status = check_loaded(policy->rules, config, diag);
+    if (status == SL_OK)
+        status = sl_rules_compile(policy->rules, &policy->literals, &policy->n_literals, diag);
+    return status == SL_OK ? build_matcher(policy, build, diag) : status;
+}
+
+enum sl_status run_policy_match_on_cpu(struct run_policy *policy,
+                                       const struct run_policy_build *build, struct sl_diag *diag)
+{
+    if (build->config->compiled != NULL || policy->rules == NULL)
+        return SL_OK;
+    if (policy->matcher_engine >= 0)
+        build->pipeline->n_engines--;
+    policy->matcher_engine = -1;
+    sl_mpm_free(policy->matcher);
+    policy->matcher = NULL;
+    return build_matcher(policy, build, diag);
+}

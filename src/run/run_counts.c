@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_counts.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+
+enum sl_status run_counts_open(struct run_counts *counts, const struct run_policy *policy,
+                               struct sl_diag *diag)
+{
+    struct sl_rules_count count = {0};
+
+    if (policy->rules != NULL)
+        sl_rules_count(policy->rules, &count);
+    counts->by_signature = calloc(count.loaded + 1, sizeof *counts->by_signature);
+    if (counts->by_signature == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu signatures", count.loaded);
+    return name_counts_open(&counts->names, policy->names, diag);
+}
+
+void run_counts_clear(struct run_counts *counts)
+{
+    name_counts_clear(&counts->names);
+    virus_counts_clear(&counts->viruses);
+    free(counts->by_signature);
+}
+
+static void publish(struct run_counts *counts)
+{
+    atomic_store_explicit(&counts->seen_alerts, counts->n_alerts, memory_order_relaxed);
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        atomic_store_explicit(&counts->seen_by_check[c], counts->by_check[c], memory_order_relaxed);
+}
+
+enum sl_status run_counts_add(struct run_counts *counts, const struct batch_events *events,
+                              struct sl_diag *diag)
+{
+    const struct run_digest *digest = events->digest;
+
+    for (size_t i = 0; i < events->header->n; i++)
+        counts->by_check[events->header->hit[i].id]++;
+    for (size_t i = 0; i < digest->n_alerts; i++)
+        counts->by_signature[digest->alerts[i].signature]++;
+    counts->n_anomalies += events->header->n;
+    counts->n_alerts += digest->n_alerts;
+    publish(counts);
+    if (!virus_counts_add(&counts->viruses, digest->scan))
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for names of viruses");
+    return name_counts_add(&counts->names, events->batch, events->names, diag);
+}
+
+enum sl_status run_counts_end(struct run_counts *counts, struct sl_diag *diag)
+{
+    return virus_counts_rank(&counts->viruses) && name_counts_list(&counts->names)
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the results");
+}
+
+void run_counts_snapshot(const struct run_counts *counts, struct sl_stats *stats)
+{
+    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
+        stats->anomalies[c] = atomic_load_explicit(&counts->seen_by_check[c], memory_order_relaxed);
+    stats->alerts = atomic_load_explicit(&counts->seen_alerts, memory_order_relaxed);
+}

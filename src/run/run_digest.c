@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_digest.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "run_sinks.h"
+
+static enum sl_status fill(struct run_digest *digest, const struct run_sinks *sinks,
+                           struct sl_diag *diag)
+{
+    const struct run_policy *policy = digest->policy;
+    enum sl_status status = SL_OK;
+
+    if (policy->rules != NULL)
+        status = sl_evaluator_create(&digest->evaluator, policy->rules, diag);
+    if (status == SL_OK)
+        status = payload_scan_create(&digest->scan, policy->database, diag);
+    if (status == SL_OK && policy->names != NULL) {
+        digest->name_events = name_events_create(policy->names);
+        if (digest->name_events == NULL)
+            status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
+    }
+    return status == SL_OK ? run_sinks_hold(sinks, digest->held, diag) : status;
+}
+
+enum sl_status run_digest_create(struct run_digest **digest, struct run_policy *policy,
+                                 const struct run_sinks *sinks, struct sl_diag *diag)
+{
+    struct run_digest *made = calloc(1, sizeof *made);
+
+    *digest = NULL;
+    if (made == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the events of a batch");
+    made->policy = run_policy_hold(policy);
+    const enum sl_status status = fill(made, sinks, diag);
+    if (status == SL_OK)
+        *digest = made;
+    else
+        run_digest_free(made);
+    return status;
+}
+
+void run_digest_free(struct run_digest *digest)
+{
+    if (digest == NULL)
+        return;
+    sl_evaluator_free(digest->evaluator);
+    payload_scan_free(digest->scan);
+    name_events_free(digest->name_events);
+    for (uint32_t i = 0; i < SL_RUN_SINKS_MAX; i++)
+        if (sl_sink_close(digest->held[i], NULL, NULL) != SL_OK)
+            continue; /* it was full when the run ended */
+    run_policy_release(digest->policy);
+    free(digest);
+}
+
+static enum sl_status evaluate_rules(struct run_digest *digest, const struct sl_batch *batch,
+                                     const struct sl_hits *hits, struct sl_diag *diag)
+{
+    static const struct sl_hits none;
+    const int engine = digest->policy->matcher_engine;
+
+    if (digest->evaluator == NULL)
+        return SL_OK;
+    const enum sl_status status =
+        sl_evaluator_run(digest->evaluator, batch, engine < 0 ? &none : &hits[engine],
+                         &digest->alerts, &digest->n_alerts);
+    return status == SL_OK
+               ? SL_OK
+               : diag_set(diag, status, NULL, 0, "evaluating rules: %s", sl_status_text(status));
+}
+
+enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
+                                   const struct sl_hits *hits, struct sl_diag *diag)
+{
+    const enum sl_status status = evaluate_rules(digest, batch, hits, diag);
+
+    if (status != SL_OK || digest->scan == NULL)
+        return status;
+    return payload_scan_run(digest->scan, batch, &hits[digest->policy->virus_engine], diag);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What a worker makes of a batch and its hits before the batch's turn to be drained comes. */
+#ifndef RUN_DIGEST_H
+#define RUN_DIGEST_H
+
+#include "name_events.h"
+#include "payload_scan.h"
+#include "run_policy.h"
+
+struct run_sinks;
+
+/* In memory that is kept from batch to batch. */
+struct run_digest {
+    struct run_policy *policy;      /* that it was made for; held */
+    struct sl_evaluator *evaluator; /* NULL: there are no rules */
+    const struct sl_alert *alerts;
+    size_t n_alerts;
+    struct payload_scan *scan;              /* NULL: payloads are not scanned */
+    struct name_events *name_events;        /* NULL: names are not looked up */
+    struct sl_sink *held[SL_RUN_SINKS_MAX]; /* the first events of the batch; NULL: the sink holds
+                                               none */
+};
+
+/* The digest is NULL after a failure. */
+enum sl_status run_digest_create(struct run_digest **digest, struct run_policy *policy,
+                                 const struct run_sinks *sinks, struct sl_diag *diag);
+void run_digest_free(struct run_digest *digest); /* accepts NULL */
+
+/* Evaluates the rules and verifies the virus signatures of a batch; hits[e] are of engine e. */
+enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
+                                   const struct sl_hits *hits, struct sl_diag *diag);
+
+#endif

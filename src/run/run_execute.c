@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* A run while it is executed, and what other threads see of it. */
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "run_internal.h"
+#include "sluice/version.h"
+
+/* ---- executing ------------------------------------------------------------------------------- */
+
+static int64_t wall_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void write_stats(void *user)
+{
+    struct sl_run *run = user;
+    struct sl_stats stats;
+
+    sl_run_snapshot(run, &stats);
+    run_sinks_write_stats(&run->sinks, &stats);
+}
+
+static enum sl_status begin(struct sl_run *run, struct sl_diag *diag)
+{
+    run->pipeline.monitor = run->monitor;
+    pthread_mutex_lock(&run->lock);
+    run->start_ns = wall_ns();
+    run->begin_ns = clock_ns();
+    pthread_mutex_unlock(&run->lock);
+    if (run->config.stats_seconds == 0)
+        return SL_OK;
+    if (!run_sinks_take_stats(&run->sinks))
+        return diag_set(diag, SL_EINVAL, NULL, 0,
+                        "no sink takes counters (expected eve:FILE or console)");
+    run->clock = (struct stats_clock){.seconds = run->config.stats_seconds,
+                                      .begin_ns = run->begin_ns,
+                                      .write = write_stats,
+                                      .user = run};
+    return stats_clock_start(&run->clock, diag);
+}
+
+/* Each part gives up what it holds of the source, and the last counters are written. */
+static enum sl_status end(struct sl_run *run, struct sl_diag *diag)
+{
+    run_source_end_capture(&run->source);
+    for (struct run_batch *mine = run->batches; mine != NULL; mine = mine->next)
+        source_batch_abandon(&mine->source, &run->source);
+    stats_clock_end(&run->clock);
+    return run_counts_end(&run->counts, diag);
+}
+
+enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag)
+{
+    enum sl_status status = run->opened ? SL_OK : sl_run_open(run, diag);
+    struct sl_diag later;
+
+    if (status != SL_OK)
+        return status;
+    if (!run->ready || run->executed)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "the run is not open, or has ended");
+    run->executed = true;
+    status = begin(run, diag);
+    if (status == SL_OK)
+        status = run_pipeline(run, diag);
+    const enum sl_status ended = end(run, status == SL_OK ? diag : &later);
+    run->status = status == SL_OK ? ended : status;
+    const enum sl_status closed =
+        run_sinks_close(&run->sinks, run->status == SL_OK ? diag : &later);
+    return run->status == SL_OK ? closed : run->status;
+}
+
+/* ---- other threads --------------------------------------------------------------------------- */
+
+struct run_policy *run_take_policy(struct sl_run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    struct run_policy *policy = run->policy != NULL ? run_policy_hold(run->policy) : NULL;
+    pthread_mutex_unlock(&run->lock);
+    return policy;
+}
+
+void sl_run_stop(struct sl_run *run)
+{
+    run_source_stop(&run->source);
+}
+
+void sl_run_snapshot(struct sl_run *run, struct sl_stats *stats)
+{
+    struct run_policy *policy = run_take_policy(run);
+
+    memset(stats, 0, sizeof *stats);
+    stats->version = sl_version();
+    stats->time_ns = wall_ns();
+    pthread_mutex_lock(&run->lock);
+    stats->start_ns = run->start_ns;
+    stats->uptime_ns = run->begin_ns != 0 ? clock_ns() - run->begin_ns : 0;
+    pthread_mutex_unlock(&run->lock);
+    run_source_snapshot(&run->source, stats);
+    run_counts_snapshot(&run->counts, stats);
+    if (policy != NULL) {
+        stats->has_header_checks = policy->header_engine >= 0;
+        stats->has_rules = policy->rules != NULL;
+        if (stats->has_rules)
+            sl_rules_count(policy->rules, &stats->rules);
+    }
+    run_policy_release(policy);
+    sl_pipeline_snapshot(run->monitor, &stats->pipeline);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* A run: what its files share. */
+#ifndef RUN_INTERNAL_H
+#define RUN_INTERNAL_H
+
+#include "run_batch.h"
+#include "run_counts.h"
+#include "run_redundancy.h"
+#include "run_sinks.h"
+#include "stats_clock.h"
+
+struct sl_run {
+    struct sl_run_config config;
+    struct run_notices notices;
+    struct run_variants variants;
+    struct run_source source;
+    struct run_redundancy redundancy;
+    struct run_sinks sinks;
+    struct run_counts counts;
+    struct run_batch *batches; /* all that are or were in flight */
+    struct stats_clock clock;
+
+    struct sl_pipeline_config pipeline;
+    struct sl_pipeline_stats stats;
+    struct sl_pipeline_monitor *monitor;
+    char why[SL_WHY_LEN];         /* these devices */
+    bool opened, ready, executed; /* opening began, succeeded; executing began */
+    bool started; /* a batch was asked for: what was read from the source is gone from it */
+    enum sl_status status; /* of all but the closing of sinks */
+
+    pthread_mutex_t lock;      /* guards what follows */
+    struct run_policy *policy; /* the published one; NULL until the tables are built */
+    int64_t start_ns;          /* since 1970-01-01 UTC */
+    uint64_t begin_ns;         /* CLOCK_MONOTONIC; 0 until the run begins */
+};
+
+/* The published policy, held; NULL: there is none yet. Any thread. */
+struct run_policy *run_take_policy(struct sl_run *run);
+
+/* Sets the pipeline's steps but the engines. */
+void run_set_steps(struct sl_run *run);
+
+/* Resolves the config's devices. */
+enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag);
+
+/* Where "auto" left the choice: keeps what is faster, with a matcher for it. */
+enum sl_status run_try_devices(struct sl_run *run, const struct run_policy_build *build,
+                               struct run_policy *policy, struct sl_diag *diag);
+
+/* Runs the pipeline; gives up a GPU that was only preferred and cannot be used for these tables. */
+enum sl_status run_pipeline(struct sl_run *run, struct sl_diag *diag);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* A run until it is executed: its config, creating, opening and closing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "run_internal.h"
+
+void sl_run_config_init(struct sl_run_config *config)
+{
+    memset(config, 0, sizeof *config);
+    config->devices = "auto";
+    sl_header_config_init(&config->header);
+    sl_sampling_config_init(&config->redundancy.sampling);
+    sl_savings_config_init(&config->redundancy.savings);
+    sl_names_config_init(&config->names);
+    config->redundancy.sampling.period = config->redundancy.savings.redundancy.period;
+}
+
+bool sl_run_add_packet(struct sl_batch *batch, const void *bytes, uint32_t len, int64_t time_ns,
+                       uint16_t link_type)
+{
+    if (!sl_batch_fits(batch, len))
+        return false;
+    struct sl_origin *origin = &batch->origin[sl_batch_add(batch, bytes, len, 0)];
+    origin->time_ns = time_ns;
+    origin->link_type = link_type;
+    origin->wire_len = len;
+    return true;
+}
+
+/* ---- creating -------------------------------------------------------------------------------- */
+
+static enum sl_status check_limit(const char *what, size_t n, size_t max, struct sl_diag *diag)
+{
+    return n <= max ? SL_OK
+                    : diag_set(diag, SL_EINVAL, NULL, 0, "%zu %s (expected at most %zu a run)", n,
+                               what, max);
+}
+
+static enum sl_status check(const struct sl_run_config *config, struct sl_diag *diag)
+{
+    enum sl_status status;
+
+    if ((config->n_files != 0) + (config->interface != NULL) + (config->fill != NULL) != 1)
+        return diag_set(diag, SL_EINVAL, NULL, 0,
+                        "a run reads files, an interface or a function (expected one of them)");
+    if (config->compiled != NULL && config->rules == NULL && config->n_rule_files == 0)
+        return diag_set(diag, SL_EINVAL, NULL, 0,
+                        "compiled literals need the rules that they were compiled from");
+    status = check_limit("captures", config->n_files, SL_RUN_FILES_MAX, diag);
+    if (status == SL_OK)
+        status =
+            check_limit("sinks", config->n_sinks + (config->event != NULL), SL_RUN_SINKS_MAX, diag);
+    if (status == SL_OK)
+        status = check_limit("databases", config->n_databases, SL_RUN_DATABASES_MAX, diag);
+    return status;
+}
+
+/* All that sl_run_close clears. */
+static void init(struct sl_run *run, const struct sl_run_config *config)
+{
+    run->config = *config;
+    if (run->config.devices == NULL)
+        run->config.devices = "auto";
+    run_notices_init(&run->notices, &run->config);
+    run_source_init(&run->source, &run->config, &run->notices);
+    run_redundancy_init(&run->redundancy, &run->config);
+    run_sinks_init(&run->sinks, &run->config);
+    pthread_mutex_init(&run->lock, NULL);
+    sl_pipeline_config_init(&run->pipeline);
+    /* So many items that large files can be read in parts. */
+    run->pipeline.batch_items = run->pipeline.batch_len / SL_BATCH_ALIGN + 1;
+    run_set_steps(run);
+}
+
+enum sl_status sl_run_create(struct sl_run **run, const struct sl_run_config *config,
+                             struct sl_diag *diag)
+{
+    struct sl_run *made = calloc(1, sizeof *made);
+    enum sl_status status;
+
+    *run = made;
+    if (made == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a run");
+    init(made, config);
+    status = check(&made->config, diag);
+    if (status == SL_OK)
+        status = sl_pipeline_monitor_create(&made->monitor, diag);
+    if (status == SL_OK)
+        status = run_variants_parse(&made->variants, &made->config, diag);
+    return status == SL_OK ? run_choose_devices(made, diag) : status;
+}
+
+void sl_run_close(struct sl_run *run)
+{
+    if (run == NULL)
+        return;
+    run_batch_free(run->batches, &run->source);
+    run_sinks_clear(&run->sinks);
+    run_counts_clear(&run->counts);
+    run_redundancy_clear(&run->redundancy);
+    run_policy_release(run->policy);
+    run_source_clear(&run->source);
+    sl_pipeline_monitor_free(run->monitor);
+    run_notices_clear(&run->notices);
+    pthread_mutex_destroy(&run->lock);
+    free(run);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* The engines in this order, the rules' matcher the last. */
+static enum sl_status build(struct sl_run *run, struct run_policy *policy,
+                            const struct run_policy_build *parts, struct sl_diag *diag)
+{
+    enum sl_status status = run_policy_build_header(policy, parts, diag);
+
+    if (status == SL_OK)
+        status = run_redundancy_open(&run->redundancy, &run->variants, &run->pipeline, diag);
+    if (status == SL_OK)
+        status = run_policy_build_viruses(policy, parts, diag);
+    if (status == SL_OK)
+        status = run_policy_build_names(policy, parts, diag);
+    return status == SL_OK ? run_policy_build_rules(policy, parts, diag) : status;
+}
+
+static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
+                                  struct sl_diag *diag)
+{
+    const struct run_policy_build parts = {&run->config, &run->variants, &run->notices,
+                                           &run->pipeline};
+    enum sl_status status = build(run, policy, &parts, diag);
+
+    if (status == SL_OK)
+        status = run_counts_open(&run->counts, policy, diag);
+    if (status == SL_OK)
+        status = run_sinks_open(&run->sinks, &run->config, diag);
+    return status == SL_OK ? run_try_devices(run, &parts, policy, diag) : status;
+}
+
+enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag)
+{
+    if (run->opened)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "the run is open already");
+    run->opened = true;
+    enum sl_status status = run_source_open(&run->source, diag);
+    if (status != SL_OK)
+        return status;
+    struct run_policy *policy = run_policy_create();
+    if (policy == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for tables");
+    status = open_tables(run, policy, diag);
+    run->ready = status == SL_OK;
+    pthread_mutex_lock(&run->lock);
+    run->policy = policy;
+    pthread_mutex_unlock(&run->lock);
+    return status;
+}

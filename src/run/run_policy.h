@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* What a batch is evaluated with: header checks, rules, their matcher, virus signatures and names.
+ * One counted snapshot, immutable once a batch holds it: a batch holds the one that was published
+ * when it was filled until it is drained, so that publishing another never changes a batch in
+ * flight. */
+#ifndef RUN_POLICY_H
+#define RUN_POLICY_H
+
+#include <stdatomic.h>
+
+#include "run_notices.h"
+#include "run_variant.h"
+
+struct run_policy {
+    atomic_uint holders;
+
+    /* Each engine's index in the pipeline; -1: not switched on. */
+    int header_engine, matcher_engine, virus_engine, names_engine;
+
+    struct sl_header_table *header;
+
+    struct sl_rules *rules;
+    bool owns_rules;
+    const struct sl_literal *literals; /* of the rules */
+    size_t n_literals;
+    struct sl_mpm_table *matcher;
+
+    struct sl_clamav_db *database;
+
+    struct sl_names *names;
+    struct sl_names_watch *watch;
+};
+
+/* What building needs beside the config. */
+struct run_policy_build {
+    const struct sl_run_config *config;
+    const struct run_variants *variants;
+    struct run_notices *notices;
+    struct sl_pipeline_config *pipeline; /* its devices are chosen; engines are added to it */
+};
+
+/* An empty policy with one holder; NULL: no memory. */
+struct run_policy *run_policy_create(void);
+struct run_policy *run_policy_hold(struct run_policy *policy);
+
+/* The last holder frees it. Accepts NULL. */
+void run_policy_release(struct run_policy *policy);
+
+/* Adds an engine to the pipeline; returns its index. */
+int run_add_engine(struct sl_pipeline_config *pipeline, const struct sl_engine *engine,
+                   const void *table);
+
+/* Each builds its part, where the config switches it on, and adds its engine. Before the policy is
+ * published. */
+enum sl_status run_policy_build_header(struct run_policy *policy,
+                                       const struct run_policy_build *build, struct sl_diag *diag);
+enum sl_status run_policy_build_viruses(struct run_policy *policy,
+                                        const struct run_policy_build *build, struct sl_diag *diag);
+enum sl_status run_policy_build_names(struct run_policy *policy,
+                                      const struct run_policy_build *build, struct sl_diag *diag);
+enum sl_status run_policy_build_rules(struct run_policy *policy,
+                                      const struct run_policy_build *build, struct sl_diag *diag);
+
+/* Builds the matcher, the last engine, anew for the CPU, unless a compiled one was given. */
+enum sl_status run_policy_match_on_cpu(struct run_policy *policy,
+                                       const struct run_policy_build *build, struct sl_diag *diag);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of a batch through a run, as the pipeline calls them. */
+#include "base/diag.h"
+#include "run_internal.h"
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct sl_run *run = user;
+    struct run_batch *mine = run_batch_of(&run->batches, batch, diag);
+
+    run->started = true;
+    if (mine == NULL)
+        return SL_ENOMEM;
+    run_policy_release(mine->policy); /* of a batch that was filled with nothing */
+    mine->policy = run_take_policy(run);
+    return source_batch_fill(&mine->source, &run->source, batch, diag);
+}
+
+static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct run_batch *mine = batch->filler;
+
+    (void)diag;
+    source_batch_prepare(&mine->source, &((struct sl_run *)user)->source, batch);
+    return SL_OK;
+}
+
+static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct run_batch *mine = batch->filler;
+
+    (void)diag;
+    source_batch_order(&mine->source, &((struct sl_run *)user)->source, batch);
+    return SL_OK;
+}
+
+static void apply(void *user, struct sl_batch *batch)
+{
+    const struct run_batch *mine = batch->filler;
+
+    (void)user;
+    source_batch_apply(&mine->source, batch);
+}
+
+/* The batch's digest, for the policy that it holds. */
+static enum sl_status digest_of(const struct sl_run *run, struct run_batch *mine,
+                                struct sl_diag *diag)
+{
+    if (mine->digest != NULL && mine->digest->policy == mine->policy)
+        return SL_OK;
+    run_digest_free(mine->digest);
+    return run_digest_create(&mine->digest, mine->policy, &run->sinks, diag);
+}
+
+static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    const struct sl_run *run = user;
+    struct run_batch *mine = batch->filler;
+    enum sl_status status = digest_of(run, mine, diag);
+
+    if (status == SL_OK)
+        status = run_digest_evaluate(mine->digest, batch, hits, diag);
+    if (status != SL_OK)
+        return status;
+    const struct batch_events events = batch_events_of(&run->source, batch, hits, mine->digest);
+    return run_sinks_write_ahead(&run->sinks, mine->digest->held, &events, diag);
+}
+
+static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                            struct sl_diag *diag)
+{
+    struct sl_run *run = user;
+    struct run_batch *mine = batch->filler;
+    const struct batch_events events = batch_events_of(&run->source, batch, hits, mine->digest);
+    enum sl_status status = run_redundancy_drain(&run->redundancy, batch, hits, diag);
+
+    if (status == SL_OK)
+        status = run_counts_add(&run->counts, &events, diag);
+    if (status == SL_OK)
+        status = run_sinks_write(&run->sinks, mine->digest->held, &events, diag);
+    run_policy_release(mine->policy);
+    mine->policy = NULL;
+    return status;
+}
+
+static void dropped(void *user, const struct sl_pipeline_device *device)
+{
+    struct sl_run *run = user;
+    struct sl_diag diag = {0};
+    const struct sl_run_notice notice = {
+        .kind = SL_RUN_DEVICE_DROPPED, .diag = &diag, .device = device};
+
+    (void)diag_set(&diag, SL_OK, NULL, 0,
+                   "cuda:%d is dropped: %s; batches to be done again elsewhere: %llu",
+                   device->device.index, device->why, (unsigned long long)device->redone);
+    run_notices_send(&run->notices, &notice);
+}
+
+void run_set_steps(struct sl_run *run)
+{
+    struct sl_pipeline_config *pipeline = &run->pipeline;
+
+    pipeline->fill = fill;
+    pipeline->prepare = prepare;
+    pipeline->order = order;
+    pipeline->apply = apply;
+    pipeline->digest = digest;
+    pipeline->drain = drain;
+    pipeline->dropped = dropped;
+    pipeline->user = run;
+    pipeline->latency = run->config.max_latency_ns != 0;
+}

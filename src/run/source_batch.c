@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "source_batch.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+
+enum { ASK_KERNEL_NS = 100000000 }; /* asking the kernel opens files */
+
+enum sl_status source_batch_init(struct source_batch *part, uint32_t max_items,
+                                 struct sl_diag *diag)
+{
+    memset(part, 0, sizeof *part);
+    return sl_flow_keys_create(&part->keys, max_items, diag);
+}
+
+void source_batch_abandon(struct source_batch *part, struct run_source *source)
+{
+    if (part->capture != NULL)
+        run_source_release(source, part->capture);
+    part->capture = NULL;
+}
+
+void source_batch_clear(struct source_batch *part)
+{
+    sl_flow_keys_free(part->keys);
+}
+
+/* ---- fill ------------------------------------------------------------------------------------ */
+
+/* Reads on, or claims a part where the file is a large one. SL_END: this capture has no more for
+ * the filling thread. */
+static enum sl_status fill_some(struct source_batch *part, struct run_source *source,
+                                struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct run_capture *capture = source->capture;
+    const enum sl_status status = sl_capture_claim(capture->capture, batch, &part->part);
+
+    if (status == SL_EUNSUPPORTED)
+        return sl_capture_read(capture->capture, batch, diag);
+    if (status == SL_OK) {
+        part->capture = capture;
+        part->is_part = true;
+        atomic_fetch_add(&capture->holders, 1);
+    }
+    return status;
+}
+
+static void ask_kernel(struct run_source *source)
+{
+    const uint64_t now = clock_ns();
+    struct sl_capture_stats stats;
+
+    if (source->config->interface == NULL || now - source->asked_ns < ASK_KERNEL_NS)
+        return;
+    sl_capture_stats(source->capture->capture, &stats);
+    pthread_mutex_lock(&source->lock);
+    source->live = stats;
+    source->asked_ns = now;
+    pthread_mutex_unlock(&source->lock);
+}
+
+static enum sl_status fill_from_captures(struct source_batch *part, struct run_source *source,
+                                         struct sl_batch *batch, struct sl_diag *diag)
+{
+    /* Small files share a batch: go on until it is full, or, live, time has passed. */
+    for (;;) {
+        enum sl_status status = run_source_next(source, diag);
+
+        if (status != SL_OK)
+            return status;
+        status = fill_some(part, source, batch, diag);
+        ask_kernel(source);
+        if (status == SL_OK || status == SL_EINVAL)
+            return status;
+        if (status != SL_END)
+            run_source_fail_file(source, diag);
+        run_source_end_capture(source);
+    }
+}
+
+static enum sl_status fill_from_caller(struct run_source *source, struct sl_batch *batch,
+                                       struct sl_diag *diag)
+{
+    const struct sl_run_config *config = source->config;
+
+    if (atomic_load(&source->stopped))
+        return SL_END;
+    const enum sl_status status = config->fill(config->user, batch, diag);
+    pthread_mutex_lock(&source->lock);
+    for (uint32_t i = 0; i < batch->n_items; i++) {
+        batch->origin[i].position = ++source->filled;
+        source->captured.bytes += batch->packet[i].len;
+    }
+    source->captured.packets = source->filled;
+    pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
+enum sl_status source_batch_fill(struct source_batch *part, struct run_source *source,
+                                 struct sl_batch *batch, struct sl_diag *diag)
+{
+    part->capture = NULL;
+    part->is_part = false;
+    return source->config->fill != NULL ? fill_from_caller(source, batch, diag)
+                                        : fill_from_captures(part, source, batch, diag);
+}
+
+/* ---- prepare, order, apply ------------------------------------------------------------------- */
+
+static void dissect(struct source_batch *part, const struct run_source *source,
+                    struct sl_batch *batch)
+{
+    memset(&part->dissected, 0, sizeof part->dissected);
+    sl_dissect(batch, &part->dissected);
+    sl_flow_keys_read(part->keys, source->flows, batch);
+    part->bytes = 0;
+    for (uint32_t i = 0; i < batch->n_items; i++)
+        part->bytes += batch->packet[i].len;
+}
+
+void source_batch_prepare(struct source_batch *part, const struct run_source *source,
+                          struct sl_batch *batch)
+{
+    if (part->capture != NULL)
+        sl_capture_load(&part->part, batch);
+    dissect(part, source, batch);
+}
+
+static void join(struct source_batch *part, struct run_source *source, struct sl_batch *batch)
+{
+    struct sl_diag diag = {0};
+    bool changed;
+    const enum sl_status status = sl_capture_join(&part->part, batch, &changed, &diag);
+
+    if (changed)
+        dissect(part, source, batch);
+    if (status != SL_OK && status != SL_END)
+        run_source_fail_file(source, &diag);
+    source_batch_abandon(part, source);
+}
+
+static void add_dissected(struct sl_dissect_stats *sum, const struct sl_dissect_stats *more)
+{
+    for (int i = 0; i < SL_N_PROTOCOLS; i++) {
+        sum->packets[i] += more->packets[i];
+        sum->bytes[i] += more->bytes[i];
+    }
+    for (int i = 0; i < SL_N_DEFECTS; i++)
+        sum->defects[i] += more->defects[i];
+    for (int i = 0; i < 256; i++)
+        sum->unknown_links[i] += more->unknown_links[i];
+}
+
+void source_batch_order(struct source_batch *part, struct run_source *source,
+                        struct sl_batch *batch)
+{
+    if (part->capture != NULL)
+        join(part, source, batch);
+    sl_flow_track_keys(source->flows, batch, part->keys);
+    pthread_mutex_lock(&source->lock);
+    source->packets += batch->n_items;
+    source->bytes += part->bytes;
+    add_dissected(&source->dissected, &part->dissected);
+    sl_flow_stats(source->flows, &source->flow_stats);
+    pthread_mutex_unlock(&source->lock);
+}
+
+void source_batch_apply(const struct source_batch *part, struct sl_batch *batch)
+{
+    if (part->is_part)
+        sl_capture_number(&part->part, batch);
+    sl_flow_keys_tell(part->keys, batch);
+}
