@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Signature rules: parse Suricata, Snort 2 and Snort 3 syntax, give one literal a rule to the
- * matcher, and evaluate the rest of each rule on the matcher's hits.
+/* Signature rules of Suricata, Snort 2 and Snort 3. The matcher gets one literal of each rule, and
+ * the rest of the rule is evaluated on the matcher's hits.
  *
- * A rule that asks for something sluice does not know is skipped and counted by the keyword that
- * stopped it; a line that is no rule is an error of that line alone. Both are kept and can be
- * listed. */
+ * A rule with an unknown keyword is skipped, and counted under that keyword. A line that is no rule
+ * is an error of that line alone. Both can be listed. docs/rules.md has what is understood. */
 #ifndef SLUICE_DETECT_H
 #define SLUICE_DETECT_H
 
@@ -24,8 +23,9 @@ extern "C" {
 
 struct sl_rules;
 
-/* An empty set with the default variables: HOME_NET the private networks, EXTERNAL_NET !$HOME_NET,
- * and the *_SERVERS and *_PORTS that rule sets of Suricata and Snort use. */
+/* Creates an empty set with the default variables. HOME_NET is the private networks, EXTERNAL_NET
+ * is
+ * !$HOME_NET, and the usual *_SERVERS and *_PORTS have Suricata's values. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_rules_create(struct sl_rules **rules, struct sl_diag *diag);
 
 /* Sets a variable ("HOME_NET", without '$') for the files that are loaded later. SL_EINVAL: the
@@ -33,13 +33,13 @@ SL_CHECK SL_API enum sl_status sl_rules_create(struct sl_rules **rules, struct s
 SL_CHECK SL_API enum sl_status sl_rules_set(struct sl_rules *rules, const char *name,
                                             const char *value, struct sl_diag *diag);
 
-/* Reads a rule file. `config classification:` lines are understood, and a file
- * classification.config beside the rule file is read first. SL_EIO: the file cannot be read;
- * SL_ENOMEM. Bad lines and skipped rules do not fail the call. */
+/* Reads a rule file, with its `config classification:` lines. A file classification.config beside
+ * it is read first. Bad lines and skipped rules do not fail the call. SL_EIO: the file cannot be
+ * read. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_rules_load(struct sl_rules *rules, const char *path,
                                              struct sl_diag *diag);
 
-/* The same from memory; `name` stands for the file's in diagnostics. */
+/* Reads rules from memory. `name` stands for the file in diagnostics. */
 SL_CHECK SL_API enum sl_status sl_rules_load_text(struct sl_rules *rules, const char *name,
                                                   const char *text, size_t text_len,
                                                   struct sl_diag *diag);
@@ -57,22 +57,23 @@ struct sl_rules_count {
 
 SL_API void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *count);
 
-/* Why rules were skipped: the i-th keyword by count, largest first; false behind the last. */
+/* Gives the i-th keyword that rules were skipped for, by count, largest first. False: i is behind
+ * the last. */
 SL_API bool sl_rules_skip_reason(const struct sl_rules *rules, size_t i, const char **keyword,
                                  size_t *count);
 
-/* The i-th bad line: file, line, reason; NULL behind the last. Valid until this thread's next call
- * of one of these two. */
+/* Returns the i-th bad line: file, line, reason. NULL: i is behind the last. The text is valid
+ * until this thread's next call of this function or the next one. */
 SL_API const struct sl_diag *sl_rules_bad_line(const struct sl_rules *rules, size_t i);
 
-/* The i-th skipped rule: file, line, and the keyword as text; NULL behind the last. */
+/* Returns the i-th skipped rule: file, line, keyword. NULL: i is behind the last. */
 SL_API const struct sl_diag *sl_rules_skipped_rule(const struct sl_rules *rules, size_t i);
 
-/* The loaded signature i, 0 to loaded - 1, in order of files and lines. */
+/* Returns the loaded signature i, 0 to loaded - 1, in the order of files and lines. */
 SL_API const struct sl_signature *sl_rules_signature(const struct sl_rules *rules, size_t i);
 
-/* Ends loading: chooses the literal of each rule and gives the distinct ones (literals[] owned by
- * the rules; a literal's index is the id that hits carry). After this nothing may be loaded.
+/* Ends loading: chooses the literal of each rule, and gives the distinct ones. The rules own
+ * literals[]. A literal's index is the id of its hits. After this no file may be loaded.
  * SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_rules_compile(struct sl_rules *rules,
                                                 const struct sl_literal **literals,
@@ -87,8 +88,9 @@ struct sl_alert {
     uint32_t signature; /* index for sl_rules_signature */
 };
 
-/* Evaluates compiled rules on one batch after another, in memory that it keeps; one thread at a
- * time. Compiled rules are immutable and outlive it: any number of evaluators share them. */
+/* An evaluator evaluates compiled rules on one batch after another, in memory that it keeps. It
+ * belongs to one thread at a time. Compiled rules are immutable, outlive it, and serve any number
+ * of evaluators. */
 struct sl_evaluator;
 
 /* SL_EINVAL: the rules are not compiled. SL_ENOMEM. */
@@ -96,12 +98,12 @@ SL_CHECK SL_API enum sl_status sl_evaluator_create(struct sl_evaluator **evaluat
                                                    const struct sl_rules *rules,
                                                    struct sl_diag *diag);
 
-/* Evaluates the rules on a dissected, flow-tracked host batch: those whose literal is among the
- * hits (sorted by sl_hits_sort, or NULL where no rule has a literal) and those without one. Gives
- * one alert a packet and signature, ordered by item, then priority, then signature index; a packet
- * that a `pass` rule matches gives none. The *n alerts are the evaluator's, until its next run. No
- * result depends on the batches before. SL_EINVAL: the batch is no host batch of packets, or hits
- * are missing. SL_ENOMEM. */
+/* Evaluates the rules on a dissected, flow-tracked host batch: the rules whose literal is among the
+ * hits, and those without one. sl_hits_sort has sorted the hits; they are NULL where no rule has a
+ * literal. The result is one alert a packet and signature, ordered by item, priority and signature
+ * index. A packet that a `pass` rule matches has none. The *n alerts are the evaluator's, until its
+ * next run. No result depends on the batches before. SL_EINVAL: the batch is no host batch of
+ * packets, or hits are missing. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
                                                 const struct sl_batch *batch,
                                                 const struct sl_hits *hits,
@@ -110,9 +112,9 @@ SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
 /* Accepts NULL. */
 SL_API void sl_evaluator_free(struct sl_evaluator *evaluator);
 
-/* The same for one batch, in an evaluator of the call's own. alerts: `cap` entries of the caller;
- * *n is the number found, SL_EOVERFLOW where it is above cap. SL_EINVAL also: the rules are not
- * compiled. */
+/* Evaluates one batch with an evaluator of its own. `alerts` are `cap` entries of the caller, and
+ * *n is the number found. SL_EOVERFLOW: *n is above cap. SL_EINVAL: as above, or the rules are not
+ * compiled. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_rules_evaluate(const struct sl_rules *rules,
                                                  const struct sl_batch *batch,
                                                  const struct sl_hits *hits,

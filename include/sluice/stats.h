@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run has counted so far, for those who follow it: sinks take it as events (sink.h), and
- * Prometheus as text. Who runs a pipeline fills it. */
+/* What a run has counted so far. Sinks write it as events (sluice/sink.h), and Prometheus reads it
+ * as text. The program that runs a pipeline fills it. */
 #ifndef SLUICE_STATS_H
 #define SLUICE_STATS_H
 
@@ -42,9 +42,9 @@ struct sl_stats {
     struct sl_pipeline_snapshot pipeline;
 };
 
-/* The counters in Prometheus' text format, version 0.0.4 (Content-Type "text/plain; version=0.0.4;
- * charset=utf-8"): docs/counters.md lists them. *text is allocated, ends in a NUL that len does not
- * count, and is the caller's to free. SL_ENOMEM. Any thread. */
+/* Writes the counters in Prometheus' text format, version 0.0.4 (Content-Type "text/plain;
+ * version=0.0.4; charset=utf-8"). docs/counters.md lists them. *text is allocated, and the caller's
+ * to free. It ends in a NUL that len does not count. SL_ENOMEM. Any thread. */
 SL_CHECK SL_API enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text,
                                                    size_t *len);
 
