@@ -27,8 +27,8 @@ else()
   message(STATUS "CUDA: not built; the CPU backends run everywhere")
 endif()
 
-# sluice_cuda_backend(TARGET FILE.cu BACKEND...): adds the CUDA source that defines these backends, or,
-# without CUDA, a source that defines each as not usable. x_cuda_block is named "cuda-block".
+# sluice_cuda_backend(TARGET FILE.cu BACKEND...): adds the CUDA source that defines these backends.
+# Without CUDA it adds a source that defines each as not usable. x_cuda_block is named "cuda-block".
 function(sluice_cuda_backend target source)
   if(SLUICE_HAVE_CUDA)
     target_sources(${target} PRIVATE ${source})

@@ -32,7 +32,9 @@ if(SLUICE_WERROR)
 endif()
 if(SLUICE_SANITIZE)
   target_compile_options(sluice_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:C>:-fsanitize=${SLUICE_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>)
+    $<$<COMPILE_LANGUAGE:C>:-fsanitize=${SLUICE_SANITIZE}>
+    $<$<COMPILE_LANGUAGE:C>:-fno-omit-frame-pointer>
+    $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=all>)
   target_link_options(sluice_flags INTERFACE -fsanitize=${SLUICE_SANITIZE})
 endif()
 if(SLUICE_FUZZ)
@@ -47,7 +49,7 @@ function(sluice_module name)
   set_property(GLOBAL APPEND PROPERTY SLUICE_MODULES sluice_${name})
 endfunction()
 
-# sluice_isa(LEVEL FILE...): sources for one instruction set level; who calls them asks base/cpu.h first.
+# sluice_isa(LEVEL FILE...): sources for one instruction set level. Callers ask base/cpu.h first.
 set(SLUICE_ISA_avx2 -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt)
 set(SLUICE_ISA_avx512 ${SLUICE_ISA_avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi)
 set(SLUICE_ISA_avx2_clmul ${SLUICE_ISA_avx2} -mpclmul)
@@ -67,7 +69,7 @@ function(sluice_test_program name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
-# sluice_test_library(NAME SOURCES FILE... NEEDS LIBRARY...): fixtures that tests of several modules use.
+# sluice_test_library(NAME SOURCES FILE... NEEDS LIBRARY...): fixtures of several modules' tests.
 function(sluice_test_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;NEEDS" ${ARGN})
   if(NOT SLUICE_TESTS)
