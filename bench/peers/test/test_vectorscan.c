@@ -26,6 +26,13 @@ static struct sl_mpm_table *build(void)
     return table;
 }
 
+/* A checksum marks a table as mapped, and this one was built. */
+static void free_sealed(struct sl_mpm_table *table)
+{
+    table->head.checksum = 0;
+    sl_mpm_free(table);
+}
+
 static void write_file(const void *bytes, size_t len)
 {
     FILE *file = fopen(path, "wb");
@@ -79,7 +86,7 @@ static void test_short_and_changed_files_are_refused(void **state)
         bytes[at] ^= 0x10;
         assert_refused("");
     }
-    sl_mpm_free(table);
+    free_sealed(table);
 }
 
 /* A checksum that is right does not make a database of it. */
@@ -97,7 +104,7 @@ static void test_damaged_databases_are_refused(void **state)
     block_seal(&mpm_block_kind, table);
     write_file(table, table->head.len);
     assert_refused("outside");
-    sl_mpm_free(table);
+    free_sealed(table);
 }
 
 /* The platform is the fourth word of a serialized database, behind magic, version and length. */
@@ -111,7 +118,7 @@ static void test_another_cpu_is_refused(void **state)
     block_seal(&mpm_block_kind, table);
     write_file(table, table->head.len);
     assert_refused("another CPU");
-    sl_mpm_free(table);
+    free_sealed(table);
 }
 
 static int judge(char **argv)

@@ -7,7 +7,12 @@
 #include "sluice/dissect.h"
 #include "test.h"
 
-enum { N_RANDOM = 150000 };
+/* Sanitizers are an order of magnitude slower. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { N_RANDOM = 40000, N_CUT = 100 };
+#else
+enum { N_RANDOM = 150000, N_CUT = 400 };
+#endif
 
 static struct sl_packet_name found[SL_PACKET_NAMES_MAX];
 static uint8_t name_bytes[SL_PACKET_NAMES_LEN];
@@ -382,7 +387,7 @@ static void test_messages_cut_at_every_byte(void **state)
     uint64_t random = 12;
 
     (void)state;
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < N_CUT; i++) {
         const uint64_t seed = random;
 
         make_message(made, &random);
