@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A capture made up where none was named: 10,000 TCP flows, packets of 800 bytes mean. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/engines/bench.h"
 #include "cli/console.h"
+#include "input.h"
+#include "random.h"
 #include "sluice/dissect.h"
 
 enum { GENERATED_PACKETS = 250000, GENERATED_FLOWS = 10000, HEADERS = 54 };
@@ -108,20 +110,20 @@ static bool write_capture(FILE *file)
     return true;
 }
 
-bool bench_generate(struct bench *bench)
+bool bench_generate(struct bench_input *input)
 {
     const char *folder = getenv("TMPDIR");
     int fd;
 
-    snprintf(bench->generated, sizeof bench->generated, "%.40s/sluice-bench.XXXXXX",
+    snprintf(input->generated, sizeof input->generated, "%.40s/sluice-bench.XXXXXX",
              folder != NULL ? folder : "/tmp");
-    fd = mkstemp(bench->generated);
+    fd = mkstemp(input->generated);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
     const bool written = file != NULL && write_capture(file);
     if (file == NULL || fclose(file) != 0 || !written) {
-        cli_error("%s: cannot be written", bench->generated);
+        cli_error("%s: cannot be written", input->generated);
         return false;
     }
-    bench->paths[bench->n_paths++] = bench->generated;
+    input->paths[input->n_paths++] = input->generated;
     return true;
 }

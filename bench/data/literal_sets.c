@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The literals to look for: of files, of rules, or made up. */
+#include "literal_sets.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/engines/bench.h"
 #include "cli/console.h"
+#include "random.h"
 
 enum { GENERATED_LEN = 16, VIRUS_MIN_LEN = 8, VIRUS_LEN = 32 };
 
@@ -60,11 +62,11 @@ bool bench_viruses_make(struct bench_literals *viruses, size_t n)
     return true;
 }
 
-static bool of_rules(struct bench_literals *literals, const struct bench *bench)
+static bool of_rules(struct bench_literals *literals, const struct bench_input *input)
 {
     struct sl_diag diag = {0};
 
-    if (!rule_files_load(&bench->rule_files, &literals->rules))
+    if (!rule_files_load(&input->rule_files, &literals->rules))
         return false;
     if (sl_rules_compile(literals->rules, &literals->literal, &literals->n, &diag) == SL_OK)
         return true;
@@ -72,19 +74,19 @@ static bool of_rules(struct bench_literals *literals, const struct bench *bench)
     return false;
 }
 
-bool bench_literals_load(struct bench_literals *literals, const struct bench *bench,
+bool bench_literals_load(struct bench_literals *literals, const struct bench_input *input,
                          size_t n_generated)
 {
     memset(literals, 0, sizeof *literals);
-    if (bench->n_literal_paths != 0 && bench->rule_files.n_paths != 0) {
+    if (input->n_literal_paths != 0 && input->rule_files.n_paths != 0) {
         cli_error("--literals and --rules were both given (expected one of them)");
         return false;
     }
-    if (bench->rule_files.n_paths != 0)
-        return of_rules(literals, bench);
-    if (bench->n_literal_paths == 0)
+    if (input->rule_files.n_paths != 0)
+        return of_rules(literals, input);
+    if (input->n_literal_paths == 0)
         return generate(literals, n_generated);
-    if (!literal_files_load(&literals->files, bench->literal_paths, bench->n_literal_paths))
+    if (!literal_files_load(&literals->files, input->literal_paths, input->n_literal_paths))
         return false;
     literals->literal = literals->files.literal;
     literals->n = literals->files.n;

@@ -5,11 +5,12 @@
  * that no time finds what was there before, and each run finds the cache full. */
 #include <stdlib.h>
 
-#include "bench.h"
+#include "benchmarks.h"
 #include "cli/console.h"
 #include "device/device.h"
-#include "sluice/redundancy.h"
 #include "sluice/capture.h"
+#include "sluice/redundancy.h"
+#include "work.h"
 
 enum { BATCH_LEN = 16 << 20, PERIOD = 32, IN_FLIGHT = SL_BATCH_ENCODER_IN_FLIGHT };
 
@@ -47,7 +48,7 @@ static bool load(struct whole *w)
     struct bench_data once = {0};
     uint64_t bytes = 0;
 
-    bool good = bench_load(&once, w->bench, BATCH_LEN, false, (uint64_t)1 << 30);
+    bool good = bench_load(&once, &w->bench->input, BATCH_LEN, false, (uint64_t)1 << 30);
     for (size_t i = 0; i < once.n_batches; i++)
         for (uint32_t item = 0; item < once.batches[i].n_items; item++)
             bytes += once.batches[i].payload[item].len;
@@ -133,11 +134,11 @@ static bool print_rate(struct whole *w, const char *variant, double ceiling)
 
     if (!open_encoder(w, w->there != NULL))
         return false;
-    row.rate = bench_measure(w->bench->runs, pass_all, w);
+    row.rate = bench_measure(w->bench->frame.runs, pass_all, w);
     if (w->failed)
         cli_error("bench: encoding on the GPU failed");
     else
-        bench_print(w->bench, &row);
+        bench_print(&w->bench->frame, &row);
     return !w->failed;
 }
 
@@ -186,7 +187,7 @@ static bool print_savings(struct whole *w)
     struct sl_encoder_stats cpu;
     struct sl_diag diag = {.text = "no memory"};
 
-    if (w->bench->json)
+    if (w->bench->frame.json)
         return true;
     if (!open_encoder(w, true) || pass_all(w) == 0 || w->failed)
         return false;

@@ -3,12 +3,13 @@
  * does it on all cores. */
 #include <string.h>
 
-#include "bench.h"
+#include "benchmarks.h"
 #include "cli/console.h"
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 #include "sluice/flow.h"
 #include "sluice/run.h"
+#include "work.h"
 
 enum { BATCH_LEN = 4 << 20, BATCH_ITEMS = 16384 };
 
@@ -58,8 +59,8 @@ static double read_all(void *user)
         reading->failed = true;
         return 0;
     }
-    for (size_t p = 0; p < reading->bench->n_paths; p++)
-        bytes += read_path(reading, reading->bench->paths[p], flows);
+    for (size_t p = 0; p < reading->bench->input.n_paths; p++)
+        bytes += read_path(reading, reading->bench->input.paths[p], flows);
     sl_flow_table_free(flows);
     return bytes;
 }
@@ -76,8 +77,8 @@ static double run_all(void *user)
     struct sl_run *run;
 
     sl_run_config_init(&config);
-    config.files = reading->bench->paths;
-    config.n_files = reading->bench->n_paths;
+    config.files = reading->bench->input.paths;
+    config.n_files = reading->bench->input.n_paths;
     config.devices = "cpu";
     reading->failed =
         sl_run_create(&run, &config, &diag) != SL_OK || sl_run_execute(run, &diag) != SL_OK;
@@ -124,7 +125,7 @@ static void print_rate(const struct bench *bench, const struct bench_data *data,
                                   .unit_name = "GB/s",
                                   .ceiling = ceiling};
 
-    bench_print(bench, &row);
+    bench_print(&bench->frame, &row);
 }
 
 bool bench_capture(const struct bench *bench)
@@ -134,7 +135,7 @@ bool bench_capture(const struct bench *bench)
     struct sl_diag diag = {0};
     bool good = false;
 
-    if (!bench_load(&data, bench, BATCH_LEN, false, (uint64_t)1 << 30))
+    if (!bench_load(&data, &bench->input, BATCH_LEN, false, (uint64_t)1 << 30))
         goto out;
     if (sl_batch_create(&reading.batch, BATCH_LEN, BATCH_ITEMS, &diag) != SL_OK) {
         cli_diag(&diag);
@@ -142,11 +143,11 @@ bool bench_capture(const struct bench *bench)
     }
 
     struct copying copying = {&data, reading.batch->bytes};
-    const struct bench_rate copy = bench_measure(bench->runs, copy_all, &copying);
-    const struct bench_rate read = bench_measure(bench->runs, read_all, &reading);
+    const struct bench_rate copy = bench_measure(bench->frame.runs, copy_all, &copying);
+    const struct bench_rate read = bench_measure(bench->frame.runs, read_all, &reading);
     reading.whole = true;
-    const struct bench_rate whole = bench_measure(bench->runs, read_all, &reading);
-    const struct bench_rate run = bench_measure(bench->runs, run_all, &reading);
+    const struct bench_rate whole = bench_measure(bench->frame.runs, read_all, &reading);
+    const struct bench_rate run = bench_measure(bench->frame.runs, run_all, &reading);
 
     if (!reading.failed) {
         print_rate(bench, &data, "memcpy of the same bytes", &copy, 0);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/cpu.h"
+#include "bench/frame/team.h"
 #include "cli/console.h"
 #include "device/device.h"
 
@@ -119,7 +120,7 @@ static bool print_sweep(struct sweep *sweep, const struct bench *bench, const ch
     sweep->team = bench_team_start(sweep->n_cores, job, sweep);
     if (sweep->team == NULL)
         return false;
-    const struct bench_rate rate = bench_measure(bench->runs, sweep_once, sweep);
+    const struct bench_rate rate = bench_measure(bench->frame.runs, sweep_once, sweep);
     bench_team_stop(sweep->team);
     *median = rate.median;
     snprintf(variant, sizeof variant, "%s, %u core%s", series, sweep->n_cores,
@@ -134,7 +135,7 @@ static bool print_sweep(struct sweep *sweep, const struct bench *bench, const ch
                                   .role = BENCH_CEILING,
                                   .series = series,
                                   .cores = sweep->n_cores};
-    bench_print(bench, &row);
+    bench_print(&bench->frame, &row);
     return true;
 }
 
@@ -252,15 +253,15 @@ static void print_device(const struct bench *bench, struct device_ceilings *at, 
         const struct bench_row row = {.what = "ceiling",
                                       .variant = rows[i].variant,
                                       .data = data,
-                                      .rate = bench_rates(bench->runs, rate_on_device, &on),
+                                      .rate = bench_rates(bench->frame.runs, rate_on_device, &on),
                                       .unit = random ? 1e6 : 1e9,
                                       .unit_name = random ? "M reads/s" : "GB/s",
                                       .role = BENCH_CEILING,
                                       .series = rows[i].variant};
         if (row.rate.min > 0)
-            bench_print(bench, &row);
+            bench_print(&bench->frame, &row);
         else
-            bench_print_why(bench, "ceiling", rows[i].variant, "cannot be measured");
+            bench_print_why(&bench->frame, "ceiling", rows[i].variant, "cannot be measured");
         if (i == 0)
             *link = row.rate.median;
     }
@@ -273,7 +274,7 @@ void bench_measure_device(struct bench_ceilings *ceilings, const struct bench *b
     if (at != NULL)
         print_device(bench, at, &ceilings->link);
     else
-        bench_print_why(bench, "ceiling", "link to the GPU", "cannot be measured");
+        bench_print_why(&bench->frame, "ceiling", "link to the GPU", "cannot be measured");
     device_ceilings_close(at);
 }
 

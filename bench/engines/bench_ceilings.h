@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What this machine's memory gives: the ceilings that rates are shown beside. */
-#ifndef CLI_BENCH_CEILINGS_H
-#define CLI_BENCH_CEILINGS_H
+#ifndef BENCH_CEILINGS_H
+#define BENCH_CEILINGS_H
 
 #include "bench.h"
+#include "bench/frame/row.h"
 
 /* On each of the numbers of cores that were measured. */
 struct bench_ceilings {

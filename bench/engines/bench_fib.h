@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Look-ups of names: what the rows, and the studies of the paper, share. */
-#ifndef CLI_BENCH_FIB_H
-#define CLI_BENCH_FIB_H
+#ifndef BENCH_FIB_H
+#define BENCH_FIB_H
 
-#include "bench/data/name_sets.h"
+#include "bench.h"
+#include "bench/data/name_traces.h"
+#include "work.h"
 
-enum { FIB_LANES_MAX = 64 };
+enum {
+    FIB_LANES_MAX = 64,
+    FIB_CPU_BATCH = 16384, /* names of a batch on a CPU */
+    FIB_CPU_BATCHES = 128
+};
 
 /* How names come to a GPU, and answers back. On a CPU all are FIB_THERE. */
 enum fib_way {
@@ -40,9 +46,6 @@ uint32_t *fib_wanted(struct sl_fib *fib, const struct bench_data *data);
 /* Whether --algorithms has the plane; without it all are, and stt if that is wanted. */
 bool fib_is_selected(const struct bench *bench, const char *plane, bool stt);
 
-/* study_lookups.c: a study of the paper. False: failed, said. */
-bool fib_study(const struct bench *bench);
-
 /* One table, its traces and their answers. */
 struct fib_bench {
     const struct bench *bench;
@@ -53,6 +56,13 @@ struct fib_bench {
     const char *plane;
     struct fib_cuda_data *cuda; /* NULL: no GPU is used */
 };
+
+/* bench_fib_updates.c: rows of updates, alone and under look-ups. False: an error was printed. */
+bool fib_update_rows(struct fib_bench *fib);
+
+/* Prints a row of n rates of the table. */
+void fib_print_rates(const struct fib_bench *fib, const char *variant, double *rates, uint32_t n,
+                     const char *unit);
 
 /* bench_fib_swap.c: a row of swaps, by the wall's clock; memory is that of the process over the
  * table with all that updates need. False: said. */

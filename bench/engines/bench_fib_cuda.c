@@ -44,7 +44,7 @@ static bool weave(const struct fib_bench *fib, const struct bench_data *from, bo
                                   .rate = {.median = rate, .min = rate, .max = rate},
                                   .unit = 1e6,
                                   .unit_name = "M names/s"};
-    bench_print(fib->bench, &row);
+    bench_print(&fib->bench->frame, &row);
     return true;
 }
 
@@ -143,7 +143,7 @@ static bool print_row(const struct fib_bench *fib, const struct fib_work *work, 
                                   .best_ceiling = link_best * names,
                                   .p50_us = result.p50_us,
                                   .p99_us = result.p99_us};
-    bench_print(fib->bench, &row);
+    bench_print(&fib->bench->frame, &row);
     return true;
 }
 

@@ -208,12 +208,12 @@ static void set_repeats(struct run *run)
 static void measure(const struct bench *bench, struct run *run, struct fib_result *result)
 {
     if (run->timer != NULL) {
-        result->rate = bench_rates(bench->runs, run_by_gpu_clock, run);
+        result->rate = bench_rates(bench->frame.runs, run_by_gpu_clock, run);
     } else if (!on_cuda(run->work)) {
-        result->rate = bench_rates(bench->runs, run_by_own_clock, run);
+        result->rate = bench_rates(bench->frame.runs, run_by_own_clock, run);
     } else {
         set_repeats(run);
-        result->rate = bench_measure(bench->runs, run_once, run);
+        result->rate = bench_measure(bench->frame.runs, run_once, run);
         set_latencies(run, result);
     }
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "bench/frame/team.h"
 #include "cli/console.h"
 #include "device/device.h"
 
@@ -272,7 +273,7 @@ static void print_stream(const struct stream *stream)
                                   .ceiling_of = "that came",
                                   .p50_us = wait_of(all, n, waited / 2),
                                   .p99_us = wait_of(all, n, waited - waited / 100)};
-    bench_print(stream->fib->bench, &row);
+    bench_print(&stream->fib->bench->frame, &row);
 }
 
 static bool measure(const struct fib_bench *fib, const struct bench_data *trace,

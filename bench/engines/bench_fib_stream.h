@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names that come at a given rate. */
-#ifndef CLI_BENCH_FIB_STREAM_H
-#define CLI_BENCH_FIB_STREAM_H
+#ifndef BENCH_FIB_STREAM_H
+#define BENCH_FIB_STREAM_H
 
 #include "bench_fib.h"
 

@@ -43,7 +43,7 @@ bool fib_swap_row(const struct fib_bench *fib)
     char variant[64];
 
     sl_fib_info(fib->fib, &info);
-    for (uint32_t r = 0; r < fib->bench->runs; r++) {
+    for (uint32_t r = 0; r < fib->bench->frame.runs; r++) {
         const double before = memory_of("VmRSS:");
         const bool forgotten = forget_peak();
         const uint64_t begin = clock_ns();
@@ -54,7 +54,8 @@ bool fib_swap_row(const struct fib_bench *fib)
         }
         rates[r] = (double)fib->names.n * 1e9 / (double)(clock_ns() - begin);
         if (!forgotten || before == 0) {
-            bench_print_why(fib->bench, fib->plane, "swap", "the system does not tell its memory");
+            bench_print_why(&fib->bench->frame, fib->plane, "swap",
+                            "the system does not tell its memory");
             return true;
         }
         if (memory_of("VmHWM:") - before > most)
@@ -65,9 +66,9 @@ bool fib_swap_row(const struct fib_bench *fib)
     const struct bench_row row = {.what = fib->plane,
                                   .variant = variant,
                                   .data = fib->names.text,
-                                  .rate = bench_spread(rates, fib->bench->runs),
+                                  .rate = bench_spread(rates, fib->bench->frame.runs),
                                   .unit = 1e6,
                                   .unit_name = "M names/s"};
-    bench_print(fib->bench, &row);
+    bench_print(&fib->bench->frame, &row);
     return true;
 }

@@ -2,9 +2,10 @@
 /* Header checks: each backend over packets, on one core and on the GPU. */
 #include <stdio.h>
 
-#include "bench.h"
+#include "benchmarks.h"
 #include "cli/console.h"
 #include "sluice/header.h"
+#include "work.h"
 
 /* Packets as they are checked. */
 struct packets {
@@ -19,7 +20,7 @@ static bool print_run(const struct bench *bench, const char *what, const char *v
         .what = what, .variant = variant, .unit = 1e6, .unit_name = "M packets/s"};
     struct bench_result result;
 
-    return bench_run_row(bench, work, &row, &result);
+    return bench_run_row(&bench->frame, work, &row, &result);
 }
 
 static bool bench_backend(const struct bench *bench, const struct packets *packets,
@@ -66,7 +67,7 @@ static bool bench_checks(const struct bench *bench, const struct packets *packet
         if (bench_usable(bench, backend, why))
             good = bench_backend(bench, packets, what, backend, table);
         else if (why[0] != '\0')
-            bench_print_why(bench, what, backend->name, why);
+            bench_print_why(&bench->frame, what, backend->name, why);
     }
     sl_header_free(table);
     return good;
@@ -83,9 +84,9 @@ bool bench_header(const struct bench *bench)
     const bool cuda = bench->device.kind == SL_DEVICE_CUDA;
     struct packets streamed = {0}, cached = {0};
     const bool good =
-        bench_load(&streamed.data, bench, 16 << 20, cuda, 256u << 20) &&
+        bench_load(&streamed.data, &bench->input, 16 << 20, cuda, 256u << 20) &&
         (!cuda || bench_to_device(&streamed.there, &streamed.data, 0, bench->device.index)) &&
-        bench_load(&cached.data, bench, 1 << 20, false, 0) &&
+        bench_load(&cached.data, &bench->input, 1 << 20, false, 0) &&
         bench_checks(bench, &streamed, "header", headers) &&
         bench_checks(bench, &streamed, "header+l4", SL_HEADER_ALL) &&
         bench_checks(bench, &cached, "header, cached", headers) &&

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "bench/data/name_sets.h"
+#include "bench/data/name_traces.h"
+#include "bench/data/random.h"
+#include "benchmarks.h"
 #include "cli/console.h"
 #include "sluice/dissect.h"
 #include "sluice/packet_names.h"
+#include "work.h"
 
 enum {
     SEED = 11,
@@ -280,7 +282,7 @@ static bool print_finding(const struct bench *bench, const struct bench_data *da
     } else {
         finding->data = data;
         finding->bytes = bytes;
-        const struct bench_rate rate = bench_measure(bench->runs, find_all, finding);
+        const struct bench_rate rate = bench_measure(bench->frame.runs, find_all, finding);
         const struct bench_row row = {.what = "names",
                                       .variant = "found alone",
                                       .data = data->text,
@@ -289,7 +291,7 @@ static bool print_finding(const struct bench *bench, const struct bench_data *da
                                       .unit_name = "M packets/s",
                                       .hits = &finding->n};
 
-        bench_print(bench, &row);
+        bench_print(&bench->frame, &row);
     }
     const bool good = finding != NULL && bytes != NULL;
     free(finding);
@@ -313,7 +315,7 @@ static bool print_looking_up(const struct bench *bench, const struct bench_data 
     snprintf(variant, sizeof variant, "and looked up, %s%s", backend->name, from);
     const struct bench_row row = {
         .what = "names", .variant = variant, .unit = 1e6, .unit_name = "M packets/s"};
-    return bench_run_row(bench, &work, &row, &result);
+    return bench_run_row(&bench->frame, &work, &row, &result);
 }
 
 static bool bench_data_of(const struct bench *bench, const struct bench_data *data,
@@ -327,7 +329,7 @@ static bool bench_data_of(const struct bench *bench, const struct bench_data *da
 
         if (!bench_usable(bench, backend, why)) {
             if (why[0] != '\0')
-                bench_print_why(bench, "names", backend->name, why);
+                bench_print_why(&bench->frame, "names", backend->name, why);
         } else if (backend->device == SL_DEVICE_CPU) {
             good = print_looking_up(bench, data, watch, backend, "", false);
         } else {
@@ -344,7 +346,7 @@ static bool bench_table(const struct bench *bench, const struct bench_names *fro
 {
     struct sl_names *names = bench_names_table(from);
     struct sl_names_watch *watch = NULL;
-    const bool captures = bench->n_paths != 0 && bench->generated[0] == '\0';
+    const bool captures = bench->input.n_paths != 0 && bench->input.generated[0] == '\0';
     const bool cuda = bench->device.kind == SL_DEVICE_CUDA;
     const uint32_t batch_len = cuda ? CUDA_BATCHES * BATCH_LEN : BATCH_LEN;
     struct sl_diag diag = {0};
@@ -354,14 +356,14 @@ static bool bench_table(const struct bench *bench, const struct bench_names *fro
         cli_diag(&diag);
         good = false;
     }
-    if (good && !bench->json) {
-        bench_head(bench);
+    if (good && !bench->frame.json) {
+        bench_print_head(&bench->frame);
         printf("names: a table of %s\n", from->text);
     }
     for (int kind = 0; kind < (captures ? 1 : N_KINDS) && good; kind++) {
         struct bench_data data = {0}, there = {0};
 
-        good = (captures ? bench_load(&data, bench, batch_len, cuda, 1u << 30)
+        good = (captures ? bench_load(&data, &bench->input, batch_len, cuda, 1u << 30)
                          : make_packets(&data, from, kind, cuda)) &&
                (!cuda || bench_to_device(&there, &data, 0, bench->device.index)) &&
                bench_data_of(bench, &data, &there, watch);
@@ -380,7 +382,8 @@ bool bench_packet_names(const struct bench *bench)
     for (size_t i = 0; i < bench->n_entries && good; i++) {
         struct bench_names names = {0};
 
-        good = bench_names_load(&names, bench, bench->entries[i]) && bench_table(bench, &names);
+        good = bench_names_load(&names, &bench->input, bench->entries[i]) &&
+               bench_table(bench, &names);
         bench_names_free(&names);
     }
     return good;

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers over the same data: zstd, and clamscan with the signatures that sluice's own scanner has
- * beside it. Vectorscan is a variant of the matcher. */
+/* Peers over the same data: zstd, and clamscan beside sluice's own scanner with the same
+ * signatures. Vectorscan is a variant of the matcher. */
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "bench/frame/team.h"
+#include "bench/peers/clamscan.h"
+#include "bench/peers/zstd_frames.h"
 #include "bench_whole.h"
 #include "cli/console.h"
-#include "lookups_backend.h"
 #include "sluice/clamav.h"
-
-extern char **environ;
 
 enum {
     ZSTD_LEVEL = 1,         /* its fastest regular one */
@@ -25,8 +21,6 @@ enum {
     SCANNERS_MAX = 1024,
     LINE_LEN = 96 /* of a signature */
 };
-
-/* ---- zstd ------------------------------------------------------------------------------------ */
 
 static bool rows_of_zstd(const struct bench_whole *whole)
 {
@@ -43,13 +37,13 @@ static bool rows_of_zstd(const struct bench_whole *whole)
     snprintf(variant, sizeof variant, "level %d, frames of 4 MiB", level);
     if (!bench_whole_rows(whole, &work, "zstd", variant, BENCH_PEER, &len))
         return false;
-    if (!whole->bench->json)
+    if (!whole->bench->frame.json)
         printf("%-18s %.1f %% of the bytes are left\n", "",
                100.0 * (double)len / (double)whole->packets.bytes);
     return true;
 }
 
-/* ---- scanning a file ------------------------------------------------------------------------- */
+/* ---- what is scanned ------------------------------------------------------------------------- */
 
 struct scan {
     size_t n_signatures;
@@ -223,7 +217,7 @@ static void print_scan(const struct bench *bench, const struct bench_row *like,
     row.unit = 1e9;
     row.unit_name = "GB/s";
     row.cores = cores;
-    bench_print(bench, &row);
+    bench_print(&bench->frame, &row);
 }
 
 static bool rows_of_scanner(const struct bench_whole *whole, struct scan *scan)
@@ -242,7 +236,7 @@ static bool rows_of_scanner(const struct bench_whole *whole, struct scan *scan)
             return false;
         struct bench_row row = {.what = "scan",
                                 .variant = "sluice",
-                                .rate = bench_measure(whole->bench->runs, scan_once, scan),
+                                .rate = bench_measure(whole->bench->frame.runs, scan_once, scan),
                                 .role = BENCH_ENGINE};
         bench_team_stop(scan->team);
         if (i == 0)
@@ -258,44 +252,12 @@ static bool rows_of_scanner(const struct bench_whole *whole, struct scan *scan)
 
 /* ---- clamscan -------------------------------------------------------------------------------- */
 
-/* Seconds that a child process takes; below 0: it cannot be started, or ends with an error. */
-static double run_child(char *const *arguments)
-{
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status = -1;
-
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return -1;
-    (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    const uint64_t begin = clock_ns();
-    const int error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    if (error != 0)
-        return -1;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? (double)(clock_ns() - begin) / 1e9 : -1;
-}
-
-static char no_summary[] = "--no-summary", max_file[] = "--max-filesize=1000M",
-            max_scan[] = "--max-scansize=1000M", clamscan[] = "clamscan", database_option[] = "-d";
-
-static double run_clamscan(struct scan *scan, char *path)
-{
-    char *const arguments[] = {clamscan, database_option, scan->database, no_summary,
-                               max_file, max_scan,        path,           NULL};
-
-    return run_child(arguments);
-}
-
 /* Bytes a second, less what it takes to load the signatures and to scan nothing; 0: it failed. */
 static double clamscan_rate(void *user)
 {
     struct scan *scan = user;
-    const double nothing = run_clamscan(scan, scan->nothing);
-    const double seconds = nothing < 0 ? -1 : run_clamscan(scan, scan->scanned);
+    const double nothing = clamscan_run(scan->database, scan->nothing);
+    const double seconds = nothing < 0 ? -1 : clamscan_run(scan->database, scan->scanned);
 
     if (seconds <= nothing)
         scan->failed = true;
@@ -304,16 +266,17 @@ static double clamscan_rate(void *user)
 
 static void row_of_clamscan(const struct bench_whole *whole, struct scan *scan)
 {
-    const uint32_t runs = whole->bench->runs < 3 ? whole->bench->runs : 3;
+    const uint32_t runs = whole->bench->frame.runs < 3 ? whole->bench->frame.runs : 3;
     struct bench_row row = {.what = "clamscan", .variant = "one process", .role = BENCH_PEER};
 
-    if (run_clamscan(scan, scan->nothing) < 0) {
-        bench_print_why(whole->bench, row.what, row.variant, "it is not installed, or fails");
+    if (clamscan_run(scan->database, scan->nothing) < 0) {
+        bench_print_why(&whole->bench->frame, row.what, row.variant,
+                        "it is not installed, or fails");
         return;
     }
     row.rate = bench_rates(runs, clamscan_rate, scan);
     if (scan->failed)
-        bench_print_why(whole->bench, row.what, row.variant, "it failed");
+        bench_print_why(&whole->bench->frame, row.what, row.variant, "it failed");
     else
         print_scan(whole->bench, &row, scan, 1,
                    ", -d virus.ndb --max-filesize=1000M --max-scansize=1000M, less its start");

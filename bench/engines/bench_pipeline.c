@@ -427,12 +427,12 @@ bool bench_run_together(const struct bench *bench, const struct bench_together *
     for (unsigned i = 0; i < n && good; i++) {
         passings[i] =
             (struct passing){.together = together, .noted = noted, .cores = cores[i], .rate = rate};
-        good = open_passing(&passings[i], bench->runs);
+        good = open_passing(&passings[i], bench->frame.runs);
         if (!good)
             cli_error("no memory for the times of %zu batches", passings[i].n_batches);
     }
     if (good)
-        bench_rates_in_turn(bench->runs, n, pass_one, passings, rates);
+        bench_rates_in_turn(bench->frame.runs, n, pass_one, passings, rates);
     for (unsigned i = 0; i < n; i++) {
         good = good && !passings[i].failed;
         if (good) {

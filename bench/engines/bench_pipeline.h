@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Engines together on one transfer, by the pipeline that a run has. */
-#ifndef CLI_BENCH_PIPELINE_H
-#define CLI_BENCH_PIPELINE_H
+#ifndef BENCH_PIPELINE_H
+#define BENCH_PIPELINE_H
 
 #include "bench.h"
+#include "bench/data/bench_data.h"
+#include "bench/frame/rate.h"
 #include "sluice/pipeline.h"
 
 enum { BENCH_TIMELINE_MAX = 64 /* batches */ };

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "bench.h"
+#include "benchmarks.h"
 #include "cli/console.h"
 #include "sluice/capture.h"
 #include "sluice/redundancy.h"
+#include "work.h"
 
 enum { BATCH_LEN = 1 << 20, BATCH_ITEMS = 16384, PERIOD = 32 };
 
@@ -146,11 +147,11 @@ static void print_stages(struct passing *p, const struct bench *bench, const cha
     const struct bench_row row = {.what = "redundancy",
                                   .variant = variant,
                                   .data = p->data->text,
-                                  .rate = bench_rates(bench->runs, pass_all, p),
+                                  .rate = bench_rates(bench->frame.runs, pass_all, p),
                                   .unit = 1e9,
                                   .unit_name = "GB/s"};
     if (!p->failed)
-        bench_print(bench, &row);
+        bench_print(&bench->frame, &row);
 }
 
 static void print_savings(const struct passing *p, const struct bench *bench)
@@ -158,7 +159,7 @@ static void print_savings(const struct passing *p, const struct bench *bench)
     struct sl_encoder_stats stats;
 
     sl_encoder_stats(p->encoder, &stats);
-    if (!bench->json && stats.match.bytes > 0)
+    if (!bench->frame.json && stats.match.bytes > 0)
         printf("%-18s %.1f %% of the bytes found again, frames are %.1f %% of them\n", "",
                100.0 * (double)stats.match.matched_bytes / (double)stats.match.bytes,
                100.0 * (double)stats.frame_bytes / (double)stats.match.bytes);
@@ -171,7 +172,7 @@ bool bench_redundancy(const struct bench *bench)
     struct sl_diag diag = {.text = "no memory"};
     bool good = false;
 
-    if (!bench_load(&data, bench, BATCH_LEN, false, (uint64_t)1 << 30))
+    if (!bench_load(&data, &bench->input, BATCH_LEN, false, (uint64_t)1 << 30))
         goto out;
     passing.data = &data;
     for (size_t i = 0; i < data.n_batches; i++)

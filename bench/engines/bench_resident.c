@@ -153,7 +153,7 @@ bool bench_run_resident(const struct bench *bench, const struct bench_together *
     const bool good = open_residents(&all) && make_room(&all);
 
     if (good)
-        *rate = bench_measure(bench->runs, run_once, &all);
+        *rate = bench_measure(bench->frame.runs, run_once, &all);
     if (good && all.failed)
         cli_error("bench: engines on the GPU failed together, or did not find what they find "
                   "alone");

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "bench.h"
+#include "benchmarks.h"
 #include "cli/console.h"
 #include "device/device.h"
 #include "sluice/sampling.h"
+#include "work.h"
 
 enum {
     BLOCK = 16 << 20, /* bytes of a batch that crosses to a GPU, and of the small one on it, */
@@ -67,18 +68,18 @@ static void add_to_digest(void *user, const struct sl_batch *batch, const struct
 static bool agree(const struct sampling *sampling, const struct bench_work *work,
                   const struct ground *ground, const char *what)
 {
-    struct bench bench = *sampling->bench;
+    struct bench_frame frame = sampling->bench->frame;
     struct bench_work counted = *work;
     struct digest digest = {.by = work->backend->name};
     struct digest *agreed = ground->digest;
     struct bench_result result;
 
-    bench.runs = 1;
+    frame.runs = 1;
     counted.n_threads = 1;
     counted.stays = false;
     counted.consume = add_to_digest;
     counted.user = &digest;
-    if (!bench_run(&bench, &counted, &result))
+    if (!bench_run(&frame, &counted, &result))
         return false;
     if (result.why[0] != '\0' || result.hits == 0)
         return true;
@@ -102,7 +103,7 @@ static bool print_work(const struct sampling *sampling, const char *what, const 
         .what = what, .variant = variant, .unit = 1e9, .unit_name = "GB/s", .ceiling = link};
     struct bench_result result;
 
-    return bench_run_row(sampling->bench, work, &row, &result);
+    return bench_run_row(&sampling->bench->frame, work, &row, &result);
 }
 
 static struct bench_work work_on(const struct sampling *sampling, const struct sl_backend *backend,
@@ -186,7 +187,7 @@ static bool rows_of_table(const struct sampling *sampling, const char *what,
 
         if (!bench_usable(sampling->bench, *backends, why)) {
             if (why[0] != '\0')
-                bench_print_why(sampling->bench, what, (*backends)->name, why);
+                bench_print_why(&sampling->bench->frame, what, (*backends)->name, why);
             continue;
         }
         good = (*backends)->device == SL_DEVICE_CPU
@@ -253,12 +254,10 @@ bool bench_sampling(const struct bench *bench)
     const char *const *names = bench->n_samplers != 0 ? bench->samplers : sl_samplers();
     bool good;
 
-    if (bench->study != NULL)
-        return bench_study(bench, "sampling");
     sampling.scan = sampling.pinned = (struct ground){.n_times = 1, .digest = &sampling.whole};
     sampling.large = (struct ground){.digest = &sampling.whole};
     sampling.small = (struct ground){.n_times = 1, .digest = &sampling.part};
-    good = bench_load_payloads(&sampling.scan.data, bench, SL_SAMPLING_WINDOW_MAX - 1);
+    good = bench_load_payloads(&sampling.scan.data, &bench->input, SL_SAMPLING_WINDOW_MAX - 1);
     if (good)
         take_cached(&sampling);
     good = good && (bench->device.kind != SL_DEVICE_CUDA || load_cuda(&sampling));

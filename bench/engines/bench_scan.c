@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
-#include "bench_mpm.h"
+#include "bench/frame/team.h"
+#include "benchmarks.h"
 #include "cli/console.h"
+#include "mpm_rows.h"
 #include "sluice/clamav.h"
 
 enum {
@@ -81,17 +83,18 @@ static bool list_files(struct scan *scan)
     const struct bench *bench = scan->bench;
     char text[32];
 
-    scan->files = calloc(bench->n_file_paths + 1, sizeof *scan->files);
+    scan->files = calloc(bench->input.n_file_paths + 1, sizeof *scan->files);
     if (scan->files == NULL) {
         cli_error("out of memory");
         return false;
     }
-    for (size_t i = 0; i < bench->n_file_paths; i++) {
+    for (size_t i = 0; i < bench->input.n_file_paths; i++) {
         struct stat file;
 
-        if (stat(bench->file_paths[i], &file) != 0 || !S_ISREG(file.st_mode))
+        if (stat(bench->input.file_paths[i], &file) != 0 || !S_ISREG(file.st_mode))
             continue;
-        scan->files[scan->n_files++] = (struct file){bench->file_paths[i], (uint64_t)file.st_size};
+        scan->files[scan->n_files++] =
+            (struct file){bench->input.file_paths[i], (uint64_t)file.st_size};
         scan->len += (uint64_t)file.st_size;
     }
     if (scan->n_files == 0) {
@@ -211,9 +214,9 @@ static bool row_of_scanner(struct scan *scan, enum sl_device_kind kind, unsigned
     scan->team = good ? bench_team_start(n_threads, scan_files, scan) : NULL;
     good = scan->team != NULL;
     if (good) {
-        row.rate = bench_measure(scan->bench->runs, scan_once, scan);
+        row.rate = bench_measure(scan->bench->frame.runs, scan_once, scan);
         bench_team_stop(scan->team);
-        bench_print(scan->bench, &row);
+        bench_print(&scan->bench->frame, &row);
     }
     close_scanners(scan);
     if (scan->failed)

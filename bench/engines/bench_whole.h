@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The bench of the whole machine: ceilings, engines alone, all of them together, peers. */
-#ifndef CLI_BENCH_WHOLE_H
-#define CLI_BENCH_WHOLE_H
+#ifndef BENCH_WHOLE_H
+#define BENCH_WHOLE_H
 
 #include "bench_ceilings.h"
 #include "bench_pipeline.h"
-
-/* Signatures to look for: the second of the counts, or the only one. */
-static inline size_t bench_n_viruses(const struct bench *bench)
-{
-    return bench->counts[bench->n_counts > 1];
-}
+#include "contenders.h"
+#include "work.h"
 
 /* What all its rows share. */
 struct bench_whole {
@@ -31,6 +27,12 @@ struct bench_whole {
  * is what it found. False: failed, said. */
 bool bench_whole_rows(const struct bench_whole *whole, const struct bench_work *work,
                       const char *what, const char *variant, enum bench_role role, uint64_t *hits);
+
+/* "VARIANT, 2 cores". */
+void bench_name_cores(char text[96], const char *variant, unsigned cores);
+
+/* bench_together.c: all engines on one transfer. False: an error was printed. */
+bool bench_whole_together(const struct bench_whole *whole);
 
 /* bench_peers.c: other programs over the same data. False: failed, said. */
 bool bench_peers(const struct bench_whole *whole);

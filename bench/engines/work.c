@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any engine's backend over data: its hits counted, then its rate. */
+#include "work.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 
 #include "base/clock.h"
 #include "bench.h"
+#include "bench/frame/team.h"
 #include "cli/console.h"
 #include "device/device.h"
 
@@ -360,7 +363,7 @@ static bool prepare_run(struct run *run, const struct bench_work *work, uint64_t
     return true;
 }
 
-bool bench_run_on_cores(const struct bench *bench, const struct bench_work *work,
+bool bench_run_on_cores(const struct bench_frame *frame, const struct bench_work *work,
                         const unsigned *cores, unsigned n, struct bench_result *results)
 {
     struct bench_rate rates[BENCH_CORES_MAX];
@@ -386,7 +389,7 @@ bool bench_run_on_cores(const struct bench *bench, const struct bench_work *work
             memcpy(results[0].why, results[i].why, sizeof results[0].why);
     }
     if (good && opened)
-        bench_rates_in_turn(bench->runs, n, rate_of, runs, rates);
+        bench_rates_in_turn(frame->runs, n, rate_of, runs, rates);
     for (unsigned i = 0; i < n; i++) {
         if (good && opened) {
             results[i].rate = rates[i];
@@ -398,23 +401,23 @@ bool bench_run_on_cores(const struct bench *bench, const struct bench_work *work
     return good;
 }
 
-bool bench_run(const struct bench *bench, const struct bench_work *work,
+bool bench_run(const struct bench_frame *frame, const struct bench_work *work,
                struct bench_result *result)
 {
-    return bench_run_on_cores(bench, work, &work->n_threads, 1, result);
+    return bench_run_on_cores(frame, work, &work->n_threads, 1, result);
 }
 
-bool bench_run_row(const struct bench *bench, const struct bench_work *work,
+bool bench_run_row(const struct bench_frame *frame, const struct bench_work *work,
                    const struct bench_row *like, struct bench_result *result)
 {
     const struct bench_data *data = work->data;
     const double carried = data->crossing > 0 ? (double)data->bytes / (double)data->crossing : 0;
     struct bench_row row = *like;
 
-    if (!bench_run(bench, work, result))
+    if (!bench_run(frame, work, result))
         return false;
     if (result->why[0] != '\0') {
-        bench_print_why(bench, like->what, like->variant, result->why);
+        bench_print_why(frame, like->what, like->variant, result->why);
         return true;
     }
     row.data = data->text;
@@ -422,7 +425,7 @@ bool bench_run_row(const struct bench *bench, const struct bench_work *work,
     row.ceiling = like->ceiling * carried;
     row.best_ceiling = like->best_ceiling * carried;
     row.hits = &result->hits;
-    bench_print(bench, &row);
+    bench_print(frame, &row);
     return true;
 }
 

@@ -13,7 +13,6 @@
 #endif
 
 #include "base/cpu.h"
-#include "bench/engines/bench.h"
 #include "cli/console.h"
 #include "machine.h"
 #include "results.h"
@@ -53,7 +52,7 @@ static json_t *software(void)
     return libraries;
 }
 
-struct json_t *bench_machine(const struct bench *bench)
+struct json_t *bench_machine(const struct sl_device *device)
 {
     struct sl_device cpu;
     struct utsname system;
@@ -72,10 +71,10 @@ struct json_t *bench_machine(const struct bench *bench)
         "{s:s, s:s, s:s, s:s, s:i, s:I, s:s, s:o}", "sluice", sl_version(), "time", now, "cpu",
         model, "level", cpu_level_name(cpu_level()), "cores", (int)cpu_cores(), "memory_bytes",
         (json_int_t)cpu.memory_len, "kernel", kernel, "software", software());
-    if (bench->device.kind == SL_DEVICE_CUDA) {
-        json_object_set_new(machine, "gpu", json_string(bench->device.name));
+    if (device->kind == SL_DEVICE_CUDA) {
+        json_object_set_new(machine, "gpu", json_string(device->name));
         json_object_set_new(machine, "gpu_memory_bytes",
-                            json_integer((json_int_t)bench->device.memory_len));
+                            json_integer((json_int_t)device->memory_len));
     }
     return machine;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CLI_BENCH_MACHINE_H
-#define CLI_BENCH_MACHINE_H
+#ifndef BENCH_MACHINE_H
+#define BENCH_MACHINE_H
 
-#include "bench/engines/bench.h"
+#include <stddef.h>
+
+#include "sluice/device.h"
+
+struct json_t;
 
 /* What figures hang on: processor, cores, memory, GPU, versions; and when it was. */
-struct json_t *bench_machine(const struct bench *bench);
+struct json_t *bench_machine(const struct sl_device *device);
 
 /* The same in a line, without versions. */
 void bench_machine_text(const struct json_t *machine, char *text, size_t text_len);

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/engines/bench.h"
 #include "cli/console.h"
 #include "cli/plot.h"
 #include "machine.h"
+#include "rate.h"
 #include "results.h"
 
 enum { SERIES_MAX = 48, COLUMNS_MAX = BENCH_CORES_MAX };
@@ -223,7 +223,7 @@ static void put_lines(FILE *to, const struct drawing *drawing)
     fputc('\n', to);
 }
 
-bool bench_draw(const json_t *results, const char *path)
+bool bench_results_draw(const json_t *results, const char *path)
 {
     struct drawing drawing = {.rows = json_object_get(results, "rows")};
     char machine[512];

@@ -1,89 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates over several runs, and their rows: JSON objects, which are printed, saved and compared. */
-#include <stdio.h>
-#include <stdlib.h>
+#include "row.h"
 
-#include "base/clock.h"
-#include "bench/engines/bench.h"
+#include <stdio.h>
+
 #include "cli/console.h"
 #include "results.h"
-
-static int compare_rates(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
-
-struct bench_rate bench_spread(double *rates, uint32_t n)
-{
-    qsort(rates, n, sizeof *rates, compare_rates);
-    return (struct bench_rate){.median = rates[n / 2],
-                               .min = rates[0],
-                               .max = rates[n - 1],
-                               .q1 = rates[n / 4],
-                               .q3 = rates[n - 1 - n / 4],
-                               .n_runs = n};
-}
-
-void bench_rates_in_turn(uint32_t runs, unsigned n, double (*rate)(void *user, unsigned which),
-                         void *user, struct bench_rate *rates)
-{
-    double of[BENCH_CORES_MAX][BENCH_RUNS_MAX];
-
-    for (unsigned which = 0; which < n; which++)
-        rate(user, which);
-    for (uint32_t i = 0; i < runs; i++)
-        for (unsigned which = 0; which < n; which++)
-            of[which][i] = rate(user, which);
-    for (unsigned which = 0; which < n; which++)
-        rates[which] = bench_spread(of[which], runs);
-}
-
-struct one {
-    double (*rate)(void *user);
-    void *user;
-};
-
-static double rate_of_one(void *user, unsigned which)
-{
-    const struct one *one = user;
-
-    (void)which;
-    return one->rate(one->user);
-}
-
-struct bench_rate bench_rates(uint32_t runs, double (*rate)(void *user), void *user)
-{
-    struct one one = {rate, user};
-    struct bench_rate spread;
-
-    bench_rates_in_turn(runs, 1, rate_of_one, &one, &spread);
-    return spread;
-}
-
-struct timed {
-    double (*once)(void *user);
-    void *user;
-};
-
-static double rate_by_clock(void *user)
-{
-    const struct timed *timed = user;
-    const uint64_t begin = clock_ns();
-    const double units = timed->once(timed->user);
-
-    return units / ((double)(clock_ns() - begin) / 1e9);
-}
-
-struct bench_rate bench_measure(uint32_t runs, double (*once)(void *user), void *user)
-{
-    struct timed timed = {once, user};
-
-    return bench_rates(runs, rate_by_clock, &timed);
-}
-
-/* ---- rows ------------------------------------------------------------------------------------ */
 
 static const char *const roles[] = {[BENCH_CEILING] = "ceiling",
                                     [BENCH_ENGINE] = "engine",
@@ -164,32 +85,31 @@ static void print_text(const json_t *row)
     printf("  %s\n", bench_text_of(row, "data"));
 }
 
-void bench_print_line(const struct bench *bench, struct json_t *line)
+void bench_print_line(const struct bench_frame *frame, const struct json_t *line)
 {
-    bench_head(bench);
-    if (bench->json) {
-        json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
-        putchar('\n');
+    bench_print_head(frame);
+    if (frame->json) {
+        bench_print_json(line);
     } else {
         print_text(line);
     }
     fflush(stdout);
 }
 
-static void print_and_keep(const struct bench *bench, json_t *line)
+static void print_and_keep(const struct bench_frame *frame, json_t *line)
 {
-    bench_print_line(bench, line);
-    json_array_append_new(json_object_get(bench->results, "rows"), line);
+    bench_print_line(frame, line);
+    json_array_append_new(json_object_get(frame->results, "rows"), line);
 }
 
-void bench_print(const struct bench *bench, const struct bench_row *row)
+void bench_print(const struct bench_frame *frame, const struct bench_row *row)
 {
-    print_and_keep(bench, row_json(row));
+    print_and_keep(frame, row_json(row));
 }
 
-void bench_print_why(const struct bench *bench, const char *what, const char *variant,
+void bench_print_why(const struct bench_frame *frame, const char *what, const char *variant,
                      const char *why)
 {
-    print_and_keep(bench,
+    print_and_keep(frame,
                    json_pack("{s:s, s:s, s:s}", "bench", what, "variant", variant, "why", why));
 }

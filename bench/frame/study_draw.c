@@ -5,7 +5,7 @@
 
 #include "cli/console.h"
 #include "cli/plot.h"
-#include "study.h"
+#include "study_table.h"
 
 enum { GROUPS_MAX = 16, WIDTH = 900, PANEL_HEIGHT = 350 };
 
@@ -96,9 +96,10 @@ static void put_panel(FILE *script, const json_t *rows, const struct groups *gro
     fputc('\n', script);
 }
 
-bool study_draw(const struct study *study, const struct study_picture *picture, const char *path)
+bool study_draw(const struct study_table *table, const struct study_picture *picture,
+                const char *path)
 {
-    const struct groups groups = find_groups(study->rows);
+    const struct groups groups = find_groups(table->rows);
     unsigned n_panels = 0;
 
     while (n_panels < STUDY_PANELS_MAX && picture->panels[n_panels] != NULL)
@@ -116,7 +117,7 @@ bool study_draw(const struct study *study, const struct study_picture *picture, 
         fputs("set ylabel ", script);
         plot_quoted(script, picture->panels[i]);
         fputc('\n', script);
-        put_panel(script, study->rows, &groups, picture->axis, picture->panels[i]);
+        put_panel(script, table->rows, &groups, picture->axis, picture->panels[i]);
     }
     fputs("unset multiplot\n", script);
     return plot_end(script, path);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that do a job side by side, begun together by a barrier, so that only the job is timed.
  */
+#include "team.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "bench/engines/bench.h"
 #include "cli/console.h"
 
 struct member {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#include "bench/engines/lookups_backend.h"
+#include "zstd_frames.h"
 
 struct context {
     ZSTD_CCtx *zstd;

@@ -57,7 +57,7 @@ static bool print_buffers(struct buffers *buffers, struct study_row *row)
                        &rate))
         return false;
     study_number(row, "ranges, compact, 4", rate, 2);
-    study_print(buffers->rabin->study, row);
+    study_print(&buffers->rabin->study->table, row);
     return true;
 }
 
@@ -67,7 +67,8 @@ bool study_buffers(struct study *study)
     struct rabin_study rabin;
     bool good = rabin_study_open(&rabin, study);
 
-    study_say(study, "Figure 5, a GTX 780, 16 K packets, Gbit/s from 100 to 1,460 bytes: buckets "
+    study_print_note(&study->table,
+                     "Figure 5, a GTX 780, 16 K packets, Gbit/s from 100 to 1,460 bytes: buckets "
                      "on the device 42 to 107, from memory 2.7 to 30, with four streams 2.9 to 40; "
                      "compact 11.7 to 30.3, with four streams 16.2 to 40.7.\n"
                      "Here: 16 K packets a batch, GB/s of payload on the device, from pinned "
@@ -115,7 +116,7 @@ static bool print_streams(const struct rabin_study *rabin, const char *backend, 
         study_number(&row, columns[n - 1], rate, 2);
     }
     if (good)
-        study_print(rabin->study, &row);
+        study_print(&rabin->study->table, &row);
     bench_unload(&data);
     return good;
 }
@@ -127,7 +128,8 @@ bool study_streams(struct study *study)
     struct rabin_study rabin;
     bool good = rabin_study_open(&rabin, study);
 
-    study_say(study, "Figure 10, a GTX 780: four streams are best, and give 32 %.\n"
+    study_print_note(&study->table,
+                     "Figure 10, a GTX 780: four streams are best, and give 32 %.\n"
                      "Here: payloads of 100 to 1,460 bytes from pinned memory, each batch with its "
                      "columns in one copy, GB/s of payload with so many batches under way.");
     for (size_t b = 0; b < 2 && good; b++)

@@ -80,7 +80,7 @@ static void print_order(struct study *study, const char *sizes, const char *text
     study_number(&row, "bytes off, mean", (double)off / N, 2);
     study_number(&row, "most", most, 0);
     study_number(&row, "waits %", waited_percent(order), 2);
-    study_print(study, &row);
+    study_print(&study->table, &row);
 }
 
 static void print_sizes(struct study *study, const char *sizes, struct rabin_packets packets)
@@ -104,7 +104,8 @@ static void print_sizes(struct study *study, const char *sizes, struct rabin_pac
 
 bool study_closeness(struct study *study)
 {
-    study_say(study, "Figure 9: of 16 K packets sorted approximately into 128 buckets and sorted "
+    study_print_note(&study->table,
+                     "Figure 9: of 16 K packets sorted approximately into 128 buckets and sorted "
                      "exactly the lengths make two almost perfectly overlapping curves.\n"
                      "Here: by how many bytes they differ, and how much longer warps take than if "
                      "no thread waited for another's packet.");

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/frame/study.h"
 #include "cli/console.h"
+#include "studies.h"
 #include "study_saver.h"
 
 enum {
@@ -19,7 +19,7 @@ enum {
 
 static bool load(struct bench_data *data, const struct study *study)
 {
-    return bench_load(data, study->bench, SAVER_BATCH_LEN, false, PACKETS_MAX);
+    return bench_load(data, &study->bench->input, SAVER_BATCH_LEN, false, PACKETS_MAX);
 }
 
 /* ---- figure 4 -------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static bool print_markers(struct study *study, const struct bench_data *data, co
     }
     study_number(&row, "bytes a sample", saver_bytes_a_sample(&total), 1);
     snprintf(row.note, sizeof row.note, "%s", note);
-    study_print(study, &row);
+    study_print(&study->table, &row);
     return true;
 }
 
@@ -117,11 +117,12 @@ bool study_markers(struct study *study)
     bool good = load(&data, study) && learn(&data, true, &trained, &for_chunks) &&
                 learn(&data, false, &trained, &for_matches);
 
-    study_say(study,
-              "Figure 4: savings do not grow beyond 6 to 8 markers; the generic ones, also at "
-              "their best with 6, save 38 % less than those of the trace.\n"
-              "Here: samplebyte, p = 32, w = 64, a cache of 200 MB, markers from the first 32 MiB; "
-              "what chunks of 64 bytes save, and matches that are expanded.");
+    study_print_note(
+        &study->table,
+        "Figure 4: savings do not grow beyond 6 to 8 markers; the generic ones, also at "
+        "their best with 6, save 38 % less than those of the trace.\n"
+        "Here: samplebyte, p = 32, w = 64, a cache of 200 MB, markers from the first 32 MiB; "
+        "what chunks of 64 bytes save, and matches that are expanded.");
     for (uint32_t n = 1; n <= trained.n && good; n++)
         good = print_markers(study, &data, "trained", &trained, n,
                              n == for_matches && n == for_chunks ? "what --train takes"
@@ -156,7 +157,7 @@ static bool print_period(struct study *study, const struct bench_data *data, con
         total.count.bytes > 0 ? 1e3 * (double)saver.spent_ns / (double)total.count.bytes : -1, 0);
     saver_close(&saver);
     if (good)
-        study_print(study, &row);
+        study_print(&study->table, &row);
     return good;
 }
 
@@ -171,8 +172,8 @@ bool study_periods(struct study *study)
 
     for (uint32_t i = 0; i < n_markers && good; i++)
         marker[trained.bytes[i]] = true;
-    study_say(
-        study,
+    study_print_note(
+        &study->table,
         "Figures 3, 5 and 9: samplebyte's rate changes by a factor of 3 where the period does "
         "by 8, dynabyte's follows it; markers of the trace save 24 to 56 % more than generic "
         "ones.\n"
@@ -216,7 +217,7 @@ static void print_intervals(struct study *study, const struct saver *savers, con
             study_number(&row, rates[i], saver_bytes_a_sample(&rows[i][at]), 2);
             study_number(&row, nets[i], saver_net_percent(&rows[i][at].count), 1);
         }
-        study_print(study, &row);
+        study_print(&study->table, &row);
     }
 }
 
@@ -236,10 +237,11 @@ bool study_period_change(struct study *study)
     uint64_t begins[N_PERIODS] = {0}, bytes = 0;
     bool good = load(&data, study);
 
-    study_say(study,
-              "Figure 10: p is 32, from 1,000 MB on 64, from 2,000 MB on 48; dynabyte has the new "
-              "rate within a few intervals, samplebyte hardly changes.\n"
-              "Here: at a third and two thirds of the trace; w = 64, a cache of 200 MB, chunks.");
+    study_print_note(
+        &study->table,
+        "Figure 10: p is 32, from 1,000 MB on 64, from 2,000 MB on 48; dynabyte has the new "
+        "rate within a few intervals, samplebyte hardly changes.\n"
+        "Here: at a third and two thirds of the trace; w = 64, a cache of 200 MB, chunks.");
     for (int i = 0; i < N_SAVERS && good; i++)
         good = saver_open(&savers[i], samplers[i], periods[0], NULL, true, data.bytes / N_ROWS);
     for (size_t p = 0; p < N_PERIODS && good; p++) {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/frame/study.h"
+#include "bench/data/random.h"
+#include "studies.h"
 
 enum {
     TEXT_LEN = 16 << 20, /* bytes: a batch */
@@ -163,7 +164,7 @@ static bool print_set(struct study *study, const char *name, const struct contri
     study_number(&row, "gram over ac", gram > 0 && ac > 0 ? gram / ac : -1, 2);
     study_text(&row, "items", items);
     study_text(&row, "set", name);
-    study_print(study, &row);
+    study_print(&study->table, &row);
     return true;
 }
 
@@ -196,7 +197,8 @@ bool study_hostile(struct study *study)
     struct contrived *set = malloc(sizeof *set);
     bool good = set != NULL;
 
-    study_say(study, "Contrived sets and texts of 16 MiB; on the GPU the time of the kernels.");
+    study_print_note(&study->table,
+                     "Contrived sets and texts of 16 MiB; on the GPU the time of the kernels.");
     for (size_t i = 0; i < 2 * sizeof sets / sizeof *sets && good; i++) {
         set->n = set->bytes_len = 0;
         sets[i / 2].make(set);

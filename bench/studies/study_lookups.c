@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "bench/engines/bench_fib.h"
-#include "bench/frame/study.h"
 #include "cli/console.h"
+#include "studies.h"
 
 enum {
     TOTAL = 1 << 19,        /* names of a trace */
@@ -35,7 +35,7 @@ enum { N_METHODS = sizeof methods / sizeof *methods };
 static const char *const trace_texts[] = {"average", "heavy"};
 
 struct lookups {
-    struct study study;
+    struct study *study;
     struct bench_names names;
     uint32_t *wanted;
     struct sl_fib *fib, *empty; /* of `plane` */
@@ -95,7 +95,7 @@ static struct fib_work work_of(const struct lookups *lookups, const struct metho
                              .way = method->way,
                              .n_lanes = 1,
                              .run_names = 1 << 22,
-                             .device = lookups->study.bench->device.index};
+                             .device = lookups->study->bench->device.index};
 }
 
 /* A trace in batches of n names, woven where the method takes them so. */
@@ -153,7 +153,7 @@ static bool sweep_settings(struct lookups *lookups, const struct method *method,
             struct fib_result result;
 
             work.n_lanes = lanes[l];
-            good = fib_measure(lookups->study.bench, &work, &result);
+            good = fib_measure(lookups->study->bench, &work, &result);
             if (!good)
                 break;
             improve(&sweep->below_100, &result, 100, sizes[s], lanes[l]);
@@ -201,7 +201,7 @@ static bool print_latency(struct lookups *lookups, const struct method *method, 
     put_best(&row, "M/s, 200 us", "batch", "batches", &sweep.below_200);
     study_number(&row, "M/s, any", sweep.any.rate > 0 ? sweep.any.rate / 1e6 : -1, 1);
     study_number(&row, "least us", sweep.least_us > 0 ? sweep.least_us : -1, 1);
-    study_print(&lookups->study, &row);
+    study_print(&lookups->study->table, &row);
     return true;
 }
 
@@ -209,16 +209,17 @@ static bool study_latency(struct lookups *lookups, size_t n)
 {
     bool good = true;
 
-    study_say(&lookups->study,
-              "Figures 9 to 16, a GTX 590: within 100 us mata 29.75 and mata-nw 61.40 M/s on the "
-              "average trace (100,000 names; 3 million: mata-nw 63.52), 28.52 and 56.10 on the "
-              "heavy one; within 200 us stt 6.59, ata 6.56, mata 52.99, mata-nw 71.12.\n"
-              "Here: latency is the 99th percentile of batches, from the copy to the GPU to the "
-              "answers on the host; batches of 1,024 to 65,536 names, 1 to 16 under way. staged: "
-              "transposed on the device; read: from the host's memory by the kernel.");
+    study_print_note(
+        &lookups->study->table,
+        "Figures 9 to 16, a GTX 590: within 100 us mata 29.75 and mata-nw 61.40 M/s on the "
+        "average trace (100,000 names; 3 million: mata-nw 63.52), 28.52 and 56.10 on the "
+        "heavy one; within 200 us stt 6.59, ata 6.56, mata 52.99, mata-nw 71.12.\n"
+        "Here: latency is the 99th percentile of batches, from the copy to the GPU to the "
+        "answers on the host; batches of 1,024 to 65,536 names, 1 to 16 under way. staged: "
+        "transposed on the device; read: from the host's memory by the kernel.");
     for (size_t m = 0; m < N_METHODS; m++)
         for (int heavy = 0; heavy < 2 && good; heavy++)
-            if (fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
+            if (fib_is_selected(lookups->study->bench, methods[m].plane, n <= STT_MAX))
                 good = print_latency(lookups, &methods[m], n, heavy);
     return good;
 }
@@ -236,7 +237,7 @@ static bool measure_link(const struct lookups *lookups, const struct method *met
     work.table = sl_fib_table(fib);
     work.wanted = NULL;
     work.n_lanes = n_lanes;
-    if (!fib_measure(lookups->study.bench, &work, &result))
+    if (!fib_measure(lookups->study->bench, &work, &result))
         return false;
     *rate = result.rate.median * (double)data->crossing / (double)data->items / 1e9;
     return true;
@@ -266,7 +267,7 @@ static bool print_link(struct lookups *lookups, const struct method *method, siz
     study_number(&row, "look-up GB/s", looked_up, 2);
     study_number(&row, "share %", link > 0 ? looked_up / link * 100 : -1, 1);
     if (good)
-        study_print(&lookups->study, &row);
+        study_print(&lookups->study->table, &row);
     return good;
 }
 
@@ -274,12 +275,13 @@ static bool study_link(struct lookups *lookups, size_t n)
 {
     bool good = true;
 
-    study_say(&lookups->study,
-              "Figures 17 and 18, plots: throughput is bound by PCIe, and falls with very many "
-              "streams.\nHere: bytes of names and offsets, with the table empty and full.");
+    study_print_note(
+        &lookups->study->table,
+        "Figures 17 and 18, plots: throughput is bound by PCIe, and falls with very many "
+        "streams.\nHere: bytes of names and offsets, with the table empty and full.");
     for (size_t m = 0; m < N_METHODS; m++)
         for (unsigned n_lanes = 1; n_lanes <= FIB_LANES_MAX && good; n_lanes *= 4)
-            if (fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
+            if (fib_is_selected(lookups->study->bench, methods[m].plane, n <= STT_MAX))
                 good = print_link(lookups, &methods[m], n, n_lanes);
     return good;
 }
@@ -304,7 +306,7 @@ static const struct bench_data *trace_of(const struct lookups *lookups, struct t
 
     if (there->n_batches == 0)
         good = cut(lookups, method, heavy, n, n, false, &host) &&
-               bench_to_device(there, &host, 0, lookups->study.bench->device.index);
+               bench_to_device(there, &host, 0, lookups->study->bench->device.index);
     bench_unload(&host);
     return good ? there : NULL;
 }
@@ -326,7 +328,7 @@ static bool print_kernel(struct lookups *lookups, struct traces *traces,
             struct fib_work work = work_of(lookups, method, there);
             work.way = FIB_THERE;
             work.wanted = NULL;
-            good = fib_measure(lookups->study.bench, &work, &result);
+            good = fib_measure(lookups->study->bench, &work, &result);
             rates[launch] = result.rate.median / 1e6;
         }
     study_number(&row, "names", (double)n, 0);
@@ -335,7 +337,7 @@ static bool print_kernel(struct lookups *lookups, struct traces *traces,
     study_number(&row, "M/s, 16K a launch", rates[0], 0);
     study_number(&row, "M/s, 2M a launch", rates[1], 0);
     if (good)
-        study_print(&lookups->study, &row);
+        study_print(&lookups->study->table, &row);
     return good;
 }
 
@@ -344,12 +346,13 @@ static bool study_kernel(struct lookups *lookups, size_t n)
     struct traces traces = {0};
     bool good = true;
 
-    study_say(&lookups->study, "Figures 19 and 20: mata-nw on a GTX 590, up to 219.69 M/s.\n"
-                               "Here: names and answers on the device, by its clock.");
+    study_print_note(&lookups->study->table,
+                     "Figures 19 and 20: mata-nw on a GTX 590, up to 219.69 M/s.\n"
+                     "Here: names and answers on the device, by its clock.");
     for (size_t m = 0; m < N_METHODS; m++)
         for (int heavy = 0; heavy < 2 && good; heavy++)
             if (methods[m].way != FIB_READ &&
-                fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
+                fib_is_selected(lookups->study->bench, methods[m].plane, n <= STT_MAX))
                 good = print_kernel(lookups, &traces, &methods[m], n, heavy);
     for (int i = 0; i < 8; i++)
         bench_unload(&traces.there[i / 4][i / 2 % 2][i % 2]);
@@ -374,7 +377,7 @@ static bool print_growth(struct lookups *lookups, const struct method *method, s
 
         sl_fib_info(lookups->fib, &info);
         good = cut(lookups, method, false, TOTAL, TOTAL, false, &host) &&
-               bench_to_device(&data[0], &host, 0, lookups->study.bench->device.index);
+               bench_to_device(&data[0], &host, 0, lookups->study->bench->device.index);
         bench_unload(&host);
         for (int i = 0; i < 3 && good; i++) {
             good = i == 0 || cut(lookups, method, false, sizes[i], TOTAL, true, &data[i]);
@@ -383,7 +386,7 @@ static bool print_growth(struct lookups *lookups, const struct method *method, s
             work.wanted = NULL;
             work.way = i == 0 ? FIB_THERE : method->way;
             work.n_lanes = i == 1 ? N_LARGE : 1;
-            good = good && fib_measure(lookups->study.bench, &work, &result[i]);
+            good = good && fib_measure(lookups->study->bench, &work, &result[i]);
         }
     }
     for (int i = 0; i < 3; i++)
@@ -395,7 +398,7 @@ static bool print_growth(struct lookups *lookups, const struct method *method, s
     study_number(&row, "M/s, 64K x 4", result[1].rate.median / 1e6, 0);
     study_number(&row, "p99 us, 16K", result[2].p99_us, 1);
     if (good)
-        study_print(&lookups->study, &row);
+        study_print(&lookups->study->table, &row);
     return good;
 }
 
@@ -403,58 +406,52 @@ static bool study_growth(struct lookups *lookups, size_t n)
 {
     bool good = true;
 
-    study_say(&lookups->study,
-              "Figures 21 to 23, plots: throughput and latency settle at 60 M/s and 100 us, memory "
-              "is linear.\nHere: average trace, names transposed on the device; --entries "
-              "300000,600000,... are the ten tables.");
+    study_print_note(
+        &lookups->study->table,
+        "Figures 21 to 23, plots: throughput and latency settle at 60 M/s and 100 us, memory "
+        "is linear.\nHere: average trace, names transposed on the device; --entries "
+        "300000,600000,... are the ten tables.");
     for (size_t m = 0; m < N_METHODS && good; m++)
         if (methods[m].way == FIB_COPIED && strcmp(methods[m].backend, "cuda") == 0 &&
-            fib_is_selected(lookups->study.bench, methods[m].plane, n <= STT_MAX))
+            fib_is_selected(lookups->study->bench, methods[m].plane, n <= STT_MAX))
             good = print_growth(lookups, &methods[m], n);
     return good;
 }
 
 /* ---- the studies ----------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    bool (*run)(struct lookups *lookups, size_t n);
-} studies[] = {{"lookup-latency", study_latency},
-               {"lookup-link", study_link},
-               {"lookup-kernel", study_kernel},
-               {"lookup-growth", study_growth}};
-
-static bool run_study(const struct bench *bench, size_t which)
+static bool run_tables(struct study *study, bool (*run)(struct lookups *lookups, size_t n))
 {
+    const struct bench *bench = study->bench;
     bool good = true;
 
     for (size_t i = 0; i < bench->n_entries && good; i++) {
-        struct lookups lookups = {.study = {.bench = bench, .name = studies[which].name}};
+        struct lookups lookups = {.study = study};
 
-        good = bench_names_load(&lookups.names, bench, bench->entries[i]) &&
-               studies[which].run(&lookups, bench->entries[i]);
+        good = bench_names_load(&lookups.names, &bench->input, bench->entries[i]) &&
+               run(&lookups, bench->entries[i]);
         free_tables(&lookups);
         bench_names_free(&lookups.names);
     }
     return good;
 }
 
-bool fib_study(const struct bench *bench)
+bool study_lookup_latency(struct study *study)
 {
-    if (bench->plot != NULL) {
-        cli_error("--plot '%s': study %s is a table alone", bench->plot, bench->study);
-        return false;
-    }
-    for (size_t i = 0; i < sizeof studies / sizeof *studies; i++) {
-        if (strcmp(bench->study, studies[i].name) != 0)
-            continue;
-        if (bench->device.kind == SL_DEVICE_CUDA)
-            return run_study(bench, i);
-        cli_error("--study %s needs a GPU (sluice devices says why there is none)", bench->study);
-        return false;
-    }
-    cli_error("--study '%s' is no study of fib (expected lookup-latency, lookup-link, "
-              "lookup-kernel or lookup-growth)",
-              bench->study);
-    return false;
+    return run_tables(study, study_latency);
+}
+
+bool study_lookup_link(struct study *study)
+{
+    return run_tables(study, study_link);
+}
+
+bool study_lookup_kernel(struct study *study)
+{
+    return run_tables(study, study_kernel);
+}
+
+bool study_lookup_growth(struct study *study)
+{
+    return run_tables(study, study_growth);
 }

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/frame/study.h"
+#include "bench/data/random.h"
 #include "cli/console.h"
+#include "studies.h"
 
 enum {
     SEGMENT_LEN = 64,
@@ -187,7 +188,7 @@ static bool print_way(const struct match_rate *rate, int way, enum rule rule,
     study_number(&row, "over ac on 1 core",
                  bytes_a_second > 0 && *base > 0 ? bytes_a_second / *base : -1, 2);
     study_number(&row, "chapter", cuda ? speedup_of_chapter(planting, rule) : -1, 0);
-    study_print(rate->study, &row);
+    study_print(&rate->study->table, &row);
     return true;
 }
 
@@ -259,8 +260,8 @@ bool study_match_rate(struct study *study)
     bool good = choose_signatures(&rate);
     const uint32_t many = (uint32_t)rate.n_signatures, few = many < FEW ? many : FEW;
 
-    study_say(
-        study,
+    study_print_note(
+        &study->table,
         "GPU Gems 3, section 35.4, figures 35-5 and 35-6: speedup of a GeForce 7800 GTX over "
         "ClamAV on a Pentium 4 of 3 GHz, 8 MB, objects of 512 bytes; plots, of which the "
         "text gives a few points.\n"

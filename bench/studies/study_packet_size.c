@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/frame/study.h"
+#include "studies.h"
 
 enum { N_LITERALS = 1800, THESIS_PACKETS = 100, FULL_LEN = 16 << 20 /* bytes: a batch */ };
 
@@ -85,7 +85,7 @@ static bool print_algorithm(struct study *study, const char *algorithm,
     study_number(&row, "block GB/s", block > 0 ? bytes / block / 1e3 : -1, 3);
     study_number(&row, "block over thread", thread > 0 && block > 0 ? thread / block : -1, 1);
     if (good)
-        study_print(study, &row);
+        study_print(&study->table, &row);
     return good;
 }
 
@@ -114,11 +114,12 @@ bool study_packet_size(struct study *study)
     static const uint32_t sizes[] = {64, 128, 256, 512, 1024, 1460};
     bool good = true;
 
-    study_say(study,
-              "Thesis, section 6.1, figure 20: Rabin-Karp, 100 packets, a K80; a plot without "
-              "figures. Chapter 7: block-level is faster by a factor of 116.\n"
-              "Here: 1,800 literals, packets on the device, time of the kernels; pfac is the "
-              "automaton of section 4.3.2.");
+    study_print_note(
+        &study->table,
+        "Thesis, section 6.1, figure 20: Rabin-Karp, 100 packets, a K80; a plot without "
+        "figures. Chapter 7: block-level is faster by a factor of 116.\n"
+        "Here: 1,800 literals, packets on the device, time of the kernels; pfac is the "
+        "automaton of section 4.3.2.");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && good; i++)
         good = print_size(study, sizes[i], THESIS_PACKETS) &&
                print_size(study, sizes[i], FULL_LEN / sizes[i]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "bench/data/random.h"
 #include "cli/console.h"
 
 /* ---- what the studies share ------------------------------------------------------------------ */
@@ -131,7 +132,7 @@ static bool print_forms(const struct rabin_study *rabin, const struct forms *for
         study_number(&row, way.backend, rate, 2);
     }
     if (good)
-        study_print(rabin->study, &row);
+        study_print(&rabin->study->table, &row);
     bench_unload(&data);
     return good;
 }
@@ -143,7 +144,7 @@ static bool study_forms(struct study *study, const struct forms *forms, const st
     struct rabin_study rabin;
     bool good = rabin_study_open(&rabin, study);
 
-    study_say(study, forms->text);
+    study_print_note(&study->table, forms->text);
     for (size_t s = 0; s < n_sizes && good; s++)
         for (size_t i = 0; i < sizeof packets / sizeof *packets && good; i++)
             good = print_forms(&rabin, forms, &sizes[s], packets[i]);
@@ -252,7 +253,7 @@ static bool print_optimisation(struct optimised *optimised, const struct optimis
     study_number(&row, "paper %", one->paper, 0);
     study_number(&row, "16K pinned, one stream", pinned, 2);
     if (good)
-        study_print(optimised->rabin->study, &row);
+        study_print(&optimised->rabin->study->table, &row);
     return good;
 }
 
@@ -269,7 +270,8 @@ bool study_optimisations(struct study *study)
     struct optimised optimised = {.rabin = &rabin};
     bool good = rabin_study_open(&rabin, study);
 
-    study_say(study, "Figure 4b, a GTX 780, one stream, 16 K packets of uniform sizes: what each "
+    study_print_note(&study->table,
+                     "Figure 4b, a GTX 780, one stream, 16 K packets of uniform sizes: what each "
                      "optimisation gives beside all others.\n"
                      "Here: payloads of 100 to 1,460 bytes, GB/s of payload.");
     good = good && bench_fill(&optimised.pinned, &items) &&
@@ -325,7 +327,7 @@ static bool print_machine(const struct rabin_study *rabin, struct ground *ground
     study_number(&row, "paper Gbit/s", n_threads <= 1 ? machines[i].paper : -1, 2);
     study_number(&row, "of textbook",
                  rate > 0 && ground->textbook > 0 ? rate / ground->textbook : -1, 1);
-    study_print(rabin->study, &row);
+    study_print(&rabin->study->table, &row);
     return true;
 }
 
@@ -358,7 +360,8 @@ bool study_machines(struct study *study)
     struct ground ground = {.textbook = -1};
     bool good = rabin_study_open(&rabin, study) && bench_fill(&ground.host, &items);
 
-    study_say(study, "Figure 4a: a Phenom II X6 at 2.8 GHz on one core (linear to six), a GTX 780 "
+    study_print_note(&study->table,
+                     "Figure 4a: a Phenom II X6 at 2.8 GHz on one core (linear to six), a GTX 780 "
                      "with its data from host memory.\n"
                      "Here: payloads of 100 to 1,460 bytes, on the GPU in batches of 16 K from "
                      "pinned memory, hits back.");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the studies of Rabin's fingerprints on GPUs share (TPDS 2016, section 4). */
-#ifndef CLI_STUDY_RABIN_H
-#define CLI_STUDY_RABIN_H
+#ifndef BENCH_STUDY_RABIN_H
+#define BENCH_STUDY_RABIN_H
 
-#include "bench/frame/study.h"
 #include "sluice/sampling.h"
+#include "studies.h"
 
 enum {
     RABIN_PAPER_PACKETS = 16384, /* of a batch */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A sampler at work on the packets of a capture, and what it saves: what the studies of DYNABYTE
  * share. */
-#ifndef CLI_STUDY_SAVER_H
-#define CLI_STUDY_SAVER_H
+#ifndef BENCH_STUDY_SAVER_H
+#define BENCH_STUDY_SAVER_H
 
-#include "bench/engines/bench.h"
+#include "bench/data/bench_data.h"
 #include "sluice/redundancy.h"
 #include "sluice/sampling.h"
 

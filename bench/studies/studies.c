@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The studies, of papers and our own: their tables, and what they share. */
-#include "study.h"
+/* The studies: of papers, and of our own. */
+#include "studies.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/engines/matcher.h"
 #include "cli/console.h"
-
-enum { NUMBER_WIDTH = 8, TEXT_WIDTH = 20 /* columns, at least */ };
 
 static const struct {
     const char *bench, *name;
@@ -43,97 +42,13 @@ static const struct {
      true,
      false,
      study_period_change,
-     {"up to MB", {"bytes a sample", "net %"}}}};
+     {"up to MB", {"bytes a sample", "net %"}}},
+    {"fib", "lookup-latency", 0, false, true, study_lookup_latency, {NULL, {NULL}}},
+    {"fib", "lookup-link", 0, false, true, study_lookup_link, {NULL, {NULL}}},
+    {"fib", "lookup-kernel", 0, false, true, study_lookup_kernel, {NULL, {NULL}}},
+    {"fib", "lookup-growth", 0, false, true, study_lookup_growth, {NULL, {NULL}}}};
 
 enum { N_STUDIES = sizeof studies / sizeof *studies };
-
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-void study_number(struct study_row *row, const char *name, double number, int decimals)
-{
-    row->cells[row->n_cells].name = name;
-    row->cells[row->n_cells].kind = number < 0 ? STUDY_NONE : STUDY_NUMBER;
-    row->cells[row->n_cells].number = number;
-    row->cells[row->n_cells++].decimals = decimals;
-}
-
-void study_text(struct study_row *row, const char *name, const char *text)
-{
-    row->cells[row->n_cells].name = name;
-    row->cells[row->n_cells].kind = text == NULL ? STUDY_NONE : STUDY_TEXT;
-    row->cells[row->n_cells++].text = text;
-}
-
-static json_t *json_of(const struct study *study, const struct study_row *row)
-{
-    json_t *line = json_pack("{s:s}", "study", study->name);
-
-    for (unsigned i = 0; i < row->n_cells; i++) {
-        json_t *value = json_null();
-
-        if (row->cells[i].kind == STUDY_NUMBER)
-            value = row->cells[i].decimals == 0 ? json_integer((json_int_t)row->cells[i].number)
-                                                : json_real(row->cells[i].number);
-        if (row->cells[i].kind == STUDY_TEXT)
-            value = json_string(row->cells[i].text);
-        json_object_set_new(line, row->cells[i].name, value);
-    }
-    if (row->note[0] != '\0')
-        json_object_set_new(line, "note", json_string(row->note));
-    return line;
-}
-
-static int width_of(const struct study_row *row, unsigned i)
-{
-    const size_t len = strlen(row->cells[i].name);
-    const size_t least = row->cells[i].kind == STUDY_TEXT ? TEXT_WIDTH : NUMBER_WIDTH;
-
-    return (int)(len > least ? len : least);
-}
-
-static void print_text(const struct study_row *row)
-{
-    for (unsigned i = 0; i < row->n_cells; i++) {
-        const int width = width_of(row, i);
-
-        if (row->cells[i].kind == STUDY_NUMBER)
-            printf("%*.*f  ", width, row->cells[i].decimals, row->cells[i].number);
-        else
-            printf("%*s  ", width, row->cells[i].kind == STUDY_TEXT ? row->cells[i].text : "-");
-    }
-    puts(row->note);
-}
-
-void study_print(struct study *study, const struct study_row *row)
-{
-    json_t *line = json_of(study, row);
-
-    bench_head(study->bench);
-    if (study->rows != NULL)
-        json_array_append(study->rows, line);
-    if (study->bench->json) {
-        json_dumpf(line, stdout, JSON_REAL_PRECISION(6));
-        putchar('\n');
-    } else {
-        for (unsigned i = 0; i < row->n_cells && !study->has_heading; i++)
-            printf("%*s  ", width_of(row, i), row->cells[i].name);
-        if (!study->has_heading)
-            putchar('\n');
-        study->has_heading = true;
-        print_text(row);
-    }
-    json_decref(line);
-    fflush(stdout);
-}
-
-void study_say(const struct study *study, const char *text)
-{
-    bench_head(study->bench);
-    if (!study->bench->json)
-        puts(text);
-}
-
-/* ---- measuring ------------------------------------------------------------------------------- */
 
 struct sl_mpm_table *study_build(struct study_row *row, const char *algorithm,
                                  enum sl_device_kind kind, const struct sl_literal *literals,
@@ -151,23 +66,24 @@ bool study_measure(const struct study *study, const struct bench_work *work,
     struct bench_result result;
 
     *rate = -1;
-    if (!bench_run(study->bench, work, &result))
+    if (!bench_run(&study->bench->frame, work, &result))
         return false;
     if (result.why[0] != '\0') {
         memcpy(row->note, result.why, sizeof row->note);
         return true;
     }
     *rate = result.rate.median;
-    return mpm_judge(judge, &result, 1, study->name, work->backend->name);
+    return mpm_judge(judge, &result, 1, study->table.name, work->backend->name);
 }
 
 static bool run_study(const struct bench *bench, int i)
 {
     const struct study_picture *picture = &studies[i].picture;
-    struct study study = {.bench = bench, .name = studies[i].name};
+    struct study study = {.bench = bench,
+                          .table = {.frame = &bench->frame, .name = studies[i].name}};
 
     if (bench->plot != NULL && picture->axis == NULL) {
-        cli_error("--plot '%s': study %s is a table alone", bench->plot, study.name);
+        cli_error("--plot '%s': study %s is a table alone", bench->plot, study.table.name);
         return false;
     }
     if (studies[i].needs_gpu && bench->device.kind != SL_DEVICE_CUDA) {
@@ -175,14 +91,14 @@ static bool run_study(const struct bench *bench, int i)
                   studies[i].name);
         return false;
     }
-    study.rows = bench->plot != NULL ? json_array() : NULL;
+    study.table.rows = bench->plot != NULL ? json_array() : NULL;
     bool good = (studies[i].n_literals == 0 ||
-                 bench_literals_load(&study.literals, bench, studies[i].n_literals)) &&
-                (!studies[i].scans || bench_load_payloads(&study.scan, bench, 0)) &&
+                 bench_literals_load(&study.literals, &bench->input, studies[i].n_literals)) &&
+                (!studies[i].scans || bench_load_payloads(&study.scan, &bench->input, 0)) &&
                 studies[i].run(&study);
     if (good && bench->plot != NULL)
-        good = study_draw(&study, picture, bench->plot);
-    json_decref(study.rows);
+        good = study_draw(&study.table, picture, bench->plot);
+    json_decref(study.table.rows);
     bench_unload(&study.scan);
     bench_literals_free(&study.literals);
     return good;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The benchmarks, one file each. False: an error was printed. */
+#ifndef BENCH_BENCHMARKS_H
+#define BENCH_BENCHMARKS_H
+
+#include "bench.h"
+
+/* What a command line without a name runs. */
+bool bench_whole(const struct bench *bench);
+
+/* Whether there are the engines whose variants are wanted. False: an error was printed. */
+bool bench_whole_check(const struct bench *bench);
+
+bool bench_capture(const struct bench *bench);
+bool bench_header(const struct bench *bench);
+bool bench_mpm(const struct bench *bench);
+bool bench_scan(const struct bench *bench);
+bool bench_sampling(const struct bench *bench);
+bool bench_redundancy(const struct bench *bench);
+bool bench_batch_encoder(const struct bench *bench); /* a part of it, for GPUs */
+bool bench_fib(const struct bench *bench);
+bool bench_packet_names(const struct bench *bench);
+bool bench_all_together(const struct bench *bench);
+
+/* Whether this build has a sampler of this name. bench_sampling.c */
+bool bench_is_sampler(const char *name);
+
+#endif

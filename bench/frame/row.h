@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows: JSON objects, which are printed, saved and compared. */
+#ifndef BENCH_ROW_H
+#define BENCH_ROW_H
+
+#include "frame.h"
+#include "rate.h"
+
+/* What a row of the whole machine is, which decides how it is drawn. */
+enum bench_role { BENCH_ALONE, BENCH_CEILING, BENCH_ENGINE, BENCH_TOGETHER, BENCH_PEER };
+
+struct bench_row {
+    const char *what, *variant, *data;
+    struct bench_rate rate;
+    double unit; /* of the rate and the ceilings as they are printed */
+    const char *unit_name;
+    double ceiling, best_ceiling; /* 0: none; the link with such blocks, and with its best ones */
+    const uint64_t *hits;         /* NULL: not counted */
+
+    /* Of a row of the whole machine; all may be 0 or NULL. */
+    enum bench_role role;
+    const char *ceiling_of; /* what the ceiling is */
+    const char *series;     /* equal in rows that differ in cores alone */
+    unsigned cores;         /* that it ran on; 0: another device, or as variant says */
+    double scaling;         /* times the rate of one core; 0: none is printed */
+    double items;           /* a second, beside bytes */
+    double p50_us, p99_us;  /* from a batch's arrival to its results */
+};
+
+/* Prints a row and puts it into the results. */
+void bench_print(const struct bench_frame *frame, const struct bench_row *row);
+
+/* The same for a row that was not run, with the reason. */
+void bench_print_why(const struct bench_frame *frame, const char *what, const char *variant,
+                     const char *why);
+
+/* Prints a row as it is in the results. */
+void bench_print_line(const struct bench_frame *frame, const struct json_t *line);
+
+#endif
