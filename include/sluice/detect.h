@@ -23,9 +23,8 @@ extern "C" {
 
 struct sl_rules;
 
-/* Creates an empty set with the default variables. HOME_NET is the private networks, EXTERNAL_NET
- * is
- * !$HOME_NET, and the usual *_SERVERS and *_PORTS have Suricata's values. SL_ENOMEM. */
+/* Creates an empty set with the default variables. HOME_NET is the private networks. EXTERNAL_NET
+ * is !$HOME_NET. The usual *_SERVERS and *_PORTS have Suricata's values. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_rules_create(struct sl_rules **rules, struct sl_diag *diag);
 
 /* Sets a variable ("HOME_NET", without '$') for the files that are loaded later. SL_EINVAL: the
