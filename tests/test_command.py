@@ -62,6 +62,23 @@ class Command(case.Case):
         self.assert_refused(sluice("bench", "--runs", "0"), "'0'")
         self.assert_refused(sluice("devices", "extra"), "extra")
 
+    def test_variants(self):
+        plain = sluice("run", "-r", CAPTURE, "--rules", RULES, "--json", "--alerts",
+                       "eve:" + self.path("plain.json"))
+        varied = sluice("run", "-r", CAPTURE, "--rules", RULES, "--json", "--variant", "mpm:ac",
+                        "--alerts", "eve:" + self.path("varied.json"))
+        self.assertEqual((plain.returncode, varied.returncode), (0, 0))
+        self.assertNotIn("variants", json.loads(plain.stdout))
+        self.assertEqual(json.loads(varied.stdout)["variants"], "mpm:ac")
+        self.assertEqual(json.loads(varied.stdout)["alerts"], json.loads(plain.stdout)["alerts"])
+        text = sluice("run", "-r", CAPTURE, "--redundancy", "rabin", "--variant",
+                      "sampling:rabin").stdout
+        self.assertIn(b"\nvariants   sampling:rabin\n", text)
+        for variant, reason in (("mpm:fly", "fly"), ("sampling:rabin", "no use"),
+                                ("names:mata", "no use"), ("fly", "is no variant")):
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", RULES, "--variant",
+                                       variant), reason)
+
     def test_a_limit_that_is_none_is_refused(self):
         for command in (["run", "-r", CAPTURE], ["devices"]):
             self.assert_refused(sluice(*command, env={**os.environ, "SLUICE_CPU": "avx3"}),
