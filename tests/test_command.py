@@ -1246,7 +1246,7 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = [json.loads(line) for line in result.stdout.splitlines()]
         rows = [row for row in rows if "hits" in row and "cached" not in row["variant"]]
-        self.assertIn("textbook", {row["variant"] for row in rows})
+        self.assertIn("streams", {row["variant"] for row in rows})
         self.assertEqual(len({row["hits"] for row in rows}), 1, rows)
         self.assertTrue(900 < rows[0]["hits"] < 1450, rows)
 
