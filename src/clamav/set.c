@@ -172,34 +172,8 @@ static bool count_reason(struct sl_clamav_set *set)
     return true;
 }
 
-/* The name of a signature, to be listed with the reason. */
-static struct clam_text name_in(enum clam_format format, struct clam_text line)
+bool clam_note(struct sl_clamav_set *set, enum clam_taken taken, struct clam_text name)
 {
-    struct clam_text rest = line, name = {NULL, 0};
-
-    switch (format) {
-    case CLAM_LDB:
-        clam_text_cut(&rest, ';', &name);
-        break;
-    case CLAM_DB:
-        clam_text_cut(&rest, '=', &name);
-        break;
-    case CLAM_NDB:
-        clam_text_cut(&rest, ':', &name);
-        break;
-    default:
-        for (int i = 0; i < 3; i++)
-            clam_text_cut(&rest, ':', &name);
-    }
-    if (name.len > 200)
-        name.len = 200;
-    return name;
-}
-
-static bool keep_note(struct sl_clamav_set *set, enum clam_taken taken, enum clam_format format,
-                      struct clam_text line)
-{
-    const struct clam_text name = name_in(format, line);
     char text[512];
 
     if (taken == CLAM_BAD)
@@ -208,15 +182,10 @@ static bool keep_note(struct sl_clamav_set *set, enum clam_taken taken, enum cla
     return count_reason(set) && note(set, &set->skipped, text);
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- lines and files
+ * --------------------------------------------------------------------------------- */
 
-/* What a line that fails gives back. */
-struct mark {
-    size_t n[CLAM_A_READ];
-    size_t hashes;
-};
-
-static void mark_take(const struct sl_clamav_set *set, struct mark *mark)
+void clam_mark_take(const struct sl_clamav_set *set, struct clam_mark *mark)
 {
     for (int i = 0; i < CLAM_A_READ; i++)
         mark->n[i] = set->records[i].n;
@@ -228,7 +197,7 @@ struct clam_chain {
     uint32_t next;
 };
 
-static void mark_restore(struct sl_clamav_set *set, const struct mark *mark)
+void clam_mark_restore(struct sl_clamav_set *set, const struct clam_mark *mark)
 {
     const struct clam_chain *chains = (const struct clam_chain *)set->chains.at;
 
@@ -265,7 +234,7 @@ bool clam_chain_add(struct sl_clamav_set *set, const uint64_t key[2])
     return true;
 }
 
-static bool add_file(struct sl_clamav_set *set, const char *name)
+bool clam_set_add_file(struct sl_clamav_set *set, const char *name)
 {
     char **more = realloc(set->files, (set->n_files + 1) * sizeof *more);
 
@@ -277,59 +246,6 @@ static bool add_file(struct sl_clamav_set *set, const char *name)
         return false;
     set->n_files++;
     return true;
-}
-
-/* Without the line's end and, as clamscan has it, carriage returns before it. */
-static struct clam_text next_line(const char **at, const char *end)
-{
-    const char *begin = *at;
-    const char *newline = memchr(begin, '\n', (size_t)(end - begin));
-    struct clam_text line = {begin, (size_t)((newline != NULL ? newline : end) - begin)};
-
-    *at = newline != NULL ? newline + 1 : end;
-    while (line.len > 0 && line.at[line.len - 1] == '\r')
-        line.len--;
-    return line;
-}
-
-enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const char *text,
-                              size_t len, bool official, struct sl_diag *diag)
-{
-    const enum clam_format format = clam_format_of(name);
-    const char *at = text, *end = text + len;
-    struct mark mark;
-
-    if (!add_file(set, name))
-        return diag_set(diag, SL_ENOMEM, name, 0, "out of memory");
-    set->official = official;
-    for (set->line = 1; at < end; set->line++) {
-        const struct clam_text line = next_line(&at, end);
-
-        if (line.len == 0 || line.at[0] == '#')
-            continue;
-        mark_take(set, &mark);
-        const enum clam_taken taken =
-            format == CLAM_OTHER_FORMAT
-                ? clam_skip(set, "format %s is not supported", strrchr(name, '.'))
-                : clam_line_read(set, format, line);
-        if (taken == CLAM_TAKEN)
-            continue;
-        mark_restore(set, &mark);
-        if (taken == CLAM_NO_MEMORY || !keep_note(set, taken, format, line))
-            return diag_set(diag, SL_ENOMEM, name, set->line, "out of memory");
-    }
-    return SL_OK;
-}
-
-enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set, const char *name,
-                                       const char *text, size_t text_len, struct sl_diag *diag)
-{
-    const enum clam_format format = clam_format_of(name);
-
-    if (format == CLAM_UNKNOWN || format == CLAM_CVD)
-        return diag_set(diag, SL_EINVAL, name, 0,
-                        "its name says no text format of ClamAV's (.ndb, .ldb, .hdb, ...)");
-    return clam_text_read(set, name, text, text_len, false, diag);
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */

@@ -103,6 +103,22 @@ bool clam_text_number(struct clam_text text, uint64_t max, uint64_t *value);
 /* Cuts off what lies before the first `end`; all, where there is none. True: there was one. */
 bool clam_text_cut(struct clam_text *rest, char end, struct clam_text *before);
 
+/* Keeps what was not taken, with the reason in set->why; `name` is the signature's. False: no
+ * memory. */
+bool clam_note(struct sl_clamav_set *set, enum clam_taken taken, struct clam_text name);
+
+/* What a line that fails gives back. */
+struct clam_mark {
+    size_t n[CLAM_A_READ];
+    size_t hashes;
+};
+
+void clam_mark_take(const struct sl_clamav_set *set, struct clam_mark *mark);
+void clam_mark_restore(struct sl_clamav_set *set, const struct clam_mark *mark);
+
+/* Names the file that the next lines are of. False: no memory. */
+bool clam_set_add_file(struct sl_clamav_set *set, const char *name);
+
 enum { CLAM_NOCASE = 1, CLAM_WIDE = 2, CLAM_FULLWORD = 4, CLAM_ASCII_TOO = 8 };
 
 /* Where a body may lie: "*", "EP+0", "10,5", ... */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* A database as text: its lines, one after another, into a set. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "clamav/set.h"
+
+/* The name of a signature, to be listed with the reason. */
+static struct clam_text name_in(enum clam_format format, struct clam_text line)
+{
+    struct clam_text rest = line, name = {NULL, 0};
+
+    switch (format) {
+    case CLAM_LDB:
+        clam_text_cut(&rest, ';', &name);
+        break;
+    case CLAM_DB:
+        clam_text_cut(&rest, '=', &name);
+        break;
+    case CLAM_NDB:
+        clam_text_cut(&rest, ':', &name);
+        break;
+    default:
+        for (int i = 0; i < 3; i++)
+            clam_text_cut(&rest, ':', &name);
+    }
+    if (name.len > 200)
+        name.len = 200;
+    return name;
+}
+
+/* Without the line's end and, as clamscan has it, carriage returns before it. */
+static struct clam_text next_line(const char **at, const char *end)
+{
+    const char *begin = *at;
+    const char *newline = memchr(begin, '\n', (size_t)(end - begin));
+    struct clam_text line = {begin, (size_t)((newline != NULL ? newline : end) - begin)};
+
+    *at = newline != NULL ? newline + 1 : end;
+    while (line.len > 0 && line.at[line.len - 1] == '\r')
+        line.len--;
+    return line;
+}
+
+enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const char *text,
+                              size_t len, bool official, struct sl_diag *diag)
+{
+    const enum clam_format format = clam_format_of(name);
+    const char *at = text, *end = text + len;
+    struct clam_mark mark;
+
+    if (!clam_set_add_file(set, name))
+        return diag_set(diag, SL_ENOMEM, name, 0, "out of memory");
+    set->official = official;
+    for (set->line = 1; at < end; set->line++) {
+        const struct clam_text line = next_line(&at, end);
+
+        if (line.len == 0 || line.at[0] == '#')
+            continue;
+        clam_mark_take(set, &mark);
+        const enum clam_taken taken =
+            format == CLAM_OTHER_FORMAT
+                ? clam_skip(set, "format %s is not supported", strrchr(name, '.'))
+                : clam_line_read(set, format, line);
+        if (taken == CLAM_TAKEN)
+            continue;
+        clam_mark_restore(set, &mark);
+        if (taken == CLAM_NO_MEMORY || !clam_note(set, taken, name_in(format, line)))
+            return diag_set(diag, SL_ENOMEM, name, set->line, "out of memory");
+    }
+    return SL_OK;
+}
+
+enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set, const char *name,
+                                       const char *text, size_t text_len, struct sl_diag *diag)
+{
+    const enum clam_format format = clam_format_of(name);
+
+    if (format == CLAM_UNKNOWN || format == CLAM_CVD)
+        return diag_set(diag, SL_EINVAL, name, 0,
+                        "its name says no text format of ClamAV's (.ndb, .ldb, .hdb, ...)");
+    return clam_text_read(set, name, text, text_len, false, diag);
+}
