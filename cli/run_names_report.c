@@ -60,7 +60,7 @@ static struct row *group(const struct sl_run_result *result,
     for (size_t i = 0; i < result->n_by_name_rule; i++) {
         rows[*n].rule = &result->by_name_rule[i];
         rows[*n].n = result->by_name_rule[i].n;
-        sl_names_hit(result->names, result->by_name_rule[i].rule, &rows[(*n)++].answer);
+        sl_packet_names_hit(result->names, result->by_name_rule[i].rule, &rows[(*n)++].answer);
     }
     qsort(rows, *n, sizeof *rows, compare);
     for (size_t i = 0; i < *n; i++) {
@@ -95,14 +95,14 @@ static const char *write_action(const struct sl_names *names, const struct sl_na
     return cli_printable(safe, text, TEXT_LEN);
 }
 
-static void print_protocols(const struct sl_names_watch_count *count, FILE *out)
+static void print_protocols(const struct sl_packet_names_watch_count *count, FILE *out)
 {
     char found[32], matched[32];
 
-    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
+    for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++)
         if (count->names[p] != 0)
             fprintf(out, "  %10s  %s, %s matched\n", cli_count(count->names[p], found),
-                    sl_names_protocol_text((enum sl_names_protocol)p),
+                    sl_packet_names_protocol_text((enum sl_packet_names_protocol)p),
                     cli_count(count->matched[p], matched));
 }
 
@@ -146,7 +146,7 @@ static void print_rules(const struct sl_run_result *result, bool details, FILE *
 
 void run_names_text(const struct sl_run_result *result, bool details, FILE *out)
 {
-    const struct sl_names_watch_count *count = &result->watched;
+    const struct sl_packet_names_watch_count *count = &result->watched;
     struct sl_names_count table;
     uint64_t n_names = 0;
     char text[32], matched[32], packets[32];
@@ -154,7 +154,7 @@ void run_names_text(const struct sl_run_result *result, bool details, FILE *out)
     if (result->names == NULL)
         return;
     sl_names_count(result->names, &table);
-    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
+    for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++)
         n_names += count->names[p];
     fprintf(out, "names      %s in %s packets, %s matched of a table of ", cli_count(n_names, text),
             cli_count(count->packets, packets), cli_count(result->names_matched, matched));
@@ -166,9 +166,10 @@ void run_names_text(const struct sl_run_result *result, bool details, FILE *out)
         fputs("  by line\n", out);
         print_rules(result, details, out);
     }
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         if (count->missed[m] != 0)
-            fprintf(out, "  no name: %s, %s packets\n", sl_names_miss_text((enum sl_names_miss)m),
+            fprintf(out, "  no name: %s, %s packets\n",
+                    sl_packet_names_miss_text((enum sl_packet_names_miss)m),
                     cli_count(count->missed[m], text));
     if (count->left != 0)
         fprintf(out, "  left to the CPU by the GPU: %s packets\n", cli_count(count->left, text));
@@ -254,18 +255,19 @@ static json_t *json_rules(const struct sl_run_result *result, bool details)
 json_t *run_names_json(const struct sl_run_result *result, bool details)
 {
     json_t *protocols = json_object(), *missed = json_object();
-    const struct sl_names_watch_count *count = &result->watched;
+    const struct sl_packet_names_watch_count *count = &result->watched;
     struct sl_names_count table;
 
     sl_names_count(result->names, &table);
-    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
+    for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++)
         if (count->names[p] != 0)
-            json_object_set_new(protocols, sl_names_protocol_text((enum sl_names_protocol)p),
+            json_object_set_new(protocols,
+                                sl_packet_names_protocol_text((enum sl_packet_names_protocol)p),
                                 json_pack("{s:o, s:o}", "names", number(count->names[p]), "matched",
                                           number(count->matched[p])));
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         if (count->missed[m] != 0)
-            json_object_set_new(missed, sl_names_miss_name((enum sl_names_miss)m),
+            json_object_set_new(missed, sl_packet_names_miss_name((enum sl_packet_names_miss)m),
                                 number(count->missed[m]));
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", number(table.names),
                      "packets", number(count->packets), "matched", number(result->names_matched),

@@ -191,12 +191,12 @@ static void make_ndn(struct packet *packet, const struct sl_fib_entry *entry, co
 }
 
 static const struct {
-    enum sl_names_protocol protocol;
+    enum sl_packet_names_protocol protocol;
     void (*make)(struct packet *packet, const struct sl_fib_entry *entry, const char *domain);
-} kinds[] = {{SL_NAMES_DNS, make_dns},
-             {SL_NAMES_HTTP, make_http},
-             {SL_NAMES_TLS, make_tls},
-             {SL_NAMES_NDN, make_ndn}};
+} kinds[] = {{SL_PACKET_NAMES_DNS, make_dns},
+             {SL_PACKET_NAMES_HTTP, make_http},
+             {SL_PACKET_NAMES_TLS, make_tls},
+             {SL_PACKET_NAMES_NDN, make_ndn}};
 
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -245,7 +245,7 @@ static bool make_packets(struct bench_data *data, const struct bench_names *name
         cli_error("bench: no memory for packets%s%s", diag.text[0] != '\0' ? ": " : "", diag.text);
     else
         snprintf(data->text, sizeof data->text, "%s, %.0f B a packet",
-                 sl_names_protocol_text(kinds[kind].protocol),
+                 sl_packet_names_protocol_text(kinds[kind].protocol),
                  (double)data->bytes / (double)data->items);
     return good;
 }
@@ -267,8 +267,8 @@ static double find_all(void *user)
     finding->n = 0;
     for (size_t b = 0; b < finding->data->n_batches; b++)
         for (uint32_t i = 0; i < finding->data->batches[b].n_items; i++)
-            finding->n += sl_packet_names(&finding->data->batches[b], i, finding->names,
-                                          finding->bytes, &misses);
+            finding->n += sl_packet_names_find(&finding->data->batches[b], i, finding->names,
+                                               finding->bytes, &misses);
     return (double)finding->data->items;
 }
 
@@ -300,8 +300,8 @@ static bool print_finding(const struct bench *bench, const struct bench_data *da
 }
 
 static bool print_looking_up(const struct bench *bench, const struct bench_data *data,
-                             const struct sl_names_watch *watch, const struct sl_backend *backend,
-                             const char *from, bool stays)
+                             const struct sl_packet_names_watch *watch,
+                             const struct sl_backend *backend, const char *from, bool stays)
 {
     const struct bench_work work = {.backend = backend,
                                     .table = watch,
@@ -319,7 +319,7 @@ static bool print_looking_up(const struct bench *bench, const struct bench_data 
 }
 
 static bool bench_data_of(const struct bench *bench, const struct bench_data *data,
-                          const struct bench_data *there, const struct sl_names_watch *watch)
+                          const struct bench_data *there, const struct sl_packet_names_watch *watch)
 {
     bool good = print_finding(bench, data);
 
@@ -345,14 +345,14 @@ static bool bench_data_of(const struct bench *bench, const struct bench_data *da
 static bool bench_table(const struct bench *bench, const struct bench_names *from)
 {
     struct sl_names *names = bench_names_table(from);
-    struct sl_names_watch *watch = NULL;
+    struct sl_packet_names_watch *watch = NULL;
     const bool captures = bench->input.n_paths != 0 && bench->input.generated[0] == '\0';
     const bool cuda = bench->device.kind == SL_DEVICE_CUDA;
     const uint32_t batch_len = cuda ? CUDA_BATCHES * BATCH_LEN : BATCH_LEN;
     struct sl_diag diag = {0};
     bool good = names != NULL;
 
-    if (good && sl_names_watch_create(&watch, names, &diag) != SL_OK) {
+    if (good && sl_packet_names_watch_create(&watch, names, &diag) != SL_OK) {
         cli_diag(&diag);
         good = false;
     }
@@ -370,7 +370,7 @@ static bool bench_table(const struct bench *bench, const struct bench_names *fro
         bench_unload(&there);
         bench_unload(&data);
     }
-    sl_names_watch_free(watch);
+    sl_packet_names_watch_free(watch);
     sl_names_free(names);
     return good;
 }

@@ -21,7 +21,7 @@ void contender_free(struct contender *contender)
     bench_literals_free(&contender->literals);
     bench_unload(&contender->trace);
     sl_fib_free(contender->fib);
-    sl_names_watch_free(contender->watch);
+    sl_packet_names_watch_free(contender->watch);
     sl_names_free(contender->table_of_names);
     bench_names_free(&contender->names);
 }
@@ -185,7 +185,8 @@ static bool build_packet_names(struct contender *contender, const struct bench *
     contender->table_of_names = bench_names_table(&contender->names);
     if (contender->table_of_names == NULL)
         return false;
-    if (sl_names_watch_create(&contender->watch, contender->table_of_names, &diag) != SL_OK) {
+    if (sl_packet_names_watch_create(&contender->watch, contender->table_of_names, &diag) !=
+        SL_OK) {
         snprintf(why, 320, "%.300s", diag.text);
         return false;
     }

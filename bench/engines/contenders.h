@@ -29,7 +29,7 @@ struct contender {
     struct sl_fib *fib;
     struct bench_lookups lookups;
     struct sl_names *table_of_names;
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
 };
 
 /* Builds one; variant NULL: the default. False: `why` is the reason why nothing is measured. */

@@ -209,7 +209,7 @@ struct sl_run_virus {
 };
 
 struct sl_run_name_rule {
-    uint32_t rule;      /* for sl_names_hit */
+    uint32_t rule;      /* for sl_packet_names_hit */
     const char *prefix; /* the rule's name */
     uint64_t n;
 };
@@ -256,7 +256,7 @@ struct sl_run_result {
     size_t n_by_virus;
 
     const struct sl_names *names; /* NULL: names are not looked up */
-    struct sl_names_watch_count watched;
+    struct sl_packet_names_watch_count watched;
     uint64_t names_matched;
     const struct sl_run_name_rule *by_name_rule; /* in no order */
     size_t n_by_name_rule;

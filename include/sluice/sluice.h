@@ -15,6 +15,7 @@
 #include "sluice/flow.h"
 #include "sluice/header.h"
 #include "sluice/mpm.h"
+#include "sluice/name.h"
 #include "sluice/names.h"
 #include "sluice/net.h"
 #include "sluice/packet_names.h"

@@ -69,7 +69,7 @@ static enum sl_status add_one(struct name_counts *counts, const struct sl_batch 
 
     if (counts->n_rules >= counts->n_slots / 4 * 3 && !grow(counts))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the counts of rules");
-    sl_names_hit(counts->names, hit->id, &answer);
+    sl_packet_names_hit(counts->names, hit->id, &answer);
     struct sl_run_name_rule *slot = slot_of(counts, answer.rule);
     if (slot->rule == UINT32_MAX) {
         slot->prefix = strdup(name_events_prefix(counts->events, batch, hit));

@@ -54,7 +54,8 @@ static const struct sl_packet_name *find(struct name_events *events, const struc
     uint32_t misses, i = 0;
 
     if (events->item != hit->item)
-        events->n_found = sl_packet_names(batch, hit->item, events->found, events->bytes, &misses);
+        events->n_found =
+            sl_packet_names_find(batch, hit->item, events->found, events->bytes, &misses);
     events->item = hit->item;
     while (i + 1 < events->n_found && events->found[i].offset != hit->offset)
         i++;
@@ -131,19 +132,19 @@ static void describe_protocol(struct sl_name_match *match, const struct sl_packe
                               const char *host)
 {
     switch (found->protocol) {
-    case SL_NAMES_DNS:
+    case SL_PACKET_NAMES_DNS:
         match->dns.id = found->dns.id;
         match->dns.flags = found->dns.flags;
         match->dns.rrtype = found->dns.rrtype;
         break;
-    case SL_NAMES_HTTP:
+    case SL_PACKET_NAMES_HTTP:
         match->http.host = host;
         match->http.method = found->http.method;
         match->http.target = found->http.target;
         match->http.port = found->http.port;
         match->http.minor = found->http.minor;
         break;
-    case SL_NAMES_TLS:
+    case SL_PACKET_NAMES_TLS:
         match->tls.version = found->tls.version;
         break;
     default:
@@ -176,14 +177,15 @@ static bool describe(struct name_events *events, const struct sl_packet_name *fo
 bool name_events_write(struct name_events *events, const struct sl_batch *batch,
                        const struct sl_hit *hit, struct sl_event *event)
 {
-    static const enum sl_event_kind kinds[SL_N_NAMES_PROTOCOLS] = {[SL_NAMES_DNS] = SL_EVENT_DNS,
-                                                                   [SL_NAMES_HTTP] = SL_EVENT_HTTP,
-                                                                   [SL_NAMES_TLS] = SL_EVENT_TLS,
-                                                                   [SL_NAMES_NDN] = SL_EVENT_NDN};
+    static const enum sl_event_kind kinds[SL_N_PACKET_NAMES_PROTOCOLS] = {
+        [SL_PACKET_NAMES_DNS] = SL_EVENT_DNS,
+        [SL_PACKET_NAMES_HTTP] = SL_EVENT_HTTP,
+        [SL_PACKET_NAMES_TLS] = SL_EVENT_TLS,
+        [SL_PACKET_NAMES_NDN] = SL_EVENT_NDN};
     const struct sl_packet_name *found = find(events, batch, hit);
     struct sl_names_answer answer;
 
-    sl_names_hit(events->names, hit->id, &answer);
+    sl_packet_names_hit(events->names, hit->id, &answer);
     event->kind = kinds[found->protocol];
     event->match = &events->match;
     return describe(events, found, &answer);
@@ -194,7 +196,7 @@ const char *name_events_prefix(struct name_events *events, const struct sl_batch
 {
     struct sl_names_answer answer;
 
-    sl_names_hit(events->names, hit->id, &answer);
+    sl_packet_names_hit(events->names, hit->id, &answer);
     write_part(&find(events, batch, hit)->name, answer.prefix_len, events->prefix);
     return events->prefix;
 }

@@ -32,7 +32,7 @@ enum sl_status run_policy_build_names(struct run_policy *policy,
     if (status != SL_OK)
         return status;
     send_ignored(build->notices, policy->names);
-    status = sl_names_watch_create(&policy->watch, policy->names, diag);
+    status = sl_packet_names_watch_create(&policy->watch, policy->names, diag);
     if (status == SL_OK)
         policy->names_engine =
             run_add_engine(build->pipeline, sl_packet_names_engine(), policy->watch);

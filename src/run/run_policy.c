@@ -27,7 +27,7 @@ void run_policy_release(struct run_policy *policy)
 {
     if (policy == NULL || atomic_fetch_sub(&policy->holders, 1) != 1)
         return;
-    sl_names_watch_free(policy->watch);
+    sl_packet_names_watch_free(policy->watch);
     sl_names_free(policy->names);
     sl_clamav_free(policy->database);
     sl_mpm_free(policy->matcher);

@@ -28,7 +28,7 @@ struct run_policy {
     struct sl_clamav_db *database;
 
     struct sl_names *names;
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
 };
 
 /* What building needs beside the config. */

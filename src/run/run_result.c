@@ -37,7 +37,7 @@ static void read_policy(const struct run_policy *policy, struct sl_run_result *r
     result->database = policy->database;
     result->names = policy->names;
     if (policy->watch != NULL)
-        sl_names_watch_count(policy->watch, &result->watched);
+        sl_packet_names_watch_count(policy->watch, &result->watched);
 }
 
 static void read_counts(const struct run_counts *counts, struct sl_run_result *result)

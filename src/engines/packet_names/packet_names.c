@@ -12,11 +12,11 @@ enum { AHEAD = 8 /* packets fetched ahead */ };
 
 struct context {
     struct cpu_context cpu;
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
     struct names_gather *gather;
 };
 
-void sl_names_hit(const struct sl_names *names, uint64_t id, struct sl_names_answer *answer)
+void sl_packet_names_hit(const struct sl_names *names, uint64_t id, struct sl_names_answer *answer)
 {
     names_rule_answer(names, (uint32_t)id, (uint32_t)(id >> 32), answer);
 }
@@ -62,7 +62,7 @@ static void names_close(void *opaque)
 static enum sl_status open_context(void **out, const void *table, const struct sl_limits *limits,
                                    uint32_t at_once, struct sl_diag *diag)
 {
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
     enum sl_status status = names_watch_of(&watch, table, diag);
 
     if (status != SL_OK)

@@ -27,7 +27,7 @@ struct report {
 };
 
 struct names_cuda {
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
     const struct names_flat *flat; /* whose copy the context has */
     struct cuda_context *cuda;     /* NULL where it could not be made anew */
     struct sl_limits limits;
@@ -177,7 +177,7 @@ static enum sl_status take_memory(struct names_cuda *names, struct sl_diag *diag
 static enum sl_status names_cuda_open(void **context, const void *table,
                                       const struct sl_limits *limits, struct sl_diag *diag)
 {
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
     enum sl_status status = names_watch_of(&watch, table, diag);
 
     if (status != SL_OK)
@@ -318,14 +318,14 @@ static enum sl_status take_back(struct names_cuda *names)
     return status == SL_OK ? names_gather_end(names->gather, names->hits) : status;
 }
 
-static void count_found(const struct report *report, struct sl_names_watch_count *count)
+static void count_found(const struct report *report, struct sl_packet_names_watch_count *count)
 {
     count->packets += report->count[NAMES_COUNT_PACKETS];
-    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++) {
+    for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++) {
         count->names[p] += report->count[NAMES_COUNT_NAMES + p];
         count->matched[p] += report->count[NAMES_COUNT_MATCHED + p];
     }
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         count->missed[m] += report->count[NAMES_COUNT_MISSED + m];
     count->left += report->n_back;
 }

@@ -30,12 +30,12 @@ struct name_packet {
 struct name_out {
     struct sl_packet_name *found; /* max_names of them, n used */
     uint32_t n, max_names;
-    uint32_t misses; /* 1 << enum sl_names_miss */
+    uint32_t misses; /* 1 << enum sl_packet_names_miss */
     uint8_t *bytes;  /* cap of them, len used */
     uint32_t len, cap;
 };
 
-BYTES_INLINE void name_miss(struct name_out *out, enum sl_names_miss miss)
+BYTES_INLINE void name_miss(struct name_out *out, enum sl_packet_names_miss miss)
 {
     out->misses |= 1u << miss;
 }
@@ -55,12 +55,12 @@ BYTES_INLINE struct sl_packet_name *name_next_found(struct name_out *out)
 {
     if (out->n < out->max_names)
         return &out->found[out->n];
-    name_miss(out, SL_NAMES_MISS_MORE);
+    name_miss(out, SL_PACKET_NAMES_MISS_MORE);
     return NULL;
 }
 
 BYTES_INLINE void name_keep(struct name_out *out, struct sl_packet_name *found,
-                            enum sl_names_protocol protocol, uint32_t offset,
+                            enum sl_packet_names_protocol protocol, uint32_t offset,
                             enum sl_name_syntax syntax, const uint8_t *bytes, uint32_t len,
                             uint32_t host_len)
 {
@@ -108,9 +108,10 @@ BYTES_INLINE void name_dns_label(struct name_dns *dns, const uint8_t *label, uin
 }
 
 /* Reads the name at *at, which goes behind it. Each pointer leads to before the part that it stands
- * in, so that there are fewer pointers than bytes, and no circles. SL_N_NAMES_MISSES: done. */
-BYTES_INLINE enum sl_names_miss name_dns_read(struct name_dns *dns, const uint8_t *message,
-                                              uint32_t len, uint32_t *at)
+ * in, so that there are fewer pointers than bytes, and no circles. SL_N_PACKET_NAMES_MISSES: done.
+ */
+BYTES_INLINE enum sl_packet_names_miss name_dns_read(struct name_dns *dns, const uint8_t *message,
+                                                     uint32_t len, uint32_t *at)
 {
     uint32_t part = *at, from = *at;
     bool jumped = false;
@@ -119,16 +120,16 @@ BYTES_INLINE enum sl_names_miss name_dns_read(struct name_dns *dns, const uint8_
     dns->n_labels = dns->wire_len = 0;
     for (;;) {
         if (from >= len)
-            return SL_NAMES_MISS_DNS_CUT;
+            return SL_PACKET_NAMES_MISS_DNS_CUT;
         const uint32_t label_len = message[from];
 
         if (label_len >= 0xC0) {
             if (len - from < 2)
-                return SL_NAMES_MISS_DNS_CUT;
+                return SL_PACKET_NAMES_MISS_DNS_CUT;
             const uint32_t to = load_be16(message + from) & 0x3FFF;
 
             if (to >= part || to < NAME_DNS_HEADER_LEN)
-                return SL_NAMES_MISS_DNS_POINTER;
+                return SL_PACKET_NAMES_MISS_DNS_POINTER;
             if (!jumped)
                 *at = from + 2;
             jumped = true;
@@ -136,21 +137,21 @@ BYTES_INLINE enum sl_names_miss name_dns_read(struct name_dns *dns, const uint8_
             continue;
         }
         if (label_len > NAME_LABEL_MAX)
-            return SL_NAMES_MISS_DNS_LABEL;
+            return SL_PACKET_NAMES_MISS_DNS_LABEL;
         from++;
         if (label_len == 0)
             break;
         dns->wire_len += label_len + 1;
         if (dns->wire_len > NAME_DNS_WIRE_MAX)
-            return SL_NAMES_MISS_DNS_LONG;
+            return SL_PACKET_NAMES_MISS_DNS_LONG;
         if (label_len > len - from)
-            return SL_NAMES_MISS_DNS_CUT;
+            return SL_PACKET_NAMES_MISS_DNS_CUT;
         name_dns_label(dns, message + from, label_len);
         from += label_len;
     }
     if (!jumped)
         *at = from;
-    return SL_N_NAMES_MISSES;
+    return SL_N_PACKET_NAMES_MISSES;
 }
 
 /* Who asks for an address as if it were a name means what tables hold as one component. */
@@ -186,7 +187,7 @@ BYTES_INLINE void name_dns_keep(struct name_out *out, struct sl_packet_name *fou
 
     name_begin(out, &build);
     if (build.cap < NAME_DNS_ROOM) {
-        name_miss(out, SL_NAMES_MISS_LONG);
+        name_miss(out, SL_PACKET_NAMES_MISS_LONG);
         return;
     }
     if (name_dns_address(dns, text, &text_len)) {
@@ -196,7 +197,8 @@ BYTES_INLINE void name_dns_keep(struct name_out *out, struct sl_packet_name *fou
         memcpy(build.bytes, dns->bytes + dns->begin, build.len);
     }
     out->len += build.len;
-    name_keep(out, found, SL_NAMES_DNS, offset, SL_NAME_DOMAIN, build.bytes, build.len, build.len);
+    name_keep(out, found, SL_PACKET_NAMES_DNS, offset, SL_NAME_DOMAIN, build.bytes, build.len,
+              build.len);
 }
 
 /* A message of message_len bytes, of which len are here. */
@@ -207,13 +209,14 @@ BYTES_INLINE void name_extract_dns(struct name_out *out, const uint8_t *message,
     struct name_dns dns;
 
     if (len < NAME_DNS_HEADER_LEN) {
-        name_miss(out, len < message_len ? SL_NAMES_MISS_DNS_CUT : SL_NAMES_MISS_DNS_HEADER);
+        name_miss(out, len < message_len ? SL_PACKET_NAMES_MISS_DNS_CUT
+                                         : SL_PACKET_NAMES_MISS_DNS_HEADER);
         return;
     }
     uint32_t left = load_be16(message + 4);
     /* More questions than fit: no message, or a segment that begins inside of one. */
     if (left * NAME_DNS_QUESTION_LEN > message_len - NAME_DNS_HEADER_LEN) {
-        name_miss(out, SL_NAMES_MISS_DNS_HEADER);
+        name_miss(out, SL_PACKET_NAMES_MISS_DNS_HEADER);
         return;
     }
     for (; left > 0; left--) {
@@ -222,10 +225,10 @@ BYTES_INLINE void name_extract_dns(struct name_out *out, const uint8_t *message,
 
         if (found == NULL)
             return;
-        enum sl_names_miss miss = name_dns_read(&dns, message, len, &at);
-        if (miss == SL_N_NAMES_MISSES && len - at < 4)
-            miss = SL_NAMES_MISS_DNS_CUT;
-        if (miss != SL_N_NAMES_MISSES) {
+        enum sl_packet_names_miss miss = name_dns_read(&dns, message, len, &at);
+        if (miss == SL_N_PACKET_NAMES_MISSES && len - at < 4)
+            miss = SL_PACKET_NAMES_MISS_DNS_CUT;
+        if (miss != SL_N_PACKET_NAMES_MISSES) {
             name_miss(out, miss);
             return;
         }
@@ -243,7 +246,7 @@ BYTES_INLINE void name_extract_dns_tcp(struct name_out *out, const uint8_t *byte
 {
     for (uint32_t at = 0; at < len;) {
         if (len - at < 2) {
-            name_miss(out, SL_NAMES_MISS_DNS_CUT);
+            name_miss(out, SL_PACKET_NAMES_MISS_DNS_CUT);
             return;
         }
         const uint32_t message_len = load_be16(bytes + at);
@@ -389,10 +392,10 @@ BYTES_INLINE bool name_http_is_authority(const char *text, const char *end)
     return text == end;
 }
 
-/* The name of a request, into build. SL_N_NAMES_MISSES: done. */
-BYTES_INLINE enum sl_names_miss name_http_name(const struct name_http *http,
-                                               struct name_build *build, uint32_t *host_len,
-                                               uint16_t *port)
+/* The name of a request, into build. SL_N_PACKET_NAMES_MISSES: done. */
+BYTES_INLINE enum sl_packet_names_miss name_http_name(const struct name_http *http,
+                                                      struct name_build *build, uint32_t *host_len,
+                                                      uint16_t *port)
 {
     const char *target = http->target, *target_end = http->target_end;
     const bool connect = name_is_field(http->method, http->method_end, "connect", 7) &&
@@ -401,25 +404,25 @@ BYTES_INLINE enum sl_names_miss name_http_name(const struct name_http *http,
     enum name_why why;
 
     if (name_find(target, target_end, '\0') < target_end)
-        return SL_NAMES_MISS_HTTP_URL;
+        return SL_PACKET_NAMES_MISS_HTTP_URL;
     if (*target != '/' && !asterisk) { /* the target says it, whatever Host says: section 3.2.2 */
         if (!connect && name_skip_scheme(target, target_end) == target)
-            return SL_NAMES_MISS_HTTP_URL;
+            return SL_PACKET_NAMES_MISS_HTTP_URL;
         why = name_core_url(build, host_len, port, target, (size_t)(target_end - target));
     } else {
         if (http->host == NULL || http->host == http->host_end)
-            return http->whole || http->host != NULL ? SL_NAMES_MISS_HTTP_NO_HOST
-                                                     : SL_NAMES_MISS_HTTP_CUT;
+            return http->whole || http->host != NULL ? SL_PACKET_NAMES_MISS_HTTP_NO_HOST
+                                                     : SL_PACKET_NAMES_MISS_HTTP_CUT;
         if (!name_http_is_authority(http->host, http->host_end))
-            return SL_NAMES_MISS_HTTP_HOST;
+            return SL_PACKET_NAMES_MISS_HTTP_HOST;
         why = name_read_authority(build, port, http->host, http->host_end);
         *host_len = build->len;
         if (why == NAME_GOOD && !asterisk)
             why = name_read_target(build, target, target_end);
     }
-    return why == NAME_GOOD       ? SL_N_NAMES_MISSES
-           : why == NAME_TOO_LONG ? SL_NAMES_MISS_LONG
-                                  : SL_NAMES_MISS_HTTP_HOST;
+    return why == NAME_GOOD       ? SL_N_PACKET_NAMES_MISSES
+           : why == NAME_TOO_LONG ? SL_PACKET_NAMES_MISS_LONG
+                                  : SL_PACKET_NAMES_MISS_HTTP_HOST;
 }
 
 BYTES_INLINE void name_extract_http(struct name_out *out, const uint8_t *bytes, uint32_t len)
@@ -440,7 +443,7 @@ BYTES_INLINE void name_extract_http(struct name_out *out, const uint8_t *bytes, 
         const char *fields = name_http_request(&http, text, end, &cut);
         if (fields == NULL) {
             if (cut)
-                name_miss(out, SL_NAMES_MISS_HTTP_CUT);
+                name_miss(out, SL_PACKET_NAMES_MISS_HTTP_CUT);
             return;
         }
         struct sl_packet_name *found = name_next_found(out);
@@ -448,10 +451,10 @@ BYTES_INLINE void name_extract_http(struct name_out *out, const uint8_t *bytes, 
             return;
         text = name_http_fields(&http, fields, end);
         if (http.hosts)
-            name_miss(out, SL_NAMES_MISS_HTTP_HOSTS);
+            name_miss(out, SL_PACKET_NAMES_MISS_HTTP_HOSTS);
         name_begin(out, &build);
-        const enum sl_names_miss miss = name_http_name(&http, &build, &host_len, &port);
-        if (miss == SL_N_NAMES_MISSES) {
+        const enum sl_packet_names_miss miss = name_http_name(&http, &build, &host_len, &port);
+        if (miss == SL_N_PACKET_NAMES_MISSES) {
             found->http.method.offset = (uint32_t)(http.method - begin);
             found->http.method.len = (uint32_t)(http.method_end - http.method);
             found->http.target.offset = (uint32_t)(http.target - begin);
@@ -459,7 +462,7 @@ BYTES_INLINE void name_extract_http(struct name_out *out, const uint8_t *bytes, 
             found->http.port = port;
             found->http.minor = (uint8_t)(http.target_end[8] - '0');
             out->len += build.len;
-            name_keep(out, found, SL_NAMES_HTTP, found->http.target.offset, SL_NAME_URL,
+            name_keep(out, found, SL_PACKET_NAMES_HTTP, found->http.target.offset, SL_NAME_URL,
                       build.bytes, build.len, host_len);
         } else {
             name_miss(out, miss);
@@ -706,24 +709,24 @@ BYTES_INLINE void name_extract_tls(struct name_out *out, const uint8_t *bytes, u
     hello.host_len = hello.offset = hello.version = 0;
     if (!name_tls_read(&tls, &hello)) {
         if (tls.cut)
-            name_miss(out, SL_NAMES_MISS_TLS_CUT);
+            name_miss(out, SL_PACKET_NAMES_MISS_TLS_CUT);
         return;
     }
     if (hello.offset == 0 || tls.bad) {
-        name_miss(out, tls.bad   ? SL_NAMES_MISS_TLS_BAD
-                       : tls.cut ? SL_NAMES_MISS_TLS_CUT
-                                 : SL_NAMES_MISS_TLS_NO_NAME);
+        name_miss(out, tls.bad   ? SL_PACKET_NAMES_MISS_TLS_BAD
+                       : tls.cut ? SL_PACKET_NAMES_MISS_TLS_CUT
+                                 : SL_PACKET_NAMES_MISS_TLS_NO_NAME);
         return;
     }
     name_begin(out, &build);
     if (hello.host_len > NAME_HOST_TEXT_MAX + 1 ||
         name_core_domain(&build, hello.host, hello.host_len) != NAME_GOOD) {
-        name_miss(out, SL_NAMES_MISS_TLS_HOST);
+        name_miss(out, SL_PACKET_NAMES_MISS_TLS_HOST);
         return;
     }
     found->tls.version = (uint16_t)hello.version;
     out->len += build.len;
-    name_keep(out, found, SL_NAMES_TLS, hello.offset, SL_NAME_DOMAIN, build.bytes, build.len,
+    name_keep(out, found, SL_PACKET_NAMES_TLS, hello.offset, SL_NAME_DOMAIN, build.bytes, build.len,
               build.len);
 }
 
@@ -745,11 +748,11 @@ struct name_range {
 };
 
 /* The VAR-NUMBER at range->at. */
-BYTES_INLINE enum sl_names_miss name_ndn_number(const uint8_t *bytes, struct name_range *range,
-                                                uint32_t *number)
+BYTES_INLINE enum sl_packet_names_miss name_ndn_number(const uint8_t *bytes,
+                                                       struct name_range *range, uint32_t *number)
 {
-    const enum sl_names_miss short_of =
-        range->have < range->end ? SL_NAMES_MISS_NDN_CUT : SL_NAMES_MISS_NDN_BAD;
+    const enum sl_packet_names_miss short_of =
+        range->have < range->end ? SL_PACKET_NAMES_MISS_NDN_CUT : SL_PACKET_NAMES_MISS_NDN_BAD;
 
     if (range->at >= range->have)
         return short_of;
@@ -760,74 +763,75 @@ BYTES_INLINE enum sl_names_miss name_ndn_number(const uint8_t *bytes, struct nam
         return short_of;
     range->at++;
     if (more == 8) /* could be shorter, or is larger than any packet */
-        return SL_NAMES_MISS_NDN_BAD;
+        return SL_PACKET_NAMES_MISS_NDN_BAD;
     *number = more == 0 ? first : 0;
     for (uint32_t i = 0; i < more; i++)
         *number = *number << 8 | bytes[range->at++];
-    return name_number_len(*number) == more + 1 ? SL_N_NAMES_MISSES : SL_NAMES_MISS_NDN_BAD;
+    return name_number_len(*number) == more + 1 ? SL_N_PACKET_NAMES_MISSES
+                                                : SL_PACKET_NAMES_MISS_NDN_BAD;
 }
 
 /* The TLV at range->at, which goes behind it. */
-BYTES_INLINE enum sl_names_miss name_ndn_take(const uint8_t *bytes, struct name_range *range,
-                                              uint32_t *type, struct name_range *value)
+BYTES_INLINE enum sl_packet_names_miss name_ndn_take(const uint8_t *bytes, struct name_range *range,
+                                                     uint32_t *type, struct name_range *value)
 {
     uint32_t len;
-    enum sl_names_miss miss = name_ndn_number(bytes, range, type);
+    enum sl_packet_names_miss miss = name_ndn_number(bytes, range, type);
 
-    if (miss == SL_N_NAMES_MISSES)
+    if (miss == SL_N_PACKET_NAMES_MISSES)
         miss = name_ndn_number(bytes, range, &len);
-    if (miss != SL_N_NAMES_MISSES)
+    if (miss != SL_N_PACKET_NAMES_MISSES)
         return miss;
     if (len > range->end - range->at)
-        return SL_NAMES_MISS_NDN_BAD;
+        return SL_PACKET_NAMES_MISS_NDN_BAD;
     value->at = range->at;
     value->end = range->at + len;
     value->have = value->end < range->have ? value->end : range->have;
     if (value->have < value->at)
         value->have = value->at;
     range->at = value->end;
-    return SL_N_NAMES_MISSES;
+    return SL_N_PACKET_NAMES_MISSES;
 }
 
 /* NDNLPv2: header fields, then the fragment, which *value becomes. A packet in several fragments is
  * not looked into: its name may not be whole in the first. */
-BYTES_INLINE enum sl_names_miss name_ndn_open_link(const uint8_t *bytes, uint32_t *type,
-                                                   struct name_range *value)
+BYTES_INLINE enum sl_packet_names_miss name_ndn_open_link(const uint8_t *bytes, uint32_t *type,
+                                                          struct name_range *value)
 {
     struct name_range packet = *value, field;
 
     while (packet.at < packet.end) {
-        enum sl_names_miss miss = name_ndn_take(bytes, &packet, type, &field);
+        enum sl_packet_names_miss miss = name_ndn_take(bytes, &packet, type, &field);
 
-        if (miss != SL_N_NAMES_MISSES)
+        if (miss != SL_N_PACKET_NAMES_MISSES)
             return miss;
         if (*type == NAME_NDN_LP_FRAG_COUNT) {
             if (field.have < field.end)
-                return SL_NAMES_MISS_NDN_CUT;
+                return SL_PACKET_NAMES_MISS_NDN_CUT;
             if (field.end - field.at != 1 || bytes[field.at] != 1)
-                return SL_NAMES_MISS_NDN_FRAGMENT;
+                return SL_PACKET_NAMES_MISS_NDN_FRAGMENT;
         }
         if (*type == NAME_NDN_LP_FRAGMENT)
             return name_ndn_take(bytes, &field, type, value);
     }
-    return SL_NAMES_MISS_NDN_EMPTY;
+    return SL_PACKET_NAMES_MISS_NDN_EMPTY;
 }
 
-BYTES_INLINE enum sl_names_miss name_ndn_check(const uint8_t *bytes, struct name_range name)
+BYTES_INLINE enum sl_packet_names_miss name_ndn_check(const uint8_t *bytes, struct name_range name)
 {
     struct name_range component;
     uint32_t type;
 
     while (name.at < name.end) {
-        const enum sl_names_miss miss = name_ndn_take(bytes, &name, &type, &component);
+        const enum sl_packet_names_miss miss = name_ndn_take(bytes, &name, &type, &component);
 
-        if (miss != SL_N_NAMES_MISSES)
+        if (miss != SL_N_PACKET_NAMES_MISSES)
             return miss;
         if (type == 0 || type > SL_NAME_TYPE_MAX ||
             (type <= 2 && component.end - component.at != NAME_NDN_DIGEST_LEN))
-            return SL_NAMES_MISS_NDN_COMPONENT;
+            return SL_PACKET_NAMES_MISS_NDN_COMPONENT;
     }
-    return SL_N_NAMES_MISSES;
+    return SL_N_PACKET_NAMES_MISSES;
 }
 
 struct name_ndn {
@@ -836,34 +840,34 @@ struct name_ndn {
     bool data;
 };
 
-/* The name of the packet at `at`. SL_N_NAMES_MISSES: done. */
-BYTES_INLINE enum sl_names_miss name_ndn_read(struct name_ndn *ndn, const uint8_t *bytes,
-                                              uint32_t at, uint32_t len)
+/* The name of the packet at `at`. SL_N_PACKET_NAMES_MISSES: done. */
+BYTES_INLINE enum sl_packet_names_miss name_ndn_read(struct name_ndn *ndn, const uint8_t *bytes,
+                                                     uint32_t at, uint32_t len)
 {
     struct name_range all = {at, UINT32_MAX, len}, value;
     uint32_t type;
-    enum sl_names_miss miss = name_ndn_take(bytes, &all, &type, &value);
+    enum sl_packet_names_miss miss = name_ndn_take(bytes, &all, &type, &value);
 
-    if (miss != SL_N_NAMES_MISSES)
+    if (miss != SL_N_PACKET_NAMES_MISSES)
         return miss;
     ndn->end = all.at;
     if (type == NAME_NDN_LP_PACKET) {
         miss = name_ndn_open_link(bytes, &type, &value);
-        if (miss != SL_N_NAMES_MISSES)
+        if (miss != SL_N_PACKET_NAMES_MISSES)
             return miss;
     }
     if (type != NAME_NDN_INTEREST && type != NAME_NDN_DATA)
-        return SL_NAMES_MISS_NDN_OTHER;
+        return SL_PACKET_NAMES_MISS_NDN_OTHER;
     ndn->data = type == NAME_NDN_DATA;
     miss = name_ndn_take(bytes, &value, &type, &ndn->name);
-    if (miss != SL_N_NAMES_MISSES)
+    if (miss != SL_N_PACKET_NAMES_MISSES)
         return miss;
     if (type != NAME_NDN_NAME)
-        return SL_NAMES_MISS_NDN_NAME;
+        return SL_PACKET_NAMES_MISS_NDN_NAME;
     if (ndn->name.have < ndn->name.end)
-        return SL_NAMES_MISS_NDN_CUT;
+        return SL_PACKET_NAMES_MISS_NDN_CUT;
     if (ndn->name.end - ndn->name.at > SL_NAME_LEN_MAX)
-        return SL_NAMES_MISS_LONG;
+        return SL_PACKET_NAMES_MISS_LONG;
     return name_ndn_check(bytes, ndn->name);
 }
 
@@ -878,15 +882,15 @@ BYTES_INLINE void name_extract_ndn(struct name_out *out, const struct name_packe
 
         if (found == NULL)
             return;
-        const enum sl_names_miss miss = name_ndn_read(&ndn, packet->bytes, at, packet->len);
-        if (miss != SL_N_NAMES_MISSES) {
+        const enum sl_packet_names_miss miss = name_ndn_read(&ndn, packet->bytes, at, packet->len);
+        if (miss != SL_N_PACKET_NAMES_MISSES) {
             name_miss(out, miss);
             return;
         }
         const uint32_t len = ndn.name.end - ndn.name.at;
 
         found->ndn.data = ndn.data;
-        name_keep(out, found, SL_NAMES_NDN, packet->base + ndn.name.at, SL_NAME_NDN,
+        name_keep(out, found, SL_PACKET_NAMES_NDN, packet->base + ndn.name.at, SL_NAME_NDN,
                   packet->bytes + ndn.name.at, len, len);
         at = ndn.end;
     } while (packet->carrier == NAME_CARRIER_TCP && at < packet->len);
@@ -899,53 +903,54 @@ BYTES_INLINE bool name_has_port(const struct name_packet *packet, uint16_t port)
     return packet->src_port == port || packet->dst_port == port;
 }
 
-/* Whose names may begin here; SL_N_NAMES_PROTOCOLS: nobody's. */
-BYTES_INLINE enum sl_names_protocol name_protocol(const struct name_packet *packet)
+/* Whose names may begin here; SL_N_PACKET_NAMES_PROTOCOLS: nobody's. */
+BYTES_INLINE enum sl_packet_names_protocol name_protocol(const struct name_packet *packet)
 {
     const char *text = (const char *)packet->bytes;
     const bool dns = name_has_port(packet, NAME_PORT_DNS),
                ndn = name_has_port(packet, NAME_PORT_NDN);
 
     if (packet->len == 0 || packet->carrier == NAME_CARRIER_NONE)
-        return SL_N_NAMES_PROTOCOLS;
+        return SL_N_PACKET_NAMES_PROTOCOLS;
     if (packet->carrier == NAME_CARRIER_LINK)
-        return SL_NAMES_NDN;
+        return SL_PACKET_NAMES_NDN;
     if (packet->carrier == NAME_CARRIER_UDP)
-        return dns || name_has_port(packet, NAME_PORT_MDNS)            ? SL_NAMES_DNS
-               : ndn || name_has_port(packet, NAME_PORT_NDN_MULTICAST) ? SL_NAMES_NDN
-                                                                       : SL_N_NAMES_PROTOCOLS;
+        return dns || name_has_port(packet, NAME_PORT_MDNS) ? SL_PACKET_NAMES_DNS
+               : ndn || name_has_port(packet, NAME_PORT_NDN_MULTICAST)
+                   ? SL_PACKET_NAMES_NDN
+                   : SL_N_PACKET_NAMES_PROTOCOLS;
     if (dns || ndn)
-        return dns ? SL_NAMES_DNS : SL_NAMES_NDN;
+        return dns ? SL_PACKET_NAMES_DNS : SL_PACKET_NAMES_NDN;
     if (*text == NAME_TLS_HANDSHAKE || *text == NAME_TLS_CHANGE_CIPHER)
-        return SL_NAMES_TLS;
+        return SL_PACKET_NAMES_TLS;
     if (*text == '\r' || *text == '\n')
-        return SL_NAMES_HTTP;
+        return SL_PACKET_NAMES_HTTP;
     return *text >= 'A' && *text <= 'Z' && name_http_method(text, text + packet->len) != NULL
-               ? SL_NAMES_HTTP
-               : SL_N_NAMES_PROTOCOLS;
+               ? SL_PACKET_NAMES_HTTP
+               : SL_N_PACKET_NAMES_PROTOCOLS;
 }
 
 /* Finds the names of a packet of which name_protocol says this. */
 BYTES_INLINE void name_extract(struct name_out *out, const struct name_packet *packet,
-                               enum sl_names_protocol protocol)
+                               enum sl_packet_names_protocol protocol)
 {
     switch (protocol) {
-    case SL_NAMES_DNS:
+    case SL_PACKET_NAMES_DNS:
         if (packet->carrier == NAME_CARRIER_TCP)
             name_extract_dns_tcp(out, packet->bytes, packet->len);
         else
             name_extract_dns(out, packet->bytes, packet->len, packet->sent_len, packet->base);
         break;
-    case SL_NAMES_HTTP:
+    case SL_PACKET_NAMES_HTTP:
         name_extract_http(out, packet->bytes, packet->len);
         break;
-    case SL_NAMES_TLS:
+    case SL_PACKET_NAMES_TLS:
         name_extract_tls(out, packet->bytes, packet->len);
         break;
-    case SL_NAMES_NDN:
+    case SL_PACKET_NAMES_NDN:
         name_extract_ndn(out, packet);
         break;
-    case SL_N_NAMES_PROTOCOLS:
+    case SL_N_PACKET_NAMES_PROTOCOLS:
         break;
     }
 }

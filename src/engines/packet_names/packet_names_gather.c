@@ -14,20 +14,20 @@ enum { NAMES_LEN = SL_PACKET_NAMES_LEN + SL_NAMES_BATCH_MAX * 64 /* bytes */ };
 struct names_gather {
     struct sl_names_reader *reader;
     uint32_t at_once;
-    struct sl_names_watch_count count;
+    struct sl_packet_names_watch_count count;
 
     struct sl_name name[SL_NAMES_BATCH_MAX];
     struct sl_names_answer answer[SL_NAMES_BATCH_MAX];
     struct {
         uint32_t item, offset;
-        enum sl_names_protocol protocol;
+        enum sl_packet_names_protocol protocol;
     } of[SL_NAMES_BATCH_MAX];
     uint32_t n;
     uint8_t bytes[NAMES_LEN];
     uint32_t bytes_len;
 };
 
-enum sl_status names_gather_open(struct names_gather **gather, struct sl_names_watch *watch,
+enum sl_status names_gather_open(struct names_gather **gather, struct sl_packet_names_watch *watch,
                                  uint32_t at_once, struct sl_diag *diag)
 {
     struct names_gather *made = (struct names_gather *)calloc(1, sizeof *made);
@@ -58,7 +58,7 @@ void names_gather_begin(struct names_gather *gather)
     gather->n = gather->bytes_len = 0;
 }
 
-struct sl_names_watch_count *names_gather_count(struct names_gather *gather)
+struct sl_packet_names_watch_count *names_gather_count(struct names_gather *gather)
 {
     return &gather->count;
 }
@@ -89,7 +89,7 @@ enum sl_status names_gather_end(struct names_gather *gather, struct sl_hits *hit
 
 static void keep_names(struct names_gather *gather, const struct name_out *out, uint32_t item)
 {
-    struct sl_names_watch_count *count = &gather->count;
+    struct sl_packet_names_watch_count *count = &gather->count;
 
     for (uint32_t i = 0; i < out->n; i++, gather->n++) {
         const struct sl_packet_name *found = &out->found[i];
@@ -113,8 +113,8 @@ enum sl_status names_gather_take(struct names_gather *gather, const struct sl_ba
     struct name_packet packet;
 
     name_packet_of(&packet, batch, item);
-    const enum sl_names_protocol protocol = name_protocol(&packet);
-    if (protocol == SL_N_NAMES_PROTOCOLS)
+    const enum sl_packet_names_protocol protocol = name_protocol(&packet);
+    if (protocol == SL_N_PACKET_NAMES_PROTOCOLS)
         return SL_OK;
 
     struct name_out out = name_out_of(found, gather->bytes + gather->bytes_len);

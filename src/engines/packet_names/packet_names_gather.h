@@ -14,7 +14,7 @@ extern "C" {
 struct names_gather; /* one thread's */
 
 /* at_once: names a look-up call. */
-enum sl_status names_gather_open(struct names_gather **gather, struct sl_names_watch *watch,
+enum sl_status names_gather_open(struct names_gather **gather, struct sl_packet_names_watch *watch,
                                  uint32_t at_once, struct sl_diag *diag);
 void names_gather_close(struct names_gather *gather); /* accepts NULL */
 
@@ -29,7 +29,7 @@ enum sl_status names_gather_take(struct names_gather *gather, const struct sl_ba
 enum sl_status names_gather_end(struct names_gather *gather, struct sl_hits *hits);
 
 /* What is counted of the batch, to be added to. */
-struct sl_names_watch_count *names_gather_count(struct names_gather *gather);
+struct sl_packet_names_watch_count *names_gather_count(struct names_gather *gather);
 
 #ifdef __cplusplus
 }

@@ -15,13 +15,13 @@ enum {
     NAMES_TILE_SLACK = 32      /* readers read up to 20 bytes behind a name */
 };
 
-/* What a GPU counts, in the order of struct sl_names_watch_count. */
+/* What a GPU counts, in the order of struct sl_packet_names_watch_count. */
 enum {
     NAMES_COUNT_PACKETS,
     NAMES_COUNT_NAMES,
-    NAMES_COUNT_MATCHED = NAMES_COUNT_NAMES + SL_N_NAMES_PROTOCOLS,
-    NAMES_COUNT_MISSED = NAMES_COUNT_MATCHED + SL_N_NAMES_PROTOCOLS,
-    NAMES_N_COUNTS = NAMES_COUNT_MISSED + SL_N_NAMES_MISSES
+    NAMES_COUNT_MATCHED = NAMES_COUNT_NAMES + SL_N_PACKET_NAMES_PROTOCOLS,
+    NAMES_COUNT_MISSED = NAMES_COUNT_MATCHED + SL_N_PACKET_NAMES_PROTOCOLS,
+    NAMES_N_COUNTS = NAMES_COUNT_MISSED + SL_N_PACKET_NAMES_MISSES
 };
 
 /* The columns of a batch. */
@@ -97,14 +97,14 @@ BYTES_INLINE const uint32_t *names_tile_words(struct names_tile *tile, const str
 }
 
 /* Where a packet's names are looked for, and whose they may be. */
-BYTES_INLINE enum sl_names_protocol names_tile_look(struct name_packet *at,
-                                                    const struct names_items *items, uint32_t item)
+BYTES_INLINE enum sl_packet_names_protocol
+names_tile_look(struct name_packet *at, const struct names_items *items, uint32_t item)
 {
     const struct sl_span payload = items->payload[item];
 
     memset(at, 0, sizeof *at);
     if (payload.len == 0)
-        return SL_N_NAMES_PROTOCOLS;
+        return SL_N_PACKET_NAMES_PROTOCOLS;
     const struct sl_packet packet = items->packet[item];
     name_take_transport(at, items->bytes, &packet, payload);
     return name_protocol(at);
@@ -120,7 +120,7 @@ BYTES_INLINE bool names_tile_wants(const struct names_items *items, uint32_t ite
 
         return names_tile_may_be_ndn(items, &packet);
     }
-    return names_tile_look(&at, items, item) != SL_N_NAMES_PROTOCOLS;
+    return names_tile_look(&at, items, item) != SL_N_PACKET_NAMES_PROTOCOLS;
 }
 
 /* Finds the names of a packet that wants it. False: the packet is the CPU's. */
@@ -131,8 +131,8 @@ BYTES_INLINE bool names_tile_find(struct names_tile *tile, const struct names_it
     struct name_out out;
 
     tile->n = tile->misses = 0;
-    const enum sl_names_protocol protocol = names_tile_look(&at, items, item);
-    if (protocol == SL_N_NAMES_PROTOCOLS || at.len > NAMES_TILE_PAYLOAD)
+    const enum sl_packet_names_protocol protocol = names_tile_look(&at, items, item);
+    if (protocol == SL_N_PACKET_NAMES_PROTOCOLS || at.len > NAMES_TILE_PAYLOAD)
         return false;
     memset(&out, 0, sizeof out);
     out.found = tile->found;
@@ -142,7 +142,7 @@ BYTES_INLINE bool names_tile_find(struct names_tile *tile, const struct names_it
     name_extract(&out, &at, protocol);
     tile->n = out.n;
     tile->misses = out.misses;
-    return (out.misses & (1u << SL_NAMES_MISS_MORE | 1u << SL_NAMES_MISS_LONG)) == 0;
+    return (out.misses & (1u << SL_PACKET_NAMES_MISS_MORE | 1u << SL_PACKET_NAMES_MISS_LONG)) == 0;
 }
 
 /* Finds the names of a packet that wants it and looks them up. False: the packet is the CPU's, and

@@ -11,7 +11,7 @@
 
 struct tiled {
     struct cpu_context cpu;
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
     struct names_gather *gather; /* for packets beyond a thread's bounds */
     const struct names_flat *flat;
 };
@@ -30,7 +30,7 @@ static void tiled_close(void *opaque)
 static enum sl_status tiled_open(void **context, const void *table, const struct sl_limits *limits,
                                  struct sl_diag *diag)
 {
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
     enum sl_status status = names_watch_of(&watch, table, diag);
 
     if (status != SL_OK)
@@ -51,11 +51,11 @@ static enum sl_status tiled_open(void **context, const void *table, const struct
     return SL_OK;
 }
 
-static void report(const struct names_tile *tile, uint32_t item, struct sl_names_watch_count *count,
-                   struct sl_hits *hits)
+static void report(const struct names_tile *tile, uint32_t item,
+                   struct sl_packet_names_watch_count *count, struct sl_hits *hits)
 {
     count->packets += tile->n != 0;
-    for (uint32_t m = 0; m < SL_N_NAMES_MISSES; m++)
+    for (uint32_t m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         count->missed[m] += tile->misses >> m & 1;
     for (uint32_t i = 0; i < tile->n; i++) {
         const struct sl_packet_name *found = &tile->found[i];
@@ -75,7 +75,7 @@ static enum sl_status scan(struct cpu_context *cpu, const struct sl_batch *batch
     const struct names_flat_view table = names_flat_view(tiled->flat, tiled->flat);
     const struct names_items items = names_items_of(batch);
     enum sl_status status = SL_OK;
-    struct sl_names_watch_count *count = names_gather_count(tiled->gather);
+    struct sl_packet_names_watch_count *count = names_gather_count(tiled->gather);
     struct names_tile tile;
 
     names_gather_begin(tiled->gather);

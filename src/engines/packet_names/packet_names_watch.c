@@ -9,26 +9,26 @@
 
 #define WATCH_MAGIC UINT64_C(0x68637461772d6c73)
 
-struct sl_names_watch {
+struct sl_packet_names_watch {
     uint64_t magic;
     struct sl_names *names;
     _Atomic uint64_t packets;
-    _Atomic uint64_t n_names[SL_N_NAMES_PROTOCOLS], matched[SL_N_NAMES_PROTOCOLS];
-    _Atomic uint64_t missed[SL_N_NAMES_MISSES];
+    _Atomic uint64_t n_names[SL_N_PACKET_NAMES_PROTOCOLS], matched[SL_N_PACKET_NAMES_PROTOCOLS];
+    _Atomic uint64_t missed[SL_N_PACKET_NAMES_MISSES];
     _Atomic uint64_t left;
     pthread_mutex_t lock;    /* of what follows */
     struct names_flat *flat; /* the latest; NULL: nobody needs one */
 };
 
-enum sl_status sl_names_watch_create(struct sl_names_watch **out, struct sl_names *names,
-                                     struct sl_diag *diag)
+enum sl_status sl_packet_names_watch_create(struct sl_packet_names_watch **out,
+                                            struct sl_names *names, struct sl_diag *diag)
 {
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
 
     *out = NULL;
     if (names->table == NULL)
         return diag_set(diag, SL_EINVAL, NULL, 0, "the table is not built");
-    watch = (struct sl_names_watch *)calloc(1, sizeof *watch);
+    watch = (struct sl_packet_names_watch *)calloc(1, sizeof *watch);
     if (watch == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a watch");
     watch->magic = WATCH_MAGIC;
@@ -38,7 +38,7 @@ enum sl_status sl_names_watch_create(struct sl_names_watch **out, struct sl_name
     return SL_OK;
 }
 
-void sl_names_watch_free(struct sl_names_watch *watch)
+void sl_packet_names_watch_free(struct sl_packet_names_watch *watch)
 {
     if (watch == NULL)
         return;
@@ -46,42 +46,44 @@ void sl_names_watch_free(struct sl_names_watch *watch)
     free(watch);
 }
 
-enum sl_status names_watch_of(struct sl_names_watch **watch, const void *table,
+enum sl_status names_watch_of(struct sl_packet_names_watch **watch, const void *table,
                               struct sl_diag *diag)
 {
-    *watch = (struct sl_names_watch *)(uintptr_t)table; /* it counts */
+    *watch = (struct sl_packet_names_watch *)(uintptr_t)table; /* it counts */
     return (*watch)->magic == WATCH_MAGIC
                ? SL_OK
                : diag_set(diag, SL_EINVAL, NULL, 0, "not a watch of names");
 }
 
-struct sl_names *names_watch_names(const struct sl_names_watch *watch)
+struct sl_names *names_watch_names(const struct sl_packet_names_watch *watch)
 {
     return watch->names;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-void sl_names_watch_count(const struct sl_names_watch *watch, struct sl_names_watch_count *count)
+void sl_packet_names_watch_count(const struct sl_packet_names_watch *watch,
+                                 struct sl_packet_names_watch_count *count)
 {
     count->packets = atomic_load(&watch->packets);
-    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++) {
+    for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++) {
         count->names[p] = atomic_load(&watch->n_names[p]);
         count->matched[p] = atomic_load(&watch->matched[p]);
     }
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         count->missed[m] = atomic_load(&watch->missed[m]);
     count->left = atomic_load(&watch->left);
 }
 
-void names_watch_add(struct sl_names_watch *watch, const struct sl_names_watch_count *count)
+void names_watch_add(struct sl_packet_names_watch *watch,
+                     const struct sl_packet_names_watch_count *count)
 {
     atomic_fetch_add(&watch->packets, count->packets);
-    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++) {
+    for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++) {
         atomic_fetch_add(&watch->n_names[p], count->names[p]);
         atomic_fetch_add(&watch->matched[p], count->matched[p]);
     }
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         if (count->missed[m] != 0)
             atomic_fetch_add(&watch->missed[m], count->missed[m]);
     atomic_fetch_add(&watch->left, count->left);
@@ -89,13 +91,13 @@ void names_watch_add(struct sl_names_watch *watch, const struct sl_names_watch_c
 
 /* ---- the table as a block -------------------------------------------------------------------- */
 
-bool names_watch_is_new(const struct sl_names_watch *watch, const struct names_flat *flat)
+bool names_watch_is_new(const struct sl_packet_names_watch *watch, const struct names_flat *flat)
 {
     return atomic_load(&watch->names->epoch) != flat->epoch;
 }
 
-enum sl_status names_watch_borrow(struct sl_names_watch *watch, const struct names_flat **flat,
-                                  struct sl_diag *diag)
+enum sl_status names_watch_borrow(struct sl_packet_names_watch *watch,
+                                  const struct names_flat **flat, struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
@@ -115,7 +117,7 @@ enum sl_status names_watch_borrow(struct sl_names_watch *watch, const struct nam
     return status;
 }
 
-void names_watch_give_back(struct sl_names_watch *watch, const struct names_flat *flat)
+void names_watch_give_back(struct sl_packet_names_watch *watch, const struct names_flat *flat)
 {
     struct names_flat *mine = (struct names_flat *)(uintptr_t)flat;
 

@@ -11,23 +11,24 @@ extern "C" {
 #endif
 
 /* SL_EINVAL: the engine's table is no watch. */
-enum sl_status names_watch_of(struct sl_names_watch **watch, const void *table,
+enum sl_status names_watch_of(struct sl_packet_names_watch **watch, const void *table,
                               struct sl_diag *diag);
 
-struct sl_names *names_watch_names(const struct sl_names_watch *watch);
+struct sl_names *names_watch_names(const struct sl_packet_names_watch *watch);
 
 /* Adds a batch's. */
-void names_watch_add(struct sl_names_watch *watch, const struct sl_names_watch_count *count);
+void names_watch_add(struct sl_packet_names_watch *watch,
+                     const struct sl_packet_names_watch_count *count);
 
 /* The table as it is now: what was lent last where no update came since, else it is taken anew,
  * which waits for an update that goes on. To be given back. SL_ENOMEM. */
 struct names_flat;
-enum sl_status names_watch_borrow(struct sl_names_watch *watch, const struct names_flat **flat,
-                                  struct sl_diag *diag);
-void names_watch_give_back(struct sl_names_watch *watch, const struct names_flat *flat);
+enum sl_status names_watch_borrow(struct sl_packet_names_watch *watch,
+                                  const struct names_flat **flat, struct sl_diag *diag);
+void names_watch_give_back(struct sl_packet_names_watch *watch, const struct names_flat *flat);
 
 /* Whether the table was updated since. */
-bool names_watch_is_new(const struct sl_names_watch *watch, const struct names_flat *flat);
+bool names_watch_is_new(const struct sl_packet_names_watch *watch, const struct names_flat *flat);
 
 #ifdef __cplusplus
 }

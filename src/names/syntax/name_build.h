@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing a name's components one after another into a caller's bytes, in the encoding of
- * sluice/fib.h. */
+ * sluice/name.h. */
 #ifndef NAMES_NAME_BUILD_H
 #define NAMES_NAME_BUILD_H
 
@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "sluice/fib.h"
-#include "sluice/names.h"
+#include "sluice/name.h"
 
 struct name_build {
     uint8_t *bytes;

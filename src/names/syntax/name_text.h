@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "name_host_core.h"
-#include "sluice/fib.h"
-#include "sluice/names.h"
+#include "sluice/name.h"
 
 struct text_out {
     char *text;

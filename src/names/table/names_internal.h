@@ -13,6 +13,7 @@
 #include "names/lists/list_parse.h"
 #include "names_answer_core.h"
 #include "names_pool.h"
+#include "sluice/fib.h"
 #include "sluice/names.h"
 
 enum { NODE_RULES_MAX = 255, LISTS_MAX = 65535 };
@@ -92,7 +93,7 @@ struct sl_names {
     size_t file_len;
 };
 
-/* ---- names.c --------------------------------------------------------------------------------- */
+/* ---- names.c, names_ignored.c ---------------------------------------------------------------- */
 
 /* Starts a list. SL_EINVAL: there are as many as can be; SL_ENOMEM. */
 enum sl_status names_list_add(struct sl_names *names, const char *label, const char *format,
@@ -144,18 +145,23 @@ void names_map_free(struct names_map *map);
 uint32_t *names_map_node(struct names_map *map, const uint8_t *name, uint32_t len);
 const struct sl_fib_entry *names_map_entries(const struct names_map *map, size_t *n);
 
-/* ---- names_fib.c ----------------------------------------------------------------------------- */
+/* ---- names_reader.c -------------------------------------------------------------------------- */
 
-/* The answer that a rule gave to a name whose first prefix_len bytes it is for. */
+/* The answer that a rule gives to a name whose first prefix_len bytes are the rule's name. */
 void names_rule_answer(const struct sl_names *names, uint32_t rule, uint32_t prefix_len,
                        struct sl_names_answer *answer);
 
 /* The highest rank that some rule has. */
 uint32_t names_highest_rank(const struct sl_names *names);
 
+/* The epoch of the oldest look-up that is under way; UINT64_MAX: there is none. */
+uint64_t names_oldest_epoch(struct sl_names *names);
+
+/* ---- names_index.c --------------------------------------------------------------------------- */
+
 void names_fib_free(struct sl_names *names);
 
-/* The engine's part of a saved table: written; mapped; made anew from entries, for updates. */
+/* Saves the index, maps a saved one, or makes it from entries. */
 enum sl_status names_fib_save(struct sl_names *names, const char *path, struct sl_diag *diag);
 enum sl_status names_fib_load(struct sl_names *names, const char *path, uint64_t n_rules,
                               struct sl_diag *diag);

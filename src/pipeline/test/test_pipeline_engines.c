@@ -45,7 +45,7 @@ static struct sl_header_table *header;
 static struct sl_mpm_table *matchers[2];
 static struct sl_sampling_table *samplers[2];
 static struct sl_names *names;
-static struct sl_names_watch *watch;
+static struct sl_packet_names_watch *watch;
 static struct sl_clamav_db *viruses;
 
 static const char *const common[] = {
@@ -158,7 +158,7 @@ static void build_names(void)
     assert_int_equal(sl_names_load_text(names, "r", "prefix", routes, sizeof routes - 1, NULL),
                      SL_OK);
     assert_int_equal(sl_names_build(names, NULL, NULL), SL_OK);
-    assert_int_equal(sl_names_watch_create(&watch, names, NULL), SL_OK);
+    assert_int_equal(sl_packet_names_watch_create(&watch, names, NULL), SL_OK);
 }
 
 static int build_engines(void **state)
@@ -194,7 +194,7 @@ static int free_engines(void **state)
 {
     (void)state;
     sl_header_free(header);
-    sl_names_watch_free(watch);
+    sl_packet_names_watch_free(watch);
     sl_names_free(names);
     sl_clamav_free(viruses);
     for (int i = 0; i < 2; i++) {

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { LEN = 1 << 17, HEADERS_LEN = 64, N_BACKENDS = 2, MAX_HITS = 64 };
 
 static struct sl_batch *batch;
-static struct sl_names_watch *watches[N_BACKENDS];
+static struct sl_packet_names_watch *watches[N_BACKENDS];
 static const struct sl_backend *backends[N_BACKENDS];
 static void *contexts[N_BACKENDS];
 
@@ -38,7 +38,7 @@ static void prepare(void)
         for (size_t i = 0; sl_packet_names_engine()->backends[i] != NULL; i++)
             if (strcmp(sl_packet_names_engine()->backends[i]->name, names_of[b]) == 0)
                 backends[b] = sl_packet_names_engine()->backends[i];
-        must(sl_names_watch_create(&watches[b], names, NULL) == SL_OK);
+        must(sl_packet_names_watch_create(&watches[b], names, NULL) == SL_OK);
         must(backends[b]->open(&contexts[b], watches[b], &limits, NULL) == SL_OK);
     }
 }
@@ -77,7 +77,7 @@ static void put_packet(const uint8_t *data, uint32_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct sl_hit hit[N_BACKENDS][MAX_HITS];
-    struct sl_names_watch_count count[N_BACKENDS];
+    struct sl_packet_names_watch_count count[N_BACKENDS];
     struct sl_hits hits[N_BACKENDS];
 
     if (size < 3 || size > LEN - 4096)
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(backends[b]->submit(contexts[b], batch, &hits[b]) == SL_OK);
         must(backends[b]->wait(contexts[b]) == SL_OK);
         sl_hits_sort(&hits[b]);
-        sl_names_watch_count(watches[b], &count[b]);
+        sl_packet_names_watch_count(watches[b], &count[b]);
         count[b].left = 0;
     }
     must(hits[0].n == hits[1].n);

@@ -18,7 +18,8 @@ static bool full(const struct list *list)
     return list->n == SL_PACKET_NAMES_MAX;
 }
 
-static struct ref_name *add(struct list *list, enum sl_names_protocol protocol, size_t offset)
+static struct ref_name *add(struct list *list, enum sl_packet_names_protocol protocol,
+                            size_t offset)
 {
     list->name = realloc(list->name, (list->n + 1) * sizeof *list->name);
 
@@ -30,7 +31,7 @@ static struct ref_name *add(struct list *list, enum sl_names_protocol protocol, 
 }
 
 /* A text that a person could look up; false: it is none. */
-static bool add_text(struct list *list, enum sl_names_protocol protocol, size_t offset,
+static bool add_text(struct list *list, enum sl_packet_names_protocol protocol, size_t offset,
                      enum sl_name_syntax syntax, const char *text, size_t text_len)
 {
     static uint8_t bytes[SL_NAME_LEN_MAX];
@@ -103,7 +104,7 @@ static int read_labels(struct labels *labels, const uint8_t *message, int len, i
 
 static void add_labels(struct list *list, const struct labels *labels, size_t offset)
 {
-    struct ref_name *name = add(list, SL_NAMES_DNS, offset);
+    struct ref_name *name = add(list, SL_PACKET_NAMES_DNS, offset);
     uint8_t address[4];
     char text[300] = "";
     size_t len = 0;
@@ -238,7 +239,7 @@ static void add_request(struct list *list, size_t offset, const char *method, co
         if (strcmp(method, "CONNECT") != 0 &&
             (scheme == 0 || strncmp(target + scheme, "://", 3) != 0))
             return;
-        (void)add_text(list, SL_NAMES_HTTP, offset, SL_NAME_URL, target, target_len);
+        (void)add_text(list, SL_PACKET_NAMES_HTTP, offset, SL_NAME_URL, target, target_len);
         return;
     }
     if (host == NULL || host_len == 0)
@@ -250,7 +251,7 @@ static void add_request(struct list *list, size_t offset, const char *method, co
     memcpy(url, "http://", 7);
     memcpy(url + 7, host, host_len);
     memcpy(url + 7 + host_len, target, target_len);
-    (void)add_text(list, SL_NAMES_HTTP, offset, SL_NAME_URL, url,
+    (void)add_text(list, SL_PACKET_NAMES_HTTP, offset, SL_NAME_URL, url,
                    7 + host_len + (asterisk ? 0 : target_len));
     free(url);
 }
@@ -458,7 +459,8 @@ static void tls(struct list *list, const uint8_t *payload, uint32_t len)
             extensions(&flat, left, &server);
     }
     if (server.host != NULL && !flat.bad)
-        (void)add_text(list, SL_NAMES_TLS, server.place, SL_NAME_DOMAIN, server.host, server.len);
+        (void)add_text(list, SL_PACKET_NAMES_TLS, server.place, SL_NAME_DOMAIN, server.host,
+                       server.len);
     free(server.host);
     free(flat.byte);
     free(flat.place);
@@ -530,7 +532,7 @@ static uint64_t ndn(struct list *list, const uint8_t *bytes, uint64_t at, uint64
             return 0;
         at += value_len;
     }
-    struct ref_name *name = add(list, SL_NAMES_NDN, begin);
+    struct ref_name *name = add(list, SL_PACKET_NAMES_NDN, begin);
     name->len = name->host_len = (uint32_t)(name_end - begin);
     memcpy(name->bytes, bytes + begin, name->len);
     return packet_end;

@@ -9,7 +9,7 @@
 #include "sluice/packet_names.h"
 
 struct ref_name {
-    enum sl_names_protocol protocol;
+    enum sl_packet_names_protocol protocol;
     uint32_t offset; /* from the first byte of the payload */
     uint32_t len, host_len;
     uint8_t bytes[SL_NAME_LEN_MAX];

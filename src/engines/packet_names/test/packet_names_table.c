@@ -30,10 +30,10 @@ static void print_name(const struct sl_batch *batch, uint32_t item,
 
     (void)sl_name_write(&found->name, text, sizeof text);
     printf("%llu\t%s\t%s\t", (unsigned long long)batch->origin[item].position,
-           sl_names_protocol_text(found->protocol), text);
-    if (found->protocol == SL_NAMES_DNS)
+           sl_packet_names_protocol_text(found->protocol), text);
+    if (found->protocol == SL_PACKET_NAMES_DNS)
         printf("%u", found->dns.rrtype);
-    else if (found->protocol == SL_NAMES_HTTP)
+    else if (found->protocol == SL_PACKET_NAMES_HTTP)
         print_bytes(payload + found->http.target.offset, found->http.target.len);
     putchar('\n');
 }
@@ -43,16 +43,16 @@ static void print_item(const struct sl_batch *batch, uint32_t item)
     static struct sl_packet_name names[SL_PACKET_NAMES_MAX];
     static uint8_t bytes[SL_PACKET_NAMES_LEN];
     uint32_t misses;
-    const uint32_t n = sl_packet_names(batch, item, names, bytes, &misses);
+    const uint32_t n = sl_packet_names_find(batch, item, names, bytes, &misses);
 
     for (uint32_t i = 0; i < n; i++)
         print_name(batch, item, &names[i]);
     if (misses == 0)
         return;
     printf("%llu\t-\t-\t", (unsigned long long)batch->origin[item].position);
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         if ((misses >> m & 1) != 0)
-            printf("%s ", sl_names_miss_name((enum sl_names_miss)m));
+            printf("%s ", sl_packet_names_miss_name((enum sl_packet_names_miss)m));
     putchar('\n');
 }
 

@@ -123,7 +123,7 @@ static void check_as_text(struct sl_names_reader *reader, const struct sl_name *
 
 /* The hits that there must be, and what is to be counted. */
 static void expect(const struct sl_batch *batch, struct sl_names *names, struct sl_hits *hits,
-                   struct sl_names_watch_count *count)
+                   struct sl_packet_names_watch_count *count)
 {
     static struct sl_packet_name found[SL_PACKET_NAMES_MAX];
     static uint8_t bytes[SL_PACKET_NAMES_LEN];
@@ -135,10 +135,10 @@ static void expect(const struct sl_batch *batch, struct sl_names *names, struct 
     assert_int_equal(sl_names_reader_open(&reader, names, "cpu", NULL), SL_OK);
     hits->n = 0;
     for (uint32_t item = 0; item < batch->n_items; item++) {
-        const uint32_t n = sl_packet_names(batch, item, found, bytes, &misses);
+        const uint32_t n = sl_packet_names_find(batch, item, found, bytes, &misses);
 
         count->packets += n != 0;
-        for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+        for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
             count->missed[m] += misses >> m & 1;
         for (uint32_t i = 0; i < n; i++) {
             assert_int_equal(sl_names_lookup(reader, &found[i].name, 1, &answer), SL_OK);
@@ -160,7 +160,7 @@ static void expect(const struct sl_batch *batch, struct sl_names *names, struct 
 
 /* A context, and a way there. */
 struct runner {
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
     void *context;
     struct sl_stage *stage; /* of GPUs */
     struct sl_hits hits;
@@ -177,7 +177,7 @@ static void open_runner(struct runner *runner, struct sl_names *names)
     memset(runner, 0, sizeof *runner);
     runner->hits.hit = malloc(MAX_HITS * sizeof *runner->hits.hit);
     runner->hits.cap = MAX_HITS;
-    assert_int_equal(sl_names_watch_create(&runner->watch, names, NULL), SL_OK);
+    assert_int_equal(sl_packet_names_watch_create(&runner->watch, names, NULL), SL_OK);
     if (tested->open(&runner->context, runner->watch, &limits, &diag) != SL_OK)
         fail_msg("%s", diag.text);
     if (tested->device == SL_DEVICE_CUDA)
@@ -188,7 +188,7 @@ static void close_runner(struct runner *runner)
 {
     tested->close(runner->context);
     sl_stage_close(runner->stage);
-    sl_names_watch_free(runner->watch);
+    sl_packet_names_watch_free(runner->watch);
     free(runner->hits.hit);
 }
 
@@ -221,20 +221,21 @@ static void check_hits(const struct runner *runner, const struct sl_hits *expect
 
 /* What a batch adds to the counts must be this. */
 static void check_counted(struct runner *runner, const struct sl_batch *batch,
-                          const struct sl_hits *expected, const struct sl_names_watch_count *counts)
+                          const struct sl_hits *expected,
+                          const struct sl_packet_names_watch_count *counts)
 {
-    struct sl_names_watch_count before, after;
+    struct sl_packet_names_watch_count before, after;
 
-    sl_names_watch_count(runner->watch, &before);
+    sl_packet_names_watch_count(runner->watch, &before);
     assert_int_equal(run(runner, batch), SL_OK);
-    sl_names_watch_count(runner->watch, &after);
+    sl_packet_names_watch_count(runner->watch, &after);
     check_hits(runner, expected);
     assert_int_equal(after.packets - before.packets, counts->packets);
-    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++) {
+    for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++) {
         assert_int_equal(after.names[p] - before.names[p], counts->names[p]);
         assert_int_equal(after.matched[p] - before.matched[p], counts->matched[p]);
     }
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         assert_int_equal(after.missed[m] - before.missed[m], counts->missed[m]);
     runner->n_left = after.left - before.left;
 }
@@ -243,7 +244,7 @@ static void check_counted(struct runner *runner, const struct sl_batch *batch,
 static uint64_t check_batch(struct sl_names *names, const struct sl_batch *batch)
 {
     struct sl_hits expected = {.hit = malloc(MAX_HITS * sizeof *expected.hit), .cap = MAX_HITS};
-    struct sl_names_watch_count counts, none;
+    struct sl_packet_names_watch_count counts, none;
     struct runner runner;
 
     expect(batch, names, &expected, &counts);
@@ -252,7 +253,7 @@ static uint64_t check_batch(struct sl_names *names, const struct sl_batch *batch
     runner.hits.cap = expected.n / 2;
     assert_int_equal(run(&runner, batch), SL_EOVERFLOW);
     assert_int_equal(runner.hits.n, expected.n);
-    sl_names_watch_count(runner.watch, &none);
+    sl_packet_names_watch_count(runner.watch, &none);
     assert_int_equal(none.packets, 0); /* it is to be run again */
     runner.hits.cap = MAX_HITS;
     check_counted(&runner, batch, &expected, &counts);
@@ -383,7 +384,7 @@ static void test_updates_between_batches(void **state)
     struct sl_hits expected = {.hit = malloc(MAX_HITS * sizeof *expected.hit), .cap = MAX_HITS};
     struct sl_names *names = make_table(false, NULL);
     struct sl_names_updated updated = {0};
-    struct sl_names_watch_count counts;
+    struct sl_packet_names_watch_count counts;
     struct sl_batch *batch = make_batch(12);
     struct runner runner, other;
 
@@ -436,7 +437,7 @@ static void test_updates_beside_batches(void **state)
     struct sl_hits expected = {.hit = malloc(MAX_HITS * sizeof *expected.hit), .cap = MAX_HITS};
     struct sl_names *names = make_table(false, NULL);
     struct sl_batch *batch = make_batch(13);
-    struct sl_names_watch_count counts;
+    struct sl_packet_names_watch_count counts;
     struct runner runner;
     pthread_t updater;
 
@@ -470,7 +471,7 @@ static uint64_t n_captures, n_packets, n_left, n_hits;
 static void check_capture(struct runner *runner, struct sl_names *names, const char *path,
                           struct sl_batch *batch, struct sl_hits *expected)
 {
-    struct sl_names_watch_count counts;
+    struct sl_packet_names_watch_count counts;
     struct sl_capture *capture;
     enum sl_status status;
 
@@ -553,7 +554,7 @@ static void test_hits_tell_their_rules(void **state)
     assert_null(sl_name_read(&name, SL_NAME_URL, bytes, sizeof bytes, "b.c/a/b/c", 9));
     assert_int_equal(sl_names_lookup(reader, &name, 1, &answer), SL_OK);
     assert_int_equal(answer.action, SL_NAMES_CATEGORY);
-    sl_names_hit(names, answer.rule | (uint64_t)answer.prefix_len << 32, &told);
+    sl_packet_names_hit(names, answer.rule | (uint64_t)answer.prefix_len << 32, &told);
     assert_memory_equal(&told, &answer, sizeof told);
     assert_string_equal(sl_names_list(names, told.list, NULL), "urls");
     assert_int_equal(told.line, 1);
@@ -566,7 +567,7 @@ static void test_what_is_refused(void **state)
     const struct sl_limits limits = {.max_items = 1, .max_bytes = 4096, .max_hits = 16};
     struct sl_hit hit[16];
     struct sl_hits hits = {hit, 16, 0, false};
-    struct sl_names_watch *watch;
+    struct sl_packet_names_watch *watch;
     struct sl_names *names;
     struct sl_batch *batch;
     struct sl_diag diag;
@@ -575,11 +576,11 @@ static void test_what_is_refused(void **state)
 
     (void)state;
     assert_int_equal(sl_names_create(&names, NULL), SL_OK);
-    assert_int_equal(sl_names_watch_create(&watch, names, &diag), SL_EINVAL);
+    assert_int_equal(sl_packet_names_watch_create(&watch, names, &diag), SL_EINVAL);
     assert_null(watch);
     assert_int_equal(tested->open(&context, other, &limits, &diag), SL_EINVAL);
     assert_int_equal(sl_names_build(names, NULL, NULL), SL_OK);
-    assert_int_equal(sl_names_watch_create(&watch, names, &diag), SL_OK);
+    assert_int_equal(sl_packet_names_watch_create(&watch, names, &diag), SL_OK);
     assert_int_equal(tested->open(&context, watch, &limits, &diag), SL_OK);
     assert_int_equal(sl_batch_create(&batch, 4096, 4, NULL), SL_OK);
     sl_batch_add(batch, "x", 1, 0);
@@ -597,8 +598,8 @@ static void test_what_is_refused(void **state)
         staying.device_hits = hit;
         assert_int_equal(tested->open(&context, watch, &staying, &diag), SL_EUNSUPPORTED);
     }
-    sl_names_watch_free(watch);
-    sl_names_watch_free(NULL);
+    sl_packet_names_watch_free(watch);
+    sl_packet_names_watch_free(NULL);
     sl_names_free(names);
 }
 

@@ -54,9 +54,9 @@ struct example {
 #define DNS_HEAD(n) "\x12\x34\x01\x00\x00" n "\x00\x00\x00\x00\x00\x00"
 #define QUESTION "\x00\x01\x00\x01"
 
-#define MISS(name)               \
-    {                            \
-        SL_NAMES_MISS_##name + 1 \
+#define MISS(name)                      \
+    {                                   \
+        SL_PACKET_NAMES_MISS_##name + 1 \
     }
 
 static const struct example examples[] = {
@@ -183,7 +183,7 @@ static void tell(const struct name_out *out, char *text, size_t cap)
     *text = '\0';
     for (uint32_t i = 0; i < out->n; i++) {
         len += (size_t)snprintf(text + len, cap - len, "%s%s ", i > 0 ? "\n" : "",
-                                sl_names_protocol_text(out->found[i].protocol));
+                                sl_packet_names_protocol_text(out->found[i].protocol));
         len += sl_name_write(&out->found[i].name, text + len, cap - len);
     }
 }
@@ -215,9 +215,9 @@ static void test_examples(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         check_example(&examples[i], i);
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++) {
-        assert_non_null(sl_names_miss_name((enum sl_names_miss)m));
-        assert_non_null(sl_names_miss_text((enum sl_names_miss)m));
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++) {
+        assert_non_null(sl_packet_names_miss_name((enum sl_packet_names_miss)m));
+        assert_non_null(sl_packet_names_miss_text((enum sl_packet_names_miss)m));
     }
 }
 
@@ -291,8 +291,10 @@ static void check_hello(const struct made_message *made, uint32_t len, const cha
 static void test_client_hellos(void **state)
 {
     static struct made_message made;
-    static const uint32_t none = 1u << SL_NAMES_MISS_TLS_NO_NAME, bad = 1u << SL_NAMES_MISS_TLS_BAD,
-                          cut = 1u << SL_NAMES_MISS_TLS_CUT, host = 1u << SL_NAMES_MISS_TLS_HOST;
+    static const uint32_t none = 1u << SL_PACKET_NAMES_MISS_TLS_NO_NAME,
+                          bad = 1u << SL_PACKET_NAMES_MISS_TLS_BAD,
+                          cut = 1u << SL_PACKET_NAMES_MISS_TLS_CUT,
+                          host = 1u << SL_PACKET_NAMES_MISS_TLS_HOST;
 
     (void)state;
     make_hello(&made, BYTES(SERVER_NAME VERSIONS));
@@ -327,7 +329,7 @@ static void test_client_hellos(void **state)
 
 /* ---- against the oracle ---------------------------------------------------------------------- */
 
-static uint32_t n_compared[SL_N_NAMES_PROTOCOLS], n_missed[SL_N_NAMES_MISSES];
+static uint32_t n_compared[SL_N_PACKET_NAMES_PROTOCOLS], n_missed[SL_N_PACKET_NAMES_MISSES];
 
 static void compare(const struct made_message *made, uint32_t len, uint32_t sent_len, uint64_t seed)
 {
@@ -352,7 +354,7 @@ static void compare(const struct made_message *made, uint32_t len, uint32_t sent
         assert_int_equal(sl_name_well_formed(name->bytes, name->len), name->len);
         n_compared[out.found[i].protocol]++;
     }
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         n_missed[m] += out.misses >> m & 1;
     free(expected);
     free(alone);
@@ -373,11 +375,12 @@ static void test_random_messages(void **state)
         compare(made, made->len, made->len + (i % 8 == 0 ? 100 : 0), seed);
     }
     /* Enough of everything was there. */
-    for (int p = 0; p < SL_N_NAMES_PROTOCOLS; p++)
+    for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++)
         assert_true(n_compared[p] > N_RANDOM / 16);
-    for (int m = 0; m < SL_N_NAMES_MISSES; m++)
-        if (n_missed[m] < 2 && m != SL_NAMES_MISS_DNS_LONG)
-            fail_msg("%s: %u times", sl_names_miss_name((enum sl_names_miss)m), n_missed[m]);
+    for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
+        if (n_missed[m] < 2 && m != SL_PACKET_NAMES_MISS_DNS_LONG)
+            fail_msg("%s: %u times", sl_packet_names_miss_name((enum sl_packet_names_miss)m),
+                     n_missed[m]);
     free(made);
 }
 
@@ -411,7 +414,7 @@ static void test_more_names_than_are_taken(void **state)
         made_put(&made, "\1a\0\0\1\0\1", 7);
     const struct name_out out = extract(REF_UDP, 1, 53, made.byte, made.len, made.len, &alone);
     assert_int_equal(out.n, SL_PACKET_NAMES_MAX);
-    assert_int_equal(out.misses, 1u << SL_NAMES_MISS_MORE);
+    assert_int_equal(out.misses, 1u << SL_PACKET_NAMES_MISS_MORE);
     free(alone);
 }
 
@@ -444,7 +447,7 @@ static void test_longest_domains(void **state)
             const struct name_out out =
                 extract(REF_UDP, 1, 53, made.byte, made.len, made.len, &alone);
             assert_int_equal(out.n, wire <= 255);
-            assert_int_equal(out.misses, wire <= 255 ? 0 : 1u << SL_NAMES_MISS_DNS_LONG);
+            assert_int_equal(out.misses, wire <= 255 ? 0 : 1u << SL_PACKET_NAMES_MISS_DNS_LONG);
             tell(&out, text, sizeof text);
             assert_int_equal(strlen(text), wire <= 255 ? 4 + wire - 2 : 0);
             free(alone);
@@ -484,7 +487,7 @@ static void check_item(const struct sl_batch *batch, uint32_t item, const char *
     struct name_out out = {.found = found};
     char text[256];
 
-    out.n = sl_packet_names(batch, item, found, name_bytes, &out.misses);
+    out.n = sl_packet_names_find(batch, item, found, name_bytes, &out.misses);
     tell(&out, text, sizeof text);
     assert_string_equal(text, expected);
     if (out.n > 0)

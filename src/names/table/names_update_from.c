@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Updates as a file descriptor gives them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "names_input.h"
+#include "names_internal.h"
+
+struct updates {
+    struct sl_names *names;
+    const char *label, *format;
+    uint32_t line; /* the number of the first line that waits */
+    struct sl_names_updated *updated;
+};
+
+/* Applies the whole lines that wait, and at the end the last one too. */
+static enum sl_status apply(struct updates *updates, struct names_input *input,
+                            struct sl_diag *diag)
+{
+    const char *newline = memrchr(input->text, '\n', input->len);
+    const size_t used = input->ended      ? input->len
+                        : newline != NULL ? (size_t)(newline + 1 - input->text)
+                                          : 0;
+    enum sl_status status = SL_OK;
+
+    if (used != 0)
+        status = sl_names_update(updates->names, updates->label, updates->format, input->text, used,
+                                 updates->line, updates->updated, diag);
+    for (size_t i = 0; i < used; i++)
+        updates->line += input->text[i] == '\n';
+    if (status == SL_OK && used == 0 && input->len == sizeof input->text)
+        status = diag_set(diag, SL_EFORMAT, updates->label, updates->line,
+                          "the line is longer than %d bytes", SL_NAMES_UPDATE_LINE_MAX);
+    names_input_drop(input, used);
+    return status;
+}
+
+enum sl_status sl_names_update_from(struct sl_names *names, const char *label, const char *format,
+                                    int fd, int stop_fd, struct sl_names_updated *updated,
+                                    struct sl_diag *diag)
+{
+    struct updates updates = {names, label, format, 1, updated};
+    struct names_input *input = malloc(sizeof *input);
+    enum sl_status status = SL_OK;
+
+    if (input == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
+    input->fd = fd;
+    input->stop_fd = stop_fd;
+    input->name = label;
+    input->ended = input->stopped = false;
+    input->len = 0;
+    while (status == SL_OK && !input->ended) {
+        status = names_input_read(input, diag);
+        if (input->stopped)
+            break;
+        if (status == SL_OK)
+            status = apply(&updates, input, diag);
+    }
+    free(input);
+    return status;
+}
