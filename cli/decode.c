@@ -3,7 +3,7 @@
 #include <getopt.h>
 
 #include "cli.h"
-#include "encode.h"
+#include "file_pair.h"
 #include "sluice/redundancy.h"
 
 static const char usage[] =

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "cli.h"
-#include "encode.h"
+#include "file_pair.h"
 #include "sluice/device.h"
 #include "sluice/redundancy.h"
 

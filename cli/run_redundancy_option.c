@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "encode.h"
+#include "file_pair.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 

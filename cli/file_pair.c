@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "cli.h"
-#include "encode.h"
+#include "file_pair.h"
 
 enum { INTERVAL_NS = 250000000 };
 
