@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,4 +138,22 @@ char *cli_bytes(double bytes, char out[32])
     }
     snprintf(out, 32, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
     return out;
+}
+
+bool cli_parse_bytes(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMG";
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    const char *const unit = *end != '\0' ? strchr(units, *end) : NULL;
+    const unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) ||
+        value > UINT64_MAX >> shift)
+        return false;
+    *bytes = (uint64_t)value << shift;
+    return true;
 }

@@ -24,9 +24,12 @@ void cli_diag(const struct sl_diag *diag);
 /* After getopt returned '?' or ':' for argv[optind - 1]: the error, and EXIT_FAILED. */
 int cli_bad_option(char **argv, const char *command);
 
-/* Whether `out` is the file `in` by whatever name, which writing it would destroy; that was said.
- */
+/* Whether `out` is the file `in` by another name, so that writing would destroy it. True: the error
+ * was printed. */
 bool cli_is_input(const char *out, const char *in);
+
+/* Reads "12", "12K", "12M" or "12G" (powers of 1,024) as bytes. False: it is none of these. */
+bool cli_parse_bytes(const char *text, uint64_t *bytes);
 
 /* 12345678 as "12,345,678". Returns out. */
 char *cli_count(uint64_t value, char out[32]);
@@ -34,8 +37,9 @@ char *cli_count(uint64_t value, char out[32]);
 /* Bytes as "9.8 MB" (powers of 1,000). Returns out. */
 char *cli_bytes(double bytes, char out[32]);
 
-/* Text from outside for a terminal: UTF-8, and each byte of what would control one, or is no UTF-8,
- * becomes \xNN, as in all sinks. What out has no room for is left out. Returns out. */
+/* Writes text from outside for a terminal, as UTF-8. Each byte of a control character, and each
+ * byte that is no UTF-8, becomes \xNN, as in all sinks. Text beyond out's room is cut. Returns out.
+ */
 char *cli_printable(const char *text, char *out, size_t out_len);
 
 #endif

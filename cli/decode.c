@@ -14,13 +14,13 @@ static const char usage[] =
     "is as it was.\n\n"
     "  --quiet           no progress\n";
 
-static void say_failure(const struct file_pair *files, enum sl_status status, uint64_t bytes_out,
-                        const struct sl_diag *diag)
+static void print_failure(const struct file_pair *files, enum sl_status status, uint64_t bytes_out,
+                          const struct sl_diag *diag)
 {
     char text[32], safe[512], reason[600];
 
     if (status == SL_EIO)
-        file_pair_refused(files, diag);
+        file_pair_print_refusal(files, diag);
     else if (!files->begun)
         cli_error("%s: %s; nothing was written", cli_printable(files->in_path, safe, sizeof safe),
                   cli_printable(diag->text, reason, sizeof reason));
@@ -39,7 +39,7 @@ static int decode(struct file_pair *files, bool quiet)
 
     if (file_pair_open(files, quiet)) {
         sl_redundancy_file_config_init(&config);
-        config.progress = file_pair_show;
+        config.progress = file_pair_progress;
         config.user = files;
         const enum sl_status status =
             sl_redundancy_decode_file(files->in, files->out, &config, &stats, &diag);
@@ -47,7 +47,7 @@ static int decode(struct file_pair *files, bool quiet)
         if (status == SL_OK)
             exit_status = EXIT_DONE;
         else
-            say_failure(files, status, stats.bytes_out, &diag);
+            print_failure(files, status, stats.bytes_out, &diag);
     }
     return file_pair_close(files) ? exit_status : EXIT_FAILED;
 }

@@ -50,7 +50,7 @@ static void print_usage(void)
            cache, SL_REDUNDANCY_LEVEL_MAX, config.level);
 }
 
-/* A whole number of at most `highest`. False: it is none, and that was said. */
+/* Reads a whole number of at most `highest`. False: the error was printed. */
 static bool parse_number(const char *text, const char *option, unsigned long highest,
                          unsigned long *value)
 {
@@ -86,7 +86,7 @@ static bool set_option(struct options *options, int option)
         options->config.sampling.window = (uint32_t)number;
         return true;
     case 'c':
-        if (parse_bytes(optarg, &options->config.cache_len))
+        if (cli_parse_bytes(optarg, &options->config.cache_len))
             return true;
         cli_error("--cache '%s' (expected bytes, or with K, M or G)",
                   cli_printable(optarg, safe, sizeof safe));
@@ -144,13 +144,13 @@ static int encode(struct options *options)
 
     if (!file_pair_open(files, options->quiet))
         goto out;
-    options->config.progress = file_pair_show;
+    options->config.progress = file_pair_progress;
     options->config.user = files;
     const enum sl_status status =
         sl_redundancy_encode_file(files->in, files->out, &options->config, &stats, &diag);
     file_pair_end(files);
     if (status == SL_EIO) {
-        file_pair_refused(files, &diag);
+        file_pair_print_refusal(files, &diag);
         goto out;
     }
     if (status != SL_OK) {

@@ -20,7 +20,7 @@ static bool cannot_open(const char *path)
     return false;
 }
 
-/* Without emptying it: that may be refused yet. */
+/* Keeps the content: the work may still be refused. */
 static int open_output(struct file_pair *files)
 {
     if (strcmp(files->out_path, "-") == 0)
@@ -58,7 +58,7 @@ bool file_pair_open(struct file_pair *files, bool quiet)
     return true;
 }
 
-/* False: the output, a file, could not be cut, and why was said. */
+/* False: the output is a file that cannot be cut, and the reason was printed. */
 static bool cut(const struct file_pair *files, uint64_t len)
 {
     struct stat out;
@@ -69,7 +69,7 @@ static bool cut(const struct file_pair *files, uint64_t len)
     return cannot_open(files->out_path);
 }
 
-void file_pair_show(void *user, uint64_t bytes_in, uint64_t bytes_out)
+void file_pair_progress(void *user, uint64_t bytes_in, uint64_t bytes_out)
 {
     struct file_pair *const files = (struct file_pair *)user;
     const uint64_t now = files->shows ? clock_ns() : 0;
@@ -93,7 +93,7 @@ void file_pair_end(struct file_pair *files)
         fputs("\r\033[K", stderr);
 }
 
-void file_pair_refused(const struct file_pair *files, const struct sl_diag *diag)
+void file_pair_print_refusal(const struct file_pair *files, const struct sl_diag *diag)
 {
     char in[512], out[512];
 
@@ -112,22 +112,4 @@ bool file_pair_close(struct file_pair *files)
     if (files->is_new && !files->begun && unlink(files->out_path) != 0)
         done = cannot_open(files->out_path);
     return done;
-}
-
-bool parse_bytes(const char *text, uint64_t *bytes)
-{
-    static const char units[] = "KMG";
-    char *end;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    const char *const unit = *end != '\0' ? strchr(units, *end) : NULL;
-    const unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) ||
-        value > UINT64_MAX >> shift)
-        return false;
-    *bytes = (uint64_t)value << shift;
-    return true;
 }

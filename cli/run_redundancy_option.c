@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "file_pair.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
@@ -19,7 +18,7 @@ static bool known_sampler(const char *name, size_t len, const char **known)
     return false;
 }
 
-/* Bytes as parse_bytes reads them, or, where it ends in s, seconds that nanoseconds can tell. */
+/* Reads bytes as cli_parse_bytes does or, where it ends in s, seconds that fit nanoseconds. */
 static bool read_value(const char *text, size_t len, uint64_t *value, bool *seconds)
 {
     char copy[32];
@@ -30,7 +29,7 @@ static bool read_value(const char *text, size_t len, uint64_t *value, bool *seco
         return false;
     memcpy(copy, text, len);
     copy[len] = '\0';
-    return parse_bytes(copy, value) && (!*seconds || *value <= INT64_MAX / NS_PER_SECOND);
+    return cli_parse_bytes(copy, value) && (!*seconds || *value <= INT64_MAX / NS_PER_SECOND);
 }
 
 static bool set_value(struct sl_run_redundancy *redundancy, const char *name, size_t len,
