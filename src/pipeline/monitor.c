@@ -8,8 +8,8 @@
 #include "base/diag.h"
 
 struct sl_pipeline_monitor {
-    pthread_mutex_t lock; /* held while looking, so that a run does not end meanwhile */
-    monitor_look *look;   /* NULL: none runs */
+    pthread_mutex_t lock; /* held while reading, so that no run ends meanwhile */
+    monitor_read *read;   /* NULL: none runs */
     void *pipeline;
     struct sl_pipeline_snapshot last; /* of the run that ended */
 };
@@ -19,17 +19,17 @@ enum sl_status sl_pipeline_monitor_create(struct sl_pipeline_monitor **monitor,
 {
     *monitor = calloc(1, sizeof **monitor);
     if (*monitor == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to look at a pipeline");
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a monitor");
     pthread_mutex_init(&(*monitor)->lock, NULL);
     return SL_OK;
 }
 
-void monitor_begin(struct sl_pipeline_monitor *monitor, monitor_look *look, void *pipeline)
+void monitor_begin(struct sl_pipeline_monitor *monitor, monitor_read *read, void *pipeline)
 {
     if (monitor == NULL)
         return;
     pthread_mutex_lock(&monitor->lock);
-    monitor->look = look;
+    monitor->read = read;
     monitor->pipeline = pipeline;
     pthread_mutex_unlock(&monitor->lock);
 }
@@ -40,9 +40,9 @@ void monitor_end(struct sl_pipeline_monitor *monitor)
         return;
     pthread_mutex_lock(&monitor->lock);
     memset(&monitor->last, 0, sizeof monitor->last);
-    monitor->look(monitor->pipeline, &monitor->last);
+    monitor->read(monitor->pipeline, &monitor->last);
     memset(monitor->last.stage, 0, sizeof monitor->last.stage);
-    monitor->look = NULL;
+    monitor->read = NULL;
     pthread_mutex_unlock(&monitor->lock);
 }
 
@@ -50,10 +50,10 @@ void sl_pipeline_snapshot(struct sl_pipeline_monitor *monitor,
                           struct sl_pipeline_snapshot *snapshot)
 {
     pthread_mutex_lock(&monitor->lock);
-    if (monitor->look != NULL) {
+    if (monitor->read != NULL) {
         memset(snapshot, 0, sizeof *snapshot);
         snapshot->running = true;
-        monitor->look(monitor->pipeline, snapshot);
+        monitor->read(monitor->pipeline, snapshot);
     } else {
         *snapshot = monitor->last;
     }

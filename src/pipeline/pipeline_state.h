@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a run, and the roles that its threads have.
+ *
+ * | Role | File | Threads |
+ * |---|---|---|
+ * | fill | pipeline_fill.c | one |
+ * | load: prepare, then order | pipeline_load.c, pipeline_order.c | loaders, or workers' own |
+ * | work: apply, engines, digest | pipeline_work.c | those of each lane |
+ * | drain | pipeline_drain.c | the caller's |
+ * | read counters | pipeline_snapshot.c | any |
+ * | take over from a lost GPU | pipeline_lost.c | the last thread of its lane |
+ *
+ * A batch has a sequence number; batch s lies in slot s modulo n_slots. One lock guards the
+ * counters below, the slots' flags and what lanes count. With the lock held these hold always:
+ *
+ * | Invariant | Why |
+ * |---|---|
+ * | drained <= ordered <= loading <= filled | a batch goes through its stages in order |
+ * | filled <= drained + n_slots | a slot is filled again after its batch was drained |
+ * | drained <= taken | work on a batch begins before it is drained |
+ * | taken <= ordered, where there are loaders | workers take ordered batches |
+ * | where there are none, taken stands for loading | a worker loads the batch that it takes |
+ * | n_done == slots that are done and not drained | workers finish in any order |
+ * | n_redo == slots with redo set | a batch that a GPU failed on is taken before all others |
+ * | prepared is set from prepare to order | one thread orders at a time: `ordering` */
+#ifndef PIPELINE_PIPELINE_STATE_H
+#define PIPELINE_PIPELINE_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/histogram.h"
+#include "lane.h"
+#include "sluice/pipeline.h"
+
+enum {
+    PIPELINE_AWAKE_NS = 200000 /* how long one waiting thread stays awake before it sleeps */
+};
+
+struct slot {
+    struct sl_batch *batch;
+    struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
+    bool done, redo, prepared;
+    pthread_cond_t turn; /* signalled when this batch is the next to be ordered */
+};
+
+struct pipeline {
+    const struct sl_pipeline_config *config;
+    bool cuda; /* some device is a GPU */
+    uint32_t n_slots, n_loaders;
+    struct slot *slots;
+    pthread_mutex_t latency_lock;
+    struct histogram latency;     /* guarded by that lock */
+    pthread_mutex_t dropped_lock; /* held while config->dropped is called */
+
+    pthread_mutex_t lock; /* guards all below */
+    /* Each condition has its own waiters, and all are signalled at the end: a batch passes six
+     * threads, and there are several for each core. Workers wait on their lane. A worker that loads
+     * waits on its slot for its turn to order. */
+    pthread_cond_t freed, has_filled, has_done;
+    struct watch done_watch; /* of the thread that waits for has_done */
+    uint64_t filled, loading, ordered, taken, drained;
+    uint32_t n_done;
+    uint32_t n_redo;
+    bool filling, ordering, draining;
+    bool ended;            /* no further batch will be filled */
+    bool failed;           /* a step failed: every thread ends */
+    enum sl_status status; /* SL_OK, or the first failure */
+    struct sl_diag *diag;
+    struct sl_pipeline_stats *stats;
+    uint64_t begin_ns;
+
+    struct lane lanes[SL_PIPELINE_DEVICES_MAX + 1]; /* as the stats' devices */
+    uint32_t n_lanes;
+};
+
+static inline struct slot *pipeline_slot(const struct pipeline *pipeline, uint64_t sequence)
+{
+    return &pipeline->slots[sequence % pipeline->n_slots];
+}
+
+/* ---- pipeline_wait.c; all but pipeline_fail with the lock held ------------------------------- */
+
+void pipeline_signal_all(struct pipeline *pipeline);
+
+/* Signals one waiter, or the one that watches: a watcher passes the signal on where there is more
+ * work. */
+void pipeline_signal(pthread_cond_t *waiting, struct watch *watch);
+
+/* Signals one thread of each lane: the engines have a batch more, and the first thread takes it. */
+void pipeline_signal_workers(struct pipeline *pipeline);
+
+/* Waits for a signal, without the lock. Waking a thread takes 50 us, at times 500, and a GPU takes
+ * 200 for a batch. So until `awake_until` one of the waiting threads stays awake, and yields its
+ * core to threads that have work. */
+void pipeline_wait(struct pipeline *pipeline, pthread_cond_t *waiting, struct watch *watch,
+                   uint64_t awake_until);
+
+/* Keeps the first failure and its text; the run goes on. */
+void pipeline_keep_failure(struct pipeline *pipeline, enum sl_status status,
+                           const struct sl_diag *diag);
+
+/* Keeps the failure and ends all threads; pipeline_fail takes the lock itself. */
+void pipeline_fail_locked(struct pipeline *pipeline, enum sl_status status,
+                          const struct sl_diag *diag);
+void pipeline_fail(struct pipeline *pipeline, enum sl_status status, const struct sl_diag *diag);
+
+/* ---- pipeline_fill.c, pipeline_load.c, pipeline_order.c -------------------------------------- */
+
+void *pipeline_fill_loop(void *pipeline);
+void *pipeline_load_loop(void *pipeline);
+
+/* Prepares a filled batch and orders what can be ordered. A loader orders every prepared batch and
+ * waits for none. False: the run is over. */
+bool pipeline_load(struct pipeline *pipeline, uint64_t sequence);
+
+/* Orders the prepared batches up to `last`, unless another thread does. With the lock held. */
+void pipeline_order(struct pipeline *pipeline, uint64_t last);
+
+/* Returns when this worker's own batch is ordered. The worker orders it and those before it, and
+ * none behind it: its own batch would wait. With the lock held. */
+void pipeline_order_own(struct pipeline *pipeline, uint64_t sequence);
+
+/* ---- pipeline_work.c, pipeline_lost.c -------------------------------------------------------- */
+
+/* Starts the threads of an open lane. Returns an errno. */
+int pipeline_start_lane(struct pipeline *pipeline, struct lane *lane);
+
+/* Whether no work is left, nor will be. With the lock held. */
+bool pipeline_is_done(const struct pipeline *pipeline);
+
+/* The GPU failed on this batch: drops the GPU and returns the batch for another worker. The worker
+ * is closed first, so nothing of the device touches the batch any more. */
+void pipeline_return_batch(struct lane_thread *self, struct slot *slot, const struct sl_diag *why);
+
+/* A thread of a lane ends. The last thread of a dropped lane reports it, and starts the CPU where
+ * no other device is left. */
+void pipeline_thread_ends(struct pipeline *pipeline, struct lane *lane);
+
+/* ---- pipeline_drain.c, pipeline_snapshot.c, pipeline_slots.c --------------------------------- */
+
+void pipeline_drain_loop(struct pipeline *pipeline);
+
+/* The monitor's function. */
+void pipeline_snapshot_read(void *pipeline, struct sl_pipeline_snapshot *snapshot);
+void pipeline_read_latency(struct pipeline *pipeline, struct sl_pipeline_stats *stats);
+
+/* Opens n_slots slots; where memory is zeroed and pinned, all cores do it. */
+enum sl_status pipeline_open_slots(struct pipeline *pipeline, struct sl_diag *diag);
+
+/* Closes lanes and slots: workers before the batches that a failed one may still work on. */
+void pipeline_close(struct pipeline *pipeline);
+
+#endif

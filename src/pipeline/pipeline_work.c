@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Work: the engines and the digest, on a worker of a device. */
+
+#include <sys/prctl.h>
+
+#include "base/clock.h"
+#include "device/wait.h"
+#include "pipeline_state.h"
+
+enum { TIMER_SLACK_NS = 1000 };
+
+/* Claims the first batch with redo set; there is one. */
+static struct slot *claim_redo(struct pipeline *pipeline)
+{
+    uint64_t sequence = pipeline->drained;
+
+    while (!pipeline_slot(pipeline, sequence)->redo)
+        sequence++;
+    pipeline_slot(pipeline, sequence)->redo = false;
+    pipeline->n_redo--;
+    return pipeline_slot(pipeline, sequence);
+}
+
+bool pipeline_is_done(const struct pipeline *pipeline)
+{
+    return pipeline->failed ||
+           (pipeline->ended && pipeline->drained + pipeline->n_done == pipeline->filled);
+}
+
+/* Whether the threads of this lane end. They stay until all work is done: another device may return
+ * a batch. */
+static bool is_over(const struct pipeline *pipeline, const struct lane *lane)
+{
+    return lane->device->dropped || pipeline_is_done(pipeline);
+}
+
+/* Counts the threads of GPUs that wait for a batch and can have one. */
+static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < pipeline->n_lanes; i++) {
+        const struct lane *lane = &pipeline->lanes[i];
+
+        if (lane_is_cuda(lane) && !lane->device->dropped)
+            n += lane_n_ready(lane);
+    }
+    return n;
+}
+
+/* Whether there is a batch for this lane, and a worker. The CPU takes a batch only where no GPU is
+ * free: a batch is slower there, and the cores may have to load others for the GPUs. */
+static bool has_work(const struct pipeline *pipeline, const struct lane *lane)
+{
+    const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->ordered;
+    const uint64_t n = ready - pipeline->taken;
+
+    return lane->n_idle > 0 &&
+           (pipeline->n_redo != 0 || n > (lane_is_cuda(lane) ? 0 : n_idle_on_gpus(pipeline)));
+}
+
+static void apply(struct pipeline *pipeline, struct slot *slot)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    const uint64_t begin = clock_ns();
+
+    if (config->apply == NULL)
+        return;
+    config->apply(config->user, slot->batch);
+    const uint64_t busy = clock_ns() - begin;
+
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->stats->load_ns += busy;
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
+/* With the lock held. */
+static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
+{
+    const uint64_t awake_until = lane_is_cuda(lane) ? clock_ns() + PIPELINE_AWAKE_NS : 0;
+
+    lane->n_waiting++;
+    while (!is_over(pipeline, lane) && !has_work(pipeline, lane))
+        pipeline_wait(pipeline, &lane->ready, &lane->watch, awake_until);
+    lane->n_waiting--;
+}
+
+/* Claims the next batch for the engines, and a worker for it. NULL: there will be none. */
+static struct slot *claim_work(struct lane_thread *self)
+{
+    struct pipeline *pipeline = self->pipeline;
+    struct lane *lane = self->lane;
+    const bool loads = pipeline->n_loaders == 0;
+    struct slot *slot = NULL;
+    uint64_t sequence = 0;
+    bool fresh = false;
+
+    pthread_mutex_lock(&pipeline->lock);
+    wait_for_work(pipeline, lane);
+    if (!is_over(pipeline, lane)) {
+        self->worker = lane_take(lane);
+        fresh = pipeline->n_redo == 0;
+        if (fresh)
+            sequence = pipeline->taken++;
+        slot = fresh ? pipeline_slot(pipeline, sequence) : claim_redo(pipeline);
+        if (has_work(pipeline, lane)) /* the watcher may have had two signals */
+            pthread_cond_signal(&lane->ready);
+    }
+    pthread_mutex_unlock(&pipeline->lock);
+    if (fresh && loads && !pipeline_load(pipeline, sequence))
+        return NULL;
+    if (fresh && slot != NULL)
+        apply(pipeline, slot);
+    return slot;
+}
+
+/* Runs the caller's digest over the hits, and measures it. */
+static enum sl_status digest(struct pipeline *pipeline, const struct slot *slot,
+                             uint64_t *digest_ns, struct sl_diag *diag)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    const uint64_t begin = clock_ns();
+    enum sl_status status = SL_OK;
+
+    if (config->digest != NULL)
+        status = config->digest(config->user, slot->batch, slot->hits, diag);
+    *digest_ns = clock_ns() - begin;
+    return status;
+}
+
+/* Returns the worker to the lane, where another thread may take it. */
+static void return_worker(struct lane_thread *self)
+{
+    struct pipeline *pipeline = self->pipeline;
+    struct lane *lane = self->lane;
+
+    pthread_mutex_lock(&pipeline->lock);
+    worker_move_times(self->worker, pipeline->stats);
+    lane_return(lane, self->worker);
+    self->worker = NULL;
+    if (has_work(pipeline, lane))
+        pipeline_signal(&lane->ready, &lane->watch);
+    pthread_mutex_unlock(&pipeline->lock);
+}
+
+/* Runs the engines and the digest for one batch. The worker is returned before the hits are
+ * digested, unless it must first grow. False: the worker's device failed. */
+static bool work_on(struct lane_thread *self, struct slot *slot)
+{
+    struct pipeline *pipeline = self->pipeline;
+    struct sl_diag diag = {0};
+    enum sl_status status = SL_OK;
+    uint64_t digest_ns = 0;
+
+    if (slot->batch->n_items != 0) {
+        status = worker_run(self->worker, slot->batch, slot->hits, &diag);
+        if (status == SL_EDEVICE && lane_is_cuda(self->lane)) {
+            pipeline_return_batch(self, slot, &diag);
+            return false;
+        }
+    }
+    /* After a failure the worker may lack a context: it is returned when the threads end. */
+    const bool ready = status == SL_OK && worker_is_ready(self->worker);
+    if (ready)
+        return_worker(self);
+    if (status == SL_OK && slot->batch->n_items != 0)
+        status = digest(pipeline, slot, &digest_ns, &diag);
+    if (status != SL_OK)
+        pipeline_fail(pipeline, status, &diag); /* before the batch counts as done */
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->stats->digest_ns += digest_ns;
+    self->lane->device->batches += slot->batch->n_items != 0;
+    slot->done = true;
+    pipeline->n_done++;
+    if (slot == pipeline_slot(pipeline, pipeline->drained))
+        pipeline_signal(&pipeline->has_done, &pipeline->done_watch);
+    if (pipeline_is_done(pipeline))
+        pipeline_signal_all(pipeline);
+    const bool over = is_over(pipeline, self->lane);
+    pthread_mutex_unlock(&pipeline->lock);
+    if (!ready) { /* no thread waits for the batch any more */
+        if (!over)
+            worker_get_ready(self->worker);
+        return_worker(self);
+    }
+    return true;
+}
+
+static void *work_loop(void *argument)
+{
+    struct lane_thread *self = argument;
+    struct slot *slot;
+
+    if (lane_is_cuda(self->lane)) /* waits take microseconds, and this slack is added to each */
+        (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+    while ((slot = claim_work(self)) != NULL && work_on(self, slot))
+        ;
+    pipeline_thread_ends(self->pipeline, self->lane);
+    return NULL;
+}
+
+/* Returns an errno. */
+int pipeline_start_lane(struct pipeline *pipeline, struct lane *lane)
+{
+    int error = 0;
+
+    lane->n_running = lane->n_threads;
+    for (uint32_t i = 0; i < lane->n_threads && error == 0; i++) {
+        struct lane_thread *thread = &lane->threads[i];
+
+        thread->pipeline = pipeline;
+        thread->lane = lane;
+        error = pthread_create(&thread->thread, NULL, work_loop, thread);
+        lane->n_started += error == 0;
+    }
+    return error;
+}
