@@ -7,7 +7,6 @@
 #include "cli/console.h"
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
-#include "sluice/flow.h"
 #include "sluice/run.h"
 #include "work.h"
 

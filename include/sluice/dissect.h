@@ -1,27 +1,62 @@
 /* SPDX-License-Identifier: MIT */
-/* The dissector: finds link, network and transport headers and the payload of each packet.
+/* The dissector: the headers and the payload of each packet, addresses, and flows.
  *
  * Link types: Ethernet, raw IP, NULL and LOOP, Linux SLL and SLL2, PPP (also with HDLC framing),
  * PPPoE and Cisco HDLC. Inside: 802.1Q, 802.1ad, LLC with SNAP, MPLS, PPPoE sessions, IPv4 with
- * options, IPv6 with extension headers, fragments, TCP, UDP, SCTP, ICMP, ICMPv6; GRE and IP in IP
- * are followed one level deep, and deeper tunnels are payload, as are tunnels in fragments.
- * Whatever the bytes say, nothing outside the packet is read: what stops the dissector is a defect
+ * options, IPv6 with extension headers, fragments, TCP, UDP, SCTP, ICMP, ICMPv6. GRE and IP in IP
+ * are followed one level deep. Deeper tunnels are payload, as are tunnels in fragments.
+ *
+ * The dissector reads nothing outside the packet, whatever the bytes say. What stops it is a defect
  * of the packet. */
 #ifndef SLUICE_DISSECT_H
 #define SLUICE_DISSECT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sluice/batch.h"
-#include "sluice/net.h"
+#include "sluice/status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What stopped the dissector. "Short": the header ends behind the packet's wire length, so it lies;
- * where only the capture cut it off (SL_PACKET_SNAPPED) the defect is SL_DEFECT_SNAPPED instead.
- * Headers found before the defect stay valid. */
+/* ---- addresses and networks ------------------------------------------------------------------ */
+
+/* IPv4 and IPv6 in one form: 16 bytes in network order, IPv4 as ::ffff:a.b.c.d (RFC 4291, section
+ * 2.5.5.2). All functions below: any thread. */
+struct sl_addr {
+    uint8_t byte[16];
+};
+
+/* A network: all addresses whose first prefix_len bits (0 to 128; an IPv4 /n is 96 + n) equal. */
+struct sl_net {
+    struct sl_addr addr; /* bits behind the prefix are 0 */
+    uint32_t prefix_len; /* bits */
+};
+
+enum { SL_ADDR_TEXT_LEN = 46 }; /* bytes of an address as text, NUL included */
+
+SL_API bool sl_addr_is_ipv4(const struct sl_addr *addr);
+
+/* Whether the address is private: RFC 1918, RFC 4193. */
+SL_API bool sl_addr_is_private(const struct sl_addr *addr);
+
+/* Writes "192.0.2.1" or "2001:db8::1" (RFC 5952). Returns out. */
+SL_API char *sl_addr_format(const struct sl_addr *addr, char out[SL_ADDR_TEXT_LEN]);
+
+/* Reads "192.0.2.0/24", "2001:db8::/32" or an address alone (text_len bytes, no NUL needed). The
+ * call clears the host bits behind the prefix. SL_EINVAL: the text is no network. */
+SL_CHECK SL_API enum sl_status sl_net_parse(struct sl_net *net, const char *text, size_t text_len);
+
+SL_API bool sl_net_contains(const struct sl_net *net, const struct sl_addr *addr);
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+/* What stopped the dissector. Headers before the defect stay valid. "Short" means that the header
+ * ends behind the packet's wire length. Where only the capture cut the header off
+ * (SL_PACKET_SNAPPED), the defect is SL_DEFECT_SNAPPED. */
 enum sl_defect {
     SL_DEFECT_NONE,
     SL_DEFECT_SNAPPED,    /* the captured bytes end inside a header */
@@ -57,8 +92,8 @@ enum sl_defect {
 /* A defect's name in kebab case ("ipv4-total-length"), as in anomaly events. */
 SL_API const char *sl_defect_name(enum sl_defect defect);
 
-/* Protocols that are counted; a packet counts at each that it contains: that a header before it
- * names, be it whole or cut short. Later fragments contain no transport. */
+/* Protocols of the counters. A packet counts at each protocol that one of its headers names, also
+ * where that protocol's own header is cut short. Later fragments contain no transport. */
 enum sl_protocol {
     SL_PROTOCOL_ETHERNET,
     SL_PROTOCOL_VLAN,
@@ -87,33 +122,35 @@ SL_API const char *sl_protocol_name(enum sl_protocol protocol); /* "TCP", "IPv4"
 struct sl_dissect_stats {
     uint64_t packets[SL_N_PROTOCOLS];
     uint64_t bytes[SL_N_PROTOCOLS]; /* captured bytes of those packets */
-    uint64_t defects[SL_N_DEFECTS]; /* packets by defect, those without one under SL_DEFECT_NONE */
-    uint64_t unknown_links[256];    /* packets by link type, for those not dissected; the last entry
-                                       holds link types of 255 and above */
+    uint64_t defects[SL_N_DEFECTS]; /* packets by defect; SL_DEFECT_NONE: without one */
+    uint64_t unknown_links[256];    /* packets of link types that are not dissected, by link type;
+                                       the last entry holds link types of 255 and above */
 };
 
-/* Dissects all packets of a host batch: fills packet[] and payload[] (empty for non-IP packets and
- * for those with a defect before the payload; never beyond what the IP header says, never beyond
- * what was captured) and origin[].vlan, and adds to *stats. Needs packet and origin columns.
+/* Dissects all packets of a host batch, which needs packet and origin columns. Fills packet[],
+ * payload[] and origin[].vlan, and adds to *stats. One thread a batch and stats.
  *
  * The payload is what lies behind a TCP, UDP, SCTP or ICMP header (8 bytes of ICMP), else behind
- * the IP headers. An IPv4 total length or IPv6 payload length of 0, as segmentation offload leaves
- * it in a sender's capture, means: to the end of the packet or tunnel around it. A first fragment
- * that ends inside its transport header has no defect and no transport; what it holds of it is
- * payload. VLAN ids are the first two on the way in; a priority tag (id 0) names none. */
+ * the IP headers. It is empty for packets without IP and for those with a defect before it. It ends
+ * where the IP header says, and never beyond what was captured.
+ *
+ * Segmentation offload leaves an IPv4 total length or IPv6 payload length of 0 in a sender's
+ * capture. It means: to the end of the packet or of the tunnel around it. A first fragment that
+ * ends inside its transport header has no defect and no transport; that part is payload. VLAN ids
+ * are the first two from outside; a priority tag (id 0) is none. */
 SL_API void sl_dissect(struct sl_batch *batch, struct sl_dissect_stats *stats);
 
-/* Addresses and ports of a packet, of the inner IP header of a tunnel. */
+/* Addresses and ports of a packet; of a tunnel, those of the inner IP header. */
 struct sl_tuple {
     struct sl_addr src, dst;
     uint16_t src_port, dst_port; /* host order; 0 where there are none; ICMP: type and code */
     uint8_t protocol;            /* IP protocol number */
 };
 
-/* False where the packet has no IP header. The batch is a dissected host batch. */
+/* False: the packet has no IP header. The batch is a dissected host batch. Any thread. */
 SL_API bool sl_packet_tuple(const struct sl_batch *batch, uint32_t item, struct sl_tuple *tuple);
 
-/* IP protocol numbers that sluice dissects. */
+/* IP protocol numbers that the dissector knows. */
 enum {
     SL_IP_ICMP = 1,
     SL_IP_IPIP = 4,
@@ -124,6 +161,93 @@ enum {
     SL_IP_ICMPV6 = 58,
     SL_IP_SCTP = 132
 };
+
+/* ---- flows ----------------------------------------------------------------------------------- */
+
+/* A flow is a 5-tuple with its VLAN ids; both directions are one flow. ICMP echo requests and
+ * replies are a flow by their identifier. Other packets without ports are a flow by their addresses
+ * and protocol.
+ *
+ * The client is the sender of the first SYN. Without a SYN the client is the first packet's sender,
+ * with one exception (midstream): a SYN+ACK, or a packet from a port below 1,024 to a port that is
+ * not below it, comes from the server. A host that sends to itself is the client.
+ *
+ * Memory is bounded. A full table evicts and counts the flow whose last packet is the oldest. */
+struct sl_flow_table;
+
+struct sl_flow_config {
+    uint32_t max_flows;             /* flows at once; 1 to 2^28 */
+    uint32_t tcp_handshake_seconds; /* idle time that ends a flow, by state; TCP not established */
+    uint32_t tcp_established_seconds;
+    uint32_t tcp_closed_seconds;
+    uint32_t udp_seconds;
+    uint32_t other_seconds; /* ICMP, SCTP and other IP protocols */
+    uint64_t hash_key[2];   /* keys the table's hash: random values resist crafted collisions */
+    uint64_t reserved[4];   /* 0: room to grow */
+};
+
+/* 262,144 flows; 60 s, 600 s, 10 s, 60 s, 30 s (Suricata's defaults where it has them); key 0. */
+SL_API void sl_flow_config_init(struct sl_flow_config *config);
+
+struct sl_flow_stats {
+    uint64_t flows; /* begun */
+    uint64_t tcp, udp, other;
+    uint64_t midstream; /* TCP flows that began without a SYN */
+    uint64_t evicted;   /* ended because the table was full */
+    uint64_t timed_out; /* ended because they were idle */
+    uint64_t active;    /* in the table now */
+};
+
+/* Makes an empty table and takes all its memory. The caller frees it. SL_EINVAL: max_flows is out
+ * of its range. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table,
+                                                    const struct sl_flow_config *config,
+                                                    struct sl_diag *diag);
+
+/* Assigns origin[].flow and flow_flags to the packets of a dissected batch, in their order. Flows
+ * count from 1 in the order of their first packets; no id comes twice. Flow 0: packets without an
+ * IP header, with a defect before their ports, fragments that are not first, and first fragments
+ * that end before their ports. One thread a table.
+ *
+ * The clock is the latest time of the packets so far. Packets of unknown or earlier time leave the
+ * clock as it is. A packet that lies further back than the longest timeout sets the clock back, and
+ * all flows end as timed out. A flow times out when its last packet lies further back than the
+ * timeout of its state.
+ *
+ * A TCP flow is established after the SYN, the server's SYN+ACK and the client's ACK, or at once
+ * where its first packet was no SYN. It is closed by a RST, or when both FINs were acknowledged. A
+ * SYN to a closed flow begins a new flow. */
+SL_API void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch);
+
+/* The same in three steps. Only the second needs the batches in order. The first and the third run
+ * on any thread, for many batches at once: read the keys, track, apply. */
+struct sl_flow_keys;
+
+/* Makes keys for batches of up to max_items items. The caller frees them. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_flow_keys_create(struct sl_flow_keys **keys, uint32_t max_items,
+                                                   struct sl_diag *diag);
+
+/* Reads what tracking needs of the packets' bytes. The batch is dissected and has at most max_items
+ * items. Of the table the call reads only what never changes. */
+SL_API void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                              const struct sl_batch *batch);
+
+/* Tracks a batch, whose keys were read for this table, as sl_flow_track does. Assigns origin[].flow
+ * and flow_flags of some packets and keeps those of the others in keys. */
+SL_API void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
+                               struct sl_flow_keys *keys);
+
+/* Assigns origin[].flow and flow_flags of the other packets. */
+SL_API void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch);
+
+/* Accepts NULL. */
+SL_API void sl_flow_keys_free(struct sl_flow_keys *keys);
+
+/* Copies the table's counters. On the thread that tracks. */
+SL_API void sl_flow_stats(const struct sl_flow_table *table, struct sl_flow_stats *stats);
+
+/* Accepts NULL. */
+SL_API void sl_flow_table_free(struct sl_flow_table *table);
 
 #ifdef __cplusplus
 }

@@ -23,8 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sluice/dissect.h"
 #include "sluice/engine.h"
-#include "sluice/net.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The pipeline: batches in flight between a source, the engines and whoever takes the results.
+/* The pipeline: batches in flight between a source, the engines and the consumer of the results.
  *
- * fill (sequential) -> prepare (any order, many at once) -> order (sequential) -> apply (workers,
- * any order) -> engines (workers, any order, one upload a batch on a GPU) -> digest (workers, any
- * order) -> drain (sequential).
- * What is sequential goes in the order of filling. Memory is bounded by the batches in flight.
+ *   fill      one thread
+ *   prepare   loaders or workers, many batches at once, in any order
+ *   order     one at a time, in the order of filling
+ *   apply     workers, in any order
+ *   engines   workers, in any order; one upload a batch on a GPU
+ *   digest    workers, in any order
+ *   drain     the caller's thread, in the order of filling
  *
- * Several devices have workers of their own, and whichever is free takes the next batch. A GPU that
- * fails is dropped: what was in flight on it is done again by the others or, where none is left, by
- * the CPU. Results do not depend on any of it. */
+ * The batches in flight bound the memory. Each device has workers of its own; an idle worker takes
+ * the next batch. A GPU that fails is dropped. The other devices repeat its batches in flight, or
+ * the CPU where no device is left. Results do not depend on devices, threads or failures. */
 #ifndef SLUICE_PIPELINE_H
 #define SLUICE_PIPELINE_H
 
@@ -32,9 +35,15 @@ struct sl_pipeline_monitor;
 struct sl_pipeline_device {
     struct sl_device device;
     uint64_t batches; /* whose engines ran there */
-    uint64_t redone;  /* that it failed on, and that were done elsewhere or are to be */
+    uint64_t redone;  /* on which it failed; another device repeats them */
     bool dropped;
-    char why[256]; /* where dropped: at what it failed, and how */
+    char why[256]; /* where dropped: the step that failed, and how */
+};
+
+/* An engine of a run. */
+struct sl_pipeline_engine {
+    const struct sl_engine *engine;
+    const void *table; /* the engine's; outlives the run */
 };
 
 struct sl_pipeline_config {
@@ -42,129 +51,124 @@ struct sl_pipeline_config {
     uint32_t n_devices;
     uint32_t batch_len;   /* arena bytes a batch; at least SL_CAPTURE_PACKET_MAX for captures */
     uint32_t batch_items; /* items a batch */
-    uint32_t n_batches;   /* in flight; 0: one for each thread, two for workers that load, and
-                             three */
-    uint32_t n_workers;   /* threads that run engines, of each device; 0: the machine's cores for
-                             the CPU, half as many for a GPU, 12 at most. A GPU has six batches at
-                             once at most, and one thread of each that waits stays awake for 200 us
-                             before it sleeps, as the one that drains does */
-    uint32_t n_loaders;   /* threads that prepare and order batches; 0: three for four of the
-                             machine's cores where there is a GPU, on the CPU alone none: the workers
-                             do */
-    uint32_t max_wait_ms; /* for a GPU to be done with a batch; one that takes longer is taken for
-                             hung, and dropped: see struct sl_limits. 0: 10,000 */
+    uint32_t n_batches;   /* in flight; 0: one a thread, two for workers that load, and three */
 
-    /* The engines that are switched on; tables outlive the run. On a GPU, engines that have no
-     * backend for GPUs at all run on the CPU, over the host's copy of each batch. */
-    struct {
-        const struct sl_engine *engine;
-        const void *table;
-    } engines[SL_PIPELINE_ENGINES_MAX];
+    /* Threads that run engines, of each device. 0: for the CPU the machine's cores; for a GPU half
+     * of them, at most 12. A GPU has at most six batches at once. One of its waiting threads, and
+     * the thread that drains, stays awake for 200 us before it sleeps. */
+    uint32_t n_workers;
+
+    /* Threads that prepare and order batches. 0: three for four of the machine's cores where there
+     * is a GPU; none on the CPU alone, where the workers do both. */
+    uint32_t n_loaders;
+
+    /* Milliseconds until a GPU counts as hung and is dropped (struct sl_limits). 0: 10,000. */
+    uint32_t max_wait_ms;
+
+    /* On a GPU, engines without any CUDA backend run on the CPU, over the host's batch. */
+    struct sl_pipeline_engine engines[SL_PIPELINE_ENGINES_MAX];
     uint32_t n_engines;
 
-    /* Fills an empty batch, or marks it for `prepare` to fill. SL_OK: go on; SL_END: this batch, if
-     * it holds items, is the last; any other: the same, and the run returns that status. Called on
-     * one thread. */
+    /* Fills an empty batch, or marks it for `prepare` to fill. One thread. SL_OK: go on. SL_END:
+     * this batch, if it holds items, is the last. Any other: the same, and the run returns it. */
     enum sl_status (*fill)(void *user, struct sl_batch *batch, struct sl_diag *diag);
 
-    /* What is left to do with a filled batch before the engines see it; NULL: nothing. `prepare` is
-     * called on several threads at once, `order` on one at a time, any of them, for one batch after
-     * another in the order of filling. Any status but SL_OK ends the run with it. */
+    /* The work on a filled batch before the engines; NULL: none. `prepare`: several threads at
+     * once. `order`: any thread, one batch after another in the order of filling. Any status but
+     * SL_OK ends the run with it. */
     enum sl_status (*prepare)(void *user, struct sl_batch *batch, struct sl_diag *diag);
     enum sl_status (*order)(void *user, struct sl_batch *batch, struct sl_diag *diag);
 
-    /* Writes into an ordered batch what ordering found, so that ordering is quick; NULL: there is
-     * nothing to write. Called on the workers before the engines, once for each batch, for several
-     * at once and in any order. */
+    /* Writes what ordering found into the batch, so that ordering is quick; NULL: nothing. Workers,
+     * before the engines, once a batch, several at once and in any order. */
     void (*apply)(void *user, struct sl_batch *batch);
 
-    /* Does what needs no knowledge of the batches before: takes a batch and its hits, hits[e] of
-     * engine e, sorted; NULL: there is nothing to do. Called on the workers, after the engines of
-     * that batch, for several batches at once and in any order. What it makes it leaves where
-     * batch->filler leads, which is this batch's alone until it is filled again: drain finds it
-     * there. It may point into batch and hits, which stay as they are until drain returns. Any
-     * status but SL_OK ends the run with it. */
+    /* Evaluates a batch without knowledge of the batches before; NULL: nothing. hits[e] are engine
+     * e's, sorted. Workers, after the engines, several at once and in any order. It may keep
+     * results where batch->filler points; they are this batch's alone until the next fill. Results
+     * may point into batch and hits, which stay unchanged until drain returns. Any status but SL_OK
+     * ends the run with it. */
     enum sl_status (*digest)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag);
 
-    /* Takes a batch and its hits, as digest does. Batches come in the order of filling, on one
-     * thread, while others are being filled. Any status but SL_OK ends the run with it. */
+    /* Takes a batch and its hits in the order of filling. The caller's thread, while other batches
+     * are being filled. Any status but SL_OK ends the run with it. */
     enum sl_status (*drain)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag);
 
-    /* A GPU was dropped, and its last worker has left: `device` says why and how many batches
-     * others do again; sl_pipeline_choose may drop some as well. NULL: nobody wants to know. Called
-     * on a worker's thread, one at a time, or, before the first fill, on the caller's. */
+    /* Reports a dropped GPU after its last worker has ended; NULL: no report. `device` has the
+     * reason and the number of batches that others repeat. sl_pipeline_choose may drop GPUs, too.
+     * A worker's thread, one at a time; before the first fill, the caller's. */
     void (*dropped)(void *user, const struct sl_pipeline_device *device);
     void *user;
 
-    /* Measures how long packets take from origin.arrival_ns until drain has returned. */
+    /* Whether to measure how long packets take from origin.arrival_ns until drain has returned. */
     bool latency;
 
-    /* Through which other threads look at the run; NULL: nobody does. One run at a time. */
+    /* Gives other threads snapshots of the run; NULL: none. One run at a time. */
     struct sl_pipeline_monitor *monitor;
+
+    uint64_t reserved[4]; /* 0: room to grow */
 };
 
 /* The CPU, 4 MiB and 16,384 items a batch, no engine. */
 SL_API void sl_pipeline_config_init(struct sl_pipeline_config *config);
 
 struct sl_pipeline_stats {
-    uint64_t batches;                            /* drained, */
-    uint64_t items, arena_bytes;                 /* the items in them, and their arenas' bytes */
-    uint64_t seconds_ns;                         /* wall time of the run */
-    uint64_t fill_ns, drain_ns;                  /* busy time of fill, of drain, */
-    uint64_t load_ns, work_ns, digest_ns;        /* of preparing and applying, of the engines, of
-                                                    digest; all threads added */
-    uint64_t order_ns;                           /* of ordering */
-    uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of work: each engine, all workers added */
+    uint64_t batches;            /* drained */
+    uint64_t items, arena_bytes; /* of the drained batches */
+    uint64_t seconds_ns;         /* wall time of the run */
+    uint64_t fill_ns, drain_ns;  /* busy time of fill and of drain */
+    uint64_t load_ns;            /* of prepare and apply, all threads added */
+    uint64_t work_ns, digest_ns; /* of the engines and of digest, all threads added */
+    uint64_t order_ns;           /* of order */
+    uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of each engine, all workers added */
     uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX];
-    const char *backend[SL_PIPELINE_ENGINES_MAX]; /* which ran, on the first device that could */
+    const char *backend[SL_PIPELINE_ENGINES_MAX]; /* that ran on the first device that opened */
     uint32_t n_workers, n_loaders;                /* at the start */
     uint32_t n_batches;                           /* in flight at most */
 
-    /* Those of the config in its order, then the CPU where it took over. */
+    /* The config's in its order, then the CPU where it took over. */
     struct sl_pipeline_device devices[SL_PIPELINE_DEVICES_MAX + 1];
     uint32_t n_devices;
 
-    /* From arrival to result, of all packets whose arrival is known, and only where it was asked
-     * for. Quantiles are at most 1/32 too high, never too low. */
+    /* From arrival to result, over all packets of known arrival; 0 where not measured. Quantiles
+     * are at most 1/32 too high, never too low. */
     struct {
         uint64_t packets;
         uint64_t p50_ns, p99_ns, p999_ns, max_ns;
     } latency;
 };
 
-/* Runs until fill ends and all is drained. On return no thread of the pipeline is left. SL_OK: fill
- * ended with SL_END; otherwise the first failure of a step or an engine. When an engine, digest or
- * drain fails, what was filled later is not drained.
+/* Runs until fill ends and all batches are drained. On return all threads of the pipeline have
+ * ended. SL_OK: fill ended with SL_END. Otherwise the first failure of a step or an engine; after a
+ * failure later batches are not drained.
  *
- * A device on which contexts cannot be opened is dropped where there are others; where it is the
- * last, that is the run's status, before the first fill, and a run on another device may follow:
- * SL_ENOMEM: tables or hits do not fit its memory; SL_EDEVICE: it failed, or an engine has
- * backends for it, and none is usable; SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM
- * before the first fill may also be the machine's memory, or what of it can be pinned. SL_EINVAL:
- * no device, or too many.
+ * A device whose contexts cannot be opened is dropped where there are others. Of the last device
+ * the failure is the run's status, before the first fill; a run on another device may follow.
+ * SL_ENOMEM: tables or hits do not fit its memory. SL_EDEVICE: it failed, or an engine has backends
+ * for it and none is usable. SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM may also be
+ * the machine's memory, or what of it can be pinned. SL_EINVAL: no device, or too many.
  *
- * Once batches are filled GPUs are dropped as they fail, those that hang and one that has no memory
- * for a batch's hits among them, and the CPU takes over from the last, with the same tables; where
- * it cannot use one of them, that is the run's status. */
+ * After the first fill a GPU is dropped when it fails, hangs, or has no memory for a batch's hits.
+ * The CPU takes over from the last GPU with the same tables; where it cannot use one of them, that
+ * is the run's status. */
 SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                                struct sl_pipeline_stats *stats,
                                                struct sl_diag *diag);
 
-/* Leaves those of the config's devices in it with which its engines are fastest: the GPUs, the CPU,
- * or both, which then have more batches in flight. Each first does them with all its workers over
- * packets made for it, 20 ms and what one batch a worker takes; `why` says what came of it. GPUs
- * that cannot are dropped, and `why` says at what they failed; where nothing is to be chosen
- * between it is left as it is. The engines, their tables and the batches' sizes must be set, and
- * the tables good for all devices. SL_ENOMEM, SL_EDEVICE, SL_EUNSUPPORTED: the CPU cannot; `diag`
- * says why. */
+/* Reduces the config's devices to the fastest for its engines: the GPUs, the CPU, or both. Both get
+ * more batches in flight. Each device runs the engines with all its workers over made-up packets,
+ * for 20 ms and one batch a worker; `why` reports the outcome. GPUs that fail are dropped, and
+ * `why` has the reason; with one device `why` stays as it is. The engines, tables and batch sizes
+ * must be set, and the tables suit all devices. SL_ENOMEM, SL_EDEVICE, SL_EUNSUPPORTED: the CPU
+ * cannot, with the reason in diag. */
 SL_CHECK SL_API enum sl_status sl_pipeline_choose(struct sl_pipeline_config *config,
                                                   char why[SL_WHY_LEN], struct sl_diag *diag);
 
-/* ---- looking at a run ------------------------------------------------------------------------ */
+/* ---- snapshots of a run ---------------------------------------------------------------------- */
 
-/* The stages that batches go through, in this order. Preparing and ordering are one. */
+/* The stages of a batch, in this order. Preparing and ordering are one. */
 enum sl_pipeline_stage {
     SL_PIPELINE_FILL,
     SL_PIPELINE_LOAD,
@@ -181,20 +185,19 @@ struct sl_pipeline_snapshot {
     const char *engine[SL_PIPELINE_ENGINES_MAX]; /* their names */
     struct sl_pipeline_stats stats; /* so far; of each stage, the batches that have left it */
 
-    /* Batches that wait for a stage, and those in it: for `fill` the free ones wait. Together they
-     * are all batches of the run, whose number never changes; 0 where none runs. */
+    /* Batches that wait for a stage, and batches in it. Free batches wait for `fill`. The sum is
+     * the run's number of batches, which never changes; 0 where none runs. */
     struct {
         uint32_t waiting, busy;
     } stage[SL_PIPELINE_N_STAGES];
 };
 
-/* SL_ENOMEM. It may serve one run after another. */
+/* Makes a monitor for one run after another. The caller frees it. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_pipeline_monitor_create(struct sl_pipeline_monitor **monitor,
                                                           struct sl_diag *diag);
 
-/* The run's counters as they were at one moment: any thread, any time. Before the first run all is
- * 0; once a run has ended, what it had counted. A run pays for it with one lock a look, and nothing
- * between looks: it counts batches, not packets. */
+/* Copies the run's counters as they were at one moment: any thread, any time. All 0 before the
+ * first run; after a run, its final counters. A snapshot costs the run one lock. */
 SL_API void sl_pipeline_snapshot(struct sl_pipeline_monitor *monitor,
                                  struct sl_pipeline_snapshot *snapshot);
 

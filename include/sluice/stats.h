@@ -10,7 +10,6 @@
 
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
-#include "sluice/flow.h"
 #include "sluice/header.h"
 #include "sluice/pipeline.h"
 #include "sluice/status.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sluice/net.h"
+#include "sluice/dissect.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * list a timeout, in order of the flows' last packets. As the clock never runs backwards, each list
  * is also in order of expiry: both timing out and finding the longest idle look at list heads
  * alone. */
-#include "sluice/flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -604,7 +603,7 @@ void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
     }
 }
 
-void sl_flow_keys_tell(const struct sl_flow_keys *keys, struct sl_batch *batch)
+void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch)
 {
     for (uint32_t i = 0; i < keys->n_runs; i++) {
         const struct flow_run *run = &keys->run[i];
@@ -722,7 +721,7 @@ void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
 
         read_block(&block, table, batch, block_at(batch->n_items, first));
         sl_flow_track_keys(table, batch, &block);
-        sl_flow_keys_tell(&block, batch);
+        sl_flow_keys_apply(&block, batch);
     }
 }
 

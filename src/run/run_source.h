@@ -9,7 +9,6 @@
 #include "run_notices.h"
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
-#include "sluice/flow.h"
 #include "sluice/stats.h"
 
 struct run_capture;

@@ -171,5 +171,5 @@ void source_batch_apply(const struct source_batch *part, struct sl_batch *batch)
 {
     if (part->is_part)
         sl_capture_number(&part->part, batch);
-    sl_flow_keys_tell(part->keys, batch);
+    sl_flow_keys_apply(part->keys, batch);
 }

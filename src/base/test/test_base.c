@@ -4,7 +4,6 @@
 #include "base/cpu.h"
 #include "base/diag.h"
 #include "base/histogram.h"
-#include "sluice/net.h"
 #include "sluice/status.h"
 
 static void test_status_texts_are_distinct(void **state)
@@ -32,81 +31,6 @@ static void test_diag_names_file_line_and_reason(void **state)
     sl_diag_format(&diag, text, 4);
     assert_string_equal(text, "alo");
     assert_int_equal(diag_set(NULL, SL_EIO, NULL, 0, "nobody listens"), SL_EIO);
-}
-
-static void check_net(const char *text, const char *inside, const char *outside)
-{
-    struct sl_net net, in, out;
-
-    assert_int_equal(sl_net_parse(&net, text, strlen(text)), SL_OK);
-    assert_int_equal(sl_net_parse(&in, inside, strlen(inside)), SL_OK);
-    assert_true(sl_net_contains(&net, &in.addr));
-    assert_int_equal(sl_net_parse(&out, outside, strlen(outside)), SL_OK);
-    assert_false(sl_net_contains(&net, &out.addr));
-}
-
-static void test_nets_contain_their_addresses(void **state)
-{
-    (void)state;
-    check_net("192.0.2.0/24", "192.0.2.255", "192.0.3.0");
-    check_net("192.0.2.9/31", "192.0.2.8", "192.0.2.10");
-    check_net("10.1.2.3", "10.1.2.3", "10.1.2.2");
-    check_net("2001:db8::/33", "2001:db8:7fff::1", "2001:db8:8000::");
-    check_net("0.0.0.0/0", "255.255.255.255", "::1");
-}
-
-static void test_bad_nets_are_refused(void **state)
-{
-    static const char *const bad[] = {"",           "1.2.3",     "1.2.3.4/33", "1.2.3.4/",
-                                      "1.2.3.4/-1", "::/129",    "x",          "1.2.3.4/0x8",
-                                      "1.2.3.4 ",   "1.2.3.256", "::1/1 2",    "1.2.3.4/1000"};
-    struct sl_net net;
-    char text[256];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(sl_net_parse(&net, bad[i], strlen(bad[i])), SL_EINVAL);
-    memset(text, '1', sizeof text);
-    assert_int_equal(sl_net_parse(&net, text, sizeof text), SL_EINVAL);
-}
-
-static void test_addresses_print_as_they_are_written(void **state)
-{
-    static const char *const texts[] = {"192.0.2.1", "2001:db8::1", "::", "255.255.255.255"};
-    struct sl_net net;
-    char out[SL_ADDR_TEXT_LEN];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(sl_net_parse(&net, texts[i], strlen(texts[i])), SL_OK);
-        assert_string_equal(sl_addr_format(&net.addr, out), texts[i]);
-    }
-    for (uint32_t i = 0; i < 256; i++) {
-        char expected[32];
-
-        snprintf(expected, sizeof expected, "%u.%u.%u.%u", i, 255 - i, i ^ 0x55, i);
-        assert_int_equal(sl_net_parse(&net, expected, strlen(expected)), SL_OK);
-        assert_string_equal(sl_addr_format(&net.addr, out), expected);
-    }
-}
-
-static void test_private_ranges_end_where_the_rfcs_say(void **state)
-{
-    static const struct {
-        const char *addr;
-        bool private;
-    } cases[] = {{"9.255.255.255", false}, {"10.0.0.0", true},        {"10.255.255.255", true},
-                 {"11.0.0.0", false},      {"172.15.255.255", false}, {"172.16.0.0", true},
-                 {"172.31.255.255", true}, {"172.32.0.0", false},     {"192.167.255.255", false},
-                 {"192.168.0.0", true},    {"192.169.0.0", false},    {"fc00::", true},
-                 {"fdff::1", true},        {"fe00::", false},         {"fbff::", false}};
-    struct sl_net net;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(sl_net_parse(&net, cases[i].addr, strlen(cases[i].addr)), SL_OK);
-        assert_int_equal(sl_addr_is_private(&net.addr), cases[i].private);
-    }
 }
 
 static void test_cpu_level_is_consistent(void **state)
@@ -218,10 +142,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status_texts_are_distinct),
         cmocka_unit_test(test_diag_names_file_line_and_reason),
-        cmocka_unit_test(test_nets_contain_their_addresses),
-        cmocka_unit_test(test_bad_nets_are_refused),
-        cmocka_unit_test(test_addresses_print_as_they_are_written),
-        cmocka_unit_test(test_private_ranges_end_where_the_rfcs_say),
         cmocka_unit_test(test_cpu_level_is_consistent),
         cmocka_unit_test(test_cpu_limits_are_checked),
         cmocka_unit_test(test_cpu_features_are_those_of_the_machine),

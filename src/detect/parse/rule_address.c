@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "rule_list.h"
-#include "sluice/net.h"
+#include "sluice/dissect.h"
 
 static unsigned __int128 number_of(const struct sl_addr *addr)
 {

@@ -7,7 +7,6 @@
 #include "sluice/capture.h"
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
-#include "sluice/flow.h"
 #include "sluice/mpm.h"
 
 static const char *data;

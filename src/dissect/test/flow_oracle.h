@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Flows as sluice/flow.h defines them, slowly: one list that is searched from end to end. It sees
- * what a packet means and not its bytes. */
+/* Flows as sluice/dissect.h defines them, slowly: one list that is searched from end to end. It
+ * sees what a packet means and not its bytes. */
 #ifndef DISSECT_TEST_FLOW_ORACLE_H
 #define DISSECT_TEST_FLOW_ORACLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sluice/flow.h"
+#include "sluice/dissect.h"
 
 /* What a packet means. Index 0 is its source, 1 its destination. */
 struct flow_event {

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "dissect_invariants.h"
-#include "sluice/flow.h"
+#include "sluice/dissect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,6 @@
 #include "flow_oracle.h"
 #include "frame_fixture.h"
 #include "sluice/dissect.h"
-#include "sluice/flow.h"
 
 enum { FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16 };
 
@@ -130,7 +129,7 @@ static void track(struct tracker *t)
     sl_dissect(t->batch, &t->stats);
     sl_flow_keys_read(t->keys, t->twin, t->batch);
     sl_flow_track_keys(t->twin, t->batch, t->keys);
-    sl_flow_keys_tell(t->keys, t->batch);
+    sl_flow_keys_apply(t->keys, t->batch);
     memcpy(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
     sl_flow_track(t->table, t->batch);
     assert_memory_equal(twins, t->batch->origin, t->batch->n_items * sizeof *twins);

@@ -44,7 +44,7 @@ enum {
     HEADER_TILE = 16      /* bytes of a tile of the checksum: one load of a lane */
 };
 
-/* An address of sluice/net.h as a 128-bit number. */
+/* An address of sluice/dissect.h as a 128-bit number. */
 struct header_addr {
     uint64_t hi, lo;
 };

@@ -37,8 +37,9 @@
  * are those that the IP header claims. An IPv6 fragment header with offset 0 and no more to follow
  * makes no fragment (RFC 6946).
  *
- * Addresses are judged in the one form of sluice/net.h: an IPv4-mapped address in an IPv6 header
- * is the IPv4 address that it holds. Later fragments of TCP count for TCP to a broadcast address.
+ * Addresses are judged in the one form of sluice/dissect.h: an IPv4-mapped address in an IPv6
+ * header is the IPv4 address that it holds. Later fragments of TCP count for TCP to a broadcast
+ * address.
  */
 #ifndef HEADER_REF_H
 #define HEADER_REF_H
