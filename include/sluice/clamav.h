@@ -155,6 +155,8 @@ struct sl_clamav_scan_config {
     void (*match)(void *user, void *token, const struct sl_clamav_match *match);
     void (*done)(void *user, void *token, const struct sl_clamav_result *result);
     void *user;
+
+    uint64_t reserved[4]; /* 0: room to grow */
 };
 
 /* Sets the CPU, the first match, no limits, no callbacks. */
