@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The batch: the one unit that sources fill, engines read and results refer to.
+/* The batch: the unit that sources fill, engines read and results refer to.
  *
- * One arena of bytes holds items back to back, each beginning at a 16-byte boundary, with columns
- * beside it ("indexed compact buffer", Rabin fingerprinting on GPUs, TPDS 2016, section 4.2). An
- * item is a packet, a piece of a stream, a piece of a file, or a name. Item order is arrival order,
- * and no result depends on how items were split into batches.
+ * One arena of bytes holds the items back to back, each at a 16-byte boundary. Columns beside it
+ * describe the items ("indexed compact buffer", Rabin fingerprinting on GPUs, TPDS 2016, section
+ * 4.2). An item is a packet, a piece of a stream, a piece of a file, or a name. Item order is
+ * arrival order. No result depends on how items were split into batches.
  *
- * The struct is open: a caller whose packets lie in memory already, on the host or on a GPU, fills
- * it with pointers of its own, and no byte is copied. Batches made by sl_batch_create own their
- * memory.
+ * The struct is open. A caller whose packets lie in memory already, on the host or on a GPU, sets
+ * the pointers itself, and no byte is copied. Batches of sl_batch_create own their memory.
  *
- * Threads: a batch belongs to one thread at a time; while lent to an engine (submit to wait) nobody
- * writes it. */
+ * Threads: a batch belongs to one thread at a time. While it is lent to an engine (submit to wait)
+ * no thread writes it. */
 #ifndef SLUICE_BATCH_H
 #define SLUICE_BATCH_H
 
@@ -27,9 +26,8 @@ extern "C" {
 #endif
 
 enum {
-    SL_BATCH_ALIGN = 16, /* bytes: each item begins at a multiple of this in the arena */
-    SL_BATCH_SLACK =
-        256, /* bytes that may be read, not trusted, behind the last item of an arena */
+    SL_BATCH_ALIGN = 16,  /* bytes: each item begins at a multiple of this in the arena */
+    SL_BATCH_SLACK = 256, /* bytes behind an arena's last item that engines may read, not trust */
     SL_OVERLAP_MAX = 4095 /* bytes: the largest overlap, one less than the longest literal */
 };
 
@@ -46,19 +44,19 @@ struct sl_span {
     uint32_t len;    /* bytes */
 };
 
-/* What a packet is made of, for engines that read headers. 16 bytes, read with one load. Offsets
- * are bytes from the packet's first. There is an IP header where flags hold SL_PACKET_IPV4 or
- * _IPV6, and an outer one where they hold SL_PACKET_OUTER_*: their offsets may be 0, as raw IP
- * begins with one. Of each header with an offset the fixed part (20 or 40 bytes of IP, 20 of TCP, 8
- * of UDP, 12 of SCTP, 4 of ICMP) was captured. */
+/* The headers of a packet, for engines that read them: 16 bytes, one load. Offsets are bytes from
+ * the packet's first. SL_PACKET_IPV4 and _IPV6 in flags say that there is an IP header, and
+ * SL_PACKET_OUTER_* an outer one. Their offsets may be 0, as raw IP begins with a header. The fixed
+ * part of each header with an offset was captured: 20 or 40 bytes of IP, 20 of TCP, 8 of UDP, 12 of
+ * SCTP, 4 of ICMP. */
 struct sl_packet {
     uint32_t offset;    /* bytes from the arena's first to the packet's first */
     uint32_t len;       /* bytes captured */
     uint8_t outer;      /* outer IP header of a tunnel; valid where SL_PACKET_OUTER_* */
-    uint8_t defect;     /* enum sl_defect: what stopped the dissector, 0 nothing */
+    uint8_t defect;     /* enum sl_defect: what stopped the dissector; 0: nothing */
     uint16_t network;   /* IP header, the inner one of a tunnel */
     uint16_t transport; /* TCP, UDP, SCTP, ICMP or ICMPv6 header; 0: there is none */
-    uint8_t protocol;   /* IP protocol number of what the IP header carries */
+    uint8_t protocol;   /* IP protocol number of the IP header's payload */
     uint8_t flags;      /* SL_PACKET_* */
 };
 
@@ -72,18 +70,18 @@ enum {
     SL_PACKET_SNAPPED = 64    /* fewer bytes were captured than were on the wire */
 };
 
-/* Where an item came from, and its flow. Host only. 48 bytes. */
+/* The origin of an item, and its flow. Host memory only. 48 bytes. */
 struct sl_origin {
-    int64_t time_ns;    /* since 1970-01-01 UTC; 0 where unknown */
+    int64_t time_ns;    /* since 1970-01-01 UTC; 0: unknown */
     uint64_t position;  /* captures: packet number in its source, from 1; pieces: byte offset */
-    uint64_t flow;      /* flow id, 0 where there is none */
+    uint64_t flow;      /* flow id; 0: none */
     uint32_t wire_len;  /* bytes on the wire, at least the bytes captured */
     uint16_t vlan[2];   /* outer and inner VLAN id; SL_NO_VLAN where absent */
     uint16_t link_type; /* link type of the packet (LINKTYPE_* of pcap) */
     uint16_t source;    /* index of the source in the run */
-    uint8_t flow_flags; /* SL_FLOW_* as they were when this packet had been seen */
+    uint8_t flow_flags; /* SL_FLOW_* after this packet */
     uint8_t pad[3];
-    uint64_t arrival_ns; /* CLOCK_MONOTONIC when its bytes had been read; 0 where unknown */
+    uint64_t arrival_ns; /* CLOCK_MONOTONIC after its bytes were read; 0: unknown */
 };
 
 #define SL_NO_VLAN 0xFFFFu
@@ -106,15 +104,15 @@ struct sl_batch {
     uint8_t *bytes;     /* the arena, aligned to SL_BATCH_ALIGN */
 
     /* Columns of n_items entries. The first three lie where the arena lies. */
-    struct sl_span *payload;  /* what content engines scan: payload of a packet, whole of a piece;
-                                 offsets ascend, spans do not overlap */
+    struct sl_span *payload;  /* the bytes that content engines scan: a packet's payload, a whole
+                                 piece; offsets ascend, spans do not overlap */
     uint16_t *overlap;        /* leading payload bytes that repeat the end of the piece before;
                                  valid where has_overlap, else it may be NULL */
-    struct sl_packet *packet; /* headers; NULL where items are no packets */
-    struct sl_origin *origin; /* NULL where the caller needs none */
+    struct sl_packet *packet; /* headers; NULL: items are no packets */
+    struct sl_origin *origin; /* NULL: the caller needs none */
 
-    /* Set by sl_device_batch_create where pinned, else NULL and 0: the arena and the room behind
-     * it, bytes. An upload to a GPU lays short columns there, behind the last item: all of it is
+    /* Set by sl_device_batch_create where pinned, else NULL and 0: the arena with the room behind
+     * it, bytes. An upload to a GPU lays short columns behind the last item, so that all crosses in
      * one copy. */
     uint8_t *room;
     size_t room_len;
@@ -124,15 +122,15 @@ struct sl_batch {
     int device;
     void *stream;
 
-    /* SL_MEMORY_DEVICE only: where the same bytes and columns lie in host memory as well, lent as
-     * the batch is, for engines that end their work on the CPU; the stage sets them. host_bytes
-     * NULL: nowhere, such engines copy back what they need. */
+    /* SL_MEMORY_DEVICE only: the same bytes and columns in host memory, for engines that end their
+     * work on the CPU. They are lent as the batch is; the stage sets them. host_bytes NULL: there
+     * are none, and such engines copy back what they need. */
     uint8_t *host_bytes;
     struct sl_span *host_payload;
     uint16_t *host_overlap;        /* valid where has_overlap */
     struct sl_packet *host_packet; /* NULL where packet is */
 
-    void *filler; /* whoever fills the batch keeps here what it likes; nothing else looks at it */
+    void *filler; /* for the code that fills the batch alone: its notes on the batch */
 };
 
 /* Makes an empty batch of ordinary memory for packets: arena_len bytes (1 to 4 GiB - 64 KiB,
@@ -145,7 +143,7 @@ SL_CHECK SL_API enum sl_status sl_batch_create(struct sl_batch **batch, uint32_t
 /* Frees a batch of sl_batch_create or sl_device_batch_create. Accepts NULL. */
 SL_API void sl_batch_free(struct sl_batch *batch);
 
-/* Forgets all items; keeps the memory. */
+/* Empties the batch and keeps its memory. */
 static inline void sl_batch_reset(struct sl_batch *batch)
 {
     batch->n_items = 0;
@@ -153,16 +151,16 @@ static inline void sl_batch_reset(struct sl_batch *batch)
     batch->has_overlap = false;
 }
 
-/* True where an item of len bytes still fits. */
+/* Whether an item of len bytes still fits. */
 static inline bool sl_batch_fits(const struct sl_batch *batch, uint32_t len)
 {
     return batch->n_items < batch->max_items && len <= batch->bytes_cap - batch->bytes_len;
 }
 
-/* Appends an item of the len bytes that lie behind the last one in the arena already; the whole
- * item is its payload until something says otherwise (sl_dissect does). The first `overlap` bytes
- * repeat the end of the piece before (at most SL_OVERLAP_MAX, at most len). The item must fit. The
- * packet and origin entries are zeroed but for offset and len. Returns the item's index. */
+/* Appends an item whose len bytes lie behind the last item in the arena already. The item must fit.
+ * Its payload is the whole item, until sl_dissect narrows it. The first `overlap` bytes (at most
+ * SL_OVERLAP_MAX, at most len) repeat the end of the piece before. The packet and origin entries
+ * are zeroed but for offset and len. Returns the item's index. */
 static inline uint32_t sl_batch_append(struct sl_batch *batch, uint32_t len, uint16_t overlap)
 {
     const uint32_t item = batch->n_items++;
@@ -189,7 +187,7 @@ static inline uint32_t sl_batch_append(struct sl_batch *batch, uint32_t len, uin
     return item;
 }
 
-/* Appends an item as sl_batch_append does, copying its bytes there first. */
+/* Copies the bytes to the arena, then appends them as sl_batch_append does. */
 static inline uint32_t sl_batch_add(struct sl_batch *batch, const void *bytes, uint32_t len,
                                     uint16_t overlap)
 {
@@ -198,11 +196,11 @@ static inline uint32_t sl_batch_add(struct sl_batch *batch, const void *bytes, u
     return sl_batch_append(batch, len, overlap);
 }
 
-/* Appends a source of any length as pieces: consecutive items of at most piece_len bytes, each
- * repeating the last `overlap` bytes of the one before, until the source ends or the batch is full.
- * *done is the bytes of the source that are covered, 0 at first, carried between calls as it is.
- * overlap < piece_len. An engine that drops hits lying wholly inside the overlap then reports each
- * match of at most overlap + 1 bytes exactly once, however the source was cut. */
+/* Appends a source of any length as pieces, until the source ends or the batch is full. Pieces are
+ * consecutive items of at most piece_len bytes, more than `overlap`. Each repeats the last
+ * `overlap` bytes of the piece before. *done is the number of source bytes that are covered; it is
+ * 0 at first and carried between calls. Engines drop hits that lie wholly inside the overlap. So a
+ * match of at most overlap + 1 bytes is reported exactly once, however the source was cut. */
 SL_API void sl_batch_add_pieces(struct sl_batch *batch, const uint8_t *source, uint64_t source_len,
                                 uint32_t piece_len, uint16_t overlap, uint64_t *done);
 

@@ -28,106 +28,114 @@ struct sl_capture_stats {
     uint64_t packets;        /* delivered to batches */
     uint64_t bytes;          /* captured bytes of those packets */
     uint64_t file_bytes;     /* files: bytes of the (decompressed) file that were consumed */
-    uint64_t kernel_packets; /* live: that the filter let pass, also those dropped by the kernel */
-    uint64_t kernel_drops;   /* live: dropped by kernel or interface for want of room */
+    uint64_t kernel_packets; /* live: passed by the filter, with those that the kernel dropped */
+    uint64_t kernel_drops;   /* live: dropped by kernel or interface without room */
     uint64_t skipped_blocks; /* pcapng: blocks of unknown type */
 };
 
-/* Opens a capture file, or standard input for "-". `source` is written to each packet's origin.
- * Reads no more than the file's header; of a pipe or a socket nothing, and waits for no writer:
- * what is wrong with its header is told by the first read that has it. SL_EIO: cannot be opened or
- * read (the reason of the system); SL_EFORMAT: empty, or no capture file ("expected a pcap or
- * pcapng capture, ..."); SL_ETRUNCATED: ends inside its header; SL_ENOMEM. */
+/* Opens a capture file, or standard input for "-". `source` becomes each packet's origin.source.
+ * Reads no more than the file's header. Of a pipe or a socket it reads nothing and waits for no
+ * writer; the first read reports a bad header. The caller closes the capture. SL_EIO: cannot be
+ * opened or read, with the system's reason. SL_EFORMAT: empty, or no capture file. SL_ETRUNCATED:
+ * ends inside its header. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_capture_open_file(struct sl_capture **capture, const char *path,
                                                     uint16_t source, struct sl_diag *diag);
 
-/* Opens an interface through libpcap with an optional BPF filter (NULL: all). A read then returns
- * at least every 100 ms. SL_EIO: no such interface, or no permission; SL_EINVAL: the filter does
- * not compile; both with libpcap's words. */
+/* Opens an interface through libpcap with an optional BPF filter (NULL: all packets). A read then
+ * returns at least every 100 ms. The caller closes the capture. SL_EIO: no such interface, or no
+ * permission. SL_EINVAL: the filter does not compile. Both with libpcap's words. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_capture_open_live(struct sl_capture **capture,
                                                     const char *interface, const char *filter,
                                                     uint16_t source, struct sl_diag *diag);
 
-/* Bounds what a packet waits for others to fill a batch with it: a read from an interface, a pipe
- * or a socket then returns when its batch's oldest packet was read max_latency_ns ago, as closely
- * as one read of the system's (up to 512 KiB, or 4096 packets) takes to be taken apart. Reading
- * files waits for nothing and is not bounded. Before the first read; 0: no bound. An interface is
- * opened anew, for the kernel to hand over each packet as it comes, which costs throughput. The
- * statuses of sl_capture_open_live. */
+/* Bounds how long a packet waits for others in its batch; 0: no bound. A read from an interface, a
+ * pipe or a socket then returns max_latency_ns after the batch's oldest packet was read. One read
+ * of the system (up to 512 KiB, or 4096 packets) may take longer to parse. Files on disk are not
+ * bounded. Call it before the first read. An interface is opened anew: the kernel then hands over
+ * each packet as it comes, which costs throughput. The statuses of sl_capture_open_live. */
 SL_CHECK SL_API enum sl_status
 sl_capture_limit_latency(struct sl_capture *capture, uint64_t max_latency_ns, struct sl_diag *diag);
 
-/* Reads the header of a pipe or a socket, for up to 100 ms, which else the first read does: for who
- * wants to know whether it is a capture before anything is made of it. *begun: the header was read,
- * as it is of files; where it is not and the status is SL_OK, call again. The statuses of
- * sl_capture_read. */
+/* Reads the header of a pipe or a socket ahead of the first read, for up to 100 ms: it shows early
+ * whether the input is a capture. *begun: the header was read; always true of files. SL_OK without
+ * *begun: call again. The statuses of sl_capture_read. */
 SL_CHECK SL_API enum sl_status sl_capture_begin(struct sl_capture *capture, bool *begun,
                                                 struct sl_diag *diag);
 
-/* Appends packets to the batch, which has a packet column, until it is full or, live or from a pipe
- * that has no more for now, until 100 ms have passed; fills bytes and origin.time_ns, position,
- * wire_len, link_type, source and arrival_ns. Packets of link types that nobody knows are delivered
- * too. SL_OK the batch is full, or time passed (it may then be empty); call again SL_END the last
- * packet was delivered, or sl_capture_stop was called; the batch may hold some SL_ETRUNCATED  as
- * SL_END, and the file ends inside a record (diag: file, and at which byte) SL_EFORMAT     as
- * SL_END, and what follows is no capture record (diag: file, byte, what was expected) SL_EIO as
- * SL_END, and the system refused (diag) SL_EINVAL      the empty batch's arena is smaller than the
- * next packet After any but SL_OK and SL_EINVAL no further packets come. */
+/* Appends packets to the batch, which has a packet column, until it is full. Live, and from a pipe
+ * without data, it returns after 100 ms. Fills bytes and origin.time_ns, position, wire_len,
+ * link_type, source and arrival_ns. Packets of unknown link types are delivered, too. One thread a
+ * capture.
+ *
+ * SL_OK: the batch is full, or time passed and it may be empty; call again. SL_EINVAL: the empty
+ * batch's arena is smaller than the next packet; call again with a larger one. After any other
+ * status no further packets come, and the batch may hold some:
+ * SL_END: the last packet was delivered, or sl_capture_stop was called.
+ * SL_ETRUNCATED: the file ends inside a record. diag: file and byte.
+ * SL_EFORMAT: the next bytes are no capture record. diag: file, byte, the expected format.
+ * SL_EIO: the system refused. diag: its reason. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_capture_read(struct sl_capture *capture, struct sl_batch *batch,
                                                struct sl_diag *diag);
 
-/* A part of a capture file: the packets whose records begin in a range of its bytes. Plain pcap
- * files on disk can be read in parts by many threads, one thread claiming them in order, any thread
- * loading each; then, again in order and one at a time, each is joined; and any thread numbers its
- * packets. The outcome is that
- * of sl_capture_read: a load guesses where the first record begins, by what records look like, and
- * a join knows it from the part before; where the guess was wrong it loads the part again. */
+/* ---- parts: one file, many threads ----------------------------------------------------------- */
+
+/* A part of a capture file: the packets whose records begin in a range of its bytes. Many threads
+ * can read a plain pcap file on disk in parts:
+ *   claim   one thread, in order
+ *   load    any thread, many at once
+ *   join    in order, one at a time
+ *   number  any thread
+ * The outcome is that of sl_capture_read. A load guesses where its first record begins; the join
+ * knows it from the part before and repeats the load where the guess was wrong. */
 struct sl_capture_part {
-    struct sl_capture *capture; /* to be left open until the part is joined */
+    struct sl_capture *capture; /* stays open until the part is joined */
     uint64_t from, to;          /* the range, bytes of the file */
-    uint64_t begin;             /* where the first record that was loaded begins */
-    uint64_t end;               /* behind the last record that was loaded */
+    uint64_t begin;             /* first byte of the first loaded record */
+    uint64_t end;               /* behind the last loaded record */
     bool last;                  /* the file ends with this part */
-    uint64_t bytes;             /* captured, of the packets that were loaded */
-    uint64_t before;            /* packets of the file before; set by the join */
+    uint64_t bytes;             /* captured bytes of the loaded packets */
+    uint64_t before;            /* packets of the file before it; set by the join */
 };
 
-/* Claims the next part, as large as the batch can hold whatever the packets' lengths. Once a part
- * was claimed the capture is no longer for sl_capture_read. SL_END: all is claimed, a part before
- * failed, or sl_capture_stop was called. SL_EUNSUPPORTED: the rest is to be read by
- * sl_capture_read: it is no plain pcap file on disk, it is small, or the batch has less than an
- * item for 16 of its bytes. */
+/* Claims the next part, as large as the batch can hold for any lengths of packets. After a claim
+ * sl_capture_read may not be called. SL_END: the file is claimed, a part before failed, or
+ * sl_capture_stop was called. SL_EUNSUPPORTED: the caller reads the rest by sl_capture_read,
+ * because it is no plain pcap file on disk, is small, or the batch has less than an item for 16
+ * bytes. */
 SL_CHECK SL_API enum sl_status sl_capture_claim(struct sl_capture *capture,
                                                 const struct sl_batch *batch,
                                                 struct sl_capture_part *part);
 
-/* Replaces what the batch holds by the part's packets, but for the packets' numbers. */
+/* Replaces the batch's items by the part's packets, without the packets' numbers. */
 SL_API void sl_capture_load(struct sl_capture_part *part, struct sl_batch *batch);
 
-/* Confirms or corrects what was loaded. `changed` says whether the items
- * are others than before. SL_OK, or as sl_capture_read at the end of the file, of which the last
- * part or the one in which reading failed has the status; the parts behind it are then empty. */
+/* Confirms or corrects the load. `changed`: the items are others than before. SL_OK, or the status
+ * of sl_capture_read at the end of the file: the last part has it, or the part in which reading
+ * failed; later parts are then empty. */
 SL_CHECK SL_API enum sl_status sl_capture_join(struct sl_capture_part *part, struct sl_batch *batch,
                                                bool *changed, struct sl_diag *diag);
 
-/* Numbers the packets of a part that was joined: once, on any thread. */
+/* Numbers the packets of a joined part, once. Any thread. */
 SL_API void sl_capture_number(const struct sl_capture_part *part, struct sl_batch *batch);
 
-/* Makes the capture end: packets that the kernel has handed over already are still delivered. May
- * be called from a signal handler and from any thread. */
+/* ---- all captures ---------------------------------------------------------------------------- */
+
+/* Ends the capture. Packets that the kernel has handed over are still delivered. Any thread, and
+ * signal handlers. */
 SL_API void sl_capture_stop(struct sl_capture *capture);
 
-/* On the thread that reads. Live, this asks the kernel, whose counters have 32 bits: to be called
- * before another 2^32 packets have come, or they are short of that many. */
+/* Copies the counters. On the thread that reads. Live, the kernel's counters have 32 bits: call it
+ * before another 2^32 packets have come, else the sums lack that many. */
 SL_API void sl_capture_stats(struct sl_capture *capture, struct sl_capture_stats *stats);
 
-/* The path or interface it was opened with. */
+/* The path or interface that it was opened with. */
 SL_API const char *sl_capture_name(const struct sl_capture *capture);
 
 /* Accepts NULL. */
 SL_API void sl_capture_close(struct sl_capture *capture);
 
-/* A link type's name ("EN10MB", "IEEE802_11_RADIO", ...), or "LINKTYPE_n" written into out. */
+/* A link type's name ("EN10MB", "IEEE802_11_RADIO", ...), or "LINKTYPE_n" written into out. Any
+ * thread. */
 SL_API const char *sl_link_type_name(uint16_t link_type, char out[32]);
 
 #ifdef __cplusplus

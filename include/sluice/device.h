@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices: what can run here, and the one crossing of a batch to a GPU. */
+/* Devices: the processors of this machine, and the one crossing of a batch to a GPU. */
 #ifndef SLUICE_DEVICE_H
 #define SLUICE_DEVICE_H
 
@@ -22,7 +22,7 @@ extern "C" {
  * than this CPU has, and the best that runs is taken. */
 SL_CHECK SL_API enum sl_status sl_device_prepare(struct sl_diag *diag);
 
-/* A device as `sluice devices` shows it. */
+/* A device, as `sluice devices` prints it. */
 struct sl_device {
     enum sl_device_kind kind;
     int index;           /* CUDA: the device's index; CPU: 0 */
@@ -30,69 +30,70 @@ struct sl_device {
     int capability;      /* CUDA: 10 x major + minor */
     bool usable;
     char name[128];       /* "NVIDIA H100 80GB HBM3", "AVX-512, 4 cores" */
-    char why[SL_WHY_LEN]; /* where not usable: the reason */
+    char why[SL_WHY_LEN]; /* not usable: the reason */
 };
 
-/* Fills up to max devices, the CPU first, and returns how many there are. Where CUDA is not usable
- * at all (not built in, no driver, no device) one CUDA entry says why. Any thread. */
+/* Lists up to max devices, the CPU first, and returns their number. Where CUDA is not usable at all
+ * (not built in, no driver, no device) one CUDA entry has the reason. Any thread. */
 SL_API uint32_t sl_device_list(struct sl_device *devices, uint32_t max);
 
-/* Resolves "auto", "cpu", "cuda" or "cuda:N". auto takes the first usable GPU, else the CPU; `why`
- * says in one line what was taken and why. SL_EINVAL: not such a name; SL_EDEVICE: asked for and
- * not usable, with the reason in diag. */
+/* Resolves "auto", "cpu", "cuda" or "cuda:N". auto takes the first usable GPU, else the CPU. `why`
+ * gets the reason of the choice in one line. SL_EINVAL: no such name. SL_EDEVICE: named and not
+ * usable, with the reason in diag. */
 SL_CHECK SL_API enum sl_status sl_device_choose(struct sl_device *device, const char *name,
                                                 char why[SL_WHY_LEN], struct sl_diag *diag);
 
-/* Resolves the devices of one run: what sl_device_choose knows, but "cuda" is all usable GPUs,
- * "cuda:N,M,..." those, in this order, and "auto" the first usable GPU and the CPU, for who finds
- * out which is faster (sl_pipeline_choose), or the CPU alone. Fills up to max devices, at least 1,
- * of which there are then *n. SL_EINVAL: not such a list, a GPU named twice, or more than max;
- * SL_EDEVICE: one that was named is not usable. */
+/* Resolves the devices of one run, up to max (at least 1); *n is their number. Names are those of
+ * sl_device_choose, with three differences. "cuda" is all usable GPUs. "cuda:N,M,..." is these GPUs
+ * in this order. "auto" is the first usable GPU with the CPU, for sl_pipeline_choose, or the CPU
+ * alone. SL_EINVAL: no such list, a GPU named twice, or more than max. SL_EDEVICE: a named device
+ * is not usable. */
 SL_CHECK SL_API enum sl_status sl_device_choose_list(struct sl_device *devices, uint32_t max,
                                                      uint32_t *n, const char *name,
                                                      char why[SL_WHY_LEN], struct sl_diag *diag);
 
-/* Makes an empty batch for devices of this kind, as sl_batch_create does: for CUDA of pinned
- * memory, which GPUs read directly, with room for the columns behind the arena. sl_batch_free frees
- * it. Any thread. SL_EINVAL, SL_ENOMEM; SL_EDEVICE: no GPU is usable. */
+/* Makes an empty batch for devices of this kind, as sl_batch_create does. For CUDA its memory is
+ * pinned, so that GPUs read it directly, and the arena has room for the columns behind it.
+ * sl_batch_free frees it. Any thread. SL_EINVAL, SL_ENOMEM. SL_EDEVICE: no GPU is usable. */
 SL_CHECK SL_API enum sl_status sl_device_batch_create(struct sl_batch **batch,
                                                       enum sl_device_kind kind, uint32_t arena_len,
                                                       uint32_t max_items, struct sl_diag *diag);
 
-/* A stage: device memory for one batch, and a stream. Uploading a host batch to it is the one
- * crossing that all engines share. One batch at a time; any thread, one at a time. */
+/* A stage: device memory for one batch, and a stream. All engines share the one upload of a host
+ * batch to it. One batch at a time; any thread, one at a time. */
 struct sl_stage;
 
-/* SL_ENOMEM (with what is needed and what there is), SL_EDEVICE. */
+/* Opens a stage on limits->device for batches within the limits. SL_ENOMEM: diag has the bytes
+ * needed and the bytes free. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
                                              const struct sl_limits *limits, struct sl_diag *diag);
 
-/* Starts copying arena and columns of a host batch (fast only where pinned) and fills `view` with a
- * batch in device memory, valid until the next upload. Asynchronous: `batch` is lent until the last
- * engine's wait on the view has returned, or, where none works on it, sl_stage_wait. Who wants it
- * back sooner and the view to be worked on sets the view's host_bytes to NULL after sl_stage_wait.
+/* Starts the copy of a host batch's arena and columns, which is fast only from pinned memory. Fills
+ * `view` with a batch in device memory, valid until the next upload. The copy is asynchronous:
+ * `batch` is lent until the last engine's wait on the view, or sl_stage_wait where none works on
+ * it. A caller that needs `batch` sooner calls sl_stage_wait and sets the view's host_bytes to
+ * NULL; the view stays valid.
  *
- * A pinned batch of sl_device_batch_create crosses in one copy: its columns are laid behind its
- * items first, in the arena's memory; one thread may send it to several stages. A column of more
- * than 512 KiB and those behind it, and all of other batches, take a copy each. `packet` does not
- * cross where it is NULL: who runs engines that read no headers uploads a copy of the struct
- * without it. SL_EINVAL: above the limits. SL_EDEVICE. */
+ * A pinned batch of sl_device_batch_create crosses in one copy: the upload lays its columns behind
+ * its items, in the arena's memory. One thread may send it to several stages. Columns from the
+ * first one of more than 512 KiB on, and all columns of other batches, take a copy each. A NULL
+ * `packet` does not cross: for engines that read no headers, upload a copy of the struct without
+ * it. SL_EINVAL: above the limits. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                                struct sl_batch *view);
 
 enum { SL_STAGE_VIEWS_MAX = 16 };
 
-/* A further view of what was uploaded last: its work waits for the upload alone, so that engines
- * which are given one each run side by side; the next upload is queued behind all of them. Number 0
- * is the upload's own view, others below SL_STAGE_VIEWS_MAX have a stream each, which is made when
- * it is asked for at first. SL_EDEVICE. */
+/* A further view of the last upload. Its work waits for the upload alone, so engines with a view
+ * each run side by side. The next upload waits for all of them. Number 0 is the upload's own view;
+ * others, below SL_STAGE_VIEWS_MAX, have a stream each, which the first call makes. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_view(struct sl_stage *stage, uint32_t number,
                                              struct sl_batch *view);
 
-/* Waits for all work on the stage's streams. */
+/* Waits for all work on the stage's streams. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_wait(struct sl_stage *stage);
 
-/* Accepts NULL. */
+/* Waits for all work, then frees the stage. Accepts NULL. */
 SL_API void sl_stage_close(struct sl_stage *stage);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statuses and diagnostics: how every call of sluice says what went wrong.
+/* Statuses and diagnostics: how every call of sluice reports a failure.
  *
  * A bad packet, file content or name is data: a result or a counter. A bad call or a bad rule is an
  * error: a status, and a text in the caller's struct sl_diag. */
@@ -26,15 +26,15 @@ enum sl_status {
     SL_EINVAL,       /* the call is wrong: an argument is out of its documented range */
     SL_ENOMEM,       /* host or device memory does not suffice */
     SL_EIO,          /* the system refused; the diagnostic holds its reason */
-    SL_EFORMAT,      /* the input is not what it should be */
-    SL_ETRUNCATED,   /* the input ends inside a record; all before it was delivered */
+    SL_EFORMAT,      /* the input is not of the expected format */
+    SL_ETRUNCATED,   /* the input ends inside a record; all records before it were delivered */
     SL_EUNSUPPORTED, /* understood, and not supported here */
-    SL_EOVERFLOW,    /* the caller's array is too small; the count needed is reported */
+    SL_EOVERFLOW,    /* the caller's array is too small; the call reports the count needed */
     SL_EDEVICE,      /* the GPU or its driver reported an error */
 };
 
-/* Where and why a call failed. Owned by the caller, overwritten by each failing call, untouched by
- * a call that succeeds. `file` is empty and `line` 0 where no file or line is to blame. */
+/* Where and why a call failed. The caller owns it. A call that fails overwrites it; a call that
+ * succeeds leaves it as it is. `file` is empty and `line` 0 where no file or line is the cause. */
 struct sl_diag {
     char file[512];
     uint32_t line;
