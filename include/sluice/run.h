@@ -226,9 +226,12 @@ struct sl_run_result {
 
     /* The source. */
     struct sl_capture_stats captured; /* of a function: packets and bytes */
-    bool live;                        /* it is an interface */
     uint64_t failed_sources;
-    bool found_capture; /* false: of the files that were named none is a capture */
+    bool live;          /* it is an interface */
+    bool found_capture; /* false: none of the files that were named is a capture */
+
+    bool latency;           /* pipeline->latency was measured */
+    bool has_header_checks; /* they were switched on */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flows;
 
@@ -239,11 +242,9 @@ struct sl_run_result {
     const struct sl_pipeline_stats *pipeline;
     const char *engines[SL_PIPELINE_ENGINES_MAX]; /* names of the pipeline's engines */
     uint32_t n_engines;
-    bool latency;         /* pipeline->latency was measured */
     const char *variants; /* of the config */
 
     /* What was found. */
-    bool has_header_checks;
     uint64_t anomalies, by_check[SL_N_HEADER_CHECKS];
     const struct sl_rules *rules; /* NULL: none */
     uint64_t alerts;

@@ -107,8 +107,9 @@ void pipeline_fail(struct pipeline *pipeline, enum sl_status status, const struc
 
 /* ---- pipeline_fill.c, pipeline_load.c, pipeline_order.c -------------------------------------- */
 
-void *pipeline_fill_loop(void *pipeline);
-void *pipeline_load_loop(void *pipeline);
+/* The argument is the pipeline. */
+void *pipeline_fill_loop(void *argument);
+void *pipeline_load_loop(void *argument);
 
 /* Prepares a filled batch and orders what can be ordered. A loader orders every prepared batch and
  * waits for none. False: the run is over. */
@@ -141,8 +142,8 @@ void pipeline_thread_ends(struct pipeline *pipeline, struct lane *lane);
 
 void pipeline_drain_loop(struct pipeline *pipeline);
 
-/* The monitor's function. */
-void pipeline_snapshot_read(void *pipeline, struct sl_pipeline_snapshot *snapshot);
+/* The monitor's function; `opaque` is the pipeline. */
+void pipeline_snapshot_read(void *opaque, struct sl_pipeline_snapshot *snapshot);
 void pipeline_read_latency(struct pipeline *pipeline, struct sl_pipeline_stats *stats);
 
 /* Opens n_slots slots; where memory is zeroed and pinned, all cores do it. */

@@ -93,10 +93,12 @@ static enum sl_status hold(struct run_source *source, struct sl_capture *capture
 
     if (max_latency_ns != 0)
         status = sl_capture_limit_latency(capture, max_latency_ns, diag);
-    if (status == SL_OK && (held = malloc(sizeof *held)) == NULL)
-        status =
-            diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to read %s", sl_capture_name(capture));
-    if (status != SL_OK) {
+    if (status == SL_OK)
+        held = malloc(sizeof *held);
+    if (held == NULL) {
+        if (status == SL_OK)
+            status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to read %s",
+                              sl_capture_name(capture));
         sl_capture_close(capture);
         return status;
     }

@@ -101,7 +101,7 @@ enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_con
                             const struct sl_literal *literals, size_t n_literals,
                             struct sl_diag *diag)
 {
-    const char *name;
+    const char *name = NULL;
     struct mpm_set set;
     enum sl_status status = sl_mpm_variant(&name, config->algorithm, diag);
 

@@ -22,7 +22,7 @@
 /* What the build has: their list, and one backend alone as an engine's list of backends. */
 #ifdef SLUICE_PAPERS
 #define RABIN_PAPERS_BUILT(X) RABIN_PAPERS(X)
-#define RABIN_PAPER_ALONE(backend) ((const struct sl_backend *const[]){&backend, NULL})
+#define RABIN_PAPER_ALONE(backend) ((const struct sl_backend *const[]){&(backend), NULL})
 #else
 #define RABIN_PAPERS_BUILT(X)
 #define RABIN_PAPER_ALONE(backend) NULL

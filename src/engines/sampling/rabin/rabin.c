@@ -88,7 +88,7 @@ extern const struct sl_backend rabin_cuda;
 #define DECLARE(variant, backend) extern const struct sl_backend backend;
 RABIN_PAPERS_BUILT(DECLARE)
 
-#define POINTER(variant, backend) &backend,
+#define POINTER(variant, backend) &(backend),
 static const struct sl_backend *const backends[] = {
     &rabin_clmul_avx512, &rabin_clmul_avx2, &rabin_streams,
     &rabin_tiled,        &rabin_cuda,       RABIN_PAPERS_BUILT(POINTER) NULL};
