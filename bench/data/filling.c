@@ -90,12 +90,12 @@ bool filling_end(const struct filling *to, bool packets)
     return data->items != 0;
 }
 
-void data_describe(struct bench_data *data, bool generated, const char *of)
+void data_describe(struct bench_data *data, bool generated, const char *item)
 {
     char bytes[32];
 
     snprintf(data->text, sizeof data->text, "%s%s, %.0f bytes a %s", generated ? "generated, " : "",
-             cli_bytes((double)data->bytes, bytes), (double)data->bytes / (double)data->items, of);
+             cli_bytes((double)data->bytes, bytes), (double)data->bytes / (double)data->items, item);
 }
 
 /* ---- what was filled ------------------------------------------------------------------------- */
