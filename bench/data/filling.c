@@ -95,7 +95,8 @@ void data_describe(struct bench_data *data, bool generated, const char *item)
     char bytes[32];
 
     snprintf(data->text, sizeof data->text, "%s%s, %.0f bytes a %s", generated ? "generated, " : "",
-             cli_bytes((double)data->bytes, bytes), (double)data->bytes / (double)data->items, item);
+             cli_bytes((double)data->bytes, bytes), (double)data->bytes / (double)data->items,
+             item);
 }
 
 /* ---- what was filled ------------------------------------------------------------------------- */
