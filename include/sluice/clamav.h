@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Virus signatures: ClamAV's databases compiled, and the scanner.
  *
- * There are three steps. A set reads databases (text or .cvd/.cld containers) and counts what of
- * them is supported. sl_clamav_compile makes one immutable block of it, which can be saved and
- * mapped. Any number of scanners, one a thread, share the block. A new database is a new block, and
- * open scanners keep the old one until they are closed.
+ * There are three steps. A set reads databases (text or .cvd/.cld containers) and counts the
+ * supported signatures. sl_clamav_compile makes one immutable block of the set, which can be saved
+ * and mapped. Any number of scanners, one a thread, share the block. A new database is a new block,
+ * and open scanners keep the old one until they are closed.
  *
  * The formats are those of ClamAV's documentation (docs.clamav.net/manual/Signatures). The filter
  * is that of sluice/mpm.h, after GPU Gems 3, chapter 35, without its limits. docs/virus-scan.md
@@ -37,10 +37,10 @@ SL_CHECK SL_API enum sl_status sl_clamav_set_create(struct sl_clamav_set **set,
 /* Accepts NULL. */
 SL_API void sl_clamav_set_free(struct sl_clamav_set *set);
 
-/* Reads a database file, or all database files of a directory (not below it). A wrong line and an
- * unsupported signature are left out, counted and listed. SL_EIO: the path cannot be read.
+/* Reads a database file, or all database files of a directory (not below it). Wrong lines and
+ * unsupported signatures are omitted, counted and listed. SL_EIO: the path cannot be read.
  * SL_EFORMAT: a container is cut, is none, or has another MD5 than its header states; nothing of it
- * is taken. SL_EINVAL: the file's suffix is that of no format, or the directory has no database.
+ * is read. SL_EINVAL: the file's suffix is that of no format, or the directory has no database.
  * SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_clamav_set_read(struct sl_clamav_set *set, const char *path,
                                                   struct sl_diag *diag);
@@ -79,7 +79,7 @@ SL_API const struct sl_diag *sl_clamav_bad_line(const struct sl_clamav_set *set,
 struct sl_clamav_db;
 
 /* Compiles a set, which may then be freed. The matcher's algorithm is chosen for `device`.
- * Signatures that .ign2 files name are left out. SL_ENOMEM. */
+ * Signatures that .ign2 files name are omitted. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_clamav_compile(struct sl_clamav_db **db,
                                                  const struct sl_clamav_set *set,
                                                  enum sl_device_kind device, struct sl_diag *diag);
@@ -143,15 +143,16 @@ struct sl_clamav_scan_config {
     bool all_matches;        /* else the first match ends an object */
     uint64_t max_scan_len;   /* of each object no more bytes are scanned; 0: no limit */
 
-    /* The chapter's two rules. A batch with more candidates is not verified; of an object with more
-     * the rest is not verified. Such an object is reported as suspect. 0: all are verified. */
+    /* The chapter's two rules. A batch with more candidates than max_batch_hits is not verified.
+     * Candidates of an object beyond max_object_hits are not verified. Such objects are reported as
+     * suspect. 0: all candidates are verified. */
     uint32_t max_batch_hits;
     uint32_t max_object_hits;
 
     /* The scanner calls these in the thread of its caller: `match` for each match of an object,
-     * then `done`. `done` may come after the call that gave the object, at the latest in
+     * then `done`. `done` may come after the call that began the object, at the latest in
      * sl_clamav_flush. A buffer is lent until its `done`, and a descriptor during the call. Both
-     * may be NULL. */
+     * functions may be NULL. */
     void (*match)(void *user, void *token, const struct sl_clamav_match *match);
     void (*done)(void *user, void *token, const struct sl_clamav_result *result);
     void *user;
@@ -178,15 +179,15 @@ SL_API void sl_clamav_close(struct sl_clamav_scanner *scanner);
 SL_CHECK SL_API enum sl_status sl_clamav_scan_buffer(struct sl_clamav_scanner *scanner,
                                                      const void *bytes, uint64_t len, void *token);
 
-/* Scans a regular file from its first byte, and leaves its position as it is. The result has the
- * errno of a failed read. SL_ENOMEM, SL_EDEVICE. */
+/* Scans a regular file from its first byte; the descriptor's position does not change. The result
+ * has the errno of a failed read. SL_ENOMEM, SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_clamav_scan_fd(struct sl_clamav_scanner *scanner, int fd,
                                                  void *token);
 
-/* Scan an object that comes in pieces of any length (pipes, streams). Each piece is fed, and the
- * end is given once. One object at a time. The pieces are kept, because expressions refer to
- * earlier bytes: up to 16 MiB in memory, and beyond in a temporary file. SL_EIO: there is no room
- * for the file, and the object is dropped. */
+/* Scan an object that comes in pieces of any length (pipes, streams). The caller feeds each piece,
+ * and then ends the object. One object at a time. The pieces are kept, because expressions refer to
+ * earlier bytes: up to 16 MiB in memory, and beyond in a temporary file. SL_EIO: the file has no
+ * room, and the object is dropped. */
 SL_CHECK SL_API enum sl_status sl_clamav_feed(struct sl_clamav_scanner *scanner, const void *bytes,
                                               size_t len);
 SL_CHECK SL_API enum sl_status sl_clamav_feed_end(struct sl_clamav_scanner *scanner, void *token);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Events: what a run reports of packets, and the fields that every sink writes of them.
  *
- * An event is an open struct that whoever finds something fills. It needs no engine: names of
- * checks, actions and protocols are texts. sl_event_fields visits its fields, so that a sink of a
- * caller's own writes what all sinks write. */
+ * An event is an open struct. Filling it needs no engine: names of checks, actions and protocols
+ * are texts. sl_event_fields visits its fields, so that a caller's own sink writes what all sinks
+ * write. */
 #ifndef SLUICE_EVENT_H
 #define SLUICE_EVENT_H
 
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* What was found, by the types of Suricata's events. The last four are names in packets. */
+/* The kinds of events, by the types of Suricata's. The last four are names in packets. */
 enum sl_event_kind {
     SL_EVENT_ALERT,
     SL_EVENT_ANOMALY,
@@ -33,8 +33,8 @@ enum sl_event_kind {
 /* "alert", "anomaly", "dns", "http", "tls", "ndn". */
 SL_API const char *sl_event_type(enum sl_event_kind kind);
 
-/* What an alert shows of its rule. Strings are UTF-8 or whatever bytes the rule file held, and end
- * in a NUL. The rule set owns them. */
+/* The part of a rule that an alert shows. Strings have the bytes of the rule file, in UTF-8 or not,
+ * and end in a NUL. The rule set owns them. */
 struct sl_signature {
     const char *action;    /* "alert", "drop", ... as the rule has it */
     const char *msg;       /* "" where absent */
@@ -51,7 +51,7 @@ struct sl_signature {
 };
 
 /* A name in a packet, and the rule that a table has for it. Texts may hold any bytes but NUL. Spans
- * lie in the event's payload. Of the four protocols the one of the event's kind is valid. */
+ * lie in the event's payload. Of the four protocols only that of the event's kind is valid. */
 struct sl_name_match {
     const char *name;          /* as sl_name_write writes it */
     const char *prefix;        /* the rule's name */
@@ -79,7 +79,7 @@ struct sl_name_match {
     } ndn;
 };
 
-/* Something to report of one packet. All pointers are borrowed for the call that takes it. */
+/* A report on one packet. All pointers are borrowed for the call that takes the event. */
 struct sl_event {
     enum sl_event_kind kind;
     const struct sl_signature *signature; /* alerts */
@@ -127,10 +127,10 @@ struct sl_field {
     };
 };
 
-/* Visits the fields of an event: first those of EVE in EVE's order, each in its object, then those
- * that EVE leaves out ("classtype", and where EVE has them of other events alone "pcap_cnt" and
- * "direction"). Absent fields are not visited. The field and what it points to is borrowed for the
- * call of `visit`. Any thread. */
+/* Visits the fields of an event. First come those of EVE in EVE's order, each in its object. Then
+ * come those that EVE lacks: "classtype", and "pcap_cnt" and "direction" where EVE has them for
+ * other events alone. Absent fields are not visited. The field and what it points to are borrowed
+ * for the call of `visit`. Any thread. */
 SL_API void sl_event_fields(const struct sl_event *event,
                             void (*visit)(void *user, const struct sl_field *field), void *user);
 

@@ -20,7 +20,8 @@
 extern "C" {
 #endif
 
-/* What a scan found out about a path. Those from SL_SCAN_EXCLUDED on were not scanned. */
+/* The verdict on a path. Paths with SL_SCAN_EXCLUDED and the verdicts behind it were not scanned.
+ */
 enum sl_scan_verdict {
     SL_SCAN_CLEAN,
     SL_SCAN_FOUND,
@@ -51,7 +52,7 @@ struct sl_scan_file {
 
 enum sl_scan_follow { SL_SCAN_FOLLOW_NEVER, SL_SCAN_FOLLOW_NAMED, SL_SCAN_FOLLOW_ALWAYS };
 
-/* POSIX extended regular expressions; one that matches anywhere in a path counts. */
+/* POSIX extended regular expressions, which match anywhere in a path. */
 struct sl_scan_patterns {
     const char *const *text;
     size_t n; /* at most SL_SCAN_PATTERNS_MAX */
@@ -75,8 +76,8 @@ struct sl_scan_config {
     enum sl_scan_follow follow_files, follow_directories; /* symbolic links to them */
     uint32_t depth_max; /* directories below a named one, at most SL_SCAN_DEPTH_MAX */
 
-    /* Where `include` has expressions a file matches one of them, or it is not scanned. Named
-     * directories need not match include_directories. */
+    /* Where `include` has expressions, only files that match one are scanned. Named directories
+     * need not match include_directories. */
     struct sl_scan_patterns exclude, include, exclude_directories, include_directories;
 
     uint64_t file_len_max; /* bytes; larger files are not scanned; 0: no limit */
@@ -88,14 +89,13 @@ struct sl_scan_config {
     uint32_t max_batch_hits; /* as in struct sl_clamav_scan_config */
     uint32_t max_object_hits;
 
-    /* Walks all paths twice, once to find out what there is to scan: for time left. What standard
-     * input gives is not counted. */
+    /* Walks all paths twice, first to count what there is to scan: for the time left. Standard
+     * input is not counted. */
     bool count;
 
-    /* Called for each path that has a verdict, one call at a time, in the order in which the walk
-     * meets the paths: as they are named, the entries of a directory by name. From any thread of
-     * the scan. It may call sl_scan_snapshot and sl_scan_stop. The scan waits for it. May be NULL.
-     */
+    /* Called for each path that has a verdict, one call at a time, on any thread of the scan. The
+     * order is that of the walk: paths as they are named, the entries of a directory by name. The
+     * function may call sl_scan_snapshot and sl_scan_stop. The scan waits for it. May be NULL. */
     void (*file)(void *user, const struct sl_scan_file *file);
     void *user;
 
@@ -113,10 +113,10 @@ struct sl_scan;
 SL_CHECK SL_API enum sl_status
 sl_scan_open(struct sl_scan **scan, const struct sl_scan_config *config, struct sl_diag *diag);
 
-/* Scans, and returns when all paths have been reported, or when the scan was stopped and the files
- * that were being scanned are done. Once a scan. `db` is lent until it returns. SL_OK: also where
- * files could not be read, which are reported as failed. SL_EINVAL: it was executed before.
- * SL_ENOMEM, SL_EDEVICE: the scan could not go on; files behind the last one reported are lost. */
+/* Scans, and returns when all paths have been reported. After a stop it returns when the files that
+ * were being scanned are done. Once a scan. `db` is lent until the call returns. SL_OK: also where
+ * files could not be read, which are reported as failed. SL_EINVAL: the scan was executed before.
+ * SL_ENOMEM, SL_EDEVICE: the scan cannot go on; files behind the last reported one are lost. */
 SL_CHECK SL_API enum sl_status sl_scan_execute(struct sl_scan *scan, const struct sl_clamav_db *db,
                                                struct sl_diag *diag);
 
@@ -141,8 +141,8 @@ struct sl_scan_counts {
 /* Any thread, from sl_scan_open to sl_scan_close. */
 SL_API void sl_scan_snapshot(struct sl_scan *scan, struct sl_scan_counts *counts);
 
-/* Ends the walk: files that are being scanned are the last. Returns at once. Any thread; safe in a
- * signal handler. A list of paths that is read from a pipe is waited for. */
+/* Ends the walk: files that are being scanned are the last. Returns at once. The scan still waits
+ * for a list of paths that comes from a pipe. Any thread; safe in a signal handler. */
 SL_API void sl_scan_stop(struct sl_scan *scan);
 
 /* Accepts NULL. The scan is not being executed. */
