@@ -358,17 +358,20 @@ EVENT_INLINE void event_visit_rest(const struct event_visit *visit, const struct
         event_text(visit, FIELD_DIRECTION, event_direction(event));
 }
 
-/* Fields of an event by their ids, without names; those of type SL_FIELD_NONE are absent, and
- * nothing else of them is valid. They point into the event and into `texts`. */
+/* Fields of an event by their ids, without names. A field that is absent is not valid. They point
+ * into the event and into `texts`. */
 struct event_picks {
+    bool has[N_EVENT_FIELDS]; /* apart, as so they are cleared in a few stores */
     struct sl_field field[N_EVENT_FIELDS];
     struct event_texts texts;
 };
 
 EVENT_INLINE void event_pick_field(void *to, enum event_field id, const struct sl_field *field)
 {
-    struct sl_field *picked = &((struct event_picks *)to)->field[id];
+    struct event_picks *picks = to;
+    struct sl_field *picked = &picks->field[id];
 
+    picks->has[id] = true;
     /* One by one: a copy of the struct would have to wait for its parts. */
     picked->type = field->type;
     picked->n = field->n;
@@ -382,8 +385,7 @@ EVENT_INLINE void event_pick(struct event_picks *picks, const struct sl_event *e
 {
     const struct event_visit visit = {take, picks};
 
-    for (int id = 0; id < N_EVENT_FIELDS; id++)
-        picks->field[id].type = SL_FIELD_NONE;
+    memset(picks->has, 0, sizeof picks->has);
     event_visit(&visit, event, &picks->texts);
     event_visit_rest(&visit, event);
 }

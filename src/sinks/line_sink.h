@@ -94,16 +94,19 @@ static inline void line_text(struct line_sink *out, const char *text)
     line_bytes(out, text, strlen(text));
 }
 
+/* Writes digits where they stay: a copy would have to wait for each of them. */
 static inline void line_uint(struct line_sink *out, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
+    size_t n_digits = 1;
 
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    line_bytes(out, digits + at, sizeof digits - at);
+    for (uint64_t bound = 10; value >= bound && n_digits < 20; bound *= 10)
+        n_digits++;
+
+    char *const digits = line_room(out, n_digits);
+
+    for (size_t i = n_digits; i-- > 0; value /= 10)
+        digits[i] = (char)('0' + value % 10);
+    out->len += n_digits;
 }
 
 #endif

@@ -41,21 +41,42 @@ static enum sl_status console_open(struct sl_sink **sink, const char *path, stru
     return make(sink, 0, diag);
 }
 
+/* Whether one of eight bytes is not from 0x20 to 0x7E. Such a byte has the highest bit, gets it by
+ * adding 1, or gets it by taking 0x20 away. Only such a byte changes the next one. */
+static bool has_unprintable(const char *text)
+{
+    const uint64_t ones = 0x0101010101010101u, high = 0x80 * ones;
+    uint64_t bytes;
+
+    memcpy(&bytes, text, sizeof bytes);
+    return ((bytes | (bytes + ones) | (bytes - 0x20 * ones)) & high) != 0;
+}
+
+/* Bytes of a text before the first that is not printable. */
+static size_t printable_len(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    while (len - n >= 8 && !has_unprintable(text + n))
+        n += 8;
+    while (n < len && text[n] >= 0x20 && text[n] < 0x7F)
+        n++;
+    return n;
+}
+
 static void put_printable(struct line_sink *out, const char *text, size_t len)
 {
-    const char *const end = text + len;
-
-    while (text < end) {
-        const char *plain = text;
+    for (;;) {
+        const size_t n = printable_len(text, len);
         char escaped[UTF8_ESCAPE_LEN];
 
-        while (text < end && *text >= 0x20 && *text < 0x7F)
-            text++;
-        line_bytes(out, plain, (size_t)(text - plain));
-        if (text == end)
-            break;
-        utf8_escape(escaped, (uint8_t)*text++);
+        line_bytes(out, text, n);
+        if (n == len)
+            return;
+        utf8_escape(escaped, (uint8_t)text[n]);
         line_bytes(out, escaped, sizeof escaped);
+        text += n + 1;
+        len -= n + 1;
     }
 }
 
@@ -78,7 +99,7 @@ static void put_addr(struct line_sink *out, const struct sl_addr *addr, bool has
     line_text(out, bracketed ? "]" : "");
 }
 
-static void put_value(struct line_sink *out, const struct sl_field *field)
+EVENT_INLINE void put_value(struct line_sink *out, const struct sl_field *field)
 {
     if (field->type == SL_FIELD_NUMBER)
         line_uint(out, field->number);
@@ -88,66 +109,71 @@ static void put_value(struct line_sink *out, const struct sl_field *field)
         put_printable(out, field->text, field->n);
 }
 
-/* What is between two fields, and then the field; nothing where the field is absent, unknown or an
- * empty text. */
-EVENT_INLINE void put_field(struct line_sink *out, const char *before, const struct sl_field *field)
+/* Writes what stands before a field, and then the field; nothing where the field is absent, unknown
+ * or an empty text. */
+EVENT_INLINE void put_field(struct line_sink *out, const char *before,
+                            const struct event_picks *picks, enum event_field id)
 {
-    if (field->type == SL_FIELD_NONE || field->type == SL_FIELD_UNKNOWN ||
+    const struct sl_field *field = &picks->field[id];
+
+    if (!picks->has[id] || field->type == SL_FIELD_UNKNOWN ||
         (field->type == SL_FIELD_TEXT && field->n == 0))
         return;
     line_text(out, before);
     put_value(out, field);
 }
 
-static void put_alert(struct line_sink *out, const struct sl_field *field)
+static void put_alert(struct line_sink *out, const struct event_picks *picks)
 {
-    put_field(out, "  ALERT  [", &field[FIELD_GID]);
-    put_field(out, ":", &field[FIELD_SIGNATURE_ID]);
-    put_field(out, ":", &field[FIELD_REV]);
+    put_field(out, "  ALERT  [", picks, FIELD_GID);
+    put_field(out, ":", picks, FIELD_SIGNATURE_ID);
+    put_field(out, ":", picks, FIELD_REV);
     line_text(out, "] ");
-    put_field(out, "", &field[FIELD_SIGNATURE]);
+    put_field(out, "", picks, FIELD_SIGNATURE);
     line_text(out, "  (");
-    put_field(out, "", &field[FIELD_CLASSTYPE]);
-    put_field(out, field[FIELD_CLASSTYPE].n != 0 ? ", priority " : "priority ",
-              &field[FIELD_SEVERITY]);
+    put_field(out, "", picks, FIELD_CLASSTYPE);
+    if (picks->field[FIELD_CLASSTYPE].n != 0)
+        line_text(out, ", ");
+    put_field(out, "priority ", picks, FIELD_SEVERITY);
     line_text(out, ")");
 }
 
 /* What was found, what the table has for it, and by which rule. */
-static void put_name(struct line_sink *out, const struct sl_field *field)
+static void put_name(struct line_sink *out, const struct event_picks *picks)
 {
-    put_field(out, "  NAME  ", &field[FIELD_EVENT_TYPE]);
-    put_field(out, " ", &field[FIELD_DNS_TYPE]);
-    put_field(out, " ", &field[FIELD_HTTP_METHOD]);
-    put_field(out, " ", &field[FIELD_NDN_TYPE]);
-    put_field(out, " ", &field[FIELD_DNS_RRTYPE]);
+    put_field(out, "  NAME  ", picks, FIELD_EVENT_TYPE);
+    put_field(out, " ", picks, FIELD_DNS_TYPE);
+    put_field(out, " ", picks, FIELD_HTTP_METHOD);
+    put_field(out, " ", picks, FIELD_NDN_TYPE);
+    put_field(out, " ", picks, FIELD_DNS_RRTYPE);
     line_text(out, " ");
-    put_field(out, "", &field[FIELD_NAMES_NAME]);
-    put_field(out, "  ", &field[FIELD_NAMES_ACTION]);
-    put_field(out, " ", &field[FIELD_NAMES_NEXT_HOPS]);
-    put_field(out, " ", &field[FIELD_NAMES_VALUES]);
+    put_field(out, "", picks, FIELD_NAMES_NAME);
+    put_field(out, "  ", picks, FIELD_NAMES_ACTION);
+    put_field(out, " ", picks, FIELD_NAMES_NEXT_HOPS);
+    put_field(out, " ", picks, FIELD_NAMES_VALUES);
     line_text(out, "  (");
-    put_field(out, "", &field[FIELD_NAMES_PREFIX]);
+    put_field(out, "", picks, FIELD_NAMES_PREFIX);
     line_text(out, ", ");
-    put_field(out, "", &field[FIELD_NAMES_LIST]);
-    put_field(out, ":", &field[FIELD_NAMES_LINE]);
+    put_field(out, "", picks, FIELD_NAMES_LIST);
+    put_field(out, ":", picks, FIELD_NAMES_LINE);
     line_text(out, ")");
 }
 
 /* "TCP 192.0.2.1:80 -> 192.0.2.2:80", "ICMP 192.0.2.1 -> 192.0.2.2 type 8 code 0". */
-static void put_tuple(struct line_sink *out, const struct sl_field *field)
+static void put_tuple(struct line_sink *out, const struct event_picks *picks)
 {
-    const bool has_ports = field[FIELD_SRC_PORT].type == SL_FIELD_NUMBER;
+    const bool has_ports =
+        picks->has[FIELD_SRC_PORT] && picks->field[FIELD_SRC_PORT].type == SL_FIELD_NUMBER;
 
-    put_field(out, "  ", &field[FIELD_PROTO]);
+    put_field(out, "  ", picks, FIELD_PROTO);
     line_text(out, " ");
-    put_addr(out, field[FIELD_SRC_IP].addr, has_ports);
-    put_field(out, ":", &field[FIELD_SRC_PORT]);
+    put_addr(out, picks->field[FIELD_SRC_IP].addr, has_ports);
+    put_field(out, ":", picks, FIELD_SRC_PORT);
     line_text(out, " -> ");
-    put_addr(out, field[FIELD_DEST_IP].addr, has_ports);
-    put_field(out, ":", &field[FIELD_DEST_PORT]);
-    put_field(out, " type ", &field[FIELD_ICMP_TYPE]);
-    put_field(out, " code ", &field[FIELD_ICMP_CODE]);
+    put_addr(out, picks->field[FIELD_DEST_IP].addr, has_ports);
+    put_field(out, ":", picks, FIELD_DEST_PORT);
+    put_field(out, " type ", picks, FIELD_ICMP_TYPE);
+    put_field(out, " code ", picks, FIELD_ICMP_CODE);
 }
 
 /* Leaves out texts that no line shows, so that their lengths are not counted. */
@@ -169,13 +195,13 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
     line_begin(out);
     event_time(time, picks.field[FIELD_TIMESTAMP].time_ns, ' ');
     line_bytes(out, time, sizeof time);
-    if (picks.field[FIELD_ALERT].type != SL_FIELD_NONE)
-        put_alert(out, picks.field);
-    if (picks.field[FIELD_NAMES].type != SL_FIELD_NONE)
-        put_name(out, picks.field);
-    put_field(out, "  ANOMALY  ", &picks.field[FIELD_ANOMALY_EVENT]);
-    if (picks.field[FIELD_SRC_IP].type != SL_FIELD_NONE)
-        put_tuple(out, picks.field);
+    if (picks.has[FIELD_ALERT])
+        put_alert(out, &picks);
+    if (picks.has[FIELD_NAMES])
+        put_name(out, &picks);
+    put_field(out, "  ANOMALY  ", &picks, FIELD_ANOMALY_EVENT);
+    if (picks.has[FIELD_SRC_IP])
+        put_tuple(out, &picks);
     line_text(out, "\n");
     return line_end(out, diag);
 }

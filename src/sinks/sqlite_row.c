@@ -156,29 +156,31 @@ static void bind_field(struct sqlite_row *row, const struct table_column *column
     case SL_FIELD_ADDR:
         bind_addr(row, field->addr);
         break;
-    default: /* absent or unknown */
+    default: /* unknown */
         bind_null(row);
     }
 }
 
-/* The first of a column's fields that is present, or its last. */
+/* The first of a column's fields that is present, or NULL. */
 static const struct sl_field *field_of(const struct event_picks *picks,
                                        const struct table_column *column)
 {
-    const struct sl_field *field = &picks->field[column->fields[0]];
-
-    for (uint32_t i = 1;
-         i < TABLE_FIELDS_MAX && field->type == SL_FIELD_NONE && column->fields[i] != FIELD_END;
-         i++)
-        field = &picks->field[column->fields[i]];
-    return field;
+    for (uint32_t i = 0; i < TABLE_FIELDS_MAX && column->fields[i] != FIELD_END; i++)
+        if (picks->has[column->fields[i]])
+            return &picks->field[column->fields[i]];
+    return NULL;
 }
 
 static void bind_columns(struct sqlite_row *row, const struct table_column *columns, uint32_t n)
 {
     for (uint32_t c = 0; c < n; c++) {
         row->column++;
-        bind_field(row, &columns[c], field_of(&row->picks, &columns[c]));
+
+        const struct sl_field *field = field_of(&row->picks, &columns[c]);
+        if (field != NULL)
+            bind_field(row, &columns[c], field);
+        else
+            bind_null(row);
     }
 }
 
