@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Compiled data as one flat block without pointers: saving writes it, loading maps it.
  *
- * Every block begins with the same head. A kind of block says what its checksum covers and checks
- * its own parts behind the head. A file appears whole or not at all (base/new_file.h), so that a
- * process which has mapped the file before keeps what it has. */
+ * Every block begins with the same head. A kind of block defines what its checksum covers, and
+ * checks its own parts behind the head. A file appears whole or not at all (base/new_file.h), so
+ * that a process which has mapped the old file keeps it. */
 #ifndef BASE_BLOCK_FILE_H
 #define BASE_BLOCK_FILE_H
 
@@ -38,10 +38,11 @@ struct block_kind {
 };
 
 /* XXH3 in steps of 1 MiB, each seeded with the sum before. `mapped`: the bytes belong to a mapped
- * file that nobody has written to. Each step's pages then leave this process' memory. */
+ * file that was not written to. The pages of each step are then discarded. */
 uint64_t block_sum(const void *from, size_t len, bool mapped);
 
-/* Whole pages of a mapped file, unwritten, leave this process' memory until they are read again. */
+/* Discards whole, unwritten pages of a mapped file from this process' memory. A later read brings
+ * them back. */
 void block_discard(const void *from, size_t len);
 
 /* The head of a new block; its checksum is 0. */

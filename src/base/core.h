@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What cores, which C and nvcc compile alike, are written in. */
+/* The words of a core, which C and nvcc compile alike. */
 #ifndef BASE_CORE_H
 #define BASE_CORE_H
 
@@ -19,7 +19,7 @@
 #define CORE_EITHER(gpu, cpu) (cpu)
 #endif
 
-/* Both halves of the product, added without carry: what hashes are made of. */
+/* Both halves of a product, added without carry: the step of a hash. */
 CORE uint64_t core_fold(uint64_t a, uint64_t b)
 {
 #ifdef __CUDA_ARCH__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CPU offers, less what the environment takes away. */
+/* The instruction sets of the CPU, less those that the environment takes away. */
 #ifndef BASE_CPU_H
 #define BASE_CPU_H
 
@@ -14,8 +14,8 @@ enum cpu_level {
     CPU_AVX512  /* F, BW, VL, DQ, VBMI */
 };
 
-/* The best level of this machine, lowered by SLUICE_CPU=scalar|avx2|avx512 (read once; an unknown
- * value counts as unset: cpu_environment tells of it). */
+/* Returns the best level of this machine, lowered by SLUICE_CPU=scalar|avx2|avx512. The variable is
+ * read once. An unknown value counts as unset, and cpu_environment reports it. */
 enum cpu_level cpu_level(void);
 
 /* SL_EINVAL: SLUICE_CPU is none of its values, and ignored; SL_EUNSUPPORTED: it allows more than
@@ -34,7 +34,8 @@ const char *cpu_level_name(enum cpu_level level);
 /* Cores this process may run on, at least 1. */
 unsigned cpu_cores(void);
 
-/* For a backend's `usable`: whether the level is there, else the reason (why: SL_WHY_LEN bytes). */
+/* For a backend's `usable`: whether the machine has the level. False: `why` (SL_WHY_LEN bytes) has
+ * the reason. */
 bool cpu_usable(enum cpu_level level, char *why);
 
 /* The same for a level and features (enum cpu_feature, summed) that it does not contain. */

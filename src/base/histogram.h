@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How values are distributed, in fixed memory: each power of two is cut into 32 equal parts.
+/* Distributions of values in fixed memory: each power of two is cut into 32 equal parts.
  *
- * A quantile is the upper end of the part that it lies in: never too low, and too high by less than
- * 1/32 of itself, as a part from 32 s to 63 s, s a power of two, is s wide. Below 32 it is exact.
- * From 2^40 on (18 minutes, in nanoseconds) all is one part, of which the maximum is told. */
+ * A quantile is the upper end of the part that it lies in. It is never too low, and too high by
+ * less than 1/32 of itself: the parts from 32 s to 63 s, s a power of two, are s wide. Below 32 it
+ * is exact. Values from 2^40 on (18 minutes, in nanoseconds) share one part, whose quantile is the
+ * maximum. */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
 
@@ -21,7 +22,8 @@ struct histogram {
     uint64_t count[HISTOGRAM_LEN + 1]; /* the last: from 2^HISTOGRAM_MAX_LOG on */
 };
 
-/* Values below 2^5 are their own place; above, the leading six bits and the shift say it. */
+/* Values below 2^5 are their own place. Above, the place is made of the leading six bits and their
+ * shift. */
 static inline uint32_t histogram_place(uint64_t value)
 {
     if (value >> HISTOGRAM_MAX_LOG != 0)

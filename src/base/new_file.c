@@ -12,7 +12,7 @@
 
 enum { TRIES = 100 };
 
-/* A new file; its name is in `beside`. -1: errno says why not. */
+/* Creates a new file, whose name is in `beside`. -1: errno has the reason. */
 static int create_beside(const char *path, char beside[PATH_MAX])
 {
     for (int i = 0; i < TRIES; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that appears whole or not at all: written beside its path (PATH.PID-N), then renamed, so
- * that no reader meets a part of it, and who has mapped the one before keeps it. */
+/* A file that appears whole or not at all. It is written beside its path (PATH.PID-N), then
+ * renamed. No reader meets a part of it, and a process that has mapped the old file keeps it. */
 #ifndef BASE_NEW_FILE_H
 #define BASE_NEW_FILE_H
 
@@ -16,20 +16,19 @@ struct new_file {
     int error; /* errno of the first write that failed; 0: none did */
 };
 
-/* SL_EIO: the system refused, or path is something else than a file. */
+/* SL_EIO: the system refused, or the path is no file. */
 enum sl_status new_file_create(struct new_file *file, const char *path, struct sl_diag *diag);
 
-/* Goes on behind what was written. What fails is told at the end. */
+/* Writes behind what was written. new_file_end returns a failure. */
 void new_file_write(struct new_file *file, const void *bytes, uint64_t len);
 
-/* Writes the file's first bytes again, and nothing goes on behind them: a head that is known when
- * all else is written. */
+/* Writes the file's first bytes again, as the last write: a head that depends on the rest. */
 void new_file_write_first(struct new_file *file, const void *bytes, uint64_t len);
 
-/* Gives it up: the path has what it had. */
+/* Removes the new file; the path keeps its old one. */
 void new_file_drop(struct new_file *file);
 
-/* Puts the file in its place where all went well, else removes it. SL_EIO. */
+/* Renames the file to its path where all writes succeeded, else removes it. SL_EIO. */
 enum sl_status new_file_end(struct new_file *file, struct sl_diag *diag);
 
 #endif

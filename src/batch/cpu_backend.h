@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What backends on CPUs share: a context that does all its work in submit. */
+/* The part that all backends on CPUs share: a context that does all its work in submit. */
 #ifndef BATCH_CPU_BACKEND_H
 #define BATCH_CPU_BACKEND_H
 
@@ -9,7 +9,7 @@
 struct cpu_context {
     const void *table;
     struct sl_limits limits;
-    enum sl_status status; /* what wait will say */
+    enum sl_status status; /* for wait to return */
 };
 
 bool cpu_backend_usable(char why[SL_WHY_LEN]); /* everywhere */
@@ -18,7 +18,7 @@ enum sl_status cpu_backend_open(void **context, const void *table, const struct 
 enum sl_status cpu_backend_wait(void *context);
 void cpu_backend_close(void *context);
 
-/* Appends the hits of all items; what it returns is what wait will say. */
+/* Appends the hits of all items. wait returns its status. */
 typedef enum sl_status cpu_scan(struct cpu_context *cpu, const struct sl_batch *batch,
                                 struct sl_hits *hits);
 
@@ -34,7 +34,7 @@ static inline void cpu_hits_append(struct sl_hits *hits, uint32_t item, uint32_t
     hits->n++;
 }
 
-/* Defines the backend `symbol` that needs no more than a scan, and runs where is_usable says. */
+/* Defines a backend that needs no more than a scan. is_usable is its `usable`. */
 #define CPU_BACKEND_WHERE(symbol, label, is_usable, scan)                              \
     static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch, \
                                           struct sl_hits *hits)                        \

@@ -50,7 +50,7 @@ void hits_scratch_free(struct hits_scratch *scratch)
     memset(scratch, 0, sizeof *scratch);
 }
 
-/* Merges two neighbouring runs, of which the first lies in `left` too. */
+/* Merges two neighbouring runs. `left` is a copy of the first. */
 static void merge(struct sl_hit *to, const struct sl_hit *left, size_t n_left,
                   const struct sl_hit *right, size_t n_right)
 {
@@ -77,9 +77,9 @@ static void merge_sort(struct sl_hit *hit, size_t n, struct sl_hit *spare)
         }
 }
 
-/* Sorts a list that is nearly in order, in time linear to what is not: backends give the ends of
- * matches upwards and only the literals that end together in any order. False: it is not nearly in
- * order, and is left as some permutation of itself. */
+/* Sorts a list that is nearly in order, in time linear to its disorder. Backends report the ends of
+ * matches upwards, and only literals that end together come in any order. False: the list is not
+ * nearly in order, and is now some permutation of itself. */
 static bool sort_nearly_sorted(struct sl_hit *hit, size_t n)
 {
     size_t moves_left = 8 * n;
@@ -101,9 +101,9 @@ static bool sort_nearly_sorted(struct sl_hit *hit, size_t n)
 
 /* ---- by digits ------------------------------------------------------------------------------- */
 
-/* A key is item and offset, in as many bits as the largest of each take; its digits are sorted by
- * from the last to the first, hits of equal digits keeping their order. Digits are short enough for
- * the places that a pass writes to stay in the first cache. */
+/* A key is item and offset, each in as many bits as its largest value takes. Hits are ordered by
+ * one digit after another, the last first; hits of equal digits keep their order. Digits are short,
+ * so that the places to which a pass writes stay in the first cache. */
 enum { DIGIT_BITS = 11 };
 
 struct digits {
@@ -139,7 +139,7 @@ static uint32_t digit(const struct sl_hit *hit, const struct digits *digits, uns
     return (uint32_t)(key >> (which * digits->bits)) & ((1u << digits->bits) - 1);
 }
 
-/* In the order of one digit. False: all have the same, and nothing was moved. */
+/* Orders hits by one digit. False: all hits have the same digit, and nothing was moved. */
 static bool order_by_digit(struct sl_hit *to, const struct sl_hit *from, size_t n,
                            const struct digits *digits, unsigned which)
 {
@@ -178,14 +178,14 @@ static void order_by_key(struct sl_hit *hit, size_t n, struct sl_hit *spare)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-enum { FEW = 256 /* would not pay for the counters */ };
+enum { FEW = 256 /* below this, the counters cost more than they save */ };
 
 static bool same_key(const struct sl_hit *a, const struct sl_hit *b)
 {
     return a->item == b->item && a->offset == b->offset;
 }
 
-/* Of a list in order of item and offset, by ids. */
+/* Sorts by id a list that is in order of item and offset. */
 static void sort_ids(struct sl_hit *hit, size_t n, struct sl_hit *spare)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
@@ -208,7 +208,7 @@ static void sort_part(struct sl_hit *hit, size_t n, struct sl_hit *spare)
     }
 }
 
-/* Of a list in order of items. */
+/* Sorts a list that is in order of items. */
 static void sort_items(struct sl_hit *hit, size_t n, struct sl_hit *spare)
 {
     for (size_t begin = 0, end; begin < n; begin = end) {
@@ -222,8 +222,8 @@ void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)
 {
     const size_t n = hits->n < hits->cap ? hits->n : hits->cap;
 
-    /* Most lists are in order, or all but: backends go through each payload from its beginning, and
-     * GPUs leave only items with many hits in none. */
+    /* Most lists are in order, or nearly so. Backends go through each payload from its beginning,
+     * and on GPUs only items with many hits are in no order. */
     if (n < 2 || hits->in_order || is_sorted(hits->hit, n))
         return;
     if (!hits_scratch_reserve(scratch, n))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sl_hits_sort for who sorts often: the memory that it takes is kept. */
+/* sl_hits_sort with scratch memory that is kept from one sort to the next. */
 #ifndef BATCH_HITS_SORT_H
 #define BATCH_HITS_SORT_H
 
@@ -11,7 +11,7 @@ struct hits_scratch {
     size_t n_hits; /* that there is room for */
 };
 
-/* Makes room for lists of n hits. False: no memory for it. */
+/* Makes room for lists of n hits. False: there is no memory. */
 bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n);
 
 void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch);

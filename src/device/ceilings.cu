@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the link to a GPU carries and what its memory gives: the ceilings that rates are shown
- * beside. */
+/* The rates of a GPU's link and memory: the ceilings beside which a bench shows its rates. */
 #include "device/cuda_internal.h"
 
 #include <stdlib.h>

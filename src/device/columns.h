@@ -41,7 +41,7 @@ static inline size_t columns_room(size_t arena_len, size_t max_items)
     return columns_behind(arena_len, max_items, true, true).end + SL_BATCH_SLACK;
 }
 
-/* Defines what alignment leaves, too: each byte that crosses is. */
+/* Copies a column and zeroes the bytes up to the alignment: each byte that crosses is defined. */
 static inline void columns_put(uint8_t *to, const void *column, size_t len)
 {
     if (len != 0)
@@ -49,8 +49,8 @@ static inline void columns_put(uint8_t *to, const void *column, size_t len)
     memset(to + len, 0, columns_aligned(len) - len);
 }
 
-/* A longer column crosses by itself, from where it lies: laying 512 KiB behind the items keeps a
- * core busy for some 50 us, a copy of its own costs the link 2.6 to 6. */
+/* A longer column crosses in a copy of its own. Laying 512 KiB behind the items keeps a core busy
+ * for some 50 us, and a copy costs the link 2.6 to 6. */
 enum { COLUMNS_MAX = 3, COLUMNS_PACKED_LEN = 512 << 10 /* bytes */ };
 
 /* A column on the host, and where it belongs on the GPU. */
@@ -75,10 +75,9 @@ static inline unsigned columns_of(struct column column[COLUMNS_MAX], const struc
     return n_columns;
 }
 
-/* Lays columns behind the items until one is too long. Returns how many: 0 also where there is no
- * room that is known to be the batch's. A batch on its way already may be packed again, even with
- * fewer columns: each byte is written as it was, because what comes first does not depend on what
- * follows. */
+/* Lays columns behind the items until one is too long. Returns the number of columns: 0 also where
+ * the batch has no room of its own. A batch that is crossing may be packed again, even with fewer
+ * columns: the first columns do not depend on those that follow, so each byte stays as it is. */
 static inline unsigned columns_pack(const struct sl_batch *batch, const struct column *column,
                                     unsigned n_columns)
 {

@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "device/wait.h"
 
-/* Asked for its attributes by the probe: a device for which this binary has no code refuses. */
+/* The probe reads its attributes: a device for which this binary has no code refuses. */
 __global__ void device_probe_kernel(void)
 {
 }
@@ -124,7 +124,7 @@ void cuda_free_host(void *h_memory)
         (void)cudaFreeHost(h_memory);
 }
 
-/* Of a query. That it goes on is no error, and is not to be found by who asks for the last one. */
+/* The outcome of a query. "Not ready" is no error, and is removed from CUDA's last error. */
 static bool has_ended(cudaError_t error, enum sl_status *status)
 {
     if (error == cudaErrorNotReady) {
@@ -160,8 +160,8 @@ enum sl_status cuda_spin_for_event(cudaEvent_t event, const struct sl_limits *li
     return device_spin(limits->device, limits->max_wait_ms, event_has_ended, event);
 }
 
-/* A copy to memory that is not pinned returns when it is done, so all that is on the stream before
- * it has to be. */
+/* A copy to memory that is not pinned blocks until it is done, beyond any limit. So the stream is
+ * waited for first. */
 enum sl_status cuda_fetch(void *to, const void *d_from, size_t len, cudaStream_t stream,
                           const struct sl_limits *limits)
 {
@@ -223,8 +223,8 @@ static struct table_copy **find_table(const void *table, int device)
     return link;
 }
 
-/* The copy of pageable memory returns when it is staged; kernels run on streams that do not wait
- * for the one it is on. */
+/* The copy of pageable memory returns when it is staged. The batches' streams do not wait for the
+ * copy's stream, so this function does. */
 static cudaError_t send_table(void *d_table, const void *table, size_t table_len)
 {
     const cudaError_t error = cudaMemcpy(d_table, table, table_len, cudaMemcpyHostToDevice);
@@ -259,8 +259,8 @@ static enum sl_status copy_table(struct table_copy **copy, const void *table, si
     return SL_OK;
 }
 
-/* The device's copy of a flat table, one for all contexts of a process: made at the first acquire,
- * gone at the last release. */
+/* Acquires the device's copy of a flat table, one for all contexts of a process. The first acquire
+ * makes it, and the last release frees it. */
 static enum sl_status acquire_table(const void **d_table, const void *table, size_t table_len,
                                     int device, struct sl_diag *diag)
 {
@@ -294,14 +294,16 @@ static void release_table(const void *table, int device)
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-/* How hits come back: submit ends with a kernel, or the last block of the one before, that writes
- * the count and as many hits as the batches before let expect into pinned memory, and wait copies
- * what was found to the caller's array, which so may lie anywhere. Only what was not expected takes
- * a copy then, and a second wait. At first 64 KB are expected, which the link carries in less than
- * starting a copy takes; a copy of a few bytes takes 3 to 11 us, and clearing the count before each
- * batch 3 more, so the kernel does that as well. Where more are expected, those hits cross by a
- * copy, right into the caller's array where that is pinned: a core would take longer for them than
- * the link does for the batch. */
+/* How hits cross back. Submit ends with a kernel, or with the last block of a backend's last
+ * kernel. It writes the count and the expected hits into pinned memory. Wait copies these hits to
+ * the caller's array, which may lie anywhere. Hits beyond the expected ones take a copy and a
+ * second wait.
+ *
+ * The batches before determine how many hits are expected, at first 64 KB. The link carries those
+ * in less time than the start of a copy takes. A copy of a few bytes takes 3 to 11 us, and clearing
+ * the count 3 more, so the kernel clears it too. Where more are expected, they cross by a copy,
+ * right into the caller's array where it is pinned: a core would take longer for them than the link
+ * does for the batch. */
 enum {
     EXPECTED_MIN = (64 << 10) / sizeof(struct sl_hit),
     EXPECTED_MAX = (4 << 20) / sizeof(struct sl_hit),
@@ -346,7 +348,7 @@ static enum sl_status open_hits(struct cuda_hits *hits, const struct sl_limits *
     status = cuda_take((void **)&hits->d_ticket, sizeof *hits->d_ticket, "tickets", diag);
     if (status != SL_OK)
         return status;
-    /* More cross than were found: let them be defined. */
+    /* More hits cross than were found, so all are defined. */
     cudaError_t error = cuda_clear(hits->d_found, found_len(hits->stay ? 0 : hits->cap));
     if (error == cudaSuccess)
         error = cuda_clear(hits->d_ticket, sizeof *hits->d_ticket);
@@ -372,8 +374,8 @@ static void close_hits(struct cuda_hits *hits, const struct sl_limits *limits)
     cuda_free_host(hits->h_found);
 }
 
-/* A sixteenth more than was needed, as what crosses in vain slows what crosses the other way; after
- * a burst it shrinks by an eighth a batch. */
+/* Expects a sixteenth more than was needed: bytes that cross in vain slow the other direction.
+ * After a burst the number shrinks by an eighth a batch. */
 static void expect_hits(struct cuda_hits *hits, uint32_t n)
 {
     const uint32_t kept = hits->expected - hits->expected / 8;

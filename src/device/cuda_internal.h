@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What CUDA backends share: errors, the context, and the collector of hits. For .cu files.
+/* The parts that all CUDA backends share: errors, the context, the collector of hits. For .cu
+ * files.
  *
  * A backend's `open` is cuda_context_open with its table's length; its `submit` is
  * cuda_submit_begin, kernels on the batch's stream, and cuda_submit_end; its `wait` and `close` are
@@ -14,19 +15,18 @@
 #include "sluice/batch.h"
 #include "sluice/engine.h"
 
-/* SL_OK, SL_ENOMEM or SL_EDEVICE; the diagnostic (may be NULL) says what failed and CUDA's words.
- */
+/* SL_OK, SL_ENOMEM or SL_EDEVICE. The diagnostic (may be NULL) has `what` and CUDA's words. */
 enum sl_status cuda_status(cudaError_t error, const char *what, struct sl_diag *diag);
 
-/* Device memory. SL_ENOMEM: the diagnostic says what "GPU memory for WHAT" needs and what there is.
- */
+/* Allocates device memory. SL_ENOMEM: the diagnostic names `what`, the bytes that are needed and
+ * those that are free. */
 enum sl_status cuda_take(void **d_memory, size_t len, const char *what, struct sl_diag *diag);
 
-/* Sets device memory to 0 and waits until it is: the batches' streams do not wait for the one it is
- * done on. */
+/* Sets device memory to 0 and waits for it, because the batches' streams do not wait for the
+ * default stream. */
 cudaError_t cuda_clear(void *d_memory, size_t len);
 
-/* Frees it, unless the device hangs. Accepts NULL. */
+/* Frees device memory, unless the device hangs. Accepts NULL. */
 void cuda_free(void *d_memory, int device);
 
 /* Frees what cudaHostAlloc gave, unless some device hangs: it may write there. Accepts NULL. */
@@ -35,15 +35,15 @@ void cuda_free_host(void *h_memory);
 /* Makes the device the current one of this thread. SL_EDEVICE, also where it hangs. */
 enum sl_status cuda_choose(int device, struct sl_diag *diag);
 
-/* As long as the limits say: src/device/wait.h. */
+/* Wait for an event or a stream within the limits: src/device/wait.h. */
 enum sl_status cuda_wait_for_event(cudaEvent_t event, const struct sl_limits *limits);
 enum sl_status cuda_wait_for_stream(cudaStream_t stream, const struct sl_limits *limits);
 
-/* Without rests, for what takes microseconds. */
+/* Waits without rests, for work of microseconds. */
 enum sl_status cuda_spin_for_event(cudaEvent_t event, const struct sl_limits *limits);
 
-/* Copies to the host what lies on the device when all before it on the stream is done, and waits
- * for it, both as long as the limits say. */
+/* Waits for the stream, copies device memory to the host, and waits for the copy. Both waits obey
+ * the limits. */
 enum sl_status cuda_fetch(void *to, const void *d_from, size_t len, cudaStream_t stream,
                           const struct sl_limits *limits);
 
@@ -56,11 +56,11 @@ struct cuda_found {
 /* The same in pinned memory. */
 struct cuda_brought {
     unsigned long long n;
-    uint64_t in_order; /* not 0: as sl_hits_sort leaves them */
+    uint64_t in_order; /* not 0: in the order of sl_hits_sort */
     struct sl_hit hit[1];
 };
 
-/* Where hits are collected. Which copy brings how many back: see cuda.cu. */
+/* The collector of hits. cuda.cu explains how many hits cross with which copy. */
 struct cuda_hits {
     struct cuda_found *d_found;
     bool stay;                    /* d_found is the caller's, and hits stay there */
@@ -74,7 +74,7 @@ struct cuda_hits {
     bool is_clear;                /* d_found->n is 0 when what is under way is done */
     bool is_delivered;            /* by the backend's own kernel */
     uint32_t *d_ticket;           /* of that kernel's blocks: 0 between launches */
-    struct cuda_order order;      /* none where nobody wants it */
+    struct cuda_order order;      /* zeroed unless the limits ask for order */
     uint32_t n_items;             /* of this batch */
     cudaEvent_t done;
     cudaStream_t stream;
@@ -118,7 +118,7 @@ static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context
     return device;
 }
 
-/* How what was found comes back. */
+/* How the hits of a batch cross back. */
 struct cuda_delivery {
     struct cuda_found *found;
     struct cuda_brought *to; /* pinned; NULL: a kernel behind this one delivers */
@@ -133,8 +133,8 @@ struct cuda_delivery {
 struct cuda_delivery cuda_delivery(struct cuda_context *context);
 
 #ifdef __CUDACC__
-/* All threads of all blocks: whether theirs is the last that comes here. What the others wrote is
- * to be read past the first cache. The ticket is 0 before. */
+/* All threads of all blocks call this. True for the block that comes last. It reads what the others
+ * wrote past the first cache. The ticket is 0 before. */
 static __device__ inline bool cuda_is_last_block(uint32_t *ticket)
 {
     __threadfence();
@@ -146,8 +146,8 @@ static __device__ inline bool cuda_is_last_block(uint32_t *ticket)
     return is_last;
 }
 
-/* All threads of one block: the count and the first hits cross; where hits do not stay, the next
- * batch is counted from 0. Other blocks' hits are read past the first cache. */
+/* All threads of one block call this. The count and the first hits cross. Where hits do not stay,
+ * the next batch is counted from 0. Other blocks' hits are read past the first cache. */
 static __device__ inline void cuda_deliver_all(const struct cuda_delivery &delivery)
 {
     const unsigned long long n = __ldcg(&delivery.found->n);
@@ -177,8 +177,8 @@ static __device__ inline void cuda_deliver(const struct cuda_delivery &delivery)
         *delivery.ticket = 0;
 }
 
-/* Appends a hit. One atomic for all threads of a warp that append at once: without that, a batch in
- * which every byte hits is bound by a single counter. */
+/* Appends a hit, with one atomic for all threads of a warp that append at once. Otherwise a single
+ * counter would bound a batch in which every byte hits. */
 static __device__ inline void cuda_hits_append(struct cuda_hits_device hits, uint32_t item,
                                                uint32_t offset, uint64_t id)
 {

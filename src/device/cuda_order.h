@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hits put in order on the device, where they are found in any: a core takes 10 to 30 ns to move
- * one of a hundred thousand to its place, and a GPU has time left while the link carries the next
- * batch. For .cu files. */
+/* Hits are put in order on the device. A core takes 10 to 30 ns to move one of a hundred thousand
+ * hits to its place. A GPU is idle while the link carries the next batch. For .cu files. */
 #ifndef DEVICE_CUDA_ORDER_H
 #define DEVICE_CUDA_ORDER_H
 
@@ -9,10 +8,10 @@
 
 #include "sluice/engine.h"
 
-/* Fewer hits are left to who sorts them on a core. */
+/* Fewer hits are sorted on a core. */
 enum { CUDA_ORDER_MIN = 2048 };
 
-/* Hits of an item that has more than this stay together, in no order. */
+/* An item with more hits has them together, in no order. */
 enum { CUDA_ORDER_ITEM_MAX = 256 };
 
 /* Of one batch; all 0 before it. */
@@ -40,8 +39,8 @@ enum sl_status cuda_order_open(struct cuda_order *order, const struct sl_limits 
                                struct sl_diag *diag);
 void cuda_order_close(struct cuda_order *order, const struct sl_limits *limits);
 
-/* Launches the kernels: of what was found, the first max_hits are put in order of item, offset and
- * id, all of items below n_items. The last of them delivers, and says whether all are. */
+/* Launches the kernels that put the first max_hits hits in order of item, offset and id. All items
+ * are below n_items. The last kernel delivers the hits, and whether all are in order. */
 cudaError_t cuda_order_launch(struct cuda_order *order, const struct cuda_delivery *delivery,
                               const struct sl_limits *limits, uint32_t n_items,
                               uint32_t n_multiprocessors, cudaStream_t stream);

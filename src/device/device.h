@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the rest of sluice needs of CUDA, in plain C. cuda.cu answers, or absent.c without CUDA. */
+/* CUDA for the other modules, in plain C. The .cu files define it; absent.c does without CUDA. */
 #ifndef DEVICE_DEVICE_H
 #define DEVICE_DEVICE_H
 
@@ -13,28 +13,28 @@
 extern "C" {
 #endif
 
-/* Whether any GPU can be used; if not, why. Probed once a process. */
+/* Whether any GPU can be used. False: `why` has the reason. GPUs are probed once a process. */
 bool device_cuda_usable(char why[SL_WHY_LEN]);
 
-/* The CUDA devices, or one entry that says why there is none. Returns how many there are. */
+/* Fills the CUDA devices, or one entry with the reason why there is none. Returns their number. */
 uint32_t device_cuda_list(struct sl_device *devices, uint32_t max);
 
-/* What this thread asks of CUDA is asked of this GPU; by default it is the first, which may be none
- * of those that work. */
+/* Makes this GPU the current one of the thread. The default is the first GPU, which may not work.
+ */
 void device_use(int device);
 
-/* Host memory that GPUs read directly; NULL where there is none left. Where a GPU was lost, and
- * CUDA pins nothing any more, it is ordinary memory. free accepts NULL, and leaves alone what a GPU
- * that hangs may still use. */
+/* Allocates host memory that GPUs read directly; NULL: none is left. After a lost GPU, CUDA pins
+ * nothing, and the memory is ordinary. free accepts NULL, and keeps memory that a hung GPU may
+ * still use. */
 void *device_pinned_alloc(size_t len);
 void device_pinned_free(void *memory);
 
-/* Memory of a GPU; NULL where there is none left. free accepts NULL, and leaves alone what is of
- * one that hangs. */
+/* Allocates memory of a GPU; NULL: none is left. free accepts NULL, and keeps memory of a hung
+ * GPU. */
 void *device_alloc(int device, size_t len);
 void device_free(int device, void *d_memory);
 
-/* What a device's link and memory give, by its clock. */
+/* The ceilings of a device: the rates of its link and memory, by its clock. */
 enum device_ceiling {
     DEVICE_LINK_TO, /* pinned blocks one behind the other, bytes a second: to the device, */
     DEVICE_LINK_BACK,
@@ -58,8 +58,8 @@ double device_link_rate(int device, size_t block_len);
 /* The same while back_len bytes, no more than a block, come back for each block. */
 double device_link_rate_beside(int device, size_t block_len, size_t back_len);
 
-/* What lies between two marks on a stream (cudaStream_t), by the GPU's clock. open: NULL where it
- * fails; seconds waits for the end, 0 where there was an error; close accepts NULL. */
+/* The time between two marks on a stream (cudaStream_t), by the GPU's clock. open returns NULL
+ * where it fails. seconds waits for the end, and returns 0 after an error. close accepts NULL. */
 struct device_timer;
 struct device_timer *device_timer_open(int device);
 void device_timer_begin(struct device_timer *timer, void *stream);

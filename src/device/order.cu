@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A counting sort by items, whose hits, few each, are then ranked by comparing them all. */
+/* A counting sort by items. The few hits of each item are then ranked by comparing them all. */
 #include "device/cuda_order.h"
 
 #include "device/cuda_internal.h"
@@ -60,7 +60,7 @@ static __device__ void counts_to_places(uint32_t *count, uint32_t n)
     }
 }
 
-/* What the kernels of one batch have. */
+/* The data of one batch's kernels. */
 struct order_work {
     struct cuda_hits_device hits;
     struct cuda_places *places;

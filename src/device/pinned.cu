@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory that GPUs read directly. Where a GPU of the process was lost nothing can be pinned
- * any more; ordinary memory then serves as well, only slower: what is left of a run goes on. */
+/* Host memory that GPUs read directly. After a lost GPU the process can pin no more memory.
+ * Ordinary memory then takes its place, and the run goes on, slower. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include "device/cuda_internal.h"
 #include "device/wait.h"
 
-/* What was given out and is not CUDA's own. */
+/* An allocation that is not CUDA's own. */
 struct block {
     struct block *next;
     void *memory;
@@ -28,7 +28,7 @@ static void note_block(struct block *block, void *memory, size_t pages_len)
     pthread_mutex_unlock(&blocks_lock);
 }
 
-/* The caller's from now on; NULL: it is CUDA's own memory. */
+/* Removes a block from the list for the caller to free. NULL: the memory is CUDA's own. */
 static struct block *forget_block(const void *memory)
 {
     pthread_mutex_lock(&blocks_lock);
@@ -66,7 +66,7 @@ static void *take_ordinary(size_t len)
     return memory;
 }
 
-/* Large blocks lie in pages of 2 MiB, of which a block has few to be zeroed and pinned. */
+/* Large blocks lie in pages of 2 MiB: few pages are zeroed and pinned. */
 enum { PAGE_LEN = 2 << 20 };
 
 static size_t pages_len(size_t len)
@@ -74,7 +74,7 @@ static size_t pages_len(size_t len)
     return (len + PAGE_LEN - 1) & ~(size_t)(PAGE_LEN - 1);
 }
 
-/* Zeroed pages, present before CUDA locks the process to pin them. NULL: there are none. */
+/* Maps zeroed pages, present before CUDA locks the process to pin them. NULL: there are none. */
 static void *map_pages(size_t len)
 {
     uint8_t *map = (uint8_t *)mmap(NULL, len + PAGE_LEN, PROT_READ | PROT_WRITE,

@@ -30,8 +30,8 @@ static enum sl_status take_memory(struct sl_stage *stage, struct sl_diag *diag)
         status = cuda_take((void **)&stage->d_block, len, "a batch", diag);
     if (status != SL_OK)
         return status;
-    /* Slack is read, not trusted: let it at least be defined. On this stream, so that it comes
-     * before the first upload: the stream waits for no other. */
+    /* Engines read the slack and never trust it; it is defined all the same. The stream waits for
+     * no other, so the clearing is on this stream, before the first upload. */
     return cuda_status(cudaMemsetAsync(stage->d_block, 0, len, stage->stream),
                        "clearing GPU memory", diag);
 }
@@ -68,7 +68,7 @@ static cudaError_t wait_for(struct sl_stage *stage, cudaStream_t waits, cudaStre
     return error == cudaSuccess ? cudaStreamWaitEvent(waits, stage->mark, 0) : error;
 }
 
-/* What is under way on further views comes before all that is queued from now on. */
+/* Work on further views comes before all work that is queued from now on. */
 static cudaError_t join_views(struct sl_stage *stage)
 {
     cudaError_t error = cudaSuccess;
@@ -81,8 +81,8 @@ static cudaError_t join_views(struct sl_stage *stage)
     return error;
 }
 
-/* One copy for items and short columns, where they can be laid behind the items: each costs as much
- * as 140 KB, beside what it carries. */
+/* One copy carries the items and the columns that can be laid behind them. Each copy costs as much
+ * as 140 KB on the link, beside its bytes. */
 static cudaError_t copy_batch(struct sl_stage *stage, const struct sl_batch *batch,
                               const struct columns *at)
 {
@@ -133,7 +133,7 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
     return SL_OK;
 }
 
-/* Since the upload nobody has put the mark elsewhere. */
+/* The mark is still that of the upload. */
 static cudaError_t begin_view(struct sl_stage *stage, cudaStream_t *stream)
 {
     cudaError_t error = cudaSuccess;

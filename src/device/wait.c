@@ -7,8 +7,8 @@
 #include "base/clock.h"
 
 enum {
-    SPIN_NS = 20000, /* a rest takes longer than that */
-    REST_SHARE = 8,  /* of the time waited so far that a rest takes */
+    SPIN_NS = 20000, /* a rest takes longer than this */
+    REST_SHARE = 8,  /* a rest takes this part of the time waited so far: one eighth */
     REST_MAX_NS = 100000
 };
 
@@ -46,7 +46,8 @@ static void rest(uint64_t waited)
         (void)nanosleep(&time, NULL);
 }
 
-/* The clock is read before each question: who is away for long between them asks once more. */
+/* The clock is read before each poll, so that a thread that did not run for long polls once more.
+ */
 static enum sl_status wait_for(int device, uint32_t max_wait_ms, bool rests, device_ended *ended,
                                void *what)
 {
