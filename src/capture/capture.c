@@ -38,7 +38,7 @@ static bool magic_begins(const struct magic *magic, const uint8_t *at, size_t le
     return memcmp(at + 1, magic->bytes + 1, len - 1) == 0;
 }
 
-/* What the file's first bytes (up to 4, at least 1) say that it is. */
+/* Returns the form of a file by its first bytes (1 to 4). */
 static enum file_form file_form(const uint8_t *at, size_t have)
 {
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
@@ -61,7 +61,7 @@ static enum sl_status file_foreign(const struct input *input, size_t have, struc
                     input->raw != NULL ? " once decompressed" : "", PACKING);
 }
 
-/* Sets the kind by the file's header, or leaves it where the writer has not written that yet. */
+/* Sets the kind by the file's header. The kind stays where the header is not written yet. */
 static enum sl_status file_begin(struct sl_capture *capture, struct sl_diag *diag)
 {
     struct input *const input = &capture->input;
@@ -96,7 +96,7 @@ static enum sl_status file_begin(struct sl_capture *capture, struct sl_diag *dia
     return file_foreign(input, have, diag);
 }
 
-/* Of a capture whose header is not read yet. */
+/* The read of a capture whose header is not read yet. */
 static enum sl_status file_read(struct sl_capture *capture, struct sl_batch *batch,
                                 struct sl_diag *diag)
 {

@@ -16,7 +16,7 @@
 #include "base/diag.h"
 
 enum {
-    /* Pages are asked for and given back in steps of this, so that a run's resident memory does not
+    /* Pages are read and dropped in steps of this length, so that a run's resident memory does not
      * grow with the file. 256 KiB to 8 MiB measure alike. */
     WINDOW_LEN = 2 << 20,
     BUFFER_LEN = 512 << 10, /* holds the longest packet record with room to spare */
@@ -305,8 +305,8 @@ static enum input_state stream_fill(struct input *input, size_t need, struct sl_
 
 /* --- Maps --- */
 
-/* Has the pages read in one call. Where the kernel can do that (Linux 5.14), a read error and a
- * file that others cut short meanwhile are a status here; afterwards they would be a SIGBUS. */
+/* Reads the pages in one call. Where the kernel can do that (Linux 5.14), a read error is a status,
+ * and so is a file that was cut meanwhile. Without the call both would be a SIGBUS. */
 static enum input_state map_populate(struct input *input, size_t from, size_t to,
                                      struct sl_diag *diag)
 {
@@ -368,7 +368,7 @@ enum input_state input_fill(struct input *input, size_t need, struct sl_diag *di
 
 /* --- Opening and closing --- */
 
-/* False where the file cannot be mapped; it is streamed then. */
+/* False: the file cannot be mapped, and is streamed. */
 static bool map_open(struct input *input, const struct stat *stat)
 {
     if (!S_ISREG(stat->st_mode) || stat->st_size <= 0 || lseek(input->fd, 0, SEEK_CUR) != 0)
@@ -397,8 +397,8 @@ static enum sl_status stream_open(struct input *input, struct sl_diag *diag)
     return SL_OK;
 }
 
-/* Who writes a named pipe is waited for where a stop is heard, not in open. Who holds a lease on a
- * file is, which open does not do without blocking. */
+/* Opens without blocking: the wait for the writer of a named pipe obeys a stop, and open does not.
+ * Only a file under a lease is opened with blocking, because the system requires it. */
 static int open_path(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -434,7 +434,7 @@ enum sl_status input_decompress(struct input *input, enum input_form form, struc
     if (input->map != NULL)
         munmap(input->map, input->map_len);
     input->map = NULL;
-    /* Of a pipe, what was looked at to know the form is in the buffer. */
+    /* The bytes of a pipe that were read to find out its form are in the buffer. */
     input->raw_end = input_have(input);
     input->raw_offset = input->raw_end;
     input->raw = (uint8_t *)malloc(RAW_LEN > input->raw_end ? RAW_LEN : input->raw_end);

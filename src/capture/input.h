@@ -16,7 +16,7 @@
 #include "sluice/status.h"
 
 enum {
-    INPUT_WAIT_MS = 100,      /* after this long without enough bytes a read gives up for now */
+    INPUT_WAIT_MS = 100,      /* a read waits for enough bytes no longer than this */
     INPUT_NEED_MAX = 16 << 20 /* bytes in one piece: bounds the buffer of streams */
 };
 
@@ -26,7 +26,7 @@ enum input_state {
     INPUT_READY,   /* the bytes are at hand */
     INPUT_LATER,   /* not yet, the writer is slow; call again */
     INPUT_ENDED,   /* the file ends before */
-    INPUT_STOPPED, /* somebody asked to stop */
+    INPUT_STOPPED, /* sl_capture_stop was called */
     INPUT_FAILED   /* input->failure; the diagnostic is set */
 };
 
@@ -69,10 +69,10 @@ enum sl_status input_open(struct input *input, const char *path, const char *lab
                           const atomic_bool *stopped, const uint64_t *close_ns,
                           struct sl_diag *diag);
 
-/* Takes what lies ahead as compressed; nothing may have been consumed. */
+/* Decompresses the bytes ahead; none may have been consumed. */
 enum sl_status input_decompress(struct input *input, enum input_form form, struct sl_diag *diag);
 
-/* A read by the user begins: it may wait INPUT_WAIT_MS from when it first has to. */
+/* A read by the user begins. It may wait INPUT_WAIT_MS, counted from its first wait. */
 static inline void input_begin_read(struct input *input)
 {
     input->deadline_ns = 0;
@@ -85,7 +85,8 @@ static inline size_t input_have(const struct input *input)
     return (size_t)(input->end - input->at);
 }
 
-/* Makes `need` bytes (at most INPUT_NEED_MAX) lie at input->at. Pointers into the input die. */
+/* Makes `need` bytes (at most INPUT_NEED_MAX) lie at input->at. Pointers into the input become
+ * invalid. */
 static inline enum input_state input_need(struct input *input, size_t need, struct sl_diag *diag)
 {
     return input_have(input) >= need ? INPUT_READY : input_fill(input, need, diag);
@@ -107,7 +108,8 @@ static inline uint64_t input_offset(const struct input *input)
     return input->first_offset + (uint64_t)(input->at - input->first);
 }
 
-/* What a read returns when input_need was not ready inside a `what` that begins at `start`. */
+/* Returns the status of a read whose input_need was not ready inside a `what` that begins at
+ * `start`. */
 enum sl_status input_short(const struct input *input, enum input_state state, const char *what,
                            uint64_t start, struct sl_diag *diag);
 

@@ -14,15 +14,15 @@ enum {
     /* The kernel hands packets over in blocks. One that is not full waits for a timer of READ_MS,
      * which closes it when it finds it open for the second time. */
     DRAIN_MS = 2 * READ_MS + 50,
-    POLL_BLIND_MS = 10, /* between looks at a device that cannot be waited for */
-    /* Packets between looks at the clock and at the stop. */
+    POLL_BLIND_MS = 10, /* between two polls of a device without a descriptor to wait for */
+    /* Packets between two checks of the clock and the stop. */
     DISPATCH_PACKETS = 4096
 };
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* libpcap's callback. Packets that the batch has no room for stay in the ring, but for this one. */
-static void take_packet(u_char *user, const struct pcap_pkthdr *header, const u_char *bytes)
+/* libpcap's callback. The first packet that does not fit is held; further ones stay in the ring. */
+static void add_packet(u_char *user, const struct pcap_pkthdr *header, const u_char *bytes)
 {
     struct sl_capture *const capture = (struct sl_capture *)user;
     struct live *const live = &capture->live;
@@ -45,9 +45,9 @@ static void take_packet(u_char *user, const struct pcap_pkthdr *header, const u_
     pcap_breakloop(live->handle);
 }
 
-/* True when everything that lay in the ring at the stop was delivered: an empty ring after the
- * kernel had its time to close the last block or, on a busy link, as many bytes as the ring holds.
- */
+/* Whether all packets that lay in the ring at the stop were delivered. Then the ring is empty after
+ * the kernel had its time to close the last block. On a busy link as many bytes as the ring holds
+ * have come. */
 static bool drained(struct live *live, bool ring_empty, uint64_t now)
 {
     if (live->drain_end_ns == 0) {
@@ -82,7 +82,7 @@ static enum sl_status live_read(struct sl_capture *capture, struct sl_batch *bat
     for (;;) {
         const bool stopped = atomic_load(&capture->stopped);
         live->now = clock_ns();
-        const int n = pcap_dispatch(live->handle, DISPATCH_PACKETS, take_packet, (u_char *)capture);
+        const int n = pcap_dispatch(live->handle, DISPATCH_PACKETS, add_packet, (u_char *)capture);
         const uint64_t now = clock_ns();
 
         if (live->held.bytes != NULL)
@@ -174,13 +174,13 @@ static enum sl_status activate(const struct sl_capture *capture, struct sl_diag 
         return diag_set(diag, SL_EIO, capture->name, 0, "cannot capture: %s%s%s%s", what,
                         has_why ? " (" : "", has_why ? why : "", has_why ? ")" : "");
     }
-    /* libpcap's own waits may last for ever on a quiet interface. */
+    /* libpcap's own waits may never end on a quiet interface. */
     if (pcap_setnonblock(handle, 1, error) != 0)
         return diag_set(diag, SL_EIO, capture->name, 0, "cannot capture: %s", error);
     return SL_OK;
 }
 
-/* All but the memory, which stays. */
+/* Opens the interface. The memory for held packets is not part of it. */
 static enum sl_status open_handle(struct sl_capture *capture, struct sl_diag *diag)
 {
     struct live *const live = &capture->live;

@@ -16,7 +16,7 @@
 enum {
     READ_LEN = 256 << 10, /* bytes: a piece of a part that stays in a core's cache */
     TAIL_LEN = 24 + SL_CAPTURE_PACKET_MAX, /* bytes: the longest record */
-    CHAIN = 4                              /* records in a row that look like such */
+    CHAIN = 4                              /* plausible records in a row that make a guess */
 };
 
 #define DAY_NS (86400 * INT64_C(1000000000)) /* that neighbours lie apart at most */
@@ -43,8 +43,8 @@ static const uint8_t *raw(const struct load *load, uint64_t offset)
     return load->batch->bytes + (offset - load->base);
 }
 
-/* Has the file's bytes before `offset` in the arena. False: the file has no more, they cannot be
- * read, or the arena ends before. */
+/* Reads the file's bytes before `offset` into the arena. False: the file has no more, they cannot
+ * be read, or the arena ends before. */
 static bool reach(struct load *load, uint64_t offset)
 {
     if (offset > load->file_len || offset - load->base > load->batch->bytes_cap)
@@ -69,8 +69,7 @@ static bool reach(struct load *load, uint64_t offset)
 
 /* ---- the guess ------------------------------------------------------------------------------- */
 
-/* Whether a record of an ordinary file may have this header. What looks wrong here and is right is
- * found when parts are joined. */
+/* Whether a record of an ordinary file may have this header. A join corrects a wrong answer. */
 static bool looks_right(const struct pcap_file *pcap, const uint8_t *at, struct record *record)
 {
     pcap_parse_record(pcap, at, record);
@@ -206,7 +205,7 @@ enum sl_status sl_capture_join(struct sl_capture_part *part, struct sl_batch *ba
     if (part->end >= part->to && !part->last)
         return SL_OK;
 
-    /* The end, or a record that is none: the reader in order says what there is to say. */
+    /* The end, or bytes that are no record: the reader in order has the status. */
     struct sl_batch none = {.max_items = 0};
     input_skip(&capture->input, part->end - input_offset(&capture->input));
     const enum sl_status status = sl_capture_read(capture, &none, diag);

@@ -92,7 +92,7 @@ enum sl_status pcap_file_open(struct sl_capture *capture, struct sl_diag *diag)
     /* Before 2.4 some wrote the lengths in the other order; no packet has more captured than sent.
      */
     pcap->lengths_swapped = major == 543 || minor < 4;
-    /* The upper bits tell of a frame check sequence. */
+    /* The upper bits describe a frame check sequence. */
     pcap->link_type = link_type_of_file((uint16_t)get32(input->at + 20, pcap->swapped));
     input->at += FILE_HEADER_LEN;
     capture->kind = &pcap_kind;

@@ -117,7 +117,7 @@ static enum sl_status begin_section(struct sl_capture *capture, const struct blo
     if (major != 1)
         return input_bad(&capture->input, "the section header", block->offset, diag,
                          "has version %u.%u (expected 1.x)", major, minor);
-    /* The section's length, where it is given at all, repeats what the blocks say. */
+    /* The section's length, where the file has it, repeats the lengths of the blocks. */
     capture->pcapng.n_interfaces = 0;
     return SL_OK;
 }
@@ -159,7 +159,7 @@ static enum sl_status add_interface(struct sl_capture *capture, const struct blo
     return status;
 }
 
-/* What the three packet blocks say, in one form. */
+/* The heads of the three packet blocks in one form. */
 struct packet_head {
     uint32_t len; /* of the head: the packet's bytes begin behind it */
     uint32_t interface;
@@ -180,7 +180,7 @@ static struct packet_head packet_head(const struct block *block, bool swapped)
     }
 }
 
-/* What a packet block says of its packet; its captured length is not checked yet. */
+/* Reads time and lengths of a packet. The captured length is not checked yet. */
 static void parse_lengths(const struct block *block, const struct pcapng_interface *interface,
                           bool has_time, bool swapped, struct record *record)
 {
@@ -303,7 +303,7 @@ static void skip_block(struct sl_capture *capture, const struct block *block)
     input_skip(&capture->input, block->len - 4);
 }
 
-/* Each section says its byte order anew. */
+/* Each section has its own byte order. */
 static bool set_byte_order(struct sl_capture *capture, enum sl_status *status, struct sl_diag *diag)
 {
     const uint8_t *const magic = capture->input.at + 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a capture is inside, and what its kinds (pcap, pcapng, live) share. */
+/* The inside of a capture, and the parts that its kinds (pcap, pcapng, live) share. */
 #ifndef CAPTURE_SOURCE_H
 #define CAPTURE_SOURCE_H
 
@@ -62,8 +62,8 @@ struct live {
     struct record held;     /* the packet that did not fit; bytes NULL where there is none */
     uint64_t drain_end_ns;  /* set once the stop was seen */
     uint64_t drained_len;   /* bytes that came since */
-    struct pcap_stat last;  /* libpcap's counters at the last look, */
-    uint64_t n_kernel_packets, n_kernel_drops; /* and what they have come to without wrapping */
+    struct pcap_stat last;  /* libpcap's counters as they were last read */
+    uint64_t n_kernel_packets, n_kernel_drops; /* their sums without wrapping */
 };
 
 struct sl_capture {
@@ -72,8 +72,8 @@ struct sl_capture {
     uint16_t source;
     atomic_bool stopped;
     uint64_t n_packets, n_bytes, n_skipped_blocks;
-    _Atomic(enum sl_status) ended; /* what the read said after which nothing comes; SL_OK before */
-    struct sl_diag why;            /* and its reason, for those who read once more */
+    _Atomic(enum sl_status) ended; /* the status of the last read; SL_OK: packets may follow */
+    struct sl_diag why;            /* its reason, for further reads */
 
     uint64_t max_latency_ns; /* 0: batches are closed when they are full */
     uint64_t close_ns;       /* of this read: when it is to return what it has; 0: whenever */
@@ -108,7 +108,7 @@ enum sl_status live_reopen(struct sl_capture *capture, struct sl_diag *diag);
 /* The LINKTYPE_ value, the same on all systems, of libpcap's DLT_ value, which is not. */
 uint16_t link_type_of_dlt(int dlt);
 
-/* The LINKTYPE_ value of what a file says: some systems wrote their DLT_ value of raw IP. */
+/* Returns the LINKTYPE_ value for a file's value: some systems wrote their DLT_ value of raw IP. */
 uint16_t link_type_of_file(uint16_t value);
 
 /* Writes where an item came from. */
@@ -127,7 +127,7 @@ static inline void capture_describe(const struct sl_capture *capture, struct sl_
     origin->arrival_ns = record->arrival_ns;
 }
 
-/* Appends a packet. False where it does not fit; capture_full then says what the read returns. */
+/* Appends a packet. False: it does not fit, and the read returns capture_full. */
 static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batch,
                                const struct record *record)
 {
@@ -146,7 +146,7 @@ static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batc
 enum sl_status capture_full(const struct sl_capture *capture, const struct sl_batch *batch,
                             uint32_t len, struct sl_diag *diag);
 
-/* Numbers of a file whose byte order is ours or the other; no alignment is asked of `at`. */
+/* Numbers of a file in this machine's byte order or the other. `at` needs no alignment. */
 static inline uint16_t get16(const uint8_t *at, bool swapped)
 {
     uint16_t value;

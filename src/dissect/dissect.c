@@ -3,8 +3,8 @@
 
 #include "dissect/dissection.h"
 
-/* A header is two cache lines of a packet that was written long ago: so many packets ahead it is
- * asked for that it is there when its turn comes. */
+/* A header is two cache lines of a packet that was written long ago. It is fetched this many
+ * packets ahead. */
 enum { PREFETCH_AHEAD = 8 };
 
 static void prefetch_packet(const struct sl_batch *batch, uint32_t item)

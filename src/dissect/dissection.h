@@ -39,7 +39,7 @@ static inline void dissection_stop(struct dissection *d, enum sl_defect defect)
     d->packet->defect = (uint8_t)defect;
 }
 
-/* Says why a header does not fit: by what the lengths say, or by the capture alone. */
+/* Sets the defect of a header that does not fit: a lie of the lengths, or a cut by the capture. */
 static inline void dissection_stop_short(struct dissection *d, uint32_t len, enum sl_defect defect)
 {
     if (d->limit - d->at >= len)
@@ -57,7 +57,7 @@ static inline bool dissection_has(struct dissection *d, uint32_t len, enum sl_de
     return false;
 }
 
-/* A header says that its layer ends here: at least at `at`, at most at the layer's limit so far. */
+/* Sets the end of a layer from its header: at least `at`, at most the limit so far. */
 static inline void dissection_narrow(struct dissection *d, uint32_t limit)
 {
     d->limit = limit;
@@ -65,7 +65,7 @@ static inline void dissection_narrow(struct dissection *d, uint32_t limit)
 }
 
 /* All that was captured of the layer, from `at`, is the payload. */
-static inline void dissection_take_payload(struct dissection *d)
+static inline void dissection_set_payload(struct dissection *d)
 {
     d->payload->offset = d->packet->offset + d->at;
     d->payload->len = d->end - d->at;
@@ -76,7 +76,7 @@ void dissect_link(struct dissection *d, uint16_t link_type);
 void dissect_ethernet(struct dissection *d);
 void dissect_ppp(struct dissection *d);
 
-/* network.c. dissect_ip goes by the version field; `defect` is what no byte at all amounts to. */
+/* network.c. dissect_ip reads the version field. `defect` is for a packet without a byte of IP. */
 void dissect_ip(struct dissection *d, enum sl_defect defect);
 void dissect_ipv4(struct dissection *d);
 void dissect_ipv6(struct dissection *d);
@@ -84,7 +84,7 @@ void dissect_ipv6(struct dissection *d);
 /* tunnel.c: GRE or IP in IP, behind an IP header. */
 void dissect_tunnel(struct dissection *d);
 
-/* transport.c: what the IP header's protocol says. */
+/* transport.c: the protocol of the IP header. */
 void dissect_transport(struct dissection *d);
 
 #endif

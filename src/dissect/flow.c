@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The flow table: hash buckets with chains through one array of flows, and in the same array one
- * list a timeout, in order of the flows' last packets. As the clock never runs backwards, each list
- * is also in order of expiry: both timing out and finding the longest idle look at list heads
- * alone. */
+/* The flow table: hash buckets with chains through one array of flows. The same array holds one
+ * list for each timeout, in order of the flows' last packets. The clock never runs backwards, so
+ * each list is also in order of expiry. Timing out and evicting read the heads of the lists alone.
+ */
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { MAX_FLOWS = 1 << 28 };
 
-/* Packets, or runs of them, that are fetched from memory before they are dealt with. */
+/* Packets, or runs of them, that are fetched from memory ahead of their use. */
 enum { BLOCK = 16 };
 
 enum flow_list {
@@ -28,7 +28,7 @@ enum flow_list {
 
 enum { TCP_FIN = 0x01, TCP_SYN = 0x02, TCP_RST = 0x04, TCP_ACK = 0x10 };
 
-/* What is known of a flow. Those that each end has are of the key's end 0; of end 1 they are one
+/* The state of a flow. Flags of one end are those of the key's end 0; the flags of end 1 lie one
  * bit further left. */
 enum {
     STATE_CLIENT = 1 << 0, /* the client is the key's end 1 */
@@ -72,21 +72,21 @@ struct sl_flow_table {
     uint32_t free_chain;
 
     int64_t now;
-    int64_t swept_time;     /* when timeouts were looked at last */
-    uint64_t next_sweep_ns; /* for so long after it none can pass: at most the shortest */
+    int64_t swept_time;     /* the time of the last sweep */
+    uint64_t next_sweep_ns; /* no flow times out before this much time has passed since */
     uint64_t packets;
     struct sl_flow_stats stats;
 };
 
-/* What tracking needs of a packet's bytes beside its flow's key. */
+/* The part of a packet's bytes that tracking needs beside its flow's key. */
 struct flow_packet {
     uint32_t sequence, acknowledged; /* TCP */
     uint8_t tcp_flags;               /* 0 where it is no TCP */
     uint8_t sender;                  /* which end of the key sent it */
 };
 
-/* Packets of one flow, or of none, that follow one another in a batch: what is known of all of
- * them, and what tracking found. */
+/* A run: packets of one flow, or of none, that follow one another in a batch. It has their common
+ * properties, and the result of tracking. */
 struct flow_run {
     struct flow_key key;
     uint32_t hash;
@@ -97,10 +97,10 @@ struct flow_run {
     bool plain;                 /* none is a TCP segment with SYN, FIN or RST */
     int64_t min_time, max_time; /* of known times; 0 where there is none */
 
-    uint64_t flow;    /* of all packets, unless these have been told of theirs one by one: */
+    uint64_t flow;    /* of all packets, unless they were tracked one by one */
     uint8_t flags[2]; /* flow_flags, by sender */
     bool is_new;      /* the first began the flow */
-    bool told;
+    bool one_by_one;
 };
 
 _Static_assert(sizeof(struct flow_run) == 96, "a run is one and a half cache lines");
@@ -163,8 +163,8 @@ static void make_lists(struct sl_flow_table *table)
     table->n_used = N_LISTS;
 }
 
-/* Not cleared, so that pages of a large table are touched only when they are used. */
-static struct flow *take_flows(uint32_t n_flows)
+/* The memory is not cleared, so that pages of a large table are touched only when they are used. */
+static struct flow *alloc_flows(uint32_t n_flows)
 {
     void *memory;
 
@@ -188,7 +188,7 @@ enum sl_status sl_flow_table_create(struct sl_flow_table **out, const struct sl_
     table->n_flows = config->max_flows + N_LISTS;
     table->bucket_mask = n_buckets - 1;
     table->buckets = (uint32_t *)calloc(n_buckets, sizeof *table->buckets);
-    table->flows = take_flows(table->n_flows);
+    table->flows = alloc_flows(table->n_flows);
     if (table->buckets == NULL || table->flows == NULL)
         goto no_memory;
     set_timeouts(table, config);
@@ -325,7 +325,8 @@ static void evict(struct sl_flow_table *table)
     table->stats.evicted++;
 }
 
-static struct flow *take_flow(struct sl_flow_table *table)
+/* Returns a free entry, and evicts a flow where there is none. */
+static struct flow *new_flow(struct sl_flow_table *table)
 {
     if (table->free_chain == 0 && table->n_used < table->n_flows)
         return &table->flows[table->n_used++];
@@ -348,7 +349,7 @@ static uint32_t find_flow(const struct sl_flow_table *table, const struct flow_r
     return index;
 }
 
-/* The opening of a connection, and the server's answer to it. */
+/* The first segment of a connection, and the server's reply. */
 static bool is_syn(uint8_t tcp_flags)
 {
     return (tcp_flags & (TCP_SYN | TCP_ACK | TCP_RST)) == TCP_SYN;
@@ -359,7 +360,8 @@ static bool is_syn_ack(uint8_t tcp_flags)
     return (tcp_flags & (TCP_SYN | TCP_ACK | TCP_RST)) == (TCP_SYN | TCP_ACK);
 }
 
-/* Who opened the flow that begins with this packet. Servers mostly have ports below 1,024. */
+/* Guesses the client of the flow that begins with this packet. Servers mostly have ports below
+ * 1,024. */
 static uint32_t guess_client(const struct flow_run *run, const struct flow_packet *packet)
 {
     const uint8_t tcp_flags = packet->tcp_flags;
@@ -373,11 +375,11 @@ static uint32_t guess_client(const struct flow_run *run, const struct flow_packe
     return from_server ? sender ^ 1 : sender;
 }
 
-/* With this packet of the run. */
+/* Begins a flow with this packet of the run. */
 static struct flow *begin_flow(struct sl_flow_table *table, const struct flow_run *run,
                                const struct flow_packet *packet)
 {
-    struct flow *flow = take_flow(table);
+    struct flow *flow = new_flow(table);
     uint32_t *head = bucket_of(table, run->hash);
 
     flow->key = run->key;
@@ -405,7 +407,7 @@ static bool from_client(const struct flow *flow, uint32_t sender)
     return sender == (flow->state & STATE_CLIENT ? 1 : 0);
 }
 
-/* SYN and SYN+ACK. The first SYN settles who the client is, even in a flow begun without one. */
+/* SYN and SYN+ACK. The first SYN determines the client, even in a flow that began without one. */
 static void update_handshake(struct flow *flow, uint8_t tcp_flags, uint32_t sender)
 {
     if (is_syn_ack(tcp_flags)) {
@@ -511,7 +513,8 @@ static bool clock_passes(const struct sl_flow_table *table, const struct flow_ru
             (!later || (uint64_t)now - (uint64_t)table->swept_time <= table->next_sweep_ns));
 }
 
-/* Whether no packet of a plain run changes the state of its flow, but for who was seen. */
+/* Whether no packet of a plain run changes the state of its flow, but for the ends that were seen.
+ */
 static bool is_steady(uint16_t state, const struct flow_run *run)
 {
     if (run->protocol == SL_IP_TCP)
@@ -520,7 +523,8 @@ static bool is_steady(uint16_t state, const struct flow_run *run)
            ((state | STATE_SEEN * run->senders) & STATE_SEEN_BOTH) != STATE_SEEN_BOTH;
 }
 
-/* All packets of a run at once. False: they are to be tracked one by one, and nothing was done. */
+/* Tracks all packets of a run at once. False: they must be tracked one by one, and nothing was
+ * changed. */
 static bool track_at_once(struct sl_flow_table *table, struct flow_run *run,
                           const struct flow_packet *first)
 {
@@ -554,12 +558,13 @@ static bool track_at_once(struct sl_flow_table *table, struct flow_run *run,
 static void track_run(struct sl_flow_table *table, const struct sl_batch *batch,
                       struct flow_run *run, const struct flow_packet *packet)
 {
-    run->told = run->has_flow && !track_at_once(table, run, packet);
-    for (uint32_t item = run->first; run->told && item < run->end; item++)
+    run->one_by_one = run->has_flow && !track_at_once(table, run, packet);
+    for (uint32_t item = run->first; run->one_by_one && item < run->end; item++)
         track_packet(table, batch, item, run, packet++);
 }
 
-/* Asks for the buckets of runs to come; and, once these are there, for the first flows in them. */
+/* Fetches the buckets of later runs. Once these are there, fetch_flows fetches their first flows.
+ */
 static void fetch_buckets(const struct sl_flow_table *table, const struct flow_run *run,
                           struct range range)
 {
@@ -582,7 +587,7 @@ static void fetch_flows(const struct sl_flow_table *table, const struct flow_run
     }
 }
 
-/* While a block is tracked the flows of the next are on their way, and the buckets of the one
+/* While a block is tracked, the flows of the next block are fetched, and the buckets of the block
  * behind it. */
 void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
                         struct sl_flow_keys *keys)
@@ -608,7 +613,7 @@ void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch)
     for (uint32_t i = 0; i < keys->n_runs; i++) {
         const struct flow_run *run = &keys->run[i];
 
-        for (uint32_t item = run->first; !run->told && item < run->end; item++) {
+        for (uint32_t item = run->first; !run->one_by_one && item < run->end; item++) {
             batch->origin[item].flow = run->flow;
             batch->origin[item].flow_flags =
                 run->flags[keys->packet[item - keys->first_item].sender];
@@ -618,7 +623,7 @@ void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch)
     }
 }
 
-/* ---- what packets tell ----------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static void read_tcp(struct flow_packet *packet, const struct sl_batch *batch, uint32_t item)
 {
@@ -682,8 +687,8 @@ static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *t
     add_time(run, batch->origin[item].time_ns);
 }
 
-/* The headers of a block to come: after a batch was dissected they are no longer in the nearest
- * cache. Inlined by force: gcc drops calls to functions that only prefetch. */
+/* Fetches the headers of a later block, which left the nearest cache since the batch was dissected.
+ * Inlined by force: gcc drops calls to functions that only prefetch. */
 __attribute__((always_inline)) static inline void fetch_headers(const struct sl_batch *batch,
                                                                 struct range range)
 {
@@ -725,7 +730,7 @@ void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
     }
 }
 
-/* Not cleared, as the flows. */
+/* The memory is not cleared, so that unused pages are not touched. */
 enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items,
                                    struct sl_diag *diag)
 {

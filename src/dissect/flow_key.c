@@ -61,7 +61,7 @@ static bool read_ports(struct ends *ends, const struct sl_batch *batch, uint32_t
     return true;
 }
 
-/* No branch: which way a packet goes cannot be predicted. */
+/* Without a branch: the direction of a packet cannot be predicted. */
 static void swap_if(uint64_t condition, uint64_t *a, uint64_t *b)
 {
     const uint64_t difference = (*a ^ *b) & -condition;
@@ -100,7 +100,7 @@ bool flow_key_read(struct flow_key *key, uint8_t *sender, const struct sl_batch 
     return true;
 }
 
-/* splitmix64, so that equal and small seeds too give words that look random. */
+/* splitmix64: equal and small seeds give random words too. */
 void flow_key_secret(uint64_t secret[FLOW_KEY_WORDS], const uint64_t seed[2])
 {
     uint64_t state = seed[0];

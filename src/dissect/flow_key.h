@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A flow's key: the ends of a conversation in an order that does not depend on who sends. */
+/* A flow's key: the ends of a conversation in an order that does not depend on the sender. */
 #ifndef DISSECT_FLOW_KEY_H
 #define DISSECT_FLOW_KEY_H
 
@@ -30,7 +30,7 @@ static inline uint16_t flow_key_port(const struct flow_key *key, uint32_t end)
     return (uint16_t)(key->word[4] >> 16 * end);
 }
 
-/* Whether somebody talks to itself. */
+/* Whether both ends are the same. */
 static inline bool flow_key_has_equal_ends(const struct flow_key *key)
 {
     return key->word[0] == key->word[2] && key->word[1] == key->word[3] &&
@@ -46,8 +46,8 @@ static inline bool flow_key_equal(const struct flow_key *a, const struct flow_ke
     return difference == 0;
 }
 
-/* Folded products of keyed words, as wyhash and umash have them: without the secret nobody can
- * choose keys that collide more often than chance has it. */
+/* Folded products of keyed words, as in wyhash and umash. Without the secret a sender cannot choose
+ * keys that collide more often than by chance. */
 static inline uint64_t flow_key_hash(const struct flow_key *key,
                                      const uint64_t secret[FLOW_KEY_WORDS])
 {

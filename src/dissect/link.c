@@ -52,7 +52,7 @@ static void dissect_mpls(struct dissection *d)
         bottom = d->bytes[d->at + 2] & 1;
         d->at += 4;
     } while (!bottom);
-    /* The label stack does not say what it carries. A first nibble that is no IP version is mostly
+    /* The label stack does not name its payload. A first nibble that is no IP version is mostly
      * a pseudowire's control word (RFC 4385, section 3). */
     dissect_ip(d, SL_DEFECT_MPLS_SHORT);
 }
@@ -91,7 +91,7 @@ void dissect_ppp(struct dissection *d)
         dissection_see(d, SL_PROTOCOL_OTHER_LINK);
 }
 
-/* The length field is not used: what the packet holds is as long as its own header says. */
+/* The length field is not used: the inner packet has its own length. */
 static void dissect_pppoe(struct dissection *d)
 {
     const uint8_t *pppoe = d->bytes + d->at;
@@ -107,7 +107,7 @@ static void dissect_pppoe(struct dissection *d)
         dissection_see(d, SL_PROTOCOL_OTHER_LINK);
 }
 
-/* What an EtherType says, VLAN tags and lengths excepted. */
+/* Dissects the payload of an EtherType that is neither a VLAN tag nor a length. */
 static void dissect_typed(struct dissection *d, uint16_t type)
 {
     switch (type) {
@@ -194,7 +194,7 @@ void dissect_ethernet(struct dissection *d)
 }
 
 /* NULL has the address family in the writer's byte order, LOOP in network order; the values are
- * small, so that the half that is 0 tells which. */
+ * small, so that the half that is 0 shows the order. */
 static void dissect_null(struct dissection *d)
 {
     if (!dissection_has(d, 4, SL_DEFECT_LINK_SHORT))

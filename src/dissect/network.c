@@ -4,7 +4,7 @@
 
 enum { IPV6_EXTENSIONS_MAX = 16 };
 
-/* The extension headers of IPv6 that say how long they are; ESP hides what follows it. */
+/* The extension headers of IPv6 with a length; ESP hides what follows it. */
 enum {
     IPV6_HOP_BY_HOP = 0,
     IPV6_ROUTING = 43,
@@ -44,8 +44,8 @@ static void note_fragment(struct dissection *d, bool later)
     d->packet->flags |= later ? SL_PACKET_FRAGMENT | SL_PACKET_LATER : SL_PACKET_FRAGMENT;
 }
 
-/* Sets where the datagram ends. A total length of 0 is what a sender's capture shows where the
- * network card cuts the datagram into segments: it then ends where the layer around it does. */
+/* Sets the end of the datagram. A sender's capture has a total length of 0 where the network card
+ * cuts the datagram into segments. The datagram then ends with the layer around it. */
 static bool narrow_to_ipv4(struct dissection *d, const uint8_t *ip, uint32_t header_len)
 {
     const uint32_t rest = d->limit - d->at;

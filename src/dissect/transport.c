@@ -12,7 +12,7 @@ static bool is_fragment(const struct dissection *d)
 static bool note_header(struct dissection *d, uint32_t len, enum sl_defect defect)
 {
     if (is_fragment(d) && d->limit - d->at < len) {
-        dissection_take_payload(d);
+        dissection_set_payload(d);
         return false;
     }
     if (!dissection_has(d, len, defect))
@@ -44,7 +44,7 @@ static void dissect_tcp(struct dissection *d)
     if (!dissection_has(d, header_len, SL_DEFECT_TCP_HEADER_LEN))
         return;
     d->at += header_len;
-    dissection_take_payload(d);
+    dissection_set_payload(d);
 }
 
 static void dissect_udp(struct dissection *d)
@@ -66,7 +66,7 @@ static void dissect_udp(struct dissection *d)
     if (fits)
         dissection_narrow(d, d->at + len);
     d->at += 8;
-    dissection_take_payload(d);
+    dissection_set_payload(d);
 }
 
 static void dissect_sctp(struct dissection *d)
@@ -75,7 +75,7 @@ static void dissect_sctp(struct dissection *d)
     if (!note_header(d, 12, SL_DEFECT_SCTP_SHORT))
         return;
     d->at += 12;
-    dissection_take_payload(d);
+    dissection_set_payload(d);
 }
 
 /* Each type has its own second 4 bytes; some have none. */
@@ -84,10 +84,11 @@ static void dissect_icmp(struct dissection *d)
     if (!note_header(d, 4, SL_DEFECT_ICMP_SHORT))
         return;
     d->at += d->end - d->at < 8 ? d->end - d->at : 8;
-    dissection_take_payload(d);
+    dissection_set_payload(d);
 }
 
-/* The inner packet of a fragment ends behind it, which its lengths do not know: not followed. */
+/* Whether the tunnel is followed. The inner packet of a fragment ends in another fragment, so a
+ * tunnel in a fragment is not. */
 static bool is_followed(const struct dissection *d)
 {
     return !is_fragment(d) &&
@@ -97,7 +98,7 @@ static bool is_followed(const struct dissection *d)
 void dissect_transport(struct dissection *d)
 {
     if (d->packet->flags & SL_PACKET_LATER) {
-        dissection_take_payload(d);
+        dissection_set_payload(d);
         return;
     }
     switch (d->packet->protocol) {
@@ -125,10 +126,10 @@ void dissect_transport(struct dissection *d)
         if (is_followed(d))
             dissect_tunnel(d);
         else
-            dissection_take_payload(d);
+            dissection_set_payload(d);
         break;
     default:
         dissection_see(d, SL_PROTOCOL_OTHER_IP);
-        dissection_take_payload(d);
+        dissection_set_payload(d);
     }
 }

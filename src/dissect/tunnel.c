@@ -77,10 +77,10 @@ void dissect_tunnel(struct dissection *d)
         dissect_ipv6(d);
     else
         dissect_ipv4(d);
-    /* No IP header was found in it, and nothing is wrong with it: it is the outer IP's payload.
-     * Only an IP header narrows, so that `end` is still the outer's. */
+    /* The tunnel has no IP header and no defect: it is the outer IP's payload. Only an IP header
+     * narrows, so that `end` is still the outer's. */
     if (d->packet->network == network && d->packet->defect == SL_DEFECT_NONE) {
         d->at = begin;
-        dissection_take_payload(d);
+        dissection_set_payload(d);
     }
 }
