@@ -54,13 +54,13 @@ static const uint8_t *try_place(struct clam_match *match, struct clam_ahead *ahe
             !clam_needle_equals(&sought->needle, text + place - before))
             continue;
         try_at(match, sought, at);
-        /* It may have looked elsewhere. */
+        /* It may have searched elsewhere. */
         text = clam_object_from(match->object, stretch->at, stretch->len, &len);
     }
     return text;
 }
 
-/* Tries all places of the literals that are looked for together. */
+/* Verifies all places of the literals that share one pass. */
 static void seek_many(struct clam_match *match, struct clam_ahead *ahead,
                       const struct stretch *stretch)
 {

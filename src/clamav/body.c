@@ -13,7 +13,7 @@ enum {
     BRACKET_MAX = 32,  /* `[x-y]` */
     SEG_MAX = 1 << 16, /* bytes of a segment */
     ALTS_MAX = 4096,   /* alternates in one block */
-    KEY_MAX = 24,      /* bytes of a literal that is looked for */
+    KEY_MAX = 24,      /* bytes of a literal for the matcher */
     SEGS_MAX = 1024    /* of a body */
 };
 
@@ -211,8 +211,8 @@ static enum clam_taken put_runs(struct body *body)
     return taken;
 }
 
-/* How much a byte behind another tells, in bits: a model of programs and texts. What is frequent
- * in them (zeros, fillers, letters) tells little. */
+/* The information of a byte behind another, in bits: a model of programs and texts. Their frequent
+ * bytes (zeros, fillers, letters) have little. */
 static float bits_of(uint8_t byte, int before)
 {
     float bits = 7.0F;
@@ -244,7 +244,7 @@ static void choose_key(const struct cell *cells, uint32_t begin, uint32_t end, s
         if (i - from == KEY_MAX) {
             bits -= bits_of(cells[from].value, -1);
             from++;
-            /* What the new first byte tells no longer depends on the one before it. */
+            /* The information of the new first byte does not depend on the byte before it. */
             bits +=
                 bits_of(cells[from].value, -1) - bits_of(cells[from].value, cells[from - 1].value);
         }

@@ -58,7 +58,7 @@ static bool is_fixed(const struct clam_pattern *pattern)
            pattern->shift <= FIXED_SHIFT_MAX && pattern->groups == 1;
 }
 
-/* Whether the matcher can look for it. */
+/* Whether the matcher can search for it. */
 static bool has_literal(const struct compile *c, uint32_t number)
 {
     const struct clam_seg *best = &c->segs[c->patterns[number].segs + c->best[number]];

@@ -24,7 +24,7 @@ static uint64_t get64(const uint8_t *at, int order)
                         : (uint64_t)get32(at + 4, order) << 32 | get32(at, order);
 }
 
-/* Copies what later looks might push out of the window. */
+/* Copies bytes that later reads might push out of the window. */
 static bool get(struct clam_object *object, uint64_t at, void *copy, size_t len)
 {
     const uint8_t *bytes = clam_object_at(object, at, len);

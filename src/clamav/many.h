@@ -15,7 +15,7 @@ enum {
     CLAM_MANY_MAX = 64, /* literals */
     CLAM_MANY_BYTES = 4,
     CLAM_MANY_BUCKETS = 8, /* literals in one bucket are taken for one another by the tables */
-    CLAM_MANY_CHUNK = 4096 /* places that are looked at in one call */
+    CLAM_MANY_CHUNK = 4096 /* places that one call checks */
 };
 
 struct clam_many {

@@ -23,7 +23,7 @@ static inline size_t find_places(const struct clam_many *many, const uint8_t *te
     load_tables(&tables, many);
     for (; at + WIDTH <= n; at += WIDTH)
         n_places += write_places(may_lie(&tables, text + at), at, places + n_places);
-    if (at < n) { /* the last places, without those that were looked at */
+    if (at < n) { /* the last places, without those that were checked */
         const mask rest = (mask)(~(mask)0 << (at - (n - WIDTH)));
 
         n_places +=

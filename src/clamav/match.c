@@ -61,7 +61,7 @@ void clam_match_begin(struct clam_match *match, struct clam_object *object)
 /* Beside enum clam_known: it is there, and `found` says how often, as far as it matters. */
 enum { COUNTED = CLAM_PRESENT + 1 };
 
-/* Whether the matcher has told all its places. */
+/* Whether the matcher has reported all its places. */
 static bool is_looked_for(const struct clam_match *match, const struct clam_pattern *pattern)
 {
     return match->complete && pattern->looked_for != 0 &&
@@ -75,7 +75,7 @@ enum clam_known clam_match_known(const struct clam_match *match, uint32_t number
 
     if (known / 4 == match->epoch)
         return known % 4 == COUNTED ? CLAM_PRESENT : (enum clam_known)(known % 4);
-    /* What the matcher looked for, and no place of it led to a match, is not there. */
+    /* A body that the matcher searched for is absent where no place of it led to a match. */
     return is_looked_for(match, pattern) ? CLAM_ABSENT : CLAM_NOT_KNOWN;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is scanned: bytes in memory, or a file that is read where it is looked at. */
+/* An object of a scan: bytes in memory, or a file that is read where bytes are needed. */
 #ifndef CLAMAV_OBJECT_H
 #define CLAMAV_OBJECT_H
 
@@ -70,6 +70,6 @@ bool clam_object_load(struct clam_object *object);
 uint8_t clam_target_of(const uint8_t *head, size_t head_len);
 void clam_exe_read(struct clam_object *object);
 
-enum { CLAM_HEAD_LEN = 1024 }; /* bytes that clam_target_of looks at */
+enum { CLAM_HEAD_LEN = 1024 }; /* bytes that clam_target_of reads */
 
 #endif

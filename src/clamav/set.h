@@ -70,7 +70,7 @@ struct sl_clamav_set {
     char why[256];
 };
 
-/* What became of a line or a part of it; set->why says why. */
+/* The outcome of a line or a part of it; set->why has the reason. */
 enum clam_taken { CLAM_TAKEN, CLAM_BAD, CLAM_SKIPPED, CLAM_NO_MEMORY };
 
 /* Room for n more records; NULL: no memory. */
