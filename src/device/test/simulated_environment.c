@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Linked into a second build of the command, or of a test: before main, simulates the GPUs that the
- * environment asks for. SIMULATED_GPUS is how many, SIMULATED_FAULTS a list like "0:wait:3,
- * 1:open:1:memory": GPU, step, which call of it, and what it says (device, memory, unsupported). */
+/* Simulates the GPUs that the environment asks for, before main. SIMULATED_GPUS is how many.
+ * SIMULATED_FAULTS is a list like "0:wait:3, 1:open:1:memory": the GPU, the step, which call of it
+ * fails, and the status (device, memory, unsupported). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/test/simulated.h"
+#include "simulated.h"
 
-/* The name behind a colon; *at goes behind it. */
+/* Reads the name behind a colon, and moves *at behind it. */
 static int find(const char *const *names, int n, char **at)
 {
     char *name = *at + (**at == ':');
@@ -26,12 +26,12 @@ static void add_fault(char *at)
 {
     static const char *const steps[SIMULATED_STEPS] = {"pinned", "stage", "open", "upload",
                                                        "submit", "wait",  "hits", "hang"};
-    static const char *const says[] = {"device", "memory", "unsupported"};
+    static const char *const texts[] = {"device", "memory", "unsupported"};
     static const enum sl_status statuses[] = {SL_EDEVICE, SL_ENOMEM, SL_EUNSUPPORTED};
     const unsigned long device = strtoul(at, &at, 10);
     const int step = find(steps, SIMULATED_STEPS, &at);
     const unsigned long nth = strtoul(at + (*at == ':'), &at, 10);
-    const int said = *at == ':' ? find(says, 3, &at) : 0;
+    const int said = *at == ':' ? find(texts, 3, &at) : 0;
 
     if (device >= SIMULATED_DEVICES_MAX)
         exit(99);
