@@ -4,7 +4,8 @@
 
 #include "base/hex.h"
 #include "detect/compile/rule_literal.h"
-#include "rule_parse.h"
+#include "rule_fail.h"
+#include "rule_option.h"
 
 enum {
     PLACE_MAX = 1048576, /* the largest distance or window, as in Suricata */
@@ -92,6 +93,18 @@ static bool take_quoted(struct rule_text *rest, struct rule_text *inner)
     return true;
 }
 
+static enum sl_status read_modifier(struct rule_parser *parser, struct rule_text name,
+                                    struct rule_text value)
+{
+    const struct rule_option *option = rule_modifier_find(name);
+
+    if (option != NULL)
+        return rule_option_apply(parser, option, value);
+    if (!rule_is_keyword(name))
+        return rule_bad(parser, "'%.*s' is no modifier of a content", RULE_QUOTE(name));
+    return rule_skip(parser, "content ", name);
+}
+
 /* Snort 3: ",depth 5,nocase" behind the quotes. */
 static enum sl_status read_modifiers(struct rule_parser *parser, struct rule_text rest)
 {
@@ -108,7 +121,7 @@ static enum sl_status read_modifiers(struct rule_parser *parser, struct rule_tex
     while (status == SL_OK && rule_text_split(&rest, ',', &modifier)) {
         name = modifier;
         rule_text_split(&modifier, ' ', &name);
-        status = rule_modifier_read(parser, name, rule_trim(modifier));
+        status = read_modifier(parser, name, rule_trim(modifier));
     }
     return status;
 }
@@ -141,7 +154,7 @@ enum sl_status rule_read_content(struct rule_parser *parser, struct rule_text va
     return read_modifiers(parser, value);
 }
 
-enum sl_status rule_read_nocase(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_nocase(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_payload *content = last_content(parser);
 
@@ -212,27 +225,27 @@ static enum sl_status read_end(struct rule_parser *parser, struct rule_text valu
     return SL_OK;
 }
 
-enum sl_status rule_read_offset(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_offset(struct rule_parser *parser, struct rule_text value)
 {
     return read_begin(parser, value, "offset", false);
 }
 
-enum sl_status rule_read_distance(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_distance(struct rule_parser *parser, struct rule_text value)
 {
     return read_begin(parser, value, "distance", true);
 }
 
-enum sl_status rule_read_depth(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_depth(struct rule_parser *parser, struct rule_text value)
 {
     return read_end(parser, value, "depth", false);
 }
 
-enum sl_status rule_read_within(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_within(struct rule_parser *parser, struct rule_text value)
 {
     return read_end(parser, value, "within", true);
 }
 
-enum sl_status rule_read_startswith(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_startswith(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_payload *content = last_content(parser);
 
@@ -246,7 +259,7 @@ enum sl_status rule_read_startswith(struct rule_parser *parser, struct rule_text
     return SL_OK;
 }
 
-enum sl_status rule_read_endswith(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_endswith(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_payload *content = last_content(parser);
 
@@ -257,7 +270,7 @@ enum sl_status rule_read_endswith(struct rule_parser *parser, struct rule_text v
     return SL_OK;
 }
 
-enum sl_status rule_read_fast_pattern(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_fast_pattern(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_payload *content = last_content(parser);
     struct rule_text first;
@@ -278,7 +291,7 @@ enum sl_status rule_read_fast_pattern(struct rule_parser *parser, struct rule_te
     return SL_OK;
 }
 
-enum sl_status rule_read_fast_pattern_offset(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_fast_pattern_offset(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_payload *content = last_content(parser);
     int64_t offset;
@@ -293,7 +306,7 @@ enum sl_status rule_read_fast_pattern_offset(struct rule_parser *parser, struct 
     return SL_OK;
 }
 
-enum sl_status rule_read_fast_pattern_length(struct rule_parser *parser, struct rule_text value)
+static enum sl_status read_fast_pattern_length(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_payload *content = last_content(parser);
     int64_t len;
@@ -305,6 +318,26 @@ enum sl_status rule_read_fast_pattern_length(struct rule_parser *parser, struct 
     if (len < content->len - content->fast_offset)
         content->fast_len = (uint32_t)len;
     return SL_OK;
+}
+
+const struct rule_option *rule_modifier_find(struct rule_text name)
+{
+    static const struct rule_option modifiers[] = {
+        {"nocase", read_nocase, RULE_NO_VALUE},
+        {"offset", read_offset, RULE_A_VALUE},
+        {"depth", read_depth, RULE_A_VALUE},
+        {"distance", read_distance, RULE_A_VALUE},
+        {"within", read_within, RULE_A_VALUE},
+        {"startswith", read_startswith, RULE_NO_VALUE},
+        {"endswith", read_endswith, RULE_NO_VALUE},
+        {"fast_pattern", read_fast_pattern, RULE_MAYBE_VALUE},
+        {"fast_pattern_offset", read_fast_pattern_offset, RULE_A_VALUE},
+        {"fast_pattern_length", read_fast_pattern_length, RULE_A_VALUE},
+        /* The payload is never decoded, so this asks for what it is anyway. */
+        {"rawbytes", rule_read_nothing, RULE_NO_VALUE},
+    };
+
+    return rule_option_find(modifiers, sizeof modifiers / sizeof modifiers[0], name);
 }
 
 /* "n", "n,relative", "n,relative,rawbytes", each with '!' in front. */

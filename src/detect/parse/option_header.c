@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rule_parse.h"
+#include "rule_fail.h"
+#include "rule_option.h"
 
 static enum sl_status add_check(struct rule_parser *parser, struct rule_check check)
 {

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "classification.h"
-#include "rule_parse.h"
+#include "rule_fail.h"
+#include "rule_option.h"
 
 /* Takes the quotes off, and the backslash off each character behind one. */
 static char *unquote(struct rule_parser *parser, struct rule_text value)
@@ -96,13 +97,6 @@ enum sl_status rule_read_metadata(struct rule_parser *parser, struct rule_text v
         if (entry.len != 0)
             status = add_string(parser, &parser->metadata, unquote(parser, entry));
     return status;
-}
-
-enum sl_status rule_read_nothing(struct rule_parser *parser, struct rule_text value)
-{
-    (void)parser;
-    (void)value;
-    return SL_OK;
 }
 
 /* Snort 3 applies a rule to flows of the services it has recognised, on any port, and else to the

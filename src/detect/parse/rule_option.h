@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of rules: a table of readers by keyword. */
+#ifndef DETECT_RULE_OPTION_H
+#define DETECT_RULE_OPTION_H
+
+#include "rule_parse.h"
+
+/* Reads the value of an option into the rule. */
+typedef enum sl_status rule_option_reader(struct rule_parser *parser, struct rule_text value);
+
+enum rule_takes { RULE_NO_VALUE, RULE_A_VALUE, RULE_MAYBE_VALUE };
+
+struct rule_option {
+    const char *name;
+    rule_option_reader *read;
+    enum rule_takes takes;
+};
+
+/* NULL: none of the n options has this name. */
+const struct rule_option *rule_option_find(const struct rule_option *options, size_t n,
+                                           struct rule_text name);
+
+/* Reads a value, after the check that there is one where the option takes one. */
+enum sl_status rule_option_apply(struct rule_parser *parser, const struct rule_option *option,
+                                 struct rule_text value);
+
+/* Whether a text can be the name of an option. */
+bool rule_is_keyword(struct rule_text name);
+
+/* An option that changes no match. */
+rule_option_reader rule_read_nothing;
+
+/* option_table.c: reads any option of a rule. */
+enum sl_status rule_option_read(struct rule_parser *parser, struct rule_text name,
+                                struct rule_text value);
+
+/* option_signature.c */
+rule_option_reader rule_read_msg, rule_read_sid, rule_read_rev, rule_read_gid, rule_read_priority,
+    rule_read_classtype, rule_read_reference, rule_read_metadata, rule_read_service;
+
+/* Fills the signature with what its options hold. */
+enum sl_status rule_signature_finish(struct rule_parser *parser);
+
+/* option_content.c */
+rule_option_reader rule_read_content, rule_read_isdataat;
+
+/* A modifier of the content before it. Snort 3 writes modifiers inside the content. NULL: the name
+ * is none. */
+const struct rule_option *rule_modifier_find(struct rule_text name);
+
+/* Checks the payload options against each other, and fills the rule with them. */
+enum sl_status rule_content_finish(struct rule_parser *parser);
+
+/* option_header.c */
+rule_option_reader rule_read_dsize, rule_read_ttl, rule_read_id, rule_read_ip_proto,
+    rule_read_itype, rule_read_icode, rule_read_flags, rule_read_fragbits, rule_read_sameip,
+    rule_read_flow;
+
+#endif
