@@ -4,14 +4,14 @@
  *
  *     sl_run_config_init(&config);            sources, engines, sinks, devices
  *     sl_run_create(&run, &config, &diag);    checks the config; reads and writes nothing
- *     sl_run_open(run, &diag);                sources, tables, sinks; execute does it where it is
- *                                             left out
+ *     sl_run_open(run, &diag);                sources, tables, sinks; optional, as execute opens
+ *                                             a run that is not open
  *     sl_run_execute(run, &diag);             blocks until the source ends
  *     sl_run_result(run, &result);
  *     sl_run_close(run);
  *
  * Creating is a step of its own because opening may wait: for the first bytes of a pipe, or for
- * tables of millions of rules. A handler of signals can stop a run that waits so.
+ * tables of millions of rules. A signal handler can stop a run that waits so.
  *
  * A run prints nothing, installs no signal handler and never exits. Runs share nothing: any number
  * of them may be in one process. Events, their order and all counts are the same on every device
@@ -53,7 +53,7 @@ enum {
 
 /* ---- notices --------------------------------------------------------------------------------- */
 
-/* What goes wrong and does not end a run. */
+/* Faults that do not end a run. */
 enum sl_run_notice_kind {
     SL_RUN_SOURCE_FAILED,     /* a capture file that cannot be read, or not to its end */
     SL_RUN_RULES_BAD,         /* lines of rule files: `rules` has them */
@@ -76,7 +76,8 @@ struct sl_run_notice {
 
 /* ---- config ---------------------------------------------------------------------------------- */
 
-/* What eliminating redundancy would save of the traffic (sluice/redundancy.h). */
+/* Measures the bytes that redundancy elimination would save of the traffic (sluice/redundancy.h).
+ */
 struct sl_run_redundancy {
     bool on;
     bool compare;  /* all samplers instead of the config's */
@@ -87,7 +88,7 @@ struct sl_run_redundancy {
     struct sl_savings_config savings;
 };
 
-/* All that it points to is borrowed until sl_run_close. */
+/* All memory to which it points is borrowed until sl_run_close. */
 struct sl_run_config {
     /* The source: files one after another ("-": standard input), or an interface, or a function. */
     const char *const *files;
@@ -95,27 +96,28 @@ struct sl_run_config {
     const char *interface;
     const char *filter; /* with an interface: a BPF filter; NULL: all packets */
 
-    /* Appends packets to an empty batch (sl_run_add_packet): SL_OK: more will follow; SL_END: these
-     * are the last; any other status ends the run with it. One thread at a time. */
+    /* Appends packets to an empty batch (sl_run_add_packet). SL_OK: more will follow. SL_END: these
+     * are the last. Any other status ends the run with it. One thread at a time. */
     enum sl_status (*fill)(void *user, struct sl_batch *batch, struct sl_diag *diag);
     const char *fill_name; /* what events name as their source; NULL: "memory" */
 
     /* Nanoseconds that a packet of an interface or a pipe waits for others at most; 0: batches are
-     * filled. Where it is set, results are measured from arrival to the sinks. */
+     * filled. A limit also turns on the measurement from arrival to the sinks. */
     uint64_t max_latency_ns;
 
     const char *devices; /* as sl_device_choose_list; "auto": what is faster, found out by trial */
 
-    /* Which algorithms take the place of the defaults, so that a paper's system can run whole: a
-     * list such as "mpm:wm,sampling:rabin-buckets,names:mata" of an algorithm of sluice/mpm.h, a
-     * variant of the sampler (sl_sampling_variants) and a plane of sluice/fib.h. NULL: none. */
+    /* The algorithms that replace the defaults, so that a paper's system can run whole; NULL: none.
+     * A list such as "mpm:wm,sampling:rabin-buckets,names:mata": an algorithm of sluice/mpm.h, a
+     * variant of the sampler (sl_sampling_variants), a plane of sluice/fib.h. */
     const char *variants;
 
     bool check_headers;
     struct sl_header_config header;
 
     /* Rules: files, with variables "NAME=VALUE" (sl_rules_set) for them; or a set that the caller
-     * has loaded and not compiled, which this run alone compiles and uses, and the caller frees. */
+     * has loaded and not compiled. This run alone compiles and uses the set. The caller frees it.
+     */
     const char *const *rule_files;
     size_t n_rule_files;
     const char *const *rule_variables;
@@ -157,34 +159,34 @@ SL_API bool sl_run_add_packet(struct sl_batch *batch, const void *bytes, uint32_
 
 struct sl_run;
 
-/* Checks the config and chooses the devices. *run is the caller's, also after a failure, to be
- * closed. SL_EINVAL: no source or several, a limit above, a variant that is not known; SL_EDEVICE:
- * a device that was named is not usable; SL_EUNSUPPORTED: a variant that this build or this machine
- * lacks; SL_ENOMEM. */
+/* Checks the config and chooses the devices. The caller closes *run, also after a failure.
+ * SL_EINVAL: no source or several, a number above its limit, an unknown variant. SL_EDEVICE: a
+ * named device is not usable. SL_EUNSUPPORTED: this build or this machine lacks a variant.
+ * SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status
 sl_run_create(struct sl_run **run, const struct sl_run_config *config, struct sl_diag *diag);
 
-/* Learns samplebyte's markers from a capture file, before the run is opened. SL_EIO, SL_EFORMAT,
- * SL_ETRUNCATED: no packet of it could be read; where some could, that is a notice. SL_EINVAL: no
- * redundancy is switched on. SL_ENOMEM. */
+/* Trains samplebyte's markers on a capture file, before the run is opened. SL_EIO, SL_EFORMAT,
+ * SL_ETRUNCATED: no packet of the file can be read. Where some can, the fault is a notice.
+ * SL_EINVAL: no redundancy is switched on. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_run_train(struct sl_run *run, const char *path,
                                             struct sl_sampling_training *training,
                                             struct sl_diag *diag);
 
-/* Opens the source, reads and builds the tables, opens the sinks. A source that is no capture fails
- * before a table is built and before a sink is written. Statuses are those of the parts. */
+/* Opens the source, builds the tables, opens the sinks. A source that is no capture fails before a
+ * table is built and before a sink is written. Statuses are those of the parts. */
 SL_CHECK SL_API enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag);
 
-/* Runs until the source ends, the run is stopped or a part fails; once a run. On return all threads
- * have ended and the sinks are closed. Files that fail are notices. SL_OK: the source ended and the
- * sinks took all events; otherwise the first failure. */
+/* Runs until the source ends, the run is stopped or a part fails. Once a run. On return all threads
+ * have ended and the sinks are closed. Files that fail are notices. SL_OK: the source ended, and
+ * the sinks took all events. Otherwise the status is the first failure. */
 SL_CHECK SL_API enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag);
 
-/* Ends the source: packets that were read are still evaluated, and the run ends as if no more had
- * come. Any thread and signal handlers, between sl_run_create and sl_run_close. */
+/* Ends the source. Packets that were read are still evaluated, and the run ends as at the end of
+ * its source. Any thread and signal handlers, between sl_run_create and sl_run_close. */
 SL_API void sl_run_stop(struct sl_run *run);
 
-/* The counters as they are now. Any thread, between sl_run_create and sl_run_close. */
+/* Copies the counters of this moment. Any thread, between sl_run_create and sl_run_close. */
 SL_API void sl_run_snapshot(struct sl_run *run, struct sl_stats *stats);
 
 /* Frees all; no thread may use the run. Accepts NULL. */
@@ -196,9 +198,9 @@ struct sl_run_sink {
     const char *spec;    /* NULL: the caller's function */
     uint64_t written;    /* events that certainly reached the system, or the function */
     bool takes_stats;    /* counters are written to it */
-    bool failed;         /* it could not take all */
-    struct sl_diag diag; /* where it failed when it was closed: why; a write that fails is the
-                            status of sl_run_execute */
+    bool failed;         /* it did not take all events */
+    struct sl_diag diag; /* the reason of a failure at the close; a failed write is the status of
+                            sl_run_execute */
 };
 
 struct sl_run_virus {
@@ -219,8 +221,7 @@ struct sl_run_sampler {
     const struct sl_savings *savings;
 };
 
-/* After sl_run_execute, from the thread that called it; before, what is known so far. Pointers are
- * borrowed until sl_run_close. */
+/* The result of a run. Pointers are borrowed until sl_run_close. */
 struct sl_run_result {
     enum sl_status status; /* of sl_run_execute, but for sinks that fail when they are closed */
 
@@ -228,7 +229,7 @@ struct sl_run_result {
     struct sl_capture_stats captured; /* of a function: packets and bytes */
     uint64_t failed_sources;
     bool live;          /* it is an interface */
-    bool found_capture; /* false: none of the files that were named is a capture */
+    bool found_capture; /* false: none of the named files is a capture */
 
     bool latency;           /* pipeline->latency was measured */
     bool has_header_checks; /* they were switched on */
@@ -270,6 +271,8 @@ struct sl_run_result {
     uint32_t n_sinks;
 };
 
+/* Fills the result after sl_run_execute, on the thread that called it. Before, the result has what
+ * is known so far. */
 SL_API void sl_run_result(const struct sl_run *run, struct sl_run_result *result);
 
 #ifdef __cplusplus
