@@ -12,7 +12,7 @@
 struct record {
     const uint8_t *bytes;
     uint32_t len;      /* captured, at most SL_CAPTURE_PACKET_MAX */
-    uint32_t wire_len; /* as the source says; may be below len */
+    uint32_t wire_len; /* as in the source; may be below len */
     int64_t time_ns;
     uint64_t arrival_ns; /* as in struct sl_origin */
     uint16_t link_type;
