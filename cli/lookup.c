@@ -3,7 +3,9 @@
 #include "lookup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -226,80 +228,126 @@ static const char *update_format(const struct options *options, const struct sl_
     return first;
 }
 
-/* ---- looking up ------------------------------------------------------------------------------ */
+/* ---- updates --------------------------------------------------------------------------------- */
 
-static bool bench(struct lookup *lookup, const struct options *options)
+/* A file of updates, which a thread of its own applies while look-ups go on. */
+struct updates {
+    struct sl_names *names;
+    const char *path; /* "-": standard input */
+    const char *format;
+    struct sl_names_updated updated;
+    bool failed; /* the reason is on stderr */
+    bool running;
+    pthread_t thread;
+};
+
+static void *apply_updates(void *user)
 {
-    char *text = NULL;
-    size_t len = 0;
+    struct updates *updates = user;
+    const bool is_stdin = strcmp(updates->path, "-") == 0;
+    /* The wait for a writer of a named pipe is one that a signal ends, and so not in open. */
+    const int fd = is_stdin ? STDIN_FILENO : open(updates->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct sl_diag diag = {0};
 
-    if (options->from_stdin) {
-        text = lookup_read_all(&len, stop_fd);
-        if (text == NULL)
-            return false;
-    } else {
-        for (int i = 0; i < options->n_names; i++)
-            len += strlen(options->names[i]) + 1;
-        text = malloc(len + 1);
-        if (text == NULL) {
-            cli_error("no memory for names");
-            return false;
-        }
-        char *to = text;
-        for (int i = 0; i < options->n_names; i++) {
-            to = stpcpy(to, options->names[i]);
-            *to++ = '\n';
-        }
+    updates->failed = true;
+    if (fd < 0) {
+        cli_error("%s: %s", updates->path, strerror(errno));
+        return NULL;
     }
-    const bool ok = lookup_bench(lookup, text, len);
-    free(text);
-    return ok;
+    updates->failed =
+        !say(sl_names_update_from(updates->names, is_stdin ? "(standard input)" : updates->path,
+                                  updates->format, fd, stop_fd, &updates->updated, &diag),
+             &diag);
+    if (!is_stdin)
+        close(fd);
+    return NULL;
 }
 
-static bool look_up_arguments(struct lookup *lookup, const struct options *options)
+static bool start_updates(struct updates *updates)
+{
+    const int error = pthread_create(&updates->thread, NULL, apply_updates, updates);
+
+    updates->running = error == 0;
+    if (error != 0)
+        cli_error("no thread for updates: %s", strerror(error));
+    return updates->running;
+}
+
+/* Waits for the end of the file. False: an update failed. */
+static bool join_updates(struct updates *updates)
+{
+    if (updates->running)
+        pthread_join(updates->thread, NULL);
+    updates->running = false;
+    return !updates->failed;
+}
+
+/* ---- looking up ------------------------------------------------------------------------------ */
+
+static bool bench(struct sl_names *names, const struct options *options)
+{
+    const struct lookup_bench of_names = {.names = names,
+                                          .device = options->device,
+                                          .syntax = options->syntax,
+                                          .json = options->json,
+                                          .stop_fd = stop_fd,
+                                          .texts = options->from_stdin ? NULL : options->names,
+                                          .n_texts = options->n_names};
+
+    return lookup_bench(&of_names);
+}
+
+static enum sl_status look_up_arguments(struct sl_names_stream *stream,
+                                        const struct options *options, struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
     for (int i = 0; status == SL_OK && i < options->n_names; i++)
-        status = lookup_add(lookup, options->names[i], strlen(options->names[i]));
-    if (status == SL_OK)
-        status = lookup_flush(lookup);
-    return status == SL_OK;
+        status = sl_names_stream_add(stream, options->names[i], strlen(options->names[i]), diag);
+    return status == SL_OK ? sl_names_stream_flush(stream, diag) : status;
+}
+
+/* Looks the names up and writes the answers. */
+static bool answer(struct sl_names *names, const struct options *options,
+                   struct lookup_answers *answers)
+{
+    struct sl_names_stream_config config;
+    struct sl_names_stream *stream;
+    struct sl_diag diag = {0};
+
+    sl_names_stream_config_init(&config);
+    config.names = names;
+    config.device = options->device;
+    config.syntax = options->syntax;
+    config.take = lookup_answers_take;
+    config.user = answers;
+    if (!say(sl_names_stream_open(&stream, &config, &diag), &diag))
+        return false;
+    const enum sl_status status = options->from_stdin
+                                      ? sl_names_stream_read(stream, STDIN_FILENO, stop_fd, &diag)
+                                      : look_up_arguments(stream, options, &diag);
+    sl_names_stream_close(stream);
+    if (answers->error == 0)
+        return say(status, &diag);
+    cli_error("standard output: cannot be written: %s", strerror(answers->error));
+    return false;
 }
 
 static bool look_up(struct sl_names *names, const struct options *options)
 {
-    struct lookup *lookup = malloc(sizeof *lookup);
-    struct sl_diag diag = {0};
-    bool ok = false;
+    struct lookup_answers *answers = malloc(sizeof *answers);
 
-    if (lookup == NULL) {
+    if (answers == NULL) {
         cli_error("no memory for look-ups");
         return false;
     }
-    memset(lookup, 0, offsetof(struct lookup, asked));
-    lookup->n_asked = lookup->n_names = lookup->bytes_len = 0;
-    lookup->names = names;
-    lookup->syntax = options->syntax;
-    lookup->json = options->json;
-    lookup->explain = options->explain;
-    if (!say(sl_names_reader_open(&lookup->reader, names, options->device, &diag), &diag))
-        goto out;
-    lookup->out = calloc(1, sizeof *lookup->out);
-    if (lookup->out == NULL || !say(line_sink_open(lookup->out, "-", &diag), &diag)) {
-        free(lookup->out);
-        goto out;
-    }
-    if (options->bench)
-        ok = bench(lookup, options);
-    else
-        ok = options->from_stdin ? lookup_stream(lookup, stop_fd)
-                                 : look_up_arguments(lookup, options);
-    ok = say(line_sink_flush(&lookup->out->base, &diag), &diag) && ok;
-    ok = say(line_sink_close(&lookup->out->base, &diag), &diag) && ok;
-out:
-    sl_names_reader_close(lookup->reader);
-    free(lookup);
+    answers->names = names;
+    answers->json = options->json;
+    answers->explain = options->explain;
+    answers->error = 0;
+    answers->len = 0;
+    const bool ok = answer(names, options, answers);
+    free(answers);
     return ok;
 }
 
@@ -316,22 +364,22 @@ static bool report(const struct options *options, const struct lookup_report *re
 
 static bool run(const struct options *options, struct sl_names *names, struct lookup_report *told)
 {
-    struct lookup_update update = {.names = names, .path = options->update, .stop_fd = stop_fd};
+    struct updates updates = {.names = names, .path = options->update};
     struct sl_diag diag = {0};
     bool ok = true;
 
     if (options->update != NULL) {
-        update.format = update_format(options, names);
-        ok = update.format != NULL && lookup_update_start(&update);
-        /* Who names names wants the answers of afterwards. */
+        updates.format = update_format(options, names);
+        ok = updates.format != NULL && start_updates(&updates);
+        /* Names of the command line get the answers of afterwards. */
         if (ok && !options->from_stdin && !options->bench)
-            ok = lookup_update_end(&update);
+            ok = join_updates(&updates);
     }
     if (ok && options->n_names > 0)
-        ok = look_up(names, options);
-    ok = lookup_update_end(&update) && ok;
+        ok = (options->bench ? bench : look_up)(names, options);
+    ok = join_updates(&updates) && ok;
     told->updates = options->update != NULL;
-    told->updated = update.updated;
+    told->updated = updates.updated;
     if (ok && options->build != NULL)
         ok = say(sl_names_save(names, options->build, &diag), &diag);
     told->saved = options->build;

@@ -1,11 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers as lines of tab-separated values or JSON. */
+/* Answers as lines of tab-separated values or JSON, behind a buffer, on standard output. */
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/utf8.h"
 #include "lookup.h"
 
 enum { TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64 }; /* a written name: four characters a byte at most */
+
+/* ---- the buffer ------------------------------------------------------------------------------ */
+
+/* Writes once. Returns the bytes that the system took: 0 where it failed or has to be asked again.
+ */
+static size_t write_some(struct lookup_answers *out, const char *bytes, size_t len)
+{
+    const ssize_t n = write(STDOUT_FILENO, bytes, len);
+
+    if (n > 0)
+        return (size_t)n;
+    if (n == 0) {
+        out->error = EIO; /* not in POSIX for len > 0; another try could go on forever */
+    } else if (errno == EAGAIN) {
+        /* Standard output may be shared with a program that made it non-blocking. */
+        struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+        if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+            out->error = errno;
+    } else if (errno != EINTR) {
+        out->error = errno;
+    }
+    return 0;
+}
+
+/* Passes the buffer to the system. What follows a failure is dropped. */
+static void drain(struct lookup_answers *out)
+{
+    for (size_t done = 0; done < out->len && out->error == 0;)
+        done += write_some(out, out->bytes + done, out->len - done);
+    out->len = 0;
+}
+
+static inline void put(struct lookup_answers *out, const void *bytes, size_t len)
+{
+    const char *at = bytes;
+
+    for (size_t room; len > (room = sizeof out->bytes - out->len); at += room, len -= room) {
+        memcpy(out->bytes + out->len, at, room);
+        out->len += room;
+        drain(out);
+    }
+    memcpy(out->bytes + out->len, at, len);
+    out->len += len;
+}
+
+static inline void put_text(struct lookup_answers *out, const char *text)
+{
+    put(out, text, strlen(text));
+}
+
+static void put_uint(struct lookup_answers *out, uint32_t value)
+{
+    char digits[10];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    put(out, digits + at, sizeof digits - at);
+}
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -24,43 +89,44 @@ static size_t plain_len(const uint8_t *at, const uint8_t *end)
     return (size_t)(at - begin);
 }
 
-static void put_escapes(struct line_sink *out, const uint8_t *bytes, size_t n, const char *before)
+static void put_escapes(struct lookup_answers *out, const uint8_t *bytes, size_t n,
+                        const char *before)
 {
     for (size_t i = 0; i < n; i++) {
         char escape[UTF8_ESCAPE_LEN];
 
         utf8_escape(escape, bytes[i]);
-        line_text(out, before);
-        line_bytes(out, escape, sizeof escape);
+        put_text(out, before);
+        put(out, escape, sizeof escape);
     }
 }
 
 /* As UTF-8; what would end a column or control a terminal, and what is no UTF-8, as \xNN. */
-static void put_column(struct line_sink *out, const char *text, size_t len)
+static void put_column(struct lookup_answers *out, const char *text, size_t len)
 {
     const uint8_t *at = (const uint8_t *)text, *end = at + len;
 
     while (at < end) {
         const size_t plain = plain_len(at, end);
 
-        line_bytes(out, at, plain);
+        put(out, at, plain);
         at += plain;
         if (at == end)
             break;
         const size_t n = utf8_len(at, end);
         if (n > 1 && !utf8_is_control(at))
-            line_bytes(out, at, n);
+            put(out, at, n);
         else
             put_escapes(out, at, n > 0 ? n : 1, "");
         at += n > 0 ? n : 1;
     }
 }
 
-static void put_json(struct line_sink *out, const char *text, size_t len)
+static void put_json(struct lookup_answers *out, const char *text, size_t len)
 {
     const uint8_t *at = (const uint8_t *)text, *end = at + len;
 
-    line_text(out, "\"");
+    put_text(out, "\"");
     while (at < end) {
         const size_t n = utf8_len(at, end);
 
@@ -69,17 +135,17 @@ static void put_json(struct line_sink *out, const char *text, size_t len)
             continue;
         }
         if (*at == '"' || *at == '\\') {
-            line_text(out, "\\");
-            line_bytes(out, at, 1);
+            put_text(out, "\\");
+            put(out, at, 1);
         } else if (utf8_is_control(at)) {
             char code[8];
-            line_bytes(out, code, (size_t)snprintf(code, sizeof code, "\\u%04x", at[n - 1]));
+            put(out, code, (size_t)snprintf(code, sizeof code, "\\u%04x", at[n - 1]));
         } else {
-            line_bytes(out, at, n);
+            put(out, at, n);
         }
         at += n;
     }
-    line_text(out, "\"");
+    put_text(out, "\"");
 }
 
 /* The rule's name, in the syntax of the name that was looked up. */
@@ -96,129 +162,133 @@ static size_t write_prefix(const struct sl_name *name, const struct sl_names_ans
 
 /* ---- tab-separated values -------------------------------------------------------------------- */
 
-static void write_values(struct lookup *lookup, const struct sl_names_answer *answer)
+static void write_values(struct lookup_answers *out, const struct sl_names_answer *answer)
 {
     const char *value;
     size_t len;
 
-    for (uint32_t i = 0; (value = sl_names_value(lookup->names, answer, i, &len)) != NULL; i++) {
+    for (uint32_t i = 0; (value = sl_names_value(out->names, answer, i, &len)) != NULL; i++) {
         if (i > 0)
-            line_text(lookup->out, ",");
-        put_column(lookup->out, value, len);
+            put_text(out, ",");
+        put_column(out, value, len);
     }
-    if (sl_names_value(lookup->names, answer, 0, &len) == NULL)
-        line_text(lookup->out, "-");
+    if (sl_names_value(out->names, answer, 0, &len) == NULL)
+        put_text(out, "-");
 }
 
-static void write_tsv(struct lookup *lookup, uint32_t i)
+static void write_tsv(struct lookup_answers *out, const struct sl_names_result *result)
 {
-    const struct sl_names_answer *answer = &lookup->answer[lookup->asked[i].answered];
-    struct line_sink *out = lookup->out;
+    const struct sl_names_answer *answer = result->answer;
     char text[TEXT_MAX];
 
-    put_column(out, lookup->asked[i].text, lookup->asked[i].len);
-    if (lookup->asked[i].why != NULL) {
-        line_text(out, "\t-\tinvalid\t");
-        line_text(out, lookup->asked[i].why);
-        line_text(out, lookup->explain ? "\t-\t-\n" : "\n");
+    put_column(out, result->text, result->text_len);
+    if (result->why != NULL) {
+        put_text(out, "\t-\tinvalid\t");
+        put_text(out, result->why);
+        put_text(out, out->explain ? "\t-\t-\n" : "\n");
         return;
     }
     if (answer->action == SL_NAMES_NONE) {
-        line_text(out, lookup->explain ? "\t-\tnone\t-\t-\t-\n" : "\t-\tnone\t-\n");
+        put_text(out, out->explain ? "\t-\tnone\t-\t-\t-\n" : "\t-\tnone\t-\n");
         return;
     }
-    line_text(out, "\t");
-    put_column(out, text, write_prefix(&lookup->name[lookup->asked[i].answered], answer, text));
-    line_text(out, "\t");
-    line_text(out, sl_names_action_text(answer->action));
-    line_text(out, "\t");
-    write_values(lookup, answer);
-    if (lookup->explain) {
-        const char *list = sl_names_list(lookup->names, answer->list, NULL);
+    put_text(out, "\t");
+    put_column(out, text, write_prefix(result->name, answer, text));
+    put_text(out, "\t");
+    put_text(out, sl_names_action_text(answer->action));
+    put_text(out, "\t");
+    write_values(out, answer);
+    if (out->explain) {
+        const char *list = sl_names_list(out->names, answer->list, NULL);
 
-        line_text(out, "\t");
+        put_text(out, "\t");
         put_column(out, list, strlen(list));
-        line_text(out, "\t");
-        line_uint(out, answer->line);
+        put_text(out, "\t");
+        put_uint(out, answer->line);
     }
-    line_text(out, "\n");
+    put_text(out, "\n");
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* "FACE COST", or a port alone. */
-static void write_hop(struct line_sink *out, const char *value, size_t len)
+static void write_hop(struct lookup_answers *out, const char *value, size_t len)
 {
     const char *blank = memchr(value, ' ', len);
 
-    line_text(out, "{\"hop\":");
+    put_text(out, "{\"hop\":");
     put_json(out, value, blank != NULL ? (size_t)(blank - value) : len);
     if (blank != NULL) {
-        line_text(out, ",\"cost\":");
-        line_bytes(out, blank + 1, (size_t)(value + len - blank - 1));
+        put_text(out, ",\"cost\":");
+        put(out, blank + 1, (size_t)(value + len - blank - 1));
     }
-    line_text(out, "}");
+    put_text(out, "}");
 }
 
-static void write_json_values(struct lookup *lookup, const struct sl_names_answer *answer)
+static void write_json_values(struct lookup_answers *out, const struct sl_names_answer *answer)
 {
     const bool hops = answer->action == SL_NAMES_FORWARD;
     const char *value;
     size_t len;
 
-    if (sl_names_value(lookup->names, answer, 0, &len) == NULL)
+    if (sl_names_value(out->names, answer, 0, &len) == NULL)
         return;
-    line_text(lookup->out, hops ? ",\"next_hops\":[" : ",\"values\":[");
-    for (uint32_t i = 0; (value = sl_names_value(lookup->names, answer, i, &len)) != NULL; i++) {
+    put_text(out, hops ? ",\"next_hops\":[" : ",\"values\":[");
+    for (uint32_t i = 0; (value = sl_names_value(out->names, answer, i, &len)) != NULL; i++) {
         if (i > 0)
-            line_text(lookup->out, ",");
+            put_text(out, ",");
         if (hops)
-            write_hop(lookup->out, value, len);
+            write_hop(out, value, len);
         else
-            put_json(lookup->out, value, len);
+            put_json(out, value, len);
     }
-    line_text(lookup->out, "]");
+    put_text(out, "]");
 }
 
-static void write_json(struct lookup *lookup, uint32_t i)
+static void write_json(struct lookup_answers *out, const struct sl_names_result *result)
 {
-    const struct sl_names_answer *answer = &lookup->answer[lookup->asked[i].answered];
-    struct line_sink *out = lookup->out;
+    const struct sl_names_answer *answer = result->answer;
     char text[TEXT_MAX];
 
-    line_text(out, "{\"name\":");
-    put_json(out, lookup->asked[i].text, lookup->asked[i].len);
-    if (lookup->asked[i].why != NULL) {
-        line_text(out, ",\"action\":\"invalid\",\"reason\":");
-        put_json(out, lookup->asked[i].why, strlen(lookup->asked[i].why));
-        line_text(out, "}\n");
+    put_text(out, "{\"name\":");
+    put_json(out, result->text, result->text_len);
+    if (result->why != NULL) {
+        put_text(out, ",\"action\":\"invalid\",\"reason\":");
+        put_json(out, result->why, strlen(result->why));
+        put_text(out, "}\n");
         return;
     }
-    line_text(out, ",\"action\":\"");
-    line_text(out, sl_names_action_text(answer->action));
-    line_text(out, "\"");
+    put_text(out, ",\"action\":\"");
+    put_text(out, sl_names_action_text(answer->action));
+    put_text(out, "\"");
     if (answer->action != SL_NAMES_NONE) {
-        line_text(out, ",\"prefix\":");
-        put_json(out, text, write_prefix(&lookup->name[lookup->asked[i].answered], answer, text));
-        write_json_values(lookup, answer);
-        if (lookup->explain) {
-            const char *format = "", *list = sl_names_list(lookup->names, answer->list, &format);
+        put_text(out, ",\"prefix\":");
+        put_json(out, text, write_prefix(result->name, answer, text));
+        write_json_values(out, answer);
+        if (out->explain) {
+            const char *format = "", *list = sl_names_list(out->names, answer->list, &format);
 
-            line_text(out, ",\"list\":");
+            put_text(out, ",\"list\":");
             put_json(out, list, strlen(list));
-            line_text(out, ",\"format\":\"");
-            line_text(out, format);
-            line_text(out, "\",\"line\":");
-            line_uint(out, answer->line);
+            put_text(out, ",\"format\":\"");
+            put_text(out, format);
+            put_text(out, "\",\"line\":");
+            put_uint(out, answer->line);
         }
     }
-    line_text(out, "}\n");
+    put_text(out, "}\n");
 }
 
-void lookup_write(struct lookup *lookup)
+enum sl_status lookup_answers_take(void *user, const struct sl_names_result *results, uint32_t n)
 {
-    for (uint32_t i = 0; i < lookup->n_asked; i++) {
-        line_begin(lookup->out);
-        (lookup->json ? write_json : write_tsv)(lookup, i);
+    struct lookup_answers *out = user;
+
+    for (uint32_t i = 0; i < n; i++) {
+        /* A reader of the other end gets whole lines, but of a line of half the buffer. */
+        if (out->len > sizeof out->bytes / 2)
+            drain(out);
+        (out->json ? write_json : write_tsv)(out, &results[i]);
     }
+    drain(out);
+    return out->error == 0 ? SL_OK : SL_EIO;
 }
