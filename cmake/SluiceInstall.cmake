@@ -17,6 +17,7 @@ if(SLUICE_SANITIZE)
 endif()
 # Before 1.0 each minor version may change the ABI.
 set_target_properties(libsluice PROPERTIES OUTPUT_NAME sluice LINKER_LANGUAGE C
+                      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}
                       VERSION ${PROJECT_VERSION}
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_include_directories(libsluice INTERFACE ${PROJECT_SOURCE_DIR}/include)

@@ -25,7 +25,7 @@ RULES = os.path.join(SAMPLES, "sample.rules")
 
 def sluice(*arguments, **options):
     options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120, **options)
+    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=300, **options)
 
 
 class Command(case.Case):
@@ -1057,10 +1057,12 @@ class Command(case.Case):
 
     def test_bench_starts_the_program_beside_it_or_in_path(self):
         alone = shutil.copy(SLUICE, self.path("sluice"))
+        library = os.path.join(os.path.dirname(os.path.abspath(SLUICE)), "..", "lib")
 
         def start(path):
+            environment = {**os.environ, "PATH": path, "LD_LIBRARY_PATH": library}
             return subprocess.run([alone, "bench", "--help"], capture_output=True, timeout=120,
-                                  env={**os.environ, "PATH": path})
+                                  env=environment)
 
         self.assert_refused(start("/nowhere"), "sluice-bench", os.path.join(self.folder.name, ""),
                             "PATH")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The shared library as a packager sees it: symbols, libraries, paths, version.
 
-usage: test_library.py LIBSLUICE HEADERS SOURCE_DIR
+usage: test_library.py LIBSLUICE HEADERS SOURCE_DIR SLUICE
 """
 import os
 import re
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-LIBRARY, HEADERS, SOURCE_DIR = sys.argv[1:4]
+LIBRARY, HEADERS, SOURCE_DIR, SLUICE = sys.argv[1:5]
 
 # What libsluice needs at run time. A client of a server is loaded when it is used.
 NEEDED = {"libc.so", "libm.so", "libpcap.so", "libz.so", "libzstd.so", "libjansson.so",
@@ -23,8 +23,8 @@ def output(*command):
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout
 
 
-def dynamic(tag):
-    return re.findall(r"\(%s\).*\[(.*)\]" % tag, output("readelf", "-d", LIBRARY))
+def dynamic(tag, file=LIBRARY):
+    return re.findall(r"\(%s\).*\[(.*)\]" % tag, output("readelf", "-d", file))
 
 
 def symbols():
@@ -59,6 +59,13 @@ class Library(unittest.TestCase):
     def test_holds_no_path_of_the_build(self):
         with open(LIBRARY, "rb") as file:
             self.assertFalse(SOURCE_DIR.encode() + b"/" in file.read())
+
+    def test_the_command_has_no_module_in_itself(self):
+        needed = {re.sub(r"\.so.*", ".so", name) for name in dynamic("NEEDED", SLUICE)}
+        self.assertIn("libsluice.so", needed)
+        self.assertFalse(needed & {"libpcap.so", "libsqlite3.so", "libpcre2-8.so", "libcrypto.so"})
+        defined = output("nm", "--defined-only", SLUICE).split()
+        self.assertEqual([name for name in defined if name.startswith("sl_")], [])
 
     def test_version_is_of_the_header_in_the_soname_and_at_run_time(self):
         with open(os.path.join(HEADERS, "version.h"), encoding="utf-8") as file:
