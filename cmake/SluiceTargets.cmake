@@ -79,7 +79,7 @@ function(sluice_test_library name)
   target_link_libraries(${name} PUBLIC ${arg_NEEDS})
 endfunction()
 
-# sluice_test_run(TEST PROGRAM ARGUMENT...): one CTest; exit status 77 means skipped, with the reason
+# sluice_test_run(TEST PROGRAM ARGUMENT...): one CTest. Status 77 means skipped, with the reason
 # printed.
 function(sluice_test_run test program)
   if(NOT SLUICE_TESTS)

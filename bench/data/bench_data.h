@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "input.h"
+#include "bench_input.h"
 #include "sluice/batch.h"
 #include "sluice/device.h"
 #include "sluice/engine.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench_input.h"
 #include "cli/console.h"
-#include "input.h"
 #include "random.h"
 #include "sluice/dissect.h"
 

@@ -3,7 +3,7 @@
 #ifndef BENCH_LITERAL_SETS_H
 #define BENCH_LITERAL_SETS_H
 
-#include "input.h"
+#include "bench_input.h"
 #include "literal_file.h"
 
 struct bench_literals {

@@ -3,7 +3,7 @@
 #ifndef BENCH_NAME_SETS_H
 #define BENCH_NAME_SETS_H
 
-#include "input.h"
+#include "bench_input.h"
 #include "sluice/fib.h"
 #include "sluice/names.h"
 

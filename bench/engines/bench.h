@@ -3,8 +3,8 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
-#include "bench/data/input.h"
-#include "bench/frame/frame.h"
+#include "bench/data/bench_input.h"
+#include "bench/frame/bench_frame.h"
 #include "sluice/device.h"
 #include "sluice/engine.h"
 

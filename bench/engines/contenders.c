@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench_matcher.h"
 #include "benchmarks.h"
 #include "cli/console.h"
-#include "matcher.h"
 #include "sluice/header.h"
 #include "sluice/packet_names.h"
 #include "sluice/sampling.h"

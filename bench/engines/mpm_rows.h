@@ -3,7 +3,7 @@
 #ifndef BENCH_MPM_ROWS_H
 #define BENCH_MPM_ROWS_H
 
-#include "matcher.h"
+#include "bench_matcher.h"
 
 enum { MPM_BLOCKS = 4 /* lengths of the batches that cross to a GPU */ };
 

@@ -3,7 +3,7 @@
 #ifndef BENCH_ROW_H
 #define BENCH_ROW_H
 
-#include "frame.h"
+#include "bench_frame.h"
 #include "rate.h"
 
 /* What a row of the whole machine is, which decides how it is drawn. */

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "frame.h"
+#include "bench_frame.h"
 
 enum { STUDY_COLUMNS_MAX = 16, STUDY_PANELS_MAX = 3 };
 

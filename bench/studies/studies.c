@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/engines/matcher.h"
+#include "bench/engines/bench_matcher.h"
 #include "cli/console.h"
 
 static const struct {

@@ -4,7 +4,7 @@
 #define BENCH_STUDIES_H
 
 #include "bench/data/literal_sets.h"
-#include "bench/engines/matcher.h"
+#include "bench/engines/bench_matcher.h"
 #include "bench/frame/study_table.h"
 
 struct study {

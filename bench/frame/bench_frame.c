@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "frame.h"
+#include "bench_frame.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "matcher.h"
+#include "bench_matcher.h"
 
 #include <inttypes.h>
 #include <stdio.h>
