@@ -282,7 +282,7 @@ SL_API void sl_names_stream_config_init(struct sl_names_stream_config *config);
 /* Reads texts as names and looks them up in batches, in order. For one thread at a time. */
 struct sl_names_stream;
 
-/* SL_EINVAL, SL_EDEVICE, SL_ENOMEM: as sl_names_reader_open. */
+/* SL_EINVAL: no table or no taker. SL_EINVAL, SL_EDEVICE, SL_ENOMEM: as sl_names_reader_open. */
 SL_CHECK SL_API enum sl_status sl_names_stream_open(struct sl_names_stream **stream,
                                                     const struct sl_names_stream_config *config,
                                                     struct sl_diag *diag);

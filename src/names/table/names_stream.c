@@ -33,9 +33,12 @@ enum sl_status sl_names_stream_open(struct sl_names_stream **out,
                                     const struct sl_names_stream_config *config,
                                     struct sl_diag *diag)
 {
-    struct sl_names_stream *stream = malloc(sizeof *stream);
+    struct sl_names_stream *stream;
 
     *out = NULL;
+    if (config->names == NULL || config->take == NULL)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a stream needs a table and a taker");
+    stream = malloc(sizeof *stream);
     if (stream == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for look-ups");
     stream->config = *config;

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams of names: answers come in the order of the texts, however the texts come; updates from a
+ * file descriptor. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "sluice/names.h"
+#include "test.h"
+
+enum { N_TEXTS = 20000 };
+
+/* What a taker has seen. */
+struct seen {
+    uint32_t n, n_names, n_blocked, n_calls;
+    enum sl_status status; /* that it returns */
+    bool in_order;         /* text i is "nI.example" */
+};
+
+static enum sl_status take(void *user, const struct sl_names_result *results, uint32_t n)
+{
+    struct seen *seen = user;
+
+    seen->n_calls++;
+    for (uint32_t i = 0; i < n; i++) {
+        char expected[32];
+        const int len = snprintf(expected, sizeof expected, "n%u.example", seen->n + i);
+
+        seen->in_order = seen->in_order && results[i].text_len == (size_t)len &&
+                         memcmp(results[i].text, expected, (size_t)len) == 0;
+        seen->n_names += results[i].name != NULL;
+        assert_true((results[i].why == NULL) == (results[i].name != NULL));
+        assert_true((results[i].name != NULL) == (results[i].answer != NULL));
+        seen->n_blocked += results[i].answer != NULL && results[i].answer->action != SL_NAMES_NONE;
+    }
+    seen->n += n;
+    return seen->status;
+}
+
+/* Blocks n7.example and all below. */
+static struct sl_names *table(void)
+{
+    static const char list[] = "0.0.0.0 n7.example\n0.0.0.0 gone.example\n";
+    struct sl_names *names;
+
+    assert_int_equal(sl_names_create(&names, NULL), SL_OK);
+    assert_int_equal(sl_names_load_text(names, "list", "hosts", list, strlen(list), NULL), SL_OK);
+    assert_int_equal(sl_names_build(names, NULL, NULL), SL_OK);
+    return names;
+}
+
+static struct sl_names_stream *open_stream(struct sl_names *names, struct seen *seen)
+{
+    struct sl_names_stream_config config;
+    struct sl_names_stream *stream;
+
+    *seen = (struct seen){.in_order = true, .status = SL_OK};
+    sl_names_stream_config_init(&config);
+    config.names = names;
+    config.take = take;
+    config.user = seen;
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_OK);
+    return stream;
+}
+
+static void test_texts_come_back_in_order(void **state)
+{
+    static char text[N_TEXTS][20];
+    struct sl_names *names = table();
+    struct seen seen;
+    struct sl_names_stream *stream = open_stream(names, &seen);
+
+    (void)state;
+    for (uint32_t i = 0; i < N_TEXTS; i++) {
+        const int len = snprintf(text[i], sizeof text[i], " n%u.example\r", i);
+
+        assert_int_equal(sl_names_stream_add(stream, text[i], (size_t)len, NULL), SL_OK);
+    }
+    assert_int_equal(sl_names_stream_add(stream, " \t", 2, NULL), SL_OK);
+    assert_int_equal(sl_names_stream_flush(stream, NULL), SL_OK);
+    assert_int_equal(seen.n, N_TEXTS);
+    assert_int_equal(seen.n_names, N_TEXTS);
+    assert_int_equal(seen.n_blocked, 1);
+    assert_true(seen.in_order);
+    assert_true(seen.n_calls > 1);
+    assert_int_equal(sl_names_stream_flush(stream, NULL), SL_OK); /* nothing waits */
+    assert_int_equal(seen.n, N_TEXTS);
+    sl_names_stream_close(stream);
+    sl_names_free(names);
+}
+
+static void test_the_takers_status_ends_the_call(void **state)
+{
+    struct sl_names *names = table();
+    struct seen seen;
+    struct sl_names_stream *stream = open_stream(names, &seen);
+
+    (void)state;
+    seen.status = SL_EIO;
+    assert_int_equal(sl_names_stream_add(stream, "n0.example", 10, NULL), SL_OK);
+    assert_int_equal(sl_names_stream_flush(stream, NULL), SL_EIO);
+    assert_int_equal(seen.n, 1);
+    sl_names_stream_close(stream);
+    sl_names_stream_close(NULL);
+    sl_names_free(names);
+}
+
+static void test_wrong_configs_are_refused(void **state)
+{
+    struct sl_names *names = table();
+    struct sl_names_stream_config config;
+    struct sl_names_stream *stream;
+
+    (void)state;
+    sl_names_stream_config_init(&config);
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_EINVAL);
+    assert_null(stream);
+    config.names = names;
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_EINVAL);
+    config.take = take;
+    config.device = "abacus";
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_EINVAL);
+    assert_null(stream);
+    sl_names_free(names);
+}
+
+/* A file that holds these bytes, read from its begin. */
+static int file_of(const char *bytes, size_t len)
+{
+    FILE *file = tmpfile();
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, len, file), len);
+    assert_int_equal(fflush(file), 0);
+    const int fd = dup(fileno(file));
+    fclose(file);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return fd;
+}
+
+static void read_from(struct sl_names *names, struct seen *seen, const char *bytes, size_t len)
+{
+    struct sl_names_stream *stream = open_stream(names, seen);
+    const int fd = file_of(bytes, len);
+
+    assert_int_equal(sl_names_stream_read(stream, fd, -1, NULL), SL_OK);
+    close(fd);
+    sl_names_stream_close(stream);
+}
+
+static void test_lines_of_a_file(void **state)
+{
+    static char text[N_TEXTS * 20];
+    struct sl_names *names = table();
+    struct seen seen;
+    size_t len = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < N_TEXTS; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "n%u.example\n", i);
+    read_from(names, &seen, text, len);
+    assert_int_equal(seen.n, N_TEXTS);
+    assert_true(seen.in_order);
+    read_from(names, &seen, text, len - 1); /* the last line has no end */
+    assert_int_equal(seen.n, N_TEXTS);
+    assert_true(seen.in_order);
+    read_from(names, &seen, text, 0);
+    assert_int_equal(seen.n, 0);
+    read_from(names, &seen, "\n\n \n", 4);
+    assert_int_equal(seen.n, 0);
+    read_from(names, &seen, "n0.example\n..\nn2.example\n", 25);
+    assert_int_equal(seen.n, 3);
+    assert_int_equal(seen.n_names, 2);
+    sl_names_free(names);
+}
+
+static void test_updates_from_a_file(void **state)
+{
+    static const char changes[] = "-0.0.0.0 gone.example\n+0.0.0.0 n9.example\nno sign\n";
+    struct sl_names *names = table();
+    struct sl_names_updated updated = {0};
+    struct sl_diag diag = {0};
+    struct seen seen;
+    int fd = file_of(changes, sizeof changes - 1);
+    char *line = malloc(SL_NAMES_UPDATE_LINE_MAX + 2);
+
+    (void)state;
+    assert_int_equal(sl_names_update_from(names, "changes", "hosts", fd, -1, &updated, &diag),
+                     SL_OK);
+    close(fd);
+    read_from(names, &seen, "n7.example\nn9.example\ngone.example\n", 35);
+    assert_int_equal(seen.n, 3);
+    assert_int_equal(seen.n_blocked, 2);
+
+    memset(line, 'a', SL_NAMES_UPDATE_LINE_MAX + 2);
+    fd = file_of(line, SL_NAMES_UPDATE_LINE_MAX + 2);
+    assert_int_equal(sl_names_update_from(names, "changes", "hosts", fd, -1, &updated, &diag),
+                     SL_EFORMAT);
+    close(fd);
+    fd = open("/", O_RDONLY); /* a folder cannot be read */
+    assert_int_equal(sl_names_update_from(names, "changes", "hosts", fd, -1, &updated, &diag),
+                     SL_EIO);
+    close(fd);
+    free(line);
+    sl_names_free(names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_texts_come_back_in_order),
+        cmocka_unit_test(test_the_takers_status_ends_the_call),
+        cmocka_unit_test(test_wrong_configs_are_refused),
+        cmocka_unit_test(test_lines_of_a_file),
+        cmocka_unit_test(test_updates_from_a_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
