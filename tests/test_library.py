@@ -57,6 +57,8 @@ class Library(unittest.TestCase):
         self.assertLessEqual(found, NEEDED | NEEDED_OF_CUDA)
 
     def test_holds_no_path_of_the_build(self):
+        if "libasan.so" in {re.sub(r"\.so.*", ".so", name) for name in dynamic("NEEDED")}:
+            self.skipTest("the address sanitizer writes each source's path into the library")
         with open(LIBRARY, "rb") as file:
             self.assertFalse(SOURCE_DIR.encode() + b"/" in file.read())
 
