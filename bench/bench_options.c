@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench_options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/engines/benchmarks.h"
 #include "bench/frame/rate.h"
 #include "cli/console.h"
+#include "cli/options.h"
 #include "sluice/mpm.h"
 
 static const char usage[] =
@@ -274,7 +274,7 @@ static const char **text_for(struct bench_options *options, int option)
 }
 
 /* Options with one value or none. -1: go on; otherwise the exit status. */
-static int read_option(struct bench_options *options, int option, char **argv)
+static int read_option(struct bench_options *options, int option)
 {
     const char **text = text_for(options, option);
     struct bench *bench = &options->bench;
@@ -310,18 +310,20 @@ static int read_option(struct bench_options *options, int option, char **argv)
         fputs(usage, stdout);
         return EXIT_DONE;
     default:
-        return cli_bad_option(argv, "bench");
+        return EXIT_FAILED;
     }
 }
 
 /* -1: go on; otherwise the exit status. */
 static int read_options(struct bench_options *options, int argc, char **argv)
 {
+    static const int repeated[] = {
+        'r', OPTION_CAPTURES, OPTION_FILES, OPTION_RULES, OPTION_LITERALS, OPTION_DATABASE, 0};
+    struct cli_options known = {
+        .command = "bench", .letters = "-r:h", .names = long_options, .repeated = repeated};
     int option, list = 0, exit_status = -1;
 
-    opterr = 0;
-    while (exit_status == -1 &&
-           (option = getopt_long(argc, argv, "-r:h", long_options, NULL)) != -1) {
+    while (exit_status == -1 && (option = cli_next_option(&known, argc, argv)) != -1) {
         if (option == 1 && list == 0) {
             if (!select_benchmark(options, optarg))
                 return EXIT_FAILED;
@@ -336,7 +338,7 @@ static int read_options(struct bench_options *options, int argc, char **argv)
         if (add_path(&options->bench, option, optarg))
             list = option;
         else
-            exit_status = read_option(options, option, argv);
+            exit_status = read_option(options, option);
     }
     return exit_status;
 }

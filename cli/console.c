@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -93,19 +92,6 @@ int cli_finish(int exit_status)
         return exit_status;
     cli_error("standard output: cannot be written%s%s", errno != 0 ? ": " : "",
               errno != 0 ? strerror(errno) : "");
-    return EXIT_FAILED;
-}
-
-int cli_bad_option(char **argv, const char *command)
-{
-    const char *option = argv[optind - 1];
-    char letter[3] = {'-', (char)optopt, '\0'};
-
-    /* getopt leaves optind behind the argument only for long options and last letters. */
-    if (optopt > 0 && optopt < 256 && strncmp(option, "--", 2) != 0)
-        option = letter;
-    cli_error("option '%s' is not known to '%s', or lacks its argument (sluice %s --help)", option,
-              command, command);
     return EXIT_FAILED;
 }
 

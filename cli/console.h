@@ -21,9 +21,6 @@ int cli_finish(int exit_status);
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_diag(const struct sl_diag *diag);
 
-/* After getopt returned '?' or ':' for argv[optind - 1]: the error, and EXIT_FAILED. */
-int cli_bad_option(char **argv, const char *command);
-
 /* Whether `out` is the file `in` by another name, so that writing would destroy it. True: the error
  * was printed. */
 bool cli_is_input(const char *out, const char *in);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice decode: what sluice encode wrote, bit for bit. */
-#include <getopt.h>
-
 #include "cli.h"
 #include "file_pair.h"
+#include "options.h"
 #include "sluice/redundancy.h"
 
 static const char usage[] =
@@ -56,18 +55,18 @@ int command_decode(int argc, char **argv)
 {
     static const struct option known[] = {
         {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {0}};
+    struct cli_options options = {.command = "decode", .letters = "hq", .names = known};
     struct file_pair files = {0};
     bool quiet = false;
     int option;
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "hq", known, NULL)) != -1) {
+    while ((option = cli_next_option(&options, argc, argv)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
             return EXIT_DONE;
         }
         if (option != 'q')
-            return cli_bad_option(argv, "decode");
+            return EXIT_FAILED;
         quiet = true;
     }
     if (argc - optind != 2) {

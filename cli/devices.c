@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice devices: what can run here, and what cannot, and why. */
-#include <getopt.h>
 #include <jansson.h>
 
 #include "cli.h"
+#include "options.h"
 #include "sluice/device.h"
 
 enum { MAX_DEVICES = 64 };
@@ -42,14 +42,14 @@ static void print_json(const struct sl_device *devices, uint32_t n)
 
 int command_devices(int argc, char **argv)
 {
-    static const struct option options[] = {
+    static const struct option known[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+    struct cli_options options = {.command = "devices", .letters = "h", .names = known};
     struct sl_device devices[MAX_DEVICES];
     bool json = false;
     int option;
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    while ((option = cli_next_option(&options, argc, argv)) != -1) {
         switch (option) {
         case 'j':
             json = true;
@@ -59,7 +59,7 @@ int command_devices(int argc, char **argv)
                  "Lists the CPU and each GPU: what can run here, what cannot, and why.");
             return EXIT_DONE;
         default:
-            return cli_bad_option(argv, "devices");
+            return EXIT_FAILED;
         }
     }
     if (optind < argc) {

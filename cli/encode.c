@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice encode: a capture, or any file, without what it repeats. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "base/clock.h"
 #include "cli.h"
 #include "file_pair.h"
+#include "options.h"
 #include "sluice/device.h"
 #include "sluice/redundancy.h"
 
@@ -172,18 +172,18 @@ int command_encode(int argc, char **argv)
         {"level", required_argument, NULL, 'l'},   {"no-zstd", no_argument, NULL, 'n'},
         {"device", required_argument, NULL, 'd'},  {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},          {0}};
+    struct cli_options parser = {.command = "encode", .letters = "hq", .names = known};
     struct options options = {.device = "cpu"};
     int option;
 
     sl_redundancy_file_config_init(&options.config);
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "hq", known, NULL)) != -1) {
+    while ((option = cli_next_option(&parser, argc, argv)) != -1) {
         if (option == 'h') {
             print_usage();
             return EXIT_DONE;
         }
-        if (option == '?' || option == ':')
-            return cli_bad_option(argv, "encode");
+        if (option == CLI_OPTION_BAD)
+            return EXIT_FAILED;
         if (!set_option(&options, option))
             return EXIT_FAILED;
     }

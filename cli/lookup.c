@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -15,6 +14,7 @@
 
 #include "cli.h"
 #include "name_tables.h"
+#include "options.h"
 
 static const char usage[] =
     "usage: sluice lookup --table FILE... [OPTION...] [NAME...|-]\n\n"
@@ -95,7 +95,7 @@ static bool set_syntax(struct options *options, const char *name)
 }
 
 /* -1: go on; otherwise the exit status. */
-static int parse_option(struct options *options, int option, char **argv)
+static int parse_option(struct options *options, int option)
 {
     switch (option) {
     case 't':
@@ -136,7 +136,7 @@ static int parse_option(struct options *options, int option, char **argv)
         fputs(usage, stdout);
         return EXIT_DONE;
     default:
-        return cli_bad_option(argv, "lookup");
+        return EXIT_FAILED;
     }
 }
 
@@ -188,11 +188,13 @@ static int parse_options(struct options *options, int argc, char **argv)
                                                  {"device", required_argument, NULL, 'd'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {0}};
+    static const int repeated[] = {'t', 'f', 0};
+    struct cli_options known = {
+        .command = "lookup", .letters = "h", .names = long_options, .repeated = repeated};
     int option;
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-        const int exit_status = parse_option(options, option, argv);
+    while ((option = cli_next_option(&known, argc, argv)) != -1) {
+        const int exit_status = parse_option(options, option);
         if (exit_status != -1)
             return exit_status;
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "options.h"
 #include "sluice/device.h"
 #include "sluice/version.h"
 
@@ -30,6 +31,15 @@ static void print_usage(FILE *out)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].text);
     fprintf(out, "\n  sluice COMMAND --help tells its options; sluice --version the version.\n"
                  "  Exit status: 0 done, 1 scan found something, 2 an error.\n");
+}
+
+static const char *nearest_command(const char *name)
+{
+    const char *names[N_COMMANDS + 1] = {NULL};
+
+    for (int i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i].name;
+    return cli_nearest(name, names);
 }
 
 /* A misspelled limit would limit nothing; a limit beyond the CPU changes nothing. */
@@ -65,6 +75,9 @@ int main(int argc, char **argv)
             return is_misspelled(environment, &diag)
                        ? EXIT_FAILED
                        : cli_finish(commands[i].run(argc - 1, argv + 1));
-    cli_error("'%s' is no command (sluice --help lists them)", argv[1]);
+    const char *const nearest = nearest_command(argv[1]);
+    cli_error("'%s' is no command%s%s%s (sluice --help lists them)", argv[1],
+              nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+              nearest != NULL ? "'?" : "");
     return EXIT_FAILED;
 }

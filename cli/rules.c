@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice rules: what of these rule files is understood, what is skipped, and why; and their
  * literals compiled, for sluice run. */
-#include <getopt.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/clock.h"
 #include "cli.h"
 #include "json_text.h"
+#include "options.h"
 #include "rule_files.h"
 #include "sluice/detect.h"
 #include "sluice/device.h"
@@ -206,13 +206,16 @@ static bool check_options(const struct rule_files *files, const struct compiled 
 
 int command_rules(int argc, char **argv)
 {
-    static const struct option options[] = {{"set", required_argument, NULL, 's'},
-                                            {"list", no_argument, NULL, 'l'},
-                                            {"compile", required_argument, NULL, 'c'},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option known[] = {{"set", required_argument, NULL, 's'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"compile", required_argument, NULL, 'c'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    static const int repeated[] = {'s', 0};
+    struct cli_options options = {
+        .command = "rules", .letters = "h", .names = known, .repeated = repeated};
     struct rule_files files = {0};
     struct compiled compiled = {0};
     struct sl_rules *rules = NULL;
@@ -221,8 +224,7 @@ int command_rules(int argc, char **argv)
 
     if (!rule_files_init(&files, argc))
         goto out;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    while ((option = cli_next_option(&options, argc, argv)) != -1) {
         switch (option) {
         case 's':
             files.sets[files.n_sets++] = optarg;
@@ -244,7 +246,6 @@ int command_rules(int argc, char **argv)
             exit_status = EXIT_DONE;
             goto out;
         default:
-            exit_status = cli_bad_option(argv, "rules");
             goto out;
         }
     }

@@ -2,12 +2,12 @@
 #include "run_options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "options.h"
 
 static const char usage[] =
     "usage: sluice run -r FILE... | -i IFACE [OPTION...]\n\n"
@@ -284,7 +284,7 @@ static int parse_option(struct run_options *options, int option, int *list, char
     case OPTION_MAX_LATENCY:
         return parse_latency(options, optarg) ? 0 : EXIT_FAILED;
     default:
-        return cli_bad_option(argv, "run");
+        return EXIT_FAILED;
     }
 }
 
@@ -406,6 +406,10 @@ static bool set_config(struct run_options *options)
 /* -1: go on; otherwise the exit status. */
 int run_options_parse(struct run_options *options, int argc, char **argv)
 {
+    static const int repeated[] = {'r',          OPTION_RULES,  OPTION_SET,          OPTION_SCAN,
+                                   OPTION_NAMES, OPTION_ALERTS, OPTION_NAMES_FORMAT, 0};
+    struct cli_options known = {
+        .command = "run", .letters = "-r:i:f:k:h", .names = long_options, .repeated = repeated};
     int option, list = 0;
 
     sl_run_config_init(&options->config);
@@ -413,8 +417,7 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
     if (options->files == NULL || !rule_files_init(&options->rule_files, argc))
         return EXIT_FAILED;
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "-r:i:f:k:h", long_options, NULL)) != -1) {
+    while ((option = cli_next_option(&known, argc, argv)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
             print_checks();

@@ -3,13 +3,13 @@
  * clamscan's where it has them. */
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli.h"
+#include "options.h"
 #include "scan_report.h"
 #include "sluice/clamav.h"
 #include "sluice/device.h"
@@ -412,6 +412,10 @@ static int scan(struct scan_options *options, char **paths, int n_paths)
 
 int command_scan(int argc, char **argv)
 {
+    static const int repeated[] = {'d', OPT_EXCLUDE, OPT_INCLUDE, OPT_EXCLUDE_DIR, OPT_INCLUDE_DIR,
+                                   0};
+    struct cli_options known = {
+        .command = "scan", .letters = "d:riozf:l:h", .names = long_options, .repeated = repeated};
     struct scan_options *options = calloc(1, sizeof *options);
     int option, exit_status = EXIT_FAILED;
 
@@ -422,18 +426,13 @@ int command_scan(int argc, char **argv)
         return EXIT_FAILED;
     }
     options_init(options);
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "d:riozf:l:h", long_options, NULL)) != -1) {
+    while ((option = cli_next_option(&known, argc, argv)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
             exit_status = EXIT_DONE;
             goto out;
         }
-        if (option == '?') {
-            exit_status = cli_bad_option(argv, "scan");
-            goto out;
-        }
-        if (!take_option(options, option))
+        if (option == CLI_OPTION_BAD || !take_option(options, option))
             goto out;
     }
     if (options->n_databases == 0)

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Options of every command: what is misspelled, incomplete or without effect is refused.
+
+usage: test_options.py SLUICE SAMPLES
+"""
+import os
+import subprocess
+import sys
+import unittest
+
+import case
+
+SLUICE, SAMPLES = sys.argv[1:3]
+CAPTURE = os.path.join(SAMPLES, "sample.pcap")
+RULES = os.path.join(SAMPLES, "sample.rules")
+
+
+def sluice(*arguments, **options):
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=300, **options)
+
+
+class Options(case.Case):
+    def test_a_misspelled_option_is_unknown_and_the_nearest_is_named(self):
+        for command, option, nearest in (
+                ("run", "--scna", "--scan"), ("run", "--hedaer-checks=all", "--header-checks"),
+                ("run", "--rule", None), ("rules", "--complie", "--compile"),
+                ("lookup", "--tabel", "--table"), ("scan", "--databse", "--database"),
+                ("encode", "--samplr", "--sampler"), ("decode", "--quite", "--quiet"),
+                ("devices", "--jsno", "--json"), ("bench", "--rusn", "--runs")):
+            result = sluice(command, option)
+            if nearest is None:  # the begin of one option names it, as in other commands
+                self.assert_refused(result, "'--rules' needs a value")
+                continue
+            self.assert_refused(result, f"'{option.split('=')[0]}' is unknown",
+                                f"did you mean '{nearest}'?")
+        for command in ("run", "rules", "lookup", "scan", "encode", "decode", "devices", "bench"):
+            result = sluice(command, "--xylophone-concerto")
+            self.assert_refused(result, "'--xylophone-concerto' is unknown",
+                                f"sluice {command} --help")
+            self.assertNotIn(b"did you mean", result.stderr)
+            self.assert_refused(sluice(command, "-Z"), "'-Z' is unknown")
+
+    def test_an_option_without_its_value_needs_it(self):
+        for command, option in (("run", "--scan"), ("run", "-r"), ("rules", "--set"),
+                                ("lookup", "--table"), ("scan", "--exclude"),
+                                ("encode", "--level"), ("bench", "--device")):
+            result = sluice(command, option)
+            self.assert_refused(result, f"'{option}' needs a value")
+            self.assertNotIn(b"unknown", result.stderr)
+
+    def test_a_value_that_is_not_taken(self):
+        self.assert_refused(sluice("run", "--json=yes"), "'--json' takes no value")
+        self.assert_refused(sluice("devices", "--js=yes"), "'--json' takes no value")
+
+    def test_the_begin_of_several_options(self):
+        self.assert_refused(sluice("run", "--s=1"), "'--s'", "--set, --scan, --stats")
+
+    def test_a_letter_behind_a_long_option(self):
+        self.assert_refused(sluice("devices", "--json", "-Zh"), "'-Z' is unknown")
+        self.assert_refused(sluice("run", "--device=cpu", "-Zh"), "'-Z' is unknown")
+
+    def test_an_option_that_would_have_no_effect_is_refused(self):
+        self.assert_refused(sluice("run", "-i", "nope", "-i", "lo"), "'-i' is given twice",
+                            "'nope'", "'lo'", "one value")
+        for option in ("--device", "--metrics", "--compiled", "--max-latency"):
+            self.assert_refused(sluice("run", "-r", CAPTURE, option, "1", option, "2"),
+                                f"'{option}' is given twice")
+        self.assert_refused(sluice("scan", "-d", RULES, "--max-filesize", "1", "--max-filesize=2"),
+                            "'--max-filesize' is given twice")
+        twice = sluice("run", "-r", CAPTURE, "--device", "cpu", "--device", "cpu", "--json")
+        self.assertEqual((twice.returncode, twice.stderr), (0, b""))
+
+    def test_a_misspelled_command_names_the_nearest(self):
+        self.assert_refused(sluice("rnu"), "'rnu'", "did you mean 'run'?")
+        self.assert_refused(sluice("xylophone"), "'xylophone'")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
