@@ -80,10 +80,29 @@ class Lookup(case.Case):
         names = b"".join(b"/com/parc/%d\n" % i for i in range(20000)) + b"\n  /com/parc \r\n/none"
         result = lookup("--table", self.routes, "-", input=names)
         lines = result.stdout.splitlines()
-        self.assertEqual(len(lines), 20002)
+        self.assertEqual(len(lines), 20003)
         self.assertEqual(lines[19999], b"/com/parc/19999\t/com/parc\tforward\t1")
-        self.assertEqual(lines[20000], b"/com/parc\t/com/parc\tforward\t1")
-        self.assertEqual(lines[20001], b"/none\t-\tnone\t-")
+        self.assertEqual(lines[20000], b"\t-\tinvalid\tan empty name")
+        self.assertEqual(lines[20001], b"/com/parc\t/com/parc\tforward\t1")
+        self.assertEqual(lines[20002], b"/none\t-\tnone\t-")
+
+    def test_one_line_in_one_answer_out(self):
+        """Nothing of a line is a query of its own, however long the line and however it ends."""
+        query = b" /com/parc"
+        for filler, n in ((b"a", 5 << 20), (b"\0", 3), (b"\0", 5 << 20), (b" /com/parc", 1 << 20),
+                          (b"\r", (1 << 20) - 9)):
+            for end in (b"", b"\n", b"\r\n"):
+                line = b"x" + filler * n + query
+                names = line + b"\n" + b"/com/parc\n" + line + end
+                lines = lookup("--table", self.routes, "-", input=names).stdout.split(b"\n")
+                self.assertEqual(len(lines), 4, (filler, n, end))
+                self.assertEqual(lines[1], b"/com/parc\t/com/parc\tforward\t1")
+                self.assertEqual(lines[3], b"")
+                for i in (0, 2):
+                    self.assertEqual(lines[i].split(b"\t")[1:3], [b"-", b"invalid"])
+                    reason = lines[i].split(b"\t")[3]
+                    self.assertEqual(reason == b"the line is longer than a line may be",
+                                     len(line) > 1 << 20)
 
     def test_answers_come_at_once_and_ctrl_c_is_clean(self):
         with subprocess.Popen([SLUICE, "lookup", "--table", self.routes, "-"],

@@ -207,11 +207,11 @@ SL_CHECK SL_API enum sl_status sl_names_update(struct sl_names *names, const cha
                                                struct sl_names_updated *updated,
                                                struct sl_diag *diag);
 
-enum { SL_NAMES_UPDATE_LINE_MAX = 1 << 20 }; /* bytes of a line that is read from a file */
+enum { SL_NAMES_LINE_MAX = 1 << 20 }; /* bytes of a line that a file descriptor gives */
 
 /* The same with the lines that a file descriptor gives, as they come, until it ends or until
  * stop_fd (-1: none) can be read. SL_EIO: reading failed. SL_EFORMAT: a line is longer than
- * SL_NAMES_UPDATE_LINE_MAX. */
+ * SL_NAMES_LINE_MAX. */
 SL_CHECK SL_API enum sl_status sl_names_update_from(struct sl_names *names, const char *label,
                                                     const char *format, int fd, int stop_fd,
                                                     struct sl_names_updated *updated,
@@ -256,9 +256,10 @@ SL_API void sl_names_reader_close(struct sl_names_reader *reader);
 
 /* One text of a stream. All pointers are valid for the call that passes them. */
 struct sl_names_result {
-    const char *text; /* as it was added, without blanks around it */
-    size_t text_len;  /* bytes */
-    const char *why;  /* why the text is no name (static); NULL: it is a name */
+    const char
+        *text;       /* as it was added, without blanks around it; the begin of an over-long line */
+    size_t text_len; /* bytes */
+    const char *why; /* why the text is no name (static); NULL: it is a name */
     const struct sl_name *name;
     const struct sl_names_answer *answer; /* both NULL where the text is no name */
 };
@@ -287,8 +288,8 @@ SL_CHECK SL_API enum sl_status sl_names_stream_open(struct sl_names_stream **str
                                                     const struct sl_names_stream_config *config,
                                                     struct sl_diag *diag);
 
-/* Adds one text, which is lent until its batch was taken. Blanks around it are no part of it, and
- * an empty text is left out. A full batch is looked up first. SL_EDEVICE, or the taker's status. */
+/* Adds one text, which is lent until its batch was taken. Each text, an empty one too, has one
+ * result. A full batch is looked up first. SL_EDEVICE, or the taker's status. */
 SL_CHECK SL_API enum sl_status sl_names_stream_add(struct sl_names_stream *stream, const char *text,
                                                    size_t text_len, struct sl_diag *diag);
 
@@ -297,8 +298,9 @@ SL_CHECK SL_API enum sl_status sl_names_stream_flush(struct sl_names_stream *str
                                                      struct sl_diag *diag);
 
 /* Adds the lines that a file descriptor gives until it ends, or until stop_fd (-1: none) can be
- * read. What one read gave is looked up before the next, which may wait. SL_EIO: reading failed;
- * SL_ENOMEM; else as sl_names_stream_flush. */
+ * read. What one read gave is looked up before the next, which may wait. Each line has one result:
+ * a line of more than SL_NAMES_LINE_MAX bytes is no name, and its first SL_NAMES_LINE_MAX bytes are
+ * the text. SL_EIO: reading failed; SL_ENOMEM; else as sl_names_stream_flush. */
 SL_CHECK SL_API enum sl_status sl_names_stream_read(struct sl_names_stream *stream, int fd,
                                                     int stop_fd, struct sl_diag *diag);
 

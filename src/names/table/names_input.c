@@ -38,6 +38,16 @@ enum sl_status names_input_read(struct names_input *input, struct sl_diag *diag)
     }
 }
 
+size_t names_input_tail_len(struct names_input *input)
+{
+    if (!input->in_tail)
+        return 0;
+    const char *end = memchr(input->text, '\n', input->len);
+
+    input->in_tail = end == NULL;
+    return end != NULL ? (size_t)(end + 1 - input->text) : input->len;
+}
+
 void names_input_drop(struct names_input *input, size_t used)
 {
     input->len -= used;

@@ -11,6 +11,8 @@
 
 enum { NAMES_BYTES = 4 << 20 }; /* of the names of a batch */
 
+static const char too_long[] = "the line is longer than a line may be";
+
 struct sl_names_stream {
     struct sl_names_reader *reader;
     struct sl_names_stream_config config;
@@ -80,15 +82,14 @@ static bool is_full(const struct sl_names_stream *stream)
            sizeof stream->bytes - stream->bytes_len < SL_NAME_LEN_MAX;
 }
 
-/* Puts a text into the batch, which has room. */
-static void take(struct sl_names_stream *stream, const char *text, size_t len)
+/* Reads a result's text as a name of the batch, which has room. */
+static void read_name(struct sl_names_stream *stream, struct sl_names_result *result)
 {
-    struct sl_names_result *result = &stream->result[stream->n_results++];
     struct sl_name *name = &stream->name[stream->n_names];
 
-    *result = (struct sl_names_result){.text = text, .text_len = len};
     result->why = sl_name_read(name, stream->config.syntax, stream->bytes + stream->bytes_len,
-                               (uint32_t)(sizeof stream->bytes) - stream->bytes_len, text, len);
+                               (uint32_t)(sizeof stream->bytes) - stream->bytes_len, result->text,
+                               result->text_len);
     if (result->why != NULL)
         return;
     result->name = name;
@@ -96,18 +97,29 @@ static void take(struct sl_names_stream *stream, const char *text, size_t len)
     stream->bytes_len += name->len;
 }
 
-enum sl_status sl_names_stream_add(struct sl_names_stream *stream, const char *text,
-                                   size_t text_len, struct sl_diag *diag)
+/* Adds a text. `why` says that it is no name, whatever it holds; NULL: it is to be read. */
+static enum sl_status add(struct sl_names_stream *stream, const char *text, size_t len,
+                          const char *why, struct sl_diag *diag)
 {
     if (is_full(stream)) {
         const enum sl_status status = sl_names_stream_flush(stream, diag);
         if (status != SL_OK)
             return status;
     }
-    text = trim(text, &text_len);
-    if (text_len != 0)
-        take(stream, text, text_len);
+    struct sl_names_result *result = &stream->result[stream->n_results++];
+
+    *result = (struct sl_names_result){.why = why};
+    result->text = trim(text, &len);
+    result->text_len = len;
+    if (why == NULL)
+        read_name(stream, result);
     return SL_OK;
+}
+
+enum sl_status sl_names_stream_add(struct sl_names_stream *stream, const char *text,
+                                   size_t text_len, struct sl_diag *diag)
+{
+    return add(stream, text, text_len, NULL, diag);
 }
 
 enum sl_status sl_names_stream_flush(struct sl_names_stream *stream, struct sl_diag *diag)
@@ -126,37 +138,51 @@ enum sl_status sl_names_stream_flush(struct sl_names_stream *stream, struct sl_d
 
 /* ---- a file descriptor ----------------------------------------------------------------------- */
 
-/* Adds the whole lines that wait; *used is where the rest begins. */
+/* Adds the whole lines that wait. *used is where they begin, and becomes where the rest begins. */
 static enum sl_status add_lines(struct sl_names_stream *stream, const struct names_input *input,
                                 size_t *used, struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
-    *used = 0;
     while (status == SL_OK && *used < input->len) {
         const char *line = input->text + *used, *end = memchr(line, '\n', input->len - *used);
         if (end == NULL)
             break;
-        status = sl_names_stream_add(stream, line, (size_t)(end - line), diag);
+        status = add(stream, line, (size_t)(end - line), NULL, diag);
         *used = (size_t)(end + 1 - input->text);
     }
     return status;
+}
+
+/* Adds the line without an end that waits, where the file ends or the line is over-long. */
+static enum sl_status add_rest(struct sl_names_stream *stream, struct names_input *input,
+                               size_t *used, struct sl_diag *diag)
+{
+    const char *line = input->text + *used;
+    const size_t len = input->len - *used;
+
+    input->in_tail = len > SL_NAMES_LINE_MAX;
+    if (len == 0 || !(input->ended || input->in_tail))
+        return SL_OK;
+    *used = input->len;
+    return input->in_tail ? add(stream, line, SL_NAMES_LINE_MAX, too_long, diag)
+                          : add(stream, line, len, NULL, diag);
 }
 
 /* Looks up what one read gave. */
 static enum sl_status look_up(struct sl_names_stream *stream, struct names_input *input,
                               struct sl_diag *diag)
 {
-    size_t used;
-    enum sl_status status = add_lines(stream, input, &used, diag);
+    size_t used = names_input_tail_len(input);
+    enum sl_status status = SL_OK;
 
-    /* The end, or a line that no name is as long as, ends the line. */
-    if (status == SL_OK && (input->ended || (used == 0 && input->len == sizeof input->text))) {
-        status = sl_names_stream_add(stream, input->text + used, input->len - used, diag);
-        used = input->len;
+    if (!input->in_tail) {
+        status = add_lines(stream, input, &used, diag);
+        if (status == SL_OK)
+            status = add_rest(stream, input, &used, diag);
+        if (status == SL_OK)
+            status = sl_names_stream_flush(stream, diag);
     }
-    if (status == SL_OK)
-        status = sl_names_stream_flush(stream, diag);
     names_input_drop(input, used);
     return status;
 }
@@ -172,7 +198,7 @@ enum sl_status sl_names_stream_read(struct sl_names_stream *stream, int fd, int 
     input->fd = fd;
     input->stop_fd = stop_fd;
     input->name = fd == STDIN_FILENO ? "standard input" : NULL;
-    input->ended = input->stopped = false;
+    input->ended = input->stopped = input->in_tail = false;
     input->len = 0;
     (void)fcntl(fd, F_SETPIPE_SZ, (int)sizeof input->text); /* fewer, larger reads; a pipe or not */
     while (status == SL_OK && !input->ended) {

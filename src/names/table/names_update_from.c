@@ -31,7 +31,7 @@ static enum sl_status apply(struct updates *updates, struct names_input *input,
         updates->line += input->text[i] == '\n';
     if (status == SL_OK && used == 0 && input->len == sizeof input->text)
         status = diag_set(diag, SL_EFORMAT, updates->label, updates->line,
-                          "the line is longer than %d bytes", SL_NAMES_UPDATE_LINE_MAX);
+                          "the line is longer than %d bytes", SL_NAMES_LINE_MAX);
     names_input_drop(input, used);
     return status;
 }

@@ -76,7 +76,6 @@ static void test_texts_come_back_in_order(void **state)
 
         assert_int_equal(sl_names_stream_add(stream, text[i], (size_t)len, NULL), SL_OK);
     }
-    assert_int_equal(sl_names_stream_add(stream, " \t", 2, NULL), SL_OK);
     assert_int_equal(sl_names_stream_flush(stream, NULL), SL_OK);
     assert_int_equal(seen.n, N_TEXTS);
     assert_int_equal(seen.n_names, N_TEXTS);
@@ -167,10 +166,44 @@ static void test_lines_of_a_file(void **state)
     read_from(names, &seen, text, 0);
     assert_int_equal(seen.n, 0);
     read_from(names, &seen, "\n\n \n", 4);
-    assert_int_equal(seen.n, 0);
+    assert_int_equal(seen.n, 3);
+    assert_int_equal(seen.n_names, 0);
     read_from(names, &seen, "n0.example\n..\nn2.example\n", 25);
     assert_int_equal(seen.n, 3);
     assert_int_equal(seen.n_names, 2);
+    sl_names_free(names);
+}
+
+/* Takes one line of `len` bytes that ends with " n7.example", and n1.example behind it. */
+static void check_long_line(struct sl_names *names, size_t len, bool is_name_line)
+{
+    static const char tail[] = " n7.example\nn1.example";
+    char *text = malloc(len + sizeof tail);
+    struct seen seen;
+
+    memset(text, is_name_line ? ' ' : '\0', len);
+    memcpy(text + len - 11, tail, sizeof tail - 1);
+    read_from(names, &seen, text, len + sizeof tail - 1 - 11);
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.n_blocked, is_name_line);
+    assert_int_equal(seen.n_names, 1 + is_name_line);
+    free(text);
+}
+
+/* One line in, one result out: nothing of a line's tail is a text of its own. */
+static void test_long_lines_have_one_result(void **state)
+{
+    struct sl_names *names = table();
+
+    (void)state;
+    check_long_line(names, SL_NAMES_LINE_MAX - 1, true);
+    check_long_line(names, SL_NAMES_LINE_MAX, true);
+    check_long_line(names, SL_NAMES_LINE_MAX, false);
+    check_long_line(names, SL_NAMES_LINE_MAX + 1, false);
+    check_long_line(names, SL_NAMES_LINE_MAX + 12, false);
+    check_long_line(names, 2 * SL_NAMES_LINE_MAX, false);
+    check_long_line(names, 2 * SL_NAMES_LINE_MAX + 1, false);
+    check_long_line(names, 5 * SL_NAMES_LINE_MAX + 7, false);
     sl_names_free(names);
 }
 
@@ -182,7 +215,7 @@ static void test_updates_from_a_file(void **state)
     struct sl_diag diag = {0};
     struct seen seen;
     int fd = file_of(changes, sizeof changes - 1);
-    char *line = malloc(SL_NAMES_UPDATE_LINE_MAX + 2);
+    char *line = malloc(SL_NAMES_LINE_MAX + 2);
 
     (void)state;
     assert_int_equal(sl_names_update_from(names, "changes", "hosts", fd, -1, &updated, &diag),
@@ -192,8 +225,8 @@ static void test_updates_from_a_file(void **state)
     assert_int_equal(seen.n, 3);
     assert_int_equal(seen.n_blocked, 2);
 
-    memset(line, 'a', SL_NAMES_UPDATE_LINE_MAX + 2);
-    fd = file_of(line, SL_NAMES_UPDATE_LINE_MAX + 2);
+    memset(line, 'a', SL_NAMES_LINE_MAX + 2);
+    fd = file_of(line, SL_NAMES_LINE_MAX + 2);
     assert_int_equal(sl_names_update_from(names, "changes", "hosts", fd, -1, &updated, &diag),
                      SL_EFORMAT);
     close(fd);
@@ -212,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_the_takers_status_ends_the_call),
         cmocka_unit_test(test_wrong_configs_are_refused),
         cmocka_unit_test(test_lines_of_a_file),
+        cmocka_unit_test(test_long_lines_have_one_result),
         cmocka_unit_test(test_updates_from_a_file),
     };
 
