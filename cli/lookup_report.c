@@ -20,7 +20,8 @@ void lookup_report_text(const struct lookup_report *report, FILE *out)
     }
     fprintf(out, "%12s lines\n", cli_count(count.lines, text));
     fprintf(out, "%12s understood\n", cli_count(count.rules, text));
-    fprintf(out, "%12s ignored\n", cli_count(count.ignored, text));
+    fprintf(out, "%12s ignored: they are wrong\n", cli_count(count.ignored, text));
+    fprintf(out, "%12s skipped: they are not supported\n", cli_count(count.skipped, text));
     fprintf(out, "%12s rules said again\n", cli_count(count.repeated, text));
     fprintf(out, "%12s names, plane %s\n", cli_count(count.names, text), count.plane);
     fprintf(out, "%12s read by look-ups\n", cli_bytes((double)count.table_len, text));
@@ -39,31 +40,34 @@ void lookup_report_text(const struct lookup_report *report, FILE *out)
 
 void lookup_report_json(const struct lookup_report *report, FILE *out)
 {
-    json_t *lists = json_array(), *reasons = json_object();
+    json_t *lists = json_array(), *ignored = json_object(), *skipped = json_object();
     struct sl_names_count count;
-    const char *list, *format, *reason;
-    uint64_t n;
+    struct sl_names_reason reason;
+    const char *list, *format;
 
     sl_names_count(report->names, &count);
     for (uint32_t i = 0; (list = sl_names_list(report->names, i, &format)) != NULL; i++)
         json_array_append_new(
             lists,
             json_pack("{s:o, s:s}", "file", cli_json_text(list, strlen(list)), "format", format));
-    for (size_t i = 0; sl_names_ignore_reason(report->names, i, &reason, &n); i++)
-        json_object_set_new_nocheck(reasons, reason, json_integer((json_int_t)n));
+    for (size_t i = 0; sl_names_ignore_reason(report->names, i, &reason); i++)
+        json_object_set_new_nocheck(reason.skipped ? skipped : ignored, reason.text,
+                                    json_integer((json_int_t)reason.n_lines));
     json_t *root =
-        json_pack("{s:o, s:I, s:I, s:I, s:o, s:I, s:I, s:s, s:I, s:f, s:f}", "lists", lists,
-                  "lines", (json_int_t)count.lines, "understood", (json_int_t)count.rules,
-                  "ignored", (json_int_t)count.ignored, "ignored_by_reason", reasons, "repeated",
+        json_pack("{s:o, s:I, s:I, s:I, s:o, s:I, s:o, s:I, s:I, s:s, s:I, s:f, s:f}", "lists",
+                  lists, "lines", (json_int_t)count.lines, "understood", (json_int_t)count.rules,
+                  "ignored", (json_int_t)count.ignored, "ignored_by_reason", ignored, "skipped",
+                  (json_int_t)count.skipped, "skipped_by_reason", skipped, "repeated",
                   (json_int_t)count.repeated, "names", (json_int_t)count.names, "plane",
                   count.plane, "bytes", (json_int_t)count.table_len, "load_seconds",
                   (double)count.load_ns / 1e9, "build_seconds", (double)count.build_ns / 1e9);
     if (report->updates)
         json_object_set_new(root, "updated",
-                            json_pack("{s:I, s:I, s:I, s:I}", "added",
+                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "added",
                                       (json_int_t)report->updated.added, "removed",
                                       (json_int_t)report->updated.removed, "absent",
-                                      (json_int_t)report->updated.absent, "ignored",
+                                      (json_int_t)report->updated.absent, "skipped",
+                                      (json_int_t)report->updated.skipped, "ignored",
                                       (json_int_t)report->updated.ignored));
     if (report->saved != NULL)
         json_object_set_new(root, "saved", cli_json_text(report->saved, strlen(report->saved)));

@@ -62,17 +62,18 @@ void name_tables_report_ignored(const struct sl_names *names, bool each)
 {
     struct sl_names_count count;
     struct sl_diag diag = {0};
-    const char *reason;
-    uint64_t n;
-    char text[32], all[32];
+    struct sl_names_reason reason;
+    char text[32], all[32], skipped[32];
 
     sl_names_count(names, &count);
-    if (count.ignored == 0)
+    if (count.ignored + count.skipped == 0)
         return;
     for (size_t i = 0; each && sl_names_ignored(names, i, &diag); i++)
         cli_diag(&diag);
-    cli_error("%s of %s lines ignored%s", cli_count(count.ignored, text),
-              cli_count(count.lines, all), each ? "" : " (sluice lookup --ignored lists them):");
-    for (size_t i = 0; !each && sl_names_ignore_reason(names, i, &reason, &n); i++)
-        fprintf(stderr, "%14s  %s\n", cli_count(n, text), reason);
+    cli_error("%s of %s lines ignored, %s skipped%s", cli_count(count.ignored, text),
+              cli_count(count.lines, all), cli_count(count.skipped, skipped),
+              each ? "" : " (sluice lookup --ignored lists them):");
+    for (size_t i = 0; !each && sl_names_ignore_reason(names, i, &reason); i++)
+        fprintf(stderr, "%14s  %s%s\n", cli_count(reason.n_lines, text),
+                reason.skipped ? "skipped: " : "", reason.text);
 }

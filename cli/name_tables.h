@@ -28,7 +28,7 @@ bool name_tables_add(struct name_tables *tables, const char *option, const char 
 /* Opens the table of all of them. False: the reason is on stderr, and *names is NULL. */
 bool name_tables_open(const struct name_tables *tables, struct sl_names **names);
 
-/* On stderr: how many lines were ignored and why; each of them with `each`. */
+/* Prints on stderr how many lines were ignored or skipped and why; with `each`, each of them. */
 void name_tables_report_ignored(const struct sl_names *names, bool each);
 
 #endif

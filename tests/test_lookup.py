@@ -164,7 +164,18 @@ class Lookup(case.Case):
         told = json.loads(lookup("--table", self.hosts, "--json").stdout)
         self.assertEqual((told["lines"], told["understood"], told["ignored"]), (3, 2, 1))
         self.assertEqual(told["ignored_by_reason"], {"no IP address at the beginning": 1})
+        self.assertEqual((told["skipped"], told["skipped_by_reason"]), (0, {}))
         self.assertEqual(told["lists"], [{"file": self.hosts, "format": "hosts"}])
+        filters = self.path("filters", b"||ads.test^\n||a.test^$third-party\n||a..b^\n##.ad\n")
+        told = json.loads(lookup("--table", filters, "--json").stdout)
+        self.assertEqual((told["lines"], told["understood"], told["ignored"], told["skipped"]),
+                         (4, 1, 1, 2))
+        self.assertEqual(sum(told["skipped_by_reason"].values()), 2)
+        result = lookup("--table", filters)
+        self.assertIn(b"1 of 4 lines ignored, 2 skipped", result.stderr)
+        self.assertIn(b"2 skipped: they are not supported", result.stdout)
+        result = lookup("--table", filters, "--ignored", "ads.test")
+        self.assertIn(f"{filters}:2: a modifier".encode(), result.stderr)
         result = lookup("--table", self.hosts, "--ignored", "ads.test")
         self.assertIn(f"{self.hosts}:2: no IP address".encode(), result.stderr)
         self.assertEqual(result.stdout, b"ads.test\tads.test\tblock\t-\n")
@@ -188,9 +199,58 @@ class Lookup(case.Case):
         self.assert_refused(lookup("--table", self.folder.name), "directory")
         self.assert_refused(lookup("--table", self.path("junk", b"{\n?\n}\n")), "junk", "adblock")
         self.assert_refused(lookup("--table", self.path("empty", b"")), "empty", "format")
+        wrong = self.path("wrong", b"# nothing\n" + b"ads.test tracker.test\n" * 100000)
+        for first in ([], ["--table", self.routes]):
+            result = lookup(*first, "--format", "hosts", "--table", wrong)
+            self.assert_refused(result, f"{wrong}:2: no IP address", "100000 lines")
         good = self.path("good", b"/a\t1\n")
         result = lookup("--table", good, "--plane", "tree")
         self.assert_refused(result, "tree", "hash")
+
+    def stopped_while_reading(self, path):
+        """A look-up in the list, stopped by a signal when it has read a part of the file."""
+        process = subprocess.Popen([SLUICE, "lookup", "--format", "hosts", "--table", path, "b.test"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        while process.poll() is None:
+            for fd in os.listdir(f"/proc/{process.pid}/fd"):
+                try:
+                    if os.readlink(f"/proc/{process.pid}/fd/{fd}") != path:
+                        continue
+                    with open(f"/proc/{process.pid}/fdinfo/{fd}", encoding="ascii") as info:
+                        at = int(info.readline().split()[1])
+                except OSError:
+                    continue
+                if at > 0:
+                    process.send_signal(signal.SIGSTOP)
+                    return process
+        return process
+
+    def test_a_list_that_changes_while_it_is_read(self):
+        """It is refused: cut, overwritten, or longer. The look-up neither dies nor answers."""
+        text = b"0.0.0.0 a.test\n" + b"# a line of no meaning, which takes time to read\n" * (1 << 21)
+
+        def cut(path):
+            os.truncate(path, 1 << 20)
+
+        def overwrite(path):
+            with open(path, "r+b") as file:
+                file.seek(len(text) - 20)
+                file.write(b"\n0.0.0.0 b.test\n")
+
+        def append(path):
+            with open(path, "ab") as file:
+                file.write(b"0.0.0.0 b.test\n")
+
+        for change in (cut, overwrite, append):
+            path = self.path(change.__name__, text)
+            process = self.stopped_while_reading(path)
+            change(path)
+            process.send_signal(signal.SIGCONT)
+            stdout, stderr = process.communicate(timeout=120)
+            self.assertEqual((process.returncode, stdout), (2, b""), (change.__name__, stderr))
+            self.assertIn(b"changed while it was read", stderr)
 
     def test_what_cannot_be_saved_leaves_nothing(self):
         os.mkdir(self.path("folder"))
@@ -247,10 +307,14 @@ class Lookup(case.Case):
         self.assertEqual(result.stdout, b"ads.test\t-\tnone\t-\nnew.test\tnew.test\tblock\t-\n")
         result = lookup("--table", table, "--update", "-", "--json", input=b"+0.0.0.0 more.test")
         self.assertEqual(json.loads(result.stdout)["updated"],
-                         {"added": 1, "removed": 0, "absent": 0, "ignored": 0})
+                         {"added": 1, "removed": 0, "absent": 0, "skipped": 0, "ignored": 0})
         result = lookup("--table", self.hosts, "--update", update, "--json")
         told = json.loads(result.stdout)
-        self.assertEqual(told["updated"], {"added": 1, "removed": 1, "absent": 1, "ignored": 1})
+        self.assertEqual(told["updated"],
+                         {"added": 1, "removed": 1, "absent": 1, "skipped": 0, "ignored": 1})
+        wrong = self.path("wrong", b"# none\n0.0.0.0 a.test\n+nonsense\n")
+        self.assert_refused(lookup("--table", self.hosts, "--update", wrong),
+                            f"{wrong}:2: neither '+' nor '-'", "2 are wrong")
         self.assertEqual(told["lines"], told["understood"] + told["ignored"])
         result = lookup("--table", table, "--explain", "new.test")
         self.assertEqual(result.stdout.decode(), f"new.test\tnew.test\tblock\t-\t{update}\t1\n")

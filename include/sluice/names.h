@@ -2,8 +2,8 @@
 /* Tables of names: what is to be done with a name, after routes, block lists, zones and categories.
  *
  * A table is filled from files (sl_names_formats), built, and looked up in batches. Rules may be
- * added and removed while look-ups go on. Each line of a file is a rule, or is ignored for a reason
- * that the table counts and keeps. docs/names.md describes the formats.
+ * added and removed while look-ups go on. Each line of a file is a rule, or the table counts and
+ * keeps the reason why it is none. docs/names.md describes the formats.
  *
  * Which rule answers. A rule applies to names at or below its own name (enum sl_names_match). Of
  * the rules that apply to a name, the first in this order answers:
@@ -116,7 +116,9 @@ SL_CHECK SL_API enum sl_status sl_names_create(struct sl_names **names, struct s
 
 /* Reads a file as one more list. A line that is no rule does not fail the call. SL_EINVAL: the
  * format is unknown (diag names the known ones), the table is built already, or it has 65,535
- * lists. SL_EFORMAT: no known format fits. SL_EIO, SL_ENOMEM. */
+ * lists. SL_EFORMAT: no known format fits; or no line is a rule, and some line is wrong (diag names
+ * the first). SL_EIO: reading failed, or the file changed meanwhile. SL_ENOMEM. Where it fails, the
+ * table may hold a part of the file. */
 SL_CHECK SL_API enum sl_status sl_names_load(struct sl_names *names, const char *path,
                                              const char *format, struct sl_diag *diag);
 
@@ -156,7 +158,8 @@ SL_CHECK SL_API enum sl_status sl_names_open(struct sl_names **names, const char
 struct sl_names_count {
     uint64_t lines;    /* neither empty nor comments, of lists and of updates */
     uint64_t rules;    /* lines that were understood */
-    uint64_t ignored;  /* lines that were not, each for a reason */
+    uint64_t skipped;  /* lines that are well formed and not supported, each for a reason */
+    uint64_t ignored;  /* lines that are wrong, each for a reason */
     uint64_t repeated; /* rules that an earlier line had made already */
     uint64_t names;    /* different names */
     uint32_t lists;
@@ -169,13 +172,19 @@ struct sl_names_count {
 
 SL_API void sl_names_count(const struct sl_names *names, struct sl_names_count *count);
 
-/* The i-th reason why lines were ignored (static) and their count, the largest count first. False:
- * there are at most i reasons. */
-SL_API bool sl_names_ignore_reason(const struct sl_names *names, size_t i, const char **reason,
-                                   uint64_t *count);
+/* Why lines were skipped or ignored. */
+struct sl_names_reason {
+    const char *text; /* static */
+    bool skipped;     /* the lines are well formed and not supported; else they are wrong */
+    uint64_t n_lines;
+};
 
-/* The i-th ignored line: file, line and reason. False: at most i were kept. A table keeps the first
- * SL_NAMES_IGNORED_MAX; counts are of all. */
+/* The i-th reason, the most lines first. False: there are at most i reasons. */
+SL_API bool sl_names_ignore_reason(const struct sl_names *names, size_t i,
+                                   struct sl_names_reason *reason);
+
+/* The i-th line that was skipped or ignored: file, line and reason. False: at most i were kept. A
+ * table keeps the first SL_NAMES_IGNORED_MAX; counts are of all. */
 enum { SL_NAMES_IGNORED_MAX = 1000000 };
 SL_API bool sl_names_ignored(const struct sl_names *names, size_t i, struct sl_diag *diag);
 
@@ -188,14 +197,15 @@ SL_API const char *sl_names_list(const struct sl_names *names, uint32_t list, co
 struct sl_names_updated {
     uint64_t added, removed; /* rules */
     uint64_t absent;         /* rules to be removed that the table did not have */
-    uint64_t ignored;        /* lines that are no update; the table keeps them as ignored lines */
+    uint64_t rules;          /* lines that were understood */
+    uint64_t skipped;        /* lines that are well formed and not supported */
+    uint64_t ignored;        /* lines that are wrong; the table keeps both */
 };
 
 /* Applies lines "+RULE" and "-RULE" to a built table, in order, while look-ups go on.
  *
  * RULE is a line of the format. "-" removes what the same line added, in whichever list. In the
- * format "prefix", a line without ports removes the whole prefix. A line without a sign is ignored
- * for that reason.
+ * format "prefix", a line without ports removes the whole prefix. A line without a sign is wrong.
  *
  * `label` is the list's name; updates of one label continue one list. `line` is the number of the
  * text's first line. Counts are added to *updated. SL_EINVAL: the table is not built or takes no
@@ -211,7 +221,7 @@ enum { SL_NAMES_LINE_MAX = 1 << 20 }; /* bytes of a line that a file descriptor 
 
 /* The same with the lines that a file descriptor gives, as they come, until it ends or until
  * stop_fd (-1: none) can be read. SL_EIO: reading failed. SL_EFORMAT: a line is longer than
- * SL_NAMES_LINE_MAX. */
+ * SL_NAMES_LINE_MAX; or no line was an update, and some line is wrong (diag names the first). */
 SL_CHECK SL_API enum sl_status sl_names_update_from(struct sl_names *names, const char *label,
                                                     const char *format, int fd, int stop_fd,
                                                     struct sl_names_updated *updated,

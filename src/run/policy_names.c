@@ -11,10 +11,12 @@ static void send_ignored(struct run_notices *notices, const struct sl_names *nam
     struct sl_names_count count;
 
     sl_names_count(names, &count);
-    if (count.ignored == 0)
+    if (count.ignored + count.skipped == 0)
         return;
-    (void)diag_set(&diag, SL_OK, NULL, 0, "%llu of %llu lines of tables of names are ignored",
-                   (unsigned long long)count.ignored, (unsigned long long)count.lines);
+    (void)diag_set(&diag, SL_OK, NULL, 0,
+                   "%llu of %llu lines of tables of names are ignored, %llu skipped",
+                   (unsigned long long)count.ignored, (unsigned long long)count.lines,
+                   (unsigned long long)count.skipped);
     run_notices_send(notices, &notice);
 }
 

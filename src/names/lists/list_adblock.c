@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of Adblock filter syntax that names domains, as DNS filters use it. Filters that depend
- * on what a browser asks for are ignored with a reason. */
+ * on what a browser asks for are skipped with a reason. */
 #include <string.h>
 
 #include "list_parse.h"
@@ -18,7 +18,8 @@ static bool contains(const char *text, const char *end, const char *what)
 }
 
 /* Modifiers behind '$': those that leave the filter one of all requests, and "important". */
-static const char *read_modifiers(const char *text, const char *end, bool *important)
+static const char *read_modifiers(struct list_parse *parse, const char *text, const char *end,
+                                  bool *important)
 {
     while (text < end) {
         const char *comma = memchr(text, ',', (size_t)(end - text));
@@ -28,31 +29,32 @@ static const char *read_modifiers(const char *text, const char *end, bool *impor
         if (list_token_is(modifier, "important"))
             *important = true;
         else if (list_token_is(modifier, "badfilter"))
-            return "$badfilter, which takes another filter away";
+            return list_skip(parse, "$badfilter, which takes another filter away");
         else if (!list_token_is(modifier, "all") && !list_token_is(modifier, "document") &&
                  !list_token_is(modifier, "doc"))
-            return "a modifier that limits the filter to some requests or clients";
+            return list_skip(parse,
+                             "a modifier that limits the filter to some requests or clients");
         text = comma != NULL ? comma + 1 : end;
     }
     return NULL;
 }
 
 /* What stands between "||" and the modifiers. */
-static const char *check_pattern(const char **text, const char **end)
+static const char *check_pattern(struct list_parse *parse, const char **text, const char **end)
 {
     const char *stop = *end;
 
     if (stop > *text && stop[-1] == '|')
         stop--;
     if (stop == *text || stop[-1] != '^')
-        return memchr(*text, '/', (size_t)(stop - *text)) != NULL
-                   ? "a pattern with a path"
-                   : "a pattern without '^', which also fits longer names";
+        return list_skip(parse, memchr(*text, '/', (size_t)(stop - *text)) != NULL
+                                    ? "a pattern with a path"
+                                    : "a pattern without '^', which also fits longer names");
     *end = stop - 1;
     if (memchr(*text, '/', (size_t)(*end - *text)) != NULL)
-        return "a pattern with a path";
+        return list_skip(parse, "a pattern with a path");
     if (memchr(*text, '^', (size_t)(*end - *text)) != NULL)
-        return "a pattern with '^' inside";
+        return list_skip(parse, "a pattern with '^' inside");
     return NULL;
 }
 
@@ -64,14 +66,14 @@ static const char *read_filter(struct list_parse *parse, const char *text, const
     const char *why = NULL;
 
     if (dollar != NULL) {
-        why = read_modifiers(dollar + 1, end, &important);
+        why = read_modifiers(parse, dollar + 1, end, &important);
         end = dollar;
     }
     if (why != NULL)
         return why;
     const enum sl_names_match match = text[1] == '|' ? SL_NAMES_SUBTREE : SL_NAMES_EXACT;
     text += text[1] == '|' ? 2 : 1;
-    why = check_pattern(&text, &end);
+    why = check_pattern(parse, &text, &end);
     if (why == NULL)
         why = list_add_host(parse, match, exception ? SL_NAMES_ALLOW : SL_NAMES_BLOCK,
                             (struct list_token){text, (size_t)(end - text)}, list_no_value);
@@ -108,7 +110,7 @@ const char *list_adblock_line(struct list_parse *parse, const char *text, size_t
     const char *why = other_filter(text, end);
     if (why != NULL) {
         parse->recognised = true;
-        return why;
+        return list_skip(parse, why);
     }
     if (*text == '#')
         return NULL;
@@ -120,7 +122,7 @@ const char *list_adblock_line(struct list_parse *parse, const char *text, size_t
         return read_filter(parse, text, end, exception);
     if (exception || contains(text, end, "$") || contains(text, end, "^") ||
         !contains(text, end, "."))
-        return "a pattern that is not anchored to a domain";
+        return list_skip(parse, "a pattern that is not anchored to a domain");
     /* Such lists may hold lines of hosts files and plain domains, which tell nothing of the
      * format. */
     const bool hosts = memchr(text, ' ', (size_t)(end - text)) != NULL ||

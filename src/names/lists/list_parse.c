@@ -86,7 +86,7 @@ const char *list_parse_line(struct list_parse *parse, const char *text, size_t l
 {
     parse->n_rules = 0;
     parse->bytes_len = 0;
-    parse->recognised = false;
+    parse->recognised = parse->skipped = false;
     if (memchr(text, '\0', len) != NULL)
         return "a NUL byte";
 
@@ -97,8 +97,6 @@ const char *list_parse_line(struct list_parse *parse, const char *text, size_t l
 }
 
 /* ---- detection ------------------------------------------------------------------------------- */
-
-enum { DETECT_LINES = 1000 };
 
 /* Twice the lines that gave rules and once those of this format that give none, over the first
  * lines that are not comments; *n_lines is how many there were. What Adblock lists and lists of
@@ -114,7 +112,7 @@ static uint32_t score(struct list_parse *parse, const char *text, size_t text_le
     size_t at = 0, len;
 
     *n_lines = 0;
-    for (uint32_t i = 0; i < DETECT_LINES && list_next_line(text, text_len, &at, &line, &len);
+    for (uint32_t i = 0; i < LIST_DETECT_LINES && list_next_line(text, text_len, &at, &line, &len);
          i++) {
         const char *why = list_parse_line(parse, line, len);
 
@@ -181,6 +179,12 @@ bool list_token_is_nocase(struct list_token token, const char *text)
     return token.len == strlen(text) && strncasecmp(token.text, text, token.len) == 0;
 }
 
+const char *list_skip(struct list_parse *parse, const char *why)
+{
+    parse->skipped = true;
+    return why;
+}
+
 const char *list_add(struct list_parse *parse, enum sl_names_match match,
                      enum sl_names_action action, enum sl_name_syntax syntax,
                      struct list_token name, struct list_token value)
@@ -189,7 +193,7 @@ const char *list_add(struct list_parse *parse, enum sl_names_match match,
 
     if (parse->n_rules == LIST_LINE_RULES ||
         sizeof parse->bytes - parse->bytes_len < SL_NAME_LEN_MAX)
-        return too_many;
+        return list_skip(parse, too_many);
     *rule = (struct list_rule){
         .match = match, .action = action, .value = value.text, .value_len = value.len};
 
@@ -213,7 +217,7 @@ const char *list_add_host(struct list_parse *parse, enum sl_names_match match,
         match = SL_NAMES_BELOW;
     }
     if (memchr(name.text, '*', name.len) != NULL)
-        return "a wildcard that is not '*.' at the beginning";
+        return list_skip(parse, "a wildcard that is not '*.' at the beginning");
     return list_add(parse, match, action, SL_NAME_DOMAIN, name, value);
 }
 

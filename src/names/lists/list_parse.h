@@ -31,7 +31,8 @@ struct list_format;
 struct list_parse {
     const struct list_format *format;
     bool removing;   /* the line takes rules away: a value may be left out */
-    bool recognised; /* the line is of this format, even where it is ignored */
+    bool recognised; /* the line is of this format, even where it gives no rule */
+    bool skipped;    /* the line is well formed, and what it says is not supported */
 
     struct list_rule rules[LIST_LINE_RULES];
     uint32_t n_rules;
@@ -47,7 +48,7 @@ struct list_parse {
     uint32_t parentheses;
 };
 
-/* NULL: the line gave parse->n_rules rules, perhaps none; otherwise why it is ignored (static). */
+/* NULL: the line gave parse->n_rules rules, perhaps none; otherwise why it gives none (static). */
 struct list_format {
     const char *name;
     const char *(*line)(struct list_parse *parse, const char *text, size_t len);
@@ -59,6 +60,8 @@ const char *list_known_formats(char out[LIST_KNOWN_MAX]);
 
 /* NULL: there is none of this name; diag lists the known ones. */
 const struct list_format *list_format_find(const char *name, struct sl_diag *diag);
+
+enum { LIST_DETECT_LINES = 1000 }; /* the first lines, which show the format */
 
 /* The format that most of the first lines are of; NULL: none. */
 const struct list_format *list_format_detect(const char *text, size_t text_len);
@@ -94,8 +97,14 @@ const char *list_add_host(struct list_parse *parse, enum sl_names_match match,
                           enum sl_names_action action, struct list_token name,
                           struct list_token value);
 
+/* Marks the line as well formed and not supported. Returns `why`. */
+const char *list_skip(struct list_parse *parse, const char *why);
+
 /* An IPv4 or IPv6 address? */
 bool list_is_address(struct list_token token);
+
+/* The type of a DNS record? */
+bool list_is_record_type(struct list_token type);
 
 /* The answer to a host that a list gives this address: unspecified and loopback addresses block. */
 enum sl_names_action list_address_action(struct list_token address, struct list_token host);

@@ -16,6 +16,16 @@ static struct list_token trimmed(const char *text, size_t len)
     return (struct list_token){text, (size_t)(end - text)};
 }
 
+/* A setting's name: lower-case words with hyphens. */
+static bool is_key(struct list_token key)
+{
+    for (size_t i = 0; i < key.len; i++)
+        if ((key.text[i] < 'a' || key.text[i] > 'z') && (key.text[i] < '0' || key.text[i] > '9') &&
+            (key.text[i] != '-' || i == 0))
+            return false;
+    return key.len > 0;
+}
+
 /* ---- dnsmasq --------------------------------------------------------------------------------- */
 
 enum setting { ADDRESS, SERVER, LOCAL };
@@ -27,7 +37,7 @@ static const char *add_domain(struct list_parse *parse, enum sl_names_action act
     static const struct list_token root = {".", 1};
 
     if (domain.len == 0)
-        return "names without a dot (an empty domain)";
+        return list_skip(parse, "names without a dot (an empty domain)");
     if (list_token_is(domain, "#"))
         return list_add(parse, SL_NAMES_SUBTREE, action, SL_NAME_DOMAIN, root, value);
     if (domain.text[0] == '.' && domain.len > 1) {
@@ -35,7 +45,7 @@ static const char *add_domain(struct list_parse *parse, enum sl_names_action act
         domain.len--;
     }
     if (domain.text[0] == '*')
-        return "a wildcard over parts of labels";
+        return list_skip(parse, "a wildcard over parts of labels");
     return list_add_host(parse, SL_NAMES_SUBTREE, action, domain, value);
 }
 
@@ -75,8 +85,10 @@ static const char *read_domains(struct list_parse *parse, enum setting setting,
     enum sl_names_action action;
     const char *end = list.text + list.len, *last;
 
+    if (is_server(list))
+        return list_skip(parse, "for all names, not for domains between slashes");
     if (list.len < 2 || list.text[0] != '/')
-        return "for all names, not for domains between slashes";
+        return "no domain between slashes";
     last = memrchr(list.text, '/', list.len);
     if (last == list.text)
         return "no slash behind the domain";
@@ -114,18 +126,19 @@ const char *list_dnsmasq_line(struct list_parse *parse, const char *text, size_t
     if (line.len > 2 && memcmp(line.text, "--", 2) == 0)
         line = (struct list_token){line.text + 2, line.len - 2};
     const char *equals = memchr(line.text, '=', line.len);
-    if (equals == NULL || memchr(line.text, '/', (size_t)(equals - line.text)) != NULL)
-        return "no setting NAME=VALUE";
+    const struct list_token key =
+        equals != NULL ? trimmed(line.text, (size_t)(equals - line.text)) : line;
+    if (!is_key(key))
+        return "no setting NAME or NAME=VALUE";
 
-    const struct list_token key = trimmed(line.text, (size_t)(equals - line.text));
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        if (!list_token_is(key, settings[i].key))
+        if (equals == NULL || !list_token_is(key, settings[i].key))
             continue;
         parse->recognised = true;
         return read_domains(parse, settings[i].setting,
                             trimmed(equals + 1, (size_t)(line.text + line.len - equals - 1)));
     }
-    return "another setting than address, server and local";
+    return list_skip(parse, "another setting than address, server and local");
 }
 
 /* ---- unbound --------------------------------------------------------------------------------- */
@@ -222,8 +235,10 @@ static const char *read_data(struct list_parse *parse, const char *text, const c
         type = list_token(&at, stop);
     const struct list_token data = list_token(&at, stop);
     const bool address = list_token_is_nocase(type, "A") || list_token_is_nocase(type, "AAAA");
+    if (!list_is_record_type(type))
+        return "no record type that is known";
     if (!address && !list_token_is_nocase(type, "CNAME"))
-        return "local data of a type other than A, AAAA and CNAME";
+        return list_skip(parse, "local data of a type other than A, AAAA and CNAME");
     if (address && !list_is_address(data))
         return "no IP address at the end";
     const bool below = list_token_is_nocase(without_dot(name), parse->owner);
@@ -240,9 +255,9 @@ const char *list_unbound_line(struct list_parse *parse, const char *text, size_t
         return NULL;
     /* One key is the whole line's, the blank behind its colon may be missing. */
     const char *colon = memchr(at, ':', line.len);
-    if (colon == NULL)
+    const struct list_token key = {at, colon != NULL ? (size_t)(colon - at) : 0};
+    if (!is_key(key))
         return "no setting NAME: VALUE";
-    const struct list_token key = {at, (size_t)(colon - at)};
     at = colon + 1;
     while (at < end && list_is_blank(*at))
         at++;
@@ -253,5 +268,7 @@ const char *list_unbound_line(struct list_parse *parse, const char *text, size_t
         return read_zone(parse, at, end);
     if (list_token_is(key, "local-data"))
         return read_data(parse, at, end);
-    return "another setting than local-zone and local-data";
+    if (at < end && *at == '/' && at[-1] == ':') /* a URL */
+        return "no setting NAME: VALUE";
+    return list_skip(parse, "another setting than local-zone and local-data");
 }

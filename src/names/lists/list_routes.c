@@ -135,8 +135,11 @@ static const char *read_command(struct list_parse *parse, const char *text, cons
     struct list_token token = list_token(&text, end), name, face, cost = {0};
     size_t text_len = 0;
 
+    if (list_token_is(token, "remove") || list_token_is(token, "list") ||
+        list_token_is(token, "show"))
+        return list_skip(parse, "a command other than route add");
     if (!list_token_is(token, "add"))
-        return "a command other than route add";
+        return "no command that nfdc route has";
     name = list_token(&text, end);
     if (list_token_is(name, "prefix"))
         name = list_token(&text, end);

@@ -141,7 +141,7 @@ static const char *add_cname(struct list_parse *parse, struct list_token owner,
                          itself ? list_no_value : target);
 }
 
-static bool is_record_type(struct list_token type)
+bool list_is_record_type(struct list_token type)
 {
     static const char *const types[] = {
         "SOA",   "NS",  "A",    "AAAA",  "CNAME", "TXT",    "MX",    "PTR",  "SRV", "NAPTR",
@@ -161,7 +161,7 @@ static const char *read_record(struct list_parse *parse, struct list_token owner
 
     while (is_number(type) || list_token_is_nocase(type, "IN"))
         type = list_token(&text, end);
-    if (!is_record_type(type))
+    if (!list_is_record_type(type))
         return "no record type that is known";
     parse->recognised = true;
     if (list_token_is_nocase(type, "SOA")) {
@@ -179,14 +179,14 @@ static const char *read_record(struct list_parse *parse, struct list_token owner
     if (list_token_is_nocase(type, "NS") && owner.len == 0)
         return NULL;
     if (owner.len == 0)
-        return "a record of the zone itself";
+        return list_skip(parse, "a record of the zone itself");
     if (is_other_trigger(owner))
-        return "a trigger by address or server, not by name";
+        return list_skip(parse, "a trigger by address or server, not by name");
     const struct list_token data = list_token(&text, end);
     if (list_token_is_nocase(type, "CNAME"))
         return data.len == 0 ? "a record without data" : add_cname(parse, owner, data);
     if (!list_token_is_nocase(type, "A") && !list_token_is_nocase(type, "AAAA"))
-        return "local data of a type other than A, AAAA and CNAME";
+        return list_skip(parse, "local data of a type other than A, AAAA and CNAME");
     if (!list_is_address(data))
         return "no IP address at the end";
     return list_add_host(parse, SL_NAMES_EXACT, SL_NAMES_ADDRESS, owner, data);
@@ -201,8 +201,10 @@ static const char *read_directive(struct list_parse *parse, const char *text, co
     parse->recognised = true;
     if (list_token_is_nocase(directive, "$TTL"))
         return NULL;
+    if (list_token_is_nocase(directive, "$INCLUDE") || list_token_is_nocase(directive, "$GENERATE"))
+        return list_skip(parse, "a directive other than $TTL and $ORIGIN");
     if (!list_token_is_nocase(directive, "$ORIGIN"))
-        return "a directive other than $TTL and $ORIGIN";
+        return "no directive that zone files have";
     if (name.len == 0 || name.text[name.len - 1] != '.')
         return "an origin that does not end with a dot";
     name.len--;

@@ -113,6 +113,7 @@ void sl_names_count(const struct sl_names *names, struct sl_names_count *count)
 
     *count = (struct sl_names_count){.lines = names->n_lines,
                                      .rules = names->n_rules,
+                                     .skipped = names->n_skipped_all,
                                      .ignored = names->n_ignored_all,
                                      .repeated = names->n_repeated,
                                      .lists = names->n_lists,

@@ -33,14 +33,12 @@ struct names_list {
     struct list_parse *parse; /* what updates leave for the next ones; NULL: no list of updates */
 };
 
+/* A line that gave no rule. */
 struct names_ignored {
     const char *why;
-    uint32_t line, list;
-};
-
-struct names_reason {
-    const char *why;
-    uint64_t n;
+    uint32_t line;
+    uint16_t list;
+    bool skipped; /* well formed and not supported; else wrong */
 };
 
 /* A node that readers who came before this epoch may hold. Those on GPUs see the table as it was
@@ -80,9 +78,9 @@ struct sl_names {
 
     struct names_ignored *ignored;
     size_t n_ignored, max_ignored;
-    struct names_reason *reasons;
+    struct sl_names_reason *reasons;
     size_t n_reasons, max_reasons;
-    uint64_t n_lines, n_rules, n_repeated, n_ignored_all;
+    uint64_t n_lines, n_rules, n_repeated, n_skipped_all, n_ignored_all;
     uint64_t load_ns, build_ns; /* by sl_names_open_files */
 
     struct names_map *map;      /* NULL once built */
@@ -99,8 +97,11 @@ struct sl_names {
 enum sl_status names_list_add(struct sl_names *names, const char *label, const char *format,
                               uint32_t *index, struct sl_diag *diag);
 
-/* Counts and keeps an ignored line. False: no memory. */
-bool names_ignore(struct sl_names *names, uint32_t list, uint32_t line, const char *why);
+/* Counts and keeps a line that gave no rule, or not all of its rules. False: no memory. */
+bool names_ignore(struct sl_names *names, uint32_t list, uint32_t line, const char *why,
+                  bool skipped);
+
+extern const char names_too_many_rules[]; /* the reason why a rule of a full node is skipped */
 
 /* ---- names_node.c ---------------------------------------------------------------------------- */
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Filling a table: files, their lines, and the rules of a line. */
-#include <errno.h>
-#include <fcntl.h>
+/* Filling a table: texts, their lines, and the rules of a line. */
+#include "names_load.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/diag.h"
-#include "names_internal.h"
 
-static const char no_memory_reading[] = "no memory left while reading";
+const char names_no_memory_reading[] = "no memory left while reading";
 
+/* Adds the rules of a line. *full: a name has no room for one of them. */
 static enum sl_status add_rules(struct sl_names *names, const struct list_parse *parse,
-                                uint32_t list, uint32_t line)
+                                uint32_t list, uint32_t line, bool *full)
 {
+    *full = false;
     for (uint32_t i = 0; i < parse->n_rules; i++) {
         const struct list_rule *rule = &parse->rules[i];
         uint32_t *kept = names_map_node(names->map, rule->name.bytes, rule->name.len);
@@ -32,8 +31,7 @@ static enum sl_status add_rules(struct sl_names *names, const struct list_parse 
             names->n_repeated++;
             break;
         case NAMES_FULL:
-            if (!names_ignore(names, list, line, "more than 255 rules for one name"))
-                return SL_ENOMEM;
+            *full = true;
             break;
         case NAMES_NO_MEMORY:
             return SL_ENOMEM;
@@ -42,29 +40,35 @@ static enum sl_status add_rules(struct sl_names *names, const struct list_parse 
     return SL_OK;
 }
 
-static enum sl_status read_lines(struct sl_names *names, struct list_parse *parse, uint32_t list,
-                                 const char *text, size_t text_len)
+/* Adds a line. */
+static enum sl_status add_line(struct names_load *load, const char *text, size_t len)
 {
-    enum sl_status status = SL_OK;
-    const char *line;
-    size_t at = 0, len;
-    uint32_t number = 0;
+    struct sl_names *names = load->names;
+    struct list_parse *parse = load->parse;
+    const char *why = list_parse_line(parse, text, len);
+    bool skipped = parse->skipped, full = false;
 
-    while (status == SL_OK && list_next_line(text, text_len, &at, &line, &len)) {
-        const char *why = list_parse_line(parse, line, len);
-
-        number += number < UINT32_MAX;
-        if (why == NULL && parse->n_rules == 0)
-            continue;
-        names->n_lines++;
-        if (why != NULL) {
-            status = names_ignore(names, list, number, why) ? SL_OK : SL_ENOMEM;
-        } else {
-            names->n_rules++;
-            status = add_rules(names, parse, list, number);
-        }
+    load->line += load->line < UINT32_MAX;
+    if (why == NULL && parse->n_rules == 0)
+        return SL_OK;
+    names->n_lines++;
+    load->n_lines++;
+    if (why == NULL && add_rules(names, parse, load->list, load->line, &full) != SL_OK)
+        return SL_ENOMEM;
+    if (full) {
+        why = names_too_many_rules;
+        skipped = true;
     }
-    return status;
+    if (why == NULL) {
+        names->n_rules++;
+        load->n_rules++;
+        return SL_OK;
+    }
+    if (!skipped && load->wrong == NULL) {
+        load->wrong = why;
+        load->wrong_line = load->line;
+    }
+    return names_ignore(names, load->list, load->line, why, skipped) ? SL_OK : SL_ENOMEM;
 }
 
 static const struct list_format *choose_format(const char *label, const char *format,
@@ -84,120 +88,66 @@ static const struct list_format *choose_format(const char *label, const char *fo
     return NULL;
 }
 
-enum sl_status sl_names_load_text(struct sl_names *names, const char *label, const char *format,
-                                  const char *text, size_t text_len, struct sl_diag *diag)
+enum sl_status names_load_begin(struct names_load *load, struct sl_names *names, const char *label,
+                                const char *format, const char *text, size_t text_len,
+                                struct sl_diag *diag)
 {
     enum sl_status status;
-    uint32_t list = 0;
 
+    *load = (struct names_load){.names = names, .label = label};
     if (names->map == NULL)
         return diag_set(diag, SL_EINVAL, label, 0, "the table is built already");
-    if (text_len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* byte order mark */
-        text += 3;
-        text_len -= 3;
-    }
     const struct list_format *found = choose_format(label, format, text, text_len, &status, diag);
     if (found == NULL)
         return status;
-    status = names_list_add(names, label, found->name, &list, diag);
+    status = names_list_add(names, label, found->name, &load->list, diag);
     if (status != SL_OK)
         return status;
-    struct list_parse *parse = calloc(1, sizeof *parse);
-    status = SL_ENOMEM;
-    if (parse != NULL) {
-        parse->format = found;
-        status = read_lines(names, parse, list, text, text_len);
-        free(parse);
-    }
-    return status == SL_OK ? SL_OK : diag_set(diag, status, label, 0, "%s", no_memory_reading);
+    load->parse = calloc(1, sizeof *load->parse);
+    if (load->parse == NULL)
+        return diag_set(diag, SL_ENOMEM, label, 0, "%s", names_no_memory_reading);
+    load->parse->format = found;
+    load->format = found->name;
+    return SL_OK;
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
-
-/* A file's bytes, mapped or read. */
-struct file {
-    char *text;
-    size_t len;
-    bool mapped;
-};
-
-static void free_file(struct file *file)
+enum sl_status names_load_add(struct names_load *load, const char *text, size_t text_len,
+                              struct sl_diag *diag)
 {
-    if (file->mapped)
-        munmap(file->text, file->len);
-    else
-        free(file->text);
-    *file = (struct file){0};
-}
-
-/* What is no regular file is read to its end. */
-static enum sl_status read_stream(struct file *file, int fd)
-{
-    size_t room = 0;
-
-    for (;;) {
-        if (file->len == room) {
-            const size_t more = room == 0 ? 1 << 16 : room * 2;
-            char *text = realloc(file->text, more);
-            if (text == NULL)
-                return SL_ENOMEM;
-            file->text = text;
-            room = more;
-        }
-        const ssize_t n = read(fd, file->text + file->len, room - file->len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n == 0 ? SL_OK : SL_EIO;
-        file->len += (size_t)n;
-    }
-}
-
-static enum sl_status read_file(struct file *file, const char *path, struct sl_diag *diag)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
     enum sl_status status = SL_OK;
-    struct stat stat;
+    const char *line;
+    size_t at = 0, len;
 
-    *file = (struct file){0};
-    if (fd < 0 || fstat(fd, &stat) != 0) {
-        status = SL_EIO;
-    } else if (S_ISDIR(stat.st_mode)) {
-        errno = EISDIR;
-        status = SL_EIO;
-    } else if (S_ISREG(stat.st_mode) && stat.st_size > 0) {
-        file->len = (size_t)stat.st_size;
-        file->text = mmap(NULL, file->len, PROT_READ, MAP_PRIVATE, fd, 0);
-        file->mapped = file->text != MAP_FAILED;
-        if (!file->mapped) {
-            file->text = NULL;
-            status = errno == ENOMEM ? SL_ENOMEM : SL_EIO;
-        }
-    } else {
-        status = read_stream(file, fd);
-    }
-    const int error = errno;
-    if (fd >= 0)
-        close(fd);
-    if (status == SL_OK)
-        return SL_OK;
-    free_file(file);
-    return diag_set(diag, status, path, 0, "%s",
-                    status == SL_ENOMEM ? no_memory_reading : strerror(error));
+    while (status == SL_OK && list_next_line(text, text_len, &at, &line, &len))
+        status = add_line(load, line, len);
+    return status == SL_OK ? SL_OK
+                           : diag_set(diag, status, load->label, 0, "%s", names_no_memory_reading);
 }
 
-enum sl_status sl_names_load(struct sl_names *names, const char *path, const char *format,
-                             struct sl_diag *diag)
+enum sl_status names_load_end(struct names_load *load, enum sl_status status, struct sl_diag *diag)
 {
-    struct file file;
-    enum sl_status status = read_file(&file, path, diag);
-
-    if (status != SL_OK)
+    free(load->parse);
+    if (status != SL_OK || load->n_rules != 0 || load->wrong == NULL)
         return status;
-    if (file.mapped)
-        (void)madvise(file.text, file.len, MADV_SEQUENTIAL);
-    status =
-        sl_names_load_text(names, path, format, file.text == NULL ? "" : file.text, file.len, diag);
-    free_file(&file);
-    return status;
+    return diag_set(diag, SL_EFORMAT, load->label, load->wrong_line,
+                    "%s; none of %" PRIu64 " lines of the format '%s' can be used", load->wrong,
+                    load->n_lines, load->format);
+}
+
+size_t names_load_mark_len(const char *text, size_t text_len)
+{
+    return text_len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+enum sl_status sl_names_load_text(struct sl_names *names, const char *label, const char *format,
+                                  const char *text, size_t text_len, struct sl_diag *diag)
+{
+    const size_t mark = names_load_mark_len(text, text_len);
+    struct names_load load;
+
+    enum sl_status status =
+        names_load_begin(&load, names, label, format, text + mark, text_len - mark, diag);
+    if (status == SL_OK)
+        status = names_load_add(&load, text + mark, text_len - mark, diag);
+    return names_load_end(&load, status, diag);
 }

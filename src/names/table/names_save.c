@@ -141,6 +141,7 @@ static void fill_head(struct names_store_head *head, const struct sl_names *name
     head->n_names = count.names;
     head->n_lines = count.lines;
     head->n_understood = count.rules;
+    head->n_skipped = count.skipped;
     head->n_ignored = count.ignored;
     head->n_repeated = count.repeated;
     for (uint32_t i = 0; i < SL_N_NAMES_RANKS; i++)

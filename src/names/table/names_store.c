@@ -269,6 +269,7 @@ static enum sl_status open_parts(struct sl_names *names, const char *path, bool 
     pool_lend(&names->rules, parts.rules, head->n_rules);
     names->n_lines = head->n_lines;
     names->n_rules = head->n_understood;
+    names->n_skipped_all = head->n_skipped;
     names->n_ignored_all = head->n_ignored;
     names->n_repeated = head->n_repeated;
     for (uint32_t i = 0; i < SL_N_NAMES_RANKS; i++)

@@ -14,7 +14,7 @@
 
 #define NAMES_STORE_MAGIC "SLNAMES" /* the first 8 bytes, its NUL included */
 
-enum { NAMES_STORE_VERSION = 1, NAMES_STORE_ORDER = 0x01020304 };
+enum { NAMES_STORE_VERSION = 2, NAMES_STORE_ORDER = 0x01020304 };
 
 struct names_store_head {
     char magic[8];
@@ -25,7 +25,7 @@ struct names_store_head {
     uint64_t fib_check, fib_len; /* of PATH.fib: names_store_check_fib */
     uint64_t n_rules, n_values, n_lists, n_names;
     uint64_t text_len, names_len; /* bytes */
-    uint64_t n_lines, n_understood, n_ignored, n_repeated;
+    uint64_t n_lines, n_understood, n_skipped, n_ignored, n_repeated;
     uint64_t n_ranks[SL_N_NAMES_RANKS];
     char plane[16];
 };

@@ -151,9 +151,10 @@ static enum sl_status update_rule(struct sl_names *names, struct pending *pendin
         ++*(add ? &names->n_repeated : &updated->absent);
         return SL_OK;
     case NAMES_FULL:
-        updated->ignored++;
-        return names_ignore(names, list, line, "more than 255 rules for one name") ? SL_OK
-                                                                                   : SL_ENOMEM;
+        updated->skipped++;
+        if (names_ignore(names, list, line, names_too_many_rules, true))
+            return SL_OK;
+        break;
     case NAMES_NO_MEMORY:
         break;
     }
@@ -168,6 +169,7 @@ static enum sl_status update_line(struct sl_names *names, struct pending *pendin
     enum sl_status status = SL_OK;
     const char *why = "neither '+' nor '-' at the beginning";
     const bool add = text[0] == '+';
+    bool skipped = false;
 
     names->n_lines++;
     if (add || text[0] == '-') {
@@ -175,14 +177,16 @@ static enum sl_status update_line(struct sl_names *names, struct pending *pendin
         why = list_parse_line(parse, text + 1, len - 1);
         if (why == NULL && parse->n_rules == 0)
             why = "no rule behind the sign";
+        skipped = parse->skipped;
     }
     if (why != NULL) {
-        updated->ignored++;
-        return names_ignore(names, list, number, why)
+        ++*(skipped ? &updated->skipped : &updated->ignored);
+        return names_ignore(names, list, number, why, skipped)
                    ? SL_OK
                    : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
     }
     names->n_rules++;
+    updated->rules++;
     for (uint32_t i = 0; status == SL_OK && i < parse->n_rules; i++)
         status = update_rule(names, pending, &parse->rules[i], add, list, number, updated, diag);
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Updates as a file descriptor gives them. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,11 +37,33 @@ static enum sl_status apply(struct updates *updates, struct names_input *input,
     return status;
 }
 
+/* Fails where no line was an update and some line is wrong. `before`: what there was before; of the
+ * table's ignored lines n_kept. */
+static enum sl_status check_any(const struct updates *updates,
+                                const struct sl_names_updated *before, size_t n_kept,
+                                struct sl_diag *diag)
+{
+    const struct sl_names *names = updates->names;
+    const uint64_t n_wrong = updates->updated->ignored - before->ignored;
+    size_t i = n_kept;
+
+    if (updates->updated->rules != before->rules || n_wrong == 0)
+        return SL_OK;
+    while (i < names->n_ignored && names->ignored[i].skipped)
+        i++;
+    const bool kept = i < names->n_ignored;
+    return diag_set(diag, SL_EFORMAT, updates->label, kept ? names->ignored[i].line : 0,
+                    "%s; no line is an update of the format '%s', and %" PRIu64 " are wrong",
+                    kept ? names->ignored[i].why : "a wrong line", updates->format, n_wrong);
+}
+
 enum sl_status sl_names_update_from(struct sl_names *names, const char *label, const char *format,
                                     int fd, int stop_fd, struct sl_names_updated *updated,
                                     struct sl_diag *diag)
 {
     struct updates updates = {names, label, format, 1, updated};
+    const struct sl_names_updated before = *updated;
+    const size_t n_kept = names->n_ignored;
     struct names_input *input = malloc(sizeof *input);
     enum sl_status status = SL_OK;
 
@@ -58,6 +81,8 @@ enum sl_status sl_names_update_from(struct sl_names *names, const char *label, c
         if (status == SL_OK)
             status = apply(&updates, input, diag);
     }
+    if (status == SL_OK && !input->stopped)
+        status = check_any(&updates, &before, n_kept, diag);
     free(input);
     return status;
 }

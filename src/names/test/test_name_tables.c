@@ -61,7 +61,8 @@ struct question {
     const char *name, *answer;
 };
 
-static void check(const char *format, const char *text, uint64_t n_ignored,
+/* n_not: the lines that are wrong or not supported. */
+static void check(const char *format, const char *text, uint64_t n_not,
                   const struct question *questions)
 {
     struct sl_names *names = make(format, text);
@@ -72,8 +73,8 @@ static void check(const char *format, const char *text, uint64_t n_ignored,
     if (format != NULL)
         assert_string_equal(detected, format);
     sl_names_count(names, &count);
-    assert_int_equal(count.ignored, n_ignored);
-    assert_int_equal(count.rules + count.ignored, count.lines);
+    assert_int_equal(count.ignored + count.skipped, n_not);
+    assert_int_equal(count.rules + count.ignored + count.skipped, count.lines);
     for (; questions->name != NULL; questions++) {
         const char *told = ask(names, questions->name);
         if (strcmp(told, questions->answer) != 0)
@@ -83,13 +84,13 @@ static void check(const char *format, const char *text, uint64_t n_ignored,
 }
 
 /* Read by its name, and found out. */
-static void check_both(const char *format, const char *text, uint64_t n_ignored,
+static void check_both(const char *format, const char *text, uint64_t n_not,
                        const struct question *questions)
 {
     struct sl_names *names = make(NULL, text);
     const char *detected;
 
-    check(format, text, n_ignored, questions);
+    check(format, text, n_not, questions);
     assert_non_null(sl_names_list(names, 0, &detected));
     assert_string_equal(detected, format);
     sl_names_free(names);
@@ -329,8 +330,7 @@ static void test_ignored_lines_are_told(void **state)
 {
     struct sl_names *names = make("hosts", "0.0.0.0 a\nx\n0.0.0.0 b..c\ny\n");
     struct sl_diag diag = {0};
-    const char *reason;
-    uint64_t n;
+    struct sl_names_reason reason;
 
     (void)state;
     assert_true(sl_names_ignored(names, 1, &diag));
@@ -338,10 +338,109 @@ static void test_ignored_lines_are_told(void **state)
     assert_int_equal(diag.line, 3);
     assert_string_equal(diag.text, "an empty label");
     assert_false(sl_names_ignored(names, 3, &diag));
-    assert_true(sl_names_ignore_reason(names, 0, &reason, &n));
-    assert_int_equal(n, 2);
-    assert_true(sl_names_ignore_reason(names, 1, &reason, &n));
-    assert_false(sl_names_ignore_reason(names, 2, &reason, &n));
+    assert_true(sl_names_ignore_reason(names, 0, &reason));
+    assert_int_equal(reason.n_lines, 2);
+    assert_false(reason.skipped);
+    assert_true(sl_names_ignore_reason(names, 1, &reason));
+    assert_false(sl_names_ignore_reason(names, 2, &reason));
+    sl_names_free(names);
+}
+
+/* By the documentation of each format: lines that its own readers take, and lines that they refuse.
+ */
+static void test_wrong_lines_are_not_skipped(void **state)
+{
+    static const struct {
+        const char *format, *line;
+        bool skipped;
+    } lines[] = {
+        {"prefix", "com/parc\t1", false},
+        {"prefix", "/com/parc", false},
+        {"prefix", "/com/parc\t1,,2", false},
+        {"nfdc", "nfdc route show /a", true},
+        {"nfdc", "route remove /a 262", true},
+        {"nfdc", "route destroy /a 262", false},
+        {"nfdc", "prefix=/a cost=1", false},
+        {"hosts", "ads.test", false},
+        {"hosts", "0.0.0.0", false},
+        {"hosts", "0.0.0.0 a_b..c", false},
+        {"domains", "two words", false},
+        {"domains", "ads*.test", true},
+        {"domains", "-\\-", false},
+        {"subdomains", "a..b", false},
+        {"urls", "/path/alone", false},
+        {"urls", "x.test/a\t,", false},
+        {"adblock", "||x.test^$third-party", true},
+        {"adblock", "||x.test/banner", true},
+        {"adblock", "x.test##.ad", true},
+        {"adblock", "/banner[0-9]+/", true},
+        {"adblock", "||x..test^", false},
+        {"dnsmasq", "domain-needed", true},
+        {"dnsmasq", "server=192.0.2.1", true},
+        {"dnsmasq", "address=/*x.test/192.0.2.1", true},
+        {"dnsmasq", "cache-size=1000", true},
+        {"dnsmasq", "0.0.0.0 ads.test", false},
+        {"dnsmasq", "address=/x.test/nowhere", false},
+        {"dnsmasq", "address=nowhere", false},
+        {"dnsmasq", "local=/x.test", false},
+        {"unbound", "do-ip6: no", true},
+        {"unbound", "local-data: \"x.test TXT text\"", true},
+        {"unbound", "local-data: \"x.test WHAT text\"", false},
+        {"unbound", "local-zone: x.test", false},
+        {"unbound", "local-zone: x.test sometimes", false},
+        {"unbound", "ads.test", false},
+        {"unbound", "http://ads.test/", false},
+        {"rpz", "32.1.2.0.192.rpz-ip CNAME .", true},
+        {"rpz", "x.test TXT text", true},
+        {"rpz", "$INCLUDE other", true},
+        {"rpz", "$NOTHING", false},
+        {"rpz", "x.test WHAT .", false},
+        {"rpz", "x.test CNAME", false},
+        {"rpz", "x.test A nowhere", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct sl_names *names;
+        struct sl_names_count count;
+        struct sl_diag diag = {0};
+
+        assert_int_equal(sl_names_create(&names, NULL), SL_OK);
+        const enum sl_status status = sl_names_load_text(
+            names, "list", lines[i].format, lines[i].line, strlen(lines[i].line), &diag);
+        sl_names_count(names, &count);
+        if (status != (lines[i].skipped ? SL_OK : SL_EFORMAT) ||
+            count.skipped != lines[i].skipped || count.ignored != !lines[i].skipped ||
+            count.lines != 1)
+            fail_msg("%s: '%s': %s", lines[i].format, lines[i].line, diag.text);
+        sl_names_free(names);
+    }
+}
+
+/* A list without a rule fails where one of its lines is wrong, whatever other lists hold. */
+static void test_lists_without_a_rule(void **state)
+{
+    static const char skipped[] = "! title\n\n##.ad\n||x.test^$third-party\n";
+    static const char wrong[] = "! title\n##.ad\n||a..b^\n||c..d^\n";
+    struct sl_names *names = NULL;
+    struct sl_names_count count;
+    struct sl_diag diag = {0};
+
+    (void)state;
+    assert_int_equal(sl_names_create(&names, &diag), SL_OK);
+    assert_int_equal(sl_names_load_text(names, "good", "hosts", "0.0.0.0 a\n", 10, &diag), SL_OK);
+    assert_int_equal(sl_names_load_text(names, "s", "adblock", skipped, sizeof skipped - 1, &diag),
+                     SL_OK);
+    sl_names_count(names, &count);
+    assert_int_equal(count.skipped, 2);
+    assert_int_equal(count.ignored, 0);
+    assert_int_equal(sl_names_load_text(names, "w", "adblock", wrong, sizeof wrong - 1, &diag),
+                     SL_EFORMAT);
+    assert_string_equal(diag.file, "w");
+    assert_int_equal(diag.line, 3);
+    assert_string_equal(diag.text, "an empty label; none of 3 lines of the format 'adblock' can be "
+                                   "used");
+    assert_int_equal(sl_names_load_text(names, "none", "hosts", "# a\n", 4, &diag), SL_OK);
     sl_names_free(names);
 }
 
@@ -833,7 +932,7 @@ enum { /* where they lie in a saved table */
        FIB_CHECK = 32,
        N_RULES = 48,
        N_NAMES = 72,
-       RULES = 8 * (18 + SL_N_NAMES_RANKS) /* behind the head */
+       RULES = 8 * (19 + SL_N_NAMES_RANKS) /* behind the head */
 };
 
 struct image {
@@ -1084,6 +1183,8 @@ int main(void)
         cmocka_unit_test(test_rpz),
         cmocka_unit_test(test_formats_are_named),
         cmocka_unit_test(test_ignored_lines_are_told),
+        cmocka_unit_test(test_wrong_lines_are_not_skipped),
+        cmocka_unit_test(test_lists_without_a_rule),
         cmocka_unit_test(test_look_ups_equal_a_scan),
         cmocka_unit_test(test_updates),
         cmocka_unit_test(test_look_ups_during_updates),
