@@ -7,7 +7,7 @@
 #include "run_counts.h"
 #include "run_redundancy.h"
 #include "run_sinks.h"
-#include "stats_clock.h"
+#include "run_clock.h"
 
 struct sl_run {
     struct sl_run_config config;

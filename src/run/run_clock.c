@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stats_clock.h"
+#include "run_clock.h"
 
 #include <errno.h>
 #include <string.h>
