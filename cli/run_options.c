@@ -288,7 +288,7 @@ static int parse_option(struct run_options *options, int option, int *list, char
     }
 }
 
-/* Behind the colon of a sink that is emptied when it is opened. */
+/* Whether a sink would write behind an input. SQLite refuses a file that is no database. */
 static bool writes_input(const struct run_options *options, const char *spec)
 {
     static const char eve[] = "eve:";

@@ -794,6 +794,7 @@ class Command(case.Case):
             self.assertEqual(result.returncode, 2 if ">&-" in closed.split() else 0, closed)
             with open(eve, encoding="utf-8") as file:
                 self.assertEqual(len([json.loads(line) for line in file]), 18, closed)
+            os.remove(eve)
         result = subprocess.run(["sh", "-c", f'"{SLUICE}" encode "{CAPTURE}" - >&-'],
                                 capture_output=True, timeout=120, check=False)
         self.assert_refused(result, "Bad file descriptor")

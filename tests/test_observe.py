@@ -474,6 +474,7 @@ class Observed(unittest.TestCase):
             self.check_totals(stats[0], summary)
             self.assertEqual(len(lines) - 1, summary["alerts_total"] + summary["anomalies_total"])
             self.assertNotIn("capture", stats[0])
+            os.remove(eve)
 
     def test_events_come_while_the_source_is_quiet(self):
         eve = self.path("eve.json")

@@ -19,7 +19,8 @@ struct sl_sink;
 
 /* Opens a sink: "console" (one line an event on standard output), "eve:FILE" or "eve:-" (EVE JSON
  * lines, field names as Suricata's), or "sqlite:FILE" (tables `alerts`, `anomalies` and `names`).
- * An existing EVE file is overwritten. An existing database gets further rows. SL_EINVAL: the kind
+ * An existing EVE file gets further lines, and its last line is ended where a kill or a full disk
+ * has cut it. An existing database gets further rows. SL_EINVAL: the kind
  * is unknown; diag names the known ones. SL_EIO: the file cannot be opened, or the database's
  * tables are of another program. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_sink_open(struct sl_sink **sink, const char *spec,
@@ -63,7 +64,7 @@ SL_API bool sl_sink_takes_stats(const struct sl_sink *sink);
 SL_CHECK SL_API enum sl_status
 sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats *stats, struct sl_diag *diag);
 
-/* Writes what is buffered to the system; SQLite commits. */
+/* Writes what is buffered to the system; SQLite commits. A run flushes its sinks each 100 ms. */
 SL_CHECK SL_API enum sl_status sl_sink_flush(struct sl_sink *sink, struct sl_diag *diag);
 
 /* Returns how many events certainly reached the system: all before the last successful flush. Of a

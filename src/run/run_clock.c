@@ -8,17 +8,16 @@
 #include "base/clock.h"
 #include "base/diag.h"
 
-/* Intervals that pass while a sink blocks are left out. */
-static void *run_clock(void *argument)
+/* Intervals that pass during a call are left out. */
+static void *keep_time(void *argument)
 {
-    struct stats_clock *clock = argument;
-    const uint64_t interval_ns = clock->seconds * UINT64_C(1000000000);
+    struct run_clock *clock = argument;
     uint64_t next_ns = clock->begin_ns;
 
     pthread_mutex_lock(&clock->lock);
     while (!clock->stop) {
         while (next_ns <= clock_ns())
-            next_ns += interval_ns;
+            next_ns += clock->interval_ns;
         const struct timespec next = {.tv_sec = (time_t)(next_ns / 1000000000),
                                       .tv_nsec = (long)(next_ns % 1000000000)};
 
@@ -27,25 +26,25 @@ static void *run_clock(void *argument)
             clock->stop)
             continue;
         pthread_mutex_unlock(&clock->lock);
-        clock->write(clock->user);
+        clock->call(clock->user);
         pthread_mutex_lock(&clock->lock);
     }
     pthread_mutex_unlock(&clock->lock);
     return NULL;
 }
 
-enum sl_status stats_clock_start(struct stats_clock *clock, struct sl_diag *diag)
+enum sl_status run_clock_start(struct run_clock *clock, struct sl_diag *diag)
 {
     pthread_mutex_init(&clock->lock, NULL);
     pthread_cond_init(&clock->changed, NULL);
-    const int error = pthread_create(&clock->thread, NULL, run_clock, clock);
+    const int error = pthread_create(&clock->thread, NULL, keep_time, clock);
     clock->running = error == 0;
     return error == 0
                ? SL_OK
                : diag_set(diag, SL_EIO, NULL, 0, "cannot start a thread: %s", strerror(error));
 }
 
-void stats_clock_end(struct stats_clock *clock)
+void run_clock_end(struct run_clock *clock)
 {
     if (!clock->running)
         return;
@@ -55,5 +54,5 @@ void stats_clock_end(struct stats_clock *clock)
     pthread_mutex_unlock(&clock->lock);
     pthread_join(clock->thread, NULL);
     clock->running = false;
-    clock->write(clock->user);
+    clock->call(clock->user);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A clock that writes the counters of a run whenever an interval has passed. */
-#ifndef RUN_STATS_CLOCK_H
-#define RUN_STATS_CLOCK_H
+/* A clock that calls a function whenever an interval has passed. */
+#ifndef RUN_CLOCK_H
+#define RUN_CLOCK_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 
 #include "sluice/status.h"
 
-struct stats_clock {
-    uint32_t seconds;          /* from one writing to the next */
-    uint64_t begin_ns;         /* of the first interval, CLOCK_MONOTONIC */
-    void (*write)(void *user); /* on the clock's thread, and at the end */
+struct run_clock {
+    uint64_t interval_ns;     /* from one call to the next */
+    uint64_t begin_ns;        /* of the first interval, CLOCK_MONOTONIC */
+    void (*call)(void *user); /* on the clock's thread, and at the end */
     void *user;
 
     pthread_t thread;
@@ -23,9 +23,9 @@ struct stats_clock {
 };
 
 /* The fields above the thread are set. SL_EIO: the system has no thread. */
-enum sl_status stats_clock_start(struct stats_clock *clock, struct sl_diag *diag);
+enum sl_status run_clock_start(struct run_clock *clock, struct sl_diag *diag);
 
-/* Ends the thread and writes once more. Does nothing where the clock does not run. */
-void stats_clock_end(struct stats_clock *clock);
+/* Ends the thread and calls once more. Does nothing where the clock does not run. */
+void run_clock_end(struct run_clock *clock);
 
 #endif

@@ -8,6 +8,10 @@
 #include "run_internal.h"
 #include "sluice/version.h"
 
+/* A kill loses the events of 200 ms at most: an interval, and the batch that holds the sinks at its
+ * end. */
+enum { FLUSH_MS = 100 };
+
 /* ---- executing ------------------------------------------------------------------------------- */
 
 static int64_t wall_ns(void)
@@ -27,6 +31,20 @@ static void write_stats(void *user)
     run_sinks_write_stats(&run->sinks, &stats);
 }
 
+static void flush_sinks(void *user)
+{
+    run_sinks_flush(&((struct sl_run *)user)->sinks);
+}
+
+static enum sl_status start_clock(struct run_clock *clock, uint64_t interval_ns,
+                                  void (*call)(void *user), struct sl_run *run,
+                                  struct sl_diag *diag)
+{
+    *clock = (struct run_clock){
+        .interval_ns = interval_ns, .begin_ns = run->begin_ns, .call = call, .user = run};
+    return run_clock_start(clock, diag);
+}
+
 static enum sl_status begin(struct sl_run *run, struct sl_diag *diag)
 {
     run->pipeline.monitor = run->monitor;
@@ -34,16 +52,17 @@ static enum sl_status begin(struct sl_run *run, struct sl_diag *diag)
     run->start_ns = wall_ns();
     run->begin_ns = clock_ns();
     pthread_mutex_unlock(&run->lock);
-    if (run->config.stats_seconds == 0)
-        return SL_OK;
+    const enum sl_status status =
+        run->sinks.n == 0
+            ? SL_OK
+            : start_clock(&run->flush_clock, FLUSH_MS * UINT64_C(1000000), flush_sinks, run, diag);
+    if (status != SL_OK || run->config.stats_seconds == 0)
+        return status;
     if (!run_sinks_take_stats(&run->sinks))
         return diag_set(diag, SL_EINVAL, NULL, 0,
                         "no sink takes counters (expected eve:FILE or console)");
-    run->clock = (struct stats_clock){.seconds = run->config.stats_seconds,
-                                      .begin_ns = run->begin_ns,
-                                      .write = write_stats,
-                                      .user = run};
-    return stats_clock_start(&run->clock, diag);
+    return start_clock(&run->stats_clock, run->config.stats_seconds * UINT64_C(1000000000),
+                       write_stats, run, diag);
 }
 
 /* Each part gives up what it holds of the source, and the last counters are written. */
@@ -52,7 +71,8 @@ static enum sl_status end(struct sl_run *run, struct sl_diag *diag)
     run_source_end_capture(&run->source);
     for (struct run_batch *mine = run->batches; mine != NULL; mine = mine->next)
         source_batch_abandon(&mine->source, &run->source);
-    stats_clock_end(&run->clock);
+    run_clock_end(&run->flush_clock);
+    run_clock_end(&run->stats_clock);
     return run_counts_end(&run->counts, diag);
 }
 

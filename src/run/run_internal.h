@@ -4,10 +4,10 @@
 #define RUN_INTERNAL_H
 
 #include "run_batch.h"
+#include "run_clock.h"
 #include "run_counts.h"
 #include "run_redundancy.h"
 #include "run_sinks.h"
-#include "run_clock.h"
 
 struct sl_run {
     struct sl_run_config config;
@@ -18,7 +18,7 @@ struct sl_run {
     struct run_sinks sinks;
     struct run_counts counts;
     struct run_batch *batches; /* all that are or were in flight */
-    struct stats_clock clock;
+    struct run_clock stats_clock, flush_clock;
 
     struct sl_pipeline_config pipeline;
     struct sl_pipeline_stats stats;

@@ -146,6 +146,15 @@ void run_sinks_write_stats(struct run_sinks *sinks, const struct sl_stats *stats
     pthread_mutex_unlock(&sinks->lock);
 }
 
+void run_sinks_flush(struct run_sinks *sinks)
+{
+    pthread_mutex_lock(&sinks->lock);
+    for (uint32_t i = 0; i < sinks->n; i++)
+        if (sl_sink_flush(sinks->sinks[i].sink, NULL) != SL_OK)
+            continue; /* the next write gives the reason again */
+    pthread_mutex_unlock(&sinks->lock);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 enum sl_status run_sinks_close(struct run_sinks *sinks, struct sl_diag *diag)

@@ -5,9 +5,45 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/diag.h"
+
+/* Ends the last line of a file that a kill or a full disk has cut. Other files than regular ones
+ * have no end. */
+static enum sl_status end_torn_line(int fd, const char *path, struct sl_diag *diag)
+{
+    struct stat file;
+    char last = '\n';
+
+    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size == 0)
+        return SL_OK;
+    const int reader = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is_read = reader >= 0 && pread(reader, &last, 1, file.st_size - 1) == 1;
+    const int error = errno;
+    if (reader >= 0)
+        close(reader);
+    if (!is_read)
+        return diag_set(diag, SL_EIO, path, 0,
+                        "cannot be read, to see whether its last line is whole: %s",
+                        strerror(error));
+    if (last == '\n' || write(fd, "\n", 1) == 1)
+        return SL_OK;
+    return diag_set(diag, SL_EIO, path, 0, "cannot be written: %s", strerror(errno));
+}
+
+/* Opens the file, to write behind what it has. */
+static enum sl_status open_file(struct line_sink *out, const char *path, struct sl_diag *diag)
+{
+    out->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (out->fd < 0)
+        return diag_set(diag, SL_EIO, path, 0, "cannot be opened for writing: %s", strerror(errno));
+    const enum sl_status status = end_torn_line(out->fd, path, diag);
+    if (status != SL_OK)
+        close(out->fd);
+    return status;
+}
 
 enum sl_status line_sink_open(struct line_sink *out, const char *path, struct sl_diag *diag)
 {
@@ -23,14 +59,12 @@ enum sl_status line_sink_open(struct line_sink *out, const char *path, struct sl
     if (out->is_stdout)
         return SL_OK;
 
-    out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (out->fd >= 0)
-        return SL_OK;
-
-    const int error = errno;
-    free(out->name);
-    free(out->bytes);
-    return diag_set(diag, SL_EIO, path, 0, "cannot be opened for writing: %s", strerror(error));
+    const enum sl_status status = open_file(out, path, diag);
+    if (status != SL_OK) {
+        free(out->name);
+        free(out->bytes);
+    }
+    return status;
 }
 
 enum sl_status line_sink_hold(struct line_sink *out, size_t hold_len, struct sl_diag *diag)

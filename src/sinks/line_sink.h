@@ -37,8 +37,8 @@ struct line_sink {
     size_t begin;    /* where the line at hand begins */
 };
 
-/* Opens a file for writing, emptied; "-" is standard output. On failure nothing is to be undone.
- * SL_EIO, SL_ENOMEM. */
+/* Opens a file, to write behind its last line, which is ended where it is cut. "-" is standard
+ * output. On failure nothing is to be undone. SL_EIO, SL_ENOMEM. */
 enum sl_status line_sink_open(struct line_sink *out, const char *path, struct sl_diag *diag);
 
 /* One that holds up to hold_len bytes of lines; they are counted in `lines`. SL_ENOMEM. */

@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "sqlite_row.h"
 
 enum {
-    TRANSACTION_ROWS = 10000, /* at most, between two commits */
-    BUSY_MS = 10000           /* wait for another program's lock */
+    CLOCK_ROWS = 128,                   /* from one look at the clock to the next */
+    TRANSACTION_ROWS = 80 * CLOCK_ROWS, /* at most, between two commits */
+    TRANSACTION_MS = 100,               /* as well, as long as rows come */
+    BUSY_MS = 10000                     /* wait for another program's lock */
 };
 
 struct sqlite_sink {
@@ -24,6 +27,7 @@ struct sqlite_sink {
     const char *name;   /* as the user gave it, inside path */
     uint64_t committed; /* rows */
     uint64_t pending;   /* rows of the open transaction; 0: none is open */
+    uint64_t begin_ns;  /* of the open transaction */
 };
 
 /* Reports what SQLite says of its last failure. */
@@ -204,6 +208,20 @@ static enum sl_status sqlite_flush(struct sl_sink *sink, struct sl_diag *diag)
     return status;
 }
 
+static enum sl_status begin(struct sqlite_sink *sqlite, struct sl_diag *diag)
+{
+    sqlite->begin_ns = clock_ns();
+    return step(sqlite, sqlite->begin, diag);
+}
+
+/* Whether the open transaction is to be committed: a kill then loses no more than it has. */
+static bool is_due(const struct sqlite_sink *sqlite)
+{
+    return sqlite->pending == TRANSACTION_ROWS ||
+           (sqlite->pending % CLOCK_ROWS == 0 &&
+            clock_ns() - sqlite->begin_ns > TRANSACTION_MS * UINT64_C(1000000));
+}
+
 static enum sl_status sqlite_write(struct sl_sink *sink, const struct sl_event *event,
                                    struct sl_diag *diag)
 {
@@ -217,12 +235,13 @@ static enum sl_status sqlite_write(struct sl_sink *sink, const struct sl_event *
         status = diag_set(diag, error == SQLITE_NOMEM ? SL_ENOMEM : SL_EIO, sqlite->name, 0, "%s",
                           sqlite3_errstr(error));
     if (status == SL_OK && sqlite->pending == 0)
-        status = step(sqlite, sqlite->begin, diag);
+        status = begin(sqlite, diag);
     if (status == SL_OK)
         status = step(sqlite, insert, diag);
     if (status != SL_OK)
         return status;
-    return ++sqlite->pending < TRANSACTION_ROWS ? SL_OK : sqlite_flush(sink, diag);
+    sqlite->pending++;
+    return is_due(sqlite) ? sqlite_flush(sink, diag) : SL_OK;
 }
 
 static uint64_t sqlite_written(const struct sl_sink *sink)

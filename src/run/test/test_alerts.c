@@ -284,6 +284,7 @@ static void check_ways(const char *captures, const char *rules, const struct way
 
     open_task(&task, captures, rules);
     snprintf(spec, sizeof spec, "eve:%s", scratch("plain.json"));
+    unlink(scratch("plain.json"));
 
     const uint64_t n_events = write_plainly(&task, spec);
 
@@ -292,6 +293,7 @@ static void check_ways(const char *captures, const char *rules, const struct way
     assert_true(n_events >= min_events);
     snprintf(spec, sizeof spec, "eve:%s", scratch("piped.json"));
     for (size_t i = 0; i < n_ways; i++) {
+        unlink(scratch("piped.json"));
         assert_int_equal(write_by_run(&task, &ways[i], spec), n_events);
         assert_same_files("plain.json", "piped.json");
     }

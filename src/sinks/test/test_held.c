@@ -104,6 +104,8 @@ static void test_held_lines_are_the_same(void **state)
         write_held(held, 7 + i, hold_lens[i]);
         close_sink(held, N_EVENTS);
         assert_same_files(scratch_path("direct.json"), scratch_path("held.json"));
+        unlink(scratch_path("direct.json"));
+        unlink(scratch_path("held.json"));
     }
 }
 
@@ -198,6 +200,7 @@ static void test_a_sink_fails_while_events_are_passed(void **state)
         assert_int_equal(sl_sink_close(held, NULL, &diag), SL_OK);
         assert_int_equal(sl_sink_close(sink, &written, &diag), SL_EIO);
         assert_int_equal(written, lines_in(scratch_path("limit.json")));
+        unlink(scratch_path("limit.json"));
     }
 }
 

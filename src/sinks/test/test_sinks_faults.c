@@ -241,6 +241,7 @@ static void test_eve_limit(void **state)
         assert_int_equal(lstat(scratch_path("limit.json"), &stat), 0);
         assert_int_equal(stat.st_size, limits[i]);
         assert_int_equal(written, lines_in(scratch_path("limit.json")));
+        assert_int_equal(unlink(scratch_path("limit.json")), 0);
     }
 }
 
@@ -417,7 +418,7 @@ static void test_killed_sqlite(void **state)
     (void)state;
     for (int round = 0; round < 12; round++) {
         /* The last rounds leave the transactions to the sink. */
-        const uint32_t flush_every = round < 8 ? 700 : 1000000000;
+        const uint32_t flush_every = round < 8 ? 128 : 1000000000;
         char name[32];
         const char *path;
 
@@ -426,11 +427,11 @@ static void test_killed_sqlite(void **state)
         snprintf(name, sizeof name, "killed%d.db", round);
         path = scratch_path(name);
         const uint64_t written = kill_writer(scratch_spec("sqlite", name), flush_every,
-                                             round < 8 ? 1400 : 10000, test_below(&random, 30000));
+                                             round < 8 ? 256 : 10000, test_below(&random, 30000));
         const uint64_t rows = rows_in(path);
-        const uint64_t transaction = round < 8 ? 700 : 10000;
+        const uint64_t transaction = round < 8 ? 128 : 10240;
 
-        assert_int_equal(rows % transaction, 0);
+        assert_int_equal(rows % 128, 0); /* a slow one commits earlier, at such a row */
         assert_in_range(rows, written, written + transaction);
 
         /* And the file goes on. */
@@ -439,28 +440,93 @@ static void test_killed_sqlite(void **state)
     }
 }
 
-/* All lines that were reported are there; the last may be cut, as a kill stops a write half-way. */
+/* All lines that were reported are there, behind those of the writers before; the last may be cut,
+ * as a kill stops a write half-way. */
 static void test_killed_eve(void **state)
 {
-    uint64_t random = 6;
+    uint64_t random = 6, before = 0;
 
     (void)state;
     for (int round = 0; round < 8; round++) {
         const uint64_t written =
             kill_writer(scratch_spec("eve", "killed.json"), 700, 700, test_below(&random, 10000));
+        const uint64_t lines = lines_in(scratch_path("killed.json"));
 
-        assert_true(lines_in(scratch_path("killed.json")) >= written);
+        assert_true(lines >= before + written);
+        before = lines;
     }
+}
+
+/* Copies the first `len` bytes of a file of one event to another. */
+static void cut_copy(const char *from, const char *to, size_t len)
+{
+    char bytes[2000];
+    FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+
+    assert_non_null(in);
+    assert_non_null(out);
+    assert_true(fread(bytes, 1, len, in) == len && fwrite(bytes, 1, len, out) == len);
+    fclose(in);
+    fclose(out);
+}
+
+/* A file that is cut at any byte of its last line gets whole lines behind the cut one. */
+static void test_torn_line(void **state)
+{
+    struct sl_diag diag = {.text = ""};
+    struct stat whole, now;
+
+    (void)state;
+    struct sl_sink *sink = open_sink(scratch_spec("eve", "whole.json"));
+    assert_int_equal(write_until_failure(sink, 1, 1, &diag), SL_OK);
+    close_sink(sink, 1);
+    assert_int_equal(stat(scratch_path("whole.json"), &whole), 0);
+    for (off_t len = 0; len <= whole.st_size; len++) {
+        const char *const from = strdup(scratch_path("whole.json"));
+        const bool torn = len > 0 && len < whole.st_size;
+
+        cut_copy(from, scratch_path("torn.json"), (size_t)len);
+        free((void *)(uintptr_t)from);
+        sink = open_sink(scratch_spec("eve", "torn.json"));
+        assert_int_equal(write_until_failure(sink, 1, 1, &diag), SL_OK);
+        close_sink(sink, 1);
+        assert_int_equal(stat(scratch_path("torn.json"), &now), 0);
+        assert_int_equal(now.st_size, len + torn + whole.st_size);
+        assert_int_equal(lines_in(scratch_path("torn.json")), 1 + (len > 0));
+    }
+}
+
+/* The newline of a torn line finds the disk full, too. */
+static void test_torn_line_on_a_full_disk(void **state)
+{
+    struct sl_diag diag = {.text = ""};
+    struct sl_sink *sink = open_sink(scratch_spec("eve", "full-torn.json"));
+
+    (void)state;
+    limit_files(700);
+    assert_int_equal(write_until_failure(sink, 100000, 333, &diag), SL_EIO);
+    (void)close_failed(sink, strerror(EFBIG));
+    assert_int_equal(sl_sink_open(&sink, scratch_spec("eve", "full-torn.json"), &diag), SL_EIO);
+    limit_files(RLIM_INFINITY);
+    assert_string_equal(diag.file, scratch_path("full-torn.json"));
+    assert_non_null(strstr(diag.text, strerror(EFBIG)));
+    assert_null(sink);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_device), cmocka_unit_test(test_full_stdout),
-        cmocka_unit_test(test_closed_pipe), cmocka_unit_test(test_slow_pipe),
-        cmocka_unit_test(test_eve_limit),   cmocka_unit_test(test_sqlite_limit),
-        cmocka_unit_test(test_full_disk),   cmocka_unit_test(test_killed_sqlite),
+        cmocka_unit_test(test_full_device),
+        cmocka_unit_test(test_full_stdout),
+        cmocka_unit_test(test_closed_pipe),
+        cmocka_unit_test(test_slow_pipe),
+        cmocka_unit_test(test_eve_limit),
+        cmocka_unit_test(test_sqlite_limit),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_killed_sqlite),
         cmocka_unit_test(test_killed_eve),
+        cmocka_unit_test(test_torn_line),
+        cmocka_unit_test(test_torn_line_on_a_full_disk),
     };
 
     signal(SIGPIPE, SIG_IGN);
