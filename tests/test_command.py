@@ -1231,7 +1231,7 @@ class Command(case.Case):
                          + [f"test-xeon-1-2-cores.{kind}" for kind in ("json", "md", "svg")])
         with open(os.path.join(folder, "test-xeon-1-2-cores.md"), encoding="utf-8") as file:
             page = file.read()
-        for words in ("# Test(R) Xeon(R)", "(`sluice bench header --runs 3`)", "## Ceilings",
+        for words in ("# Test(R) Xeon(R)", "\n    sluice bench header --runs 3\n", "## Ceilings",
                       "## Peers", "50 % of 4 (memory read)", "| 1.95 |", "10 / 20 us",
                       "- x, y: not here", "](test-xeon-1-2-cores.svg)"):
             self.assertIn(words, page)
