@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -17,7 +18,7 @@
 #include "options.h"
 
 static const char usage[] =
-    "usage: sluice lookup --table FILE... [OPTION...] [NAME...|-]\n\n"
+    "usage: sluice lookup [OPTION...] --table FILE [NAME...|-]\n\n"
     "Looks NDN names, domains and URLs up in tables and says what is to be done with them, one "
     "line a\n"
     "name: name, matched prefix, action, next hops or other values. - reads names from standard "
@@ -25,9 +26,11 @@ static const char usage[] =
     "and answers each line once; an empty line, and one of more than 1 MiB, is invalid.\n"
     "Without names it tells what of the tables was understood.\n\n"
     "  --table FILE     a list of routes or domains, or what --build made; may be given several "
-    "times\n"
-    "  --format FORMAT  of the tables behind it (auto: found out from their first lines; help "
-    "lists them)\n"
+    "times,\n"
+    "                   each with one FILE\n"
+    "  --format FORMAT  of the tables and updates behind it (auto: found out from their first "
+    "lines;\n"
+    "                   help lists them)\n"
     "  --syntax S       of the names: auto, ndn, domain or url\n"
     "  --explain        also which list and which line of it won\n"
     "  --json           JSON lines\n"
@@ -38,17 +41,26 @@ static const char usage[] =
     "  --update FILE    apply lines +RULE and -RULE of FILE (- standard input) while look-ups go "
     "on;\n"
     "                   NAMEs wait for its end\n"
+    "  --exit-status    exit with 1 where a NAME was not found, or is no name\n"
     "  --bench          time look-ups of the names instead of printing answers\n"
     "  --plane P        data plane: auto, or one of sluice bench fib\n"
-    "  --device D       auto, cpu, cuda or cuda:N (cpu)\n";
+    "  --device D       auto, cpu, cuda or cuda:N (cpu)\n"
+    "  --               what follows are NAMEs, also where they begin with a hyphen or are "
+    "files\n\n"
+    "Exit status: 0 done, 1 a NAME was not found (with --exit-status alone), 2 an error.\n";
+
+enum { EXIT_ABSENT = 1 }; /* --exit-status: a name was not found */
 
 struct options {
     struct name_tables tables;
     enum sl_name_syntax syntax;
     const char *build, *update, *device;
-    bool explain, json, ignored, bench, from_stdin;
-    char **names;
+    const char *update_format; /* NULL: the one of all tables */
+    bool explain, json, ignored, bench, exit_status, from_stdin;
+    const char **names; /* room for each argument */
     int n_names;
+    bool behind_table; /* the arguments before were --table FILE and bare ones */
+    bool missing;      /* a name was not found */
 };
 
 static atomic_bool stopped;
@@ -97,9 +109,32 @@ static bool set_syntax(struct options *options, const char *name)
     return false;
 }
 
+static bool is_file(const char *path)
+{
+    struct stat file;
+
+    return stat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+/* A file behind --table FILE was meant as a table, where a shell made several files of one. */
+static bool add_name(struct options *options, const char *name, bool ended)
+{
+    if (!ended && options->behind_table && is_file(name)) {
+        cli_error(
+            "'%s' stands for a name, and is a file (each file needs a --table; names that are "
+            "files stand behind --)",
+            name);
+        return false;
+    }
+    options->names[options->n_names++] = name;
+    options->from_stdin |= strcmp(name, "-") == 0;
+    return true;
+}
+
 /* -1: go on; otherwise the exit status. */
 static int parse_option(struct options *options, int option)
 {
+    options->behind_table = option == 't';
     switch (option) {
     case 't':
         return name_tables_add(&options->tables, "--table", optarg) ? -1 : EXIT_FAILED;
@@ -125,6 +160,11 @@ static int parse_option(struct options *options, int option)
         return -1;
     case 'u':
         options->update = optarg;
+        options->update_format = options->tables.format;
+        options->tables.unused = NULL;
+        return -1;
+    case 'x':
+        options->exit_status = true;
         return -1;
     case 'b':
         options->bench = true;
@@ -146,6 +186,9 @@ static int parse_option(struct options *options, int option)
 /* A saved table may be built again in its place: it is mapped, and keeps what it has. */
 static bool writes_input(const struct options *options)
 {
+    if (options->build != NULL && options->update != NULL &&
+        cli_is_input(options->build, options->update))
+        return true;
     for (int i = 0; options->build != NULL && i < options->tables.n; i++) {
         const char *table = options->tables.file[i].path;
 
@@ -155,12 +198,8 @@ static bool writes_input(const struct options *options)
     return false;
 }
 
-static bool check_options(struct options *options, char **argv, int argc)
+static bool check_options(const struct options *options)
 {
-    options->names = argv + optind;
-    options->n_names = argc - optind;
-    for (int i = 0; i < options->n_names; i++)
-        options->from_stdin |= strcmp(options->names[i], "-") == 0;
     if (options->tables.n == 0)
         cli_error("no table was named (--table FILE; sluice lookup --help)");
     else if (options->from_stdin && options->n_names > 1)
@@ -169,39 +208,47 @@ static bool check_options(struct options *options, char **argv, int argc)
         cli_error("names and updates cannot both come from standard input");
     else if (options->bench && options->n_names == 0)
         cli_error("--bench needs names (NAME... or -)");
+    else if (options->bench && (options->explain || options->exit_status))
+        cli_error("--bench and %s exclude one another",
+                  options->explain ? "--explain" : "--exit-status");
+    else if (options->exit_status && options->n_names == 0)
+        cli_error("--exit-status needs names (NAME... or -)");
     else if (options->bench && options->update != NULL && strcmp(options->update, "-") == 0)
         cli_error("--bench needs updates from a file");
     else
-        return !writes_input(options);
+        return name_tables_check(&options->tables, "--format") && !writes_input(options);
     return false;
 }
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-    static const struct option long_options[] = {{"table", required_argument, NULL, 't'},
-                                                 {"format", required_argument, NULL, 'f'},
-                                                 {"syntax", required_argument, NULL, 's'},
-                                                 {"explain", no_argument, NULL, 'e'},
-                                                 {"json", no_argument, NULL, 'j'},
-                                                 {"ignored", no_argument, NULL, 'i'},
-                                                 {"build", required_argument, NULL, 'o'},
-                                                 {"update", required_argument, NULL, 'u'},
-                                                 {"bench", no_argument, NULL, 'b'},
-                                                 {"plane", required_argument, NULL, 'p'},
-                                                 {"device", required_argument, NULL, 'd'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
+    static const struct option long_options[] = {
+        {"table", required_argument, NULL, 't'},  {"format", required_argument, NULL, 'f'},
+        {"syntax", required_argument, NULL, 's'}, {"explain", no_argument, NULL, 'e'},
+        {"json", no_argument, NULL, 'j'},         {"ignored", no_argument, NULL, 'i'},
+        {"build", required_argument, NULL, 'o'},  {"update", required_argument, NULL, 'u'},
+        {"exit-status", no_argument, NULL, 'x'},  {"bench", no_argument, NULL, 'b'},
+        {"plane", required_argument, NULL, 'p'},  {"device", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     static const int repeated[] = {'t', 'f', 0};
     struct cli_options known = {
-        .command = "lookup", .letters = "h", .names = long_options, .repeated = repeated};
+        .command = "lookup", .letters = "-h", .names = long_options, .repeated = repeated};
     int option;
 
+    options->names = calloc((size_t)argc, sizeof *options->names);
+    if (options->names == NULL) {
+        cli_error("no memory for names");
+        return EXIT_FAILED;
+    }
     while ((option = cli_next_option(&known, argc, argv)) != -1) {
-        const int exit_status = parse_option(options, option);
+        const bool is_name = option == CLI_OPTION_BARE;
+        const int exit_status = !is_name ? parse_option(options, option)
+                                : add_name(options, optarg, known.ended) ? -1
+                                                                         : EXIT_FAILED;
         if (exit_status != -1)
             return exit_status;
     }
-    return check_options(options, argv, argc) ? -1 : EXIT_FAILED;
+    return check_options(options) ? -1 : EXIT_FAILED;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -213,13 +260,13 @@ static bool say(enum sl_status status, const struct sl_diag *diag)
     return status == SL_OK;
 }
 
-/* Of updates: --format where it was given last, else the format that all tables have. */
+/* Of updates: the --format before them, else the format that all tables have. */
 static const char *update_format(const struct options *options, const struct sl_names *names)
 {
     const char *format, *first = NULL;
 
-    if (options->tables.format != NULL)
-        return options->tables.format;
+    if (options->update_format != NULL)
+        return options->update_format;
     for (uint32_t i = 0; sl_names_list(names, i, &format) != NULL; i++) {
         if (first != NULL && strcmp(first, format) != 0) {
             cli_error(
@@ -338,7 +385,7 @@ static bool answer(struct sl_names *names, const struct options *options,
     return false;
 }
 
-static bool look_up(struct sl_names *names, const struct options *options)
+static bool look_up(struct sl_names *names, struct options *options)
 {
     struct lookup_answers *answers = malloc(sizeof *answers);
 
@@ -349,9 +396,11 @@ static bool look_up(struct sl_names *names, const struct options *options)
     answers->names = names;
     answers->json = options->json;
     answers->explain = options->explain;
+    answers->missing = false;
     answers->error = 0;
     answers->len = 0;
     const bool ok = answer(names, options, answers);
+    options->missing = answers->missing;
     free(answers);
     return ok;
 }
@@ -367,7 +416,7 @@ static bool report(const struct options *options, const struct lookup_report *re
     return fflush(out) == 0;
 }
 
-static bool run(const struct options *options, struct sl_names *names, struct lookup_report *told)
+static bool run(struct options *options, struct sl_names *names, struct lookup_report *told)
 {
     struct updates updates = {.names = names, .path = options->update};
     struct sl_diag diag = {0};
@@ -381,7 +430,7 @@ static bool run(const struct options *options, struct sl_names *names, struct lo
             ok = join_updates(&updates);
     }
     if (ok && options->n_names > 0)
-        ok = (options->bench ? bench : look_up)(names, options);
+        ok = options->bench ? bench(names, options) : look_up(names, options);
     ok = join_updates(&updates) && ok;
     told->updates = options->update != NULL;
     told->updated = updates.updated;
@@ -391,23 +440,28 @@ static bool run(const struct options *options, struct sl_names *names, struct lo
     return ok && report(options, told);
 }
 
+static int open_and_run(struct options *options)
+{
+    struct lookup_report report = {0};
+    struct sl_names *names = NULL;
+    bool ok = false;
+
+    options->tables.updates = options->update != NULL || options->build != NULL;
+    if (name_tables_open(&options->tables, &names)) {
+        report.names = names;
+        ok = run(options, names, &report);
+    }
+    sl_names_free(names);
+    return !ok ? EXIT_FAILED : options->exit_status && options->missing ? EXIT_ABSENT : EXIT_DONE;
+}
+
 int command_lookup(int argc, char **argv)
 {
     struct options options = {.device = "cpu"};
-    struct lookup_report report = {0};
-    struct sl_names *names = NULL;
     int exit_status = parse_options(&options, argc, argv);
 
-    if (exit_status != -1)
-        return exit_status;
-    if (!take_signals())
-        return EXIT_FAILED;
-    exit_status = EXIT_FAILED;
-    options.tables.updates = options.update != NULL || options.build != NULL;
-    if (name_tables_open(&options.tables, &names)) {
-        report.names = names;
-        exit_status = run(&options, names, &report) ? EXIT_DONE : EXIT_FAILED;
-    }
-    sl_names_free(names);
+    if (exit_status == -1)
+        exit_status = take_signals() ? open_and_run(&options) : EXIT_FAILED;
+    free(options.names);
     return exit_status;
 }

@@ -17,8 +17,9 @@ enum { LOOKUP_OUT_LEN = 256 * 1024 }; /* bytes of answers that one write passes 
 struct lookup_answers {
     const struct sl_names *names;
     bool json, explain;
-    int error;  /* errno of the write that failed; 0: none did */
-    size_t len; /* bytes that wait in `bytes` */
+    bool missing; /* some answer was that no rule applies, or that the text is no name */
+    int error;    /* errno of the write that failed; 0: none did */
+    size_t len;   /* bytes that wait in `bytes` */
     char bytes[LOOKUP_OUT_LEN];
 };
 
@@ -33,8 +34,8 @@ struct lookup_bench {
     const char *device;
     enum sl_name_syntax syntax;
     bool json;
-    int stop_fd;  /* ends the reading of standard input when it can be read */
-    char **texts; /* n_texts of them; NULL: the lines of standard input */
+    int stop_fd;              /* ends the reading of standard input when it can be read */
+    const char *const *texts; /* n_texts of them; NULL: the lines of standard input */
     int n_texts;
 };
 

@@ -288,6 +288,7 @@ enum sl_status lookup_answers_take(void *user, const struct sl_names_result *res
         if (out->len > sizeof out->bytes / 2)
             drain(out);
         (out->json ? write_json : write_tsv)(out, &results[i]);
+        out->missing |= results[i].why != NULL || results[i].answer->action == SL_NAMES_NONE;
     }
     drain(out);
     return out->error == 0 ? SL_OK : SL_EIO;

@@ -75,7 +75,7 @@ static char *read_input(int stop_fd, size_t *len)
 }
 
 /* The texts as lines. NULL: the reason is on stderr. */
-static char *join(char *const *texts, int n_texts, size_t *len)
+static char *join(const char *const *texts, int n_texts, size_t *len)
 {
     *len = 0;
     for (int i = 0; i < n_texts; i++)

@@ -13,11 +13,22 @@ void name_tables_print_formats(void)
         printf("  %-12s %s\n", format->name, format->text);
 }
 
+bool name_tables_check(const struct name_tables *tables, const char *option)
+{
+    if (tables->unused != NULL)
+        cli_error("%s '%.64s' has no effect: it holds for the tables behind it, and there is none",
+                  option, tables->unused);
+    return tables->unused == NULL;
+}
+
 bool name_tables_set_format(struct name_tables *tables, const char *option, const char *name)
 {
     char known[256];
     size_t len = 0;
 
+    if (!name_tables_check(tables, option))
+        return false;
+    tables->unused = name;
     tables->format = strcmp(name, "auto") == 0 ? NULL : name;
     if (tables->format == NULL)
         return true;
@@ -38,6 +49,7 @@ bool name_tables_add(struct name_tables *tables, const char *option, const char 
         return false;
     }
     tables->file[tables->n++] = (struct sl_names_file){path, tables->format};
+    tables->unused = NULL;
     return true;
 }
 

@@ -160,8 +160,21 @@ static bool check_given(struct cli_options *options, int value)
     return true;
 }
 
+/* The next argument behind "--", which getopt does not advance over. */
+static int next_bare(int argc, char **argv)
+{
+    if (optind >= argc)
+        return -1;
+    optarg = argv[optind];
+    optind++;
+    return CLI_OPTION_BARE;
+}
+
 int cli_next_option(struct cli_options *options, int argc, char **argv)
 {
+    if (options->ended)
+        return next_bare(argc, argv);
+
     char letters[64], text[WORD_LEN_MAX + 3];
     const bool in_order = options->letters[0] == '-';
 
@@ -182,7 +195,5 @@ int cli_next_option(struct cli_options *options, int argc, char **argv)
     if (!in_order || optind >= argc)
         return -1;
     options->ended = true;
-    optarg = argv[optind];
-    optind++;
-    return CLI_OPTION_BARE;
+    return next_bare(argc, argv);
 }

@@ -400,7 +400,8 @@ static bool set_config(struct run_options *options)
     config->names.files = options->tables.file;
     config->names.n_files = (size_t)options->tables.n;
     config->sinks = options->sinks;
-    return set_header_checks(options) && set_variables(options);
+    return name_tables_check(&options->tables, "--names-format") && set_header_checks(options) &&
+           set_variables(options);
 }
 
 /* -1: go on; otherwise the exit status. */

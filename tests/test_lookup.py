@@ -193,6 +193,54 @@ class Lookup(case.Case):
         self.assert_refused(lookup("--table", self.hosts, "-", "a"), "-")
         self.assert_refused(lookup("--table", self.hosts, "--update", "-", "-"), "standard input")
         self.assert_refused(lookup("--table", self.hosts, "--bench"), "--bench")
+        for option in ("--explain", "--exit-status"):
+            self.assert_refused(lookup("--table", self.hosts, "--bench", option, "a"), option)
+        self.assert_refused(lookup("--table", self.hosts, "--exit-status"), "--exit-status")
+
+    def test_no_option_is_without_effect(self):
+        """Each option, in each place, does what the usage says, or is refused."""
+        domains = self.path("domains", b"ads.test\n")
+        result = lookup("--format", "subdomains", "--table", domains, "x.ads.test")
+        self.assertIn(b"block", result.stdout)
+        for arguments in (["--table", domains, "--format", "subdomains"],
+                          ["--format", "hosts", "--format", "subdomains", "--table", domains],
+                          ["--table", domains, "--format", "auto"],
+                          ["--table", domains, "--update", domains, "--format", "hosts"]):
+            self.assert_refused(lookup(*arguments, "x.ads.test"), "--format", "has no effect")
+        other = self.path("other", b"+0.0.0.0 more.test\n")
+        for arguments in (["--table", domains, "--format", "hosts", "--update", other],
+                          ["--format", "hosts", "--update", other, "--format", "domains",
+                           "--table", domains]):
+            self.assertIn(b"block", lookup(*arguments, "more.test").stdout, arguments)
+        for option, values in (("--build", "xy"), ("--update", "xy"), ("--plane", ("hash", "mata")),
+                               ("--device", ("cpu", "auto")), ("--syntax", ("ndn", "url"))):
+            self.assert_refused(lookup("--table", domains, option, values[0], option, values[1]),
+                                option, "twice")
+
+    def test_a_file_behind_a_table_is_no_name(self):
+        domains = self.path("domains", b"ads.test\n")
+        for arguments in ([self.hosts], ["x.test", self.hosts], [self.hosts, "x.test"]):
+            self.assert_refused(lookup("--table", domains, *arguments), self.hosts, "is a file")
+            result = lookup("--table", domains, "--", *arguments)
+            self.assertEqual((result.returncode, len(result.stdout.splitlines())),
+                             (0, len(arguments)))
+        result = lookup("--table", domains, "--", "--table", self.hosts)
+        self.assertEqual(len(result.stdout.splitlines()), 2)
+        self.assertEqual(lookup(self.hosts, "--table", domains).returncode, 0)
+
+    def test_exit_status(self):
+        def status(*names, **options):
+            return lookup("--exit-status", "--table", self.routes, *names, **options).returncode
+
+        self.assertEqual(status("/com/parc", "/com/parc/x"), 0)
+        self.assertEqual(status("/com/parc", "/none"), 1)
+        self.assertEqual(status("a..b", "/com/parc"), 1)
+        self.assertEqual(status("-", input=b"/com/parc\n"), 0)
+        self.assertEqual(status("-", input=b"/none\n" + b"/com/parc\n" * 10000), 1)
+        self.assertEqual(status("-", input=b"\n"), 1)
+        self.assertEqual(status("-", input=b""), 0)
+        self.assertEqual(status("/none", "--table", self.path("absent")), 2)
+        self.assertEqual(lookup("--table", self.routes, "/none").returncode, 0)
 
     def test_bad_tables(self):
         self.assert_refused(lookup("--table", self.path("none")), "none", "No such file")
@@ -287,6 +335,11 @@ class Lookup(case.Case):
         result = lookup("--table", table, "--explain", "ads.test")
         self.assertEqual(result.stdout.decode(), f"ads.test\tads.test\tblock\t-\t{self.hosts}\t1\n")
         self.assert_refused(lookup("--table", table, "--table", self.hosts), table)
+        self.assert_refused(lookup("--format", "hosts", "--table", table, "a"), table, "format")
+        self.assert_refused(lookup("--plane", "mata", "--table", table, "a"), table, "'hash'")
+        self.assertEqual(lookup("--plane", "hash", "--table", table, "a").returncode, 0)
+        own = self.path("own", b"+0.0.0.0 own.test\n")
+        self.assert_refused(lookup("--table", self.hosts, "--update", own, "--build", own), own)
         with open(table, "r+b") as file:
             file.seek(200)
             file.write(b"\xa5\x5a")

@@ -233,6 +233,8 @@ class RunNames(case.Case):
     def test_bad_input(self):
         self.assert_refused(sluice("run", "-r", self.capture, "--names", self.path("none")), "none",
                             "No such file")
+        self.assert_refused(sluice("run", "-r", self.capture, "--names", self.filters,
+                                   "--names-format", "adblock"), "has no effect")
         self.assert_refused(sluice("run", "-r", self.capture, "--names-format", "what", "--names",
                                    self.filters), "'what'", "adblock")
         self.assert_refused(sluice("run", "-r", self.capture, "--names"), "--names")

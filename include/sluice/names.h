@@ -100,8 +100,9 @@ struct sl_names_config {
 SL_API void sl_names_config_init(struct sl_names_config *config);
 
 /* Opens a table that is ready for look-ups: reads all lists in their order and builds the table, or
- * maps a saved one. SL_EINVAL: a saved table beside another file. Other statuses are those of
- * sl_names_load, sl_names_build and sl_names_open. Where it fails *names is NULL. */
+ * opens a saved one. SL_EINVAL: a saved table beside another file, with a format, or with another
+ * plane than it was built with. Other statuses are those of sl_names_load, sl_names_build and
+ * sl_names_open. Where it fails *names is NULL. */
 SL_CHECK SL_API enum sl_status sl_names_open_files(struct sl_names **names,
                                                    const struct sl_names_config *config,
                                                    struct sl_diag *diag);

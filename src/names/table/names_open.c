@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A table ready for look-ups, from the files that a configuration names. */
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/diag.h"
 #include "names_internal.h"
@@ -51,6 +53,24 @@ static enum sl_status open_lists(struct sl_names **out, const struct sl_names_co
     return SL_OK;
 }
 
+/* Nothing that is asked of a saved table may be without effect. */
+static enum sl_status check_saved(const struct sl_names *names,
+                                  const struct sl_names_config *config, struct sl_diag *diag)
+{
+    const struct sl_names_file *file = &config->files[0];
+    struct sl_names_count count;
+
+    sl_names_count(names, &count);
+    if (file->format != NULL)
+        return diag_set(diag, SL_EINVAL, file->path, 0,
+                        "is a built table, and takes no format (here '%.64s')", file->format);
+    if (config->plane != NULL && strcmp(config->plane, "auto") != 0 &&
+        strcmp(config->plane, count.plane) != 0)
+        return diag_set(diag, SL_EINVAL, file->path, 0,
+                        "was built with the plane '%s', not '%.64s'", count.plane, config->plane);
+    return SL_OK;
+}
+
 enum sl_status sl_names_open_files(struct sl_names **names, const struct sl_names_config *config,
                                    struct sl_diag *diag)
 {
@@ -63,8 +83,14 @@ enum sl_status sl_names_open_files(struct sl_names **names, const struct sl_name
     if (config->n_files > 1)
         return diag_set(diag, SL_EINVAL, saved->path, 0,
                         "is a built table, which cannot be put together with others");
-    const enum sl_status status = sl_names_open(names, saved->path, config->updates, diag);
-    if (status == SL_OK)
-        (*names)->load_ns = clock_ns() - begin;
+    enum sl_status status = sl_names_open(names, saved->path, config->updates, diag);
+    if (status != SL_OK)
+        return status;
+    (*names)->load_ns = clock_ns() - begin;
+    status = check_saved(*names, config, diag);
+    if (status != SL_OK) {
+        sl_names_free(*names);
+        *names = NULL;
+    }
     return status;
 }
