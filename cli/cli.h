@@ -5,6 +5,9 @@
 
 #include "console.h"
 
+/* From here on, reading a mapped file that was cut ends the command with an error. */
+void cli_catch_bus_errors(void);
+
 /* Each subcommand gets argv from its own name on and returns the exit status. */
 int command_run(int argc, char **argv);
 int command_encode(int argc, char **argv);

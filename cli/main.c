@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 
     if (!cli_hold_descriptors())
         return EXIT_FAILED;
+    cli_catch_bus_errors();
     const enum sl_status environment = sl_device_prepare(&diag);
     if (argc < 2) {
         print_usage(stderr);

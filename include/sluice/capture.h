@@ -4,6 +4,8 @@
  * Files: pcap (any byte order, micro- and nanoseconds, modified variants) and pcapng (all its
  * packet blocks, several sections and interfaces, any timestamp resolution), plain, gzip or zstd
  * compressed; plain files are mapped, pipes and compressed files are streamed with bounded memory.
+ * A mapped file may be written to meanwhile. Where it is cut, reading fails with SL_EIO or raises
+ * SIGBUS (sluice/mapped.h).
  * Interfaces: live through libpcap. */
 #ifndef SLUICE_CAPTURE_H
 #define SLUICE_CAPTURE_H

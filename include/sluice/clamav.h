@@ -3,7 +3,7 @@
  *
  * There are three steps. A set reads databases (text or .cvd/.cld containers) and counts the
  * supported signatures. sl_clamav_compile makes one immutable block of the set, which can be saved
- * and mapped. Any number of scanners, one a thread, share the block. A new database is a new block,
+ * and loaded. Any number of scanners, one a thread, share the block. A new database is a new block,
  * and open scanners keep the old one until they are closed.
  *
  * The formats are those of ClamAV's documentation (docs.clamav.net/manual/Signatures). The filter
@@ -84,7 +84,7 @@ SL_CHECK SL_API enum sl_status sl_clamav_compile(struct sl_clamav_db **db,
                                                  const struct sl_clamav_set *set,
                                                  enum sl_device_kind device, struct sl_diag *diag);
 
-/* Save and map a database, as sl_mpm_save and sl_mpm_load do a table. Loading checks the checksum
+/* Save and load a database, as sl_mpm_save and sl_mpm_load do a table. Loading checks the checksum
  * and every index in the block. */
 SL_CHECK SL_API enum sl_status sl_clamav_save(const struct sl_clamav_db *db, const char *path,
                                               struct sl_diag *diag);
@@ -94,7 +94,7 @@ SL_CHECK SL_API enum sl_status sl_clamav_load(struct sl_clamav_db **db, const ch
 /* Whether the file begins as those of sl_clamav_save, in either byte order. Any thread. */
 SL_API bool sl_clamav_is_saved(const char *path);
 
-/* Opens the databases that `paths` name. A single path that sl_clamav_save wrote is mapped, and
+/* Opens the databases that `paths` name. A single path that sl_clamav_save wrote is loaded, and
  * *set is NULL. Otherwise all are read into *set, which is then compiled. *set is the caller's to
  * free, also after a failure. Statuses are those of the steps. */
 SL_CHECK SL_API enum sl_status

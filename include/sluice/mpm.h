@@ -84,8 +84,8 @@ SL_CHECK SL_API enum sl_status sl_mpm_build(struct sl_mpm_table **table,
 SL_CHECK SL_API enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path,
                                            struct sl_diag *diag);
 
-/* Maps a file of sl_mpm_save; the table is like one of sl_mpm_build. While it lives, the file may
- * be replaced or removed, and must not be written to. SL_EIO: the file cannot be read. SL_EFORMAT:
+/* Loads a file of sl_mpm_save; the table is like one of sl_mpm_build. A file of more than 256 MiB
+ * is mapped (sluice/mapped.h): it may be replaced or removed, and must not be written to. SL_EIO: the file cannot be read. SL_EFORMAT:
  * diag says what is wrong: no table, a cut or damaged one, one of another version, byte order,
  * pointer size or CPU, or one of an algorithm that this build lacks. The checksum finds damage, not
  * malice: a table needs as much trust as a program. sl_mpm_info and sl_mpm_literals_check show
@@ -96,11 +96,10 @@ SL_CHECK SL_API enum sl_status sl_mpm_load(struct sl_mpm_table **table, const ch
 /* For files that hold a table among other things. store copies a table into memory of table_len
  * bytes (sl_mpm_info), aligned to 64. attach checks such memory as sl_mpm_load does, and borrows
  * it: the table is like any other, but never freed. The memory outlives it and does not change.
- * `mapped`: the memory is a private mapping of a file; the check does not keep all of it resident.
  * path names the file in diag. */
 SL_API void sl_mpm_store(const struct sl_mpm_table *table, void *memory);
 SL_CHECK SL_API enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memory,
-                                             size_t len, bool mapped, const char *path,
+                                             size_t len, const char *path,
                                              struct sl_diag *diag);
 
 /* Accepts NULL. */

@@ -13,6 +13,7 @@
 #include "sluice/event.h"
 #include "sluice/fib.h"
 #include "sluice/header.h"
+#include "sluice/mapped.h"
 #include "sluice/mpm.h"
 #include "sluice/name.h"
 #include "sluice/names.h"

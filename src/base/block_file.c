@@ -11,9 +11,11 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/file_bytes.h"
+#include "base/mapped_file.h"
 #include "base/new_file.h"
 
-uint64_t block_sum(const void *from, size_t len, bool mapped)
+uint64_t block_sum(const void *from, size_t len)
 {
     enum { STEP = 1 << 20 };
     const uint8_t *at = (const uint8_t *)from;
@@ -22,20 +24,9 @@ uint64_t block_sum(const void *from, size_t len, bool mapped)
     for (size_t n; len > 0; at += n, len -= n) {
         n = len < STEP ? len : STEP;
         sum = XXH3_64bits_withSeed(at, n, sum);
-        if (mapped)
-            block_discard(at, n);
+        mapped_file_discard(at, n);
     }
     return sum;
-}
-
-void block_discard(const void *from, size_t len)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t begin = ((uintptr_t)from + page - 1) / page * page;
-    const uintptr_t end = ((uintptr_t)from + len) / page * page;
-
-    if (begin < end)
-        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 struct block_head block_head_make(const struct block_kind *kind, uint64_t len)
@@ -47,7 +38,7 @@ void block_seal(const struct block_kind *kind, void *block)
 {
     struct block_head *head = (struct block_head *)block;
 
-    (void)kind->sum(block, false, &head->checksum);
+    (void)kind->sum(block, &head->checksum);
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */
@@ -83,7 +74,7 @@ static enum sl_status check_head(const struct block_kind *kind, const struct blo
 }
 
 enum sl_status block_check(const struct block_kind *kind, const void *block, uint64_t len,
-                           bool mapped, const char *path, struct sl_diag *diag)
+                           const char *path, struct sl_diag *diag)
 {
     const struct block_head *head = (const struct block_head *)block;
     const enum sl_status status = check_head(kind, head, len, path, diag);
@@ -91,7 +82,7 @@ enum sl_status block_check(const struct block_kind *kind, const void *block, uin
 
     if (status != SL_OK)
         return status;
-    if (!kind->sum(block, mapped, &sum) || head->checksum != sum)
+    if (!kind->sum(block, &sum) || head->checksum != sum)
         return diag_set(diag, SL_EFORMAT, path, 0, "is damaged: its checksum is wrong");
     return SL_OK;
 }
@@ -107,58 +98,34 @@ enum sl_status block_file_save(const struct block_kind *kind, const void *block,
 
     if (status != SL_OK)
         return status;
-    (void)kind->sum(block, false, &head.checksum);
+    (void)kind->sum(block, &head.checksum);
     new_file_write(&file, &head, sizeof head);
     new_file_write(&file, (const uint8_t *)block + sizeof head, head.len - sizeof head);
     return new_file_end(&file, diag);
 }
 
-/* NULL where the file has fewer than len_min bytes. MAP_FAILED: errno has the reason. */
-static void *map(int fd, size_t *len, size_t len_min)
+enum sl_status block_file_load(const struct block_kind *kind, const void **block, const char *path,
+                               struct sl_diag *diag)
 {
-    struct stat file;
+    struct file_bytes bytes;
+    enum sl_status status = file_bytes_open(&bytes, path, false, diag);
 
-    if (fstat(fd, &file) != 0)
-        return MAP_FAILED;
-    if (!S_ISREG(file.st_mode)) {
-        errno = S_ISDIR(file.st_mode) ? EISDIR : ENODEV;
-        return MAP_FAILED;
-    }
-    *len = (size_t)file.st_size;
-    if (*len < len_min)
-        return NULL;
-
-    void *memory = mmap(NULL, *len, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (memory != MAP_FAILED)
-        (void)madvise(memory, *len, MADV_WILLNEED);
-    return memory;
-}
-
-enum sl_status block_file_map(const struct block_kind *kind, const void **block, const char *path,
-                              struct sl_diag *diag)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t len = 0;
-
-    if (fd < 0)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
-    void *memory = map(fd, &len, kind->len_min);
-    const int error = errno;
-    (void)close(fd);
-    if (memory == MAP_FAILED)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(error));
-
-    const enum sl_status status = block_check(kind, memory, len, true, path, diag);
+    if (status != SL_OK)
+        return status;
+    status = block_check(kind, bytes.at, bytes.len, path, diag);
     if (status == SL_OK)
-        *block = memory;
-    else if (memory != NULL)
-        (void)munmap(memory, len);
+        *block = bytes.at;
+    else
+        file_bytes_close(&bytes);
     return status;
 }
 
-void block_file_unmap(const void *block)
+void block_file_unload(const void *block)
 {
-    (void)munmap((void *)(uintptr_t)block, ((const struct block_head *)block)->len);
+    void *memory = (void *)(uintptr_t)block;
+
+    if (!mapped_file_unmap(memory))
+        (void)munmap(memory, ((const struct block_head *)block)->len);
 }
 
 bool block_file_is(const struct block_kind *kind, const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled data as one flat block without pointers: saving writes it, loading maps it.
+/* Compiled data as one flat block without pointers: saving writes it, loading reads or maps it.
  *
  * Every block begins with the same head. A kind of block defines what its checksum covers, and
  * checks its own parts behind the head. A file appears whole or not at all (base/new_file.h), so
@@ -33,17 +33,13 @@ struct block_kind {
     size_t len_min; /* bytes that each block of this kind has */
 
     /* The checksum of what lies behind the head. False: the parts do not lie in the block. Head and
-     * length have been checked. `mapped`: see block_sum. */
-    bool (*sum)(const void *block, bool mapped, uint64_t *sum);
+     * length have been checked. */
+    bool (*sum)(const void *block, uint64_t *sum);
 };
 
-/* XXH3 in steps of 1 MiB, each seeded with the sum before. `mapped`: the bytes belong to a mapped
- * file that was not written to. The pages of each step are then discarded. */
-uint64_t block_sum(const void *from, size_t len, bool mapped);
-
-/* Discards whole, unwritten pages of a mapped file from this process' memory. A later read brings
- * them back. */
-void block_discard(const void *from, size_t len);
+/* XXH3 in steps of 1 MiB, each seeded with the sum before. Pages of a mapped file are discarded
+ * step by step, so that checking a large one does not grow the process. */
+uint64_t block_sum(const void *from, size_t len);
 
 /* The head of a new block; its checksum is 0. */
 struct block_head block_head_make(const struct block_kind *kind, uint64_t len);
@@ -54,20 +50,20 @@ void block_seal(const struct block_kind *kind, void *block);
 /* Checks the head and the checksum of `len` bytes that lie in memory. `path` is for messages.
  * SL_EFORMAT: another kind, version, byte order or pointer; cut; damaged. */
 enum sl_status block_check(const struct block_kind *kind, const void *block, uint64_t len,
-                           bool mapped, const char *path, struct sl_diag *diag);
+                           const char *path, struct sl_diag *diag);
 
 /* Writes a complete block, sealed. SL_EIO. */
 enum sl_status block_file_save(const struct block_kind *kind, const void *block, const char *path,
                                struct sl_diag *diag);
 
-/* Maps a file, which is read ahead, and checks it as block_check does. While it is mapped the file
- * may be replaced or removed, not written to. SL_EIO: the system refused, or the path is no
- * regular file. SL_EFORMAT. */
-enum sl_status block_file_map(const struct block_kind *kind, const void **block, const char *path,
-                              struct sl_diag *diag);
+/* Loads a file as base/file_bytes.h does, and checks it as block_check does. A file of at most
+ * FILE_BYTES_READ_MAX bytes may change afterwards. A longer one may be replaced or removed, not
+ * written to. SL_EIO: the system refused, or the path is no regular file. SL_EFORMAT, SL_ENOMEM. */
+enum sl_status block_file_load(const struct block_kind *kind, const void **block, const char *path,
+                               struct sl_diag *diag);
 
-/* Ends a mapping. */
-void block_file_unmap(const void *block);
+/* Frees a loaded block. */
+void block_file_unload(const void *block);
 
 /* Whether the file begins with this kind's magic, in either byte order. */
 bool block_file_is(const struct block_kind *kind, const char *path);

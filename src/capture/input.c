@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/mapped_file.h"
 
 enum {
     /* Pages are read and dropped in steps of this length, so that a run's resident memory does not
@@ -375,8 +376,8 @@ static bool map_open(struct input *input, const struct stat *stat)
         return false;
 
     const size_t len = (size_t)stat->st_size;
-    void *const map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, input->fd, 0);
-    if (map == MAP_FAILED)
+    void *const map = mapped_file_map(input->fd, len, false, input->label);
+    if (map == NULL)
         return false;
     madvise(map, len, MADV_SEQUENTIAL);
     input->form = INPUT_MAPPED;
@@ -432,7 +433,7 @@ enum sl_status input_decompress(struct input *input, enum input_form form, struc
     if (status != SL_OK)
         return status;
     if (input->map != NULL)
-        munmap(input->map, input->map_len);
+        mapped_file_unmap(input->map);
     input->map = NULL;
     /* The bytes of a pipe that were read to find out its form are in the buffer. */
     input->raw_end = input_have(input);
@@ -452,7 +453,7 @@ enum sl_status input_decompress(struct input *input, enum input_form form, struc
 void input_close(struct input *input)
 {
     if (input->map != NULL)
-        munmap(input->map, input->map_len);
+        mapped_file_unmap(input->map);
     if (input->fd >= 0)
         close(input->fd);
     inflateEnd(&input->gzip); /* does nothing where there is none */

@@ -146,12 +146,18 @@ static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batc
 enum sl_status capture_full(const struct sl_capture *capture, const struct sl_batch *batch,
                             uint32_t len, struct sl_diag *diag);
 
-/* Numbers of a file in this machine's byte order or the other. `at` needs no alignment. */
+/* Numbers of a file in this machine's byte order or the other. `at` needs no alignment.
+ *
+ * A mapped file may change at any time. Each number is therefore read once: a compiler that read it
+ * again after its check would use another than was checked. */
+#define READ_ONCE(value) __asm__("" : "+r"(value))
+
 static inline uint16_t get16(const uint8_t *at, bool swapped)
 {
     uint16_t value;
 
     memcpy(&value, at, sizeof value);
+    READ_ONCE(value);
     return swapped ? __builtin_bswap16(value) : value;
 }
 
@@ -160,6 +166,7 @@ static inline uint32_t get32(const uint8_t *at, bool swapped)
     uint32_t value;
 
     memcpy(&value, at, sizeof value);
+    READ_ONCE(value);
     return swapped ? __builtin_bswap32(value) : value;
 }
 
@@ -168,6 +175,7 @@ static inline uint64_t get64(const uint8_t *at, bool swapped)
     uint64_t value;
 
     memcpy(&value, at, sizeof value);
+    READ_ONCE(value);
     return swapped ? __builtin_bswap64(value) : value;
 }
 

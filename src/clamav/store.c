@@ -3,36 +3,37 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/mapped_file.h"
 #include "clamav/db.h"
 
 /* ---- databases ------------------------------------------------------------------------------- */
 
-static void free_block(const struct clam_block *block, bool mapped)
+static void free_block(const struct clam_block *block, bool loaded)
 {
-    if (mapped)
-        block_file_unmap(block);
+    if (loaded)
+        block_file_unload(block);
     else
         free((void *)(uintptr_t)block);
 }
 
-enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block *block, bool mapped,
+enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block *block, bool loaded,
                               const char *path, struct sl_diag *diag)
 {
     struct sl_clamav_db *made = calloc(1, sizeof *made);
 
     if (made == NULL) {
-        free_block(block, mapped);
+        free_block(block, loaded);
         return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
     }
-    const enum sl_status status = sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM),
-                                                block->n[CLAM_A_MPM], mapped, path, diag);
+    const enum sl_status status =
+        sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM), block->n[CLAM_A_MPM], path, diag);
     if (status != SL_OK) {
-        free_block(block, mapped);
+        free_block(block, loaded);
         free(made);
         return status;
     }
     made->block = block;
-    made->mapped = mapped;
+    made->loaded = loaded;
     *db = made;
     return SL_OK;
 }
@@ -40,7 +41,7 @@ enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block 
 void sl_clamav_free(struct sl_clamav_db *db)
 {
     if (db != NULL)
-        free_block(db->block, db->mapped);
+        free_block(db->block, db->loaded);
     free(db);
 }
 
@@ -289,14 +290,14 @@ static bool check_hashes(const struct clam_block *block)
 }
 
 /* The matcher's table, the last part, has a checksum of its own. */
-static bool sum_block(const void *memory, bool mapped, uint64_t *sum)
+static bool sum_block(const void *memory, uint64_t *sum)
 {
     const struct clam_block *block = memory;
     const size_t begin = offsetof(struct clam_block, at);
 
     if (!check_arrays(block))
         return false;
-    *sum = block_sum((const uint8_t *)block + begin, block->at[CLAM_A_MPM] - begin, mapped);
+    *sum = block_sum((const uint8_t *)block + begin, block->at[CLAM_A_MPM] - begin);
     return true;
 }
 
@@ -325,15 +326,15 @@ bool sl_clamav_is_saved(const char *path)
 enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path, struct sl_diag *diag)
 {
     const void *memory;
-    const enum sl_status status = block_file_map(&clam_block_kind, &memory, path, diag);
+    const enum sl_status status = block_file_load(&clam_block_kind, &memory, path, diag);
 
     if (status != SL_OK)
         return status;
     const struct clam_block *block = memory;
     const bool good = check_parts(block);
-    block_discard(block, block->head.len); /* what was checked need not stay in memory */
+    mapped_file_discard(block, block->head.len); /* what was checked need not stay in memory */
     if (!good) {
-        block_file_unmap(block);
+        block_file_unload(block);
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its parts contradict another");
     }
     return clam_db_create(db, block, true, path, diag);

@@ -8,11 +8,11 @@
 
 enum { BODY = 3 << 20, LEN = sizeof(struct block_head) + BODY };
 
-static bool sum_all(const void *block, bool mapped, uint64_t *sum)
+static bool sum_all(const void *block, uint64_t *sum)
 {
     const struct block_head *head = block;
 
-    *sum = block_sum(head + 1, head->len - sizeof *head, mapped);
+    *sum = block_sum(head + 1, head->len - sizeof *head);
     return ((const uint8_t *)(head + 1))[0] != 'x'; /* a part that lies elsewhere */
 }
 
@@ -59,7 +59,7 @@ static void assert_refused(enum sl_status status, const char *reason)
     const void *mapped = NULL;
     struct sl_diag diag = {.text = ""};
 
-    assert_int_equal(block_file_map(&kind, &mapped, path, &diag), status);
+    assert_int_equal(block_file_load(&kind, &mapped, path, &diag), status);
     assert_null(mapped);
     assert_string_equal(diag.file, path);
     if (strstr(diag.text, reason) == NULL)
@@ -74,17 +74,17 @@ static void test_what_is_saved_is_mapped(void **state)
     (void)state;
     assert_int_equal(block_file_save(&kind, block, path, &diag), SL_OK);
     assert_true(block_file_is(&kind, path));
-    assert_int_equal(block_file_map(&kind, &mapped, path, &diag), SL_OK);
+    assert_int_equal(block_file_load(&kind, &mapped, path, &diag), SL_OK);
     assert_memory_equal(mapped, block, LEN);
 
     /* Over the file that is mapped: the mapping keeps the file before. */
     block[LEN - 1]++;
     assert_int_equal(block_file_save(&kind, block, path, &diag), SL_OK);
-    assert_int_equal(block_file_map(&kind, &again, path, &diag), SL_OK);
+    assert_int_equal(block_file_load(&kind, &again, path, &diag), SL_OK);
     assert_int_equal(((const uint8_t *)again)[LEN - 1], block[LEN - 1]);
     assert_int_not_equal(((const uint8_t *)mapped)[LEN - 1], block[LEN - 1]);
-    block_file_unmap(again);
-    block_file_unmap(mapped);
+    block_file_unload(again);
+    block_file_unload(mapped);
     block[LEN - 1]--;
 }
 
@@ -170,7 +170,7 @@ static void test_other_files_are_refused(void **state)
     (void)unlink(path);
     assert_refused(SL_EIO, "cannot be opened: No such file or directory");
     assert_false(block_file_is(&kind, path));
-    assert_int_equal(block_file_map(&kind, &mapped, directory, &diag), SL_EIO);
+    assert_int_equal(block_file_load(&kind, &mapped, directory, &diag), SL_EIO);
     assert_int_equal(block_file_save(&kind, block, directory, &diag), SL_EIO);
     assert_int_equal(block_file_save(&kind, block, "/nowhere/block", &diag), SL_EIO);
     assert_string_equal(diag.file, "/nowhere/block");

@@ -46,8 +46,8 @@ extern const struct block_kind mpm_block_kind;
 
 /* Whether `len` bytes from a file at `path`, mapped or read, are a block that can be used here;
  * aligned to MPM_ALIGN. SL_EFORMAT. */
-enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, bool mapped,
-                               const char *path, struct sl_diag *diag);
+enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, const char *path,
+                               struct sl_diag *diag);
 
 /* Matches that end here or before were reported with the piece before. */
 static inline uint32_t mpm_overlap(const struct sl_batch *batch, uint32_t item)

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/mapped_file.h"
 #include "mpm_internal.h"
 
 uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_literals)
@@ -19,12 +20,12 @@ uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_liter
     return check;
 }
 
-static bool sum_table(const void *block, bool mapped, uint64_t *sum)
+static bool sum_table(const void *block, uint64_t *sum)
 {
     const struct sl_mpm_table *table = (const struct sl_mpm_table *)block;
     const size_t begin = sizeof table->head;
 
-    *sum = block_sum(mpm_at(table, begin), table->head.len - begin, mapped);
+    *sum = block_sum(mpm_at(table, begin), table->head.len - begin);
     *sum += *sum == 0;
     return true;
 }
@@ -128,7 +129,7 @@ static bool check_parts(const struct sl_mpm_table *table)
 }
 
 /* Of a block whose head and checksum have been checked. */
-static enum sl_status check_table(const struct sl_mpm_table *table, bool mapped, const char *path,
+static enum sl_status check_table(const struct sl_mpm_table *table, const char *path,
                                   struct sl_diag *diag)
 {
     const struct mpm_algorithm *algorithm =
@@ -139,19 +140,18 @@ static enum sl_status check_table(const struct sl_mpm_table *table, bool mapped,
                         MPM_NAME_LEN, table->algorithm);
     const char *wrong =
         check_parts(table) ? algorithm->check(table) : "its literals are not where it says";
-    if (mapped)
-        block_discard(table, table->head.len);
+    mapped_file_discard(table, table->head.len);
     if (wrong != NULL)
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: %s", wrong);
     return SL_OK;
 }
 
-enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, bool mapped,
-                               const char *path, struct sl_diag *diag)
+enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, const char *path,
+                               struct sl_diag *diag)
 {
-    const enum sl_status status = block_check(&mpm_block_kind, table, len, mapped, path, diag);
+    const enum sl_status status = block_check(&mpm_block_kind, table, len, path, diag);
 
-    return status == SL_OK ? check_table(table, mapped, path, diag) : status;
+    return status == SL_OK ? check_table(table, path, diag) : status;
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
@@ -159,15 +159,15 @@ enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, b
 enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path, struct sl_diag *diag)
 {
     const void *memory;
-    enum sl_status status = block_file_map(&mpm_block_kind, &memory, path, diag);
+    enum sl_status status = block_file_load(&mpm_block_kind, &memory, path, diag);
 
     if (status != SL_OK)
         return status;
-    status = check_table((const struct sl_mpm_table *)memory, true, path, diag);
+    status = check_table((const struct sl_mpm_table *)memory, path, diag);
     if (status == SL_OK)
         *table = (struct sl_mpm_table *)(uintptr_t)memory;
     else
-        block_file_unmap(memory);
+        block_file_unload(memory);
     return status;
 }
 
@@ -178,10 +178,10 @@ void sl_mpm_store(const struct sl_mpm_table *table, void *memory)
 }
 
 enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memory, size_t len,
-                             bool mapped, const char *path, struct sl_diag *diag)
+                             const char *path, struct sl_diag *diag)
 {
     const struct sl_mpm_table *there = (const struct sl_mpm_table *)memory;
-    const enum sl_status status = mpm_table_check(there, len, mapped, path, diag);
+    const enum sl_status status = mpm_table_check(there, len, path, diag);
 
     if (status == SL_OK)
         *table = there;
@@ -191,7 +191,7 @@ enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memo
 void sl_mpm_free(struct sl_mpm_table *table)
 {
     if (table != NULL && table->head.checksum != 0)
-        block_file_unmap(table);
+        block_file_unload(table);
     else
         free(table);
 }

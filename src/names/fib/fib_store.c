@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in files: saving is writing the parts of a view one after another, loading is mapping. */
+/* Tables in files: saving is writing the parts of a view one after another, loading reads or maps them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -53,12 +53,11 @@ static uint64_t sum_parts(const struct fib_block *block, const void *const part[
     return sum;
 }
 
-static bool sum_block(const void *memory, bool mapped, uint64_t *sum)
+static bool sum_block(const void *memory, uint64_t *sum)
 {
     const struct fib_block *block = (const struct fib_block *)memory;
     const void *part[FIB_PARTS];
 
-    (void)mapped; /* what is looked up in stays in memory */
     if (!parts_fit(block))
         return false;
     for (int i = 0; i < FIB_PARTS; i++)
@@ -190,7 +189,7 @@ enum sl_status fib_block_open(const void *memory, uint64_t len, const char *path
                               struct sl_diag *diag)
 {
     const struct fib_block *block = (const struct fib_block *)memory;
-    const enum sl_status status = block_check(&fib_block_kind, block, len, false, path, diag);
+    const enum sl_status status = block_check(&fib_block_kind, block, len, path, diag);
 
     return status == SL_OK ? open_block(block, path, n_hops, view, plane, diag) : status;
 }
@@ -232,13 +231,13 @@ enum sl_status fib_table_load(struct sl_fib_table **table, const char *path, uin
                               struct sl_diag *diag)
 {
     const void *memory;
-    enum sl_status status = block_file_map(&fib_block_kind, &memory, path, diag);
+    enum sl_status status = block_file_load(&fib_block_kind, &memory, path, diag);
 
     if (status != SL_OK)
         return status;
     status = make_table(table, (const struct fib_block *)memory, path, n_hops, diag);
     if (status != SL_OK)
-        block_file_unmap(memory);
+        block_file_unload(memory);
     return status;
 }
 
@@ -252,7 +251,7 @@ void sl_fib_unload(struct sl_fib_table *table)
     if (table == NULL)
         return;
     free(atomic_load(&table->view));
-    block_file_unmap(table->file);
+    block_file_unload(table->file);
     fib_table_end(table);
     free(table);
 }

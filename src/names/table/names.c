@@ -2,7 +2,6 @@
 /* A table of names: making it, freeing it, its lists and its values. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/diag.h"
 #include "names_internal.h"
@@ -62,8 +61,7 @@ void sl_names_free(struct sl_names *names)
     free(names->retired);
     free(names->ignored);
     free(names->reasons);
-    if (names->file != NULL)
-        munmap(names->file, names->file_len);
+    file_bytes_close(&names->file);
     pthread_mutex_destroy(&names->readers_lock);
     pthread_mutex_destroy(&names->update_lock);
     free(names);

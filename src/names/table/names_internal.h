@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "base/file_bytes.h"
 #include "names/lists/list_parse.h"
 #include "names_answer_core.h"
 #include "names_pool.h"
@@ -87,8 +88,7 @@ struct sl_names {
     struct sl_fib *fib;         /* NULL: not built, or without updates */
     struct sl_fib_table *table; /* NULL: not built */
     bool loaded;                /* table is from sl_fib_load */
-    void *file;                 /* mapping of sl_names_open */
-    size_t file_len;
+    struct file_bytes file;     /* of sl_names_open */
 };
 
 /* ---- names.c, names_ignored.c ---------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mapping a table from its two files: names_store.h. */
+/* Loading a table from its two files: names_store.h. */
 #include "names_store.h"
 
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -16,7 +15,7 @@
 
 enum { FIB_CHECK_LEN = 1 << 16 /* bytes */ };
 
-/* ---- what writing and mapping share ---------------------------------------------------------- */
+/* ---- what writing and loading share ---------------------------------------------------------- */
 
 uint64_t names_store_checksum(const struct names_store_head *head, uint64_t body)
 {
@@ -54,7 +53,7 @@ enum sl_status names_store_check_fib(const char *path, uint64_t *check, uint64_t
     return SL_OK;
 }
 
-/* ---- mapping --------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 bool sl_names_is_saved(const char *path)
 {
@@ -222,42 +221,16 @@ static enum sl_status open_fib(struct sl_names *names, const struct names_store_
                            : status;
 }
 
-static enum sl_status map_names(struct sl_names *names, const char *path, struct sl_diag *diag)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat stat;
-
-    if (fd < 0 || fstat(fd, &stat) != 0) {
-        const int error = errno;
-        if (fd >= 0)
-            close(fd);
-        return diag_set(diag, SL_EIO, path, 0, "%s", strerror(error));
-    }
-    if (!S_ISREG(stat.st_mode) || stat.st_size < (off_t)sizeof(struct names_store_head)) {
-        close(fd);
-        return diag_set(diag, SL_EFORMAT, path, 0, "is no table of names");
-    }
-    /* Written to where rules are freed: a copy of the page, not the file. */
-    void *file = mmap(NULL, (size_t)stat.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-    const int error = errno;
-    close(fd);
-    if (file == MAP_FAILED)
-        return diag_set(diag, error == ENOMEM ? SL_ENOMEM : SL_EIO, path, 0, "%s", strerror(error));
-    names->file = file;
-    names->file_len = (size_t)stat.st_size;
-    return SL_OK;
-}
-
 static enum sl_status open_parts(struct sl_names *names, const char *path, bool updates,
                                  struct sl_diag *diag)
 {
-    const struct names_store_head *head = names->file;
+    const struct names_store_head *head = names->file.at;
     struct parts parts;
 
-    const char *why = check_head(head, names->file_len);
+    const char *why = check_head(head, names->file.len);
     if (why != NULL)
         return diag_set(diag, SL_EFORMAT, path, 0, "%s", why);
-    if (!find_parts(head, names->file, &parts) || !check_rules(head, &parts) ||
+    if (!find_parts(head, names->file.at, &parts) || !check_rules(head, &parts) ||
         head->plane[sizeof head->plane - 1] != '\0')
         return diag_set(diag, SL_EFORMAT, path, 0, "is damaged (parts)");
     enum sl_status status = take_values(names, head, &parts);
@@ -288,7 +261,8 @@ enum sl_status sl_names_open(struct sl_names **out, const char *path, bool updat
     *out = NULL;
     if (status != SL_OK)
         return status;
-    status = map_names(names, path, diag);
+    /* Written to where rules are freed. */
+    status = file_bytes_open(&names->file, path, true, diag);
     if (status == SL_OK)
         status = open_parts(names, path, updates, diag);
     if (status != SL_OK) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables in files. PATH holds rules, values, lists and the names themselves, PATH.fib the index;
- * both are mapped. Behind the head of PATH, each at a multiple of 8, lie: rules, values, lists,
+ * both are loaded (base/file_bytes.h). Behind the head of PATH, each at a multiple of 8, lie: rules, values, lists,
  * their texts, and the names, each behind its node and length.
  *
  * PATH is no block file (base/block_file.h): it is written as it is made, which takes no memory for
- * a second table, and a private mapping of it is written to where rules are freed. */
+ * a second table, and what is loaded of it is written to where rules are freed. */
 #ifndef NAMES_NAMES_STORE_H
 #define NAMES_NAMES_STORE_H
 

@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     block->head.len = len;
     block_seal(&mpm_block_kind, block);
-    if (mpm_table_check(block, len, false, "fuzz", NULL) == SL_OK)
+    if (mpm_table_check(block, len, "fuzz", NULL) == SL_OK)
         scan(block);
     free(block);
     return 0;
