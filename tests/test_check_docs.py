@@ -16,7 +16,7 @@ CLEAN = {
                  "`include/sluice/*.h`, `src/engines/NAME/test/`, `src/base/{x,y}.c`,\n"
                  "[web](https://a.b/c)\n",
     "docs/rules.md": "# Rules\n\n## How to\n\n[back](../README.md), [here](#how-to)\n",
-    "docs/bench/page.md": "wide " * 2000,
+    "docs/bench/page.md": "# Machine\n\n| " + "x" * 200 + " |\n",
     "include/sluice/x.h": "/* docs/rules.md */\n",
     "src/base/README.md": "The module.\n",
     "src/base/x.c": "// " + "\u00e9" * 97 + "\n",
@@ -34,7 +34,11 @@ FAULTS = [  # file, its text, line of the fault, words of the reason
     ("docs/wide.md", "# Rules\n|" + "x" * 100, 2, "101 columns"),
     ("README.md", "word\n" * 901, 1, "901 words, at most 900"),
     ("src/base/README.md", "word\n" * 801, 1, "801 words, at most 800"),
-    ("docs/long.md", "word\n" * 1501, 1, "1501 words, at most 1500"),
+    ("docs/long.md", "word\n" * 851, 1, "851 words, at most 850"),
+    ("docs/benchmarks.md", "word\n" * 3001, 1, "3001 words, at most 3000"),
+    ("docs/papers/x.md", "word\n" * 551, 1, "551 words, at most 550"),
+    ("docs/bench/long.md", "word\n" * 1501, 1, "1501 words, at most 1500"),
+    ("docs/bench/wide.md", "word\n" + "x" * 101, 2, "101 columns"),
     ("docs/a.md", "a\n[x](../docs/none.md)", 2, "'../docs/none.md' leads to no file"),
     ("docs/b.md", "[x](rules.md#none)", 1, "leads to no heading"),
     ("docs/c.md", "[x](#none)", 1, "leads to no heading"),
@@ -74,6 +78,16 @@ class CheckDocs(unittest.TestCase):
             place = f"{path}:{line}: " if line else os.path.dirname(path) + ":1: "
             self.assertTrue(any(found.startswith(place) and words in found for found in lines),
                             (path, words, lines))
+
+    def test_all_pages_together_are_limited(self):
+        words = sum(len(text.split()) for path, text in CLEAN.items()
+                    if path.startswith("docs/") and path.endswith(".md"))
+        pages = [f"docs/{page}.md" for page in range(18)]
+        full = {**CLEAN, **{page: "word\n" * 800 for page in pages}}
+        left = 15000 - words - 800 * len(pages)
+        self.assertEqual(self.check({**full, "docs/last.md": "word\n" * left}), (0, []))
+        self.assertEqual(self.check({**full, "docs/last.md": "word\n" * (left + 1)}),
+                         (1, ["docs:1: all pages have 15001 words, at most 15000 are allowed"]))
 
 
 if __name__ == "__main__":
