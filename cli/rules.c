@@ -77,6 +77,17 @@ static void print_text(const struct sl_rules *rules, const struct compiled *comp
     }
 }
 
+static json_t *json_diag(const struct sl_diag *diag, const char *what)
+{
+    json_t *object =
+        json_pack("{s:o, s:I, s:o}", "file", cli_json_text(diag->file, strlen(diag->file)), "line",
+                  (json_int_t)diag->line, what, cli_json_text(diag->text, strlen(diag->text)));
+
+    if (diag->column != 0)
+        json_object_set_new(object, "column", json_integer((json_int_t)diag->column));
+    return object;
+}
+
 static json_t *json_diags(const struct sl_rules *rules,
                           const struct sl_diag *(*diag_at)(const struct sl_rules *, size_t),
                           const char *what)
@@ -85,10 +96,7 @@ static json_t *json_diags(const struct sl_rules *rules,
     const struct sl_diag *diag;
 
     for (size_t i = 0; (diag = diag_at(rules, i)) != NULL; i++)
-        json_array_append_new(array, json_pack("{s:o, s:I, s:o}", "file",
-                                               cli_json_text(diag->file, strlen(diag->file)),
-                                               "line", (json_int_t)diag->line, what,
-                                               cli_json_text(diag->text, strlen(diag->text))));
+        json_array_append_new(array, json_diag(diag, what));
     return array;
 }
 

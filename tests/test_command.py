@@ -208,7 +208,7 @@ class Command(case.Case):
                           b'alert tcp any any -> any any (pcre:"/x/"; sid:3;)\n')
         result = sluice("run", "-r", CAPTURE, "--rules", rules, "--json")
         self.assertEqual(result.returncode, 0)
-        self.assertIn(b"a.rules:2: ", result.stderr)
+        self.assertIn(b"a.rules:2:19: ", result.stderr)
         summary = json.loads(result.stdout)
         self.assertEqual(summary["rules"], {"loaded": 1, "skipped": 1, "bad": 1})
         listed = json.loads(sluice("rules", "--json", "--list", rules).stdout)

@@ -2,8 +2,9 @@
 /* Signature rules of Suricata, Snort 2 and Snort 3. The matcher gets one literal of each rule, and
  * the rest of the rule is evaluated on the matcher's hits.
  *
- * A rule with an unknown keyword is skipped, and counted under that keyword. A line that is no rule
- * is an error of that line alone. Both can be listed. docs/rules.md has what is understood. */
+ * A well-formed rule with an unknown keyword is skipped, and counted under that keyword. A rule
+ * that is not well-formed is an error of that rule alone. Both can be listed. docs/rules.md has
+ * what is understood. */
 #ifndef SLUICE_DETECT_H
 #define SLUICE_DETECT_H
 
@@ -48,9 +49,9 @@ struct sl_rules_count {
     size_t loaded;  /* understood: they can alert */
     size_t skipped; /* ask for something that is not supported */
     size_t bad;     /* no rule, or a broken one */
-    size_t
-        duplicates; /* of the loaded: same gid and sid as an earlier one; the higher rev stays (of
-                       equal ones the first), the other is counted here and not under loaded */
+    /* Of the loaded: same gid and sid as an earlier one. The higher rev stays, of equal ones the
+     * first. The other is counted here, and not under loaded. */
+    size_t duplicates;
     size_t without_literal; /* of the loaded: evaluated on every packet of their protocol or port */
 };
 
@@ -61,11 +62,12 @@ SL_API void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *
 SL_API bool sl_rules_skip_reason(const struct sl_rules *rules, size_t i, const char **keyword,
                                  size_t *count);
 
-/* Returns the i-th bad line: file, line, reason. NULL: i is behind the last. The text is valid
+/* Returns the i-th bad rule: file, reason, and the line and column of what is wrong. NULL: i is
+ * behind the last. The text is valid
  * until this thread's next call of this function or the next one. */
 SL_API const struct sl_diag *sl_rules_bad_line(const struct sl_rules *rules, size_t i);
 
-/* Returns the i-th skipped rule: file, line, keyword. NULL: i is behind the last. */
+/* Returns the i-th skipped rule: file, its first line, keyword. NULL: i is behind the last. */
 SL_API const struct sl_diag *sl_rules_skipped_rule(const struct sl_rules *rules, size_t i);
 
 /* Returns the loaded signature i, 0 to loaded - 1, in the order of files and lines. */

@@ -34,10 +34,12 @@ enum sl_status {
 };
 
 /* Where and why a call failed. The caller owns it. A call that fails overwrites it; a call that
- * succeeds leaves it as it is. `file` is empty and `line` 0 where no file or line is the cause. */
+ * succeeds leaves it as it is. `file` is empty, and `line` or `column` is 0, where none is the
+ * cause. */
 struct sl_diag {
     char file[512];
     uint32_t line;
+    uint32_t column; /* the byte of the line, from 1 */
     char text[512];
 };
 
@@ -46,7 +48,8 @@ enum { SL_WHY_LEN = 160 }; /* bytes of a reason in one line, NUL included */
 /* The status in a few words ("out of memory"). Never NULL; static storage; any thread. */
 SL_API const char *sl_status_text(enum sl_status status);
 
-/* Writes "FILE:LINE: text", "FILE: text" or "text" into out, cut to out_len bytes with the NUL. */
+/* Writes "FILE:LINE:COLUMN: text", "FILE:LINE: text", "FILE: text" or "text" into out, cut to
+ * out_len bytes with the NUL. */
 SL_API void sl_diag_format(const struct sl_diag *diag, char *out, uint32_t out_len);
 
 #ifdef __cplusplus

@@ -34,7 +34,9 @@ const char *sl_status_text(enum sl_status status)
 
 void sl_diag_format(const struct sl_diag *diag, char *out, uint32_t out_len)
 {
-    if (diag->file[0] != '\0' && diag->line != 0)
+    if (diag->file[0] != '\0' && diag->line != 0 && diag->column != 0)
+        snprintf(out, out_len, "%s:%u:%u: %s", diag->file, diag->line, diag->column, diag->text);
+    else if (diag->file[0] != '\0' && diag->line != 0)
         snprintf(out, out_len, "%s:%u: %s", diag->file, diag->line, diag->text);
     else if (diag->file[0] != '\0')
         snprintf(out, out_len, "%s: %s", diag->file, diag->text);
@@ -49,6 +51,7 @@ enum sl_status diag_set(struct sl_diag *diag, enum sl_status status, const char 
         return status;
     snprintf(diag->file, sizeof diag->file, "%s", file != NULL ? file : "");
     diag->line = line;
+    diag->column = 0;
 
     va_list args;
     va_start(args, format);

@@ -99,7 +99,7 @@ struct rule {
 struct rule_note {
     const char *file;
     const char *text;
-    uint32_t line;
+    uint32_t line, column; /* of what is wrong; of a skipped rule, its first line and no column */
 };
 
 struct rule_notes {

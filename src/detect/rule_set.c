@@ -75,10 +75,12 @@ struct loader {
     struct rule_parser parser;
     const char *file; /* the set's copy */
     uint32_t line;
+    struct rule_lexer lexer;
     struct sl_diag diag; /* why a line does not load */
 };
 
-static enum sl_status add_note(struct loader *loader, struct rule_notes *notes, const char *text)
+static enum sl_status add_note(struct loader *loader, struct rule_notes *notes, const char *text,
+                               struct rule_place place)
 {
     struct rule_note *grown = rule_grow(notes->note, &notes->cap, notes->n, sizeof *grown);
 
@@ -87,17 +89,19 @@ static enum sl_status add_note(struct loader *loader, struct rule_notes *notes, 
     notes->note = grown;
     if (text == NULL)
         return SL_ENOMEM;
-    notes->note[notes->n++] = (struct rule_note){loader->file, text, loader->line};
+    notes->note[notes->n++] = (struct rule_note){loader->file, text, place.line, place.column};
     return SL_OK;
 }
 
-static enum sl_status count_bad(struct loader *loader)
+/* Counts a rule that is wrong at this byte. */
+static enum sl_status count_bad(struct loader *loader, const char *at)
 {
     struct sl_rules *rules = loader->rules;
     const char *reason = loader->diag.text;
 
     rules->count.bad++;
-    return add_note(loader, &rules->bad, rule_arena_text(&rules->shared, reason, strlen(reason)));
+    return add_note(loader, &rules->bad, rule_arena_text(&rules->shared, reason, strlen(reason)),
+                    rule_lexer_place(&loader->lexer, at));
 }
 
 static struct rule_skip *add_skip(struct sl_rules *rules, const char *keyword)
@@ -131,7 +135,7 @@ static enum sl_status count_skipped(struct loader *loader)
         return SL_ENOMEM;
     skip->count++;
     rules->count.skipped++;
-    return add_note(loader, &rules->skipped, skip->keyword);
+    return add_note(loader, &rules->skipped, skip->keyword, (struct rule_place){loader->line, 0});
 }
 
 /* Adds a rule, unless there is one of its gid and sid, and no lower rev; *kept tells. */
@@ -178,7 +182,7 @@ static enum sl_status load_rule(struct loader *loader, struct rule_text line)
     if (status == SL_OK)
         status = add_rule(loader, rule, &kept);
     else if (status == SL_EFORMAT)
-        status = count_bad(loader);
+        status = count_bad(loader, loader->parser.where);
     else if (status == SL_EUNSUPPORTED)
         status = count_skipped(loader);
     if (!kept)
@@ -193,7 +197,7 @@ static enum sl_status load_class(struct loader *loader, struct rule_text line)
     if (status != SL_EFORMAT)
         return status;
     loader->rules->count.lines++;
-    return count_bad(loader);
+    return count_bad(loader, line.at);
 }
 
 /* Takes the replaced rules out. */
@@ -223,12 +227,11 @@ static int compare_skips(const void *a, const void *b)
 static enum sl_status load_lines(struct loader *loader, const char *text, size_t text_len,
                                  bool classes_only)
 {
-    struct rule_lexer lexer;
     struct rule_text line;
     enum sl_status status;
 
-    rule_lexer_init(&lexer, text, text_len);
-    while ((status = rule_lexer_next(&lexer, &line, &loader->line)) == SL_OK) {
+    rule_lexer_init(&loader->lexer, text, text_len);
+    while ((status = rule_lexer_next(&loader->lexer, &line, &loader->line)) == SL_OK) {
         if (rule_class_line(line))
             status = load_class(loader, line);
         else if (!classes_only)
@@ -236,7 +239,7 @@ static enum sl_status load_lines(struct loader *loader, const char *text, size_t
         if (status != SL_OK)
             break;
     }
-    rule_lexer_free(&lexer);
+    rule_lexer_free(&loader->lexer);
     return status == SL_END ? SL_OK : status;
 }
 
@@ -379,6 +382,7 @@ static const struct sl_diag *note_diag(const struct rule_notes *notes, size_t i)
         return NULL;
     (void)diag_set(&diag, SL_EFORMAT, notes->note[i].file, notes->note[i].line, "%s",
                    notes->note[i].text);
+    diag.column = notes->note[i].column;
     return &diag;
 }
 

@@ -24,6 +24,9 @@ static void test_diag_names_file_line_and_reason(void **state)
     assert_int_equal(diag_set(&diag, SL_EIO, "a.rules", 7, "bad %s", "thing"), SL_EIO);
     sl_diag_format(&diag, text, sizeof text);
     assert_string_equal(text, "a.rules:7: bad thing");
+    diag.column = 12;
+    sl_diag_format(&diag, text, sizeof text);
+    assert_string_equal(text, "a.rules:7:12: bad thing");
     diag_set(&diag, SL_EIO, "a.rules", 0, "gone");
     sl_diag_format(&diag, text, sizeof text);
     assert_string_equal(text, "a.rules: gone");

@@ -100,6 +100,8 @@ bool rule_class_line(struct rule_text line)
         !rule_text_split(&before, ' ', &word) || !rule_text_is(word, "config"))
         return false;
     before = rule_trim(before);
+    if (before.len == 0)
+        return false;
     for (size_t i = 0; i < before.len; i++)
         if (rule_blank(before.at[i]))
             return false;

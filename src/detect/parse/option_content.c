@@ -35,7 +35,7 @@ static struct rule_payload *last_content(struct rule_parser *parser)
 
 static enum sl_status no_content(struct rule_parser *parser, const char *modifier)
 {
-    return rule_bad(parser, "%s has no content before it", modifier);
+    return rule_bad_at(parser, parser->name, "%s has no content before it", modifier);
 }
 
 /* Decodes what is between a content's quotes into `bytes`, of at least text.len. */
@@ -76,32 +76,15 @@ static enum sl_status decode(struct rule_parser *parser, struct rule_text text, 
     return SL_OK;
 }
 
-/* Takes a quoted text off the front. */
-static bool take_quoted(struct rule_text *rest, struct rule_text *inner)
-{
-    size_t len = 1;
-
-    if (rest->len == 0 || rest->at[0] != '"')
-        return false;
-    for (; len < rest->len && rest->at[len] != '"'; len++)
-        if (rest->at[len] == '\\' && len + 1 < rest->len)
-            len++;
-    if (len >= rest->len)
-        return false;
-    *inner = (struct rule_text){rest->at + 1, len - 1};
-    *rest = rule_trim((struct rule_text){rest->at + len + 1, rest->len - len - 1});
-    return true;
-}
-
 static enum sl_status read_modifier(struct rule_parser *parser, struct rule_text name,
                                     struct rule_text value)
 {
     const struct rule_option *option = rule_modifier_find(name);
 
     if (option != NULL)
-        return rule_option_apply(parser, option, value);
+        return rule_option_apply(parser, option, name, value);
     if (!rule_is_keyword(name))
-        return rule_bad(parser, "'%.*s' is no modifier of a content", RULE_QUOTE(name));
+        return rule_bad_at(parser, name.at, "'%.*s' is no modifier of a content", RULE_QUOTE(name));
     return rule_skip(parser, "content ", name);
 }
 
@@ -113,11 +96,11 @@ static enum sl_status read_modifiers(struct rule_parser *parser, struct rule_tex
 
     if (rest.len == 0)
         return SL_OK;
-    if (rest.at[0] != ',')
-        return rule_bad(parser, "'%.*s' stands behind a content", RULE_QUOTE(rest));
     parser->snort3 = true;
     rest.at++;
     rest.len--;
+    if (rest.len == 0)
+        return rule_bad_at(parser, rest.at, "no modifier stands behind the comma of a content");
     while (status == SL_OK && rule_text_split(&rest, ',', &modifier)) {
         name = modifier;
         rule_text_split(&modifier, ' ', &name);
@@ -128,17 +111,14 @@ static enum sl_status read_modifiers(struct rule_parser *parser, struct rule_tex
 
 enum sl_status rule_read_content(struct rule_parser *parser, struct rule_text value)
 {
-    struct rule_text inner;
+    const struct rule_text inner = parser->option.quoted;
     struct rule_payload *content = add_payload(parser, RULE_CONTENT);
 
     if (content == NULL)
         return rule_no_memory(parser);
     parser->content = parser->n_payloads - 1;
     content->negated = value.at[0] == '!';
-    if (content->negated)
-        value = rule_trim((struct rule_text){value.at + 1, value.len - 1});
-    if (!take_quoted(&value, &inner))
-        return rule_bad(parser, "a content is not in quotes");
+    parser->where = inner.at - 1;
     if (inner.len > UINT32_MAX / 2)
         return rule_bad(parser, "a content is too long");
 
@@ -151,7 +131,7 @@ enum sl_status rule_read_content(struct rule_parser *parser, struct rule_text va
     if (status != SL_OK)
         return status;
     content->fast_len = content->len;
-    return read_modifiers(parser, value);
+    return read_modifiers(parser, parser->option.behind);
 }
 
 static enum sl_status read_nocase(struct rule_parser *parser, struct rule_text value)
@@ -174,6 +154,12 @@ static enum sl_status read_place(struct rule_parser *parser, struct rule_text va
     return SL_OK;
 }
 
+static enum sl_status placed_already(struct rule_parser *parser, const char *name)
+{
+    return rule_bad_at(parser, parser->name, "%s stands beside another place of the same content",
+                       name);
+}
+
 /* Sets where a content may begin (`offset`, `distance`). */
 static enum sl_status read_begin(struct rule_parser *parser, struct rule_text value,
                                  const char *name, bool relative)
@@ -191,7 +177,7 @@ static enum sl_status read_begin(struct rule_parser *parser, struct rule_text va
     if (status != SL_OK)
         return status;
     if (placed)
-        return rule_bad(parser, "%s stands beside another place of the same content", name);
+        return placed_already(parser, name);
     content->has_begin = true;
     content->relative = relative;
     content->distance = (int32_t)number;
@@ -215,7 +201,7 @@ static enum sl_status read_end(struct rule_parser *parser, struct rule_text valu
     if (status != SL_OK)
         return status;
     if (placed)
-        return rule_bad(parser, "%s stands beside another place of the same content", name);
+        return placed_already(parser, name);
     if (number < content->len)
         return rule_bad(parser, "%s %d is less than the %u bytes of its content", name, (int)number,
                         content->len);
@@ -253,7 +239,7 @@ static enum sl_status read_startswith(struct rule_parser *parser, struct rule_te
     if (content == NULL)
         return no_content(parser, "startswith");
     if (content->has_begin || content->has_end)
-        return rule_bad(parser, "startswith stands beside another place of the same content");
+        return placed_already(parser, "startswith");
     content->has_begin = content->has_end = true;
     content->window = content->len;
     return SL_OK;
@@ -363,7 +349,7 @@ enum sl_status rule_read_isdataat(struct rule_parser *parser, struct rule_text v
         if (rule_text_is(word, "relative"))
             payload->relative = true;
         else if (!rule_text_is(word, "rawbytes"))
-            return rule_bad(parser, "isdataat does not know '%.*s'", RULE_QUOTE(word));
+            return rule_bad_at(parser, word.at, "isdataat does not know '%.*s'", RULE_QUOTE(word));
     }
     return SL_OK;
 }

@@ -281,7 +281,7 @@ enum sl_status rule_read_flow(struct rule_parser *parser, struct rule_text value
     struct rule_text word;
 
     if (parser->has_flow)
-        return rule_bad(parser, "the rule has more than one flow");
+        return rule_bad_at(parser, parser->name, "the rule has more than one flow");
     parser->has_flow = true;
     while (rule_text_split(&value, ',', &word)) {
         size_t i = 0;
@@ -289,11 +289,12 @@ enum sl_status rule_read_flow(struct rule_parser *parser, struct rule_text value
         while (i < n_words && !rule_text_is(word, words[i].name))
             i++;
         if (i == n_words)
-            return rule_bad(parser, "flow does not know '%.*s'", RULE_QUOTE(word));
+            return rule_bad_at(parser, word.at, "flow does not know '%.*s'", RULE_QUOTE(word));
         if (words[i].skip)
             return rule_skip(parser, "flow ", word);
         if (!want_flow(parser->rule, words[i].mask, words[i].flags))
-            return rule_bad(parser, "flow contradicts itself at '%.*s'", RULE_QUOTE(word));
+            return rule_bad_at(parser, word.at, "flow contradicts itself at '%.*s'",
+                               RULE_QUOTE(word));
     }
     return SL_OK;
 }

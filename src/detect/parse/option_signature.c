@@ -6,11 +6,9 @@
 #include "rule_fail.h"
 #include "rule_option.h"
 
-/* Takes the quotes off, and the backslash off each character behind one. */
-static char *unquote(struct rule_parser *parser, struct rule_text value)
+/* Takes the backslash off each character behind one. */
+static char *unescape(struct rule_parser *parser, struct rule_text inner)
 {
-    const bool quoted = value.len >= 2 && value.at[0] == '"' && value.at[value.len - 1] == '"';
-    const struct rule_text inner = quoted ? (struct rule_text){value.at + 1, value.len - 2} : value;
     char *text = rule_arena_text(&parser->rules->arena, inner.at, inner.len);
     size_t len = 0;
 
@@ -39,6 +37,11 @@ static enum sl_status add_string(struct rule_parser *parser, struct rule_strings
     return SL_OK;
 }
 
+static enum sl_status twice(struct rule_parser *parser, const char *name)
+{
+    return rule_bad_at(parser, parser->name, "the rule has more than one %s", name);
+}
+
 static enum sl_status read_number(struct rule_parser *parser, struct rule_text value,
                                   const char *name, int64_t min, uint32_t *number)
 {
@@ -47,13 +50,18 @@ static enum sl_status read_number(struct rule_parser *parser, struct rule_text v
     if (!rule_text_number(value, min, UINT32_MAX, &read))
         return rule_bad(parser, "%s is '%.*s', not a number of %d to %u", name, RULE_QUOTE(value),
                         (int)min, UINT32_MAX);
+    if (*number != 0)
+        return twice(parser, name);
     *number = (uint32_t)read;
     return SL_OK;
 }
 
 enum sl_status rule_read_msg(struct rule_parser *parser, struct rule_text value)
 {
-    parser->rule->signature.msg = unquote(parser, value);
+    (void)value;
+    if (parser->rule->signature.msg != NULL)
+        return twice(parser, "msg");
+    parser->rule->signature.msg = unescape(parser, parser->option.quoted);
     return parser->rule->signature.msg != NULL ? SL_OK : rule_no_memory(parser);
 }
 
@@ -79,13 +87,35 @@ enum sl_status rule_read_priority(struct rule_parser *parser, struct rule_text v
 
 enum sl_status rule_read_classtype(struct rule_parser *parser, struct rule_text value)
 {
+    for (size_t i = 0; i < value.len; i++)
+        if (rule_blank(value.at[i]))
+            return rule_bad_at(parser,
+                               rule_trim((struct rule_text){value.at + i, value.len - i}).at,
+                               "classtype is '%.*s', not one word", RULE_QUOTE(value));
     parser->class = value;
     return SL_OK;
 }
 
+/* "cve,2024-1", "url,example.org/x" or "url,"example.org/x"". */
 enum sl_status rule_read_reference(struct rule_parser *parser, struct rule_text value)
 {
-    return add_string(parser, &parser->references, unquote(parser, value));
+    struct rule_text type, rest = value;
+
+    rule_text_split(&rest, ',', &type);
+    rest = rule_trim(rest);
+    if (type.len == 0 || rest.len == 0)
+        return rule_bad(parser, "reference is '%.*s', not a type, a comma and a place",
+                        RULE_QUOTE(value));
+    if (rest.at[0] == '"' && (rest.len == 1 || rest.at[rest.len - 1] != '"'))
+        return rule_bad_at(parser, rest.at, "no '\"' ends the text of reference");
+    return add_string(parser, &parser->references, unescape(parser, value));
+}
+
+enum sl_status rule_read_target(struct rule_parser *parser, struct rule_text value)
+{
+    if (!rule_text_is(value, "src_ip") && !rule_text_is(value, "dest_ip"))
+        return rule_bad(parser, "target is '%.*s', not src_ip or dest_ip", RULE_QUOTE(value));
+    return SL_OK;
 }
 
 enum sl_status rule_read_metadata(struct rule_parser *parser, struct rule_text value)
@@ -95,7 +125,7 @@ enum sl_status rule_read_metadata(struct rule_parser *parser, struct rule_text v
 
     while (status == SL_OK && rule_text_split(&value, ',', &entry))
         if (entry.len != 0)
-            status = add_string(parser, &parser->metadata, unquote(parser, entry));
+            status = add_string(parser, &parser->metadata, unescape(parser, entry));
     return status;
 }
 
@@ -103,8 +133,13 @@ enum sl_status rule_read_metadata(struct rule_parser *parser, struct rule_text v
  * ports of the header. No service is recognised here, so the ports decide. */
 enum sl_status rule_read_service(struct rule_parser *parser, struct rule_text value)
 {
-    (void)value;
+    struct rule_text word;
+
     parser->snort3 = true;
+    while (rule_text_split(&value, ',', &word))
+        if (!rule_is_keyword(word))
+            return rule_bad_at(parser, word.at, "service is '%.*s', not one word",
+                               RULE_QUOTE(word));
     return SL_OK;
 }
 
@@ -130,7 +165,7 @@ enum sl_status rule_signature_finish(struct rule_parser *parser)
         signature->msg = "";
     signature->classtype = "";
     if (parser->class.len != 0) {
-        signature->classtype = unquote(parser, parser->class);
+        signature->classtype = unescape(parser, parser->class);
         class = rule_class_find(parser->rules, parser->class);
     }
     signature->category = class != NULL ? class->description : signature->classtype;

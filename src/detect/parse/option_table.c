@@ -4,7 +4,7 @@
 #include "rule_option.h"
 
 static const struct rule_option options[] = {
-    {"content", rule_read_content, RULE_A_VALUE},
+    {"content", rule_read_content, RULE_A_CONTENT},
     {"isdataat", rule_read_isdataat, RULE_A_VALUE},
     /* The payload is never decoded, so this asks for what it is anyway. */
     {"pkt_data", rule_read_nothing, RULE_NO_VALUE},
@@ -21,7 +21,7 @@ static const struct rule_option options[] = {
     {"itype", rule_read_itype, RULE_A_VALUE},
     {"icode", rule_read_icode, RULE_A_VALUE},
 
-    {"msg", rule_read_msg, RULE_A_VALUE},
+    {"msg", rule_read_msg, RULE_A_TEXT},
     {"sid", rule_read_sid, RULE_A_VALUE},
     {"rev", rule_read_rev, RULE_A_VALUE},
     {"gid", rule_read_gid, RULE_A_VALUE},
@@ -32,24 +32,27 @@ static const struct rule_option options[] = {
     /* These say something to people, to the engine's inner workings, or for what is recorded after
      * an alert; none changes which packets match. */
     {"rem", rule_read_nothing, RULE_MAYBE_VALUE},
-    {"target", rule_read_nothing, RULE_A_VALUE},
+    {"target", rule_read_target, RULE_A_VALUE},
     {"soid", rule_read_nothing, RULE_A_VALUE},
     {"tag", rule_read_nothing, RULE_A_VALUE},
     {"prefilter", rule_read_nothing, RULE_NO_VALUE},
     {"service", rule_read_service, RULE_A_VALUE},
 };
 
-enum sl_status rule_option_read(struct rule_parser *parser, struct rule_text name,
-                                struct rule_text value)
+const struct rule_option *rule_option_known(struct rule_text name)
 {
     const struct rule_option *option =
         rule_option_find(options, sizeof options / sizeof options[0], name);
 
+    return option != NULL ? option : rule_modifier_find(name);
+}
+
+enum sl_status rule_option_read(struct rule_parser *parser)
+{
+    const struct rule_text name = parser->option.name;
+    const struct rule_option *option = rule_option_known(name);
+
     if (option == NULL)
-        option = rule_modifier_find(name);
-    if (option != NULL)
-        return rule_option_apply(parser, option, value);
-    if (!rule_is_keyword(name))
-        return rule_bad(parser, "'%.*s' is no option", RULE_QUOTE(name));
-    return rule_skip(parser, "", name);
+        return rule_skip(parser, "", name);
+    return rule_option_apply(parser, option, name, parser->option.value);
 }

@@ -6,15 +6,33 @@
 
 #include "base/diag.h"
 
-enum sl_status rule_bad(struct rule_parser *parser, const char *format, ...)
+static enum sl_status set_bad(struct rule_parser *parser, const char *format, va_list args)
 {
     char text[256];
+
+    vsnprintf(text, sizeof text, format, args);
+    return diag_set(parser->diag, SL_EFORMAT, NULL, 0, "%s", text);
+}
+
+enum sl_status rule_bad(struct rule_parser *parser, const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    const enum sl_status status = set_bad(parser, format, args);
     va_end(args);
-    return diag_set(parser->diag, SL_EFORMAT, NULL, 0, "%s", text);
+    return status;
+}
+
+enum sl_status rule_bad_at(struct rule_parser *parser, const char *at, const char *format, ...)
+{
+    va_list args;
+
+    parser->where = at;
+    va_start(args, format);
+    const enum sl_status status = set_bad(parser, format, args);
+    va_end(args);
+    return status;
 }
 
 enum sl_status rule_skip(struct rule_parser *parser, const char *what, struct rule_text keyword)

@@ -11,12 +11,13 @@ void rule_lexer_init(struct rule_lexer *lexer, const char *text, size_t text_len
 {
     *lexer = (struct rule_lexer){.text = text, .len = text_len, .line = 1};
     if (text_len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
-        lexer->at = 3;
+        lexer->begin = lexer->at = 3;
 }
 
 void rule_lexer_free(struct rule_lexer *lexer)
 {
     free(lexer->joined);
+    free(lexer->lines);
 }
 
 const struct rule_action *rule_action_find(struct rule_text word)
@@ -25,12 +26,16 @@ const struct rule_action *rule_action_find(struct rule_text word)
         {"alert", true},    {"drop", true},      {"reject", true},    {"pass", true},
         {"log", true},      {"rejectsrc", true}, {"rejectdst", true}, {"rejectboth", true},
         {"sdrop", true},    {"block", true},     {"config", false},   {"activate", false},
-        {"dynamic", false}, {"react", false},    {"rewrite", false},
+        {"dynamic", false}, {"react", false},    {"rewrite", false},  {"accept", false},
     };
+    static const struct rule_action scoped = {"", false};
+    const char *colon = memchr(word.at, ':', word.len);
 
+    if (colon != NULL)
+        word.len = (size_t)(colon - word.at);
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
         if (rule_text_is(word, actions[i].name))
-            return &actions[i];
+            return colon != NULL ? &scoped : &actions[i];
     return NULL;
 }
 
@@ -53,51 +58,6 @@ struct rule_text rule_word(struct rule_text *rest)
     rest->at += len;
     rest->len -= len;
     return word;
-}
-
-/* Passes over a quoted text, from behind its first quote to behind its last. */
-static size_t quoted_end(struct rule_text text, size_t at)
-{
-    for (; at < text.len && text.at[at] != '"'; at++)
-        if (text.at[at] == '\\' && at + 1 < text.len)
-            at++;
-    return at < text.len ? at + 1 : at;
-}
-
-static size_t skip_blanks(struct rule_text text, size_t at)
-{
-    while (at < text.len && rule_blank(text.at[at]))
-        at++;
-    return at;
-}
-
-bool rule_next_option(struct rule_text *rest, struct rule_text *name, struct rule_text *value)
-{
-    size_t at = 0, colon;
-
-    while (at < rest->len && rest->at[at] != ':' && rest->at[at] != ';')
-        at++;
-    *name = rule_trim((struct rule_text){rest->at, at});
-    colon = at;
-    if (at < rest->len && rest->at[at] == ':') {
-        at = skip_blanks(*rest, at + 1);
-        if (at < rest->len && rest->at[at] == '!')
-            at = skip_blanks(*rest, at + 1);
-        if (at < rest->len && rest->at[at] == '"')
-            at = quoted_end(*rest, at + 1);
-        for (; at < rest->len && rest->at[at] != ';'; at++)
-            if (rest->at[at] == '\\' && at + 1 < rest->len)
-                at++;
-        if (at < rest->len)
-            *value = rule_trim((struct rule_text){rest->at + colon + 1, at - colon - 1});
-    } else {
-        *value = (struct rule_text){rest->at + at, 0};
-    }
-    if (at >= rest->len)
-        return false;
-    rest->at += at + 1;
-    rest->len -= at + 1;
-    return true;
 }
 
 /* The line that begins at `at`, without its end. */
@@ -160,8 +120,18 @@ static bool is_closed(struct rule_text text)
     return behind.len == 0 || behind.at[0] == '#';
 }
 
-static bool join(struct rule_lexer *lexer, struct rule_text line)
+static bool join(struct rule_lexer *lexer, struct rule_text line, uint32_t number)
 {
+    if (line.len != 0) {
+        struct rule_line *lines =
+            rule_grow(lexer->lines, &lexer->cap_lines, lexer->n_lines, sizeof *lines);
+
+        if (lines == NULL)
+            return false;
+        lexer->lines = lines;
+        lexer->lines[lexer->n_lines++] =
+            (struct rule_line){lexer->joined_len, (size_t)(line.at - lexer->text), number};
+    }
     while (lexer->joined_cap - lexer->joined_len < line.len + 1) {
         char *grown = rule_grow(lexer->joined, &lexer->joined_cap, lexer->joined_cap, 1);
 
@@ -194,11 +164,12 @@ static enum sl_status join_rule(struct rule_lexer *lexer, struct rule_text *line
     uint32_t number = lexer->line;
 
     lexer->joined_len = 0;
-    if (!join(lexer, *line))
+    if (!join(lexer, *line, lexer->number))
         return SL_ENOMEM;
     len = lexer->joined_len;
     while (continued || !closed) {
         struct rule_text next = rule_trim(line_at(lexer, lexer->at));
+        const uint32_t next_number = lexer->line;
 
         if (lexer->at >= lexer->len || begins_rule(next)) {
             lexer->at = at;
@@ -211,7 +182,7 @@ static enum sl_status join_rule(struct rule_lexer *lexer, struct rule_text *line
             continue;
         continued = take_backslash(&next);
         closed = is_closed(next);
-        if (!join(lexer, next))
+        if (!join(lexer, next, next_number))
             return SL_ENOMEM;
         if (bound) {
             at = lexer->at;
@@ -235,7 +206,8 @@ enum sl_status rule_lexer_next(struct rule_lexer *lexer, struct rule_text *line,
             if (pass_comment(lexer))
                 continue;
         }
-        *number = lexer->line;
+        *number = lexer->number = lexer->line;
+        lexer->n_lines = 0;
         pass_line(lexer, whole);
         if (line->len == 0 || line->at[0] == '#')
             continue;
@@ -244,4 +216,25 @@ enum sl_status rule_lexer_next(struct rule_lexer *lexer, struct rule_text *line,
         return SL_OK;
     }
     return SL_END;
+}
+
+struct rule_place rule_lexer_place(const struct rule_lexer *lexer, const char *at)
+{
+    uint32_t number = lexer->number;
+    size_t text_at, begin, n = lexer->n_lines;
+
+    if (n == 0) {
+        text_at = (size_t)(at - lexer->text);
+    } else {
+        const size_t joined_at = (size_t)(at - lexer->joined);
+
+        while (n > 1 && lexer->lines[n - 1].joined_at > joined_at)
+            n--;
+        text_at = lexer->lines[n - 1].text_at + (joined_at - lexer->lines[n - 1].joined_at);
+        number = lexer->lines[n - 1].number;
+    }
+    begin = text_at;
+    while (begin > lexer->begin && lexer->text[begin - 1] != '\n')
+        begin--;
+    return (struct rule_place){number, (uint32_t)(text_at - begin + 1)};
 }

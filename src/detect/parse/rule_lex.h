@@ -6,14 +6,29 @@
 #include "rule_text.h"
 #include "sluice/status.h"
 
+/* A line of a joined rule: where it begins in `joined` and in `text`. */
+struct rule_line {
+    size_t joined_at, text_at;
+    uint32_t number;
+};
+
 struct rule_lexer {
     const char *text;
     size_t len;
+    size_t begin; /* of the first line, behind a byte order mark */
     size_t at;
     uint32_t line;       /* of text[at] */
     bool no_comment_end; /* there is no end of a comment behind `at` */
+    uint32_t number;     /* of the rule's first line */
     char *joined;        /* the lines of one rule */
     size_t joined_len, joined_cap;
+    struct rule_line *lines; /* of `joined`; none: the rule lies in `text` */
+    size_t n_lines, cap_lines;
+};
+
+/* A byte of a file: its line and column, both from 1. */
+struct rule_place {
+    uint32_t line, column;
 };
 
 void rule_lexer_init(struct rule_lexer *lexer, const char *text, size_t text_len);
@@ -23,9 +38,13 @@ void rule_lexer_init(struct rule_lexer *lexer, const char *text, size_t text_len
  * a rule is taken for the end of another. SL_END: there is none. SL_ENOMEM. */
 enum sl_status rule_lexer_next(struct rule_lexer *lexer, struct rule_text *line, uint32_t *number);
 
+/* The place in the file of a byte of the last rule, or of the byte behind it. */
+struct rule_place rule_lexer_place(const struct rule_lexer *lexer, const char *at);
+
 void rule_lexer_free(struct rule_lexer *lexer);
 
-/* What a rule's first word asks for; NULL: it is no action. */
+/* What a rule's first word asks for; NULL: it is no action. An action with a scope ("pass:flow") is
+ * one of Suricata's firewall, which is not supported. */
 struct rule_action {
     const char *name;
     bool supported;
@@ -33,14 +52,8 @@ struct rule_action {
 
 const struct rule_action *rule_action_find(struct rule_text word);
 
-/* Takes a word of a rule's header off the front of *rest: it ends at a blank outside of brackets,
- * or at
- * '('. Empty where the header ends. */
+/* Takes a word of a rule's header off the front of *rest. The word ends at '(', or at a blank
+ * outside of brackets. It is empty where the header ends. */
 struct rule_text rule_word(struct rule_text *rest);
-
-/* Takes the next option off the front of *rest, without its ';'. *value is empty where there is
- * none. Quotes hide ';' only where they open the value, as paths in references hold single ones.
- * False: nothing is left, or what is left has no ';'. */
-bool rule_next_option(struct rule_text *rest, struct rule_text *name, struct rule_text *value);
 
 #endif

@@ -18,6 +18,7 @@ struct reader {
     enum rule_list_kind kind;
     struct rule_range_list with, without;
     size_t *n_expansions;
+    const char **where; /* the item that is read; NULL: it is a variable's, not the text's */
     struct sl_diag *diag;
 };
 
@@ -59,9 +60,12 @@ static enum sl_status close_reader(struct reader *reader, struct rule_text text,
     *made = rule_ranges_make(&reader->rules->shared, &reader->with, &reader->without);
     if (*made == NULL)
         return out_of_memory(reader->diag);
-    if ((*made)->n == 0)
+    if ((*made)->n == 0) {
+        if (reader->where != NULL)
+            *reader->where = text.at;
         return diag_set(reader->diag, SL_EFORMAT, NULL, 0, "nothing is left of the list '%.*s'",
                         RULE_QUOTE(text));
+    }
     return SL_OK;
 }
 
@@ -70,6 +74,7 @@ static enum sl_status read_negated(struct reader *outer, struct rule_text text, 
     struct reader reader = {.rules = outer->rules,
                             .kind = outer->kind,
                             .n_expansions = outer->n_expansions,
+                            .where = outer->where,
                             .diag = outer->diag};
     struct rule_ranges *made = NULL;
     enum sl_status status = read_items(&reader, text, depth);
@@ -96,6 +101,7 @@ static enum sl_status read_variable(struct reader *reader, struct rule_text name
                                     unsigned depth)
 {
     const char *value = rule_map_get(&reader->rules->variables, name.at, name.len);
+    const char **where = reader->where;
 
     if (value == NULL || *value == '\0')
         return diag_set(reader->diag, SL_EFORMAT, NULL, 0, "the variable $%.*s is not set",
@@ -103,7 +109,13 @@ static enum sl_status read_variable(struct reader *reader, struct rule_text name
     if (++*reader->n_expansions > EXPANSIONS_MAX)
         return diag_set(reader->diag, SL_EFORMAT, NULL, 0, "a list of more than %d variables",
                         EXPANSIONS_MAX);
-    return read_nested(reader, (struct rule_text){value, strlen(value)}, negated, depth);
+    reader->where = NULL;
+
+    const enum sl_status status =
+        read_nested(reader, (struct rule_text){value, strlen(value)}, negated, depth);
+
+    reader->where = where;
+    return status;
 }
 
 static enum sl_status read_number(struct reader *reader, struct rule_text text, bool negated)
@@ -122,6 +134,8 @@ static enum sl_status read_item(struct reader *reader, struct rule_text item, un
 {
     const bool negated = item.len != 0 && item.at[0] == '!';
 
+    if (reader->where != NULL)
+        *reader->where = item.at;
     if (negated)
         item = rule_trim((struct rule_text){item.at + 1, item.len - 1});
     if (item.len == 0)
@@ -169,11 +183,11 @@ static enum sl_status read_items(struct reader *reader, struct rule_text text, u
 
 static enum sl_status read_list(struct sl_rules *rules, enum rule_list_kind kind,
                                 struct rule_text text, const struct rule_ranges **ranges,
-                                struct sl_diag *diag)
+                                const char **where, struct sl_diag *diag)
 {
     size_t n_expansions = 0;
     struct reader reader = {
-        .rules = rules, .kind = kind, .n_expansions = &n_expansions, .diag = diag};
+        .rules = rules, .kind = kind, .n_expansions = &n_expansions, .where = where, .diag = diag};
     struct rule_ranges *made = NULL;
     enum sl_status status = read_items(&reader, text, 0);
 
@@ -188,7 +202,7 @@ static enum sl_status read_list(struct sl_rules *rules, enum rule_list_kind kind
 
 enum sl_status rule_list_read(struct sl_rules *rules, enum rule_list_kind kind,
                               struct rule_text text, const struct rule_ranges **ranges,
-                              struct sl_diag *diag)
+                              const char **where, struct sl_diag *diag)
 {
     const struct rule_list *known = rule_map_get(&rules->lists[kind], text.at, text.len);
 
@@ -197,7 +211,9 @@ enum sl_status rule_list_read(struct sl_rules *rules, enum rule_list_kind kind,
         return SL_OK;
     }
 
-    enum sl_status status = read_list(rules, kind, text, ranges, diag);
+    *where = text.at;
+
+    enum sl_status status = read_list(rules, kind, text, ranges, where, diag);
     if (status != SL_OK)
         return status;
 
@@ -227,8 +243,9 @@ enum sl_status rule_variable_set(struct sl_rules *rules, const char *name, const
     const struct rule_text text = {copy, strlen(copy)};
     const struct rule_ranges *ranges;
     struct sl_diag as_ports, as_addresses;
-    const enum sl_status ports = read_list(rules, RULE_PORTS, text, &ranges, &as_ports);
-    const enum sl_status addresses = read_list(rules, RULE_ADDRESSES, text, &ranges, &as_addresses);
+    const enum sl_status ports = read_list(rules, RULE_PORTS, text, &ranges, NULL, &as_ports);
+    const enum sl_status addresses =
+        read_list(rules, RULE_ADDRESSES, text, &ranges, NULL, &as_addresses);
 
     if (ports == SL_OK || addresses == SL_OK)
         return SL_OK;

@@ -18,10 +18,10 @@
 enum rule_list_kind { RULE_ADDRESSES, RULE_PORTS };
 
 /* Reads a list; *ranges is NULL where it holds every number. Equal texts share one set. SL_EFORMAT,
- * with the reason; SL_ENOMEM. */
+ * with the reason, and the byte of the text in *where; SL_ENOMEM. */
 enum sl_status rule_list_read(struct sl_rules *rules, enum rule_list_kind kind,
                               struct rule_text text, const struct rule_ranges **ranges,
-                              struct sl_diag *diag);
+                              const char **where, struct sl_diag *diag);
 
 /* Gives a variable its value, for lists that are read from now on. */
 enum sl_status rule_variable_set(struct sl_rules *rules, const char *name, const char *value,

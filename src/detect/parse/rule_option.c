@@ -25,9 +25,11 @@ bool rule_is_keyword(struct rule_text name)
 }
 
 enum sl_status rule_option_apply(struct rule_parser *parser, const struct rule_option *option,
-                                 struct rule_text value)
+                                 struct rule_text name, struct rule_text value)
 {
-    if (option->takes == RULE_A_VALUE && value.len == 0)
+    parser->name = name.at;
+    parser->where = value.len != 0 ? value.at : name.at;
+    if (option->takes != RULE_NO_VALUE && option->takes != RULE_MAYBE_VALUE && value.len == 0)
         return rule_bad(parser, "%s needs a value", option->name);
     if (option->takes == RULE_NO_VALUE && value.len != 0)
         return rule_bad(parser, "%s takes no value", option->name);

@@ -8,7 +8,13 @@
 /* Reads the value of an option into the rule. */
 typedef enum sl_status rule_option_reader(struct rule_parser *parser, struct rule_text value);
 
-enum rule_takes { RULE_NO_VALUE, RULE_A_VALUE, RULE_MAYBE_VALUE };
+enum rule_takes {
+    RULE_NO_VALUE,
+    RULE_A_VALUE,
+    RULE_MAYBE_VALUE,
+    RULE_A_TEXT,   /* in quotes */
+    RULE_A_CONTENT /* in quotes, with '!' before them, and modifiers behind a comma */
+};
 
 struct rule_option {
     const char *name;
@@ -20,9 +26,10 @@ struct rule_option {
 const struct rule_option *rule_option_find(const struct rule_option *options, size_t n,
                                            struct rule_text name);
 
-/* Reads a value, after the check that there is one where the option takes one. */
+/* Reads a value, after the check that there is one where the option takes one. The diagnostic of
+ * the reader is about the value, or about the name where there is no value. */
 enum sl_status rule_option_apply(struct rule_parser *parser, const struct rule_option *option,
-                                 struct rule_text value);
+                                 struct rule_text name, struct rule_text value);
 
 /* Whether a text can be the name of an option. */
 bool rule_is_keyword(struct rule_text name);
@@ -30,13 +37,16 @@ bool rule_is_keyword(struct rule_text name);
 /* An option that changes no match. */
 rule_option_reader rule_read_nothing;
 
-/* option_table.c: reads any option of a rule. */
-enum sl_status rule_option_read(struct rule_parser *parser, struct rule_text name,
-                                struct rule_text value);
+/* option_table.c: the option of this name, or the modifier of a content; NULL: it is not known. */
+const struct rule_option *rule_option_known(struct rule_text name);
+
+/* Reads parser->option. */
+enum sl_status rule_option_read(struct rule_parser *parser);
 
 /* option_signature.c */
 rule_option_reader rule_read_msg, rule_read_sid, rule_read_rev, rule_read_gid, rule_read_priority,
-    rule_read_classtype, rule_read_reference, rule_read_metadata, rule_read_service;
+    rule_read_classtype, rule_read_reference, rule_read_metadata, rule_read_target,
+    rule_read_service;
 
 /* Fills the signature with what its options hold. */
 enum sl_status rule_signature_finish(struct rule_parser *parser);

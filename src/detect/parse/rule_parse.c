@@ -8,6 +8,7 @@
 #include "rule_lex.h"
 #include "rule_list.h"
 #include "rule_option.h"
+#include "rule_options.h"
 
 void rule_parser_free(struct rule_parser *parser)
 {
@@ -22,6 +23,7 @@ static enum sl_status read_action(struct rule_parser *parser, struct rule_text *
     const struct rule_text word = rule_word(rest);
     const struct rule_action *action = rule_action_find(word);
 
+    parser->where = word.at;
     if (action == NULL)
         return rule_bad(parser, "'%.*s' is no action, so this is no rule", RULE_QUOTE(word));
     if (!action->supported)
@@ -49,6 +51,7 @@ static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text
     };
     const struct rule_text word = rule_word(rest);
 
+    parser->where = word.at;
     for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++) {
         if (rule_text_is(word, protocols[i].name)) {
             parser->rule->protocol = protocols[i].protocol;
@@ -58,28 +61,48 @@ static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text
     for (size_t i = 0; i < word.len; i++) {
         const char c = word.at[i];
 
-        if (c <= ' ' || c >= 0x7F || strchr("\"$![]:;", c) != NULL)
+        if (c <= ' ' || c >= 0x7F || strchr("\"$![];", c) != NULL)
             return rule_bad(parser, "'%.*s' is no protocol", RULE_QUOTE(word));
     }
     if (word.len == 0)
         return rule_bad(parser, "the protocol is missing");
+    if (rule_text_is(word, "any"))
+        return rule_bad(parser, "'any' is no protocol: ip stands for any");
     return rule_skip(parser, "protocol ", word);
+}
+
+static bool is_balanced(struct rule_text word)
+{
+    size_t open = 0, close = 0;
+
+    for (size_t i = 0; i < word.len; i++) {
+        open += word.at[i] == '[';
+        close += word.at[i] == ']';
+    }
+    return open <= close;
+}
+
+/* Reads a word of the header as a list of addresses or of ports. */
+static enum sl_status read_list(struct rule_parser *parser, enum rule_list_kind kind,
+                                struct rule_text *rest, const struct rule_ranges **ranges)
+{
+    const struct rule_text word = rule_word(rest);
+
+    if (word.len == 0)
+        return rule_bad_at(parser, word.at,
+                           "the header ends early: expected action, protocol, addresses, ports, "
+                           "direction, addresses, ports");
+    if (!is_balanced(word))
+        return rule_bad_at(parser, word.at, "a '[' has no ']'");
+    return rule_list_read(parser->rules, kind, word, ranges, &parser->where, parser->diag);
 }
 
 static enum sl_status read_endpoint(struct rule_parser *parser, struct rule_text *rest,
                                     struct rule_endpoint *endpoint)
 {
-    const struct rule_text addresses = rule_word(rest), ports = rule_word(rest);
+    const enum sl_status status = read_list(parser, RULE_ADDRESSES, rest, &endpoint->addresses);
 
-    if (addresses.len == 0 || ports.len == 0)
-        return rule_bad(parser, "the header ends early: expected action, protocol, addresses, "
-                                "ports, direction, addresses, ports");
-
-    const enum sl_status status = rule_list_read(parser->rules, RULE_ADDRESSES, addresses,
-                                                 &endpoint->addresses, parser->diag);
-    if (status != SL_OK)
-        return status;
-    return rule_list_read(parser->rules, RULE_PORTS, ports, &endpoint->ports, parser->diag);
+    return status == SL_OK ? read_list(parser, RULE_PORTS, rest, &endpoint->ports) : status;
 }
 
 static enum sl_status read_direction(struct rule_parser *parser, struct rule_text *rest)
@@ -88,7 +111,8 @@ static enum sl_status read_direction(struct rule_parser *parser, struct rule_tex
 
     parser->rule->both_ways = rule_text_is(word, "<>");
     if (!parser->rule->both_ways && !rule_text_is(word, "->"))
-        return rule_bad(parser, "the direction is '%.*s', not -> or <>", RULE_QUOTE(word));
+        return rule_bad_at(parser, word.at, "the direction is '%.*s', not -> or <>",
+                           RULE_QUOTE(word));
     return SL_OK;
 }
 
@@ -115,41 +139,47 @@ static enum sl_status read_header(struct rule_parser *parser, struct rule_text *
     return status;
 }
 
-/* What stands between the first '(' and the last ')'. */
-static enum sl_status find_options(struct rule_parser *parser, struct rule_text rest,
-                                   struct rule_text *options)
+/* Reads the options. Where `status` says that the rule is not supported, and behind the first
+ * option that is not, they only have to be well-formed. */
+static enum sl_status read_options(struct rule_parser *parser, struct rule_text rest,
+                                   enum sl_status status)
 {
+    enum sl_status next;
+
+    while ((next = rule_options_next(parser, &rest)) == SL_OK) {
+        if (status == SL_EUNSUPPORTED)
+            continue;
+        status = rule_option_read(parser);
+        if (status == SL_OK || status == SL_EUNSUPPORTED)
+            continue;
+
+        const char *word = rule_options_last_word(parser->option.value);
+
+        if (status == SL_EFORMAT && parser->option.quoted.at == NULL && word != NULL)
+            return rule_bad_at(parser, word, "no ';' ends the option %.*s",
+                               RULE_QUOTE(parser->option.name));
+        return status;
+    }
+    if (next != SL_END)
+        return next;
     rest = rule_trim(rest);
-
-    const char *close = memrchr(rest.at, ')', rest.len);
-
-    if (rest.len == 0 || rest.at[0] != '(')
-        return rule_bad(parser, "the options are missing: expected '(' behind the header");
-    if (close == NULL)
-        return rule_bad(parser, "the rule has no ')' at its end");
-
-    const char *behind = close + 1;
-    const struct rule_text tail =
-        rule_trim((struct rule_text){behind, (size_t)(rest.at + rest.len - behind)});
-
-    if (tail.len != 0 && tail.at[0] != '#')
-        return rule_bad(parser, "'%.*s' stands behind the rule's end", RULE_QUOTE(tail));
-    *options = rule_trim((struct rule_text){rest.at + 1, (size_t)(close - rest.at - 1)});
-    return SL_OK;
+    if (rest.len != 0 && rest.at[0] != '#')
+        return rule_bad_at(parser, rest.at, "'%.*s' stands behind the rule's end",
+                           RULE_QUOTE(rest));
+    return status;
 }
 
-static enum sl_status read_options(struct rule_parser *parser, struct rule_text rest)
+/* Reads what stands behind the header. */
+static enum sl_status read_body(struct rule_parser *parser, struct rule_text rest,
+                                enum sl_status status)
 {
-    enum sl_status status = SL_OK;
-    struct rule_text name, value;
-
-    while (status == SL_OK && rule_next_option(&rest, &name, &value))
-        if (name.len != 0 || value.len != 0)
-            status = rule_option_read(parser, name, value);
+    while (status == SL_EUNSUPPORTED && rule_word(&rest).len != 0) /* the rest of the header */
+        continue;
     rest = rule_trim(rest);
-    if (status == SL_OK && rest.len != 0)
-        return rule_bad(parser, "no ';' ends '%.*s'", RULE_QUOTE(rest));
-    return status;
+    if (rest.len == 0 || rest.at[0] != '(')
+        return rule_bad_at(parser, rest.at,
+                           "the options are missing: expected '(' behind the header");
+    return read_options(parser, (struct rule_text){rest.at + 1, rest.len - 1}, status);
 }
 
 static enum sl_status finish(struct rule_parser *parser)
@@ -169,8 +199,9 @@ static enum sl_status finish(struct rule_parser *parser)
 
 enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, struct rule **rule)
 {
-    struct rule_text options;
+    const char *begin = line.at;
 
+    parser->where = begin;
     parser->rule = rule_arena_alloc(&parser->rules->arena, sizeof *parser->rule);
     if (parser->rule == NULL)
         return rule_no_memory(parser);
@@ -180,12 +211,12 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     parser->class = (struct rule_text){NULL, 0};
 
     enum sl_status status = read_header(parser, &line);
-    if (status == SL_OK)
-        status = find_options(parser, line, &options);
-    if (status == SL_OK)
-        status = read_options(parser, options);
-    if (status == SL_OK)
+    if (status == SL_OK || status == SL_EUNSUPPORTED)
+        status = read_body(parser, line, status);
+    if (status == SL_OK) {
+        parser->where = begin; /* what is missing stands nowhere */
         status = finish(parser);
+    }
     *rule = parser->rule;
     return status;
 }

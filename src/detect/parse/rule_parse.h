@@ -11,10 +11,20 @@ struct rule_strings {
     size_t n, cap;
 };
 
+/* An option as it stands in a rule. */
+struct rule_option_text {
+    struct rule_text name, value;
+    struct rule_text quoted; /* the text in quotes that the value begins with; `at` NULL: none */
+    struct rule_text behind; /* what of the value stands behind those quotes */
+};
+
 /* What is known of a rule while it is read; its arrays serve one rule after the other. */
 struct rule_parser {
     struct sl_rules *rules;
     struct sl_diag *diag;
+    const char *where;              /* the byte of the rule that a diagnostic is about */
+    const char *name;               /* of the option or modifier that is read */
+    struct rule_option_text option; /* the one that is read */
     struct rule *rule;
     struct rule_payload *payload; /* malloc'ed */
     size_t n_payloads, cap_payloads;
@@ -27,8 +37,9 @@ struct rule_parser {
     struct rule_text class;
 };
 
-/* Reads a rule. SL_EFORMAT: it is none, or a broken one, with the reason; SL_EUNSUPPORTED: the text
- * is the keyword that stopped it; SL_ENOMEM. Where it fails, what it took of rules->arena may be
+/* Reads a rule. SL_EFORMAT: it is none, or a broken one; the diagnostic has the reason, and
+ * parser->where the place. SL_EUNSUPPORTED: the rule is well-formed, and the diagnostic is the
+ * keyword that stopped it. SL_ENOMEM. Where it fails, what it took of rules->arena may be
  * released. */
 enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, struct rule **rule);
 

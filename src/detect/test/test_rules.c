@@ -139,17 +139,18 @@ static void test_bad_rules(void **state)
         {HEAD "(sid:4294967296;)", "sid is"},
         {HEAD "(sid:1x;)", "sid is"},
         {HEAD "(sid:;)", "sid needs a value"},
-        {HEAD "(two words; sid:1;)", "no option"},
+        {HEAD "(two words; sid:1;)", "neither ':' nor ';'"},
+        {HEAD "(: sid:1;)", "no option"},
         {HEAD "(priority:0; sid:1;)", "priority is"},
         {HEAD "(content:abc; sid:1;)", "not in quotes"},
-        {HEAD "(content:\"abc; sid:1;)", "no ';'"},
+        {HEAD "(content:\"abc; sid:1;)", "no '\"'"},
         {HEAD "(content:\"\"; sid:1;)", "empty"},
         {HEAD "(content:\"||\"; sid:1;)", "empty"},
         {HEAD "(content:\"|4|\"; sid:1;)", "half"},
         {HEAD "(content:\"|41\"; sid:1;)", "no other"},
         {HEAD "(content:\"|4g|\"; sid:1;)", "hexadecimal"},
         {HEAD "(content:\"a\\nb\"; sid:1;)", "backslash"},
-        {HEAD "(content:\"a\" b; sid:1;)", "behind a content"},
+        {HEAD "(content:\"a\" b; sid:1;)", "no ';'"},
         {HEAD "(nocase; sid:1;)", "no content before"},
         {HEAD "(depth:1; content:\"a\"; sid:1;)", "no content before"},
         {HEAD "(content:\"a\"; nocase:1; sid:1;)", "takes no value"},
@@ -190,7 +191,7 @@ static void test_bad_rules(void **state)
         {"alert tcp 1.2.3.4/33 any -> any any (sid:1;)", "is no address"},
         {"alert tcp 1.2.3.4/255.0.255.0 any -> any any (sid:1;)", "is no address"},
         {"alert tcp 1.2.3.5-1.2.3.4 any -> any any (sid:1;)", "is no address"},
-        {"alert tcp [1.2.3.4 any -> any any (sid:1;)", "header ends early"},
+        {"alert tcp [1.2.3.4 any -> any any (sid:1;)", "'[' has no ']'"},
         {"alert tcp 1.2.3.4] any -> any any (sid:1;)", "brackets"},
         {"alert tcp [1.2.3.4,] any -> any any (sid:1;)", "empty place"},
         {"alert tcp !any any -> any any (sid:1;)", "nothing is left"},
@@ -219,6 +220,11 @@ static void test_skipped_rules(void **state)
         {"alert http ( msg:\"x\"; sid:1; )", "protocol http"},
         {"alert ftp-data $NOBODY any -> any any (sid:1;)", "protocol ftp-data"},
         {"react tcp any any -> any any (sid:1;)", "action react"},
+        {"pass:flow tcp any any -> any any (sid:1;)", "action pass:flow"},
+        {"accept:hook tls:client_hello_done any any -> any any (sid:1;)", "action accept:hook"},
+        {"config:packet ip:pre_flow any any <> any 443 (sid:1;)", "action config:packet"},
+        {"alert tls:client_hello_done any any -> any any (sid:1;)",
+         "protocol tls:client_hello_done"},
         {"config dns any any -> any 53 (dns.query; content:\"a\"; sid:1;)", "action config"},
         {HEAD "(content:\"a\"; http_uri; pcre:\"/;)/\"; sid:1;)", "http_uri"},
         {HEAD "(HTTP.Uri; content:\"a\"; sid:1;)", "http.uri"},
@@ -267,7 +273,7 @@ static void test_lines(void **state)
                                "   # alert tcp any any -> any any (\n"      /* 3 */
                                "\t" HEAD "\\\n  (msg:\"x\"; \\  \r\n"       /* 4, 5 */
                                " sid:2;)\n"                                 /* 6 */
-        HEAD "\n(\n    msg:\"y (z)\",\n"                                    /* 7 to 9 */
+        HEAD "\n(\n    msg:\"y (z)\"\n"                                     /* 7 to 9 */
                                "#   sid:98;)\n\n    ;sid:3;\n)\n"           /* 10 to 13 */
         HEAD "(sid:4; # never closed\n"                                     /* 14 */
         HEAD "(sid:5;) # closed\n"                                          /* 15 */
