@@ -19,10 +19,11 @@ enum { EXIT_FOUND = 1 };
 static const char usage[] =
     "usage: sluice scan -d DATABASE [OPTION...] [FILE|DIRECTORY|-...]\n\n"
     "Scans files for ClamAV's signatures. Options are clamscan's where it has them.\n\n"
-    "  -d, --database PATH      database file or directory of them (.ndb, .ldb, .hdb, .cvd, ...),\n"
-    "                           or one compiled by --compile; may be repeated\n"
-    "      --compile OUT        compile the databases into the file OUT, say what of them is\n"
-    "                           supported, and end\n"
+    "  -d, --database PATH      database file or directory of them: ClamAV's (.ndb, .ldb, .hdb,\n"
+    "                           .cvd, ...), or compiled ones of any name; may be repeated. A\n"
+    "                           database whose lines are all wrong is an error\n"
+    "      --compile OUT        compile the databases into the file OUT (SET.sluicedb), say what\n"
+    "                           of them is supported, and end\n"
     "      --debug              list each signature that is not supported, and each wrong line\n"
     "  -r, --recursive          scan directories below\n"
     "  -i, --infected           print only files with matches\n"
@@ -296,15 +297,15 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Never maps: also a single database that is compiled already is read as its name says. */
+/* Compiles also what is compiled: the set says what of the databases is supported. */
 static enum sl_status compile_database(const struct scan_options *options,
                                        enum sl_device_kind device, struct sl_clamav_db **db,
                                        struct sl_clamav_set **set, struct sl_diag *diag)
 {
     enum sl_status status = sl_clamav_set_create(set, diag);
 
-    for (size_t i = 0; status == SL_OK && i < options->n_databases; i++)
-        status = sl_clamav_set_read(*set, options->databases[i], diag);
+    if (status == SL_OK)
+        status = sl_clamav_set_read(*set, options->databases, options->n_databases, diag);
     return status == SL_OK ? sl_clamav_compile(db, *set, device, diag) : status;
 }
 

@@ -209,13 +209,17 @@ static void put_date(FILE *out, const char *title, time_t time)
     fprintf(out, "%s %s\n", title, text);
 }
 
-static void put_text_summary(FILE *out, size_t n_signatures, const struct sl_scan_counts *counts,
-                             double seconds, time_t begin)
+static void put_text_summary(FILE *out, const struct sl_clamav_info *info,
+                             const struct sl_scan_counts *counts, double seconds, time_t begin)
 {
     const time_t end = time(NULL);
 
     fprintf(out, "\n----------- SCAN SUMMARY -----------\n");
-    fprintf(out, "Known viruses: %zu\n", n_signatures);
+    fprintf(out, "Known viruses: %zu\n", info->signatures);
+    if (info->skipped > 0)
+        fprintf(out, "Skipped signatures: %zu\n", info->skipped);
+    if (info->bad > 0)
+        fprintf(out, "Wrong lines in databases: %zu\n", info->bad);
     fprintf(out, "Engine version: sluice %s\n", sl_version());
     fprintf(out, "Scanned directories: %" PRIu64 "\n", counts->directories);
     fprintf(out, "Scanned files: %" PRIu64 "\n", counts->files);
@@ -232,17 +236,25 @@ static void put_text_summary(FILE *out, size_t n_signatures, const struct sl_sca
     put_date(out, "End Date:  ", end);
 }
 
-static void put_json_summary(size_t n_signatures, const struct sl_scan_counts *counts,
+static void put_json_summary(const struct sl_clamav_info *info, const struct sl_scan_counts *counts,
                              double seconds)
 {
-    json_t *root =
-        json_pack("{s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}}", "summary", "signatures",
-                  (json_int_t)n_signatures, "directories", (json_int_t)counts->directories, "files",
-                  (json_int_t)counts->files, "infected", (json_int_t)counts->found, "suspect",
-                  (json_int_t)counts->suspect, "errors", (json_int_t)counts->failed, "bytes",
-                  (json_int_t)counts->bytes, "scanned_bytes", (json_int_t)counts->scanned_bytes,
-                  "seconds", seconds);
+    json_t *summary = json_object();
+    json_t *root = json_pack("{s:o}", "summary", summary);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {
+        {"signatures", info->signatures}, {"skipped_signatures", info->skipped},
+        {"wrong_lines", info->bad},       {"directories", counts->directories},
+        {"files", counts->files},         {"infected", counts->found},
+        {"suspect", counts->suspect},     {"errors", counts->failed},
+        {"bytes", counts->bytes},         {"scanned_bytes", counts->scanned_bytes},
+    };
 
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        json_object_set_new(summary, numbers[i].name, json_integer((json_int_t)numbers[i].value));
+    json_object_set_new(summary, "seconds", json_real(seconds));
     json_dumpf(root, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(root);
@@ -258,11 +270,11 @@ void scan_report_summary(const struct scan_report *report, const struct sl_clama
         return;
     sl_clamav_info(db, &info);
     if (report->json)
-        put_json_summary(info.signatures, counts, seconds);
+        put_json_summary(&info, counts, seconds);
     else if (!report->quiet)
-        put_text_summary(stdout, info.signatures, counts, seconds, begin);
+        put_text_summary(stdout, &info, counts, seconds, begin);
     if (report->log_path != NULL && (log = fopen(report->log_path, "ae")) != NULL) {
-        put_text_summary(log, info.signatures, counts, seconds, begin);
+        put_text_summary(log, &info, counts, seconds, begin);
         (void)fclose(log);
     }
 }

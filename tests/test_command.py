@@ -375,14 +375,14 @@ class Command(case.Case):
 
     def test_scan_with_a_compiled_database(self):
         text = self.path("scan2.ndb", b"World:0:*:776f726c64\nbad line\n")
-        compiled, found = self.path("scan.cdb"), self.path("found", b"world")
+        compiled, found = self.path("scan.sluicedb"), self.path("found", b"world")
         result = sluice("scan", "-d", text, "--debug", "--compile", compiled)
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"scan2.ndb:2: ", result.stderr)
         self.assertEqual(sluice("scan", "-d", compiled, found).returncode, 1)
         with open(compiled, "rb") as file:
             whole = file.read()
-        turned = self.path("turned.cdb", whole[7::-1] + whole[8:])
+        turned = self.path("turned", whole[7::-1] + whole[8:])
         self.assert_refused(sluice("scan", "-d", turned, found), turned, "another byte order")
         with open(compiled, "r+b") as file:
             file.seek(5000)
@@ -425,7 +425,7 @@ class Command(case.Case):
         text = sluice("run", "-r", capture, "--scan", database).stdout.decode()
         self.assertIn("Later.UNOFFICIAL  (virus, priority 1)", text)
         self.assertIn("viruses    2 in 2 payloads", text)
-        compiled = self.path("run.cdb")
+        compiled = self.path("run.sluicedb")
         self.assertEqual(sluice("scan", "-d", database, "--compile", compiled).returncode, 0)
         again = sluice("run", "-r", capture, "--scan", compiled, "--alerts", "eve:-", "--json")
         self.assertEqual(again.stdout, result.stdout)

@@ -57,8 +57,7 @@ static bool read_databases(struct scan *scan)
         cli_diag(&diag);
         return false;
     }
-    for (size_t i = 0; i < bench->n_database_paths && status == SL_OK; i++)
-        status = sl_clamav_set_read(set, bench->database_paths[i], &diag);
+    status = sl_clamav_set_read(set, bench->database_paths, bench->n_database_paths, &diag);
     if (status == SL_OK)
         status = sl_clamav_compile(&scan->db[SL_DEVICE_CPU], set, SL_DEVICE_CPU, &diag);
     if (status == SL_OK && bench->device.kind == SL_DEVICE_CUDA)

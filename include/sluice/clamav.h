@@ -37,20 +37,26 @@ SL_CHECK SL_API enum sl_status sl_clamav_set_create(struct sl_clamav_set **set,
 /* Accepts NULL. */
 SL_API void sl_clamav_set_free(struct sl_clamav_set *set);
 
-/* Reads a database file, or all database files of a directory (not below it). Wrong lines and
- * unsupported signatures are omitted, counted and listed. SL_EIO: the path cannot be read.
- * SL_EFORMAT: a container is cut, is none, or has another MD5 than its header states; nothing of it
- * is read. SL_EINVAL: the file's suffix is that of no format, or the directory has no database.
- * SL_ENOMEM. */
-SL_CHECK SL_API enum sl_status sl_clamav_set_read(struct sl_clamav_set *set, const char *path,
+/* Reads the databases that `paths` name: files, and all databases in directories (not below them).
+ * A file that sl_clamav_save wrote is known by its first bytes, whatever its name; other files by
+ * their suffix. Lists of ignored names (.ign2) hold for all of these paths. Wrong lines and
+ * unsupported signatures are omitted, counted and listed.
+ * SL_EIO: a path cannot be read. SL_EFORMAT: a container or a compiled database is cut, damaged or
+ * of another version; or a database has a wrong line and none that can be used, and `diag` names
+ * the first. SL_EINVAL: a file's suffix is that of no format; a directory has no database; or a
+ * list ignores by the MD5 of a line a name of a compiled database, which has no lines. SL_ENOMEM.
+ * After a failure the set is fit to be freed only. */
+SL_CHECK SL_API enum sl_status sl_clamav_set_read(struct sl_clamav_set *set,
+                                                  const char *const *paths, size_t n_paths,
                                                   struct sl_diag *diag);
 
 /* Reads one database from memory. `name` ends in the suffix of its format (".ndb") and stands for
- * the file in diagnostics. */
+ * the file in diagnostics. Statuses are those of sl_clamav_set_read. */
 SL_CHECK SL_API enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set, const char *name,
                                                        const char *text, size_t text_len,
                                                        struct sl_diag *diag);
 
+/* `bad` and `skipped` are of what was read as text. */
 struct sl_clamav_count {
     size_t signatures; /* understood; hashes among them */
     size_t hashes;     /* of files and sections */
@@ -91,12 +97,10 @@ SL_CHECK SL_API enum sl_status sl_clamav_save(const struct sl_clamav_db *db, con
 SL_CHECK SL_API enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path,
                                               struct sl_diag *diag);
 
-/* Whether the file begins as those of sl_clamav_save, in either byte order. Any thread. */
-SL_API bool sl_clamav_is_saved(const char *path);
-
-/* Opens the databases that `paths` name. A single path that sl_clamav_save wrote is loaded, and
- * *set is NULL. Otherwise all are read into *set, which is then compiled. *set is the caller's to
- * free, also after a failure. Statuses are those of the steps. */
+/* Opens the databases that `paths` name, as sl_clamav_set_read finds them. One that sl_clamav_save
+ * wrote, and no other, is loaded as it is, and *set is NULL. Otherwise all are read into *set,
+ * which is then compiled: a compiled database combines with others at the cost of compiling them
+ * all. *set is the caller's to free, also after a failure. Statuses are those of the steps. */
 SL_CHECK SL_API enum sl_status
 sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_set **set, const char *const *paths,
                      size_t n_paths, enum sl_device_kind device, struct sl_diag *diag);
@@ -113,6 +117,8 @@ struct sl_clamav_info {
     size_t fixed;     /* signatures at fixed positions: one compare a file */
     size_t searched;  /* without an anchor: each file of their type is searched for them */
     size_t in_parts;  /* of the anchored and fixed ones: those that sl_clamav_scan_hits finds */
+    size_t bad;       /* lines that could not be read when it was compiled, */
+    size_t skipped;   /* and signatures that are not supported */
     size_t block_len; /* bytes of the block */
     const char *algorithm;
 };

@@ -597,6 +597,8 @@ static void fill_block(const struct compile *c, struct clam_block *block)
     block->fixed = c->n_fixed;
     block->in_parts = c->n_in_parts;
     block->searched = c->searched.n;
+    block->n_bad = c->set->bad.n + c->set->n_bad_before;
+    block->n_skipped = c->set->skipped.n + c->set->n_skipped_before;
     block_seal(&clam_block_kind, block);
 }
 

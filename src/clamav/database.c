@@ -42,12 +42,29 @@ static struct clam_text next_line(const char **at, const char *end)
     return line;
 }
 
+static enum clam_taken read_line(struct sl_clamav_set *set, const char *name,
+                                 enum clam_format format, struct clam_text line)
+{
+    struct clam_mark mark;
+
+    clam_mark_take(set, &mark);
+    const enum clam_taken taken =
+        format == CLAM_OTHER_FORMAT
+            ? clam_skip(set, "format %s is not supported", strrchr(name, '.'))
+            : clam_line_read(set, format, line);
+    if (taken == CLAM_TAKEN)
+        return CLAM_TAKEN;
+    clam_mark_restore(set, &mark);
+    return clam_note(set, taken, name_in(format, line)) ? taken : CLAM_NO_MEMORY;
+}
+
 enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const char *text,
                               size_t len, bool official, struct sl_diag *diag)
 {
     const enum clam_format format = clam_format_of(name);
     const char *at = text, *end = text + len;
-    struct clam_mark mark;
+    const size_t n_bad = set->bad.n;
+    bool any = false;
 
     if (!clam_set_add_file(set, name))
         return diag_set(diag, SL_ENOMEM, name, 0, "out of memory");
@@ -57,18 +74,16 @@ enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const
 
         if (line.len == 0 || line.at[0] == '#')
             continue;
-        clam_mark_take(set, &mark);
-        const enum clam_taken taken =
-            format == CLAM_OTHER_FORMAT
-                ? clam_skip(set, "format %s is not supported", strrchr(name, '.'))
-                : clam_line_read(set, format, line);
-        if (taken == CLAM_TAKEN)
-            continue;
-        clam_mark_restore(set, &mark);
-        if (taken == CLAM_NO_MEMORY || !clam_note(set, taken, name_in(format, line)))
+        const enum clam_taken taken = read_line(set, name, format, line);
+        if (taken == CLAM_NO_MEMORY)
             return diag_set(diag, SL_ENOMEM, name, set->line, "out of memory");
+        any |= taken == CLAM_TAKEN;
     }
-    return SL_OK;
+    if (any || set->bad.n == n_bad)
+        return SL_OK;
+    const struct clam_note *first = &set->bad.at[n_bad];
+    return diag_set(diag, SL_EFORMAT, name, first->line,
+                    "%s (no line of this database can be used)", first->text);
 }
 
 enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set, const char *name,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Databases in files, directories and containers. */
+/* From paths to a database: paths name files and directories, and the bytes of a file that was
+ * compiled say so, whatever its name. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -7,22 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/diag.h"
+#include "clamav/db.h"
 #include "clamav/set.h"
 
-enum {
-    CVD_HEADER_LEN = 512, /* bytes, then tar.gz, or tar where the builder chose so */
-    TAR_BLOCK = 512,
-    INFLATE_FIRST = 1 << 20 /* bytes of room */
-};
-
 #define FILE_LEN_MAX (UINT64_C(2) << 30)
-#define UNPACKED_LEN_MAX (UINT64_C(4) << 30)
 
 /* ---- a file in memory ------------------------------------------------------------------------ */
 
@@ -73,242 +66,205 @@ static enum sl_status read_file(const char *path, uint8_t **bytes, size_t *len,
     return status;
 }
 
-/* ---- containers ------------------------------------------------------------------------------ */
+/* ---- the files of the paths ------------------------------------------------------------------ */
 
-/* Room behind the first `have` bytes. */
-static bool make_room(uint8_t **out, size_t *cap, size_t have)
+struct file {
+    char *path;
+    enum clam_format format;
+};
+
+struct files {
+    struct file *at;
+    size_t n, cap;
+};
+
+static enum clam_format format_of(const char *path)
 {
-    const size_t wanted = *cap > 0 ? *cap * 2 : INFLATE_FIRST;
-    uint8_t *more;
-
-    if (have < *cap)
-        return true;
-    if (wanted > UNPACKED_LEN_MAX || (more = realloc(*out, wanted)) == NULL)
-        return false;
-    *out = more;
-    *cap = wanted;
-    return true;
+    return block_file_is(&clam_block_kind, path) ? CLAM_COMPILED : clam_format_of(path);
 }
 
-/* Inflates a whole gzip stream into memory that is malloc'ed. */
-static enum sl_status inflate_all(const char *path, const uint8_t *bytes, size_t len, uint8_t **out,
-                                  size_t *out_len, struct sl_diag *diag)
+static enum sl_status add_file(struct files *files, const char *path, enum clam_format format,
+                               struct sl_diag *diag)
 {
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes};
-    size_t cap = 0, have = 0, given = 0;
-    int result = Z_OK;
+    if (files->n == files->cap) {
+        const size_t cap = files->cap < 16 ? 16 : files->cap * 2;
+        struct file *more = realloc(files->at, cap * sizeof *more);
 
-    *out = NULL;
-    if (inflateInit2(&stream, 15 + 16) != Z_OK)
+        if (more == NULL)
+            return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
+        files->at = more;
+        files->cap = cap;
+    }
+    char *copy = strdup(path);
+    if (copy == NULL)
         return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
-    while (result == Z_OK && make_room(out, &cap, have)) {
-        const size_t room = cap - have < UINT_MAX ? cap - have : UINT_MAX;
-        const size_t rest = len - given < UINT_MAX ? len - given : UINT_MAX;
-
-        stream.avail_in = (uInt)rest;
-        stream.next_out = *out + have;
-        stream.avail_out = (uInt)room;
-        result = inflate(&stream, Z_NO_FLUSH);
-        given += rest - stream.avail_in;
-        have += room - stream.avail_out;
-        if (result == Z_BUF_ERROR && stream.avail_out == 0)
-            result = Z_OK;
-    }
-    (void)inflateEnd(&stream);
-    *out_len = have;
-    if (result == Z_OK)
-        return diag_set(diag, SL_ENOMEM, path, 0, "does not fit into memory unpacked");
-    if (result != Z_STREAM_END)
-        return diag_set(diag, SL_EFORMAT, path, 0, "is cut or damaged: it cannot be unpacked");
+    files->at[files->n++] = (struct file){copy, format};
     return SL_OK;
 }
 
-/* An octal number of a tar header; spaces and zeros end it. */
-static bool read_octal(const uint8_t *at, size_t len, uint64_t *value)
+static void free_files(struct files *files)
 {
-    size_t i = 0;
-
-    *value = 0;
-    while (i < len && at[i] == ' ')
-        i++;
-    for (; i < len && at[i] >= '0' && at[i] <= '7'; i++)
-        *value = *value << 3 | (uint64_t)(at[i] - '0');
-    return i == len || at[i] == ' ' || at[i] == '\0';
+    for (size_t i = 0; i < files->n; i++)
+        free(files->at[i].path);
+    free(files->at);
 }
 
-static enum sl_status read_members(struct sl_clamav_set *set, const char *path, const uint8_t *tar,
-                                   size_t len, bool ignores, struct sl_diag *diag)
+static int is_visible(const struct dirent *entry)
 {
-    for (size_t at = 0; len - at >= TAR_BLOCK && tar[at] != '\0';) {
-        char name[101], shown[512];
-        uint64_t size;
-
-        memcpy(name, tar + at, 100);
-        name[100] = '\0';
-        if (!read_octal(tar + at + 124, 12, &size) || size > len - at - TAR_BLOCK)
-            return diag_set(diag, SL_EFORMAT, path, 0, "is cut or damaged at its member '%s'",
-                            name);
-        const enum clam_format format = clam_format_of(name);
-        const bool is_file = tar[at + 156] == '0' || tar[at + 156] == '\0';
-
-        if (is_file && format != CLAM_UNKNOWN && format != CLAM_CVD &&
-            (format == CLAM_IGN2) == ignores) {
-            snprintf(shown, sizeof shown, "%.300s:%s", path, name);
-            const enum sl_status status = clam_text_read(
-                set, shown, (const char *)tar + at + TAR_BLOCK, (size_t)size, true, diag);
-            if (status != SL_OK)
-                return status;
-        }
-        size = (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK + TAR_BLOCK;
-        at = size < len - at ? at + (size_t)size : len;
-    }
-    return SL_OK;
+    return entry->d_name[0] != '.';
 }
 
-/* ClamAV-VDB:time:version:signatures:level:MD5:signature:builder:seconds */
-static enum sl_status check_header(const char *path, const uint8_t *bytes, size_t len,
-                                   struct sl_diag *diag)
+/* What else lies in the directory is no database, and no error. */
+static enum sl_status add_entry(struct files *files, const char *directory, const char *name,
+                                struct sl_diag *diag)
 {
-    struct clam_text rest = {(const char *)bytes, CVD_HEADER_LEN}, field = {NULL, 0};
-    uint8_t digest[16];
-    char text[33];
+    char path[PATH_MAX];
 
-    if (len < CVD_HEADER_LEN || memcmp(bytes, "ClamAV-VDB:", 11) != 0)
-        return diag_set(diag, SL_EFORMAT, path, 0, "is no ClamAV container");
-    for (int i = 0; i < 6; i++)
-        clam_text_cut(&rest, ':', &field);
-    clam_md5(bytes + CVD_HEADER_LEN, len - CVD_HEADER_LEN, digest);
-    for (int i = 0; i < 16; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
-    if (field.len != 32 || strncasecmp(field.at, text, 32) != 0)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "is cut or damaged: its MD5 is %s (its header says %.*s)", text,
-                        (int)(field.len < 64 ? field.len : 64), field.at);
-    return SL_OK;
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= PATH_MAX)
+        return diag_set(diag, SL_EIO, directory, 0, "has a file with too long a path");
+    const enum clam_format format = format_of(path);
+    return format != CLAM_UNKNOWN ? add_file(files, path, format, diag) : SL_OK;
 }
 
-static enum sl_status read_container(struct sl_clamav_set *set, const char *path,
-                                     const uint8_t *bytes, size_t len, bool ignores,
-                                     struct sl_diag *diag)
+static enum sl_status add_directory(struct files *files, const char *path, struct sl_diag *diag)
 {
-    uint8_t *unpacked = NULL;
-    enum sl_status status = check_header(path, bytes, len, diag);
-
-    if (status != SL_OK || len < CVD_HEADER_LEN)
-        return status;
-    const uint8_t *tar = bytes + CVD_HEADER_LEN;
-    len -= CVD_HEADER_LEN;
-    if (len >= 2 && tar[0] == 0x1F && tar[1] == 0x8B) {
-        status = inflate_all(path, tar, len, &unpacked, &len, diag);
-        tar = unpacked;
-    }
-    if (status == SL_OK && tar != NULL)
-        status = read_members(set, path, tar, len, ignores, diag);
-    free(unpacked);
-    set->n_unchecked += status == SL_OK && !ignores;
-    return status;
-}
-
-enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path,
-                                   const uint8_t *bytes, size_t len, struct sl_diag *diag)
-{
-    const enum sl_status status = read_container(set, path, bytes, len, true, diag);
-
-    return status == SL_OK ? read_container(set, path, bytes, len, false, diag) : status;
-}
-
-/* ---- paths ----------------------------------------------------------------------------------- */
-
-enum { IGNORES = 1, OTHERS = 2 };
-
-/* Lists of ignored names come before what they ignore: directories are read in two passes. */
-static enum sl_status read_database(struct sl_clamav_set *set, const char *path, unsigned passes,
-                                    struct sl_diag *diag)
-{
-    const enum clam_format format = clam_format_of(path);
-    enum sl_status status;
-    uint8_t *bytes = NULL;
-    size_t len = 0;
-
-    if (format != CLAM_CVD && (passes & (format == CLAM_IGN2 ? IGNORES : OTHERS)) == 0)
-        return SL_OK;
-    status = read_file(path, &bytes, &len, diag);
-    if (status != SL_OK)
-        return status;
-    if (format != CLAM_CVD)
-        status = clam_text_read(set, path, (const char *)bytes, len, false, diag);
-    if (format == CLAM_CVD && (passes & IGNORES) != 0)
-        status = read_container(set, path, bytes, len, true, diag);
-    if (format == CLAM_CVD && (passes & OTHERS) != 0 && status == SL_OK)
-        status = read_container(set, path, bytes, len, false, diag);
-    free(bytes);
-    return status;
-}
-
-static int is_database(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.' && clam_format_of(entry->d_name) != CLAM_UNKNOWN;
-}
-
-static enum sl_status read_directory(struct sl_clamav_set *set, const char *path,
-                                     struct sl_diag *diag)
-{
-    static const unsigned passes[] = {IGNORES, OTHERS};
+    const size_t before = files->n;
     struct dirent **entries;
-    char name[PATH_MAX];
     enum sl_status status = SL_OK;
-    const int n = scandir(path, &entries, is_database, alphasort);
+    const int n = scandir(path, &entries, is_visible, alphasort);
 
     if (n < 0)
         return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(errno));
-    if (n == 0)
-        status = diag_set(diag, SL_EINVAL, path, 0, "has no database in it (.cvd, .ndb, ...)");
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < n && status == SL_OK; i++) {
-            if (snprintf(name, sizeof name, "%s/%s", path, entries[i]->d_name) >= PATH_MAX)
-                status = diag_set(diag, SL_EIO, path, 0, "its path is too long");
-            else
-                status = read_database(set, name, passes[pass], diag);
-        }
+    for (int i = 0; i < n && status == SL_OK; i++)
+        status = add_entry(files, path, entries[i]->d_name, diag);
     for (int i = 0; i < n; i++)
         free(entries[i]);
     free(entries);
+    if (status == SL_OK && files->n == before)
+        return diag_set(diag, SL_EINVAL, path, 0, "has no database in it (.cvd, .ndb, ...)");
     return status;
 }
 
-enum sl_status sl_clamav_set_read(struct sl_clamav_set *set, const char *path, struct sl_diag *diag)
+static enum sl_status add_path(struct files *files, const char *path, struct sl_diag *diag)
 {
     struct stat file;
 
     if (stat(path, &file) != 0)
         return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(errno));
     if (S_ISDIR(file.st_mode))
-        return read_directory(set, path, diag);
-    if (clam_format_of(path) == CLAM_UNKNOWN)
+        return add_directory(files, path, diag);
+    const enum clam_format format = format_of(path);
+    if (format == CLAM_UNKNOWN)
         return diag_set(diag, SL_EINVAL, path, 0,
-                        "its name says no format of ClamAV's (.cvd, .ndb, .ldb, ...)");
-    return read_database(set, path, IGNORES | OTHERS, diag);
+                        "is no compiled database, and its name says no format of ClamAV's "
+                        "(.cvd, .ndb, .ldb, ...)");
+    return add_file(files, path, format, diag);
 }
 
-static enum sl_status read_paths(struct sl_clamav_db **db, struct sl_clamav_set *set,
-                                 const char *const *paths, size_t n_paths,
-                                 enum sl_device_kind device, struct sl_diag *diag)
+static enum sl_status list_files(struct files *files, const char *const *paths, size_t n_paths,
+                                 struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
-    for (size_t i = 0; status == SL_OK && i < n_paths; i++)
-        status = sl_clamav_set_read(set, paths[i], diag);
-    return status == SL_OK ? sl_clamav_compile(db, set, device, diag) : status;
+    *files = (struct files){0};
+    for (size_t i = 0; i < n_paths && status == SL_OK; i++)
+        status = add_path(files, paths[i], diag);
+    return status;
+}
+
+/* ---- from files to a set --------------------------------------------------------------------- */
+
+static enum sl_status read_bytes(struct sl_clamav_set *set, const struct file *file, bool ignores,
+                                 struct sl_diag *diag)
+{
+    uint8_t *bytes;
+    size_t len = 0;
+    enum sl_status status = read_file(file->path, &bytes, &len, diag);
+
+    if (status != SL_OK)
+        return status;
+    status = file->format == CLAM_CVD
+                 ? clam_container_read(set, file->path, bytes, len, ignores, diag)
+                 : clam_text_read(set, file->path, (const char *)bytes, len, false, diag);
+    free(bytes);
+    return status;
+}
+
+static enum sl_status read_compiled(struct sl_clamav_set *set, const char *path,
+                                    struct sl_diag *diag)
+{
+    struct sl_clamav_db *db;
+    enum sl_status status = sl_clamav_load(&db, path, diag);
+
+    if (status != SL_OK)
+        return status;
+    status = clam_set_merge(set, db->block, path, diag);
+    sl_clamav_free(db);
+    return status;
+}
+
+/* Lists of ignored names hold for what is read after them, so they are read in a pass of their
+ * own. Containers hold both. */
+static enum sl_status read_files(struct sl_clamav_set *set, const struct files *files, bool ignores,
+                                 struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+
+    for (size_t i = 0; i < files->n && status == SL_OK; i++) {
+        const struct file *file = &files->at[i];
+
+        if (file->format == CLAM_CVD || (file->format == CLAM_IGN2) == ignores)
+            status = file->format == CLAM_COMPILED ? read_compiled(set, file->path, diag)
+                                                   : read_bytes(set, file, ignores, diag);
+    }
+    return status;
+}
+
+static enum sl_status read_set(struct sl_clamav_set *set, const struct files *files,
+                               struct sl_diag *diag)
+{
+    const enum sl_status status = read_files(set, files, true, diag);
+
+    return status == SL_OK ? read_files(set, files, false, diag) : status;
+}
+
+enum sl_status sl_clamav_set_read(struct sl_clamav_set *set, const char *const *paths,
+                                  size_t n_paths, struct sl_diag *diag)
+{
+    struct files files;
+    enum sl_status status = list_files(&files, paths, n_paths, diag);
+
+    if (status == SL_OK)
+        status = read_set(set, &files, diag);
+    free_files(&files);
+    return status;
+}
+
+/* ---- from files to a database ---------------------------------------------------------------- */
+
+static enum sl_status compile_files(struct sl_clamav_db **db, struct sl_clamav_set **set,
+                                    const struct files *files, enum sl_device_kind device,
+                                    struct sl_diag *diag)
+{
+    enum sl_status status = sl_clamav_set_create(set, diag);
+
+    if (status == SL_OK)
+        status = read_set(*set, files, diag);
+    return status == SL_OK ? sl_clamav_compile(db, *set, device, diag) : status;
 }
 
 enum sl_status sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_set **set,
                                     const char *const *paths, size_t n_paths,
                                     enum sl_device_kind device, struct sl_diag *diag)
 {
-    *set = NULL;
-    if (n_paths == 1 && sl_clamav_is_saved(paths[0]))
-        return sl_clamav_load(db, paths[0], diag);
+    struct files files;
+    enum sl_status status = list_files(&files, paths, n_paths, diag);
 
-    const enum sl_status status = sl_clamav_set_create(set, diag);
-    return status == SL_OK ? read_paths(db, *set, paths, n_paths, device, diag) : status;
+    *set = NULL;
+    if (status == SL_OK && files.n == 1 && files.at[0].format == CLAM_COMPILED)
+        status = sl_clamav_load(db, files.at[0].path, diag);
+    else if (status == SL_OK)
+        status = compile_files(db, set, &files, device, diag);
+    free_files(&files);
+    return status;
 }

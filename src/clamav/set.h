@@ -57,6 +57,7 @@ struct sl_clamav_set {
     size_t n_files;
     size_t n_unchecked;
     size_t n_allowed;
+    uint64_t n_bad_before, n_skipped_before; /* when blocks that were merged were compiled */
 
     /* Equal bodies are one pattern: chains by a hash of their text. */
     uint32_t *chain_head;       /* CHAIN_HEADS of them */
@@ -152,6 +153,7 @@ enum clam_format {
     CLAM_IGN2,
     CLAM_CVD,
     CLAM_OTHER_FORMAT, /* ClamAV's, not read here */
+    CLAM_COMPILED,     /* a block; no name says so */
     CLAM_UNKNOWN
 };
 
@@ -163,9 +165,16 @@ enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format forma
 enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const char *text,
                               size_t len, bool official, struct sl_diag *diag);
 
-/* A container: header, MD5, and each member given to clam_text_read. */
+/* A container: its header and MD5 are checked, and its lists of ignored names are read, or its
+ * other databases. */
 enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path,
-                                   const uint8_t *bytes, size_t len, struct sl_diag *diag);
+                                   const uint8_t *bytes, size_t len, bool ignores,
+                                   struct sl_diag *diag);
+
+/* Adds the signatures of a block that was loaded from `path`. SL_EINVAL: a list of ignored names
+ * has one of them with the MD5 of its line, which a block does not have. SL_ENOMEM. */
+enum sl_status clam_set_merge(struct sl_clamav_set *set, const struct clam_block *block,
+                              const char *path, struct sl_diag *diag);
 
 /* Chains of patterns whose text has this hash. CLAM_NONE: none. */
 uint32_t clam_chain_find(const struct sl_clamav_set *set, const uint64_t key[2]);

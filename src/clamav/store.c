@@ -59,6 +59,8 @@ void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info)
     info->fixed = block->fixed;
     info->searched = block->searched;
     info->in_parts = block->in_parts;
+    info->bad = block->n_bad;
+    info->skipped = block->n_skipped;
     info->block_len = block->head.len;
     info->algorithm = mpm.algorithm;
 }
@@ -304,7 +306,7 @@ static bool sum_block(const void *memory, uint64_t *sum)
 const struct block_kind clam_block_kind = {
     .name = "compiled database",
     .magic = UINT64_C(0x31304D414C434C53), /* "SLCLAM01" */
-    .version = 3,
+    .version = 4,
     .pointer_len = sizeof(void *),
     .len_min = sizeof(struct clam_block),
     .sum = sum_block,
@@ -314,11 +316,6 @@ static bool check_parts(const struct clam_block *block)
 {
     return check_segs(block) && check_patterns(block) && check_nodes(block) && check_sigs(block) &&
            check_anchors(block) && check_hashes(block);
-}
-
-bool sl_clamav_is_saved(const char *path)
-{
-    return block_file_is(&clam_block_kind, path);
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
