@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The rule set: what was loaded, what was not, and why. */
-#include <errno.h>
-#include <stdio.h>
+#include "rule_set.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/diag.h"
 #include "detect/compile/rule_compile.h"
 #include "detect/parse/classification.h"
-#include "detect/parse/rule_lex.h"
 #include "detect/parse/rule_list.h"
-#include "detect/parse/rule_parse.h"
 
-static enum sl_status out_of_memory(struct sl_diag *diag)
+enum sl_status rule_set_no_memory(struct sl_diag *diag)
 {
     return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
 }
@@ -23,7 +20,7 @@ enum sl_status sl_rules_create(struct sl_rules **rules, struct sl_diag *diag)
     struct sl_rules *made = calloc(1, sizeof *made);
 
     if (made == NULL)
-        return out_of_memory(diag);
+        return rule_set_no_memory(diag);
 
     enum sl_status status = rule_variable_defaults(made, diag);
     if (status == SL_OK)
@@ -56,7 +53,7 @@ void sl_rules_free(struct sl_rules *rules)
     free(rules);
 }
 
-static enum sl_status compiled_already(struct sl_diag *diag)
+enum sl_status rule_set_compiled(struct sl_diag *diag)
 {
     return diag_set(diag, SL_EINVAL, NULL, 0, "the rules are compiled already");
 }
@@ -65,296 +62,8 @@ enum sl_status sl_rules_set(struct sl_rules *rules, const char *name, const char
                             struct sl_diag *diag)
 {
     if (rules->compiled)
-        return compiled_already(diag);
+        return rule_set_compiled(diag);
     return rule_variable_set(rules, name, value, diag);
-}
-
-/* What a load needs besides the set. */
-struct loader {
-    struct sl_rules *rules;
-    struct rule_parser parser;
-    const char *file; /* the set's copy */
-    uint32_t line;
-    struct rule_lexer lexer;
-    struct sl_diag diag; /* why a line does not load */
-};
-
-static enum sl_status add_note(struct loader *loader, struct rule_notes *notes, const char *text,
-                               struct rule_place place)
-{
-    struct rule_note *grown = rule_grow(notes->note, &notes->cap, notes->n, sizeof *grown);
-
-    if (grown == NULL)
-        return SL_ENOMEM;
-    notes->note = grown;
-    if (text == NULL)
-        return SL_ENOMEM;
-    notes->note[notes->n++] = (struct rule_note){loader->file, text, place.line, place.column};
-    return SL_OK;
-}
-
-/* Counts a rule that is wrong at this byte. */
-static enum sl_status count_bad(struct loader *loader, const char *at)
-{
-    struct sl_rules *rules = loader->rules;
-    const char *reason = loader->diag.text;
-
-    rules->count.bad++;
-    return add_note(loader, &rules->bad, rule_arena_text(&rules->shared, reason, strlen(reason)),
-                    rule_lexer_place(&loader->lexer, at));
-}
-
-static struct rule_skip *add_skip(struct sl_rules *rules, const char *keyword)
-{
-    const size_t len = strlen(keyword);
-    struct rule_skip *skip = rule_arena_alloc(&rules->shared, sizeof *skip);
-    struct rule_skip **grown =
-        rule_grow(rules->skip, &rules->cap_skips, rules->n_skips, sizeof(void *));
-
-    if (grown == NULL)
-        return NULL;
-    rules->skip = grown;
-    if (skip == NULL)
-        return NULL;
-    skip->keyword = rule_arena_text(&rules->shared, keyword, len);
-    if (skip->keyword == NULL || !rule_map_put(&rules->skips, skip->keyword, len, skip))
-        return NULL;
-    rules->skip[rules->n_skips++] = skip;
-    return skip;
-}
-
-static enum sl_status count_skipped(struct loader *loader)
-{
-    struct sl_rules *rules = loader->rules;
-    const char *keyword = loader->diag.text;
-    struct rule_skip *skip = rule_map_get(&rules->skips, keyword, strlen(keyword));
-
-    if (skip == NULL)
-        skip = add_skip(rules, keyword);
-    if (skip == NULL)
-        return SL_ENOMEM;
-    skip->count++;
-    rules->count.skipped++;
-    return add_note(loader, &rules->skipped, skip->keyword, (struct rule_place){loader->line, 0});
-}
-
-/* Adds a rule, unless there is one of its gid and sid, and no lower rev; *kept tells. */
-static enum sl_status add_rule(struct loader *loader, struct rule *rule, bool *kept)
-{
-    struct sl_rules *rules = loader->rules;
-    struct rule *before = rule_map_get(&rules->by_sid, rule->key, sizeof rule->key);
-
-    *kept = before == NULL || before->signature.rev < rule->signature.rev;
-    rules->count.duplicates += before != NULL;
-    if (!*kept)
-        return SL_OK;
-
-    struct rule **grown = rule_grow(rules->rule, &rules->cap_rules, rules->n_rules, sizeof(void *));
-
-    if (grown == NULL)
-        return SL_ENOMEM;
-    rules->rule = grown;
-    if (!rule_map_put(&rules->by_sid, rule->key, sizeof rule->key, rule))
-        return SL_ENOMEM;
-    if (before != NULL) {
-        before->replaced = true;
-        rules->n_replaced++;
-        rules->count.loaded--;
-        rules->count.without_literal -= before->literal == NULL;
-    }
-    rules->count.loaded++;
-    rules->count.without_literal += rule->literal == NULL;
-    rule->signature.file = loader->file;
-    rule->signature.line = loader->line;
-    rules->rule[rules->n_rules++] = rule;
-    return SL_OK;
-}
-
-static enum sl_status load_rule(struct loader *loader, struct rule_text line)
-{
-    struct rule_arena *arena = &loader->rules->arena;
-    const struct rule_mark mark = rule_arena_mark(arena);
-    struct rule *rule;
-    bool kept = false;
-    enum sl_status status = rule_parse(&loader->parser, line, &rule);
-
-    loader->rules->count.lines++;
-    if (status == SL_OK)
-        status = add_rule(loader, rule, &kept);
-    else if (status == SL_EFORMAT)
-        status = count_bad(loader, loader->parser.where);
-    else if (status == SL_EUNSUPPORTED)
-        status = count_skipped(loader);
-    if (!kept)
-        rule_arena_release(arena, mark);
-    return status;
-}
-
-static enum sl_status load_class(struct loader *loader, struct rule_text line)
-{
-    const enum sl_status status = rule_class_read(loader->rules, line, &loader->diag);
-
-    if (status != SL_EFORMAT)
-        return status;
-    loader->rules->count.lines++;
-    return count_bad(loader, line.at);
-}
-
-/* Takes the replaced rules out. */
-static void drop_replaced(struct sl_rules *rules)
-{
-    size_t n = 0;
-
-    if (rules->n_replaced == 0)
-        return;
-    for (size_t i = 0; i < rules->n_rules; i++)
-        if (!rules->rule[i]->replaced)
-            rules->rule[n++] = rules->rule[i];
-    rules->n_rules = n;
-    rules->n_replaced = 0;
-}
-
-static int compare_skips(const void *a, const void *b)
-{
-    const struct rule_skip *left = *(struct rule_skip *const *)a;
-    const struct rule_skip *right = *(struct rule_skip *const *)b;
-
-    if (left->count != right->count)
-        return left->count < right->count ? 1 : -1;
-    return strcmp(left->keyword, right->keyword);
-}
-
-static enum sl_status load_lines(struct loader *loader, const char *text, size_t text_len,
-                                 bool classes_only)
-{
-    struct rule_text line;
-    enum sl_status status;
-
-    rule_lexer_init(&loader->lexer, text, text_len);
-    while ((status = rule_lexer_next(&loader->lexer, &line, &loader->line)) == SL_OK) {
-        if (rule_class_line(line))
-            status = load_class(loader, line);
-        else if (!classes_only)
-            status = load_rule(loader, line);
-        if (status != SL_OK)
-            break;
-    }
-    rule_lexer_free(&loader->lexer);
-    return status == SL_END ? SL_OK : status;
-}
-
-static enum sl_status load_text(struct sl_rules *rules, const char *name, const char *text,
-                                size_t text_len, bool classes_only, struct sl_diag *diag)
-{
-    struct loader loader = {.rules = rules,
-                            .file = rule_arena_text(&rules->shared, name, strlen(name))};
-
-    if (loader.file == NULL)
-        return out_of_memory(diag);
-    loader.parser.rules = rules;
-    loader.parser.diag = &loader.diag;
-
-    const enum sl_status status = load_lines(&loader, text, text_len, classes_only);
-
-    rule_parser_free(&loader.parser);
-    drop_replaced(rules);
-    if (rules->n_skips != 0)
-        qsort(rules->skip, rules->n_skips, sizeof(void *), compare_skips);
-    return status == SL_OK ? SL_OK : out_of_memory(diag);
-}
-
-enum sl_status sl_rules_load_text(struct sl_rules *rules, const char *name, const char *text,
-                                  size_t text_len, struct sl_diag *diag)
-{
-    if (rules->compiled)
-        return compiled_already(diag);
-    return load_text(rules, name, text, text_len, false, diag);
-}
-
-/* Reads all of a file into *text, malloc'ed. */
-static enum sl_status read_file(const char *path, char **text, size_t *text_len,
-                                struct sl_diag *diag)
-{
-    enum sl_status status = SL_OK;
-    size_t cap = 0, len = 0;
-    char *bytes = NULL;
-    FILE *file = fopen(path, "rb");
-
-    if (file == NULL)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
-    for (;;) {
-        char *grown = rule_grow(bytes, &cap, len, 1);
-
-        if (grown == NULL) {
-            status = diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
-            break;
-        }
-        bytes = grown;
-
-        const size_t n = fread(bytes + len, 1, cap - len, file);
-
-        len += n;
-        if (n == 0)
-            break;
-    }
-    if (status == SL_OK && ferror(file))
-        status = diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(errno));
-    fclose(file);
-    if (status != SL_OK) {
-        free(bytes);
-        return status;
-    }
-    *text = bytes;
-    *text_len = len;
-    return SL_OK;
-}
-
-/* Reads the classification.config that lies beside the file, where there is one; once for all files
- * of a folder that are loaded one after the other. */
-static enum sl_status load_classes_beside(struct sl_rules *rules, const char *path,
-                                          struct sl_diag *diag)
-{
-    static const char name[] = "classification.config";
-    const char *slash = strrchr(path, '/');
-    const size_t folder_len = slash != NULL ? (size_t)(slash + 1 - path) : 0;
-    char *beside = rule_arena_alloc(&rules->shared, folder_len + sizeof name);
-    struct stat found;
-    char *text = NULL;
-    size_t text_len = 0;
-
-    if (beside == NULL)
-        return out_of_memory(diag);
-    memcpy(beside, path, folder_len);
-    memcpy(beside + folder_len, name, sizeof name);
-    if ((rules->classification != NULL && strcmp(rules->classification, beside) == 0) ||
-        (stat(beside, &found) != 0 && (errno == ENOENT || errno == ENOTDIR)))
-        return SL_OK;
-    rules->classification = beside;
-
-    enum sl_status status = read_file(beside, &text, &text_len, diag);
-    if (status != SL_OK)
-        return status;
-    status = load_text(rules, beside, text, text_len, true, diag);
-    free(text);
-    return status;
-}
-
-enum sl_status sl_rules_load(struct sl_rules *rules, const char *path, struct sl_diag *diag)
-{
-    char *text = NULL;
-    size_t text_len = 0;
-
-    if (rules->compiled)
-        return compiled_already(diag);
-
-    enum sl_status status = read_file(path, &text, &text_len, diag);
-    if (status != SL_OK)
-        return status;
-    status = load_classes_beside(rules, path, diag);
-    if (status == SL_OK)
-        status = load_text(rules, path, text, text_len, false, diag);
-    free(text);
-    return status;
 }
 
 void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *count)
