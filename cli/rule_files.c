@@ -18,34 +18,23 @@ bool rule_files_init(struct rule_files *files, int argc)
     return false;
 }
 
-static bool apply_set(struct sl_rules *rules, const char *set)
+static bool assign(struct sl_rules *rules, const char *option, const char *value,
+                   const char *assignment)
 {
-    const char *equals = strchr(set, '=');
     struct sl_diag diag = {0};
-    char name[64];
 
-    if (equals == NULL || equals == set || (size_t)(equals - set) >= sizeof name) {
-        cli_error("--set '%s' is no variable (expected NAME=VALUE)", set);
-        return false;
-    }
-    memcpy(name, set, (size_t)(equals - set));
-    name[equals - set] = '\0';
-    if (sl_rules_set(rules, name, equals + 1, &diag) == SL_OK)
+    if (sl_rules_assign(rules, assignment, &diag) == SL_OK)
         return true;
-    cli_error("--set '%s': %s", set, diag.text);
+    cli_error("%s '%s': %s", option, value, diag.text);
     return false;
 }
 
-static bool apply_home(struct sl_rules *rules, const char *home)
+static bool assign_home(struct sl_rules *rules, const char *home)
 {
-    struct sl_diag diag = {0};
-    char value[1024];
+    char assignment[1024];
 
-    snprintf(value, sizeof value, "[%s]", home);
-    if (sl_rules_set(rules, "HOME_NET", value, &diag) == SL_OK)
-        return true;
-    cli_error("--home '%s': %s", home, diag.text);
-    return false;
+    snprintf(assignment, sizeof assignment, "HOME_NET=[%s]", home);
+    return assign(rules, "--home", home, assignment);
 }
 
 /* An empty set with the variables. */
@@ -58,10 +47,10 @@ static bool create_rules(const struct rule_files *files, struct sl_rules **rules
         cli_diag(&diag);
         return false;
     }
-    if (files->home != NULL && !apply_home(*rules, files->home))
+    if (files->home != NULL && !assign_home(*rules, files->home))
         return false;
     for (size_t i = 0; i < files->n_sets; i++)
-        if (!apply_set(*rules, files->sets[i]))
+        if (!assign(*rules, "--set", files->sets[i], files->sets[i]))
             return false;
     return true;
 }
@@ -75,44 +64,27 @@ bool rule_files_check_variables(const struct rule_files *files)
     return good;
 }
 
-bool rule_files_load(const struct rule_files *files, struct sl_rules **rules)
+bool rule_files_load(const struct rule_files *files, struct sl_rules **rules, bool *usable)
 {
     struct sl_diag diag = {0};
 
+    *usable = true;
     if (!create_rules(files, rules))
         return false;
     for (size_t i = 0; i < files->n_paths; i++) {
-        if (sl_rules_load(*rules, files->paths[i], &diag) != SL_OK) {
+        const enum sl_status status = sl_rules_load(*rules, files->paths[i], &diag);
+
+        if (status != SL_OK)
             cli_diag(&diag);
+        if (status != SL_OK && status != SL_EFORMAT)
             return false;
-        }
+        *usable = *usable && status == SL_OK;
+    }
+    if (*usable && sl_rules_require(*rules, files->paths[0], &diag) != SL_OK) {
+        cli_diag(&diag);
+        *usable = false;
     }
     return true;
-}
-
-bool rule_files_check(const struct rule_files *files, const struct sl_rules *rules)
-{
-    struct sl_rules_count count;
-    const char *keyword;
-    char reasons[256] = "";
-    size_t n;
-
-    sl_rules_count(rules, &count);
-    if (count.loaded != 0)
-        return true;
-    for (size_t i = 0; i < 6 && sl_rules_skip_reason(rules, i, &keyword, &n); i++) {
-        const size_t len = strlen(reasons);
-
-        if (i == 5)
-            snprintf(reasons + len, sizeof reasons - len, ", ...");
-        else
-            snprintf(reasons + len, sizeof reasons - len, "%s%s %zu",
-                     i == 0 ? ", by keyword: " : ", ", keyword, n);
-    }
-    cli_error("%s%s: no rule was loaded: %zu were read, %zu bad, %zu skipped%s", files->paths[0],
-              files->n_paths > 1 ? " and others" : "", count.lines, count.bad, count.skipped,
-              reasons);
-    return false;
 }
 
 void rule_files_free(struct rule_files *files)

@@ -22,12 +22,9 @@ bool rule_files_init(struct rule_files *files, int argc);
 /* Whether --home and --set are values of variables. False: the reason is on stderr. */
 bool rule_files_check_variables(const struct rule_files *files);
 
-/* Loads all; prints what failed. False: nothing can be done with them. */
-bool rule_files_load(const struct rule_files *files, struct sl_rules **rules);
-
-/* Whether any rule was loaded of them; false: there is nothing to look for, said with the reasons.
- */
-bool rule_files_check(const struct rule_files *files, const struct sl_rules *rules);
+/* Loads all, and prints what failed. *usable: each file with a bad rule has one that can be used,
+ * and some rule is loaded. False: a file cannot be read, or there is no memory. */
+bool rule_files_load(const struct rule_files *files, struct sl_rules **rules, bool *usable);
 
 void rule_files_free(struct rule_files *files);
 

@@ -16,8 +16,8 @@
 
 static const char usage[] =
     "usage: sluice rules [OPTION...] FILE...\n\n"
-    "Reads rule files of Suricata, Snort 2 and Snort 3 and says what sluice understands of "
-    "them.\n\n"
+    "Reads rule files of Suricata, Snort 2 and Snort 3 and says what sluice understands of them.\n"
+    "FILE may be a folder, whose files *.rules are read, or a pattern in quotes.\n\n"
     "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
     "  --list            list each skipped rule: file, line, and the keyword that stopped it\n"
     "  --compile OUT     compile the rules' literals into the file OUT, for sluice run --compiled\n"
@@ -176,13 +176,11 @@ static bool compile(struct sl_rules *rules, struct compiled *compiled)
     return false;
 }
 
-/* Of rules none of which was loaded nothing is compiled, and all is told. */
-static bool compile_and_tell(const struct rule_files *files, struct sl_rules *rules,
-                             struct compiled *compiled, bool json, bool list)
+/* Prints what of the rules is understood. Files that cannot be used are not compiled. */
+static bool compile_and_print(struct sl_rules *rules, bool usable, struct compiled *compiled,
+                              bool json, bool list)
 {
-    const bool any = rule_files_check(files, rules);
-
-    if (!any)
+    if (!usable)
         compiled->path = NULL;
     if (!compile(rules, compiled))
         return false;
@@ -190,7 +188,7 @@ static bool compile_and_tell(const struct rule_files *files, struct sl_rules *ru
         print_json(rules, compiled, list);
     else
         print_text(rules, compiled, list);
-    return any;
+    return usable;
 }
 
 static bool writes_input(const struct rule_files *files, const struct compiled *compiled)
@@ -227,7 +225,7 @@ int command_rules(int argc, char **argv)
     struct rule_files files = {0};
     struct compiled compiled = {0};
     struct sl_rules *rules = NULL;
-    bool json = false, list = false;
+    bool json = false, list = false, usable;
     int option, exit_status = EXIT_FAILED;
 
     if (!rule_files_init(&files, argc))
@@ -259,9 +257,9 @@ int command_rules(int argc, char **argv)
     }
     for (; optind < argc; optind++)
         files.paths[files.n_paths++] = argv[optind];
-    if (check_options(&files, &compiled) && rule_files_load(&files, &rules))
-        exit_status =
-            compile_and_tell(&files, rules, &compiled, json, list) ? EXIT_DONE : EXIT_FAILED;
+    if (check_options(&files, &compiled) && rule_files_load(&files, &rules, &usable) &&
+        compile_and_print(rules, usable, &compiled, json, list))
+        exit_status = EXIT_DONE;
 out:
     sl_rules_free(rules);
     rule_files_free(&files);

@@ -65,8 +65,9 @@ bool bench_viruses_make(struct bench_literals *viruses, size_t n)
 static bool of_rules(struct bench_literals *literals, const struct bench_input *input)
 {
     struct sl_diag diag = {0};
+    bool usable;
 
-    if (!rule_files_load(&input->rule_files, &literals->rules))
+    if (!rule_files_load(&input->rule_files, &literals->rules, &usable) || !usable)
         return false;
     if (sl_rules_compile(literals->rules, &literals->literal, &literals->n, &diag) == SL_OK)
         return true;

@@ -33,13 +33,24 @@ SL_CHECK SL_API enum sl_status sl_rules_create(struct sl_rules **rules, struct s
 SL_CHECK SL_API enum sl_status sl_rules_set(struct sl_rules *rules, const char *name,
                                             const char *value, struct sl_diag *diag);
 
+/* Sets a variable from "NAME=VALUE". SL_EINVAL: as above, or the text has another form. */
+SL_CHECK SL_API enum sl_status sl_rules_assign(struct sl_rules *rules, const char *assignment,
+                                               struct sl_diag *diag);
+
 /* Reads a rule file, with its `config classification:` lines. A file classification.config beside
- * it is read first. Bad lines and skipped rules do not fail the call. SL_EIO: the file cannot be
- * read. SL_ENOMEM. */
+ * it is read first. A folder stands for its files that end in ".rules". A path that is not there
+ * and holds '*', '?' or '[' stands for the files that it matches. Both are read in the order of
+ * names.
+ *
+ * Bad and skipped rules do not fail the call while a rule of the file can be used. SL_EFORMAT: a
+ * file has no such rule, and has a bad one; the diagnostic is about the first bad one. The set has
+ * counted the file, and other files of a folder or pattern are loaded. SL_EINVAL: a folder without
+ * such files, or the rules are compiled. SL_EIO: a file cannot be read, or a pattern matches none.
+ * SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_rules_load(struct sl_rules *rules, const char *path,
                                              struct sl_diag *diag);
 
-/* Reads rules from memory. `name` stands for the file in diagnostics. */
+/* Reads rules from memory. `name` stands for the file in diagnostics. SL_EFORMAT as above. */
 SL_CHECK SL_API enum sl_status sl_rules_load_text(struct sl_rules *rules, const char *name,
                                                   const char *text, size_t text_len,
                                                   struct sl_diag *diag);
@@ -56,6 +67,11 @@ struct sl_rules_count {
 };
 
 SL_API void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *count);
+
+/* SL_EINVAL: no rule is loaded. The diagnostic has `name` as its file, and says how many were read,
+ * how many were bad or skipped, and the most frequent keywords that they were skipped for. */
+SL_CHECK SL_API enum sl_status sl_rules_require(const struct sl_rules *rules, const char *name,
+                                                struct sl_diag *diag);
 
 /* Gives the i-th keyword that rules were skipped for, by count, largest first. False: i is behind
  * the last. */

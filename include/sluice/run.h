@@ -115,9 +115,9 @@ struct sl_run_config {
     bool check_headers;
     struct sl_header_config header;
 
-    /* Rules: files, with variables "NAME=VALUE" (sl_rules_set) for them; or a set that the caller
-     * has loaded and not compiled. This run alone compiles and uses the set. The caller frees it.
-     */
+    /* Rules: files, folders or patterns (sl_rules_load), with variables "NAME=VALUE"
+     * (sl_rules_assign) for them; or a set that the caller has loaded and not compiled. This run
+     * alone compiles and uses the set. The caller frees it. */
     const char *const *rule_files;
     size_t n_rule_files;
     const char *const *rule_variables;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading: rules from a text or a file into the set. */
+/* Loading: rules from a text, a file, or the files of a folder or a pattern into the set. */
+#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,12 +208,35 @@ static enum sl_status load_text(struct sl_rules *rules, const char *name, const 
     return status == SL_OK ? SL_OK : rule_set_no_memory(diag);
 }
 
+/* Loads a text of rules; none that can be used, and one that is wrong, are an error. */
+static enum sl_status load_rules(struct sl_rules *rules, const char *name, const char *text,
+                                 size_t text_len, struct sl_diag *diag)
+{
+    const struct sl_rules_count before = rules->count;
+    const size_t first = rules->bad.n;
+    const enum sl_status status = load_text(rules, name, text, text_len, false, diag);
+    const struct sl_rules_count *after = &rules->count;
+
+    if (status != SL_OK || after->bad == before.bad ||
+        after->loaded + after->duplicates != before.loaded + before.duplicates)
+        return status;
+
+    const struct rule_note *note = &rules->bad.note[first];
+
+    (void)diag_set(diag, SL_EFORMAT, note->file, note->line,
+                   "%s (none of its rules can be used: %zu bad, %zu skipped)", note->text,
+                   after->bad - before.bad, after->skipped - before.skipped);
+    if (diag != NULL)
+        diag->column = note->column;
+    return SL_EFORMAT;
+}
+
 enum sl_status sl_rules_load_text(struct sl_rules *rules, const char *name, const char *text,
                                   size_t text_len, struct sl_diag *diag)
 {
     if (rules->compiled)
         return rule_set_compiled(diag);
-    return load_text(rules, name, text, text_len, false, diag);
+    return load_rules(rules, name, text, text_len, diag);
 }
 
 /* Reads all of a file into *text, malloc'ed. */
@@ -282,20 +307,102 @@ static enum sl_status load_classes_beside(struct sl_rules *rules, const char *pa
     return status;
 }
 
-enum sl_status sl_rules_load(struct sl_rules *rules, const char *path, struct sl_diag *diag)
+static enum sl_status load_file(struct sl_rules *rules, const char *path, struct sl_diag *diag)
 {
     char *text = NULL;
     size_t text_len = 0;
-
-    if (rules->compiled)
-        return rule_set_compiled(diag);
-
     enum sl_status status = read_file(path, &text, &text_len, diag);
     if (status != SL_OK)
         return status;
     status = load_classes_beside(rules, path, diag);
     if (status == SL_OK)
-        status = load_text(rules, path, text, text_len, false, diag);
+        status = load_rules(rules, path, text, text_len, diag);
     free(text);
     return status;
+}
+
+/* Loads one more of several files, where no other failed for good. The first file of which no rule
+ * can be used is the one that is named, after all of them were loaded. */
+static enum sl_status load_next(struct sl_rules *rules, const char *path, enum sl_status before,
+                                struct sl_diag *diag)
+{
+    struct sl_diag other;
+
+    if (before != SL_OK && before != SL_EFORMAT)
+        return before;
+
+    const enum sl_status status = load_file(rules, path, before == SL_OK ? diag : &other);
+
+    if (status != SL_OK && status != SL_EFORMAT && before == SL_EFORMAT && diag != NULL)
+        *diag = other;
+    return status == SL_OK ? before : status;
+}
+
+static int is_rule_file(const struct dirent *entry)
+{
+    static const char ending[] = ".rules";
+    const size_t len = strlen(entry->d_name);
+
+    return len > strlen(ending) && strcmp(entry->d_name + len - strlen(ending), ending) == 0;
+}
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static enum sl_status load_folder(struct sl_rules *rules, const char *folder, struct sl_diag *diag)
+{
+    struct dirent **entries;
+    const int n = scandir(folder, &entries, is_rule_file, compare_names);
+    enum sl_status status = SL_OK;
+
+    if (n < 0)
+        return diag_set(diag, SL_EIO, folder, 0, "cannot be read: %s", strerror(errno));
+    for (int i = 0; i < n; i++) {
+        char *path;
+
+        if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0) {
+            status = load_next(rules, path, status, diag);
+            free(path);
+        } else {
+            status = rule_set_no_memory(diag);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    if (n == 0)
+        return diag_set(diag, SL_EINVAL, folder, 0, "holds no file that ends in .rules");
+    return status;
+}
+
+/* Loads the files that a pattern of the shell matches, in the order of their names. */
+static enum sl_status load_pattern(struct sl_rules *rules, const char *pattern,
+                                   struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+    glob_t found;
+    const int failed = glob(pattern, 0, NULL, &found);
+
+    if (failed == GLOB_NOMATCH)
+        return diag_set(diag, SL_EIO, pattern, 0, "matches no file");
+    if (failed != 0)
+        return diag_set(diag, failed == GLOB_NOSPACE ? SL_ENOMEM : SL_EIO, pattern, 0,
+                        "cannot be read");
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        status = load_next(rules, found.gl_pathv[i], status, diag);
+    globfree(&found);
+    return status;
+}
+
+enum sl_status sl_rules_load(struct sl_rules *rules, const char *path, struct sl_diag *diag)
+{
+    struct stat found;
+
+    if (rules->compiled)
+        return rule_set_compiled(diag);
+    if (stat(path, &found) != 0)
+        return strpbrk(path, "*?[") != NULL ? load_pattern(rules, path, diag)
+                                            : load_file(rules, path, diag);
+    return S_ISDIR(found.st_mode) ? load_folder(rules, path, diag) : load_file(rules, path, diag);
 }

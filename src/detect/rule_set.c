@@ -2,6 +2,7 @@
 /* The rule set: what was loaded, what was not, and why. */
 #include "rule_set.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,49 @@ enum sl_status sl_rules_set(struct sl_rules *rules, const char *name, const char
     if (rules->compiled)
         return rule_set_compiled(diag);
     return rule_variable_set(rules, name, value, diag);
+}
+
+enum sl_status sl_rules_assign(struct sl_rules *rules, const char *assignment, struct sl_diag *diag)
+{
+    const char *equals = strchr(assignment, '=');
+    char name[64];
+
+    if (equals == NULL || equals == assignment || (size_t)(equals - assignment) >= sizeof name)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "'%s' is no variable (expected NAME=VALUE)",
+                        assignment);
+    memcpy(name, assignment, (size_t)(equals - assignment));
+    name[equals - assignment] = '\0';
+    return sl_rules_set(rules, name, equals + 1, diag);
+}
+
+/* Writes the reasons why rules were skipped, most frequent first. */
+static void list_reasons(const struct sl_rules *rules, char *text, size_t text_len)
+{
+    enum { SHOWN = 5 };
+    size_t len = 0;
+
+    *text = '\0';
+    for (size_t i = 0; i < rules->n_skips && i <= SHOWN && len < text_len; i++)
+        if (i == SHOWN)
+            len += (size_t)snprintf(text + len, text_len - len, ", ...");
+        else
+            len += (size_t)snprintf(text + len, text_len - len, "%s%s %zu",
+                                    i == 0 ? ", by keyword: " : ", ", rules->skip[i]->keyword,
+                                    rules->skip[i]->count);
+}
+
+enum sl_status sl_rules_require(const struct sl_rules *rules, const char *name,
+                                struct sl_diag *diag)
+{
+    char reasons[256];
+
+    if (rules->count.loaded != 0)
+        return SL_OK;
+    list_reasons(rules, reasons, sizeof reasons);
+    return diag_set(diag, SL_EINVAL, name, 0,
+                    "no rule was loaded: %zu were read, %zu bad, %zu "
+                    "skipped%s",
+                    rules->count.lines, rules->count.bad, rules->count.skipped, reasons);
 }
 
 void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *count)

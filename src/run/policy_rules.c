@@ -9,20 +9,6 @@
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-static enum sl_status set_variable(struct sl_rules *rules, const char *variable,
-                                   struct sl_diag *diag)
-{
-    const char *equals = strchr(variable, '=');
-    char name[64];
-
-    if (equals == NULL || equals == variable || (size_t)(equals - variable) >= sizeof name)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "'%s' is no variable (expected NAME=VALUE)",
-                        variable);
-    memcpy(name, variable, (size_t)(equals - variable));
-    name[equals - variable] = '\0';
-    return sl_rules_set(rules, name, equals + 1, diag);
-}
-
 static enum sl_status load_files(struct run_policy *policy, const struct sl_run_config *config,
                                  struct sl_diag *diag)
 {
@@ -30,7 +16,7 @@ static enum sl_status load_files(struct run_policy *policy, const struct sl_run_
 
     policy->owns_rules = status == SL_OK;
     for (size_t i = 0; i < config->n_rule_variables && status == SL_OK; i++)
-        status = set_variable(policy->rules, config->rule_variables[i], diag);
+        status = sl_rules_assign(policy->rules, config->rule_variables[i], diag);
     for (size_t i = 0; i < config->n_rule_files && status == SL_OK; i++)
         status = sl_rules_load(policy->rules, config->rule_files[i], diag);
     return status;
@@ -45,38 +31,15 @@ static void send_bad(struct run_notices *notices, const struct sl_rules *rules)
         run_notices_send(notices, &notice);
 }
 
-/* Adds the reasons why rules were skipped, most frequent first, to a text. */
-static void add_reasons(const struct sl_rules *rules, char *text, size_t text_len)
-{
-    enum { SHOWN = 5 };
-    size_t len = strlen(text), n;
-    const char *keyword;
-
-    for (size_t i = 0; i <= SHOWN && len < text_len && sl_rules_skip_reason(rules, i, &keyword, &n);
-         i++)
-        if (i == SHOWN)
-            len += (size_t)snprintf(text + len, text_len - len, ", ...");
-        else
-            len += (size_t)snprintf(text + len, text_len - len, "%s%s %zu",
-                                    i == 0 ? ", by keyword: " : ", ", keyword, n);
-}
-
 /* A run without a single rule has nothing to find: the files are other ones than were meant. */
 static enum sl_status check_loaded(const struct sl_rules *rules, const struct sl_run_config *config,
                                    struct sl_diag *diag)
 {
-    char reasons[256] = "", file[sizeof diag->file];
-    struct sl_rules_count count;
+    char name[sizeof diag->file];
 
-    sl_rules_count(rules, &count);
-    if (count.loaded != 0)
-        return SL_OK;
-    add_reasons(rules, reasons, sizeof reasons);
-    snprintf(file, sizeof file, "%s%s", config->n_rule_files > 0 ? config->rule_files[0] : "rules",
+    snprintf(name, sizeof name, "%s%s", config->n_rule_files > 0 ? config->rule_files[0] : "rules",
              config->n_rule_files > 1 ? " and others" : "");
-    return diag_set(diag, SL_EINVAL, file, 0,
-                    "no rule was loaded: %zu were read, %zu bad, %zu skipped%s", count.lines,
-                    count.bad, count.skipped, reasons);
+    return sl_rules_require(rules, name, diag);
 }
 
 /* ---- the matcher ----------------------------------------------------------------------------- */

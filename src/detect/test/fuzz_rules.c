@@ -91,9 +91,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         batch = make_batch();
     if (sl_rules_create(&rules, &diag) != SL_OK)
         abort();
-    if (sl_rules_load_text(rules, "fuzz", (const char *)data, size, &diag) == SL_OK) {
+
+    const enum sl_status status =
+        sl_rules_load_text(rules, "fuzz", (const char *)data, size, &diag);
+
+    if (status == SL_OK || status == SL_EFORMAT) {
         sl_rules_count(rules, &count);
-        if (count.lines != count.loaded + count.skipped + count.bad + count.duplicates)
+        if ((status == SL_EFORMAT) != (count.bad != 0 && count.loaded == 0) ||
+            count.lines != count.loaded + count.skipped + count.bad + count.duplicates)
             abort();
         evaluate(rules, batch);
     }

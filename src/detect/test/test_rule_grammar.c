@@ -28,8 +28,9 @@ static struct sl_rules *load(const char *text, size_t len, struct sl_rules_count
     struct sl_diag diag;
 
     assert_int_equal(sl_rules_create(&rules, &diag), SL_OK);
-    assert_int_equal(sl_rules_load_text(rules, "x.rules", text, len, &diag), SL_OK);
+    const enum sl_status status = sl_rules_load_text(rules, "x.rules", text, len, &diag);
     sl_rules_count(rules, count);
+    assert_int_equal(status, count->bad != 0 && count->loaded == 0 ? SL_EFORMAT : SL_OK);
     return rules;
 }
 

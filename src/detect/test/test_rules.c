@@ -404,7 +404,7 @@ static void test_endless_lists(void **state)
     memset(close, ']', sizeof close);
     snprintf(text, sizeof text, "alert tcp %.*sany%.*s any -> any any (sid:1;)", (int)sizeof open,
              open, (int)sizeof close, close);
-    assert_int_equal(sl_rules_load_text(rules, "x", text, strlen(text), &diag), SL_OK);
+    assert_int_equal(sl_rules_load_text(rules, "x", text, strlen(text), &diag), SL_EFORMAT);
     assert_non_null(strstr(sl_rules_bad_line(rules, 0)->text, "nested"));
     sl_rules_free(rules);
 }
@@ -522,11 +522,101 @@ static void test_files(void **state)
     snprintf(path, sizeof path, "%s/none.rules", folder);
     assert_int_equal(sl_rules_load(rules, path, &diag), SL_EIO);
     assert_string_equal(diag.file, path);
-    assert_int_equal(sl_rules_load(rules, folder, &diag), SL_EIO);
     sl_rules_free(rules);
 
     static const char *const names[] = {"a.rules", "b.rules", "classification.config"};
     for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static struct sl_rules *load_path(const char *path, enum sl_status expected, struct sl_diag *diag)
+{
+    struct sl_rules *rules;
+
+    assert_int_equal(sl_rules_create(&rules, diag), SL_OK);
+    assert_int_equal(sl_rules_load(rules, path, diag), expected);
+    return rules;
+}
+
+/* A file without a usable rule is an error where one of its rules is bad, and only there. */
+static void test_files_without_usable_rules(void **state)
+{
+    static const char bad[] = "# comment\n" HEAD "(pcre:\"/a/\"; sid:1;)\n" HEAD
+                              "(content:\"a; sid:2;)\n" HEAD "(sid:0;)\n";
+    static const char *const good[] = {
+        "", "# comment\n", HEAD "(pcre:\"/a/\"; sid:1;)\n", HEAD "(sid:1;)\nbad\n",
+        HEAD "(sid:7;)\n" HEAD "(sid:0;)\n" /* of the set already */};
+    struct sl_rules *rules = load_rules(HEAD "(sid:7;)");
+    struct sl_diag diag;
+
+    (void)state;
+    assert_int_equal(sl_rules_load_text(rules, "b.rules", bad, strlen(bad), &diag), SL_EFORMAT);
+    assert_string_equal(diag.file, "b.rules");
+    assert_int_equal(diag.line, 3);
+    assert_int_equal(diag.column, strlen(HEAD) + strlen("(content:") + 1);
+    assert_non_null(strstr(diag.text, "no '\"' ends the text of the option content"));
+    assert_non_null(strstr(diag.text, "2 bad, 1 skipped"));
+    assert_int_equal(count_of(rules).loaded, 1);
+    assert_int_equal(count_of(rules).bad, 2);
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_int_equal(sl_rules_load_text(rules, "g", good[i], strlen(good[i]), &diag), SL_OK);
+    assert_int_equal(sl_rules_require(rules, "g", &diag), SL_OK);
+    sl_rules_free(rules);
+
+    rules = load_rules(HEAD "(pcre:\"/a/\"; sid:1;)");
+    assert_int_equal(sl_rules_require(rules, "g", &diag), SL_EINVAL);
+    assert_string_equal(diag.text,
+                        "no rule was loaded: 1 were read, 0 bad, 1 skipped, by keyword: pcre 1");
+    sl_rules_free(rules);
+}
+
+/* A folder stands for its *.rules, a pattern for what it matches, in the order of names. */
+static void test_folders_and_patterns(void **state)
+{
+    static const char *const names[] = {"b.rules", "a.rules", "c.rules", "d.txt", "e[1].rules"};
+    char folder[] = "/tmp/sluice-rules-XXXXXX", path[512], text[128];
+    struct sl_rules *rules;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    rules = load_path(folder, SL_EINVAL, &diag);
+    assert_string_equal(diag.file, folder);
+    assert_non_null(strstr(diag.text, "no file that ends in .rules"));
+    sl_rules_free(rules);
+
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(text, sizeof text, HEAD "(msg:\"%s\"; sid:%zu;)\n", names[i], i + 1);
+        write_file(folder, names[i], text);
+    }
+    rules = load_path(folder, SL_OK, &diag);
+    assert_int_equal(count_of(rules).loaded, 4);
+    assert_string_equal(sl_rules_signature(rules, 0)->msg, "a.rules");
+    assert_string_equal(sl_rules_signature(rules, 1)->msg, "b.rules");
+    sl_rules_free(rules);
+
+    snprintf(path, sizeof path, "%s/[ab].rules", folder);
+    rules = load_path(path, SL_OK, &diag);
+    assert_int_equal(count_of(rules).loaded, 2);
+    assert_string_equal(sl_rules_signature(rules, 0)->msg, "a.rules");
+    sl_rules_free(rules);
+    snprintf(path, sizeof path, "%s/e[1].rules", folder); /* a name, though it holds brackets */
+    sl_rules_free(load_path(path, SL_OK, &diag));
+    snprintf(path, sizeof path, "%s/x*.rules", folder);
+    sl_rules_free(load_path(path, SL_EIO, &diag));
+    assert_string_equal(diag.file, path);
+
+    /* One file that cannot be used is named, and the others are loaded. */
+    write_file(folder, "b.rules", "bad\n");
+    rules = load_path(folder, SL_EFORMAT, &diag);
+    assert_int_equal(count_of(rules).loaded, 3);
+    snprintf(path, sizeof path, "%s/b.rules", folder);
+    assert_string_equal(diag.file, path);
+    sl_rules_free(rules);
+    for (size_t i = 0; i < 5; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         assert_int_equal(unlink(path), 0);
     }
@@ -552,7 +642,7 @@ static void test_large_files(void **state)
 
         for (; len < LEN; len += line_len)
             memcpy(text + len, lines[i], line_len);
-        assert_int_equal(sl_rules_load_text(rules, "x", text, len, &diag), SL_OK);
+        assert_int_equal(sl_rules_load_text(rules, "x", text, len, &diag), SL_EFORMAT);
         assert_int_equal(count_of(rules).loaded, 0);
         sl_rules_free(rules);
     }
@@ -561,7 +651,7 @@ static void test_large_files(void **state)
     struct sl_rules *rules = load_rules("");
     memset(text, '\n', LEN);
     memcpy(text, lines[0], strlen(lines[0]));
-    assert_int_equal(sl_rules_load_text(rules, "x", text, LEN, &diag), SL_OK);
+    assert_int_equal(sl_rules_load_text(rules, "x", text, LEN, &diag), SL_EFORMAT);
     assert_int_equal(count_of(rules).bad, 1);
     sl_rules_free(rules);
     free(text);
@@ -570,14 +660,24 @@ static void test_large_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_signature),       cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_classes),         cmocka_unit_test(test_bad_rules),
-        cmocka_unit_test(test_skipped_rules),   cmocka_unit_test(test_skip_reasons),
-        cmocka_unit_test(test_lines),           cmocka_unit_test(test_duplicates),
-        cmocka_unit_test(test_variables),       cmocka_unit_test(test_home_is_everywhere),
-        cmocka_unit_test(test_endless_lists),   cmocka_unit_test(test_literals),
-        cmocka_unit_test(test_common_literals), cmocka_unit_test(test_long_content),
-        cmocka_unit_test(test_files),           cmocka_unit_test(test_large_files),
+        cmocka_unit_test(test_signature),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_bad_rules),
+        cmocka_unit_test(test_skipped_rules),
+        cmocka_unit_test(test_skip_reasons),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_home_is_everywhere),
+        cmocka_unit_test(test_endless_lists),
+        cmocka_unit_test(test_literals),
+        cmocka_unit_test(test_common_literals),
+        cmocka_unit_test(test_long_content),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_large_files),
+        cmocka_unit_test(test_files_without_usable_rules),
+        cmocka_unit_test(test_folders_and_patterns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -508,7 +508,7 @@ static void test_bad_rules(void **state)
     config.n_rule_files = 0;
     assert_int_equal(sl_rules_create(&config.rules, &diag), SL_OK);
     assert_int_equal(sl_rules_load_text(config.rules, "mine", "alert tcp any (\n", 16, &diag),
-                     SL_OK);
+                     SL_EFORMAT);
     assert_fails(&config, SL_EINVAL, "no rule was loaded");
     assert_int_equal(caller.kind, SL_RUN_RULES_BAD);
     sl_rules_free(config.rules);

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Files of rules: which are refused, and what stands for several of them.
+
+usage: test_rule_files.py SLUICE SAMPLES
+"""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import case
+
+SLUICE, SAMPLES = sys.argv[1:3]
+CAPTURE = os.path.join(SAMPLES, "sample.pcap")
+HEAD = b"alert tcp any any -> any any "
+GOOD = HEAD + b'(msg:"good"; content:"GET"; sid:1;)\n'
+SKIPPED = HEAD + b'(msg:"skipped"; pcre:"/a/"; sid:2;)\n'
+BAD = HEAD + b'(msg:"oops; content:"x"; sid:3;)\n'
+
+
+def sluice(*arguments):
+    return subprocess.run([SLUICE, *arguments], capture_output=True, stdin=subprocess.DEVNULL,
+                          timeout=300)
+
+
+class RuleFiles(case.Case):
+    def counts(self, *paths):
+        """Of a run: (loaded, skipped, bad)."""
+        result = sluice("run", "-r", CAPTURE, "--rules", *paths, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rules = json.loads(result.stdout)["rules"]
+        return rules["loaded"], rules["skipped"], rules["bad"]
+
+    def test_a_file_without_a_usable_rule_is_refused(self):
+        """Where one of its rules is bad; the first is named with its line and column."""
+        good = self.path("good.rules", GOOD)
+        bad = self.path("bad.rules", b"# comment\n" + SKIPPED + BAD + BAD)
+        place = bad + ":3:35: no '\"' ends the text of the option msg (none of its rules"
+        for files in ((bad,), (good, bad), (bad, good)):
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", *files), place,
+                                "2 bad, 1 skipped")
+            result = sluice("rules", *files)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(place.encode(), result.stderr)
+            self.assertEqual(result.stderr.count(b"\n"), 1)
+            self.assertIn(b"2 bad", result.stdout)
+            self.assertIn(bad.encode() + b":4:35: ", result.stdout)
+        table = self.path("table")
+        self.assertEqual(sluice("rules", "--compile", table, good, bad).returncode, 2)
+        self.assertFalse(os.path.exists(table))
+
+    def test_other_files_are_not(self):
+        good = self.path("good.rules", GOOD + BAD)
+        skipped = self.path("skipped.rules", SKIPPED)
+        empty = self.path("empty.rules", b"# nothing\n")
+        self.assertEqual(self.counts(good), (1, 0, 1))
+        self.assertEqual(self.counts(good, skipped, empty), (1, 1, 1))
+        self.assertEqual(sluice("rules", good, skipped, empty).returncode, 0)
+        for files in ((skipped,), (empty,), (skipped, empty)):
+            self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", *files),
+                                "no rule was loaded")
+            result = sluice("rules", *files)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(b"no rule was loaded", result.stderr)
+
+    def test_folders_and_patterns(self):
+        folder = self.path("set")
+        os.mkdir(folder)
+        empty = self.path("empty")
+        os.mkdir(empty)
+        self.path("set/b.rules", GOOD)
+        self.path("set/a.rules", SKIPPED + GOOD.replace(b"sid:1", b"sid:4"))
+        self.path("set/notes.txt", BAD)
+        self.assertEqual(self.counts(folder), (2, 1, 0))
+        self.assertEqual(self.counts(folder + "/"), (2, 1, 0))
+        self.assertEqual(self.counts(self.path("set/[ab].rules")), (2, 1, 0))
+        self.assertEqual(self.counts(self.path("set/b*")), (1, 0, 0))
+        listed = json.loads(sluice("rules", "--json", "--list", folder).stdout)
+        self.assertEqual(listed["skipped_rules"][0]["file"], self.path("set/a.rules"))
+        for command in (["rules"], ["run", "-r", CAPTURE, "--rules"]):
+            self.assert_refused(sluice(*command, empty), empty, "no file that ends in .rules")
+            self.assert_refused(sluice(*command, self.path("set/c*.rules")), "matches no file")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
