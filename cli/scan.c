@@ -27,7 +27,7 @@ static const char usage[] =
     "      --debug              list each signature that is not supported, and each wrong line\n"
     "  -r, --recursive          scan directories below\n"
     "  -i, --infected           print only files with matches\n"
-    "  -o, --suppress-ok-results  do not print OK\n"
+    "  -o, --suppress-ok-results  do not print plain OK\n"
     "  -z, --allmatch           report all signatures that match, not only the first\n"
     "  -f, --file-list FILE     scan the files that FILE names, one a line\n"
     "  -l, --log FILE           append the lines to FILE as well\n"
@@ -44,6 +44,9 @@ static const char usage[] =
     "      --device D           auto, cpu, cuda or cuda:N (cpu)\n"
     "      --json               print a JSON object a line\n"
     "      --no-summary, --quiet\n\n"
+    "Archives, mail and documents are scanned as they are, and not opened. Such a file's line "
+    "says\n"
+    "so (OK (zip: not opened)), and the summary counts them (Files not opened: 12).\n\n"
     "Exit status: 0 nothing found, 1 found, 2 an error (some file could not be scanned).\n";
 
 struct scan_options {

@@ -66,6 +66,20 @@ static const char *result_text(enum sl_scan_verdict verdict)
     }
 }
 
+/* What keeps a file without a match from being plain OK, in parentheses; "": nothing. */
+static const char *doubts_text(const struct sl_scan_file *file, char text[128])
+{
+    const bool unverified = file->verdict == SL_SCAN_SUSPECT;
+
+    text[0] = '\0';
+    if (unverified || file->not_opened != NULL)
+        snprintf(text, 128, " (%s%s%s%s)", unverified ? "not all candidates were verified" : "",
+                 unverified && file->not_opened != NULL ? "; " : "",
+                 file->not_opened != NULL ? file->not_opened : "",
+                 file->not_opened != NULL ? ": not opened" : "");
+    return text;
+}
+
 static void put_json(struct scan_report *report, const struct sl_scan_file *file)
 {
     const char *reason = file->error != NULL ? file->error : skipped_text(file->verdict);
@@ -85,6 +99,8 @@ static void put_json(struct scan_report *report, const struct sl_scan_file *file
         json_object_set_new(object, "unverified", json_true());
     if (file->allowed)
         json_object_set_new(object, "allowed", json_true());
+    if (file->not_opened != NULL)
+        json_object_set_new(object, "not_opened", json_string(file->not_opened));
     if (reason == NULL)
         json_object_set_new(object, "bytes", json_integer((json_int_t)file->len));
     json_dumpf(object, stdout, JSON_COMPACT);
@@ -97,7 +113,7 @@ static void put_text(struct scan_report *report, const struct sl_scan_file *file
 {
     const bool quiet = report->infected_only || report->quiet;
     const char *skipped = skipped_text(file->verdict);
-    char line[1200];
+    char line[1200], doubts[128];
 
     for (size_t i = 0; i < file->n_names && !report->quiet; i++) {
         snprintf(line, sizeof line, "%s FOUND", file->names[i]);
@@ -110,10 +126,13 @@ static void put_text(struct scan_report *report, const struct sl_scan_file *file
         if (!quiet && !(file->verdict == SL_SCAN_TOO_LARGE && report->suppress_ok))
             put_line(report, file->path, skipped);
     } else if (file->verdict == SL_SCAN_SUSPECT) {
+        snprintf(line, sizeof line, "SUSPECT%s", doubts_text(file, doubts));
         if (!report->quiet)
-            put_line(report, file->path, "SUSPECT (not all candidates were verified)");
-    } else if (file->verdict == SL_SCAN_CLEAN && !quiet && !report->suppress_ok) {
-        put_line(report, file->path, "OK");
+            put_line(report, file->path, line);
+    } else if (file->verdict == SL_SCAN_CLEAN && !quiet) {
+        snprintf(line, sizeof line, "OK%s", doubts_text(file, doubts));
+        if (doubts[0] != '\0' || !report->suppress_ok)
+            put_line(report, file->path, line);
     }
 }
 
@@ -226,6 +245,9 @@ static void put_text_summary(FILE *out, const struct sl_clamav_info *info,
     fprintf(out, "Infected files: %" PRIu64 "\n", counts->found);
     if (counts->suspect > 0)
         fprintf(out, "Suspect files: %" PRIu64 "\n", counts->suspect);
+    if (counts->not_opened > 0)
+        fprintf(out, "Files not opened: %" PRIu64 " (archives, mail, documents)\n",
+                counts->not_opened);
     if (counts->failed > 0)
         fprintf(out, "Total errors: %" PRIu64 "\n", counts->failed);
     fprintf(out, "Data scanned: %.2f MB\n", (double)counts->scanned_bytes / 1048576);
@@ -245,11 +267,17 @@ static void put_json_summary(const struct sl_clamav_info *info, const struct sl_
         const char *name;
         uint64_t value;
     } numbers[] = {
-        {"signatures", info->signatures}, {"skipped_signatures", info->skipped},
-        {"wrong_lines", info->bad},       {"directories", counts->directories},
-        {"files", counts->files},         {"infected", counts->found},
-        {"suspect", counts->suspect},     {"errors", counts->failed},
-        {"bytes", counts->bytes},         {"scanned_bytes", counts->scanned_bytes},
+        {"signatures", info->signatures},
+        {"skipped_signatures", info->skipped},
+        {"wrong_lines", info->bad},
+        {"directories", counts->directories},
+        {"files", counts->files},
+        {"infected", counts->found},
+        {"suspect", counts->suspect},
+        {"not_opened", counts->not_opened},
+        {"errors", counts->failed},
+        {"bytes", counts->bytes},
+        {"scanned_bytes", counts->scanned_bytes},
     };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

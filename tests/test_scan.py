@@ -4,13 +4,19 @@
 
 usage: test_scan.py SLUICE SAMPLES
 """
+import bz2
+import gzip
 import hashlib
+import io
 import json
+import lzma
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import unittest
+import zipfile
 
 import case
 
@@ -148,6 +154,100 @@ class Databases(case.Case):
         rows = sluice("scan", "-d", self.path("out"), "--json", file).stdout.splitlines()
         summary = json.loads(rows[-1])["summary"]
         self.assertEqual((summary["skipped_signatures"], summary["wrong_lines"]), (1, 1))
+
+
+class NotOpened(case.Case):
+    """Files of each type begin as its documentation has it."""
+
+    def setUp(self):
+        super().setUp()
+        self.database = self.path("a.ndb", b"World:0:*:776f726c64\n")
+
+    def scan(self, *arguments, **options):
+        return sluice("scan", "-d", self.database, *arguments, **options)
+
+    def types(self):
+        tar = io.BytesIO()
+        with tarfile.open(fileobj=tar, mode="w") as file:
+            file.addfile(tarfile.TarInfo("a"), None)
+        tar = tar.getvalue()
+        old_tar = bytearray(tar[:512])
+        old_tar[257:265] = bytes(8)
+        old_tar[148:156] = b" " * 8
+        old_tar[148:156] = b"%06o\0 " % sum(old_tar)
+        zipped = io.BytesIO()
+        with zipfile.ZipFile(zipped, "w") as file:
+            file.writestr("a", b"a")
+        iso = bytes(0x8001) + b"CD001" + bytes(100)
+        dmg = bytes(1000) + b"koly" + bytes(508)
+        return {
+            "zip": [zipped.getvalue(), b"PK\5\6" + bytes(18),
+                    b"MZ" + bytes(50) + zipped.getvalue()],
+            "gz": [gzip.compress(b"a")],
+            "bz2": [bz2.compress(b"a")], "xz": [lzma.compress(b"a")],
+            "lzma": [lzma.compress(b"a" * 100, lzma.FORMAT_ALONE)],
+            "zst": [b"\x28\xb5\x2f\xfd\0\0"], "lz4": [b"\4\x22\x4d\x18\0\0"],
+            "7z": [b"7z\xbc\xaf\x27\x1c\0\4"], "rar": [b"Rar!\x1a\7\0", b"Rar!\x1a\7\1\0"],
+            "tar": [tar, bytes(old_tar)], "cpio": [b"070701" + b"0" * 104], "ar": [b"!<arch>\n"],
+            "cab": [b"MSCF" + bytes(32)], "iso": [iso], "dmg": [dmg], "rpm": [b"\xed\xab\xee\xdb"],
+            "arj": [b"\x60\xea\x29\x00\x1e" + bytes(60)], "ace": [bytes(7) + b"**ACE**"],
+            "lha": [b"\x20\0-lh5-" + bytes(40)], "xar": [b"xar!\0\x1c"], "chm": [b"ITSF\3\0\0\0"],
+            "ole2": [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)],
+            "pdf": [b"%PDF-1.4\n1 0 obj\n", b"\0\1\2junk\n%PDF-1.7\n"], "rtf": [b"{\\rtf1 a}"],
+            "mail": [b"Received: from a\nSubject: b\n\nc\n", b"From a@b Thu Jan  1\nTo: c\n\nd\n",
+                     b"MIME-Version: 1.0\n\n", b"X-Odd: a\n b\r\nContent-type: text/html\r\n\r\n"],
+            "pkcs7": [b"\x30\x80\6\x09\x2a\x86\x48\x86\xf7\x0d\1\7\2" + bytes(40)],
+            "tnef": [b"\x78\x9f\x3e\x22\1\0"], "uuencode": [b"begin 644 a\n#86%A\n`\nend\n"],
+            "office xml": [b'<?xml version="1.0"?>\n<?mso-application progid="Word.Document"?>\n'],
+        }
+
+    def test_lines_summary_and_json_say_it(self):
+        files = {}
+        for kind, contents in self.types().items():
+            for i, content in enumerate(contents):
+                files[self.path(f"{kind}{i}", content)] = kind
+        plain = [self.path("text", b"PK is no zip, and %PDF- is only mentioned\n"),
+                 self.path("http", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nx"),
+                 self.path("fields", b"name: a\nsubject: b\n"),
+                 self.path("list", b"Content-Type: text/html\nand more text\n"),
+                 self.path("program", b"\x7fELF" + bytes(100)), self.path("zeros", bytes(70000))]
+        result = self.scan(*files, *plain)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = result.stdout.decode().split("\n\n")[0].splitlines()
+        self.assertEqual(lines, [f"{path}: OK ({kind}: not opened)"
+                                 for path, kind in files.items()] + [f"{p}: OK" for p in plain])
+        self.assertIn(f"Files not opened: {len(files)} ", result.stdout.decode())
+        rows = [json.loads(line) for line in
+                self.scan("--json", "--no-summary", *files, *plain).stdout.splitlines()]
+        self.assertEqual({row["path"]: row.get("not_opened") for row in rows},
+                         files | dict.fromkeys(plain))
+        self.assertEqual({row["result"] for row in rows}, {"ok"})
+        quiet = self.scan("-o", "--no-summary", *files, *plain).stdout.decode().splitlines()
+        self.assertEqual(quiet, lines[:len(files)])
+        self.assertEqual(self.scan("-i", "--no-summary", *files, *plain).stdout, b"")
+        self.assertIn("not opened", sluice("scan", "--help").stdout.decode())
+
+    def test_a_match_in_the_bytes_is_found(self):
+        stored = io.BytesIO()
+        with zipfile.ZipFile(stored, "w") as file:
+            file.writestr("a", b"hello world")
+        found = self.path("a.zip", stored.getvalue())
+        result = self.scan(found)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"{found}: World.UNOFFICIAL FOUND\n", result.stdout.decode())
+        self.assertIn("Files not opened: 1 ", result.stdout.decode())
+        row = json.loads(self.scan("--json", "--no-summary", found).stdout)
+        self.assertEqual((row["result"], row["not_opened"]), ("found", "zip"))
+
+    def test_of_any_length_and_from_pipes(self):
+        large = gzip.compress(os.urandom(9 << 20))
+        self.assertTrue(self.scan("--no-summary", self.path("large", large)).stdout
+                        .endswith(b": OK (gz: not opened)\n"))
+        result = self.scan("--no-summary", "-", stdin=None, input=large)
+        self.assertEqual(result.stdout, b"stdin: OK (gz: not opened)\n")
+        image = bytes(0x8001) + b"CD001" + bytes(9 << 20)
+        self.assertTrue(self.scan("--no-summary", self.path("image", image)).stdout
+                        .endswith(b": OK (iso: not opened)\n"))
 
 
 if __name__ == "__main__":

@@ -138,9 +138,14 @@ struct sl_clamav_result {
     uint64_t scanned_len; /* bytes that were scanned */
     uint32_t matches;     /* reported for it */
     bool allowed;         /* it matched, but its hash is in a list of allowed files */
-    bool suspect;         /* a threshold (below) left candidates unverified */
-    bool changed;         /* it shrank, or could not be read to its end, while scanned */
-    int error;            /* errno of a failed read, or 0 */
+
+    /* The object is an archive, a mail or a document of this type ("zip"): its bytes were scanned
+     * as they are, and what is packed in them was not. NULL: it is none. A constant. */
+    const char *not_opened;
+
+    bool suspect; /* a threshold (below) left candidates unverified */
+    bool changed; /* it shrank, or could not be read to its end, while scanned */
+    int error;    /* errno of a failed read, or 0 */
 };
 
 struct sl_clamav_scan_config {

@@ -48,6 +48,9 @@ struct sl_scan_file {
     uint64_t scanned_len; /* bytes that were scanned */
     bool suspect;         /* candidates were left unverified, whatever was found */
     bool allowed;         /* it matched, and its hash is in a list of allowed files */
+
+    /* As in struct sl_clamav_result: SL_SCAN_CLEAN is not said of what is packed in such a file. */
+    const char *not_opened;
 };
 
 enum sl_scan_follow { SL_SCAN_FOLLOW_NEVER, SL_SCAN_FOLLOW_NAMED, SL_SCAN_FOLLOW_ALWAYS };
@@ -126,6 +129,7 @@ struct sl_scan_counts {
     uint64_t files;         /* scanned to their end */
     uint64_t found;         /* of them with a match */
     uint64_t suspect;       /* of them without one, and not verified as a whole */
+    uint64_t not_opened;    /* of them archives, mail and documents, with and without a match */
     uint64_t failed;        /* paths that could not be scanned */
     uint64_t bytes;         /* of the files */
     uint64_t scanned_bytes; /* of them that were scanned */

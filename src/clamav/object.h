@@ -70,6 +70,10 @@ bool clam_object_load(struct clam_object *object);
 uint8_t clam_target_of(const uint8_t *head, size_t head_len);
 void clam_exe_read(struct clam_object *object);
 
+/* The type of an archive, a mail or a document ("zip"), by the same head, with the object's target
+ * known. NULL: it is none. */
+const char *clam_container_type(struct clam_object *object, const uint8_t *head, size_t head_len);
+
 enum { CLAM_HEAD_LEN = 1024 }; /* bytes that clam_target_of reads */
 
 #endif

@@ -125,8 +125,8 @@ static void begin_any(struct sl_clamav_scanner *scanner, void *token, uint64_t l
     object->exe = &scanner->exe;
     object->window = scanner->window;
     object->window_cap = sizeof scanner->window;
-    object->piece_len = object->window_len = 0;
-    object->piece_at = object->window_at = 0;
+    object->window_len = 0;
+    object->window_at = 0;
     object->looked_len = 0;
     object->short_read = false;
     object->error = 0;
@@ -146,7 +146,10 @@ static void begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_
     const size_t head_len = len < CLAM_HEAD_LEN ? (size_t)len : CLAM_HEAD_LEN;
 
     begin_any(scanner, token, len);
-    object->target = clam_target_of(clam_object_at(object, 0, head_len), head_len);
+    const uint8_t *head = clam_object_at(object, 0, head_len);
+
+    object->target = clam_target_of(head, head_len);
+    scanner->result.not_opened = clam_container_type(object, head, head_len);
     clam_exe_read(object);
 }
 
@@ -495,11 +498,11 @@ static void end_piece(struct sl_clamav_scanner *scanner, const struct clam_fligh
     struct clam_object *object = &scanner->object;
     size_t next = 0;
 
-    if (flight->base == 0)
-        begin_large(scanner, scanner->large);
     object->piece = flight->batch->bytes;
     object->piece_at = flight->base;
     object->piece_len = flight->batch->payload[0].len;
+    if (flight->base == 0) /* its head is read from the piece */
+        begin_large(scanner, scanner->large);
     take_hits(scanner, &flight->hits, 0, flight->base, &next);
     object->piece_len = 0;
 }

@@ -84,6 +84,7 @@ static void count_entry(struct sl_scan *scan, const struct entry *entry)
     if (was_scanned(entry)) {
         counts->files++;
         counts->found += entry->n_names > 0;
+        counts->not_opened += entry->result.not_opened != NULL;
         counts->suspect += entry->result.suspect && entry->n_names == 0;
         counts->bytes += entry->result.len;
         counts->scanned_bytes += entry->result.scanned_len;
@@ -103,6 +104,7 @@ static void report_entry(struct sl_scan *scan, const struct entry *entry)
         .scanned_len = entry->result.scanned_len,
         .suspect = entry->result.suspect,
         .allowed = entry->result.allowed,
+        .not_opened = entry->result.not_opened,
     };
 
     count_entry(scan, entry);
