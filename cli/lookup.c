@@ -37,7 +37,7 @@ static const char usage[] =
     "  --ignored        list each line that was ignored (wrong) or skipped (not supported): file, "
     "line,\n"
     "                   reason\n"
-    "  --build OUT      save the table into OUT and OUT.fib\n"
+    "  --build OUT      save the table into the file OUT\n"
     "  --update FILE    apply lines +RULE and -RULE of FILE (- standard input) while look-ups go "
     "on;\n"
     "                   NAMEs wait for its end\n"

@@ -101,9 +101,7 @@ class ChangedFiles(case.Case):
     def test_a_table_of_names_stays_as_it_was_checked(self):
         queries = b"".join(b"name%d.test\n" % i for i in range(30000)) * 2
         table = self.make_table()
-        for path in (table, table + ".fib"):
-            if os.path.exists(path):
-                self.assert_keeps(path, ["lookup", "--table", table, "-"], queries)
+        self.assert_keeps(table, ["lookup", "--table", table, "-"], queries)
 
     def test_a_database_stays_as_it_was_checked(self):
         stdin = os.urandom(1 << 20) + b"hello hello " + os.urandom(1 << 20) + b"hello "

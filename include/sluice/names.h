@@ -140,17 +140,17 @@ SL_CHECK SL_API enum sl_status sl_names_build(struct sl_names *names, const char
 
 /* ---- saved tables ---------------------------------------------------------------------------- */
 
-/* Writes a built table to two files, `path` and `path`.fib. Each is written as a new file that is
- * then renamed. SL_EINVAL: the table is not built. SL_EIO, SL_ENOMEM. */
+/* Writes a built table to one file, which appears whole or not at all. SL_EINVAL: the table is not
+ * built, or takes no updates. SL_EIO, SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_names_save(struct sl_names *names, const char *path,
                                              struct sl_diag *diag);
 
 /* Whether the file begins as sl_names_save writes files. */
 SL_API bool sl_names_is_saved(const char *path);
 
-/* Maps what sl_names_save wrote: a built table. `updates` makes it ready for updates, which takes
- * the time and memory of building. SL_EFORMAT: a file is cut, damaged or of another version, or the
- * two files do not belong together; diag says which. SL_EIO, SL_ENOMEM. */
+/* Opens what sl_names_save wrote: a built table. `updates` makes it ready for updates, which takes
+ * the time and memory of building. SL_EFORMAT: the file is cut, damaged or of another version; diag
+ * says which. SL_EIO, SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_names_open(struct sl_names **names, const char *path,
                                              bool updates, struct sl_diag *diag);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in files: saving is writing the parts of a view one after another, loading reads or maps them. */
+/* Tables in files: saving writes the parts of a view one after another, loading reads or maps
+ * them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -11,7 +12,7 @@
 
 enum { ALIGN = 64, NAME_LEN = 16 };
 
-/* Parts follow, each at a multiple of ALIGN from the block's first byte on. */
+/* Parts follow one another, each at a multiple of ALIGN from the block's first byte on. */
 struct fib_block {
     struct block_head head;
     char plane[NAME_LEN];
@@ -33,23 +34,39 @@ static uint64_t aligned(uint64_t len)
 static bool parts_fit(const struct fib_block *block)
 {
     const uint64_t len = block->head.len;
+    uint64_t at = aligned(sizeof *block);
 
-    for (int i = 0; i < FIB_PARTS; i++)
-        if (block->part[i] % ALIGN != 0 || block->part[i] > len ||
-            block->part_len[i] > len - block->part[i])
+    for (int i = 0; i < FIB_PARTS; i++) {
+        if (block->part[i] != at || at > len || block->part_len[i] > len - at)
             return false;
-    return true;
+        at += aligned(block->part_len[i]);
+    }
+    return at == len;
 }
 
-/* Of all behind the head, part after part, without what lies between the parts. */
-static uint64_t sum_parts(const struct fib_block *block, const void *const part[FIB_PARTS])
-{
-    const size_t begin = sizeof block->head;
-    uint64_t sum = XXH3_64bits((const uint8_t *)block + begin, sizeof *block - begin);
+static const uint8_t zeros[ALIGN]; /* behind the head and each part */
 
-    for (int i = 0; i < FIB_PARTS; i++)
-        if (block->part_len[i] != 0)
-            sum = XXH3_64bits_withSeed(part[i], block->part_len[i], sum);
+static uint64_t sum_more(uint64_t sum, const void *bytes, uint64_t len)
+{
+    return len != 0 ? XXH3_64bits_withSeed(bytes, len, sum) : sum;
+}
+
+/* Of all behind the head, part after part. `in_block`: the parts lie in the block, with what should
+ * be zeros behind them. */
+static uint64_t sum_parts(const struct fib_block *block, const void *const part[FIB_PARTS],
+                          bool in_block)
+{
+    const uint8_t *fields = (const uint8_t *)block + sizeof block->head;
+    const uint8_t *end = (const uint8_t *)block + sizeof *block;
+    uint64_t sum = sum_more(0, fields, sizeof *block - sizeof block->head);
+
+    sum = sum_more(sum, in_block ? end : zeros, aligned(sizeof *block) - sizeof *block);
+    for (int i = 0; i < FIB_PARTS; i++) {
+        const uint64_t len = block->part_len[i];
+
+        sum = sum_more(sum, part[i], len);
+        sum = sum_more(sum, in_block ? (const uint8_t *)part[i] + len : zeros, aligned(len) - len);
+    }
     return sum;
 }
 
@@ -62,14 +79,14 @@ static bool sum_block(const void *memory, uint64_t *sum)
         return false;
     for (int i = 0; i < FIB_PARTS; i++)
         part[i] = (const uint8_t *)block + block->part[i];
-    *sum = sum_parts(block, part);
+    *sum = sum_parts(block, part, true);
     return true;
 }
 
 static const struct block_kind fib_block_kind = {
     .name = "compiled table of names",
     .magic = UINT64_C(0x00006269665F6C73), /* "sl_fib" */
-    .version = 3,                          /* of the block, the parts of all planes included */
+    .version = 4,                          /* of the block, the parts of all planes included */
     .len_min = sizeof(struct fib_block),
     .sum = sum_block,
 };
@@ -104,7 +121,7 @@ static void make_head(struct fib_block *head, const struct fib_view *view, const
         head->part[i] = at;
         at += aligned(view->part_len[i]);
     }
-    head->head.checksum = sum_parts(head, view->part);
+    head->head.checksum = sum_parts(head, view->part, false);
 }
 
 void fib_block_make(struct fib_block *to, const struct fib_view *view, const char *plane)
@@ -120,28 +137,33 @@ void fib_block_make(struct fib_block *to, const struct fib_view *view, const cha
 
 static void write_aligned(struct new_file *file, const void *bytes, uint64_t len)
 {
-    static const uint8_t zeros[ALIGN];
-
     new_file_write(file, bytes, len);
     new_file_write(file, zeros, aligned(len) - len);
 }
 
-enum sl_status sl_fib_save(struct sl_fib *fib, const char *path, struct sl_diag *diag)
+uint64_t fib_table_write(struct sl_fib *fib, struct new_file *file)
 {
     struct fib_block head;
+
+    pthread_mutex_lock(&fib->lock);
+
+    const struct fib_view *view = fib_view_of(fib);
+    make_head(&head, view, fib->table.plane->name);
+    write_aligned(file, &head, sizeof head);
+    for (int i = 0; i < FIB_PARTS; i++)
+        write_aligned(file, view->part[i], view->part_len[i]);
+    pthread_mutex_unlock(&fib->lock);
+    return head.head.len;
+}
+
+enum sl_status sl_fib_save(struct sl_fib *fib, const char *path, struct sl_diag *diag)
+{
     struct new_file file;
     const enum sl_status status = new_file_create(&file, path, diag);
 
     if (status != SL_OK)
         return status;
-    pthread_mutex_lock(&fib->lock);
-
-    const struct fib_view *view = fib_view_of(fib);
-    make_head(&head, view, fib->table.plane->name);
-    write_aligned(&file, &head, sizeof head);
-    for (int i = 0; i < FIB_PARTS; i++)
-        write_aligned(&file, view->part[i], view->part_len[i]);
-    pthread_mutex_unlock(&fib->lock);
+    (void)fib_table_write(fib, &file);
     return new_file_end(&file, diag);
 }
 
@@ -222,9 +244,17 @@ static enum sl_status make_table(struct sl_fib_table **table, const struct fib_b
     }
     fib_table_init(made, plane);
     atomic_store(&made->view, view);
-    made->file = block;
     *table = made;
     return SL_OK;
+}
+
+enum sl_status fib_table_lend(struct sl_fib_table **table, const void *memory, uint64_t len,
+                              const char *path, uint64_t n_hops, struct sl_diag *diag)
+{
+    const struct fib_block *block = (const struct fib_block *)memory;
+    const enum sl_status status = block_check(&fib_block_kind, block, len, path, diag);
+
+    return status == SL_OK ? make_table(table, block, path, n_hops, diag) : status;
 }
 
 enum sl_status fib_table_load(struct sl_fib_table **table, const char *path, uint64_t n_hops,
@@ -236,7 +266,9 @@ enum sl_status fib_table_load(struct sl_fib_table **table, const char *path, uin
     if (status != SL_OK)
         return status;
     status = make_table(table, (const struct fib_block *)memory, path, n_hops, diag);
-    if (status != SL_OK)
+    if (status == SL_OK)
+        (*table)->file = (const struct fib_block *)memory;
+    else
         block_file_unload(memory);
     return status;
 }
@@ -251,7 +283,8 @@ void sl_fib_unload(struct sl_fib_table *table)
     if (table == NULL)
         return;
     free(atomic_load(&table->view));
-    block_file_unload(table->file);
+    if (table->file != NULL)
+        block_file_unload(table->file);
     fib_table_end(table);
     free(table);
 }

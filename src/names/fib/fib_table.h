@@ -23,6 +23,15 @@ void fib_reader_exit(struct fib_reader_epoch *reader);
 enum sl_status fib_table_load(struct sl_fib_table **table, const char *path, uint64_t n_hops,
                               struct sl_diag *diag);
 
+/* The same from a block of `len` bytes, which the table's owner lends until sl_fib_unload. It
+ * begins at a multiple of 64. `path` is for messages. */
+enum sl_status fib_table_lend(struct sl_fib_table **table, const void *memory, uint64_t len,
+                              const char *path, uint64_t n_hops, struct sl_diag *diag);
+
+/* Writes the block that sl_fib_save writes into a file that holds more. Returns its bytes. */
+struct new_file;
+uint64_t fib_table_write(struct sl_fib *fib, struct new_file *file);
+
 /* Whether a plane's backends may run over a table. */
 bool fib_table_is(const struct sl_fib_table *table, const char *plane);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The index of a table, which leads from names to nodes: building, saving and mapping it. */
+/* The index of a table, which leads from names to nodes: building, writing and opening it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -76,17 +76,17 @@ enum sl_status sl_names_build(struct sl_names *names, const char *plane, struct 
     return SL_OK;
 }
 
-enum sl_status names_fib_save(struct sl_names *names, const char *path, struct sl_diag *diag)
+uint64_t names_fib_write(struct sl_names *names, struct new_file *file)
 {
-    return sl_fib_save(names->fib, path, diag);
+    return fib_table_write(names->fib, file);
 }
 
-enum sl_status names_fib_load(struct sl_names *names, const char *path, uint64_t n_rules,
-                              struct sl_diag *diag)
+enum sl_status names_fib_lend(struct sl_names *names, const void *block, uint64_t len,
+                              const char *path, uint64_t n_rules, struct sl_diag *diag)
 {
-    const enum sl_status status = fib_table_load(&names->table, path, n_rules, diag);
+    const enum sl_status status = fib_table_lend(&names->table, block, len, path, n_rules, diag);
 
-    names->loaded = status == SL_OK;
+    names->lent = status == SL_OK;
     if (status != SL_OK)
         names->table = NULL;
     return status;
@@ -102,7 +102,7 @@ enum sl_status names_fib_each(struct sl_names *names,
 
 void names_fib_free(struct sl_names *names)
 {
-    if (names->loaded)
+    if (names->lent)
         sl_fib_unload(names->table);
     sl_fib_free(names->fib);
 }

@@ -87,7 +87,7 @@ struct sl_names {
     struct names_map *map;      /* NULL once built */
     struct sl_fib *fib;         /* NULL: not built, or without updates */
     struct sl_fib_table *table; /* NULL: not built */
-    bool loaded;                /* table is from sl_fib_load */
+    bool lent;                  /* table reads the index in `file` */
     struct file_bytes file;     /* of sl_names_open */
 };
 
@@ -162,10 +162,12 @@ uint64_t names_oldest_epoch(struct sl_names *names);
 
 void names_fib_free(struct sl_names *names);
 
-/* Saves the index, maps a saved one, or makes it from entries. */
-enum sl_status names_fib_save(struct sl_names *names, const char *path, struct sl_diag *diag);
-enum sl_status names_fib_load(struct sl_names *names, const char *path, uint64_t n_rules,
-                              struct sl_diag *diag);
+/* Writes the index and returns its bytes, opens one that lies in memory, or makes it from entries.
+ */
+struct new_file;
+uint64_t names_fib_write(struct sl_names *names, struct new_file *file);
+enum sl_status names_fib_lend(struct sl_names *names, const void *block, uint64_t len,
+                              const char *path, uint64_t n_rules, struct sl_diag *diag);
 enum sl_status names_fib_make(struct sl_names *names, const char *plane,
                               const struct sl_fib_entry *entries, size_t n, struct sl_diag *diag);
 

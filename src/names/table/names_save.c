@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a table to its two files: names_store.h. */
+/* Writing a table to its file: names_store.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,11 +46,11 @@ static void put(struct writer *writer, const void *bytes, size_t len)
     }
 }
 
-static void align(struct writer *writer)
+static void align(struct writer *writer, uint64_t to)
 {
-    static const char zeros[8];
+    static const char zeros[NAMES_STORE_ALIGN];
 
-    put(writer, zeros, -writer->len & 7);
+    put(writer, zeros, -writer->len & (to - 1));
 }
 
 static void put_rules(struct writer *writer, struct sl_names *names, uint64_t *n)
@@ -67,7 +67,7 @@ static void put_rules(struct writer *writer, struct sl_names *names, uint64_t *n
     }
     put(writer, &end, sizeof end);
     *n = names->rules.n + 1;
-    align(writer);
+    align(writer, 8);
 }
 
 static uint64_t put_values(struct writer *writer, struct sl_names *names)
@@ -95,7 +95,7 @@ static uint64_t put_values(struct writer *writer, struct sl_names *names)
         const struct names_list *list = pool_at(&names->lists, i);
         put(writer, list->label, strlen(list->label));
     }
-    align(writer);
+    align(writer, 8);
     return text;
 }
 
@@ -109,6 +109,7 @@ static bool put_name(void *user, const struct sl_fib_entry *entry, uint32_t n_ho
     put(writer, entry->name, entry->name_len);
     return writer->file->error == 0;
 }
+
 static enum sl_status write_body(struct writer *writer, struct sl_names *names,
                                  struct names_store_head *head)
 {
@@ -124,10 +125,13 @@ static enum sl_status write_body(struct writer *writer, struct sl_names *names,
     const uint64_t begin = writer->len;
     const enum sl_status status = names_fib_each(names, put_name, writer);
     head->names_len = writer->len - begin;
-    head->len = writer->len;
+    align(writer, NAMES_STORE_ALIGN);
     flush(writer);
+    head->index = writer->len;
+    head->len = head->index + names_fib_write(names, writer->file);
     return status;
 }
+
 static void fill_head(struct names_store_head *head, const struct sl_names *names)
 {
     struct sl_names_count count;
@@ -182,25 +186,13 @@ static enum sl_status write_names(struct sl_names *names, struct new_file *file,
 enum sl_status sl_names_save(struct sl_names *names, const char *path, struct sl_diag *diag)
 {
     struct names_store_head head = {0};
-    char fib_path[PATH_MAX];
+    struct new_file file;
 
     if (names->fib == NULL)
         return diag_set(diag, SL_EINVAL, path, 0, "a table that takes no updates cannot be saved");
-    enum sl_status status = names_store_fib_path(fib_path, path, diag);
+    const enum sl_status status = new_file_create(&file, path, diag);
     if (status != SL_OK)
         return status;
-
-    struct new_file file; /* first: where it cannot be, neither is written */
-    status = new_file_create(&file, path, diag);
-    if (status != SL_OK)
-        return status;
-    status = names_fib_save(names, fib_path, diag);
-    if (status == SL_OK)
-        status = names_store_check_fib(fib_path, &head.fib_check, &head.fib_len, diag);
-    if (status != SL_OK) {
-        new_file_drop(&file);
-        return status;
-    }
     fill_head(&head, names);
     return write_names(names, &file, &head, diag);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading a table from its two files: names_store.h. */
+/* Opening a table's file: names_store.h. */
 #include "names_store.h"
 
 #include <errno.h>
@@ -7,13 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "base/diag.h"
-
-enum { FIB_CHECK_LEN = 1 << 16 /* bytes */ };
 
 /* ---- what writing and loading share ---------------------------------------------------------- */
 
@@ -22,35 +21,6 @@ uint64_t names_store_checksum(const struct names_store_head *head, uint64_t body
     const size_t begin = offsetof(struct names_store_head, checksum) + sizeof head->checksum;
 
     return XXH3_64bits_withSeed((const char *)head + begin, sizeof *head - begin, body);
-}
-
-enum sl_status names_store_fib_path(char fib_path[PATH_MAX], const char *path, struct sl_diag *diag)
-{
-    return snprintf(fib_path, PATH_MAX, "%s.fib", path) < PATH_MAX
-               ? SL_OK
-               : diag_set(diag, SL_EIO, path, 0, "%s", strerror(ENAMETOOLONG));
-}
-
-enum sl_status names_store_check_fib(const char *path, uint64_t *check, uint64_t *len,
-                                     struct sl_diag *diag)
-{
-    char *bytes = malloc(FIB_CHECK_LEN);
-    FILE *file = fopen(path, "re");
-    struct stat stat;
-
-    if (bytes == NULL || file == NULL || fstat(fileno(file), &stat) != 0) {
-        const int error = bytes == NULL ? ENOMEM : errno;
-        free(bytes);
-        if (file != NULL)
-            fclose(file);
-        return diag_set(diag, error == ENOMEM ? SL_ENOMEM : SL_EIO, path, 0, "cannot be opened: %s",
-                        strerror(error));
-    }
-    *len = (uint64_t)stat.st_size;
-    *check = XXH3_64bits(bytes, fread(bytes, 1, FIB_CHECK_LEN, file));
-    fclose(file);
-    free(bytes);
-    return SL_OK;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -71,16 +41,16 @@ bool sl_names_is_saved(const char *path)
     return saved;
 }
 
-static uint64_t aligned(uint64_t len)
+static uint64_t aligned(uint64_t len, uint64_t to)
 {
-    return (len + 7) & ~UINT64_C(7);
+    return (len + to - 1) / to * to;
 }
 
 struct parts {
     char *rules, *values, *lists, *text, *names;
 };
 
-/* Where the parts lie; false: they do not fill the file exactly. */
+/* Where the parts lie; false: they do not fill the file up to the index exactly. */
 static bool find_parts(const struct names_store_head *head, char *file, struct parts *parts)
 {
     uint64_t at = sizeof *head;
@@ -89,15 +59,15 @@ static bool find_parts(const struct names_store_head *head, char *file, struct p
         head->n_lists > LISTS_MAX || head->text_len > head->len || head->names_len > head->len)
         return false;
     parts->rules = file + at;
-    at = aligned(at + head->n_rules * sizeof(struct names_rule));
+    at = aligned(at + head->n_rules * sizeof(struct names_rule), 8);
     parts->values = file + at;
     at += head->n_values * sizeof(struct names_store_values);
     parts->lists = file + at;
     at += head->n_lists * sizeof(struct names_store_list);
     parts->text = file + at;
-    at = aligned(at + head->text_len);
+    at = aligned(at + head->text_len, 8);
     parts->names = file + at;
-    return at + head->names_len == head->len;
+    return aligned(at + head->names_len, NAMES_STORE_ALIGN) == head->index;
 }
 
 static const char *check_head(const struct names_store_head *head, uint64_t len)
@@ -110,7 +80,9 @@ static const char *check_head(const struct names_store_head *head, uint64_t len)
         return "is of another version (make it anew with --build)";
     if (head->len != len)
         return "is cut or longer than it should be";
-    if (head->checksum != names_store_checksum(head, XXH3_64bits(head + 1, len - sizeof *head)))
+    if (head->index < sizeof *head || head->index > len ||
+        head->checksum !=
+            names_store_checksum(head, XXH3_64bits(head + 1, head->index - sizeof *head)))
         return "is damaged (wrong checksum)";
     return NULL;
 }
@@ -202,23 +174,15 @@ damaged:
     return diag_set(diag, SL_EFORMAT, path, 0, "is damaged (names)");
 }
 
-static enum sl_status open_fib(struct sl_names *names, const struct names_store_head *head,
-                               const char *path, struct sl_diag *diag)
+/* Frees the whole pages of bytes that nobody reads any more. */
+static void discard(char *from, uint64_t len)
 {
-    uint64_t check = 0, len = 0;
-    char fib_path[PATH_MAX];
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)from + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)from + len) / page * page;
 
-    enum sl_status status = names_store_fib_path(fib_path, path, diag);
-    if (status == SL_OK)
-        status = names_store_check_fib(fib_path, &check, &len, diag);
-    if (status != SL_OK)
-        return status;
-    if (check == head->fib_check && len == head->fib_len)
-        return names_fib_load(names, fib_path, head->n_rules, diag);
-    /* One that is damaged says so itself. */
-    status = names_fib_load(names, fib_path, UINT64_MAX, diag);
-    return status == SL_OK ? diag_set(diag, SL_EFORMAT, fib_path, 0, "does not belong to %s", path)
-                           : status;
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 static enum sl_status open_parts(struct sl_names *names, const char *path, bool updates,
@@ -249,7 +213,11 @@ static enum sl_status open_parts(struct sl_names *names, const char *path, bool 
         atomic_store(&names->n_ranks[i], head->n_ranks[i]);
     names_map_free(names->map);
     names->map = NULL;
-    return updates ? make_fib(names, head, &parts, path, diag) : open_fib(names, head, path, diag);
+    if (updates)
+        return make_fib(names, head, &parts, path, diag);
+    discard(parts.names, head->names_len);
+    return names_fib_lend(names, (const char *)head + head->index, head->len - head->index, path,
+                          head->n_rules, diag);
 }
 
 enum sl_status sl_names_open(struct sl_names **out, const char *path, bool updates,

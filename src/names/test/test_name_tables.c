@@ -844,19 +844,18 @@ static void flip_byte(const char *path, long at)
     fclose(file);
 }
 
-/* Into a folder that is made: the table's path, and that of its plane. */
-static void save_and_free(struct sl_names *names, char *folder, char path[64], char fib[64])
+/* Into a folder that is made. */
+static void save_and_free(struct sl_names *names, char *folder, char path[64])
 {
     assert_non_null(mkdtemp(folder));
     snprintf(path, 64, "%s/t", folder);
-    snprintf(fib, 64, "%s/t.fib", folder);
     assert_int_equal(sl_names_save(names, path, NULL), SL_OK);
     sl_names_free(names);
 }
 
 static void test_saved_tables(void **state)
 {
-    char folder[] = "/tmp/sluice-names-XXXXXX", path[64], fib[64];
+    char folder[] = "/tmp/sluice-names-XXXXXX", path[64];
     struct sl_names *names =
         make("adblock", "||a.test^\n@@||b.a.test^\n||c.test^$important\nx..y\n");
     struct sl_names *opened;
@@ -865,9 +864,8 @@ static void test_saved_tables(void **state)
     long len;
 
     (void)state;
-    save_and_free(names, folder, path, fib);
+    save_and_free(names, folder, path);
     assert_true(sl_names_is_saved(path));
-    assert_false(sl_names_is_saved(fib));
     for (int updates = 0; updates < 2; updates++) {
         assert_int_equal(sl_names_open(&opened, path, updates == 1, &diag), SL_OK);
         assert_string_equal(ask(opened, "x.a.test"), "block");
@@ -899,27 +897,6 @@ static void test_saved_tables(void **state)
     sl_names_free(opened);
     assert_int_equal(truncate(path, len - 1), 0);
     assert_int_equal(sl_names_open(&opened, path, false, &diag), SL_EFORMAT);
-    /* The other table's plane. */
-    names = make("domains", "a.test\n");
-    assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
-    snprintf(path, sizeof path, "%s/s", folder);
-    char other[64];
-    snprintf(other, sizeof other, "%s/s.fib", folder);
-    assert_int_equal(sl_names_update(names, "u", "domains", "+b.test", 7, 1, &updated, &diag),
-                     SL_OK);
-    assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
-    sl_names_free(names);
-    assert_int_equal(rename(fib, other), 0);
-    assert_int_equal(sl_names_open(&opened, path, false, &diag), SL_EFORMAT);
-    assert_non_null(strstr(diag.text, "belong"));
-    assert_int_equal(truncate(other, 64), 0);
-    assert_int_equal(sl_names_open(&opened, path, false, &diag), SL_EFORMAT);
-    assert_null(strstr(diag.text, "belong")); /* damaged, rather */
-    (void)unlink(other);
-    assert_int_equal(sl_names_open(&opened, path, false, &diag), SL_EIO);
-    assert_non_null(strstr(diag.text, "cannot be opened: No such file"));
-    (void)unlink(path);
-    snprintf(path, sizeof path, "%s/t", folder);
     (void)unlink(path);
     assert_int_equal(rmdir(folder), 0);
 }
@@ -929,10 +906,10 @@ static void test_saved_tables(void **state)
 enum { /* where they lie in a saved table */
        CHECKSUM = 16,
        LEN = 24,
-       FIB_CHECK = 32,
-       N_RULES = 48,
-       N_NAMES = 72,
-       RULES = 8 * (19 + SL_N_NAMES_RANKS) /* behind the head */
+       INDEX = 32,
+       N_RULES = 40,
+       N_NAMES = 64,
+       RULES = 8 * (18 + SL_N_NAMES_RANKS) /* behind the head */
 };
 
 struct image {
@@ -955,11 +932,20 @@ static void put64(struct image *image, size_t at, uint64_t value)
     memcpy(image->bytes + at, &value, sizeof value);
 }
 
+/* Where the index of a saved table begins, which has a checksum of its own. */
+static uint64_t index_at(const struct image *image)
+{
+    uint64_t at;
+
+    memcpy(&at, image->bytes + INDEX, sizeof at);
+    return at;
+}
+
 /* With a checksum that is right. */
 static void write_image(struct image *image, const char *path)
 {
     const size_t begin = CHECKSUM + sizeof(uint64_t);
-    const uint64_t body = XXH3_64bits(image->bytes + RULES, image->len - RULES);
+    const uint64_t body = XXH3_64bits(image->bytes + RULES, index_at(image) - RULES);
     FILE *file = fopen(path, "wb");
 
     put64(image, CHECKSUM, XXH3_64bits_withSeed(image->bytes + begin, RULES - begin, body));
@@ -968,46 +954,37 @@ static void write_image(struct image *image, const char *path)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Gives the head of a saved table the marks of another table's plane, as if it were its own. */
-static void forge_head(const char *path, const char *fib)
-{
-    static struct image image, plane;
-
-    read_image(&image, path);
-    read_image(&plane, fib);
-    put64(&image, FIB_CHECK, XXH3_64bits(plane.bytes, plane.len));
-    put64(&image, FIB_CHECK + 8, plane.len);
-    write_image(&image, path);
-}
-
-/* A plane that leads to more rules than there are, with all checksums right. */
+/* An index that leads to more rules than there are, with all checksums right. */
 static void test_forged_tables(void **state)
 {
     static const char *const texts[] = {"a.test\n", "b.test\nc.test\nd.test\ne.test\nf.test\n"};
-    char folder[] = "/tmp/sluice-names-XXXXXX", path[2][64], fib[2][64];
+    static struct image image[2];
+    char folder[] = "/tmp/sluice-names-XXXXXX", path[64];
     struct sl_diag diag = {0};
     struct sl_names *names;
 
     (void)state;
     assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/t", folder);
     for (int i = 0; i < 2; i++) {
-        snprintf(path[i], sizeof path[i], "%s/%d", folder, i);
-        snprintf(fib[i], sizeof fib[i], "%s/%d.fib", folder, i);
         names = make("domains", texts[i]);
-        assert_int_equal(sl_names_save(names, path[i], &diag), SL_OK);
+        assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
         sl_names_free(names);
+        read_image(&image[i], path);
     }
-    forge_head(path[0], fib[0]); /* which changes nothing */
-    assert_int_equal(sl_names_open(&names, path[0], false, &diag), SL_OK);
+    write_image(&image[0], path); /* which changes nothing */
+    assert_int_equal(sl_names_open(&names, path, false, &diag), SL_OK);
     sl_names_free(names);
-    forge_head(path[0], fib[1]);
-    assert_int_equal(rename(fib[1], fib[0]), 0);
-    assert_int_equal(sl_names_open(&names, path[0], false, &diag), SL_EFORMAT);
-    assert_string_equal(diag.file, fib[0]);
+
+    const size_t begin = index_at(&image[0]), other = index_at(&image[1]);
+    memcpy(image[0].bytes + begin, image[1].bytes + other, image[1].len - other);
+    image[0].len = begin + image[1].len - other;
+    put64(&image[0], LEN, image[0].len);
+    write_image(&image[0], path);
+    assert_int_equal(sl_names_open(&names, path, false, &diag), SL_EFORMAT);
+    assert_string_equal(diag.file, path);
     assert_non_null(strstr(diag.text, "next hop that there is none of"));
-    (void)unlink(path[0]);
-    (void)unlink(path[1]);
-    (void)unlink(fib[0]);
+    (void)unlink(path);
     assert_int_equal(rmdir(folder), 0);
 }
 
@@ -1031,12 +1008,12 @@ static void test_forged_empty_tables(void **state)
     static struct image good, forged;
     static const struct names_rule ends[2] = {{.last = 1}, {.last = 1}};
     enum { ONE = 16, TWO = 24 }; /* bytes that one rule and two take, padded */
-    char folder[] = "/tmp/sluice-names-XXXXXX", path[64], fib[64];
+    char folder[] = "/tmp/sluice-names-XXXXXX", path[64];
     struct sl_names *names = make("domains", "");
     struct sl_diag diag = {0};
 
     (void)state;
-    save_and_free(names, folder, path, fib);
+    save_and_free(names, folder, path);
     read_image(&good, path);
     write_image(&good, path); /* which changes nothing */
     for (int updates = 0; updates < 2; updates++) {
@@ -1052,21 +1029,19 @@ static void test_forged_empty_tables(void **state)
     memset(forged.bytes + RULES, 0, sizeof ends[0]);
     check_forged(&forged, path);
     forged = good;
-    memmove(forged.bytes + RULES + TWO, good.bytes + RULES + ONE, good.len - RULES - ONE);
+    /* The padding before the index has room for one more. */
+    memmove(forged.bytes + RULES + TWO, good.bytes + RULES + ONE, index_at(&good) - RULES - TWO);
     memcpy(forged.bytes + RULES, ends, sizeof ends);
-    forged.len += TWO - ONE;
     put64(&forged, N_RULES, 2);
-    put64(&forged, LEN, forged.len);
     check_forged(&forged, path);
     (void)unlink(path);
-    (void)unlink(fib);
     assert_int_equal(rmdir(folder), 0);
 }
 
 /* What a saved table was updated with is saved again, twice. */
 static void test_saved_tables_that_grow(void **state)
 {
-    char folder[] = "/tmp/sluice-names-XXXXXX", path[64], fib[64];
+    char folder[] = "/tmp/sluice-names-XXXXXX", path[64];
     static const char *const lines[] = {"+b.test\n", "+c.test\n"};
     struct sl_names *names = make("domains", "a.test\n");
     struct sl_names_updated updated = {0};
@@ -1075,7 +1050,6 @@ static void test_saved_tables_that_grow(void **state)
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/t", folder);
-    snprintf(fib, sizeof fib, "%s/t.fib", folder);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
         sl_names_free(names);
@@ -1092,7 +1066,6 @@ static void test_saved_tables_that_grow(void **state)
     assert_string_equal(ask(names, "d.test"), "none");
     sl_names_free(names);
     (void)unlink(path);
-    (void)unlink(fib);
     assert_int_equal(rmdir(folder), 0);
 }
 

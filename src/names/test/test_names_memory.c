@@ -33,7 +33,7 @@ static bool check(enum sl_status status, const struct sl_diag *diag)
 
 static void test_saving_and_opening(void **state)
 {
-    char folder[] = "/tmp/sluice-names-XXXXXX", path[64], fib[64];
+    char folder[] = "/tmp/sluice-names-XXXXXX", path[64];
     struct sl_names *names, *opened;
     struct sl_diag diag;
     bool refused = true;
@@ -44,7 +44,6 @@ static void test_saving_and_opening(void **state)
     names = make();
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/t", folder);
-    snprintf(fib, sizeof fib, "%s/t.fib", folder);
     for (unsigned long long n = 1; refused; n++) {
         refuse_allocation(n);
         const enum sl_status status = sl_names_save(names, path, &diag);
@@ -62,7 +61,6 @@ static void test_saving_and_opening(void **state)
     }
     sl_names_free(names);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(unlink(fib), 0);
     assert_int_equal(rmdir(folder), 0); /* nothing is left beside them */
 }
 
