@@ -78,7 +78,7 @@ SL_CHECK SL_API enum sl_status sl_mpm_build(struct sl_mpm_table **table,
                                             const struct sl_literal *literals, size_t n_literals,
                                             struct sl_diag *diag);
 
-/* Writes a table to a file for sl_mpm_load. It writes a new file beside it (PATH.PID-N) and renames
+/* Writes a table to a file for sl_mpm_load. It writes a new file beside it (PATH.sluice-PID-N) and renames
  * that one. So no reader meets a part of a table, and a table that is mapped from the old file
  * keeps its bytes. SL_EIO: the system refused, or path is no regular file. */
 SL_CHECK SL_API enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that appears whole or not at all. It is written beside its path (PATH.PID-N), then
- * renamed. No reader meets a part of it, and a process that has mapped the old file keeps it. */
+/* A file that appears whole or not at all. It is written beside its path (PATH.sluice-PID-N), then
+ * renamed. No reader meets a part of it, and a process that has mapped the old file keeps it.
+ *
+ * Its maker holds a lock on it (flock). What a maker that was killed left beside a path has none,
+ * and the next maker of a file of this path removes it. */
 #ifndef BASE_NEW_FILE_H
 #define BASE_NEW_FILE_H
 
