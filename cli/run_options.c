@@ -46,6 +46,7 @@ static const char usage[] =
     "  --variant LIST         algorithms in place of the defaults, as the papers have them:\n"
     "                         mpm:ALGORITHM, sampling:VARIANT, names:PLANE, such as\n"
     "                         mpm:wm,sampling:rabin-textbook,names:mata\n"
+    "  --sensor-id N          of this sensor: sensors with other numbers give other flow ids (0)\n"
     "  --device D             auto, cpu, cuda (all GPUs), cuda:N or cuda:N,M,...\n"
     "  --max-latency US       packets of an interface or a pipe wait so many microseconds for\n"
     "                         others, not for a full batch; the summary says how long results "
@@ -86,6 +87,20 @@ static bool parse_latency(struct run_options *options, const char *us)
         return false;
     }
     options->config.max_latency_ns = value * 1000;
+    return true;
+}
+
+static bool parse_sensor(struct run_options *options, const char *text)
+{
+    char *end;
+
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value > UINT32_MAX) {
+        cli_error("--sensor-id '%s' (expected a number of at most %u)", text, UINT32_MAX);
+        return false;
+    }
+    options->config.sensor_id = (uint32_t)value;
     return true;
 }
 
@@ -145,7 +160,8 @@ enum {
     OPTION_JSON,
     OPTION_STATS,
     OPTION_METRICS,
-    OPTION_MAX_LATENCY
+    OPTION_MAX_LATENCY,
+    OPTION_SENSOR_ID
 };
 
 static const struct option long_options[] = {
@@ -168,6 +184,7 @@ static const struct option long_options[] = {
     {"stats", optional_argument, NULL, OPTION_STATS},
     {"metrics", required_argument, NULL, OPTION_METRICS},
     {"max-latency", required_argument, NULL, OPTION_MAX_LATENCY},
+    {"sensor-id", required_argument, NULL, OPTION_SENSOR_ID},
     {"help", no_argument, NULL, 'h'},
     {0}};
 
@@ -283,6 +300,8 @@ static int parse_option(struct run_options *options, int option, int *list, char
         return 0;
     case OPTION_STATS:
         return parse_stats(options, argv) ? 0 : EXIT_FAILED;
+    case OPTION_SENSOR_ID:
+        return parse_sensor(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_MAX_LATENCY:
         return parse_latency(options, optarg) ? 0 : EXIT_FAILED;
     default:

@@ -68,7 +68,7 @@ class Golden(unittest.TestCase):
             self.assertEqual(found, {row for row in wanted if row[0] == name}, name)
 
     def test_batches_do_not_matter(self):
-        """Two files in one run give each file's anomalies, but for flow ids."""
+        """Two files in one run give each file's anomalies, but for flow ids, as flows go on."""
         paths = [os.path.join(SAMPLES, name) for name in ("sample.pcap", "odd.pcap")]
         rules = ["--rules", os.path.join(SAMPLES, "sample.rules"), "--header-checks"]
 
@@ -79,6 +79,27 @@ class Golden(unittest.TestCase):
         together = without_flows(events(["-r", *paths, *rules]))
         apart = [event for path in paths for event in without_flows(events(["-r", path, *rules]))]
         self.assertEqual(together, apart)
+
+    def test_flow_ids(self):
+        """They differ between flows and between sensors, and are those of every run."""
+        arguments = ["-r", os.path.join(SAMPLES, "sample.pcap"), "--rules",
+                     os.path.join(SAMPLES, "sample.rules"), "--header-checks"]
+        ids = {}
+        for event in events(arguments):
+            ends = {(event["src_ip"], event.get("src_port")), (event["dest_ip"],
+                                                                event.get("dest_port"))}
+            if "flow_id" in event:
+                ids.setdefault(event["flow_id"], set()).add((frozenset(ends), event["proto"]))
+        self.assertGreater(len(ids), 10)
+        for flow, tuples in ids.items():
+            self.assertEqual(len(tuples), 1)
+            self.assertLess(0, flow)
+            self.assertLess(flow, 2**51)
+        again = [event.get("flow_id") for event in events(arguments)]
+        other = [event.get("flow_id") for event in events([*arguments, "--sensor-id", "7"])]
+        self.assertEqual([event.get("flow_id") for event in events(arguments)], again)
+        self.assertEqual(len(again), len(other))
+        self.assertFalse({flow for flow in again if flow} & {flow for flow in other if flow})
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ enum {
 struct sl_origin {
     int64_t time_ns;    /* since 1970-01-01 UTC; 0: unknown */
     uint64_t position;  /* captures: packet number in its source, from 1; pieces: byte offset */
-    uint64_t flow;      /* flow id; 0: none */
+    uint64_t flow;      /* flow id, 51 bits; 0: none */
     uint32_t wire_len;  /* bytes on the wire, at least the bytes captured */
     uint16_t vlan[2];   /* outer and inner VLAN id; SL_NO_VLAN where absent */
     uint16_t link_type; /* link type of the packet (LINKTYPE_* of pcap) */

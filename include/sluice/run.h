@@ -105,6 +105,8 @@ struct sl_run_config {
      * filled. A limit also turns on the measurement from arrival to the sinks. */
     uint64_t max_latency_ns;
 
+    uint32_t sensor_id; /* makes flow ids others than those of other sensors (sluice/dissect.h) */
+
     const char *devices; /* as sl_device_choose_list; "auto": what is faster, found out by trial */
 
     /* The algorithms that replace the defaults, so that a paper's system can run whole; NULL: none.

@@ -60,7 +60,8 @@ struct flow {
 _Static_assert(sizeof(struct flow) == 96, "a flow is two cache lines");
 
 struct sl_flow_table {
-    uint64_t secret[FLOW_KEY_WORDS];
+    uint64_t secret[FLOW_KEY_WORDS];    /* of the hash */
+    uint64_t id_secret[FLOW_KEY_WORDS]; /* of flow ids */
     uint64_t timeout_ns[N_LISTS];
     uint64_t longest_timeout_ns;
 
@@ -194,6 +195,7 @@ enum sl_status sl_flow_table_create(struct sl_flow_table **out, const struct sl_
     set_timeouts(table, config);
     make_lists(table);
     flow_key_secret(table->secret, config->hash_key);
+    flow_key_secret(table->id_secret, (const uint64_t[2]){config->sensor_id, 0});
     *out = table;
     return SL_OK;
 
@@ -375,15 +377,16 @@ static uint32_t guess_client(const struct flow_run *run, const struct flow_packe
     return from_server ? sender ^ 1 : sender;
 }
 
-/* Begins a flow with this packet of the run. */
+/* Begins a flow with this packet of the run, at this time. */
 static struct flow *begin_flow(struct sl_flow_table *table, const struct flow_run *run,
-                               const struct flow_packet *packet)
+                               const struct flow_packet *packet, int64_t time)
 {
     struct flow *flow = new_flow(table);
     uint32_t *head = bucket_of(table, run->hash);
 
     flow->key = run->key;
-    flow->id = ++table->stats.flows;
+    flow->id = flow_key_id(&run->key, time, table->id_secret);
+    table->stats.flows++;
     flow->state = guess_client(run, packet) ? STATE_CLIENT : 0;
     flow->chain = *head;
     *head = (uint32_t)(flow - table->flows);
@@ -485,7 +488,7 @@ static void track_packet(struct sl_flow_table *table, const struct sl_batch *bat
         is_new = true;
     }
     if (is_new)
-        flow = begin_flow(table, run, packet);
+        flow = begin_flow(table, run, packet, origin->time_ns);
     else
         list_remove(table, flow);
     flow->last_time = table->now;
@@ -525,8 +528,8 @@ static bool is_steady(uint16_t state, const struct flow_run *run)
 
 /* Tracks all packets of a run at once. False: they must be tracked one by one, and nothing was
  * changed. */
-static bool track_at_once(struct sl_flow_table *table, struct flow_run *run,
-                          const struct flow_packet *first)
+static bool track_at_once(struct sl_flow_table *table, const struct sl_batch *batch,
+                          struct flow_run *run, const struct flow_packet *first)
 {
     if (!run->plain || !clock_passes(table, run))
         return false;
@@ -541,7 +544,7 @@ static bool track_at_once(struct sl_flow_table *table, struct flow_run *run,
         table->now = run->max_time;
     run->is_new = index == 0;
     if (run->is_new)
-        flow = begin_flow(table, run, first);
+        flow = begin_flow(table, run, first, batch->origin[run->first].time_ns);
     else
         list_remove(table, flow);
     table->packets += run->end - run->first;
@@ -558,7 +561,7 @@ static bool track_at_once(struct sl_flow_table *table, struct flow_run *run,
 static void track_run(struct sl_flow_table *table, const struct sl_batch *batch,
                       struct flow_run *run, const struct flow_packet *packet)
 {
-    run->one_by_one = run->has_flow && !track_at_once(table, run, packet);
+    run->one_by_one = run->has_flow && !track_at_once(table, batch, run, packet);
     for (uint32_t item = run->first; run->one_by_one && item < run->end; item++)
         track_packet(table, batch, item, run, packet++);
 }

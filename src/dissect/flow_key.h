@@ -9,7 +9,7 @@
 #include "base/core.h"
 #include "sluice/batch.h"
 
-enum { FLOW_KEY_WORDS = 6 };
+enum { FLOW_KEY_WORDS = 6, FLOW_ID_BITS = 51 /* JavaScript's numbers hold 53 */ };
 
 /* Words 0 and 1 are the lower end's address, 2 and 3 the higher end's; word 4 holds the ports of
  * both and the VLAN ids; word 5 the protocol, and whether the ports are an ICMP echo's id. */
@@ -56,6 +56,18 @@ static inline uint64_t flow_key_hash(const struct flow_key *key,
                          core_fold(key->word[4] ^ secret[4], key->word[5] ^ secret[5]);
 
     return core_fold(sum ^ secret[0], secret[5] | 1);
+}
+
+/* The id of a flow that began at this time: 51 bits, not 0. The secret is that of a sensor, and no
+ * secret to anybody: all tables of the sensor give the same id. */
+static inline uint64_t flow_key_id(const struct flow_key *key, int64_t start_ns,
+                                   const uint64_t secret[FLOW_KEY_WORDS])
+{
+    const uint64_t id =
+        core_fold(flow_key_hash(key, secret) ^ secret[1], (uint64_t)start_ns ^ secret[2]) >>
+        (64 - FLOW_ID_BITS);
+
+    return id != 0 ? id : 1;
 }
 
 #endif

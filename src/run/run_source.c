@@ -176,6 +176,7 @@ enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag)
     enum sl_status status;
 
     sl_flow_config_init(&flows);
+    flows.sensor_id = config->sensor_id;
     if (getrandom(flows.hash_key, sizeof flows.hash_key, 0) != (ssize_t)sizeof flows.hash_key)
         return diag_set(diag, SL_EIO, NULL, 0, "no flow table: no random numbers");
     status = sl_flow_table_create(&source->flows, &flows, diag);

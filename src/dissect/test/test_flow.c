@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
+#include "dissect/flow_key.h"
 #include "flow_oracle.h"
 #include "frame_fixture.h"
 #include "sluice/dissect.h"
@@ -82,6 +83,8 @@ static void build(struct frame *f, const struct flow_event *event)
         store_be16(f->byte + (event->vlan ? 20 : 16), 23); /* IPv4's total length */
 }
 
+enum { MAX_FLOWS = 20000 };
+
 /* A table and a batch for it. */
 struct tracker {
     struct sl_flow_table *table, *twin; /* the twin tracks by keys */
@@ -89,6 +92,7 @@ struct tracker {
     struct sl_batch *batch;
     struct sl_dissect_stats stats;
     int64_t time;
+    uint64_t n_flows, id[MAX_FLOWS + 1]; /* of flows, in the order of their begin */
 };
 
 static void start(struct tracker *t, const struct sl_flow_config *config)
@@ -179,16 +183,23 @@ static struct flow_event icmp(uint8_t src, uint8_t dst, uint8_t type, uint16_t i
         .protocol = SL_IP_ICMP, .addr = {src, dst}, .icmp_type = type, .icmp_id = id};
 }
 
-static void expect(const struct sl_origin *origin, uint64_t flow, uint8_t flags)
+/* The packet is of the flow that began as the n-th. */
+static void expect(struct tracker *t, const struct sl_origin *origin, uint64_t flow, uint8_t flags)
 {
-    assert_int_equal(origin->flow, flow);
+    assert_in_range(flow, 0, MAX_FLOWS);
+    if (flags & SL_FLOW_NEW) {
+        assert_int_equal(flow, ++t->n_flows);
+        t->id[flow] = origin->flow;
+    }
+    assert_int_equal(origin->flow, t->id[flow]);
+    assert_true((flow == 0) == (origin->flow == 0) && origin->flow < UINT64_C(1) << 51);
     assert_int_equal(origin->flow_flags, flags);
 }
 
 #define EXPECT(t, event, after, flow, flags)                          \
     do {                                                              \
         const struct sl_origin origin_ = send_event(t, event, after); \
-        expect(&origin_, flow, flags);                                \
+        expect(t, &origin_, flow, flags);                             \
     } while (0)
 
 enum {
@@ -440,7 +451,7 @@ static void test_echo_without_identifier(void **state)
     add(&t, &event);
     store_be16(t.batch->bytes + 16, 24);
     track(&t);
-    expect(&t.batch->origin[0], 1, TO_SERVER | NEW);
+    expect(&t, &t.batch->origin[0], 1, TO_SERVER | NEW);
     EXPECT(&t, icmp(1, 2, 3, 0), 0, 1, TO_SERVER);
     stop(&t);
 }
@@ -508,10 +519,10 @@ static void test_defects_and_flows(void **state)
     assert_int_equal(t.batch->packet[0].defect, SL_DEFECT_TCP_HEADER_LEN);
     assert_int_equal(t.batch->packet[1].defect, SL_DEFECT_NONE);
     assert_int_equal(t.batch->packet[2].defect, SL_DEFECT_IPV4_TOTAL_LEN);
-    expect(&t.batch->origin[0], 1, TO_SERVER | NEW);
-    expect(&t.batch->origin[1], 0, 0);
-    expect(&t.batch->origin[2], 0, 0);
-    expect(&t.batch->origin[3], 2, TO_SERVER | NEW);
+    expect(&t, &t.batch->origin[0], 1, TO_SERVER | NEW);
+    expect(&t, &t.batch->origin[1], 0, 0);
+    expect(&t, &t.batch->origin[2], 0, 0);
+    expect(&t, &t.batch->origin[3], 2, TO_SERVER | NEW);
     stop(&t);
 }
 
@@ -712,7 +723,7 @@ static void compare_with_oracle(const struct sl_flow_config *config, uint32_t n,
         for (uint32_t i = 0; i < n_batch; i++) {
             const struct flow_verdict verdict = flow_oracle_track(oracle, &events[i]);
 
-            expect(&t.batch->origin[i], verdict.flow, verdict.flags);
+            expect(&t, &t.batch->origin[i], verdict.flow, verdict.flags);
         }
 
         const struct sl_flow_stats stats = stats_of(&t);
@@ -722,6 +733,83 @@ static void compare_with_oracle(const struct sl_flow_config *config, uint32_t n,
     }
     flow_oracle_free(oracle);
     stop(&t);
+}
+
+/* The id of a flow of one packet, at a sensor that hashes with this key. */
+static uint64_t id_at(struct flow_event event, int64_t time, uint32_t sensor_id, uint64_t hash_key)
+{
+    struct sl_flow_config config;
+    struct tracker t;
+
+    sl_flow_config_init(&config);
+    config.max_flows = 1;
+    config.sensor_id = sensor_id;
+    config.hash_key[1] = hash_key;
+    start(&t, &config);
+    t.time = time;
+    const struct sl_origin origin = send_event(&t, event, 0);
+    stop(&t);
+    return origin.flow;
+}
+
+/* The id depends on what makes a flow, its start and the sensor, and on nothing else. */
+static void test_ids_of_flows(void **state)
+{
+    const int64_t now = 1700000000 * SECOND;
+    const struct flow_event event = udp(1, 5000, 2, 53);
+    const uint64_t id = id_at(event, now, 0, 0);
+    struct flow_event other = event;
+
+    (void)state;
+    assert_in_range(id, 1, (UINT64_C(1) << 51) - 1);
+    assert_int_equal(id_at(event, now, 0, 77), id);
+    assert_int_equal(id_at(udp(2, 53, 1, 5000), now, 0, 0), id);
+    assert_int_not_equal(id_at(event, now + 1, 0, 0), id);
+    assert_int_not_equal(id_at(event, 0, 0, 0), id);
+    assert_int_not_equal(id_at(event, now, 1, 0), id);
+    assert_int_not_equal(id_at(event, now, UINT32_MAX, 0), id_at(event, now, 1, 0));
+    assert_int_not_equal(id_at(udp(1, 53, 2, 5000), now, 0, 0), id);
+    assert_int_not_equal(id_at(udp(1, 5001, 2, 53), now, 0, 0), id);
+    assert_int_not_equal(id_at(udp(3, 5000, 2, 53), now, 0, 0), id);
+    other.vlan = 9;
+    assert_int_not_equal(id_at(other, now, 0, 0), id);
+    other = event;
+    other.protocol = SL_IP_TCP;
+    assert_int_not_equal(id_at(other, now, 0, 0), id);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Flows that differ in few bits, among them the least of the time, have ids that look random: of
+ * 200,000 no two are the same (expected: 9 in a million tries), and every bit is set in half. */
+static void test_ids_are_spread(void **state)
+{
+    enum { N_IDS = 200000 };
+    uint64_t *const ids = malloc(N_IDS * sizeof *ids), secret[FLOW_KEY_WORDS];
+    uint32_t set[51] = {0};
+
+    (void)state;
+    assert_non_null(ids);
+    flow_key_secret(secret, (const uint64_t[2]){0, 0});
+    for (uint64_t i = 0; i < N_IDS; i++) {
+        const struct flow_key key = {{0, 0xFFFF0A000001, 0, 0xFFFF0A000002 + i % 50,
+                                      53 | (1024 + i / 50 % 50) << 16, SL_IP_UDP}};
+
+        ids[i] = flow_key_id(&key, (int64_t)(i / 2500), secret);
+        for (uint32_t bit = 0; bit < 51; bit++)
+            set[bit] += ids[i] >> bit & 1;
+    }
+    for (uint32_t bit = 0; bit < 51; bit++)
+        assert_in_range(set[bit], N_IDS / 2 - 1500, N_IDS / 2 + 1500); /* 6.7 sigma */
+    qsort(ids, N_IDS, sizeof *ids, compare_ids);
+    for (uint32_t i = 1; i < N_IDS; i++)
+        assert_true(ids[i] != ids[i - 1]);
+    free(ids);
 }
 
 static void test_random_traffic(void **state)
@@ -763,6 +851,8 @@ int main(void)
         cmocka_unit_test(test_timeouts_by_state),
         cmocka_unit_test(test_time_that_jumps),
         cmocka_unit_test(test_the_longest_idle_is_evicted),
+        cmocka_unit_test(test_ids_of_flows),
+        cmocka_unit_test(test_ids_are_spread),
         cmocka_unit_test(test_random_traffic),
     };
 
