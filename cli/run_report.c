@@ -70,7 +70,7 @@ static void print_totals(const struct sl_run_result *result, FILE *out)
 {
     const struct sl_capture_stats *captured = &result->captured;
     const double s = seconds(result);
-    char packets[32], bytes[32], rate[32], drops[32];
+    char packets[32], bytes[32], rate[32], drops[32], of_interface[32];
 
     fprintf(out, "packets    %s, %s, in %.3f s: %s/s (%.2f Gbit/s), %.2f M packets/s\n",
             cli_count(captured->packets, packets), cli_bytes((double)captured->bytes, bytes), s,
@@ -78,7 +78,9 @@ static void print_totals(const struct sl_run_result *result, FILE *out)
             s > 0 ? (double)captured->bytes * 8 / s / 1e9 : 0,
             s > 0 ? (double)captured->packets / s / 1e6 : 0);
     if (result->live)
-        fprintf(out, "dropped    %s by the kernel\n", cli_count(captured->kernel_drops, drops));
+        fprintf(out, "dropped    %s by the kernel, %s by the interface\n",
+                cli_count(captured->kernel_drops, drops),
+                cli_count(captured->interface_drops, of_interface));
 }
 
 static void print_protocols(const struct sl_run_result *result, FILE *out)

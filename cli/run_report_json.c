@@ -161,12 +161,13 @@ void run_report_json(const struct sl_run_result *result, bool details, FILE *out
     const struct sl_device *device = &result->devices[0];
     const struct sl_capture_stats *captured = &result->captured;
     const bool cuda = device->kind == SL_DEVICE_CUDA;
-    json_t *root =
-        json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:f, s:o, s:o}", "version", sl_version(),
-                  "device", "kind", cuda ? "cuda" : "cpu", "name", device->name, "why", result->why,
-                  "packets", number(captured->packets), "bytes", number(captured->bytes), "seconds",
-                  (double)result->pipeline->seconds_ns / 1e9, "kernel_drops",
-                  number(captured->kernel_drops), "failed_sources", number(result->failed_sources));
+    json_t *root = json_pack(
+        "{s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:f, s:o, s:o, s:o}", "version", sl_version(), "device",
+        "kind", cuda ? "cuda" : "cpu", "name", device->name, "why", result->why, "packets",
+        number(captured->packets), "bytes", number(captured->bytes), "seconds",
+        (double)result->pipeline->seconds_ns / 1e9, "kernel_drops", number(captured->kernel_drops),
+        "interface_drops", number(captured->interface_drops), "failed_sources",
+        number(result->failed_sources));
 
     json_object_set_new(root, "devices", devices(result));
     if (result->variants != NULL)

@@ -30,9 +30,11 @@ struct sl_capture_stats {
     uint64_t packets;        /* delivered to batches */
     uint64_t bytes;          /* captured bytes of those packets */
     uint64_t file_bytes;     /* files: bytes of the (decompressed) file that were consumed */
-    uint64_t kernel_packets; /* live: passed by the filter, with those that the kernel dropped */
-    uint64_t kernel_drops;   /* live: dropped by kernel or interface without room */
-    uint64_t skipped_blocks; /* pcapng: blocks of unknown type */
+    uint64_t kernel_packets; /* live: passed by the filter, with those that the kernel dropped. They
+                                are packets, kernel_drops, and what waits in the kernel's buffer */
+    uint64_t kernel_drops;   /* live: of these, dropped without room in the kernel's buffer */
+    uint64_t interface_drops; /* live: dropped by the interface, before the filter */
+    uint64_t skipped_blocks;  /* pcapng: blocks of unknown type */
 };
 
 /* Opens a capture file, or standard input for "-". `source` becomes each packet's origin.source.

@@ -26,9 +26,10 @@ struct sl_stats {
 
     uint64_t packets, bytes; /* taken from the source, dissected; bytes captured */
     uint64_t failed_sources; /* files that could not be read to their end */
-    bool live;               /* the source is an interface; otherwise the next two are 0 */
+    bool live;               /* the source is an interface; otherwise the next three are 0 */
     uint64_t kernel_packets; /* see sl_capture_stats */
     uint64_t kernel_drops;
+    uint64_t interface_drops;
     struct sl_dissect_stats dissected; /* of those packets */
     struct sl_flow_stats flows;
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Live interfaces, through libpcap. */
+#include <linux/filter.h>
+#include <net/if.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -110,11 +115,12 @@ static void live_kernel(struct sl_capture *capture, struct sl_capture_stats *sta
     if (live->handle != NULL && pcap_stats(live->handle, &now) == 0) {
         live->n_kernel_packets += now.ps_recv - live->last.ps_recv;
         live->n_kernel_drops += now.ps_drop - live->last.ps_drop;
-        live->n_kernel_drops += now.ps_ifdrop - live->last.ps_ifdrop;
+        live->n_interface_drops += now.ps_ifdrop - live->last.ps_ifdrop;
         live->last = now;
     }
     stats->kernel_packets = live->n_kernel_packets;
     stats->kernel_drops = live->n_kernel_drops;
+    stats->interface_drops = live->n_interface_drops;
 }
 
 static void live_close(struct sl_capture *capture)
@@ -132,23 +138,69 @@ bool live_is(const struct sl_capture *capture)
     return capture->kind == &live_kind;
 }
 
+static bool is_loopback(const char *interface)
+{
+    const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq request = {.ifr_flags = 0};
+
+    snprintf(request.ifr_name, sizeof request.ifr_name, "%s", interface);
+    const bool loops = any >= 0 && ioctl(any, SIOCGIFFLAGS, &request) == 0 &&
+                       (request.ifr_flags & IFF_LOOPBACK) != 0;
+    if (any >= 0)
+        close(any);
+    return loops;
+}
+
+static enum sl_status compile(const struct sl_capture *capture, const char *filter,
+                              struct bpf_program *program, struct sl_diag *diag)
+{
+    return pcap_compile(capture->live.handle, program, filter, 1, PCAP_NETMASK_UNKNOWN) == 0
+               ? SL_OK
+               : diag_set(diag, SL_EINVAL, capture->name, 0, "filter \"%s\": %s", filter,
+                          pcap_geterr(capture->live.handle));
+}
+
+/* A loopback interface has each packet twice: it goes out, and it comes in. libpcap delivers the
+ * second alone. The kernel is to count it alone, too. libpcap cannot set this filter, as it applies
+ * filters itself to what lies in the ring, and does not know there which packets come in. */
+static enum sl_status count_once(const struct sl_capture *capture, const char *filter,
+                                 struct sl_diag *diag)
+{
+    const int ring = pcap_fileno(capture->live.handle);
+    struct bpf_program program;
+    char *inbound;
+
+    if (!is_loopback(capture->name))
+        return SL_OK;
+    if (asprintf(&inbound, *filter != '\0' ? "inbound and (%s)" : "inbound", filter) < 0)
+        return diag_set(diag, SL_ENOMEM, capture->name, 0, "no memory for a filter");
+    const enum sl_status status = compile(capture, inbound, &program, diag);
+    free(inbound);
+    if (status != SL_OK)
+        return status;
+
+    const struct sock_fprog of_kernel = {(unsigned short)program.bf_len,
+                                         (struct sock_filter *)program.bf_insns};
+    /* Where the kernel refuses it, its counters are of both. */
+    (void)setsockopt(ring, SOL_SOCKET, SO_ATTACH_FILTER, &of_kernel, sizeof of_kernel);
+    pcap_freecode(&program);
+    return SL_OK;
+}
+
 static enum sl_status set_filter(const struct sl_capture *capture, struct sl_diag *diag)
 {
-    const char *const filter = capture->live.filter;
+    const char *const filter = capture->live.filter != NULL ? capture->live.filter : "";
     pcap_t *const handle = capture->live.handle;
-    enum sl_status status = SL_OK;
     struct bpf_program program;
+    enum sl_status status = compile(capture, filter, &program, diag);
 
-    if (filter == NULL)
-        return SL_OK;
-    if (pcap_compile(handle, &program, filter, 1, PCAP_NETMASK_UNKNOWN) != 0)
-        return diag_set(diag, SL_EINVAL, capture->name, 0, "filter \"%s\": %s", filter,
-                        pcap_geterr(handle));
+    if (status != SL_OK)
+        return status;
     if (pcap_setfilter(handle, &program) != 0)
         status = diag_set(diag, SL_EIO, capture->name, 0, "filter \"%s\": %s", filter,
                           pcap_geterr(handle));
     pcap_freecode(&program);
-    return status;
+    return status == SL_OK ? count_once(capture, filter, diag) : status;
 }
 
 static enum sl_status activate(const struct sl_capture *capture, struct sl_diag *diag)
@@ -195,6 +247,8 @@ static enum sl_status open_handle(struct sl_capture *capture, struct sl_diag *di
         status = set_filter(capture, diag);
     if (status != SL_OK)
         return status;
+    /* What passed before the filter was set is counted, and delivered to nobody. */
+    (void)pcap_stats(live->handle, &live->last);
     live->link_type = link_type_of_dlt(pcap_datalink(live->handle));
     live->ns_per_fraction =
         pcap_get_tstamp_precision(live->handle) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;

@@ -63,7 +63,7 @@ struct live {
     uint64_t drain_end_ns;  /* set once the stop was seen */
     uint64_t drained_len;   /* bytes that came since */
     struct pcap_stat last;  /* libpcap's counters as they were last read */
-    uint64_t n_kernel_packets, n_kernel_drops; /* their sums without wrapping */
+    uint64_t n_kernel_packets, n_kernel_drops, n_interface_drops; /* without wrapping */
 };
 
 struct sl_capture {

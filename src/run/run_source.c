@@ -32,6 +32,7 @@ static void add_stats(struct sl_capture_stats *sum, const struct sl_capture_stat
     sum->file_bytes += stats->file_bytes;
     sum->kernel_packets += stats->kernel_packets;
     sum->kernel_drops += stats->kernel_drops;
+    sum->interface_drops += stats->interface_drops;
     sum->skipped_blocks += stats->skipped_blocks;
 }
 
@@ -209,6 +210,7 @@ void run_source_snapshot(struct run_source *source, struct sl_stats *stats)
     stats->failed_sources = source->n_failed;
     stats->kernel_packets = source->captured.kernel_packets + source->live.kernel_packets;
     stats->kernel_drops = source->captured.kernel_drops + source->live.kernel_drops;
+    stats->interface_drops = source->captured.interface_drops + source->live.interface_drops;
     stats->dissected = source->dissected;
     stats->flows = source->flow_stats;
     pthread_mutex_unlock(&source->lock);

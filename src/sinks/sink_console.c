@@ -227,7 +227,7 @@ static enum sl_status console_write_stats(struct sl_sink *sink, const struct sl_
     put_count(out, stats->packets, " packets");
     put_count(out, stats->bytes, " bytes");
     if (stats->live)
-        put_count(out, stats->kernel_drops, " dropped");
+        put_count(out, stats->kernel_drops + stats->interface_drops, " dropped");
     put_count(out, stats->flows.active, " active flows");
     if (stats->has_header_checks)
         put_count(out, stats_anomalies(stats), " anomalies");

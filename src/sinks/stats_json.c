@@ -209,6 +209,7 @@ char *stats_json(const struct sl_stats *stats)
     if (stats->live) {
         put_count(&tree, "capture.kernel_packets", stats->kernel_packets);
         put_count(&tree, "capture.kernel_drops", stats->kernel_drops);
+        put_count(&tree, "capture.kernel_ifdrops", stats->interface_drops);
     }
     put_decoder(&tree, stats);
     put_count(&tree, "flow.total", stats->flows.flows);

@@ -104,7 +104,10 @@ static void put_source(struct exposition *to, const struct sl_stats *stats)
     count(to, "sluice_kernel_packets_total",
           "Packets that the capture filter let pass, also those dropped.", stats->kernel_packets);
     count(to, "sluice_kernel_drops_total",
-          "Packets dropped by kernel or interface for want of room.", stats->kernel_drops);
+          "Packets of sluice_kernel_packets_total that the kernel dropped for want of room.",
+          stats->kernel_drops);
+    count(to, "sluice_interface_drops_total", "Packets that the interface dropped.",
+          stats->interface_drops);
 }
 
 static void put_dissected(struct exposition *to, const struct sl_dissect_stats *stats)

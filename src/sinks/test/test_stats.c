@@ -22,6 +22,7 @@ static void make_stats(struct sl_stats *stats)
         .live = true,
         .kernel_packets = 1011,
         .kernel_drops = 10,
+        .interface_drops = 3,
         .flows = {11, 12, 13, 14, 15, 16, 17, 18},
         .has_header_checks = true,
         .has_rules = true,
@@ -128,6 +129,7 @@ static const struct {
     {"sluice_failed_sources_total", "3"},
     {"sluice_kernel_packets_total", "1011"},
     {"sluice_kernel_drops_total", "10"},
+    {"sluice_interface_drops_total", "3"},
     {"sluice_flows_total{protocol=\"TCP\"}", "12"},
     {"sluice_flows_total{protocol=\"UDP\"}", "13"},
     {"sluice_flows_total{protocol=\"other\"}", "14"},
@@ -313,6 +315,7 @@ static const struct {
     {"uptime", 10},
     {"capture>kernel_packets", 1011},
     {"capture>kernel_drops", 10},
+    {"capture>kernel_ifdrops", 3},
     {"decoder>pkts", 1001},
     {"decoder>bytes", 900901},
     {"decoder>avg_pkt_size", 900},
@@ -452,7 +455,7 @@ static void test_console_has_a_line(void **state)
     line = line_of("console", &stats);
     assert_string_equal(line,
                         "2026-01-02 10:11:12.123456  STATS  10 s  1001 packets  900901 bytes  "
-                        "10 dropped  18 active flows  5 anomalies  7 alerts\n");
+                        "13 dropped  18 active flows  5 anomalies  7 alerts\n");
     free(line);
     stats.live = stats.has_header_checks = stats.has_rules = false;
     line = line_of("console", &stats);
