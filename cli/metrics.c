@@ -12,8 +12,12 @@
 
 #include "cli.h"
 
-/* Scrapers come every few seconds, one or two of them: what others may hold is bounded. */
-enum { MAX_CONNECTIONS = 32, IDLE_SECONDS = 10, REQUEST_BYTES = 8192, MAX_WAITING = 16 };
+enum {
+    REQUEST_LEN = 8192, /* bytes of a request's head */
+    /* Connections that wait to be accepted. A scrape is one of them, behind all that came before.
+     */
+    MAX_WAITING = SOMAXCONN
+};
 
 #define EXPECTED "expected ADDR:PORT, [ADDR]:PORT, or PORT alone for 127.0.0.1"
 
@@ -194,29 +198,67 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
     return answer_metrics(user, connection);
 }
 
+/* libmicrohttpd calls this at the begin of a connection, and before it closes its socket. */
+static void on_connection(void *user, struct MHD_Connection *connection, void **client,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct metrics *metrics = user;
+
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        metrics_clients_remove(&metrics->clients, *client);
+        return;
+    }
+    *client = metrics_clients_add(
+        &metrics->clients,
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+}
+
+/* It calls this when a request is over. */
+static void on_completed(void *user, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct metrics *metrics = user;
+    struct metrics_client *client =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+
+    (void)state;
+    if (client != NULL && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        metrics_clients_answered(&metrics->clients, client);
+}
+
 bool metrics_serve(struct metrics *metrics, void (*look)(void *user, struct sl_stats *stats),
                    void *user)
 {
     metrics->look = look;
     metrics->user = user;
+    if (!metrics_clients_start(&metrics->clients)) {
+        cli_error("--metrics: no thread: %s", strerror(errno));
+        return false;
+    }
     /* By poll: with epoll, edge-triggered, libmicrohttpd (0.9.75) does not see the end of a client
      * that sends and leaves at once, and keeps it until it times out. */
     metrics->server = MHD_start_daemon(
         MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET,
-        metrics->socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
-    if (metrics->server == NULL)
-        cli_error("--metrics: no server: %s", strerror(errno));
-    return metrics->server != NULL;
+        metrics->socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS_MAX,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, metrics, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, metrics, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_LEN,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+    if (metrics->server != NULL)
+        return true;
+    cli_error("--metrics: no server: %s", strerror(errno));
+    metrics_clients_end(&metrics->clients);
+    return false;
 }
 
 void metrics_close(struct metrics *metrics)
 {
-    if (metrics->server != NULL)
+    if (metrics->server != NULL) {
         MHD_stop_daemon(metrics->server); /* closes the socket */
-    else if (metrics->listens)
+        metrics_clients_end(&metrics->clients);
+    } else if (metrics->listens) {
         close(metrics->socket);
+    }
     metrics->server = NULL;
     metrics->listens = false;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "metrics_clients.h"
 #include "sluice/stats.h"
 
 struct MHD_Daemon;
@@ -13,6 +14,7 @@ struct metrics {
     bool listens;
     int socket; /* that listens; the server takes it over */
     struct MHD_Daemon *server;
+    struct metrics_clients clients;                   /* of the server */
     void (*look)(void *user, struct sl_stats *stats); /* on the server's thread */
     void *user;
 };

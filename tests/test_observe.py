@@ -4,15 +4,18 @@
 
 usage: test_observe.py SLUICE SAMPLES
 """
+import contextlib
 import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -327,6 +330,66 @@ class Observed(unittest.TestCase):
         begin = time.monotonic()
         self.assertEqual(run.end()[0], 0)
         self.assertLess(time.monotonic() - begin, 9)  # they may be idle for ten seconds
+
+    def scrape_among(self, run, source):
+        """The seconds that a scrape takes among 1,000 connections that send a byte at a time, from
+        addresses source(0), source(1), ..."""
+        slow = []
+        for i in range(1000):
+            connection = socket.socket()
+            self.addCleanup(connection.close)
+            connection.bind((source(i), 0))
+            connection.setblocking(False)
+            connection.connect_ex((run.host, run.port))
+            slow.append(connection)
+        ended = threading.Event()
+
+        def drip():
+            for byte in b"GET /metrics HTTP/1.1" * 99:
+                for connection in slow:
+                    with contextlib.suppress(OSError):
+                        connection.send(bytes([byte]))
+                if ended.wait(0.05):
+                    return
+
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        try:
+            took = []
+            for _ in range(5):
+                begin = time.monotonic()
+                run.metrics()
+                took.append(time.monotonic() - begin)
+                time.sleep(0.1)
+        finally:
+            ended.set()
+            dripping.join()
+        return max(took)
+
+    def test_a_scrape_among_slow_connections_is_answered(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < 1200:
+            self.skipTest(f"{hard} open files are too few")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for source in (lambda i: "127.0.0.1", lambda i: f"127.1.{i // 250}.{i % 250 + 1}"):
+            run = self.start()
+            run.metrics()
+            self.assertLess(self.scrape_among(run, source), 1)
+            self.assertEqual(run.end()[0], 0)
+
+    def test_a_request_has_a_whole_time(self):
+        """A byte now and then does not lengthen it."""
+        run = self.start()
+        begin = time.monotonic()
+        with socket.create_connection((run.host, run.port), timeout=30) as connection:
+            with contextlib.suppress(OSError):
+                while time.monotonic() - begin < 30:
+                    connection.send(b"G")
+                    time.sleep(0.1)
+        self.assertGreater(time.monotonic() - begin, 9)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(run.end()[0], 0)
 
     def test_a_run_ends_and_so_does_its_server(self):
         for number in (None, signal.SIGINT, signal.SIGTERM):
