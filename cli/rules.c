@@ -14,12 +14,15 @@
 #include "sluice/device.h"
 #include "sluice/mpm.h"
 
+enum { EXIT_BAD = 1 }; /* --strict: a rule is bad */
+
 static const char usage[] =
     "usage: sluice rules [OPTION...] FILE...\n\n"
     "Reads rule files of Suricata, Snort 2 and Snort 3 and says what sluice understands of them.\n"
     "FILE may be a folder, whose files *.rules are read, or a pattern in quotes.\n\n"
     "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
     "  --list            list each skipped rule: file, line, and the keyword that stopped it\n"
+    "  --strict          fail with exit status 1 where a rule is bad; skipped rules do not fail\n"
     "  --compile OUT     compile the rules' literals into the file OUT, for sluice run --compiled\n"
     "  --device D        with --compile: for auto, cpu, cuda or cuda:N, as sluice run would\n"
     "  --json            print one JSON object instead of tables\n";
@@ -176,19 +179,27 @@ static bool compile(struct sl_rules *rules, struct compiled *compiled)
     return false;
 }
 
-/* Prints what of the rules is understood. Files that cannot be used are not compiled. */
-static bool compile_and_print(struct sl_rules *rules, bool usable, struct compiled *compiled,
-                              bool json, bool list)
+/* Prints what of the rules is understood. Rules are compiled where the exit status is 0. */
+static int compile_and_print(struct sl_rules *rules, int exit_status, struct compiled *compiled,
+                             bool json, bool list)
 {
-    if (!usable)
+    if (exit_status != EXIT_DONE)
         compiled->path = NULL;
     if (!compile(rules, compiled))
-        return false;
+        return EXIT_FAILED;
     if (json)
         print_json(rules, compiled, list);
     else
         print_text(rules, compiled, list);
-    return usable;
+    return exit_status;
+}
+
+static int status_of(const struct sl_rules *rules, bool usable, bool strict)
+{
+    struct sl_rules_count count;
+
+    sl_rules_count(rules, &count);
+    return !usable ? EXIT_FAILED : strict && count.bad != 0 ? EXIT_BAD : EXIT_DONE;
 }
 
 static bool writes_input(const struct rule_files *files, const struct compiled *compiled)
@@ -212,20 +223,18 @@ static bool check_options(const struct rule_files *files, const struct compiled 
 
 int command_rules(int argc, char **argv)
 {
-    static const struct option known[] = {{"set", required_argument, NULL, 's'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"compile", required_argument, NULL, 'c'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {
+        {"set", required_argument, NULL, 's'},    {"list", no_argument, NULL, 'l'},
+        {"strict", no_argument, NULL, 'S'},       {"compile", required_argument, NULL, 'c'},
+        {"device", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     static const int repeated[] = {'s', 0};
     struct cli_options options = {
         .command = "rules", .letters = "h", .names = known, .repeated = repeated};
     struct rule_files files = {0};
     struct compiled compiled = {0};
     struct sl_rules *rules = NULL;
-    bool json = false, list = false, usable;
+    bool json = false, list = false, strict = false, usable;
     int option, exit_status = EXIT_FAILED;
 
     if (!rule_files_init(&files, argc))
@@ -237,6 +246,9 @@ int command_rules(int argc, char **argv)
             break;
         case 'l':
             list = true;
+            break;
+        case 'S':
+            strict = true;
             break;
         case 'c':
             compiled.path = optarg;
@@ -257,9 +269,9 @@ int command_rules(int argc, char **argv)
     }
     for (; optind < argc; optind++)
         files.paths[files.n_paths++] = argv[optind];
-    if (check_options(&files, &compiled) && rule_files_load(&files, &rules, &usable) &&
-        compile_and_print(rules, usable, &compiled, json, list))
-        exit_status = EXIT_DONE;
+    if (check_options(&files, &compiled) && rule_files_load(&files, &rules, &usable))
+        exit_status =
+            compile_and_print(rules, status_of(rules, usable, strict), &compiled, json, list);
 out:
     sl_rules_free(rules);
     rule_files_free(&files);

@@ -65,6 +65,25 @@ class RuleFiles(case.Case):
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"no rule was loaded", result.stderr)
 
+    def test_strict_fails_on_bad_rules_alone(self):
+        good = self.path("good.rules", GOOD + SKIPPED)
+        mixed = self.path("mixed.rules", GOOD.replace(b"sid:1", b"sid:4") + SKIPPED + BAD)
+        bad = self.path("bad.rules", BAD)
+        table = self.path("table")
+        for arguments, status in (((good,), 0), ((mixed,), 1), ((good, mixed), 1), ((bad,), 2),
+                                  ((good, bad), 2), (("--compile", table, mixed), 1)):
+            result = sluice("rules", "--strict", *arguments)
+            self.assertEqual(result.returncode, status, result.stderr)
+            self.assertIn(b" skipped, by the keyword", result.stdout)
+            self.assertEqual(result.stdout.count(b"no '\"' ends"), int(status != 0))
+            self.assertEqual(result.stderr != b"", status == 2)
+        self.assertFalse(os.path.exists(table))
+        self.assertEqual(sluice("rules", "--strict", "--compile", table, good).returncode, 0)
+        self.assertTrue(os.path.exists(table))
+        self.assertEqual(sluice("rules", "--json", mixed).returncode, 0)
+        result = sluice("rules", "--json", "--strict", mixed)
+        self.assertEqual((result.returncode, json.loads(result.stdout)["bad"]), (1, 1))
+
     def test_folders_and_patterns(self):
         folder = self.path("set")
         os.mkdir(folder)
