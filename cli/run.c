@@ -219,6 +219,20 @@ static void snapshot(void *user, struct sl_stats *stats)
     sl_run_snapshot(user, stats);
 }
 
+/* The summary of a live run is far away, so its begin says what of the rules was understood. */
+static void print_loaded_rules(struct sl_run *run)
+{
+    struct sl_stats stats;
+    char loaded[32], skipped[32], bad[32];
+
+    sl_run_snapshot(run, &stats);
+    if (stats.live && stats.has_rules)
+        cli_error("rules: %s loaded, %s skipped, %s bad%s", cli_count(stats.rules.loaded, loaded),
+                  cli_count(stats.rules.skipped, skipped), cli_count(stats.rules.bad, bad),
+                  stats.rules.skipped + stats.rules.bad != 0 ? " (sluice rules FILE... says why)"
+                                                             : "");
+}
+
 /* Opens the run, with a server of its counters. False: the reason is on stderr. */
 static bool open_run(struct sl_run *run, const struct run_options *options, struct metrics *metrics)
 {
@@ -233,8 +247,11 @@ static bool open_run(struct sl_run *run, const struct run_options *options, stru
         cli_diag(&diag);
         return false;
     }
-    return (options->metrics == NULL || metrics_serve(metrics, snapshot, run)) &&
-           check_stats_sinks(run, options->config.stats_seconds);
+    if ((options->metrics != NULL && !metrics_serve(metrics, snapshot, run)) ||
+        !check_stats_sinks(run, options->config.stats_seconds))
+        return false;
+    print_loaded_rules(run);
+    return true;
 }
 
 /* Executes the run and prints its summary; the exit status. */

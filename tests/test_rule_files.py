@@ -6,6 +6,7 @@ usage: test_rule_files.py SLUICE SAMPLES
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -83,6 +84,23 @@ class RuleFiles(case.Case):
         self.assertEqual(sluice("rules", "--json", mixed).returncode, 0)
         result = sluice("rules", "--json", "--strict", mixed)
         self.assertEqual((result.returncode, json.loads(result.stdout)["bad"]), (1, 1))
+
+    def test_a_live_run_begins_with_what_was_understood(self):
+        rules = self.path("a.rules", GOOD + SKIPPED + BAD)
+        process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", "udp port 1", "--json",
+                                    "--metrics", "0", "--rules", rules], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        if not case.serves(process.stderr.readline().decode()):
+            self.skipTest("cannot capture on lo: " + process.communicate(timeout=60)[1].decode())
+        self.assertIn(b"a.rules:3:35: ", process.stderr.readline())
+        self.assertEqual(process.stderr.readline(), b"sluice: rules: 1 loaded, 1 skipped, 1 bad "
+                                                    b"(sluice rules FILE... says why)\n")
+        process.send_signal(signal.SIGINT)
+        text, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertEqual(json.loads(text)["rules"], {"loaded": 1, "skipped": 1, "bad": 1})
+        result = sluice("run", "-r", CAPTURE, "--rules", rules, "--json")
+        self.assertNotIn(b"loaded", result.stderr)  # the summary is near
 
     def test_folders_and_patterns(self):
         folder = self.path("set")
