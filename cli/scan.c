@@ -35,6 +35,9 @@ static const char usage[] =
     "      --exclude-dir REGEX, --include-dir REGEX  of directories' paths\n"
     "      --max-filesize SIZE  files above are not scanned (bytes, or with K, M, G)\n"
     "      --max-scansize SIZE  bytes of each file that are scanned\n"
+    "      --max-scantime MS    ms of each file's scan (120000); 0: no limit\n"
+    "      --alert-exceeds-max  a limit that a file exceeds is found in it, as clamscan has it:\n"
+    "                           Heuristics.Limits.Exceeded.MaxScanTime (MaxFileSize, MaxScanSize)\n"
     "      --max-dir-recursion N\n"
     "      --follow-file-symlinks N, --follow-dir-symlinks N  0 never, 1 named ones, 2 always\n"
     "      --cross-fs yes|no    scan other file systems below (yes)\n"
@@ -44,6 +47,7 @@ static const char usage[] =
     "      --device D           auto, cpu, cuda or cuda:N (cpu)\n"
     "      --json               print a JSON object a line\n"
     "      --no-summary, --quiet\n\n"
+    "A file above a limit has it in its line (OK (Heuristics.Limits.Exceeded.MaxScanTime: ...)).\n"
     "Archives, mail and documents are scanned as they are, and not opened. Such a file's line "
     "says\n"
     "so (OK (zip: not opened)), and the summary counts them (Files not opened: 12).\n\n"
@@ -138,6 +142,8 @@ enum {
     OPT_INCLUDE_DIR,
     OPT_MAX_FILESIZE,
     OPT_MAX_SCANSIZE,
+    OPT_MAX_SCANTIME,
+    OPT_ALERT_EXCEEDS,
     OPT_MAX_DEPTH,
     OPT_FOLLOW_FILES,
     OPT_FOLLOW_DIRS,
@@ -167,6 +173,8 @@ static const struct option long_options[] = {
     {"include-dir", required_argument, NULL, OPT_INCLUDE_DIR},
     {"max-filesize", required_argument, NULL, OPT_MAX_FILESIZE},
     {"max-scansize", required_argument, NULL, OPT_MAX_SCANSIZE},
+    {"max-scantime", required_argument, NULL, OPT_MAX_SCANTIME},
+    {"alert-exceeds-max", optional_argument, NULL, OPT_ALERT_EXCEEDS},
     {"max-dir-recursion", required_argument, NULL, OPT_MAX_DEPTH},
     {"follow-file-symlinks", required_argument, NULL, OPT_FOLLOW_FILES},
     {"follow-dir-symlinks", required_argument, NULL, OPT_FOLLOW_DIRS},
@@ -191,6 +199,10 @@ static bool take_number(struct sl_scan_config *config, int option)
         return read_size(optarg, "max-filesize", &config->file_len_max);
     case OPT_MAX_SCANSIZE:
         return read_size(optarg, "max-scansize", &config->scan_len_max);
+    case OPT_MAX_SCANTIME:
+        good = read_count(optarg, "max-scantime", UINT32_MAX, &value);
+        config->time_max_ms = (uint32_t)value;
+        return good;
     case OPT_MAX_DEPTH:
         good = read_count(optarg, "max-dir-recursion", SL_SCAN_DEPTH_MAX, &value);
         config->depth_max = (uint32_t)value;
@@ -254,6 +266,8 @@ static bool take_option(struct scan_options *options, int option)
         return add_pattern(&options->config.exclude_directories, optarg);
     case OPT_INCLUDE_DIR:
         return add_pattern(&options->config.include_directories, optarg);
+    case OPT_ALERT_EXCEEDS:
+        return read_yes(optarg, "alert-exceeds-max", &options->config.alert_exceeds);
     case OPT_CROSS_FS:
         return read_no(optarg, "cross-fs", &options->config.stays);
     case OPT_DEVICE:

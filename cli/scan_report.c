@@ -33,7 +33,7 @@ static void put_line(struct scan_report *report, const char *path, const char *t
         fprintf(report->log, "%s: %s\n", safe, text);
 }
 
-/* As clamscan has it: what is too large is not scanned and OK. NULL: it was scanned. */
+/* NULL: it was scanned, or a limit kept it from that. */
 static const char *skipped_text(enum sl_scan_verdict verdict)
 {
     switch (verdict) {
@@ -43,8 +43,6 @@ static const char *skipped_text(enum sl_scan_verdict verdict)
         return "Empty file";
     case SL_SCAN_LINK:
         return "Symbolic link";
-    case SL_SCAN_TOO_LARGE:
-        return "OK";
     default:
         return NULL;
     }
@@ -59,6 +57,8 @@ static const char *result_text(enum sl_scan_verdict verdict)
         return "found";
     case SL_SCAN_SUSPECT:
         return "suspect";
+    case SL_SCAN_CUT:
+        return "cut";
     case SL_SCAN_FAILED:
         return "error";
     default:
@@ -66,18 +66,26 @@ static const char *result_text(enum sl_scan_verdict verdict)
     }
 }
 
-/* What keeps a file without a match from being plain OK, in parentheses; "": nothing. */
-static const char *doubts_text(const struct sl_scan_file *file, char text[128])
+static void add_doubt(char text[256], const char *name, const char *what)
 {
-    const bool unverified = file->verdict == SL_SCAN_SUSPECT;
+    const size_t len = strlen(text);
 
+    snprintf(text + len, 256 - len, "%s%s%s", len > 0 ? "; " : " (", name, what);
+}
+
+/* What keeps a file without a match from being plain OK, in parentheses. "": nothing. */
+static const char *doubts_text(const struct sl_scan_file *file, char text[256])
+{
     text[0] = '\0';
-    if (unverified || file->not_opened != NULL)
-        snprintf(text, 128, " (%s%s%s%s)", unverified ? "not all candidates were verified" : "",
-                 unverified && file->not_opened != NULL ? "; " : "",
-                 file->not_opened != NULL ? file->not_opened : "",
-                 file->not_opened != NULL ? ": not opened" : "");
-    return text;
+    if (file->verdict == SL_SCAN_SUSPECT)
+        add_doubt(text, "", "not all candidates were verified");
+    if (file->limit != NULL)
+        add_doubt(text, file->limit,
+                  file->verdict == SL_SCAN_TOO_LARGE ? ": not scanned"
+                                                     : ": not scanned to its end");
+    if (file->not_opened != NULL)
+        add_doubt(text, file->not_opened, ": not opened");
+    return text[0] != '\0' ? strcat(text, ")") : text;
 }
 
 static void put_json(struct scan_report *report, const struct sl_scan_file *file)
@@ -101,6 +109,8 @@ static void put_json(struct scan_report *report, const struct sl_scan_file *file
         json_object_set_new(object, "allowed", json_true());
     if (file->not_opened != NULL)
         json_object_set_new(object, "not_opened", json_string(file->not_opened));
+    if (file->limit != NULL)
+        json_object_set_new(object, "limit", json_string(file->limit));
     if (reason == NULL)
         json_object_set_new(object, "bytes", json_integer((json_int_t)file->len));
     json_dumpf(object, stdout, JSON_COMPACT);
@@ -109,31 +119,35 @@ static void put_json(struct scan_report *report, const struct sl_scan_file *file
     json_decref(object);
 }
 
+/* What there is to print of a file without a match, and whether it is more than plain OK. */
+static bool clean_text(const struct sl_scan_file *file, char line[300])
+{
+    const char *skipped = skipped_text(file->verdict);
+    char doubts[256];
+
+    if (skipped != NULL || file->verdict == SL_SCAN_FAILED) {
+        snprintf(line, 300, "%s", skipped != NULL ? skipped : file->error);
+        return true;
+    }
+    doubts_text(file, doubts);
+    snprintf(line, 300, "%s%s", file->verdict == SL_SCAN_SUSPECT ? "SUSPECT" : "OK", doubts);
+    return doubts[0] != '\0';
+}
+
 static void put_text(struct scan_report *report, const struct sl_scan_file *file)
 {
-    const bool quiet = report->infected_only || report->quiet;
-    const char *skipped = skipped_text(file->verdict);
-    char line[1200], doubts[128];
+    const bool wanted = !report->infected_only || file->verdict == SL_SCAN_SUSPECT;
+    char line[1200];
 
-    for (size_t i = 0; i < file->n_names && !report->quiet; i++) {
+    if (report->quiet)
+        return;
+    for (size_t i = 0; i < file->n_names; i++) {
         snprintf(line, sizeof line, "%s FOUND", file->names[i]);
         put_line(report, file->path, line);
     }
-    if (file->verdict == SL_SCAN_FAILED) {
-        if (!quiet)
-            put_line(report, file->path, file->error);
-    } else if (skipped != NULL) {
-        if (!quiet && !(file->verdict == SL_SCAN_TOO_LARGE && report->suppress_ok))
-            put_line(report, file->path, skipped);
-    } else if (file->verdict == SL_SCAN_SUSPECT) {
-        snprintf(line, sizeof line, "SUSPECT%s", doubts_text(file, doubts));
-        if (!report->quiet)
-            put_line(report, file->path, line);
-    } else if (file->verdict == SL_SCAN_CLEAN && !quiet) {
-        snprintf(line, sizeof line, "OK%s", doubts_text(file, doubts));
-        if (doubts[0] != '\0' || !report->suppress_ok)
-            put_line(report, file->path, line);
-    }
+    if (file->verdict != SL_SCAN_FOUND && wanted &&
+        (clean_text(file, line) || !report->suppress_ok))
+        put_line(report, file->path, line);
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */
@@ -245,6 +259,9 @@ static void put_text_summary(FILE *out, const struct sl_clamav_info *info,
     fprintf(out, "Infected files: %" PRIu64 "\n", counts->found);
     if (counts->suspect > 0)
         fprintf(out, "Suspect files: %" PRIu64 "\n", counts->suspect);
+    if (counts->limited > 0)
+        fprintf(out, "Files beyond limits: %" PRIu64 " (not scanned, or not to their end)\n",
+                counts->limited);
     if (counts->not_opened > 0)
         fprintf(out, "Files not opened: %" PRIu64 " (archives, mail, documents)\n",
                 counts->not_opened);
@@ -267,17 +284,12 @@ static void put_json_summary(const struct sl_clamav_info *info, const struct sl_
         const char *name;
         uint64_t value;
     } numbers[] = {
-        {"signatures", info->signatures},
-        {"skipped_signatures", info->skipped},
-        {"wrong_lines", info->bad},
-        {"directories", counts->directories},
-        {"files", counts->files},
-        {"infected", counts->found},
-        {"suspect", counts->suspect},
-        {"not_opened", counts->not_opened},
-        {"errors", counts->failed},
-        {"bytes", counts->bytes},
-        {"scanned_bytes", counts->scanned_bytes},
+        {"signatures", info->signatures},   {"skipped_signatures", info->skipped},
+        {"wrong_lines", info->bad},         {"directories", counts->directories},
+        {"files", counts->files},           {"infected", counts->found},
+        {"suspect", counts->suspect},       {"beyond_limits", counts->limited},
+        {"not_opened", counts->not_opened}, {"errors", counts->failed},
+        {"bytes", counts->bytes},           {"scanned_bytes", counts->scanned_bytes},
     };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 import unittest
 import zipfile
 
@@ -248,6 +249,84 @@ class NotOpened(case.Case):
         image = bytes(0x8001) + b"CD001" + bytes(9 << 20)
         self.assertTrue(self.scan("--no-summary", self.path("image", image)).stdout
                         .endswith(b": OK (iso: not opened)\n"))
+
+
+TIME = "Heuristics.Limits.Exceeded.MaxScanTime"
+
+
+class Limits(case.Case):
+    def setUp(self):
+        super().setUp()
+        self.database = self.path("a.ndb", b"World:0:*:776f726c64\n")
+
+    def scan(self, *arguments, **options):
+        return sluice("scan", "-d", self.database, *arguments, **options)
+
+    def sparse(self, name, length, head=b""):
+        path = self.path(name, head)
+        os.truncate(path, length)
+        return path
+
+    def test_a_file_that_takes_too_long_is_not_plain_ok(self):
+        long, short = self.sparse("long", 2 << 30), self.path("short", b"short")
+        result = self.scan("--max-scantime", "20", long, short)
+        text = result.stdout.decode()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"{long}: OK ({TIME}: not scanned to its end)\n{short}: OK\n", text)
+        self.assertIn("Scanned files: 2\nInfected files: 0\nFiles beyond limits: 1 ", text)
+        lines = self.scan("--max-scantime", "20", "-o", "--no-summary", long, short).stdout
+        self.assertEqual(lines.decode(), f"{long}: OK ({TIME}: not scanned to its end)\n")
+        rows = [json.loads(line) for line in
+                self.scan("--max-scantime=20", "--json", long, short).stdout.splitlines()]
+        self.assertEqual([(row["result"], row.get("limit")) for row in rows[:2]],
+                         [("cut", TIME), ("ok", None)])
+        self.assertEqual(rows[2]["summary"]["beyond_limits"], 1)
+        self.assertLess(rows[2]["summary"]["scanned_bytes"], 2 << 30)
+
+    def test_alerts_of_limits_are_clamscans(self):
+        long, short = self.sparse("long", 2 << 30), self.path("short", b"short")
+        result = self.scan("--max-scantime", "20", "--alert-exceeds-max", "-i", long, short)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"{long}: {TIME} FOUND\n", result.stdout.decode())
+        self.assertIn("Scanned files: 2\nInfected files: 1\n", result.stdout.decode())
+        for option, name in (("--max-filesize=3", "MaxFileSize"), ("--max-scansize=3",
+                                                                   "MaxScanSize")):
+            result = self.scan(option, "--alert-exceeds-max=yes", "--no-summary", short)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.stdout.decode(),
+                             f"{short}: Heuristics.Limits.Exceeded.{name} FOUND\n")
+            result = self.scan(option, "--alert-exceeds-max=no", "--no-summary", short)
+            self.assertEqual(result.returncode, 0)
+            self.assertRegex(result.stdout.decode(), f"{name}: not scanned")
+
+    def test_what_is_found_in_time_is_found(self):
+        long = self.sparse("long", 2 << 30, b"hello world")
+        result = self.scan("--max-scantime", "20", "--no-summary", long)
+        self.assertEqual(result.stdout.decode(), f"{long}: World.UNOFFICIAL FOUND\n")
+        self.assertEqual(result.returncode, 1)
+
+    def test_no_limit(self):
+        path = self.sparse("long", 64 << 20)
+        for limit in ("0", "120000"):
+            self.assertEqual(self.scan("--max-scantime", limit, "--no-summary", path)
+                             .stdout.decode(), f"{path}: OK\n")
+        self.assert_refused(self.scan("--max-scantime", "soon", path), "'soon'")
+        self.assertIn("(120000)", sluice("scan", "--help").stdout.decode())
+
+    def test_hostile_files_end_in_time(self):
+        """Each would take minutes at least: a PCRE at each place, a body tried at each place over
+        wide gaps, counts of them."""
+        cases = (("ldb", b"Slow;Engine:51-255,Target:0;0&1;61616161;0/a.{0,300}.{0,300}b/s\n"),
+                 ("ldb", b"Wide;Engine:51-255,Target:0;0>9;6161{0-2000000}6161{0-2000000}6162\n"),
+                 ("ndb", b"Far:0:*:6161{0-3000000}61??61{0-3000000}62\n"))
+        path = self.path("hostile", b"a" * (3 << 20) + b"b")
+        for ending, signature in cases:
+            database = self.path("hostile." + ending, signature)
+            begin = time.monotonic()
+            result = sluice("scan", "-d", database, "--max-scantime=300", "--no-summary", path)
+            self.assertEqual(result.stdout.decode(),
+                             f"{path}: OK ({TIME}: not scanned to its end)\n", signature)
+            self.assertLess(time.monotonic() - begin, 60)
 
 
 if __name__ == "__main__":

@@ -143,9 +143,10 @@ struct sl_clamav_result {
      * as they are, and what is packed in them was not. NULL: it is none. A constant. */
     const char *not_opened;
 
-    bool suspect; /* a threshold (below) left candidates unverified */
-    bool changed; /* it shrank, or could not be read to its end, while scanned */
-    int error;    /* errno of a failed read, or 0 */
+    bool timed_out; /* time_max_ms (below) ended its scan */
+    bool suspect;   /* a threshold (below) left candidates unverified */
+    bool changed;   /* it shrank, or could not be read to its end, while scanned */
+    int error;      /* errno of a failed read, or 0 */
 };
 
 struct sl_clamav_scan_config {
@@ -153,6 +154,11 @@ struct sl_clamav_scan_config {
     uint32_t batch_len;      /* bytes of a batch; 0: 4 MiB */
     bool all_matches;        /* else the first match ends an object */
     uint64_t max_scan_len;   /* of each object no more bytes are scanned; 0: no limit */
+
+    /* Milliseconds of an object's scan, from its first byte on; 0: no limit. What is known by then
+     * is reported. The scan ends at its next step: some ms later, or some 100 ms where a signature
+     * has collected millions of places. Payloads have no limit. */
+    uint32_t time_max_ms;
 
     /* The chapter's two rules. A batch with more candidates than max_batch_hits is not verified.
      * Candidates of an object beyond max_object_hits are not verified. Such objects are reported as

@@ -26,6 +26,7 @@ enum sl_scan_verdict {
     SL_SCAN_CLEAN,
     SL_SCAN_FOUND,
     SL_SCAN_SUSPECT, /* nothing found, but a limit on hits left candidates unverified */
+    SL_SCAN_CUT,     /* nothing found before scan_len_max or time_max_ms ended its scan */
     SL_SCAN_FAILED,
     SL_SCAN_EXCLUDED, /* by an expression */
     SL_SCAN_EMPTY,    /* 0 bytes */
@@ -51,6 +52,10 @@ struct sl_scan_file {
 
     /* As in struct sl_clamav_result: SL_SCAN_CLEAN is not said of what is packed in such a file. */
     const char *not_opened;
+
+    /* The limit that the file reached, by clamscan's name for it
+     * ("Heuristics.Limits.Exceeded.MaxScanTime"); NULL: none. */
+    const char *limit;
 };
 
 enum sl_scan_follow { SL_SCAN_FOLLOW_NEVER, SL_SCAN_FOLLOW_NAMED, SL_SCAN_FOLLOW_ALWAYS };
@@ -64,7 +69,8 @@ struct sl_scan_patterns {
 enum {
     SL_SCAN_PATTERNS_MAX = 64,
     SL_SCAN_DEPTH_MAX = 1000,
-    SL_SCAN_DEPTH_DEFAULT = 15, /* clamscan's */
+    SL_SCAN_DEPTH_DEFAULT = 15,    /* clamscan's */
+    SL_SCAN_TIME_DEFAULT = 120000, /* ms; clamscan's */
     SL_SCAN_THREADS_MAX = 1024
 };
 
@@ -85,6 +91,8 @@ struct sl_scan_config {
 
     uint64_t file_len_max; /* bytes; larger files are not scanned; 0: no limit */
     uint64_t scan_len_max; /* bytes of each file that are scanned; 0: no limit */
+    uint32_t time_max_ms;  /* of each file's scan, as in struct sl_clamav_scan_config */
+    bool alert_exceeds;    /* a limit that a file reaches is found in it, as a name */
 
     struct sl_device device; /* where the filter runs; sl_device_choose */
     uint32_t n_threads;      /* that scan, at most SL_SCAN_THREADS_MAX; 0: one a core */
@@ -106,7 +114,7 @@ struct sl_scan_config {
 };
 
 /* No paths; directories are not entered below the named ones; named links are followed; the CPU,
- * one thread, the first match. */
+ * one thread, the first match, clamscan's limit of time. */
 SL_API void sl_scan_config_init(struct sl_scan_config *config);
 
 struct sl_scan;
@@ -129,7 +137,8 @@ struct sl_scan_counts {
     uint64_t files;         /* scanned to their end */
     uint64_t found;         /* of them with a match */
     uint64_t suspect;       /* of them without one, and not verified as a whole */
-    uint64_t not_opened;    /* of them archives, mail and documents, with and without a match */
+    uint64_t limited;       /* files that reached a limit: not scanned, or not to their end */
+    uint64_t not_opened;    /* of `files`: archives, mail and documents, with and without a match */
     uint64_t failed;        /* paths that could not be scanned */
     uint64_t bytes;         /* of the files */
     uint64_t scanned_bytes; /* of them that were scanned */

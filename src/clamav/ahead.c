@@ -18,7 +18,7 @@ static void seek_in(struct clam_match *match, struct clam_sought *sought, uint64
 {
     const size_t key_len = sought->needle.len;
 
-    while (!sought->over && sought->next + key_len <= end) {
+    while (!sought->over && sought->next + key_len <= end && !clam_match_is_late(match)) {
         size_t len;
         const uint8_t *text = clam_object_from(match->object, sought->next, key_len, &len);
         uint64_t n = end - key_len - sought->next + 1;
@@ -71,7 +71,7 @@ static void seek_many(struct clam_match *match, struct clam_ahead *ahead,
         n = stretch->len - from - (CLAM_MANY_BYTES - 1);
         n = n < CLAM_MANY_CHUNK ? n : CLAM_MANY_CHUNK;
         const size_t n_places = match->find_many(&ahead->many, text + from, n, ahead->places);
-        for (size_t i = 0; i < n_places; i++)
+        for (size_t i = 0; i < n_places && !clam_match_is_late(match); i++)
             text = try_place(match, ahead, stretch, text, from + ahead->places[i]);
     }
 }
@@ -100,7 +100,8 @@ static void search_once(struct clam_match *match, struct clam_ahead *ahead)
     const uint64_t longest = share_out(ahead);
     struct stretch stretch = {0};
 
-    for (; stretch.at < object->len; stretch.at += stretch.len - (longest - 1)) {
+    for (; stretch.at < object->len && !clam_match_is_late(match);
+         stretch.at += stretch.len - (longest - 1)) {
         const uint64_t rest = object->len - stretch.at;
 
         (void)clam_object_from(object, stretch.at, rest < longest ? (size_t)rest : (size_t)longest,
@@ -124,12 +125,12 @@ void clam_match_search_ahead(struct clam_match *match, const uint32_t *sigs, siz
     do {
         ahead.n = 0;
         match->ahead = &ahead;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n && !clam_match_is_late(match); i++) {
             ahead.deferred = 0;
             (void)clam_match_sig(match, sigs[i]);
         }
         match->ahead = NULL;
         if (ahead.n > 0)
             search_once(match, &ahead);
-    } while (ahead.n > 0);
+    } while (ahead.n > 0 && !match->late);
 }

@@ -5,12 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "clamav/match.h"
 
 /* ---- PCREs ----------------------------------------------------------------------------------- */
 
 /* As clamscan's defaults: steps of a match, depth of its recursion, bytes of a file. */
 enum { PCRE_STEPS = 100000, PCRE_DEPTH = 2000, PCRE_FILE_MAX = 100 << 20 };
+
+/* The limit of steps holds for each place where a match may begin. So the clock is read after some
+ * places: as many as take about a millisecond. */
+enum { PLACES_MIN = 64, PLACES_MAX = 1 << 16, PLACES_NS = 1000000 };
 
 struct clam_pcres {
     pcre2_code **code; /* NULL: not needed yet */
@@ -48,6 +53,14 @@ static struct clam_pcres *pcres_create(size_t n)
     return pcres;
 }
 
+/* "\G" is where a search begins: it must begin once. */
+static uint32_t steps_option(const struct clam_match *match, const struct clam_pcre *pcre)
+{
+    return memmem(match->text + pcre->text, pcre->text_len, "\\G", 2) == NULL
+               ? PCRE2_USE_OFFSET_LIMIT
+               : 0;
+}
+
 static const pcre2_code *pcre_code(struct clam_match *match, uint32_t number)
 {
     const struct clam_pcre *pcre = &match->pcres[number];
@@ -62,9 +75,43 @@ static const pcre2_code *pcre_code(struct clam_match *match, uint32_t number)
     }
     pcre2_code **code = &match->expressions->code[number];
     if (*code == NULL)
-        *code = pcre2_compile((PCRE2_SPTR)match->text + pcre->text, pcre->text_len, pcre->options,
-                              &error, &at, NULL);
+        *code = pcre2_compile((PCRE2_SPTR)match->text + pcre->text, pcre->text_len,
+                              pcre->options | steps_option(match, pcre), &error, &at, NULL);
     return *code;
+}
+
+/* Whether the search may begin anew at any place. */
+static bool is_cut(const pcre2_code *code, uint32_t options)
+{
+    uint32_t own = 0;
+
+    (void)pcre2_pattern_info(code, PCRE2_INFO_ALLOPTIONS, &own);
+    return (own & PCRE2_USE_OFFSET_LIMIT) != 0 && ((own | options) & PCRE2_ANCHORED) == 0;
+}
+
+/* The first match that begins from *at on, or an error of PCRE2. */
+static int find_pcre(struct clam_match *match, const pcre2_code *code, uint32_t options,
+                     const uint8_t *text, size_t len, size_t *at)
+{
+    const struct clam_pcres *pcres = match->expressions;
+    const bool cut = is_cut(code, options);
+    size_t n_places = PLACES_MIN;
+    int result = PCRE2_ERROR_NOMATCH;
+
+    while (result == PCRE2_ERROR_NOMATCH && *at < len && !clam_match_check_time(match)) {
+        const uint64_t begin = clock_ns();
+
+        pcre2_set_offset_limit(pcres->limits, cut ? *at + n_places - 1 : PCRE2_UNSET);
+        result = pcre2_match(code, text, len, *at, options, pcres->data, pcres->limits);
+        if (result != PCRE2_ERROR_NOMATCH)
+            break;
+        *at = cut ? *at + n_places : len;
+        if (clock_ns() - begin > PLACES_NS)
+            n_places = PLACES_MIN;
+        else if (n_places < PLACES_MAX)
+            n_places *= 2;
+    }
+    return result;
 }
 
 /* Runs it over text; `reach`: matches must begin no further on. */
@@ -75,7 +122,7 @@ static uint32_t run(struct clam_match *match, const pcre2_code *code, uint32_t o
     uint32_t n = 0;
 
     for (size_t at = 0; n < max && at < len;) {
-        if (pcre2_match(code, text, len, at, options, pcres->data, pcres->limits) < 0)
+        if (find_pcre(match, code, options, text, len, &at) < 0)
             break;
         const PCRE2_SIZE *found = pcre2_get_ovector_pointer(pcres->data);
         if (found[0] > reach)
@@ -249,6 +296,16 @@ static bool evaluate(struct clam_match *match, const struct clam_sig *sig, uint3
     if (!modifier_holds(node, own.n) || (uint32_t)__builtin_popcountll(own.subs) < node->distinct)
         return false;
     tally->n += own.n;
+    return true;
+}
+
+bool clam_match_only_gains(const struct clam_match *match, uint32_t number)
+{
+    const uint32_t root = match->sigs[number].node;
+
+    for (uint32_t i = match->nodes[root].first; i <= root; i++)
+        if (match->nodes[i].modifier == '=' || match->nodes[i].modifier == '<')
+            return false;
     return true;
 }
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define NOWHERE UINT64_MAX
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -51,11 +53,20 @@ void clam_match_begin(struct clam_match *match, struct clam_object *object)
 {
     match->object = object;
     match->complete = false;
+    match->deadline_ns = 0;
+    match->late = false;
     match->epoch++;
     if (match->epoch == UINT32_MAX / 4) {
         memset(match->known, 0, match->block->n[CLAM_A_PATTERNS] * sizeof *match->known);
         match->epoch = 1;
     }
+}
+
+bool clam_match_check_time(struct clam_match *match)
+{
+    if (match->deadline_ns != 0 && !match->late)
+        match->late = clock_ns() > match->deadline_ns;
+    return match->late;
 }
 
 /* Beside enum clam_known: it is there, and `found` says how often, as far as it matters. */
@@ -256,7 +267,7 @@ static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, u
     if (to > object->len - seg->key_len)
         to = object->len - seg->key_len;
     clam_needle_init(&needle, match->bytes + seg->key, seg->key_len, seg->key_case != 0);
-    while (from <= to) {
+    while (from <= to && !clam_match_is_late(match)) {
         size_t len;
         const uint8_t *text = clam_object_from(object, from, seg->key_len, &len);
         uint64_t n = len - seg->key_len + 1;
@@ -281,7 +292,7 @@ static uint64_t seg_from(struct clam_match *match, const struct clam_seg *seg, u
         return NOWHERE;
     if (to > len - seg->len)
         to = len - seg->len;
-    for (; from <= to; from++) {
+    for (; from <= to && !clam_match_is_late(match); from++) {
         if (seg->key_len > 0 && to - from > 8) {
             const uint64_t key = key_from(match, seg, from + seg->key_at, to + seg->key_at);
 
@@ -363,7 +374,7 @@ static void step_back(struct clam_match *match, const struct clam_seg *seg,
         if (from < tested)
             from = tested;
         if (alt != NULL) {
-            for (; from <= at - near; from++)
+            for (; from <= at - near && !clam_match_is_late(match); from++)
                 if (alternate_at(match, alt, from))
                     (void)add(match, &match->next, from);
         } else {
@@ -611,7 +622,7 @@ uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t ma
 
     const enum clam_known known = clam_match_known(match, number);
 
-    if (max <= 1 || known == CLAM_ABSENT || match->ahead != NULL)
+    if (max <= 1 || known == CLAM_ABSENT || match->ahead != NULL || match->late)
         return max > 0 && clam_match_exists(match, number);
     if (known == CLAM_PRESENT && pattern->n_segs == 1 &&
         (match->known[number] % 4 == COUNTED || is_looked_for(match, pattern)))

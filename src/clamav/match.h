@@ -63,11 +63,28 @@ struct clam_match {
     struct clam_ahead *ahead; /* NULL: what is not known is searched for at once */
     struct clam_pcres *expressions;
     bool no_memory;
+
+    /* In an object that took too long nothing is searched for any more: what is not known is taken
+     * for absent. */
+    uint64_t deadline_ns; /* 0: none */
+    uint32_t ticks;       /* calls of clam_match_is_late */
+    bool late;
 };
 
 bool clam_match_open(struct clam_match *match, const struct clam_block *block);
 void clam_match_close(struct clam_match *match);
 void clam_match_begin(struct clam_match *match, struct clam_object *object);
+
+/* Reads the clock. */
+bool clam_match_check_time(struct clam_match *match);
+
+/* The same, for each step of a loop: most calls do not read the clock. */
+static inline bool clam_match_is_late(struct clam_match *match)
+{
+    enum { STEPS = 64 };
+
+    return ++match->ticks % STEPS == 0 ? clam_match_check_time(match) : match->late;
+}
 
 enum clam_known { CLAM_NOT_KNOWN, CLAM_ABSENT, CLAM_PRESENT };
 
@@ -104,6 +121,10 @@ uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t ma
 
 /* Whether a signature matches: its target, sizes and expression. */
 bool clam_match_sig(struct clam_match *match, uint32_t number);
+
+/* Whether its expression can only gain by what is found: matches that are missed do not make it
+ * hold. */
+bool clam_match_only_gains(const struct clam_match *match, uint32_t number);
 
 /* Whether its target and sizes allow it to. */
 bool clam_match_applies(const struct clam_match *match, uint32_t number);

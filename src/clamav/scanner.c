@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "clamav/db.h"
 #include "clamav/filter.h"
@@ -146,6 +147,8 @@ static void begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_
     const size_t head_len = len < CLAM_HEAD_LEN ? (size_t)len : CLAM_HEAD_LEN;
 
     begin_any(scanner, token, len);
+    if (scanner->config.time_max_ms > 0)
+        scanner->match.deadline_ns = clock_ns() + scanner->config.time_max_ms * UINT64_C(1000000);
     const uint8_t *head = clam_object_at(object, 0, head_len);
 
     object->target = clam_target_of(head, head_len);
@@ -197,6 +200,8 @@ static void take_hits(struct sl_clamav_scanner *scanner, const struct sl_hits *h
     const uint32_t max_batch = scanner->config.max_batch_hits;
 
     for (; *next < hits->n && hits->hit[*next].item == item; ++*next) {
+        if (clam_match_is_late(&scanner->match))
+            continue;
         if ((max_batch > 0 && hits->n > max_batch) ||
             (max_object > 0 && scanner->object_hits >= max_object)) {
             scanner->result.suspect = true;
@@ -230,15 +235,16 @@ static uint64_t find_size(const struct clam_hash *hashes, const uint64_t range[2
     return from < range[1] && hashes[from].size == size ? from : range[1];
 }
 
-static bool hash_part(struct clam_object *object, uint64_t at, uint64_t len, int kind,
+/* False: also where the object's time is over. Lists of allowed files hold then, too. */
+static bool hash_part(struct clam_match *match, int purpose, uint64_t at, uint64_t len, int kind,
                       uint8_t digest[32])
 {
+    struct clam_object *object = match->object;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool good = context != NULL && EVP_DigestInit_ex(context, digest_of(kind), NULL) == 1;
 
-    while (good && len > 0) {
-        const size_t n =
-            object->bytes != NULL || len < CLAM_WINDOW_LEN / 2 ? (size_t)len : CLAM_WINDOW_LEN / 2;
+    while (good && len > 0 && (purpose == CLAM_OF_ALLOWED || !clam_match_check_time(match))) {
+        const size_t n = len < CLAM_WINDOW_LEN / 2 ? (size_t)len : CLAM_WINDOW_LEN / 2;
         const uint8_t *bytes = clam_object_at(object, at, n);
 
         good = bytes != NULL && EVP_DigestUpdate(context, bytes, n) == 1;
@@ -246,7 +252,7 @@ static bool hash_part(struct clam_object *object, uint64_t at, uint64_t len, int
         len -= n;
     }
     memset(digest, 0, 32);
-    good = good && EVP_DigestFinal_ex(context, digest, NULL) == 1;
+    good = good && len == 0 && EVP_DigestFinal_ex(context, digest, NULL) == 1;
     EVP_MD_CTX_free(context);
     return good;
 }
@@ -270,7 +276,8 @@ static bool match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64_
         for (int s = 0; s < 2; s++) {
             uint64_t i = find_size(hashes, range, sizes[s]);
 
-            if (i < range[1] && !made && !hash_part(&scanner->object, at, len, kind, digest))
+            if (i < range[1] && !made &&
+                !hash_part(&scanner->match, purpose, at, len, kind, digest))
                 return found;
             made |= i < range[1];
             for (; i < range[1] && hashes[i].size == sizes[s]; i++) {
@@ -348,6 +355,12 @@ static int compare_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Where the time is over, an expression that could be refuted is not decided. */
+static bool holds(struct clam_match *match, uint32_t sig)
+{
+    return clam_match_sig(match, sig) && (!match->late || clam_match_only_gains(match, sig));
+}
+
 /* Signatures of bodies first, then hashes, then logical ones, each for the object's own type before
  * those for all: clamscan's order, as far as it has one. */
 static void match_candidates_of(struct sl_clamav_scanner *scanner, unsigned logical, bool generic)
@@ -357,7 +370,7 @@ static void match_candidates_of(struct sl_clamav_scanner *scanner, unsigned logi
         const struct clam_sig *sig = &scanner->match.sigs[number];
 
         if ((sig->flags & CLAM_LOGICAL) == logical && (sig->target == CLAM_GENERIC) == generic &&
-            clam_match_sig(&scanner->match, number))
+            holds(&scanner->match, number))
             report(scanner, sig->name, (sig->flags & CLAM_OFFICIAL) != 0);
     }
 }
@@ -394,7 +407,7 @@ static enum sl_status end_object(struct sl_clamav_scanner *scanner,
 {
     struct sl_clamav_result *result = &scanner->result;
 
-    scanner->match.complete = !result->suspect;
+    scanner->match.complete = !result->suspect && !scanner->match.late;
     collect_unanchored(scanner);
     sort_candidates(scanner);
     clam_match_search_ahead(&scanner->match, scanner->candidates, scanner->n_candidates);
@@ -406,6 +419,7 @@ static enum sl_status end_object(struct sl_clamav_scanner *scanner,
     match_sections(scanner);
     result->len = queued->full_len;
     result->scanned_len = queued->len;
+    result->timed_out = scanner->match.late;
     result->changed = queued->changed || scanner->object.short_read;
     result->error = queued->error != 0 ? queued->error : scanner->object.error;
     if (scanner->match.no_memory)
@@ -505,6 +519,7 @@ static void end_piece(struct sl_clamav_scanner *scanner, const struct clam_fligh
         begin_large(scanner, scanner->large);
     take_hits(scanner, &flight->hits, 0, flight->base, &next);
     object->piece_len = 0;
+    (void)clam_match_check_time(&scanner->match);
 }
 
 static enum sl_status end_objects(struct sl_clamav_scanner *scanner,
@@ -638,10 +653,12 @@ static enum sl_status scan_large(struct sl_clamav_scanner *scanner, struct sourc
     if (clam_filter_filling(filter)->batch->n_items > 0)
         status = send_batch(scanner);
     scanner->large = source;
-    while (at < source->queued.len && status == SL_OK) {
+    scanner->match.late = false;
+    while (at < source->queued.len && status == SL_OK && !scanner->match.late) {
         fill_piece(clam_filter_filling(filter), source, &at);
         status = send_batch(scanner);
     }
+    source->queued.len = at;
     if (status == SL_OK)
         status = sl_clamav_flush(scanner);
     if (status == SL_OK)

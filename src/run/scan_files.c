@@ -64,15 +64,32 @@ static bool was_scanned(const struct entry *entry)
     return entry->error[0] == '\0' && entry->verdict < SL_SCAN_EXCLUDED;
 }
 
+/* By clamscan's name. NULL: it reached none. */
+static const char *limit_of(const struct entry *entry)
+{
+    if (entry->error[0] != '\0')
+        return NULL;
+    if (entry->verdict == SL_SCAN_TOO_LARGE)
+        return "Heuristics.Limits.Exceeded.MaxFileSize";
+    if (!was_scanned(entry))
+        return NULL;
+    if (entry->result.timed_out)
+        return "Heuristics.Limits.Exceeded.MaxScanTime";
+    return entry->result.scanned_len < entry->result.len ? "Heuristics.Limits.Exceeded.MaxScanSize"
+                                                         : NULL;
+}
+
 static enum sl_scan_verdict verdict_of(const struct entry *entry)
 {
     if (entry->error[0] != '\0')
         return SL_SCAN_FAILED;
-    if (entry->verdict >= SL_SCAN_EXCLUDED)
-        return entry->verdict;
     if (entry->n_names > 0)
         return SL_SCAN_FOUND;
-    return entry->result.suspect ? SL_SCAN_SUSPECT : SL_SCAN_CLEAN;
+    if (entry->verdict >= SL_SCAN_EXCLUDED)
+        return entry->verdict;
+    if (entry->result.suspect)
+        return SL_SCAN_SUSPECT;
+    return limit_of(entry) != NULL ? SL_SCAN_CUT : SL_SCAN_CLEAN;
 }
 
 static void count_entry(struct sl_scan *scan, const struct entry *entry)
@@ -81,9 +98,11 @@ static void count_entry(struct sl_scan *scan, const struct entry *entry)
 
     pthread_mutex_lock(&scan->lock);
     counts->failed += entry->error[0] != '\0';
+    counts->limited += limit_of(entry) != NULL;
+    if (entry->error[0] == '\0')
+        counts->found += entry->n_names > 0;
     if (was_scanned(entry)) {
         counts->files++;
-        counts->found += entry->n_names > 0;
         counts->not_opened += entry->result.not_opened != NULL;
         counts->suspect += entry->result.suspect && entry->n_names == 0;
         counts->bytes += entry->result.len;
@@ -105,6 +124,7 @@ static void report_entry(struct sl_scan *scan, const struct entry *entry)
         .suspect = entry->result.suspect,
         .allowed = entry->result.allowed,
         .not_opened = entry->result.not_opened,
+        .limit = limit_of(entry),
     };
 
     count_entry(scan, entry);
@@ -156,21 +176,33 @@ static void set_error(struct entry *entry, const char *reason)
     snprintf(entry->error, sizeof entry->error, "%s", reason);
 }
 
-static void on_match(void *user, void *token, const struct sl_clamav_match *match)
+static void add_name(struct entry *entry, const char *name, const char *suffix)
 {
-    struct entry *entry = token;
     char **more = realloc(entry->names, (entry->n_names + 1) * sizeof *more);
-    char *name = NULL;
+    char *text = NULL;
 
-    (void)user;
     if (more != NULL)
         entry->names = more;
-    if (more == NULL ||
-        asprintf(&name, "%s%s", match->name, match->official ? "" : ".UNOFFICIAL") < 0) {
+    if (more == NULL || asprintf(&text, "%s%s", name, suffix) < 0) {
         set_error(entry, "out of memory");
         return;
     }
-    entry->names[entry->n_names++] = name;
+    entry->names[entry->n_names++] = text;
+}
+
+static void on_match(void *user, void *token, const struct sl_clamav_match *match)
+{
+    (void)user;
+    add_name(token, match->name, match->official ? "" : ".UNOFFICIAL");
+}
+
+/* As clamscan does: beside a signature only where all are wanted. */
+static void add_limit(const struct sl_scan *scan, struct entry *entry)
+{
+    const char *limit = scan->config.alert_exceeds ? limit_of(entry) : NULL;
+
+    if (limit != NULL && (entry->n_names == 0 || scan->config.all_matches))
+        add_name(entry, limit, "");
 }
 
 static void on_done(void *user, void *token, const struct sl_clamav_result *result)
@@ -183,6 +215,7 @@ static void on_done(void *user, void *token, const struct sl_clamav_result *resu
         set_error(entry, strerror(result->error));
     else if (result->changed)
         set_error(entry, "changed while it was scanned");
+    add_limit(job->scan, entry);
     pthread_mutex_lock(&job->lock);
     entry->done = true;
     report_done(job);
@@ -371,6 +404,8 @@ static void put_entry(struct job *job, const char *path, enum sl_scan_verdict ve
             set_error(entry, error != NULL ? error : "");
             entry->is_stdin = is_stdin;
             entry->done = error != NULL || verdict >= SL_SCAN_EXCLUDED;
+            if (entry->done)
+                add_limit(job->scan, entry);
             job->filled++;
             if (entry->done)
                 report_done(job);
@@ -470,6 +505,7 @@ static struct job *job_create(struct sl_scan *scan, const struct sl_clamav_db *d
     job->config.device = config->device;
     job->config.all_matches = config->all_matches;
     job->config.max_scan_len = config->scan_len_max;
+    job->config.time_max_ms = config->time_max_ms;
     job->config.max_batch_hits = config->max_batch_hits;
     job->config.max_object_hits = config->max_object_hits;
     job->config.match = on_match;

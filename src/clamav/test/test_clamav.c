@@ -721,6 +721,75 @@ static void test_thresholds(void **state)
     sl_clamav_free(db);
 }
 
+/* PCREs are run over a part of a long file at a time: what they find does not depend on it. */
+static void test_long_pcres(void **state)
+{
+    static const struct {
+        const char *expression;
+        size_t at; /* where its text lies */
+        bool expected;
+    } cases[] = {
+        {"/ab+c/", 4094, true},           {"/ab+c/", 4095, true},
+        {"/ab+c/", 8192, true},           {"/^abbc/", 0, true},
+        {"/^abbc/", 4096, false},         {"/\\Gabbc/", 4096, false},
+        {"/(?:z|\\Ga)bbc/", 8192, false}, {"/(?<=x)ab+c/", 4096, true},
+        {"/^.*abbc/s", 8190, true},       {"/abbc$/", 19996, true},
+        {"/abbc$/", 8192, false},         {"/c.{5000}x$/s", 14995, true},
+    };
+    enum { LEN = 20000 };
+    char line[256];
+    uint8_t bytes[LEN];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct found found;
+
+        memset(bytes, 'x', sizeof bytes);
+        memcpy(bytes + cases[i].at, "abbc", 4);
+        sprintf(line, "P;Engine:51-255,Target:0;0&1;61626263;0%s\n", cases[i].expression);
+        struct sl_clamav_db *db = compile_text("p.ldb", line);
+        scan(db, bytes, sizeof bytes, &found);
+        if (has(&found, "P") != cases[i].expected)
+            fail_msg("%s at %zu", cases[i].expression, cases[i].at);
+        found_free(&found);
+        sl_clamav_free(db);
+    }
+}
+
+static void test_time(void **state)
+{
+    struct sl_clamav_db *db =
+        compile_text("t.ldb", "A;Engine:51-255,Target:0;0&1;61616161;0/a.{0,300}.{0,300}b/s\n"
+                              "B;Engine:51-255,Target:0;0;62626262\n"
+                              "C;Engine:51-255,Target:0;0&1=0;61616161;63*64\n");
+    struct sl_clamav_scan_config config = config_of(true);
+    enum { LEN = 1 << 20 };
+    uint8_t *bytes = malloc(LEN);
+    struct found found[2] = {{.n = 0}};
+
+    (void)state;
+    memset(bytes, 'a', LEN);
+    memset(bytes + LEN - 4, 'b', 4);
+    config.time_max_ms = 50;
+    struct sl_clamav_scanner *scanner = open_with(db, &config);
+    assert_int_equal(sl_clamav_scan_buffer(scanner, bytes, LEN, &found[0]), SL_OK);
+    assert_int_equal(sl_clamav_scan_buffer(scanner, "bbbb", 4, &found[1]), SL_OK);
+    assert_int_equal(sl_clamav_flush(scanner), SL_OK);
+    assert_true(found[0].result.timed_out);
+    /* What is known holds, and what could be refuted does not. */
+    assert_true(has(&found[0], "B"));
+    assert_false(has(&found[0], "A"));
+    assert_false(has(&found[0], "C"));
+    /* The time of one object does not count for the next. */
+    assert_false(found[1].result.timed_out);
+    assert_true(has(&found[1], "B"));
+    for (int i = 0; i < 2; i++)
+        found_free(&found[i]);
+    sl_clamav_close(scanner);
+    sl_clamav_free(db);
+    free(bytes);
+}
+
 static void test_first_match(void **state)
 {
     struct sl_clamav_db *db = compile_text("t.ndb", "A:0:*:61626364\nB:0:*:62636465\n");
@@ -1262,6 +1331,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_wide),         cmocka_unit_test(test_random_sets),
         cmocka_unit_test(test_pieces),       cmocka_unit_test(test_batch),
         cmocka_unit_test(test_order),        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_long_pcres),   cmocka_unit_test(test_time),
         cmocka_unit_test(test_first_match),  cmocka_unit_test(test_hashes),
         cmocka_unit_test(test_ignored_line), cmocka_unit_test(test_pe),
         cmocka_unit_test(test_elf),          cmocka_unit_test(test_macho),
