@@ -6,7 +6,7 @@
 
 #include "console.h"
 
-enum { WORDS_MAX = 64, WORD_LEN_MAX = 32 };
+enum { WORDS_MAX = 128, WORD_LEN_MAX = 32 };
 
 /* ---- misspellings ---------------------------------------------------------------------------- */
 

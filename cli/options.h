@@ -15,7 +15,7 @@ enum {
 struct cli_options {
     const char *command;        /* whose help an error names */
     const char *letters;        /* as getopt has them */
-    const struct option *names; /* as getopt_long has them, fewer than 64 */
+    const struct option *names; /* as getopt_long has them, fewer than 128 */
     const int *repeated;        /* options that take effect each time, ended by 0; NULL: none */
 
     const char *given[CLI_OPTION_MAX]; /* zeroed at first: the arguments so far, by option */

@@ -208,6 +208,8 @@ void scan_report_file(void *user, const struct sl_scan_file *file)
 {
     struct scan_report *report = user;
 
+    if (report->bell && file->n_names > 0)
+        fputc('\a', stderr);
     if (report->json)
         put_json(report, file);
     else

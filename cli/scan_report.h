@@ -14,6 +14,7 @@
 struct scan_report {
     const char *log_path; /* NULL: no log */
     bool json, infected_only, suppress_ok, quiet, summary;
+    bool bell; /* for each file with a match */
 
     FILE *log;
     struct sl_scan *scan; /* whose progress is shown; NULL: none */

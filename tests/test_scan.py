@@ -329,5 +329,82 @@ class Limits(case.Case):
             self.assertLess(time.monotonic() - begin, 60)
 
 
+class Options(case.Case):
+    """clamscan's options, as scripts pass them."""
+
+    def setUp(self):
+        super().setUp()
+        self.database = self.path("a.ndb", b"World:0:*:776f726c64\n")
+        self.clean, self.found = self.path("clean", b"hello"), self.path("found", b"world")
+
+    def scan(self, *arguments, **options):
+        return sluice("scan", "-d", self.database, *arguments, **options)
+
+    def test_a_line_of_a_cron_job(self):
+        result = self.scan("-r", "-i", "--no-summary", "--stdout", "--max-filesize=25M",
+                           "--max-scansize=100M", "--max-recursion=16", "--max-files=10000",
+                           "--max-dir-recursion=20", "--scan-archive=yes", "--scan-mail",
+                           "--exclude-dir=^/sys", "--exclude-dir=^/proc", "--detect-pua=yes",
+                           "--heuristic-alerts=yes", "--official-db-only=no", "--tempdir=/tmp",
+                           "--disable-cache", "-v", "-a", "--log", self.path("log"),
+                           self.folder.name)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(result.stdout.decode(), f"{self.found}: World.UNOFFICIAL FOUND\n")
+        with open(self.path("log"), "rb") as log:
+            self.assertEqual(log.read(), result.stdout)
+        self.assertEqual(result.stderr, b"")
+
+    def test_without_effect(self):
+        plain = self.scan("--no-summary", self.clean, self.found).stdout
+        for option in ("--bytecode=no", "--bytecode-timeout=100", "--normalize=no", "--nocerts",
+                       "--pcre-match-limit=5", "--scan-pe=no", "--phishing-sigs=no", "--verbose",
+                       "--statistics=pcre", "--structured-cc-count=3", "--leave-temps",
+                       "--gen-json", "--max-embeddedpe=5M", "--alert-macros=no", "--remove=no"):
+            result = self.scan("--no-summary", option, self.clean, self.found)
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (1, plain, b""),
+                             option)
+
+    def test_promises_that_nothing_keeps_are_refused(self):
+        for option in (["--remove"], ["--remove=yes"], ["--move", "there"], ["--move=there"],
+                       ["--copy=there"], ["--alert-encrypted"], ["--alert-macros=yes"],
+                       ["--detect-structured"], ["--exclude-pua=Win"], ["--official-db-only"],
+                       ["--fail-if-cvd-older-than=7"], ["--dumpcerts"], ["--alert-broken=x"]):
+            self.assert_refused(self.scan(*option, self.found), f"'{option[0]}'", "clamscan's")
+        self.assertTrue(os.path.exists(self.found))
+
+    def test_standard_output_takes_errors(self):
+        result = sluice("scan", "--stdout", "-d", self.path("none.ndb"), self.found)
+        self.assertEqual((result.returncode, result.stderr), (2, b""))
+        self.assertIn(b"none.ndb", result.stdout)
+
+    def test_the_bell_rings_for_matches(self):
+        result = self.scan("--bell", "--no-summary", self.clean, self.found, self.found)
+        self.assertEqual(result.stderr, b"\a\a")
+
+    def test_help_lists_every_option_of_clamscan(self):
+        """As its version 1.4 lists them."""
+        text = sluice("scan", "--help").stdout.decode()
+        for name in CLAMSCAN_OPTIONS.split():
+            self.assertRegex(text, rf"--{name}[^a-z-]" if not name.startswith("structured")
+                             else r"--structured-\*", name)
+        self.assertEqual(sluice("scan", "-V").stdout, sluice("--version").stdout)
+
+
+CLAMSCAN_OPTIONS = """version verbose archive-verbose debug quiet stdout no-summary infected
+    suppress-ok-results bell tempdir leave-temps force-to-disk gen-json database official-db-only
+    fail-if-cvd-older-than log recursive allmatch cross-fs follow-dir-symlinks follow-file-symlinks
+    file-list remove move copy exclude exclude-dir include include-dir bytecode bytecode-unsigned
+    bytecode-timeout statistics detect-pua exclude-pua include-pua detect-structured
+    structured-ssn-format structured-ssn-count structured-cc-count structured-cc-mode scan-mail
+    phishing-sigs phishing-scan-urls heuristic-alerts heuristic-scan-precedence normalize scan-pe
+    scan-elf scan-ole2 scan-pdf scan-swf scan-html scan-xmldocs scan-hwp3 scan-onenote scan-archive
+    scan-image scan-image-fuzzy-hash alert-broken alert-broken-media alert-encrypted
+    alert-encrypted-archive alert-encrypted-doc alert-macros alert-exceeds-max alert-phishing-ssl
+    alert-phishing-cloak alert-partition-intersection nocerts dumpcerts max-scantime max-filesize
+    max-scansize max-files max-recursion max-dir-recursion max-embeddedpe max-htmlnormalize
+    max-htmlnotags max-scriptnormalize max-ziptypercg max-partitions max-iconspe max-rechwp3
+    pcre-match-limit pcre-recmatch-limit pcre-max-filesize disable-cache"""
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+#include "scan_options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "console.h"
+#include "options.h"
+#include "sluice/version.h"
+
+static const char usage[] =
+    "usage: sluice scan -d DATABASE [OPTION...] [FILE|DIRECTORY|-...]\n\n"
+    "Scans files for ClamAV's signatures. Options are clamscan's where it has them.\n\n"
+    "  -d, --database PATH      database file or directory of them: ClamAV's (.ndb, .ldb, .hdb,\n"
+    "                           .cvd, ...), or compiled ones of any name; may be repeated. A\n"
+    "                           database whose lines are all wrong is an error\n"
+    "      --compile OUT        compile the databases into the file OUT (SET.sluicedb), say what\n"
+    "                           of them is supported, and end\n"
+    "      --debug              list each signature that is not supported, and each wrong line\n"
+    "  -r, --recursive          scan directories below\n"
+    "  -i, --infected           print only files with matches\n"
+    "  -o, --suppress-ok-results  do not print plain OK\n"
+    "  -z, --allmatch           report all signatures that match, not only the first\n"
+    "  -f, --file-list FILE     scan the files that FILE names, one a line\n"
+    "  -l, --log FILE           append the lines to FILE as well\n"
+    "      --exclude REGEX, --include REGEX          of files' paths\n"
+    "      --exclude-dir REGEX, --include-dir REGEX  of directories' paths\n"
+    "      --max-filesize SIZE  files above are not scanned (bytes, or with K, M, G)\n"
+    "      --max-scansize SIZE  bytes of each file that are scanned\n"
+    "      --max-scantime MS    ms of each file's scan (120000); 0: no limit\n"
+    "      --alert-exceeds-max  a limit that a file exceeds is found in it, as clamscan has it:\n"
+    "                           Heuristics.Limits.Exceeded.MaxScanTime (MaxFileSize, MaxScanSize)\n"
+    "      --max-dir-recursion N\n"
+    "      --follow-file-symlinks N, --follow-dir-symlinks N  0 never, 1 named ones, 2 always\n"
+    "      --cross-fs yes|no    scan other file systems below (yes)\n"
+    "      --stop-batch N       with more than N candidates in a batch verify none: SUSPECT\n"
+    "      --stop-object N      verify no more than N candidates of a file: SUSPECT\n"
+    "      --threads N          that scan, 0: one a core (1)\n"
+    "      --device D           auto, cpu, cuda or cuda:N (cpu)\n"
+    "      --json               print a JSON object a line\n"
+    "      --no-summary, --quiet\n"
+    "      --stdout             errors on standard output, too\n"
+    "      --bell               ring at each file with a match\n"
+    "  -V, --version\n\n"
+    "A file above a limit has it in its line (OK (Heuristics.Limits.Exceeded.MaxScanTime: ...)).\n"
+    "Archives, mail and documents are scanned as they are, and not opened. Their lines say so\n"
+    "(OK (zip: not opened)), and the summary counts them (Files not opened: 12).\n\n"
+    "Options of clamscan without effect: -a -v --verbose --archive-verbose --bytecode\n"
+    "--bytecode-timeout --bytecode-unsigned --detect-pua (such signatures are always read)\n"
+    "--disable-cache --force-to-disk --gen-json --heuristic-alerts --heuristic-scan-precedence\n"
+    "--leave-temps --max-embeddedpe --max-files --max-htmlnormalize --max-htmlnotags "
+    "--max-iconspe\n"
+    "--max-partitions --max-rechwp3 --max-recursion --max-scriptnormalize --max-ziptypercg "
+    "--nocerts\n"
+    "--normalize --pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's "
+    "defaults)\n"
+    "--phishing-scan-urls --phishing-sigs --scan-archive --scan-elf --scan-html --scan-hwp3\n"
+    "--scan-image --scan-image-fuzzy-hash --scan-mail --scan-ole2 --scan-onenote --scan-pdf "
+    "--scan-pe\n"
+    "--scan-swf --scan-xmldocs --statistics --structured-* --tempdir.\n"
+    "Refused, as nothing does what they ask for (but =no): --remove --move --copy --alert-broken\n"
+    "--alert-broken-media --alert-encrypted --alert-encrypted-archive --alert-encrypted-doc\n"
+    "--alert-macros --alert-partition-intersection --alert-phishing-cloak --alert-phishing-ssl\n"
+    "--detect-structured --dumpcerts --exclude-pua --fail-if-cvd-older-than --include-pua\n"
+    "--official-db-only.\n\n"
+    "Exit status: 0 nothing found, 1 found, 2 an error (some file could not be scanned).\n";
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* The scan checks the expressions. */
+static bool add_pattern(struct sl_scan_patterns *patterns, const char *text)
+{
+    const char **more =
+        realloc((void *)(uintptr_t)patterns->text, (patterns->n + 1) * sizeof *more);
+
+    if (more == NULL) {
+        cli_error("out of memory");
+        return false;
+    }
+    more[patterns->n++] = text;
+    patterns->text = more;
+    return true;
+}
+
+/* "10", "10K", "10M", "10G". */
+static bool parse_size(const char *text, uint64_t *size)
+{
+    char *end;
+    unsigned shift = 0;
+
+    errno = 0;
+    *size = strtoull(text, &end, 10);
+    if (*end != '\0' && end[1] == '\0')
+        shift = tolower(*end) == 'k'   ? 10
+                : tolower(*end) == 'm' ? 20
+                : tolower(*end) == 'g' ? 30
+                                       : 0;
+    if (!isdigit((unsigned char)text[0]) || errno != 0 || (shift == 0 && *end != '\0') ||
+        *size > (uint64_t)INT64_MAX >> shift)
+        return false;
+    *size <<= shift;
+    return true;
+}
+
+static bool read_size(const char *text, const char *option, uint64_t *size)
+{
+    if (parse_size(text, size))
+        return true;
+    cli_error("--%s '%s' is no size (expected bytes, or a number with K, M or G)", option, text);
+    return false;
+}
+
+static bool read_count(const char *text, const char *option, uint64_t max, uint64_t *value)
+{
+    if (parse_size(text, value) && *value <= max)
+        return true;
+    cli_error("--%s '%s' (expected a number of at most %" PRIu64 ")", option, text, max);
+    return false;
+}
+
+static bool read_yes(const char *text, const char *option, bool *value)
+{
+    *value = text == NULL || strcmp(text, "yes") == 0;
+    if (*value || strcmp(text, "no") == 0)
+        return true;
+    cli_error("--%s '%s' is neither yes nor no", option, text);
+    return false;
+}
+
+static bool read_no(const char *text, const char *option, bool *value)
+{
+    const bool good = read_yes(text, option, value);
+
+    *value = !*value;
+    return good;
+}
+
+enum {
+    OPT_COMPILE = 256,
+    OPT_DEBUG,
+    OPT_EXCLUDE,
+    OPT_INCLUDE,
+    OPT_EXCLUDE_DIR,
+    OPT_INCLUDE_DIR,
+    OPT_MAX_FILESIZE,
+    OPT_MAX_SCANSIZE,
+    OPT_MAX_SCANTIME,
+    OPT_ALERT_EXCEEDS,
+    OPT_MAX_DEPTH,
+    OPT_FOLLOW_FILES,
+    OPT_FOLLOW_DIRS,
+    OPT_CROSS_FS,
+    OPT_STOP_BATCH,
+    OPT_STOP_OBJECT,
+    OPT_THREADS,
+    OPT_DEVICE,
+    OPT_JSON,
+    OPT_NO_SUMMARY,
+    OPT_QUIET,
+    OPT_STDOUT,
+    OPT_BELL,
+    OPT_WITHOUT_EFFECT,
+    OPT_REFUSED
+};
+
+static const struct option long_options[] = {
+    {"database", required_argument, NULL, 'd'},
+    {"compile", required_argument, NULL, OPT_COMPILE},
+    {"debug", no_argument, NULL, OPT_DEBUG},
+    {"recursive", optional_argument, NULL, 'r'},
+    {"infected", no_argument, NULL, 'i'},
+    {"suppress-ok-results", no_argument, NULL, 'o'},
+    {"allmatch", optional_argument, NULL, 'z'},
+    {"file-list", required_argument, NULL, 'f'},
+    {"log", required_argument, NULL, 'l'},
+    {"exclude", required_argument, NULL, OPT_EXCLUDE},
+    {"include", required_argument, NULL, OPT_INCLUDE},
+    {"exclude-dir", required_argument, NULL, OPT_EXCLUDE_DIR},
+    {"include-dir", required_argument, NULL, OPT_INCLUDE_DIR},
+    {"max-filesize", required_argument, NULL, OPT_MAX_FILESIZE},
+    {"max-scansize", required_argument, NULL, OPT_MAX_SCANSIZE},
+    {"max-scantime", required_argument, NULL, OPT_MAX_SCANTIME},
+    {"alert-exceeds-max", optional_argument, NULL, OPT_ALERT_EXCEEDS},
+    {"max-dir-recursion", required_argument, NULL, OPT_MAX_DEPTH},
+    {"follow-file-symlinks", required_argument, NULL, OPT_FOLLOW_FILES},
+    {"follow-dir-symlinks", required_argument, NULL, OPT_FOLLOW_DIRS},
+    {"cross-fs", required_argument, NULL, OPT_CROSS_FS},
+    {"stop-batch", required_argument, NULL, OPT_STOP_BATCH},
+    {"stop-object", required_argument, NULL, OPT_STOP_OBJECT},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"no-summary", no_argument, NULL, OPT_NO_SUMMARY},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {"stdout", no_argument, NULL, OPT_STDOUT},
+    {"bell", no_argument, NULL, OPT_BELL},
+    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},
+
+    /* Without effect here. */
+    {"archive-verbose", no_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"bytecode", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"bytecode-timeout", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"bytecode-unsigned", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"detect-pua", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"disable-cache", no_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"force-to-disk", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"gen-json", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"heuristic-alerts", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"heuristic-scan-precedence", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"leave-temps", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-embeddedpe", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-files", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-htmlnormalize", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-htmlnotags", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-iconspe", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-partitions", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-rechwp3", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-recursion", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-scriptnormalize", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"max-ziptypercg", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"nocerts", no_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"normalize", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"pcre-match-limit", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"pcre-max-filesize", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"pcre-recmatch-limit", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"phishing-scan-urls", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"phishing-sigs", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-archive", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-elf", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-html", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-hwp3", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-image", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-image-fuzzy-hash", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-mail", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-ole2", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-onenote", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-pdf", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-pe", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-swf", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"scan-xmldocs", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"statistics", optional_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"structured-cc-count", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"structured-cc-mode", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"structured-ssn-count", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"structured-ssn-format", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"tempdir", required_argument, NULL, OPT_WITHOUT_EFFECT},
+    {"verbose", no_argument, NULL, OPT_WITHOUT_EFFECT},
+
+    /* Promises that nothing here keeps. */
+    {"alert-broken", optional_argument, NULL, OPT_REFUSED},
+    {"alert-broken-media", optional_argument, NULL, OPT_REFUSED},
+    {"alert-encrypted", optional_argument, NULL, OPT_REFUSED},
+    {"alert-encrypted-archive", optional_argument, NULL, OPT_REFUSED},
+    {"alert-encrypted-doc", optional_argument, NULL, OPT_REFUSED},
+    {"alert-macros", optional_argument, NULL, OPT_REFUSED},
+    {"alert-partition-intersection", optional_argument, NULL, OPT_REFUSED},
+    {"alert-phishing-cloak", optional_argument, NULL, OPT_REFUSED},
+    {"alert-phishing-ssl", optional_argument, NULL, OPT_REFUSED},
+    {"copy", required_argument, NULL, OPT_REFUSED},
+    {"detect-structured", optional_argument, NULL, OPT_REFUSED},
+    {"dumpcerts", no_argument, NULL, OPT_REFUSED},
+    {"exclude-pua", required_argument, NULL, OPT_REFUSED},
+    {"fail-if-cvd-older-than", required_argument, NULL, OPT_REFUSED},
+    {"include-pua", required_argument, NULL, OPT_REFUSED},
+    {"move", required_argument, NULL, OPT_REFUSED},
+    {"official-db-only", optional_argument, NULL, OPT_REFUSED},
+    {"remove", optional_argument, NULL, OPT_REFUSED},
+    {0}};
+
+/* The option that was read last, as it is written. */
+static bool refuse(char **argv)
+{
+    const char *written = argv[optind - 1];
+
+    if (optarg != NULL && strcmp(optarg, "no") == 0)
+        return true;
+    if (optarg == written) /* the argument stands alone */
+        written = argv[optind - 2];
+    cli_error("option '%s' is clamscan's, and has no equivalent here: nothing would do what it "
+              "asks for (sluice scan --help)",
+              written);
+    return false;
+}
+
+static bool take_number(struct sl_scan_config *config, int option)
+{
+    uint64_t value = 0;
+    bool good = true;
+
+    switch (option) {
+    case OPT_MAX_FILESIZE:
+        return read_size(optarg, "max-filesize", &config->file_len_max);
+    case OPT_MAX_SCANSIZE:
+        return read_size(optarg, "max-scansize", &config->scan_len_max);
+    case OPT_MAX_SCANTIME:
+        good = read_count(optarg, "max-scantime", UINT32_MAX, &value);
+        config->time_max_ms = (uint32_t)value;
+        return good;
+    case OPT_MAX_DEPTH:
+        good = read_count(optarg, "max-dir-recursion", SL_SCAN_DEPTH_MAX, &value);
+        config->depth_max = (uint32_t)value;
+        return good;
+    case OPT_FOLLOW_FILES:
+        good = read_count(optarg, "follow-file-symlinks", 2, &value);
+        config->follow_files = (enum sl_scan_follow)value;
+        return good;
+    case OPT_FOLLOW_DIRS:
+        good = read_count(optarg, "follow-dir-symlinks", 2, &value);
+        config->follow_directories = (enum sl_scan_follow)value;
+        return good;
+    case OPT_STOP_BATCH:
+        good = read_count(optarg, "stop-batch", UINT32_MAX, &value);
+        config->max_batch_hits = (uint32_t)value;
+        return good;
+    case OPT_STOP_OBJECT:
+        good = read_count(optarg, "stop-object", UINT32_MAX, &value);
+        config->max_object_hits = (uint32_t)value;
+        return good;
+    default:
+        good = read_count(optarg, "threads", SL_SCAN_THREADS_MAX, &value);
+        config->n_threads = (uint32_t)value;
+        return good;
+    }
+}
+
+static bool take_option(struct scan_options *options, int option)
+{
+    switch (option) {
+    case 'd':
+        options->databases[options->n_databases++] = optarg;
+        return true;
+    case OPT_COMPILE:
+        options->compile = optarg;
+        return true;
+    case OPT_DEBUG:
+        options->debug = true;
+        return true;
+    case 'r':
+        return read_yes(optarg, "recursive", &options->config.recursive);
+    case 'i':
+        options->report.infected_only = true;
+        return true;
+    case 'o':
+        options->report.suppress_ok = true;
+        return true;
+    case 'z':
+        return read_yes(optarg, "allmatch", &options->config.all_matches);
+    case 'f':
+        options->config.list = optarg;
+        return true;
+    case 'l':
+        options->report.log_path = optarg;
+        return true;
+    case OPT_EXCLUDE:
+        return add_pattern(&options->config.exclude, optarg);
+    case OPT_INCLUDE:
+        return add_pattern(&options->config.include, optarg);
+    case OPT_EXCLUDE_DIR:
+        return add_pattern(&options->config.exclude_directories, optarg);
+    case OPT_INCLUDE_DIR:
+        return add_pattern(&options->config.include_directories, optarg);
+    case OPT_ALERT_EXCEEDS:
+        return read_yes(optarg, "alert-exceeds-max", &options->config.alert_exceeds);
+    case OPT_CROSS_FS:
+        return read_no(optarg, "cross-fs", &options->config.stays);
+    case OPT_DEVICE:
+        options->device = optarg;
+        return true;
+    case OPT_JSON:
+        options->report.json = true;
+        return true;
+    case OPT_NO_SUMMARY:
+        options->report.summary = false;
+        return true;
+    case OPT_QUIET:
+        options->report.quiet = true;
+        return true;
+    case OPT_STDOUT:
+        return dup2(STDOUT_FILENO, STDERR_FILENO) >= 0;
+    case OPT_BELL:
+        options->report.bell = true;
+        return true;
+    case OPT_WITHOUT_EFFECT:
+    case OPT_REFUSED: /* =no */
+    case 'a':
+    case 'v':
+        return true;
+    default:
+        return take_number(&options->config, option);
+    }
+}
+
+static void init(struct scan_options *options)
+{
+    *options = (struct scan_options){.device = "cpu", .report = {.summary = true}};
+    sl_scan_config_init(&options->config);
+}
+
+void scan_options_free(struct scan_options *options)
+{
+    free((void *)(uintptr_t)options->config.exclude.text);
+    free((void *)(uintptr_t)options->config.include.text);
+    free((void *)(uintptr_t)options->config.exclude_directories.text);
+    free((void *)(uintptr_t)options->config.include_directories.text);
+    free(options->databases);
+}
+
+enum scan_wish scan_options_read(struct scan_options *options, int argc, char **argv)
+{
+    static const int repeated[] = {
+        'd', OPT_EXCLUDE, OPT_INCLUDE, OPT_EXCLUDE_DIR, OPT_INCLUDE_DIR, OPT_WITHOUT_EFFECT, 0};
+    struct cli_options known = {.command = "scan",
+                                .letters = "d:riozf:l:avVh",
+                                .names = long_options,
+                                .repeated = repeated};
+    int option;
+
+    init(options);
+    options->databases = calloc((size_t)argc, sizeof *options->databases);
+    if (options->databases == NULL) {
+        cli_error("out of memory");
+        return SCAN_WISH_FAILED;
+    }
+    while ((option = cli_next_option(&known, argc, argv)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return SCAN_WISH_DONE;
+        }
+        if (option == 'V') {
+            printf("sluice %s\n", sl_version());
+            return SCAN_WISH_DONE;
+        }
+        if (option == CLI_OPTION_BAD || (option == OPT_REFUSED && !refuse(argv)) ||
+            !take_option(options, option))
+            return SCAN_WISH_FAILED;
+    }
+    if (options->n_databases > 0)
+        return SCAN_WISH_SCAN;
+    cli_error("no database was named (usage: sluice scan -d DATABASE FILE...)");
+    return SCAN_WISH_FAILED;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of sluice scan: clamscan's, and its own. */
+#ifndef CLI_SCAN_OPTIONS_H
+#define CLI_SCAN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "scan_report.h"
+#include "sluice/scan.h"
+
+struct scan_options {
+    const char **databases;
+    size_t n_databases;
+    const char *compile; /* write the compiled database here and end */
+    const char *device;
+    bool debug;
+    struct sl_scan_config config; /* its paths are the arguments */
+    struct scan_report report;
+};
+
+/* What a command line asks for. */
+enum scan_wish { SCAN_WISH_SCAN, SCAN_WISH_DONE, SCAN_WISH_FAILED };
+
+/* Reads the options up to optind; help is printed at once, and so is an error. To be freed in any
+ * case. */
+enum scan_wish scan_options_read(struct scan_options *options, int argc, char **argv);
+
+void scan_options_free(struct scan_options *options);
+
+#endif
