@@ -306,6 +306,19 @@ class Lookup(case.Case):
                             "no regular file")
         self.assertEqual(os.listdir(self.path("folder")), [])
 
+    def test_a_small_table_takes_little_address_space(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+
+        if subprocess.run([SLUICE, "--version"], capture_output=True, timeout=120,
+                          preexec_fn=limit).returncode != 0:
+            self.skipTest("a sanitizer needs more address space")
+        for plane in "hash", "mata":
+            result = subprocess.run([SLUICE, "lookup", "--plane", plane, "--table", self.routes,
+                                     "--update", "-", "/new"], input=b"+/new\t8\n",
+                                    capture_output=True, timeout=120, preexec_fn=limit)
+            self.assertIn(b"forward\t8", result.stdout, (plane, result.stderr))
+
     def test_too_little_memory_is_said_before(self):
         names = self.path("many", b"".join(b"/a/%d\t1\n" % i for i in range(400000)))
 

@@ -69,11 +69,13 @@ void *fib_memory_resize(void *memory, size_t len, size_t new_len)
     void *moved = fib_memory_take(new_len);
     if (moved == NULL)
         return NULL;
-    /* Pages move, bytes do not. */
+    /* Pages move, bytes do not. What was one mapping stays one, which can move again. */
     if (new_whole < whole ||
-        mremap(memory, whole, whole, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
+        mremap(memory, whole, new_whole, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
         memcpy(moved, memory, len < new_len ? len : new_len);
         fib_memory_give(memory, len);
+    } else if (new_whole >= HUGE) {
+        (void)madvise(moved, new_whole, MADV_HUGEPAGE);
     }
     return moved;
 }
@@ -124,7 +126,8 @@ void fib_waiting_free(struct fib_waiting *waiting)
 
 /* ---- arena ----------------------------------------------------------------------------------- */
 
-enum { STEP = 64 << 20 }; /* bytes made ready at once */
+enum { FIRST_LEN = 1 << 16 };                               /* bytes of a new arena */
+static const size_t arena_len_max = sizeof(uint32_t) << 32; /* all that references reach */
 
 static uint32_t lines_of(uint32_t n_words)
 {
@@ -137,34 +140,17 @@ static uint32_t class_of(uint32_t n_words)
     return n_words <= FIB_LINE ? n_words : FIB_LINE - 1 + lines_of(n_words);
 }
 
-/* Makes at least the first `len` bytes readable. */
-static bool make_ready(struct fib_arena *arena, size_t len)
-{
-    const size_t ready = (len + STEP - 1) / STEP * STEP;
-
-    if (len <= arena->ready_len)
-        return true;
-    if (mprotect(arena->words, ready, PROT_READ | PROT_WRITE) != 0)
-        return false;
-    (void)madvise(arena->words, ready, MADV_HUGEPAGE);
-    arena->ready_len = ready;
-    return true;
-}
-
 bool fib_arena_init(struct fib_arena *arena, uint32_t max_words)
 {
     memset(arena, 0, sizeof *arena);
-    arena->reserved_len = sizeof(uint32_t) << 32;
     arena->n_lengths = class_of(max_words) + 1;
     arena->n_words = FIB_LINE;
     arena->free_pieces = (struct fib_pieces *)calloc(arena->n_lengths, sizeof *arena->free_pieces);
     if (arena->free_pieces == NULL)
         return false;
-    arena->words = (uint32_t *)mmap(NULL, arena->reserved_len, PROT_NONE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (arena->words == MAP_FAILED)
-        arena->words = NULL;
-    else if (make_ready(arena, 2 * FIB_LINE * sizeof(uint32_t)))
+    arena->words = (uint32_t *)fib_memory_take(FIRST_LEN);
+    arena->len = FIRST_LEN;
+    if (arena->words != NULL)
         return true;
     fib_arena_free(arena);
     return false;
@@ -175,9 +161,57 @@ void fib_arena_free(struct fib_arena *arena)
     for (uint32_t i = 0; arena->free_pieces != NULL && i < arena->n_lengths; i++)
         free(arena->free_pieces[i].at);
     free(arena->free_pieces);
-    if (arena->words != NULL)
-        (void)munmap(arena->words, arena->reserved_len);
+    fib_memory_give(arena->words, arena->len);
     memset(arena, 0, sizeof *arena);
+}
+
+/* Bytes up to the end of n_lines more. Look-ups may read up to a line behind a piece. */
+static size_t len_with(const struct fib_arena *arena, uint32_t n_lines)
+{
+    return (arena->n_words + ((size_t)n_lines + 1) * FIB_LINE) * sizeof(uint32_t);
+}
+
+bool fib_arena_fits(const struct fib_arena *arena, uint32_t n_words)
+{
+    return arena->free_pieces[class_of(n_words)].n != 0 ||
+           len_with(arena, lines_of(n_words)) <= arena->len;
+}
+
+/* The length of an arena that grows for a piece; 0: references do not reach that far. */
+static size_t grown_len(const struct fib_arena *arena, uint32_t n_words)
+{
+    const size_t least = len_with(arena, lines_of(n_words)), len = arena->len + arena->len / 2;
+
+    if (least > arena_len_max)
+        return 0;
+    return len < least ? least : len < arena_len_max ? len : arena_len_max;
+}
+
+bool fib_arena_grow(struct fib_arena *arena, uint32_t n_words)
+{
+    const size_t len = grown_len(arena, n_words);
+    uint32_t *words =
+        len != 0 ? (uint32_t *)fib_memory_resize(arena->words, arena->len, len) : NULL;
+
+    if (words == NULL)
+        return false;
+    arena->words = words;
+    arena->len = len;
+    return true;
+}
+
+bool fib_arena_replace(struct fib_arena *arena, uint32_t n_words, struct fib_retired *old)
+{
+    const size_t len = grown_len(arena, n_words);
+    uint32_t *words = len != 0 ? (uint32_t *)fib_memory_take(len) : NULL;
+
+    if (words == NULL)
+        return false;
+    memcpy(words, arena->words, arena->n_words * sizeof(uint32_t));
+    *old = (struct fib_retired){.what = (uint64_t)(uintptr_t)arena->words, .len = arena->len};
+    arena->words = words;
+    arena->len = len;
+    return true;
 }
 
 static bool remember(struct fib_pieces *pieces, uint32_t at)
@@ -195,17 +229,13 @@ static bool remember(struct fib_pieces *pieces, uint32_t at)
     return true;
 }
 
-/* Look-ups may read up to a line behind a piece: it is always ready. */
 static uint32_t take_lines(struct fib_arena *arena, uint32_t n_lines)
 {
-    const size_t at = arena->n_words, end = at + (size_t)n_lines * FIB_LINE;
-    const size_t len = (end + FIB_LINE) * sizeof(uint32_t);
+    const size_t at = arena->n_words;
 
-    if (len > arena->reserved_len)
+    if (len_with(arena, n_lines) > arena->len)
         return 0;
-    if (!make_ready(arena, len))
-        return 0;
-    arena->n_words = end;
+    arena->n_words = at + (size_t)n_lines * FIB_LINE;
     return (uint32_t)at;
 }
 

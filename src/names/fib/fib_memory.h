@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Large memory, zeroed, in huge pages where the system gives them: look-ups miss the cache all the
- * time, and would miss the TLB beside it. And the arena of keys, which grows under look-ups. */
+ * time, and would miss the TLB beside it. And the arena of keys. */
 #ifndef FIB_MEMORY_H
 #define FIB_MEMORY_H
 
@@ -41,15 +41,15 @@ void fib_waiting_free(struct fib_waiting *waiting);
 
 /* ---- arena ----------------------------------------------------------------------------------- */
 
-/* Pieces of 4-byte words. None of up to a cache line crosses one, larger ones begin one: a key
- * costs one miss. It never moves: addresses are reserved for all that 32-bit references reach. */
+/* Pieces of 4-byte words, which 32-bit references name. None of up to a cache line crosses one,
+ * larger ones begin one: a key costs one miss. An arena that is full grows by half. */
 enum { FIB_LINE = 16 }; /* words of a cache line */
 
 struct fib_arena {
     uint32_t *words;
-    size_t reserved_len, ready_len; /* bytes */
-    size_t n_words;                 /* up to the first line never used; line 0 is never given */
-    size_t n_used;                  /* words in pieces */
+    size_t len;     /* bytes at `words` */
+    size_t n_words; /* up to the first line never used; line 0 is never given */
+    size_t n_used;  /* words in pieces */
     struct fib_pieces {
         uint32_t *at;
         size_t n, cap;
@@ -61,7 +61,16 @@ struct fib_arena {
 bool fib_arena_init(struct fib_arena *arena, uint32_t max_words);
 void fib_arena_free(struct fib_arena *arena);
 
-/* A piece; 0: no memory. */
+/* Whether there is room for a piece. */
+bool fib_arena_fits(const struct fib_arena *arena, uint32_t n_words);
+
+/* Make room for a piece. The first is for an arena that nobody reads; its words may move. The
+ * second copies the words, and *old is the memory to be given back once nobody reads it. False: no
+ * memory, and nothing changed. */
+bool fib_arena_grow(struct fib_arena *arena, uint32_t n_words);
+bool fib_arena_replace(struct fib_arena *arena, uint32_t n_words, struct fib_retired *old);
+
+/* A piece; 0: there is no room. */
 uint32_t fib_arena_take(struct fib_arena *arena, uint32_t n_words);
 void fib_arena_give(struct fib_arena *arena, uint32_t at, uint32_t n_words);
 

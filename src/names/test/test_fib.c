@@ -758,6 +758,39 @@ static void steps_come_to_all_slots(void **state)
         }
 }
 
+/* More next hops than a small table has room for, and more names than its first memory. */
+static void small_tables_grow(void **state)
+{
+    enum { NAMES = 20000, HOPS = 200000 };
+    static const char *const planes[] = {"hash", "mata"};
+    struct batch *batch = open_batch();
+
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        struct sl_fib *fib = build(planes[p], false);
+        const struct sl_fib_engine *engine = sl_fib_engine(sl_fib_table(fib));
+        char text[32], why[SL_WHY_LEN];
+        struct name name;
+
+        for (uint32_t i = 0; i < NAMES; i++) {
+            snprintf(text, sizeof text, "a/long-enough-%u", i);
+            assert_int_equal(apply(fib, SL_FIB_INSERT, put(&name, text), i), SL_FIB_DONE);
+        }
+        for (uint32_t i = NAMES; i < HOPS; i++) /* of the last name */
+            assert_int_equal(apply(fib, SL_FIB_CHANGE, &name, i), SL_FIB_DONE);
+        sl_batch_reset(batch->batch);
+        (void)sl_batch_add(batch->batch, name.bytes, (uint32_t)name.len, 0);
+        put(&name, "a/long-enough-7/below");
+        (void)sl_batch_add(batch->batch, name.bytes, (uint32_t)name.len, 0);
+        look_up_with(sl_fib_choose(engine, SL_DEVICE_CPU, why), sl_fib_table(fib), batch,
+                     SL_MEMORY_HOST);
+        assert_int_equal(batch->next_hop[0], HOPS - 1);
+        assert_int_equal(batch->next_hop[1], 7);
+        sl_fib_free(fib);
+    }
+    close_batch(batch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -770,6 +803,7 @@ int main(void)
         cmocka_unit_test(all_tiny_tables),
         cmocka_unit_test(random_updates),
         cmocka_unit_test(steps_come_to_all_slots),
+        cmocka_unit_test(small_tables_grow),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

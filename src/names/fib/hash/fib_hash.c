@@ -21,7 +21,8 @@ struct hash {
     size_t n_used; /* slots */
     size_t n_more; /* slots that say "more" */
     struct fib_waiting pieces;
-    struct fib_waiting views; /* that larger ones took the place of */
+    struct fib_waiting views;  /* that larger ones took the place of */
+    struct fib_waiting arenas; /* the memory of those that longer ones took the place of */
 };
 
 /* ---- slots ----------------------------------------------------------------------------------- */
@@ -123,6 +124,7 @@ static void write_record(uint32_t *record, uint32_t next_hop, const uint8_t *nam
     }
 }
 
+/* Returns the piece; 0: there is no room. */
 static uint32_t take_record(struct fib_arena *arena, uint32_t next_hop, const uint8_t *name,
                             uint32_t len)
 {
@@ -131,6 +133,11 @@ static uint32_t take_record(struct fib_arena *arena, uint32_t next_hop, const ui
     if (piece != 0)
         write_record(arena->words + piece, next_hop, name, len);
     return piece;
+}
+
+static void give_arena(const struct fib_retired *retired)
+{
+    fib_memory_give((void *)(uintptr_t)retired->what, retired->len);
 }
 
 static void hash_collect(struct sl_fib *fib, uint64_t oldest)
@@ -142,6 +149,8 @@ static void hash_collect(struct sl_fib *fib, uint64_t oldest)
         fib_arena_give(&hash->arena, (uint32_t)retired.what, (uint32_t)retired.len);
     while (fib_waiting_take(&hash->views, oldest, &retired))
         free_view((struct fib_view *)(uintptr_t)retired.what);
+    while (fib_waiting_take(&hash->arenas, oldest, &retired))
+        give_arena(&retired);
 }
 
 static void hash_free(void *plane)
@@ -153,10 +162,13 @@ static void hash_free(void *plane)
         return;
     while (fib_waiting_take(&hash->views, UINT64_MAX, &retired))
         free_view((struct fib_view *)(uintptr_t)retired.what);
+    while (fib_waiting_take(&hash->arenas, UINT64_MAX, &retired))
+        give_arena(&retired);
     free_view(hash->view);
     fib_arena_free(&hash->arena);
     fib_waiting_free(&hash->pieces);
     fib_waiting_free(&hash->views);
+    fib_waiting_free(&hash->arenas);
     free(hash);
 }
 
@@ -270,6 +282,9 @@ static bool fill_records(struct sl_fib *fib, struct fib_arena *arena, uint32_t *
             continue;
         const uint32_t len = fib_tree_name(tree, i, fib->name);
 
+        if (!fib_arena_fits(arena, hash_record_words(len)) &&
+            !fib_arena_grow(arena, hash_record_words(len)))
+            return false;
         pieces[i] = take_record(arena, tree->nodes[i].next_hop, fib->name, len);
         if (pieces[i] == 0)
             return false;
@@ -329,31 +344,46 @@ static enum sl_status hash_build(struct sl_fib *fib, struct sl_diag *diag)
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
-/* Room for two more slots, and few buckets that say "more": a probe is to end soon. */
-static bool make_room(struct sl_fib *fib)
+/* Puts a view with more slots in the place of the present one, and where a record of n_words does
+ * not fit, a longer arena. Both at once, as slots lead to the records of their own view. */
+static bool grow(struct sl_fib *fib, uint32_t n_words)
 {
     struct hash *hash = (struct hash *)fib->plane;
-    const size_t n_buckets = hash->view->n_places[0];
+    struct fib_retired arena = {0}, old = {.what = (uint64_t)(uintptr_t)hash->view};
 
-    if ((hash->n_used + 2) * 100 <= n_buckets * HASH_SLOTS * FULL_MAX && hash->n_more < n_buckets)
-        return true;
-
-    if (!fib_waiting_reserve(&hash->views, 1))
+    if (!fib_waiting_reserve(&hash->views, 1) || !fib_waiting_reserve(&hash->arenas, 1))
         return false;
     struct fib_view *view = make_view(fib, (hash->n_used + 64) * 3 / 2, hash->view->split);
     if (view == NULL)
         return false;
+    if (!fib_arena_fits(&hash->arena, n_words) &&
+        !fib_arena_replace(&hash->arena, n_words, &arena)) {
+        free_view(view);
+        return false;
+    }
     view->root_hop = hash->view->root_hop;
-    view->part[1] = hash->view->part[1];
+    view->part[1] = hash->arena.words;
     view->part_len[1] = hash->view->part_len[1];
     fill_slots(hash, view, &fib->tree, NULL);
 
-    struct fib_retired old = {.what = (uint64_t)(uintptr_t)hash->view};
     hash->view = view;
     atomic_store(&fib->table.view, view);
-    old.mark = fib_retire(fib);
+    arena.mark = old.mark = fib_retire(fib);
     fib_waiting_add(&hash->views, &old);
+    if (arena.what != 0)
+        fib_waiting_add(&hash->arenas, &arena);
     return true;
+}
+
+/* Room for two more slots and a record, and few buckets that say "more": a probe is to end soon. */
+static bool make_room(struct sl_fib *fib, uint32_t n_words)
+{
+    const struct hash *hash = (const struct hash *)fib->plane;
+    const size_t n_buckets = hash->view->n_places[0];
+    const bool few = (hash->n_used + 2) * 100 <= n_buckets * HASH_SLOTS * FULL_MAX;
+
+    return (few && hash->n_more < n_buckets && fib_arena_fits(&hash->arena, n_words)) ||
+           grow(fib, n_words);
 }
 
 /* An entry came or went below a node at the split. */
@@ -378,13 +408,9 @@ static bool hash_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
     struct hash *hash = (struct hash *)fib->plane;
     struct fib_node *node = &fib->tree.nodes[at];
 
+    if (!make_room(fib, hash_record_words(len)))
+        return false;
     const uint32_t piece = take_record(&hash->arena, node->next_hop, name, len);
-    if (piece == 0)
-        return false;
-    if (!make_room(fib)) {
-        fib_arena_give(&hash->arena, piece, hash_record_words(len));
-        return false;
-    }
     const uint64_t before = slot_of(hash->view, node);
     node->piece = piece;
     hash->view->part_len[1] = arena_len(&hash->arena);
@@ -437,7 +463,7 @@ static size_t hash_control_len(const struct sl_fib *fib)
 {
     const struct hash *hash = (const struct hash *)fib->plane;
 
-    return (hash->pieces.cap + hash->views.cap) * sizeof(struct fib_retired);
+    return (hash->pieces.cap + hash->views.cap + hash->arenas.cap) * sizeof(struct fib_retired);
 }
 
 /* ---- tables from files ----------------------------------------------------------------------- */

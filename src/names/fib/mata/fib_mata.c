@@ -21,7 +21,7 @@ enum {
     TRIES_TWO = 64,    /* under look-ups */
     TRIES_MAX = 4096,  /* before a state's first transition goes behind as well */
     MAX_STRIDES = SL_NAME_LEN_MAX / 2 + 1,
-    HOPS_LEN = 1 << 30 /* bytes of addresses */
+    MORE_HOPS = 1 << 16 /* next hops that updates may bring before the plane is built anew */
 };
 
 struct mata {
@@ -32,6 +32,7 @@ struct mata {
     size_t n_given;        /* numbers, those that still wait included */
     uint32_t cursor;       /* where the next free slot is looked for */
     uint32_t *hops;
+    size_t hops_len; /* bytes at `hops` */
     uint32_t n_hops;
     uint64_t *hop_index; /* next hop, its index + 1; open addressing, a power of two */
     uint32_t hop_places;
@@ -95,8 +96,6 @@ static bool grow_hops(struct mata *mata)
 
     if (mata->n_hops < n_old / 2)
         return true;
-    if ((mata->n_hops + 1) * sizeof(uint32_t) >= HOPS_LEN)
-        return false;
     mata->hop_places = n_old != 0 ? n_old * 2 : 64;
     mata->hop_index = (uint64_t *)calloc(mata->hop_places, sizeof *mata->hop_index);
     if (mata->hop_index == NULL) {
@@ -111,7 +110,12 @@ static bool grow_hops(struct mata *mata)
     return true;
 }
 
-/* The leaf of a next hop; 0: no memory. */
+static bool has_hop_room(const struct mata *mata)
+{
+    return (mata->n_hops + 1) * sizeof *mata->hops <= mata->hops_len;
+}
+
+/* The leaf of a next hop, where there is room for one; 0: no memory. */
 static uint32_t leaf_of(struct mata *mata, uint32_t hop)
 {
     if (!grow_hops(mata))
@@ -229,13 +233,13 @@ static void give_back(struct sl_fib *fib, uint32_t number)
     fib_waiting_add(&mata->numbers, &(struct fib_retired){.mark = fib_retire(fib), .what = number});
 }
 
-static void free_view(struct fib_view *view)
+static void free_view(struct fib_view *view, size_t hops_len)
 {
     if (view == NULL)
         return;
     for (int i = 0; i < MATA_ARRAYS; i++)
         fib_memory_give((void *)view->part[i], view->part_len[i]);
-    fib_memory_give((void *)view->part[MATA_HOPS], HOPS_LEN);
+    fib_memory_give((void *)view->part[MATA_HOPS], hops_len);
     free(view);
 }
 
@@ -252,7 +256,7 @@ static void mata_free(void *plane)
     free(mata->hop_index);
     fib_waiting_free(&mata->numbers);
     fib_waiting_free(&mata->slots);
-    free_view(mata->view);
+    free_view(mata->view, mata->hops_len);
     free(mata);
 }
 
@@ -449,7 +453,8 @@ static bool make_arrays(struct placing *placing)
     placing->taken = (uint64_t *)calloc(words, sizeof *placing->taken);
     placing->number = (uint32_t *)calloc((placing->states->n + (size_t)1), sizeof(uint32_t));
     placing->spilled = (uint32_t *)malloc((n_edges + 1) * sizeof(uint32_t));
-    mata->view->part[MATA_HOPS] = mata->hops = (uint32_t *)fib_memory_take(HOPS_LEN);
+    mata->hops_len = (2 * n_edges + MORE_HOPS) * sizeof *mata->hops;
+    mata->view->part[MATA_HOPS] = mata->hops = (uint32_t *)fib_memory_take(mata->hops_len);
     return mata->given != NULL && mata->n_out != NULL && placing->taken != NULL &&
            placing->number != NULL && placing->spilled != NULL && mata->hops != NULL &&
            place_states(placing) &&
@@ -623,7 +628,7 @@ static bool mata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
     struct mata *mata = (struct mata *)fib->plane;
 
     uint32_t n = split(mata, name, len);
-    if (!has_room(mata, n)) {
+    if (!has_room(mata, n) || !has_hop_room(mata)) {
         if (build(fib, MORE_GROWING, NULL) != SL_OK)
             return false;
         if (fib_in_plane(node))
@@ -703,6 +708,8 @@ static bool mata_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, ui
     struct mata *mata = (struct mata *)fib->plane;
     const uint32_t next_hop = fib->tree.nodes[at].next_hop;
 
+    if (!has_hop_room(mata)) /* which takes the next hop of the tree */
+        return build(fib, MORE_GROWING, NULL) == SL_OK;
     const uint32_t leaf = leaf_of(mata, next_hop);
     if (leaf == 0)
         return false;
