@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include <dirent.h>
-#include <sys/mman.h>
 
+#include "batch/test/guarded_batch.h"
 #include "engines/sampling/rabin/rabin_polynomial.h"
 #include "sampling_ref.h"
 #include "sluice/device.h"
@@ -509,35 +509,20 @@ static void test_no_item_and_no_byte(void **state)
     assert_int_equal(found.n, 0);
 }
 
-/* The first item begins where readable memory does, and SL_BATCH_SLACK behind the last it ends. */
 static void test_guard_pages(void **state)
 {
-    const size_t page = 4096;
     uint64_t random = 7;
 
     (void)state;
-    for (uint32_t len = 0; len <= 200; len++) {
+    for (uint32_t len = 0; len <= GUARDED_PAYLOAD_MAX; len++) {
         const struct sl_sampling_config config =
             len % 2 == 0 ? default_config() : drawn_config(&random);
-        uint8_t *pages =
-            (uint8_t *)mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        const uint32_t at = (uint32_t)(page - SL_BATCH_SLACK - 208);
-        struct sl_span payload[] = {{0, len}, {at + 208 - len, len}};
-        uint16_t overlap[2] = {0, 0};
-        struct sl_batch guarded = {.memory = SL_MEMORY_HOST,
-                                   .n_items = 2,
-                                   .max_items = 2,
-                                   .bytes_len = at + 208,
-                                   .bytes_cap = at + 208,
-                                   .bytes = pages + page,
-                                   .payload = payload,
-                                   .overlap = overlap};
+        struct guarded_batch guarded;
 
-        assert_ptr_not_equal(pages, MAP_FAILED);
-        assert_int_equal(mprotect(pages + page, page, PROT_READ | PROT_WRITE), 0);
-        fill_random(&random, pages + page, (uint32_t)page);
-        check_batch(&config, &guarded);
-        munmap(pages, 3 * page);
+        guarded_batch_open(&guarded, len);
+        fill_random(&random, guarded.batch.bytes, GUARDED_PAGE);
+        check_batch(&config, &guarded.batch);
+        guarded_batch_close(&guarded);
     }
 }
 

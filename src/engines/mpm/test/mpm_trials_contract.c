@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* What the contract of backends and of building says. */
+#include "mpm_trial.h"
+
+#include "mpm_ref.h"
+
+/* ---- the contract -------------------------------------------------------------------------------
+ */
+
+void test_overflow_counts_exactly(void **state)
+{
+    const struct sl_literal literals[] = {trial_literal_of("a", 0), trial_literal_of("aa", 1)};
+    static const size_t caps[] = {0, 1, 7, 1998, 1999, 2000};
+    static char text[1000];
+    struct sl_hit few[2000];
+
+    (void)state;
+    memset(text, 'a', sizeof text);
+    sl_batch_reset(subject.batch);
+    trial_add_item(text, sizeof text);
+
+    struct sl_mpm_table *table = trial_build(literals, 2);
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
+        struct sl_hits hits = {.hit = few, .cap = caps[i], .n = 12345};
+
+        memset(few, 0xAA, sizeof few);
+        assert_int_equal(trial_scan_table(table, subject.backend_name, subject.batch, &hits),
+                         caps[i] < 1999 ? SL_EOVERFLOW : SL_OK);
+        assert_int_equal(hits.n, 1999);
+        for (size_t k = 0; k < caps[i] && k < hits.n; k++)
+            assert_true(few[k].item == 0 && few[k].offset <= 1000 && few[k].id < 2);
+        if (caps[i] < 2000)
+            assert_int_equal(few[caps[i]].item, 0xAAAAAAAAu);
+    }
+    sl_mpm_free(table);
+}
+
+/* Whole or in pieces of any length, a source gives the same hits at the same source offsets. */
+void test_pieces_give_the_same_hits(void **state)
+{
+    enum { LEN = 700, OVERLAP = 20 };
+    static uint8_t text[LEN];
+    static uint8_t bytes[100 * (OVERLAP + 1)];
+    struct sl_literal literals[100];
+    uint64_t random = 5;
+
+    (void)state;
+    trial_fill_random(&random, text, LEN, "aAb");
+    trial_cut_literals(&random, literals, bytes, 100, text, LEN, OVERLAP + 1);
+    for (uint32_t piece = OVERLAP + 1; piece <= LEN; piece++) {
+        uint64_t done = 0;
+
+        sl_batch_reset(subject.batch);
+        trial_add_item(text, LEN);
+        subject.expected.n =
+            mpm_ref_scan(literals, 100, subject.batch, subject.expected.hit, subject.expected.cap);
+
+        sl_batch_reset(subject.batch);
+        sl_batch_add_pieces(subject.batch, text, LEN, piece, OVERLAP, &done);
+        assert_int_equal(done, LEN);
+        struct sl_mpm_table *table = trial_build(literals, 100);
+        assert_int_equal(
+            trial_scan_table(table, subject.backend_name, subject.batch, &subject.found), SL_OK);
+        sl_mpm_free(table);
+        for (size_t i = 0; i < subject.found.n; i++) {
+            subject.found.hit[i].offset +=
+                (uint32_t)subject.batch->origin[subject.found.hit[i].item].position;
+            subject.found.hit[i].item = 0;
+        }
+        trial_assert_same_hits();
+    }
+}
+
+void test_order_of_items_changes_nothing(void **state)
+{
+    enum { N = 200 };
+    static uint8_t text[10000];
+    static uint8_t bytes[50 * 12];
+    struct sl_literal literals[50];
+    uint32_t order[N];
+    uint64_t random = 6;
+
+    (void)state;
+    trial_fill_random(&random, text, sizeof text, "abcABC");
+    trial_cut_literals(&random, literals, bytes, 50, text, sizeof text, 12);
+    sl_batch_reset(subject.batch);
+    for (uint32_t i = 0; i < N; i++) {
+        order[i] = i;
+        trial_add_item(text + i * 40, i);
+    }
+    subject.expected.n =
+        mpm_ref_scan(literals, 50, subject.batch, subject.expected.hit, subject.expected.cap);
+
+    for (uint32_t i = N - 1; i > 0; i--) {
+        const uint32_t other = test_below(&random, i + 1);
+        const uint32_t kept = order[i];
+
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    sl_batch_reset(subject.batch);
+    for (uint32_t i = 0; i < N; i++)
+        trial_add_item(text + order[i] * 40, order[i]);
+    struct sl_mpm_table *table = trial_build(literals, 50);
+    assert_int_equal(trial_scan_table(table, subject.backend_name, subject.batch, &subject.found),
+                     SL_OK);
+    sl_mpm_free(table);
+    for (size_t i = 0; i < subject.found.n; i++)
+        subject.found.hit[i].item = order[subject.found.hit[i].item];
+    trial_assert_same_hits();
+}
+
+/* A context is used again and again, and what is left from one batch is not seen in the next. */
+void test_contexts_are_reusable(void **state)
+{
+    const struct sl_literal literals[] = {trial_literal_of("ab", 0)};
+    struct sl_mpm_table *table = trial_build(literals, 1);
+    const struct sl_backend *backend = trial_find_backend(table, subject.backend_name);
+    void *first = trial_open_context(backend, table);
+    void *second = trial_open_context(backend, table);
+
+    (void)state;
+    sl_batch_reset(subject.batch);
+    trial_add_item("xxa", 3);
+    assert_int_equal(trial_scan_batch(backend, first, subject.batch, &subject.found), SL_OK);
+    assert_int_equal(subject.found.n, 0);
+    sl_batch_reset(subject.batch);
+    trial_add_item("bab", 3);
+    assert_int_equal(trial_scan_batch(backend, first, subject.batch, &subject.found), SL_OK);
+    assert_int_equal(subject.found.n, 1);
+    backend->close(first);
+    assert_int_equal(trial_scan_batch(backend, second, subject.batch, &subject.found), SL_OK);
+    assert_int_equal(subject.found.n, 1);
+    backend->close(second);
+    backend->close(NULL);
+    sl_mpm_free(table);
+}
+
+void test_batches_outside_the_contract(void **state)
+{
+    const struct sl_literal literals[] = {trial_literal_of("ab", 0)};
+    struct sl_mpm_table *table = trial_build(literals, 1);
+    const struct sl_backend *backend = trial_find_backend(table, subject.backend_name);
+    void *context = trial_open_context(backend, table);
+    struct sl_batch wrong;
+
+    (void)state;
+    sl_batch_reset(subject.batch);
+    trial_add_item("ab", 2);
+    wrong = *subject.batch;
+    wrong.memory = backend->device == SL_DEVICE_CUDA ? SL_MEMORY_HOST : SL_MEMORY_DEVICE;
+    assert_int_equal(backend->submit(context, &wrong, &subject.found), SL_EINVAL);
+    wrong = *subject.batch;
+    wrong.memory = backend->device == SL_DEVICE_CUDA ? SL_MEMORY_DEVICE : SL_MEMORY_HOST;
+    wrong.n_items = MAX_ITEMS + 1;
+    assert_int_equal(backend->submit(context, &wrong, &subject.found), SL_EINVAL);
+    wrong.n_items = 1;
+    wrong.bytes_len = MAX_BYTES + SL_BATCH_ALIGN;
+    assert_int_equal(backend->submit(context, &wrong, &subject.found), SL_EINVAL);
+    backend->close(context);
+    sl_mpm_free(table);
+}
+
+/* ---- building -----------------------------------------------------------------------------------
+ */
+
+static void assert_refused(const char *name, const struct sl_literal *literals, size_t n,
+                           uint32_t line, const char *text)
+{
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table = NULL;
+    struct sl_diag diag = {.line = 99};
+
+    sl_mpm_config_init(&config);
+    config.algorithm = name;
+    assert_int_equal(sl_mpm_build(&table, &config, literals, n, &diag), SL_EINVAL);
+    assert_null(table);
+    assert_int_equal(diag.line, line);
+    if (strstr(diag.text, text) == NULL)
+        fail_msg("'%s' does not say '%s'", diag.text, text);
+}
+
+void test_bad_sets_are_refused(void **state)
+{
+    struct sl_literal literals[] = {trial_literal_of("ab", 0), trial_literal_of("cd", 0),
+                                    trial_literal_of("ef", 0)};
+    static const uint8_t bytes[SL_LITERAL_LEN_MAX + 1];
+
+    (void)state;
+    literals[1].len = 0;
+    assert_refused(subject.algorithm, literals, 3, 2, "0 bytes");
+    literals[1] = (struct sl_literal){.bytes = bytes, .len = SL_LITERAL_LEN_MAX + 1};
+    assert_refused(subject.algorithm, literals, 3, 2, "4097 bytes");
+    literals[1] = trial_literal_of("cd", 8);
+    assert_refused(subject.algorithm, literals, 3, 2, "0x8");
+    assert_refused(subject.algorithm, literals, SL_LITERAL_COUNT_MAX + (size_t)1,
+                   SL_LITERAL_COUNT_MAX + 1, "1000001 literals");
+    assert_refused("bogus", literals, 1, 0, "'bogus'");
+    for (const char *const *name = sl_mpm_algorithms(); *name != NULL; name++)
+        assert_refused("bogus", literals, 1, 0, *name);
+    sl_mpm_free(NULL);
+}
+
+static const char *picked(enum sl_device_kind device, const struct sl_literal *literals, size_t n)
+{
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table;
+    struct sl_mpm_info info;
+
+    sl_mpm_config_init(&config);
+    config.device = device;
+    assert_int_equal(sl_mpm_build(&table, &config, literals, n, NULL), SL_OK);
+    sl_mpm_info(table, &info);
+    assert_int_equal(info.n_literals, n);
+    sl_mpm_free(table);
+    return info.algorithm;
+}
+
+void test_auto_picks_by_device_and_lengths(void **state)
+{
+    const struct sl_literal literals[] = {trial_literal_of("abcd", 0), trial_literal_of("abc", 0)};
+    const char *vectors = cpu_level() >= CPU_AVX2 ? "gram" : "ac";
+
+    (void)state;
+    assert_string_equal(picked(SL_DEVICE_CPU, literals, 0), vectors);
+    assert_string_equal(picked(SL_DEVICE_CPU, literals, 1), vectors);
+    assert_string_equal(picked(SL_DEVICE_CPU, literals, 2), "ac");
+    assert_string_equal(picked(SL_DEVICE_CUDA, literals, 2), "gram");
+}
+
+/* "wm" is one of those with a fixed length of blocks: few literals, "wm2", many, "wm3". */
+void test_wm_picks_block_length(void **state)
+{
+    enum { N = 5000 };
+    static uint8_t bytes[N * 8];
+    static struct sl_literal literals[N];
+    static const size_t counts[] = {0, 10, N};
+    static const char *const picks[] = {"wm2", "wm2", "wm3"};
+
+    (void)state;
+    if (mpm_find_algorithm("wm") == NULL)
+        skip();
+    for (uint32_t i = 0; i < N; i++) {
+        snprintf((char *)bytes + i * 8, 8, "%07u", i * 1999);
+        literals[i] = (struct sl_literal){.bytes = bytes + i * 8, .len = 7};
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct sl_mpm_table *table = trial_build_with("wm", literals, counts[i]);
+        struct sl_mpm_table *pick = trial_build_with(picks[i], literals, counts[i]);
+        struct sl_mpm_info info, pick_info;
+
+        sl_mpm_info(table, &info);
+        sl_mpm_info(pick, &pick_info);
+        assert_string_equal(info.algorithm, "wm");
+        assert_int_equal(info.table_len, pick_info.table_len);
+        sl_mpm_free(table);
+        sl_mpm_free(pick);
+    }
+}
