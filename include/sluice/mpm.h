@@ -78,18 +78,18 @@ SL_CHECK SL_API enum sl_status sl_mpm_build(struct sl_mpm_table **table,
                                             const struct sl_literal *literals, size_t n_literals,
                                             struct sl_diag *diag);
 
-/* Writes a table to a file for sl_mpm_load. It writes a new file beside it (PATH.sluice-PID-N) and renames
- * that one. So no reader meets a part of a table, and a table that is mapped from the old file
- * keeps its bytes. SL_EIO: the system refused, or path is no regular file. */
+/* Writes a table to a file for sl_mpm_load. It writes a new file beside it (PATH.sluice-new-N) and
+ * renames that one. So no reader meets a part of a table, and a table that is mapped from the old
+ * file keeps its bytes. SL_EIO: the system refused, or path is no regular file. */
 SL_CHECK SL_API enum sl_status sl_mpm_save(const struct sl_mpm_table *table, const char *path,
                                            struct sl_diag *diag);
 
 /* Loads a file of sl_mpm_save; the table is like one of sl_mpm_build. A file of more than 256 MiB
- * is mapped (sluice/mapped.h): it may be replaced or removed, and must not be written to. SL_EIO: the file cannot be read. SL_EFORMAT:
- * diag says what is wrong: no table, a cut or damaged one, one of another version, byte order,
- * pointer size or CPU, or one of an algorithm that this build lacks. The checksum finds damage, not
- * malice: a table needs as much trust as a program. sl_mpm_info and sl_mpm_literals_check show
- * whether it was compiled from certain literals. */
+ * is mapped (sluice/mapped.h): it may be replaced or removed, and must not be written to. SL_EIO:
+ * the file cannot be read. SL_EFORMAT: diag says what is wrong: no table, a cut or damaged one, one
+ * of another version, byte order, pointer size or CPU, or one of an algorithm that this build
+ * lacks. The checksum finds damage, not malice: a table needs as much trust as a program.
+ * sl_mpm_info and sl_mpm_literals_check show whether it was compiled from certain literals. */
 SL_CHECK SL_API enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path,
                                            struct sl_diag *diag);
 
@@ -99,8 +99,7 @@ SL_CHECK SL_API enum sl_status sl_mpm_load(struct sl_mpm_table **table, const ch
  * path names the file in diag. */
 SL_API void sl_mpm_store(const struct sl_mpm_table *table, void *memory);
 SL_CHECK SL_API enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memory,
-                                             size_t len, const char *path,
-                                             struct sl_diag *diag);
+                                             size_t len, const char *path, struct sl_diag *diag);
 
 /* Accepts NULL. */
 SL_API void sl_mpm_free(struct sl_mpm_table *table);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/new_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,102 +12,101 @@
 
 #include "base/diag.h"
 
-enum { TRIES = 100 };
+enum { NAMES_MAX = 16 /* writers of one path at once */ };
 
-static const char mark[] = ".sluice-"; /* between the path and the numbers */
+/* ---- names beside the path ------------------------------------------------------------------- */
 
-/* ---- what killed makers left ----------------------------------------------------------------- */
-
-/* The name that begins with `base` and goes on with the mark and two numbers. */
-static bool is_beside(const char *name, const char *base)
+static bool is_named(const char *name, int fd)
 {
-    const size_t base_len = strlen(base);
+    struct stat there, open_file;
 
-    if (strncmp(name, base, base_len) != 0 || strncmp(name + base_len, mark, sizeof mark - 1) != 0)
-        return false;
-    name += base_len + sizeof mark - 1;
-    const size_t pid_len = strspn(name, "0123456789");
-    if (pid_len == 0 || name[pid_len] != '-')
-        return false;
-    name += pid_len + 1;
-    const size_t number_len = strspn(name, "0123456789");
-    return number_len != 0 && name[number_len] == '\0';
+    return lstat(name, &there) == 0 && fstat(fd, &open_file) == 0 &&
+           there.st_dev == open_file.st_dev && there.st_ino == open_file.st_ino;
 }
 
-/* Removes the file unless its maker lives. */
-static void remove_if_dead(int folder, const char *name)
+/* Removes the file of a writer that has ended without renaming it. */
+static void remove_left(const char *name)
 {
-    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
     if (fd < 0)
         return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        (void)unlinkat(folder, name, 0);
+    /* Only the holder of the lock removes or renames the file: the name stays the file's. */
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_named(name, fd))
+        (void)unlink(name);
     (void)close(fd);
 }
 
-/* Failures are no matter: the files are in nobody's way. */
-static void remove_dead(const char *path)
+/* Creates and locks a file. Without locks of the file system nobody removes it. -1: errno has the
+ * reason, EEXIST where another writer has the name. */
+static int create(const char *name)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
-    char folder_path[PATH_MAX] = ".";
+    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 
-    if (slash != NULL)
-        (void)snprintf(folder_path, sizeof folder_path, "%.*s", (int)(slash + 1 - path), path);
-    DIR *folder = opendir(folder_path);
-    if (folder == NULL)
-        return;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (is_beside(entry->d_name, base))
-            remove_if_dead(dirfd(folder), entry->d_name);
-    (void)closedir(folder);
-}
-
-/* ---- making ---------------------------------------------------------------------------------- */
-
-/* Locks a new file. False: another maker took it for a dead one's. */
-static bool take(int fd)
-{
-    struct stat file;
-
-    return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &file) == 0 && file.st_nlink != 0;
-}
-
-/* Creates a new file, whose name is in `beside`. -1: errno has the reason. */
-static int create_beside(const char *path, char beside[PATH_MAX])
-{
-    for (int i = 0; i < TRIES; i++) {
-        if (snprintf(beside, PATH_MAX, "%s%s%ld-%d", path, mark, (long)getpid(), i) >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-
-        const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        if (fd >= 0 && take(fd))
-            return fd;
-        if (fd >= 0)
-            (void)close(fd);
-        else if (errno != EEXIST)
-            return -1;
-    }
+    if (fd < 0)
+        return -1;
+    if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_named(name, fd))
+        return fd;
+    (void)close(fd);
     errno = EEXIST;
     return -1;
 }
 
-enum sl_status new_file_create(struct new_file *file, const char *path, struct sl_diag *diag)
+/* Sets fd and `beside`, and removes what dead writers have left. False: errno has the reason. */
+static bool create_beside(struct new_file *file)
+{
+    char name[PATH_MAX];
+    int error = EEXIST;
+
+    file->fd = -1;
+    for (int i = 0; i < NAMES_MAX; i++) {
+        if (snprintf(name, sizeof name, "%s.sluice-new-%d", file->path, i) >= PATH_MAX) {
+            error = ENAMETOOLONG;
+            break;
+        }
+        remove_left(name);
+        if (file->fd >= 0 || error != EEXIST)
+            continue;
+        file->fd = create(name);
+        error = errno;
+        memcpy(file->beside, name, sizeof name);
+    }
+    errno = error;
+    return file->fd >= 0;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Follows a link, because a rename would take its place. False: errno has the reason. */
+static bool find_path(struct new_file *file, const char *path)
 {
     struct stat there;
 
-    /* A rename would take a device's place. */
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
-    remove_dead(path);
-    file->path = path;
+    if (lstat(path, &there) == 0 && S_ISLNK(there.st_mode))
+        return realpath(path, file->path) != NULL;
+    if (snprintf(file->path, sizeof file->path, "%s", path) < PATH_MAX)
+        return true;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
+enum sl_status new_file_create(struct new_file *file, const char *path, struct sl_diag *diag)
+{
+    struct stat old;
+
     file->error = 0;
-    file->fd = create_beside(path, file->beside);
-    if (file->fd < 0)
+    if (!find_path(file, path))
         return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(errno));
+    file->replaces = stat(file->path, &old) == 0;
+    if (file->replaces && !S_ISREG(old.st_mode)) /* a rename would take a device's place */
+        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
+    if (!create_beside(file))
+        return diag_set(diag, SL_EIO, path, 0, "cannot be created: %s", strerror(errno));
+    if (file->replaces) {
+        /* Where the system refuses, the file stays the writer's. */
+        const bool owned = fchown(file->fd, old.st_uid, old.st_gid) == 0;
+        (void)fchmod(file->fd, old.st_mode & (owned ? 07777 : 0777));
+    }
     return SL_OK;
 }
 
@@ -137,20 +135,21 @@ void new_file_write_first(struct new_file *file, const void *bytes, uint64_t len
 
 void new_file_drop(struct new_file *file)
 {
+    (void)unlink(file->beside); /* before the lock ends */
     (void)close(file->fd);
-    (void)unlink(file->beside);
 }
 
 enum sl_status new_file_end(struct new_file *file, struct sl_diag *diag)
 {
     if (file->error == 0 && fsync(file->fd) != 0)
         file->error = errno;
-    if (close(file->fd) != 0 && file->error == 0)
-        file->error = errno;
     if (file->error == 0 && rename(file->beside, file->path) != 0)
         file->error = errno;
-    if (file->error == 0)
-        return SL_OK;
-    (void)unlink(file->beside);
-    return diag_set(diag, SL_EIO, file->path, 0, "cannot be written: %s", strerror(file->error));
+    if (file->error != 0) {
+        new_file_drop(file);
+        return diag_set(diag, SL_EIO, file->path, 0, "cannot be written: %s",
+                        strerror(file->error));
+    }
+    (void)close(file->fd); /* nothing is left to be written */
+    return SL_OK;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/diag.h"
+#include "sluice/status.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 const char *sl_status_text(enum sl_status status)
 {
@@ -42,20 +40,4 @@ void sl_diag_format(const struct sl_diag *diag, char *out, uint32_t out_len)
         snprintf(out, out_len, "%s: %s", diag->file, diag->text);
     else
         snprintf(out, out_len, "%s", diag->text);
-}
-
-enum sl_status diag_set(struct sl_diag *diag, enum sl_status status, const char *file,
-                        uint32_t line, const char *format, ...)
-{
-    if (diag == NULL)
-        return status;
-    snprintf(diag->file, sizeof diag->file, "%s", file != NULL ? file : "");
-    diag->line = line;
-    diag->column = 0;
-
-    va_list args;
-    va_start(args, format);
-    vsnprintf(diag->text, sizeof diag->text, format, args);
-    va_end(args);
-    return status;
 }
