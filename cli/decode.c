@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice decode: what sluice encode wrote, bit for bit. */
+#include <stdio.h>
+
+#include "base/clock.h"
 #include "cli.h"
 #include "file_pair.h"
 #include "options.h"
@@ -8,66 +11,121 @@
 static const char usage[] =
     "usage: sluice decode [OPTION...] IN OUT\n\n"
     "Writes to OUT the file that sluice encode made IN of. '-' is standard input or output.\n"
-    "Only what has been checked is written; where a frame is damaged or missing, it is named,\n"
-    "all before it has been written, and the exit status is 2. Where nothing could be decoded OUT\n"
-    "is as it was.\n\n"
-    "  --quiet           no progress\n";
+    "OUT appears when it is whole. Where a frame of IN is damaged or missing, it is named, and "
+    "the\n"
+    "exit status is 2. What comes before it is then in OUT, or in OUT.partial where OUT was "
+    "there.\n\n"
+    "  -f, --force       overwrite OUT; without it a file that is there is kept, or you are asked\n"
+    "  --max-output N    an output of more bytes is an error, and OUT is as it was; bytes, or "
+    "with\n"
+    "                    K, M or G (no limit)\n"
+    "  -q, --quiet       no progress, no summary and no question\n";
 
-static void print_failure(const struct file_pair *files, enum sl_status status, uint64_t bytes_out,
-                          const struct sl_diag *diag)
+static void print_summary(const struct sl_redundancy_file_stats *stats, double seconds)
 {
-    char text[32], safe[512], reason[600];
+    const double in = stats->bytes_in > 0 ? (double)stats->bytes_in : 1;
+    const double out = (double)stats->bytes_out;
+    char from[32], to[32], rate[32];
 
-    if (status == SL_EIO)
-        file_pair_print_refusal(files, diag);
-    else if (!files->begun)
-        cli_error("%s: %s; nothing was written", cli_printable(files->in_path, safe, sizeof safe),
-                  cli_printable(diag->text, reason, sizeof reason));
-    else
-        cli_error("%s: %s; the %s bytes before it were written",
-                  cli_printable(files->in_path, safe, sizeof safe),
-                  cli_printable(diag->text, reason, sizeof reason), cli_count(bytes_out, text));
+    fprintf(stderr, "%s to %s (%.2f times as much), %s/s\n", cli_bytes(in, from),
+            cli_bytes(out, to), out / in, cli_bytes(out / (seconds > 0 ? seconds : 1), rate));
 }
 
-static int decode(struct file_pair *files, bool quiet)
+/* After the output was closed. */
+static void print_failure(const struct file_pair *files, enum file_pair_end end, uint64_t bytes_out,
+                          const struct sl_diag *diag)
 {
-    struct sl_redundancy_file_config config;
+    char in[512], out[512], reason[600], text[32];
+
+    (void)cli_printable(files->in_path, in, sizeof in);
+    (void)cli_printable(diag->text, reason, sizeof reason);
+    (void)cli_count(bytes_out, text);
+    if (bytes_out == 0 || (files->makes && end == FILE_PAIR_NOTHING))
+        cli_error("%s: %s; nothing was written", in, reason);
+    else if (files->makes && files->file.replaces)
+        cli_error("%s: %s; the %s bytes before it were written to %s", in, reason, text,
+                  cli_printable(files->file.path, out, sizeof out));
+    else
+        cli_error("%s: %s; the %s bytes before it were written", in, reason, text);
+}
+
+/* What is kept of the output. A damaged input has a part; a full disk and a limit have none. */
+static enum file_pair_end end_of(enum sl_status status, uint64_t bytes_out)
+{
+    if (status == SL_OK)
+        return FILE_PAIR_WHOLE;
+    return status != SL_EIO && status != SL_EOVERFLOW && bytes_out > 0 ? FILE_PAIR_PART
+                                                                       : FILE_PAIR_NOTHING;
+}
+
+static int decode(struct file_pair *files, struct sl_redundancy_file_config *config)
+{
     struct sl_redundancy_file_stats stats;
     struct sl_diag diag = {0};
-    int exit_status = EXIT_FAILED;
 
-    if (file_pair_open(files, quiet)) {
-        sl_redundancy_file_config_init(&config);
-        config.progress = file_pair_progress;
-        config.user = files;
-        const enum sl_status status =
-            sl_redundancy_decode_file(files->in, files->out, &config, &stats, &diag);
-        file_pair_end(files);
-        if (status == SL_OK)
-            exit_status = EXIT_DONE;
-        else
-            print_failure(files, status, stats.bytes_out, &diag);
+    if (!file_pair_open(files))
+        return EXIT_FAILED;
+    config->progress = file_pair_progress;
+    config->user = files;
+    const enum sl_status status =
+        sl_redundancy_decode_file(files->in, files->out, config, &stats, &diag);
+    const enum file_pair_end end = end_of(status, stats.bytes_out);
+
+    file_pair_end(files);
+    if (!file_pair_close(files, end))
+        return EXIT_FAILED;
+    if (status == SL_EIO)
+        file_pair_print_refusal(files, &diag);
+    else if (status != SL_OK)
+        print_failure(files, end, stats.bytes_out, &diag);
+    else if (files->shows)
+        print_summary(&stats, (double)(clock_ns() - files->begin_ns) / 1e9);
+    return status == SL_OK ? EXIT_DONE : EXIT_FAILED;
+}
+
+static bool set_option(struct file_pair *files, struct sl_redundancy_file_config *config,
+                       int option)
+{
+    char safe[64];
+
+    switch (option) {
+    case 'f':
+        files->force = true;
+        return true;
+    case 'q':
+        files->quiet = true;
+        return true;
+    case 'm':
+        if (cli_parse_bytes(optarg, &config->output_max) && config->output_max > 0)
+            return true;
+        cli_error("--max-output '%s' (expected bytes, or with K, M or G)",
+                  cli_printable(optarg, safe, sizeof safe));
+        return false;
+    default:
+        return false;
     }
-    return file_pair_close(files) ? exit_status : EXIT_FAILED;
 }
 
 int command_decode(int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {0}};
-    struct cli_options options = {.command = "decode", .letters = "hq", .names = known};
+    static const struct option known[] = {{"force", no_argument, NULL, 'f'},
+                                          {"max-output", required_argument, NULL, 'm'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    struct cli_options options = {.command = "decode", .letters = "fhq", .names = known};
+    struct sl_redundancy_file_config config;
     struct file_pair files = {0};
-    bool quiet = false;
     int option;
 
+    sl_redundancy_file_config_init(&config);
     while ((option = cli_next_option(&options, argc, argv)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
             return EXIT_DONE;
         }
-        if (option != 'q')
+        if (option == CLI_OPTION_BAD || !set_option(&files, &config, option))
             return EXIT_FAILED;
-        quiet = true;
     }
     if (argc - optind != 2) {
         cli_error("%d files were named (usage: sluice decode [OPTION...] IN OUT)", argc - optind);
@@ -75,5 +133,5 @@ int command_decode(int argc, char **argv)
     }
     files.in_path = argv[optind];
     files.out_path = argv[optind + 1];
-    return decode(&files, quiet);
+    return decode(&files, &config);
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli.h"
@@ -25,15 +24,14 @@ static const char usage[] =
     "  --level N         zstd's level for what is left, 1 to %d (default %d)\n"
     "  --no-zstd         leave what is left as it is\n"
     "  --device D        auto, cpu, cuda or cuda:N (cpu): who finds repeats; zstd is the CPU's\n"
-    "  --quiet           no progress and no summary\n\n"
-    "What is refused before the first byte leaves OUT as it was; what fails later leaves in it\n"
-    "frames that sluice decode gives back up to there.\n";
+    "  -f, --force       overwrite OUT; without it a file that is there is kept, or you are asked\n"
+    "  -q, --quiet       no progress, no summary and no question\n\n"
+    "OUT appears when it is whole. Where encoding fails OUT is as it was.\n";
 
 struct options {
     struct sl_redundancy_file_config config;
     struct file_pair files;
     const char *device;
-    bool quiet;
 };
 
 static void print_usage(void)
@@ -102,8 +100,11 @@ static bool set_option(struct options *options, int option)
     case 'd':
         options->device = optarg;
         return true;
+    case 'f':
+        options->files.force = true;
+        return true;
     default:
-        options->quiet = true;
+        options->files.quiet = true;
         return true;
     }
 }
@@ -140,39 +141,40 @@ static int encode(struct options *options)
     struct file_pair *const files = &options->files;
     struct sl_redundancy_file_stats stats;
     struct sl_diag diag = {0};
-    int exit_status = EXIT_FAILED;
 
-    if (!file_pair_open(files, options->quiet))
-        goto out;
+    if (!file_pair_open(files))
+        return EXIT_FAILED;
     options->config.progress = file_pair_progress;
     options->config.user = files;
     const enum sl_status status =
         sl_redundancy_encode_file(files->in, files->out, &options->config, &stats, &diag);
     file_pair_end(files);
-    if (status == SL_EIO) {
+    if (status == SL_EIO)
         file_pair_print_refusal(files, &diag);
-        goto out;
-    }
-    if (status != SL_OK) {
+    else if (status != SL_OK)
         cli_diag(&diag);
-        goto out;
-    }
-    exit_status = EXIT_DONE;
-    if (!options->quiet && isatty(STDERR_FILENO))
+    if (!file_pair_close(files, status == SL_OK ? FILE_PAIR_WHOLE : FILE_PAIR_NOTHING) ||
+        status != SL_OK)
+        return EXIT_FAILED;
+    if (files->shows)
         print_summary(&stats, (double)(clock_ns() - files->begin_ns) / 1e9);
-out:
-    return file_pair_close(files) ? exit_status : EXIT_FAILED;
+    return EXIT_DONE;
 }
 
 int command_encode(int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"sampler", required_argument, NULL, 's'}, {"period", required_argument, NULL, 'p'},
-        {"window", required_argument, NULL, 'w'},  {"cache", required_argument, NULL, 'c'},
-        {"level", required_argument, NULL, 'l'},   {"no-zstd", no_argument, NULL, 'n'},
-        {"device", required_argument, NULL, 'd'},  {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},          {0}};
-    struct cli_options parser = {.command = "encode", .letters = "hq", .names = known};
+    static const struct option known[] = {{"sampler", required_argument, NULL, 's'},
+                                          {"period", required_argument, NULL, 'p'},
+                                          {"window", required_argument, NULL, 'w'},
+                                          {"cache", required_argument, NULL, 'c'},
+                                          {"level", required_argument, NULL, 'l'},
+                                          {"no-zstd", no_argument, NULL, 'n'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"force", no_argument, NULL, 'f'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    struct cli_options parser = {.command = "encode", .letters = "fhq", .names = known};
     struct options options = {.device = "cpu"};
     int option;
 

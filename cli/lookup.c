@@ -16,6 +16,7 @@
 #include "cli.h"
 #include "name_tables.h"
 #include "options.h"
+#include "overwrite.h"
 
 static const char usage[] =
     "usage: sluice lookup [OPTION...] --table FILE [NAME...|-]\n\n"
@@ -38,6 +39,7 @@ static const char usage[] =
     "line,\n"
     "                   reason\n"
     "  --build OUT      save the table into the file OUT\n"
+    "  --force          with --build: overwrite OUT; without it you are asked, or it is kept\n"
     "  --update FILE    apply lines +RULE and -RULE of FILE (- standard input) while look-ups go "
     "on;\n"
     "                   NAMEs wait for its end\n"
@@ -56,7 +58,7 @@ struct options {
     enum sl_name_syntax syntax;
     const char *build, *update, *device;
     const char *update_format; /* NULL: the one of all tables */
-    bool explain, json, ignored, bench, exit_status, from_stdin;
+    bool explain, json, ignored, bench, exit_status, from_stdin, force;
     const char **names; /* room for each argument */
     int n_names;
     bool behind_table; /* the arguments before were --table FILE and bare ones */
@@ -158,6 +160,9 @@ static int parse_option(struct options *options, int option)
     case 'o':
         options->build = optarg;
         return -1;
+    case 'w':
+        options->force = true;
+        return -1;
     case 'u':
         options->update = optarg;
         options->update_format = options->tables.format;
@@ -183,7 +188,15 @@ static int parse_option(struct options *options, int option)
     }
 }
 
-/* A saved table may be built again in its place: it is mapped, and keeps what it has. */
+static bool may_build(const struct options *options)
+{
+    const bool asks =
+        !options->from_stdin && (options->update == NULL || strcmp(options->update, "-") != 0);
+
+    return options->build == NULL || cli_may_write(options->build, options->force, asks);
+}
+
+/* A saved table may be built again in its place: it is loaded, and keeps what it has. */
 static bool writes_input(const struct options *options)
 {
     if (options->build != NULL && options->update != NULL &&
@@ -215,21 +228,31 @@ static bool check_options(const struct options *options)
         cli_error("--exit-status needs names (NAME... or -)");
     else if (options->bench && options->update != NULL && strcmp(options->update, "-") == 0)
         cli_error("--bench needs updates from a file");
+    else if (options->force && options->build == NULL)
+        cli_error("--force needs --build");
     else
-        return name_tables_check(&options->tables, "--format") && !writes_input(options);
+        return name_tables_check(&options->tables, "--format") && !writes_input(options) &&
+               may_build(options);
     return false;
 }
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"table", required_argument, NULL, 't'},  {"format", required_argument, NULL, 'f'},
-        {"syntax", required_argument, NULL, 's'}, {"explain", no_argument, NULL, 'e'},
-        {"json", no_argument, NULL, 'j'},         {"ignored", no_argument, NULL, 'i'},
-        {"build", required_argument, NULL, 'o'},  {"update", required_argument, NULL, 'u'},
-        {"exit-status", no_argument, NULL, 'x'},  {"bench", no_argument, NULL, 'b'},
-        {"plane", required_argument, NULL, 'p'},  {"device", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option long_options[] = {{"table", required_argument, NULL, 't'},
+                                                 {"format", required_argument, NULL, 'f'},
+                                                 {"syntax", required_argument, NULL, 's'},
+                                                 {"explain", no_argument, NULL, 'e'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"ignored", no_argument, NULL, 'i'},
+                                                 {"build", required_argument, NULL, 'o'},
+                                                 {"force", no_argument, NULL, 'w'},
+                                                 {"update", required_argument, NULL, 'u'},
+                                                 {"exit-status", no_argument, NULL, 'x'},
+                                                 {"bench", no_argument, NULL, 'b'},
+                                                 {"plane", required_argument, NULL, 'p'},
+                                                 {"device", required_argument, NULL, 'd'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {0}};
     static const int repeated[] = {'t', 'f', 0};
     struct cli_options known = {
         .command = "lookup", .letters = "-h", .names = long_options, .repeated = repeated};

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "json_text.h"
 #include "options.h"
+#include "overwrite.h"
 #include "rule_files.h"
 #include "sluice/detect.h"
 #include "sluice/device.h"
@@ -24,12 +25,14 @@ static const char usage[] =
     "  --list            list each skipped rule: file, line, and the keyword that stopped it\n"
     "  --strict          fail with exit status 1 where a rule is bad; skipped rules do not fail\n"
     "  --compile OUT     compile the rules' literals into the file OUT, for sluice run --compiled\n"
+    "  --force           with --compile: overwrite OUT; without it you are asked, or it is kept\n"
     "  --device D        with --compile: for auto, cpu, cuda or cuda:N, as sluice run would\n"
     "  --json            print one JSON object instead of tables\n";
 
 /* What was compiled; path is NULL where nothing was to be. */
 struct compiled {
     const char *path;
+    bool force;         /* what is there is overwritten */
     const char *device; /* NULL where none was named */
     struct sl_mpm_info info;
     double seconds;
@@ -216,18 +219,25 @@ static bool check_options(const struct rule_files *files, const struct compiled 
         cli_error("no rule file was named (usage: sluice rules FILE...)");
     else if (compiled->device != NULL && compiled->path == NULL)
         cli_error("--device '%s' needs --compile", compiled->device);
+    else if (compiled->force && compiled->path == NULL)
+        cli_error("--force needs --compile");
     else
-        return !writes_input(files, compiled);
+        return !writes_input(files, compiled) &&
+               (compiled->path == NULL || cli_may_write(compiled->path, compiled->force, true));
     return false;
 }
 
 int command_rules(int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"set", required_argument, NULL, 's'},    {"list", no_argument, NULL, 'l'},
-        {"strict", no_argument, NULL, 'S'},       {"compile", required_argument, NULL, 'c'},
-        {"device", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option known[] = {{"set", required_argument, NULL, 's'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"strict", no_argument, NULL, 'S'},
+                                          {"compile", required_argument, NULL, 'c'},
+                                          {"force", no_argument, NULL, 'f'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
     static const int repeated[] = {'s', 0};
     struct cli_options options = {
         .command = "rules", .letters = "h", .names = known, .repeated = repeated};
@@ -255,6 +265,9 @@ int command_rules(int argc, char **argv)
             break;
         case 'd':
             compiled.device = optarg;
+            break;
+        case 'f':
+            compiled.force = true;
             break;
         case 'j':
             json = true;

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cli.h"
+#include "overwrite.h"
 #include "scan_options.h"
 #include "scan_report.h"
 #include "sluice/clamav.h"
@@ -116,6 +117,12 @@ static int scan(struct scan_options *options, char **paths, int n_paths)
     for (size_t i = 0; options->compile != NULL && i < options->n_databases; i++)
         if (cli_is_input(options->compile, options->databases[i]))
             return EXIT_FAILED;
+    if (options->force && options->compile == NULL) {
+        cli_error("--force needs --compile");
+        return EXIT_FAILED;
+    }
+    if (options->compile != NULL && !cli_may_write(options->compile, options->force, true))
+        return EXIT_FAILED;
     config->paths = (const char *const *)paths;
     config->n_paths = (size_t)n_paths;
     if (n_paths == 0 && config->list == NULL) {

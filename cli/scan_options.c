@@ -21,6 +21,8 @@ static const char usage[] =
     "                           database whose lines are all wrong is an error\n"
     "      --compile OUT        compile the databases into the file OUT (SET.sluicedb), say what\n"
     "                           of them is supported, and end\n"
+    "      --force              with --compile: overwrite OUT; without it you are asked, or it is\n"
+    "                           kept\n"
     "      --debug              list each signature that is not supported, and each wrong line\n"
     "  -r, --recursive          scan directories below\n"
     "  -i, --infected           print only files with matches\n"
@@ -143,6 +145,7 @@ static bool read_no(const char *text, const char *option, bool *value)
 enum {
     OPT_COMPILE = 256,
     OPT_DEBUG,
+    OPT_FORCE,
     OPT_EXCLUDE,
     OPT_INCLUDE,
     OPT_EXCLUDE_DIR,
@@ -171,6 +174,7 @@ enum {
 static const struct option long_options[] = {
     {"database", required_argument, NULL, 'd'},
     {"compile", required_argument, NULL, OPT_COMPILE},
+    {"force", no_argument, NULL, OPT_FORCE},
     {"debug", no_argument, NULL, OPT_DEBUG},
     {"recursive", optional_argument, NULL, 'r'},
     {"infected", no_argument, NULL, 'i'},
@@ -337,6 +341,9 @@ static bool take_option(struct scan_options *options, int option)
         return true;
     case OPT_COMPILE:
         options->compile = optarg;
+        return true;
+    case OPT_FORCE:
+        options->force = true;
         return true;
     case OPT_DEBUG:
         options->debug = true;

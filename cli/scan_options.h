@@ -13,6 +13,7 @@ struct scan_options {
     const char **databases;
     size_t n_databases;
     const char *compile; /* write the compiled database here and end */
+    bool force;          /* a file there is overwritten */
     const char *device;
     bool debug;
     struct sl_scan_config config; /* its paths are the arguments */

@@ -109,9 +109,9 @@ class Command(case.Case):
             encoded, decoded = self.path("encoded"), self.path("decoded")
             for options in ([], ["--no-zstd"], ["--level", "3", "--cache", "1M", "--period", "16"],
                             ["--device", "auto"]):
-                result = sluice("encode", *options, source, encoded)
+                result = sluice("encode", "-f", *options, source, encoded)
                 self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))
-                self.assertEqual(sluice("decode", encoded, decoded).returncode, 0)
+                self.assertEqual(sluice("decode", "-f", encoded, decoded).returncode, 0)
                 with open(decoded, "rb") as file:
                     self.assertEqual(file.read(), content)
             piped = sluice("encode", "-", "-", stdin=None, input=content)
@@ -133,7 +133,7 @@ class Command(case.Case):
         self.assert_refused(sluice("encode", self.folder.name, out), "directory")
         self.assertFalse(os.path.exists(out))
         self.path("out", b"before")
-        self.assert_refused(sluice("encode", CAPTURE, out, "--sampler", "dice"), "'dice'")
+        self.assert_refused(sluice("encode", "-f", CAPTURE, out, "--sampler", "dice"), "'dice'")
         with open(out, "rb") as file:
             self.assertEqual(file.read(), b"before")
         self.assert_refused(sluice("encode", CAPTURE, "/dev/full"), CAPTURE + " to /dev/full: ",
@@ -153,19 +153,26 @@ class Command(case.Case):
                             "nothing was written")
         self.assertFalse(os.path.exists(decoded))
         self.path("decoded", b"before" * 300000)
-        self.assert_refused(sluice("decode", CAPTURE, decoded), CAPTURE, "not an encoded file")
-        self.assert_refused(sluice("decode", self.path("cut", whole[:100]), decoded),
+        self.assert_refused(sluice("decode", "-f", CAPTURE, decoded), CAPTURE,
+                            "not an encoded file")
+        self.assert_refused(sluice("decode", "-f", self.path("cut", whole[:100]), decoded),
                             "frame 1 at byte")
         self.assertEqual(os.path.getsize(decoded), 1800000)  # nothing was decoded: it is as it was
-        self.assertEqual(sluice("decode", encoded, decoded).returncode, 0)
+        self.assertEqual(sluice("decode", "--force", encoded, decoded).returncode, 0)
         with open(decoded, "rb") as file:
             self.assertEqual(file.read(), content)
         for damaged, frame in ((whole[:-1], 5), (whole[:500000], 2), (whole + b"x", 5),
                                (whole[:600000] + bytes([whole[600000] ^ 1]) + whole[600001:], 3)):
-            result = sluice("decode", self.path("damaged", damaged), decoded)
+            part = self.path("part%d" % len(damaged))
+            result = sluice("decode", self.path("damaged", damaged), part)
             self.assert_refused(result, "damaged: frame %d at byte" % frame)
+            result = sluice("decode", "-f", self.path("damaged"), decoded)
+            self.assert_refused(result, "damaged: frame %d at byte" % frame, decoded + ".partial")
+            for path in (part, decoded + ".partial"):
+                with open(path, "rb") as file:
+                    self.assertEqual(file.read(), content[:(frame - 1) << 18])
             with open(decoded, "rb") as file:
-                self.assertEqual(file.read(), content[:(frame - 1) << 18])
+                self.assertEqual(file.read(), content)
         self.assert_refused(sluice("decode", encoded, "/dev/full"), encoded + " to /dev/full: ",
                             "No space left")
 
@@ -268,7 +275,7 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout.decode().splitlines()[-1],
                          r"^ +[0-9,]+ literals compiled into .*rules\.table: \w+, .*B, [0-9.]+ s$")
-        compiled = json.loads(sluice("rules", "--json", "--compile", table,
+        compiled = json.loads(sluice("rules", "--json", "--force", "--compile", table,
                                      RULES).stdout)["compiled"]
         self.assertEqual(compiled["bytes"], os.path.getsize(table))
         self.assertGreater(compiled["literals"], 0)
@@ -291,7 +298,7 @@ class Command(case.Case):
         self.assert_refused(sluice(*run), "rules.table", "other rules")
         self.path("rules.table", b"hello, world" * 99)
         self.assert_refused(sluice(*run), "rules.table", "no compiled table")
-        self.assertEqual(sluice("rules", "--compile", table, RULES).returncode, 0)
+        self.assertEqual(sluice("rules", "--force", "--compile", table, RULES).returncode, 0)
         with open(table, "r+b") as file:
             file.truncate(1000)
         self.assert_refused(sluice(*run), "rules.table", "1000 bytes")
@@ -597,8 +604,8 @@ class Command(case.Case):
         saved, update = self.path("saved"), self.path("update", b"+/b\t2\n")
         self.assertEqual(sluice("lookup", "--table", self.path("a.txt"), "--build",
                                 saved).returncode, 0)
-        self.assertEqual(sluice("lookup", "--table", saved, "--update", update, "--build",
-                                saved).returncode, 0)
+        self.assertEqual(sluice("lookup", "--table", saved, "--update", update, "--force",
+                                "--build", saved).returncode, 0)
         self.assertEqual(sluice("lookup", "--table", saved, "/b/c").stdout,
                          b"/b/c\t/b\tforward\t2\n")
 

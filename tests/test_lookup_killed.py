@@ -19,7 +19,7 @@ SLUICE, KILLED = sys.argv[1:3]
 
 class Killed(case.Case):
     def build(self, lines, table):
-        subprocess.run([SLUICE, "lookup", "--table", lines, "--build", table], check=True,
+        subprocess.run([SLUICE, "lookup", "--table", lines, "--force", "--build", table], check=True,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=120)
 
     def answers(self, table):
@@ -35,8 +35,8 @@ class Killed(case.Case):
         table = os.path.join(folder, "table")
         self.build(old, table)
         n_old = n_left = 0
-        for step in killed.at_each_step(KILLED, [SLUICE, "lookup", "--table", new, "--build",
-                                                 table]):
+        for step in killed.at_each_step(KILLED, [SLUICE, "lookup", "--table", new, "--force",
+                                                 "--build", table]):
             answers = self.answers(table)
             self.assertIn(answers, ([b"block", b"none"], [b"none", b"block"]), step)
             n_old += answers[0] == b"block"
@@ -51,8 +51,8 @@ class Killed(case.Case):
         """What is locked belongs to somebody; what is named otherwise is no file of ours."""
         table = self.path("table")
         kept = [self.path(name, b"x") for name in
-                ("table.sluice-1-0", "table.2024-11", "table.sluice-1", "table.sluice-1-0.old")]
-        dead = self.path("table.sluice-99999999-3", b"x")
+                ("table.sluice-new-0", "table.2024-11", "table.sluice-new", "table.sluice-new-1.old")]
+        dead = self.path("table.sluice-new-3", b"x")
         with open(kept[0], "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             self.build(self.path("lines", b"a.test\n"), table)

@@ -308,9 +308,10 @@ enum { SL_REDUNDANCY_LEVEL_MAX = 22 };
 
 struct sl_redundancy_file_config {
     struct sl_sampling_config sampling;
-    uint64_t cache_len; /* bytes, as in sl_redundancy_config; encoding alone: the file holds it */
-    int level;          /* zstd's, 1 to SL_REDUNDANCY_LEVEL_MAX; 0: what no reference replaces is
-                           stored as it is */
+    uint64_t cache_len;  /* bytes, as in sl_redundancy_config; encoding alone: the file holds it */
+    int level;           /* zstd's, 1 to SL_REDUNDANCY_LEVEL_MAX; 0: what no reference replaces is
+                            stored as it is */
+    uint64_t output_max; /* decoding: bytes of its output, at most; 0: no limit */
 
     bool whole_batches;       /* as sl_batch_encoder encodes; otherwise as sl_encoder does */
     enum sl_device_kind kind; /* whole batches: the kind of device, */
@@ -341,10 +342,10 @@ sl_redundancy_encode_file(int in, int out, const struct sl_redundancy_file_confi
                           struct sl_redundancy_file_stats *stats, struct sl_diag *diag);
 
 /* Decodes what sl_redundancy_encode_file wrote. The decoder writes checked bytes alone, and all
- * that come before the first failure. Of the config it reads progress. SL_EFORMAT: no such file, or
- * a damaged one; SL_ETRUNCATED: it ends early; SL_EUNSUPPORTED: a newer version; SL_ENOMEM: this
- * machine has not the cache that it needs. diag names the frame, from 1, its place and the reason.
- * SL_EIO. */
+ * that come before the first failure. Of the config it reads output_max and progress. SL_EFORMAT:
+ * no such file, or a damaged one; SL_ETRUNCATED: it ends early; SL_EOVERFLOW: the next frame
+ * exceeds output_max; SL_EUNSUPPORTED: a newer version; SL_ENOMEM: this machine has not the cache
+ * that it needs. diag names the frame, from 1, its place and the reason. SL_EIO. */
 SL_CHECK SL_API enum sl_status
 sl_redundancy_decode_file(int in, int out, const struct sl_redundancy_file_config *config,
                           struct sl_redundancy_file_stats *stats, struct sl_diag *diag);

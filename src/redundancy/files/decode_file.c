@@ -179,6 +179,13 @@ static enum sl_status decode_record(struct file_decoder *d, struct sl_diag *diag
         SL_FRAME_DELIVERED)
         return bad_frame(d, SL_EFORMAT, diag,
                          "what it refers to and what it says do not fit together");
+    if (d->config->output_max != 0 && packet_len > d->config->output_max - d->stats->bytes_out) {
+        char reason[80];
+
+        snprintf(reason, sizeof reason, "the output is longer than the limit of %" PRIu64 " bytes",
+                 d->config->output_max);
+        return bad_frame(d, SL_EOVERFLOW, diag, reason);
+    }
     if (!file_write(d->out, packet, packet_len))
         return file_failed("cannot write", diag);
     d->stats->frames += d->ended ? 0 : 1;
