@@ -4,6 +4,11 @@
 
 #include "packet_names_item_core.h"
 
+_Static_assert(SL_PACKET_NAMES_MISS_NDN_COMPONENT - SL_PACKET_NAMES_MISS_NDN_CUT ==
+                       NAME_PACKET_COMPONENT &&
+                   SL_PACKET_NAMES_MISS_NDN_OTHER - SL_PACKET_NAMES_MISS_NDN_CUT ==
+                       NAME_PACKET_OTHER,
+               "reasons in one order");
 _Static_assert(SL_PACKET_NAMES_MAX *NAME_DNS_ROOM <= SL_PACKET_NAMES_LEN, "room for all of DNS");
 
 const char *sl_packet_names_protocol_text(enum sl_packet_names_protocol protocol)

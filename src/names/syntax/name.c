@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "engines/packet_names/packet_names_extract_core.h"
 #include "name_build.h"
 #include "name_text.h"
 
@@ -60,46 +59,4 @@ size_t sl_name_write(const struct sl_name *name, char *text, size_t text_cap)
     if (text_cap != 0)
         text[out.len < text_cap ? out.len : text_cap - 1] = '\0';
     return out.len;
-}
-
-/* ---- packets --------------------------------------------------------------------------------- */
-
-static const char *why_no_packet(enum sl_packet_names_miss miss)
-{
-    switch (miss) {
-    case SL_PACKET_NAMES_MISS_LONG:
-        return name_too_long;
-    case SL_PACKET_NAMES_MISS_NDN_FRAGMENT:
-        return "a fragment of a packet";
-    case SL_PACKET_NAMES_MISS_NDN_EMPTY:
-        return "a link packet that carries nothing";
-    case SL_PACKET_NAMES_MISS_NDN_OTHER:
-        return "neither an Interest nor a Data packet";
-    case SL_PACKET_NAMES_MISS_NDN_NAME:
-        return "the packet does not begin with a name";
-    case SL_PACKET_NAMES_MISS_NDN_COMPONENT:
-        return "a component's type is not 1 to 65535, or a digest component is not 32 bytes";
-    case SL_PACKET_NAMES_MISS_NDN_BAD:
-        return "a number is not in its shortest form, or a field runs over the end of what it is "
-               "in";
-    default:
-        return "not a whole NDN packet";
-    }
-}
-
-const char *sl_name_from_packet(struct sl_name *name, const uint8_t *packet, size_t packet_len)
-{
-    const uint32_t len = packet_len < UINT32_MAX ? (uint32_t)packet_len : UINT32_MAX - 1;
-    struct name_ndn ndn;
-    const enum sl_packet_names_miss miss = name_ndn_read(&ndn, packet, 0, len);
-
-    if (miss != SL_N_PACKET_NAMES_MISSES)
-        return why_no_packet(miss);
-    if (ndn.end > len)
-        return why_no_packet(SL_PACKET_NAMES_MISS_NDN_CUT);
-    *name = (struct sl_name){.bytes = packet + ndn.name.at,
-                             .len = ndn.name.end - ndn.name.at,
-                             .host_len = ndn.name.end - ndn.name.at,
-                             .syntax = SL_NAME_NDN};
-    return NULL;
 }
