@@ -330,7 +330,7 @@ static void *apply_updates(void *user)
         return NULL;
     }
     updates->failed =
-        !say(sl_names_update_from(updates->names, is_stdin ? "(standard input)" : updates->path,
+        !say(sl_names_update_from(updates->names, is_stdin ? "standard input" : updates->path,
                                   updates->format, fd, stop_fd, &updates->updated, &diag),
              &diag);
     if (!is_stdin)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "fib_planes.h"
 #include "names/fib/fib_table.h"
 #include "names/lists/list_parse.h"
 #include "names/table/names_internal.h"
@@ -1139,6 +1140,13 @@ static void test_estimates(void **state)
     (void)state;
     check_estimate("hash", MANY);
     check_estimate("mata", MANY);
+}
+
+static void test_estimates_of_ata(void **state)
+{
+    (void)state;
+    if (!fib_planes_has("ata"))
+        skip();
     check_estimate("ata", MANY);
 }
 
@@ -1168,6 +1176,7 @@ int main(void)
         cmocka_unit_test(test_saved_tables_that_grow),
         cmocka_unit_test(test_lists_beyond_the_last),
         cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_estimates_of_ata),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

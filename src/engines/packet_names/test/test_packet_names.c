@@ -11,6 +11,7 @@
 
 #include "dissect/test/frame_fixture.h"
 #include "engines/packet_names/packet_names_tile_core.h"
+#include "names/test/fib_planes.h"
 #include "packet_names_fixture.h"
 #include "sluice/capture.h"
 #include "sluice/device.h"
@@ -277,7 +278,11 @@ static void test_hits_are_what_look_ups_give(void **state)
 
     (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
-        struct sl_names *names = make_table(seed % 2 == 0, planes[(seed - 1) / 2]);
+        const char *plane = planes[(seed - 1) / 2];
+
+        if (plane != NULL && !fib_planes_has(plane))
+            continue;
+        struct sl_names *names = make_table(seed % 2 == 0, plane);
         struct sl_batch *batch = make_batch(seed);
 
         const uint64_t n_left = check_batch(names, batch);
