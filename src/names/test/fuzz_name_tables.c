@@ -44,7 +44,7 @@ static void load(const char *format, const char *text, size_t len)
         abort();
     if (sl_names_load_text(names, "list", format, text, len, &diag) == SL_OK) {
         sl_names_count(names, &count);
-        if (count.rules + count.ignored < count.lines)
+        if (count.rules + count.skipped + count.ignored != count.lines)
             abort();
         if (sl_names_build(names, NULL, &diag) != SL_OK)
             abort();
