@@ -117,6 +117,14 @@ static inline void fib_store64(uint64_t *at, uint64_t value)
  * takes no notice of more than is settled. */
 #define FIB_LOADS_WORDS __attribute__((no_sanitize("thread")))
 
+/* ---- what is in the plane: fib.c ------------------------------------------------------------- */
+
+/* Marks an entry as folded or not, and counts it. */
+void fib_count_folded(struct sl_fib *fib, struct fib_node *node, bool folded);
+
+/* Writes the number of the plane's entries into its view. */
+void fib_count_in_plane(struct sl_fib *fib);
+
 /* ---- files: fib_store.c ---------------------------------------------------------------------- */
 
 /* Bytes of a view's flat block, and the block itself at `to`, aligned to 64. */
