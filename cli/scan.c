@@ -23,7 +23,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Compiles also what is compiled: the set says what of the databases is supported. */
+/* Compiles a compiled database, too, for the report on signatures. */
 static enum sl_status compile_database(const struct scan_options *options,
                                        enum sl_device_kind device, struct sl_clamav_db **db,
                                        struct sl_clamav_set **set, struct sl_diag *diag)

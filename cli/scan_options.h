@@ -20,7 +20,7 @@ struct scan_options {
     struct scan_report report;
 };
 
-/* What a command line asks for. */
+/* The request of a command line. */
 enum scan_wish { SCAN_WISH_SCAN, SCAN_WISH_DONE, SCAN_WISH_FAILED };
 
 /* Reads the options up to optind; help is printed at once, and so is an error. To be freed in any

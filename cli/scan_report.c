@@ -73,7 +73,7 @@ static void add_doubt(char text[256], const char *name, const char *what)
     snprintf(text + len, 256 - len, "%s%s%s", len > 0 ? "; " : " (", name, what);
 }
 
-/* What keeps a file without a match from being plain OK, in parentheses. "": nothing. */
+/* The reasons, in parentheses, why a file without a match is not plain OK. "": none. */
 static const char *doubts_text(const struct sl_scan_file *file, char text[256])
 {
     text[0] = '\0';
@@ -119,7 +119,7 @@ static void put_json(struct scan_report *report, const struct sl_scan_file *file
     json_decref(object);
 }
 
-/* What there is to print of a file without a match, and whether it is more than plain OK. */
+/* The line of a file without a match. Returns whether it is more than plain OK. */
 static bool clean_text(const struct sl_scan_file *file, char line[300])
 {
     const char *skipped = skipped_text(file->verdict);

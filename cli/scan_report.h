@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What sluice scan prints: a line or a JSON object a file, progress, the summary, and what of a
- * database is supported. */
+/* The output of sluice scan: a line or a JSON object a file, progress, the summary, and a report on
+ * databases. */
 #ifndef CLI_SCAN_REPORT_H
 #define CLI_SCAN_REPORT_H
 
@@ -22,7 +22,7 @@ struct scan_report {
     uint64_t shown_ns; /* of the scan's time, when progress was shown last */
 };
 
-/* Whether progress is of use: a line for each file on the user's terminal is progress enough. */
+/* Whether to show progress: a line for each file on the terminal is progress enough. */
 bool scan_report_wants_progress(const struct scan_report *report);
 
 /* Opens the log. False: it cannot be, which was said. */
@@ -44,7 +44,7 @@ void scan_report_notes(const struct sl_clamav_set *set);
 /* Says how many there are, if any. */
 void scan_report_left_out(const struct sl_clamav_set *set);
 
-/* What of the databases is supported, and the block. */
+/* Prints counts of supported and omitted signatures, and the size of the block. */
 void scan_report_database(const struct sl_clamav_set *set, const struct sl_clamav_db *db,
                           double seconds);
 

@@ -56,7 +56,7 @@ SL_CHECK SL_API enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set
                                                        const char *text, size_t text_len,
                                                        struct sl_diag *diag);
 
-/* `bad` and `skipped` are of what was read as text. */
+/* `bad` and `skipped` count lines of text. */
 struct sl_clamav_count {
     size_t signatures; /* understood; hashes among them */
     size_t hashes;     /* of files and sections */
@@ -140,7 +140,7 @@ struct sl_clamav_result {
     bool allowed;         /* it matched, but its hash is in a list of allowed files */
 
     /* The object is an archive, a mail or a document of this type ("zip"): its bytes were scanned
-     * as they are, and what is packed in them was not. NULL: it is none. A constant. */
+     * as they are, and its packed contents were not. NULL: it is none. A constant. */
     const char *not_opened;
 
     bool timed_out; /* time_max_ms (below) ended its scan */

@@ -50,7 +50,7 @@ struct sl_scan_file {
     bool suspect;         /* candidates were left unverified, whatever was found */
     bool allowed;         /* it matched, and its hash is in a list of allowed files */
 
-    /* As in struct sl_clamav_result: SL_SCAN_CLEAN is not said of what is packed in such a file. */
+    /* As in struct sl_clamav_result: SL_SCAN_CLEAN does not cover the contents of such a file. */
     const char *not_opened;
 
     /* The limit that the file reached, by clamscan's name for it
@@ -100,7 +100,7 @@ struct sl_scan_config {
     uint32_t max_batch_hits; /* as in struct sl_clamav_scan_config */
     uint32_t max_object_hits;
 
-    /* Walks all paths twice, first to count what there is to scan: for the time left. Standard
+    /* Walks all paths twice, first to count files and bytes: for the time left. Standard
      * input is not counted. */
     bool count;
 
@@ -131,7 +131,7 @@ sl_scan_open(struct sl_scan **scan, const struct sl_scan_config *config, struct 
 SL_CHECK SL_API enum sl_status sl_scan_execute(struct sl_scan *scan, const struct sl_clamav_db *db,
                                                struct sl_diag *diag);
 
-/* Counters of what has been reported. */
+/* Counters of reported files. */
 struct sl_scan_counts {
     uint64_t directories;   /* entered */
     uint64_t files;         /* scanned to their end */
@@ -144,7 +144,7 @@ struct sl_scan_counts {
     uint64_t scanned_bytes; /* of them that were scanned */
     uint64_t elapsed_ns;    /* since sl_scan_execute began, until it returned */
 
-    bool counted;                  /* the walk ahead is over: what follows is known */
+    bool counted;                  /* the walk ahead is over: the members below are known */
     uint64_t all_files, all_bytes; /* that are to be scanned, those already scanned among them */
     uint64_t left_ns;              /* at the rate so far; UINT64_MAX: not known */
 

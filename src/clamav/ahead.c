@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An object is searched in one pass for the next bodies that the expressions ask for, as many as
- * can be looked for together, then for what they ask for when those are known. */
+/* One pass over an object searches for the next bodies that the expressions ask for, as many as one
+ * pass can take. When these are known, the next pass searches for the next ones. */
 #include "clamav/match.h"
 
 /* Its literal lies at `at`, a place not tried before. */
@@ -13,7 +13,7 @@ static void try_at(struct clam_match *match, struct clam_sought *sought, uint64_
     sought->over = !clam_match_wanted(match, sought->pattern);
 }
 
-/* Tries all places of one literal that end before `end`, as long as that is of use. */
+/* Tries the places of one literal that end before `end`, until the body needs no more. */
 static void seek_in(struct clam_match *match, struct clam_sought *sought, uint64_t end)
 {
     const size_t key_len = sought->needle.len;

@@ -257,7 +257,7 @@ struct clam_block {
     uint64_t hashes[CLAM_HASHED][CLAM_HASHES][2]; /* first and end in CLAM_A_HASHES */
     uint64_t n_hashes;                            /* file and section hashes */
     uint64_t anchored, fixed, searched;
-    uint64_t in_parts;         /* of those what can be found in parts of files */
+    uint64_t in_parts;         /* those of them that parts of files can match */
     uint64_t n_bad, n_skipped; /* lines and signatures of the databases that are not in the block */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Archives, mail and documents by content: what clamscan opens, and other tools pack. */
+/* Archives, mail and documents by content: the types that clamscan opens, and more. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Target types by content: the magic numbers of ClamAV's documentation (FileTypes), and what tells
+/* Target types by content: the magic numbers of ClamAV's documentation (FileTypes), and rules for
  * texts and HTML. */
 #include <ctype.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static bool is_text(const uint8_t *head, size_t len)
     return true;
 }
 
-/* The tags that ClamAV takes for HTML in texts and in what it does not know. */
+/* The tags by which ClamAV takes a text, or an unknown type, for HTML. */
 static bool has_tag(const uint8_t *head, size_t len)
 {
     static const char *const tags[] = {"head>",  "html>",  "iframe", "img",

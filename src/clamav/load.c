@@ -114,7 +114,7 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* What else lies in the directory is no database, and no error. */
+/* Other files of the directory are no error. */
 static enum sl_status add_entry(struct files *files, const char *directory, const char *name,
                                 struct sl_diag *diag)
 {
@@ -203,8 +203,8 @@ static enum sl_status read_compiled(struct sl_clamav_set *set, const char *path,
     return status;
 }
 
-/* Lists of ignored names hold for what is read after them, so they are read in a pass of their
- * own. Containers hold both. */
+/* A list of ignored names holds for lines that are read after it, so lists have a pass of their
+ * own. Containers hold lists and signatures. */
 static enum sl_status read_files(struct sl_clamav_set *set, const struct files *files, bool ignores,
                                  struct sl_diag *diag)
 {

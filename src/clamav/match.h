@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Bodies and expressions evaluated exactly, on one object at a time. What is found out about a body
- * is kept until the next object. */
+/* Bodies and expressions evaluated exactly, on one object at a time. A result of a body is kept
+ * until the next object. */
 #ifndef CLAMAV_MATCH_H
 #define CLAMAV_MATCH_H
 
+#include "base/clock.h"
 #include "clamav/block.h"
 #include "clamav/find.h"
 #include "clamav/many.h"
@@ -18,7 +19,7 @@ struct clam_positions {
 struct clam_sought {
     uint32_t pattern, seg;
     uint32_t back; /* bytes from the segment's first to the literal's */
-    bool over;     /* what there is to know is known */
+    bool over;     /* no other place of it matters */
     bool alone;    /* it is too short to be looked for together with others */
     uint64_t next; /* places below have been tried */
     struct clam_needle needle;
@@ -55,17 +56,17 @@ struct clam_match {
     clam_many_fn *find_many;
 
     struct clam_object *object;
-    uint32_t epoch;  /* counts objects: what was noted of another one is not known */
-    uint32_t *known; /* by pattern: 4 * epoch + what */
+    uint32_t epoch;  /* counts objects: notes of another one do not hold */
+    uint32_t *known; /* by pattern: 4 * epoch + enum clam_known */
     uint32_t *found; /* by pattern of one segment: places where it matched, once it is known */
     bool complete;   /* all places where the matcher's literals lie have been tried */
     struct clam_positions now, next, tested;
-    struct clam_ahead *ahead; /* NULL: what is not known is searched for at once */
+    struct clam_ahead *ahead; /* NULL: unknown bodies are searched for at once */
     struct clam_pcres *expressions;
     bool no_memory;
 
-    /* In an object that took too long nothing is searched for any more: what is not known is taken
-     * for absent. */
+    /* When the time of an object is over, nothing is searched for any more: an unknown body counts
+     * as absent. */
     uint64_t deadline_ns; /* 0: none */
     uint32_t ticks;       /* calls of clam_match_is_late */
     bool late;
@@ -76,7 +77,12 @@ void clam_match_close(struct clam_match *match);
 void clam_match_begin(struct clam_match *match, struct clam_object *object);
 
 /* Reads the clock. */
-bool clam_match_check_time(struct clam_match *match);
+static inline bool clam_match_check_time(struct clam_match *match)
+{
+    if (match->deadline_ns != 0 && !match->late)
+        match->late = clock_ns() > match->deadline_ns;
+    return match->late;
+}
 
 /* The same, for each step of a loop: most calls do not read the clock. */
 static inline bool clam_match_is_late(struct clam_match *match)
@@ -102,12 +108,10 @@ void clam_match_note_all_tried(struct clam_match *match, uint32_t number);
 /* Whether to take a body for present without knowing: it is searched for later. */
 bool clam_match_defer(struct clam_match *match, uint32_t number);
 
-/* Finds out what the signatures ask for, as far as that decides them, in few passes over the
- * object.
- */
+/* Searches for the bodies that decide the signatures, in few passes over the object. */
 void clam_match_search_ahead(struct clam_match *match, const uint32_t *sigs, size_t n);
 
-/* Whether it is of use to try the body at another place. */
+/* Whether another place of the body matters. */
 bool clam_match_wanted(const struct clam_match *match, uint32_t number);
 
 /* Whether the body matches with the segment lying at `at`, a place not tried before. */
@@ -122,8 +126,8 @@ uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t ma
 /* Whether a signature matches: its target, sizes and expression. */
 bool clam_match_sig(struct clam_match *match, uint32_t number);
 
-/* Whether its expression can only gain by what is found: matches that are missed do not make it
- * hold. */
+/* Whether no match of a body can refute its expression: then a body that was not searched for does
+ * not make it hold. */
 bool clam_match_only_gains(const struct clam_match *match, uint32_t number);
 
 /* Whether its target and sizes allow it to. */
@@ -132,7 +136,5 @@ bool clam_match_applies(const struct clam_match *match, uint32_t number);
 /* The places where a body with such an offset may begin. False: nowhere. */
 bool clam_match_range(const struct clam_match *match, uint32_t kind, uint32_t section,
                       uint32_t offset, uint32_t shift, uint64_t *from, uint64_t *to);
-
-void clam_pcres_free(struct clam_pcres *pcres, size_t n);
 
 #endif

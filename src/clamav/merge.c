@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A compiled block as a part of a set. Both consist of the same records, so each array is appended
- * to that of the set, and the indices in it grow by what the set had before. The compiler chooses
- * anchors anew, among all signatures. */
+ * to that of the set, and its indices grow by the lengths of the set's arrays. The compiler then
+ * chooses anchors anew, among all signatures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 struct merge {
     struct sl_clamav_set *set;
     const struct clam_block *block;
-    uint32_t base[CLAM_A_READ]; /* what the set had before */
+    uint32_t base[CLAM_A_READ]; /* lengths of the set's arrays before */
     uint8_t *live;              /* by signature of the block: it was not ignored */
 };
 

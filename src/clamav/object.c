@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads len bytes; what is gone reads as zeros: the object's length stays what it is. */
+/* Reads len bytes. Bytes that are gone read as zeros: the object's length does not change. */
 static void read_bytes(struct clam_object *object, uint64_t at, uint8_t *to, size_t len)
 {
     size_t have = 0;
@@ -84,7 +84,7 @@ const uint8_t *clam_object_from(struct clam_object *object, uint64_t at, size_t 
     if (object->bytes == NULL) {
         const struct part piece = {object->piece, object->piece_at, object->piece_len};
         struct part window = {object->window, object->window_at, object->window_len};
-        /* Looks are mostly forward, and a little back. */
+        /* Reads go mostly forward, and a little back. */
         const uint64_t back = object->window_cap / 64;
 
         if (piece.len > 0 && has(&piece, at, len))

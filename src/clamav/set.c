@@ -111,7 +111,7 @@ void sl_clamav_set_free(struct sl_clamav_set *set)
     free(set);
 }
 
-/* ---- what was not taken ---------------------------------------------------------------------- */
+/* ---- omitted lines --------------------------------------------------------------------------- */
 
 enum clam_taken clam_bad(struct sl_clamav_set *set, const char *format, ...)
 {
@@ -182,8 +182,7 @@ bool clam_note(struct sl_clamav_set *set, enum clam_taken taken, struct clam_tex
     return count_reason(set) && note(set, &set->skipped, text);
 }
 
-/* ---- lines and files
- * --------------------------------------------------------------------------------- */
+/* ---- lines and files ------------------------------------------------------------------------- */
 
 void clam_mark_take(const struct sl_clamav_set *set, struct clam_mark *mark)
 {
@@ -330,5 +329,19 @@ bool clam_text_cut(struct clam_text *rest, char end, struct clam_text *before)
     before->len = (size_t)(found - all.at);
     rest->at = found + 1;
     rest->len = all.len - before->len - 1;
+    return true;
+}
+
+bool clam_text_u32(struct clam_text text, size_t from, uint32_t *value)
+{
+    uint64_t number;
+
+    if (from > text.len)
+        return false;
+    text.at += from;
+    text.len -= from;
+    if (!clam_text_number(text, INT32_MAX, &number))
+        return false;
+    *value = (uint32_t)number;
     return true;
 }

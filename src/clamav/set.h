@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of signatures as read: the block's records in growing arrays, and what was not taken. */
+/* A set of signatures as read: the block's records in growing arrays, and the lines that were
+ * omitted. */
 #ifndef CLAMAV_SET_H
 #define CLAMAV_SET_H
 
@@ -63,7 +64,7 @@ struct sl_clamav_set {
     uint32_t *chain_head;       /* CHAIN_HEADS of them */
     struct clam_records chains; /* struct clam_chain, one a pattern */
 
-    struct sl_diag *shown; /* what sl_clamav_skipped and _bad_line hand out */
+    struct sl_diag *shown; /* the result of sl_clamav_skipped and _bad_line */
 
     /* The line being read. */
     uint32_t line;
@@ -101,14 +102,17 @@ bool clam_text_is(struct clam_text text, const char *word);
 /* Takes decimal digits, all of the text. False: it is no number or above max. */
 bool clam_text_number(struct clam_text text, uint64_t max, uint64_t *value);
 
-/* Cuts off what lies before the first `end`; all, where there is none. True: there was one. */
+/* Takes the digits from byte `from` on as a number below 2^31. */
+bool clam_text_u32(struct clam_text text, size_t from, uint32_t *value);
+
+/* Cuts off the text before the first `end`, or all of it. True: there was one. */
 bool clam_text_cut(struct clam_text *rest, char end, struct clam_text *before);
 
-/* Keeps what was not taken, with the reason in set->why; `name` is the signature's. False: no
- * memory. */
+/* Lists an omitted line with the reason in set->why. `name` is the signature's. False: no memory.
+ */
 bool clam_note(struct sl_clamav_set *set, enum clam_taken taken, struct clam_text name);
 
-/* What a line that fails gives back. */
+/* The lengths of the arrays before a line: a line that fails adds nothing. */
 struct clam_mark {
     size_t n[CLAM_A_READ];
     size_t hashes;

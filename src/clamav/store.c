@@ -171,7 +171,7 @@ static bool check_patterns(const struct clam_block *block)
 }
 
 /* Operands lie right before their operator, so no node has two parents; PCREs' triggers name only
- * subsignatures before them. So what is evaluated ends. */
+ * subsignatures before them. So each evaluation ends. */
 static bool check_nodes(const struct clam_block *block)
 {
     const struct clam_node *nodes = clam_at(block, CLAM_A_NODES);
@@ -329,7 +329,7 @@ enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path, struct
         return status;
     const struct clam_block *block = memory;
     const bool good = check_parts(block);
-    mapped_file_discard(block, block->head.len); /* what was checked need not stay in memory */
+    mapped_file_discard(block, block->head.len); /* the pages need not stay in memory */
     if (!good) {
         block_file_unload(block);
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its parts contradict another");

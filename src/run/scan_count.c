@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is to scan, found out by a walk of its own: for time left. */
+/* The number of files and bytes to scan, counted by a walk of its own: for the time left. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

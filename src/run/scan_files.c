@@ -19,7 +19,7 @@ enum {
     AHEAD = 32,          /* files that are opened, and read ahead, before one is scanned */
     AHEAD_LEN = 4 << 20, /* bytes of each */
     FEED_LEN = 1 << 16,
-    FEED_WAIT_MS = 100 /* of standard input, between two looks at whether the scan was stopped */
+    FEED_WAIT_MS = 100 /* for standard input, between two checks for a stop */
 };
 
 /* A path on its way. */
@@ -42,7 +42,7 @@ struct job {
 
     pthread_mutex_t lock;
     pthread_cond_t work, room;
-    /* A ring: reported up to `reported`, taken by threads up to `taken`, opened ahead (or left to
+    /* A ring: reported up to `reported`, taken by threads up to `taken`, opened ahead (or by
      * the thread that takes it) up to `opened`, filled up to `filled`. */
     struct entry entries[ENTRIES];
     uint64_t reported, taken, opened, filled;
@@ -144,7 +144,7 @@ static void free_entry(struct entry *entry)
     entry->fd = -1;
 }
 
-/* Reports what is done, in order. The lock is held. */
+/* Reports entries that are done, in order. The lock is held. */
 static void report_done(struct job *job)
 {
     while (job->reported < job->filled && job->entries[job->reported % ENTRIES].done) {
@@ -229,7 +229,7 @@ static bool wait_for_stdin(struct sl_scan *scan)
 
     while (!atomic_load(&scan->stopped))
         if (poll(&input, 1, FEED_WAIT_MS) != 0)
-            return true; /* also where it cannot be waited for: reading finds out why */
+            return true; /* also after an error, which the read repeats */
     return false;
 }
 
@@ -256,7 +256,7 @@ static enum sl_status scan_stdin(struct job *job, struct sl_clamav_scanner *scan
     return status == SL_OK ? sl_clamav_feed_end(scanner, entry) : status;
 }
 
-/* Files cannot be waited for as pipes can: O_NONBLOCK is for what is none after all. */
+/* O_NONBLOCK: the path may have become a pipe, and opening one waits for a writer. */
 static int open_file(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -289,7 +289,7 @@ static struct entry *take_entry(struct job *job, bool wait)
 
     pthread_mutex_lock(&job->lock);
     for (;;) {
-        /* What was done without a scan may have been reported already. */
+        /* An entry that was done without a scan may have been reported. */
         if (job->taken < job->reported)
             job->taken = job->reported;
         while (job->taken < job->filled && job->entries[job->taken % ENTRIES].done)
@@ -349,7 +349,7 @@ static enum sl_status scan_entries(struct job *job, struct sl_clamav_scanner *sc
     while (status == SL_OK) {
         struct entry *entry = take_entry(job, false);
 
-        if (entry == NULL) { /* nothing waits: what was given is ended before waiting */
+        if (entry == NULL) { /* nothing waits: objects on their way end first */
             status = sl_clamav_flush(scanner);
             entry = status == SL_OK ? take_entry(job, true) : NULL;
         }
@@ -386,7 +386,7 @@ static void *scan_thread(void *user)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* Adds a path. What has an error, or is not to be scanned, is done. */
+/* Adds a path. An entry with an error, or with nothing to scan, is done. */
 static void put_entry(struct job *job, const char *path, enum sl_scan_verdict verdict,
                       const char *error, bool is_stdin)
 {

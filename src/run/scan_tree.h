@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A scan: its configuration, checked and compiled, and what its threads count. */
+/* A scan: its configuration, checked and compiled, and the counters of its threads. */
 #ifndef RUN_SCAN_TREE_H
 #define RUN_SCAN_TREE_H
 
@@ -19,13 +19,13 @@ struct sl_scan {
     struct scan_patterns exclude, include, exclude_directories, include_directories;
     atomic_bool stopped;
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* of the members below */
     struct sl_scan_counts counts;
     uint64_t begin_ns; /* 0: not executed yet */
     bool ended;
 };
 
-/* What the walk of paths meets. */
+/* The calls of a walk, by what is there. */
 struct scan_walk {
     const struct sl_scan *scan;
     void *user;
@@ -42,7 +42,7 @@ void scan_walk_path(const struct scan_walk *walk, const char *path);
 /* Walks the paths that a list names. */
 void scan_walk_list(const struct scan_walk *walk, const char *list);
 
-/* A walk ahead of the scan, in a thread of its own, which finds out what there is to scan. */
+/* A walk ahead of the scan, in a thread of its own, which counts files and bytes to scan. */
 struct scan_count;
 
 /* NULL: nothing is counted, as it was not asked for or cannot be. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Databases: the first byte picks the format; what is taken is compiled and scans the rest of the
- * input. */
+/* Databases: the first byte picks the format. What is taken is compiled and scans the input. The
+ * same holds for two copies of the compiled block, merged. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "clamav/db.h"
 #include "clamav/set.h"
 #include "sluice/clamav.h"
 
@@ -26,6 +27,23 @@ static void scan(struct sl_clamav_db *db, const uint8_t *data, size_t len)
     sl_clamav_close(scanner);
 }
 
+static void scan_merged(const struct sl_clamav_db *db, const uint8_t *data, size_t len)
+{
+    struct sl_clamav_set *set;
+    struct sl_clamav_db *merged;
+    struct sl_diag diag;
+
+    if (sl_clamav_set_create(&set, &diag) != SL_OK)
+        return;
+    if (clam_set_merge(set, db->block, "a", &diag) != SL_OK ||
+        clam_set_merge(set, db->block, "b", &diag) != SL_OK ||
+        sl_clamav_compile(&merged, set, SL_DEVICE_CPU, &diag) != SL_OK)
+        abort();
+    scan(merged, data, len);
+    sl_clamav_free(merged);
+    sl_clamav_set_free(set);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static const char *const names[] = {"f.ndb", "f.ldb", "f.hdb", "f.mdb", "f.ign2", "f.db"};
@@ -42,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                        &diag) == SL_OK &&
                sl_clamav_compile(&db, set, SL_DEVICE_CPU, &diag) == SL_OK) {
         scan(db, data, len);
+        scan_merged(db, data, len);
         sl_clamav_free(db);
     }
     sl_clamav_set_free(set);

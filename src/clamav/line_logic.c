@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Logical signatures: .ldb. */
+#include <string.h>
+
+#include "clamav/line_internal.h"
+
+/* One Arg:Val of the target description block. */
+static enum clam_taken read_argument(struct sl_clamav_set *set, struct clam_text argument,
+                                     struct clam_sig *sig)
+{
+    struct clam_text name;
+    uint64_t from = 0, to = 0;
+
+    if (!clam_text_cut(&argument, ':', &name))
+        return clam_bad(set, "the target description has no value for '%.*s'",
+                        (int)(name.len < 32 ? name.len : 32), name.at);
+    if (clam_text_is(name, "Target")) {
+        if (!clam_text_number(argument, UINT32_MAX, &from))
+            return clam_bad(set, "the target type is no number");
+        sig->target = (uint8_t)(from < CLAM_TARGETS ? from : CLAM_TARGETS);
+        return line_check_target(set, from);
+    }
+    if (clam_text_is(name, "Container") || clam_text_is(name, "Intermediates"))
+        return clam_text_is(argument, "CL_TYPE_ANY")
+                   ? CLAM_TAKEN /* not inside a container: all that is scanned here */
+                   : clam_skip(set, "%.*s: containers are not unpacked", (int)name.len, name.at);
+    if (clam_text_is(name, "IconGroup1") || clam_text_is(name, "IconGroup2"))
+        return clam_skip(set, "icon groups are not supported");
+    if (clam_text_is(name, "HandlerType"))
+        return clam_skip(set, "HandlerType is not supported");
+    if (!clam_text_is(name, "Engine") && !clam_text_is(name, "FileSize") &&
+        !clam_text_is(name, "EntryPoint") && !clam_text_is(name, "NumberOfSections"))
+        return clam_skip(set, "target description '%.*s' is not known",
+                         (int)(name.len < 32 ? name.len : 32), name.at);
+    if (!line_read_span(argument, clam_text_is(name, "FileSize") ? UINT64_MAX : UINT32_MAX, &from,
+                        &to))
+        return clam_bad(set, "%.*s is no range", (int)name.len, name.at);
+    if (clam_text_is(name, "Engine")) {
+        if (from > CLAM_LEVEL || to < CLAM_LEVEL)
+            return clam_skip(set, "for other engine levels than %d", CLAM_LEVEL);
+    } else if (clam_text_is(name, "FileSize")) {
+        sig->size_min = from;
+        sig->size_max = to;
+    } else if (clam_text_is(name, "EntryPoint")) {
+        sig->ep_min = (uint32_t)from;
+        sig->ep_max = (uint32_t)to;
+    } else {
+        sig->nos_min = (uint32_t)from;
+        sig->nos_max = (uint32_t)to;
+    }
+    return CLAM_TAKEN;
+}
+
+static enum clam_taken read_description(struct sl_clamav_set *set, struct clam_text block,
+                                        struct clam_sig *sig)
+{
+    struct clam_text argument;
+    enum clam_taken taken = CLAM_TAKEN;
+    bool more = true;
+
+    sig->target = CLAM_TARGETS;
+    while (more && taken == CLAM_TAKEN) {
+        more = clam_text_cut(&block, ',', &argument);
+        taken = read_argument(set, argument, sig);
+    }
+    if (taken == CLAM_TAKEN && sig->target == CLAM_TARGETS)
+        return clam_bad(set, "the target description has no Target");
+    const bool wants_header = sig->ep_min > 0 || sig->ep_max != UINT32_MAX || sig->nos_min > 0 ||
+                              sig->nos_max != UINT32_MAX;
+    if (taken == CLAM_TAKEN && wants_header && !clam_is_executable(sig->target))
+        return clam_bad(set, "EntryPoint and NumberOfSections need target 1, 6 or 9");
+    return taken;
+}
+
+enum clam_taken line_read_ldb(struct sl_clamav_set *set, struct clam_text line)
+{
+    struct clam_text name, description, expression;
+    struct clam_sig *room, sig;
+    uint32_t n_subs, index;
+
+    if (!clam_text_cut(&line, ';', &name) || !clam_text_cut(&line, ';', &description) ||
+        !clam_text_cut(&line, ';', &expression))
+        return clam_bad(set, "has less than four fields");
+    room = line_new_sig(set, CLAM_GENERIC);
+    if (room == NULL)
+        return CLAM_NO_MEMORY;
+    sig = *room;
+    index = clam_count(set, CLAM_A_SIGS) - 1;
+    sig.flags |= CLAM_LOGICAL;
+    enum clam_taken taken = read_description(set, description, &sig);
+    if (taken == CLAM_TAKEN)
+        taken = clam_logic_read(set, expression, &sig.node, &n_subs, &sig.count_max);
+    if (taken != CLAM_TAKEN)
+        return taken;
+    sig.n_subs = (uint16_t)n_subs;
+    taken = line_read_subs(set, line, &sig);
+    if (taken == CLAM_TAKEN)
+        taken = line_put_name(set, name, &sig.name);
+    if (taken == CLAM_TAKEN)
+        ((struct clam_sig *)set->records[CLAM_A_SIGS].at)[index] = sig;
+    return taken;
+}

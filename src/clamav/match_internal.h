@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a body's evaluation: segments, groups of them, places where it may begin. */
+#ifndef CLAMAV_MATCH_INTERNAL_H
+#define CLAMAV_MATCH_INTERNAL_H
+
+#include "clamav/match.h"
+
+#define MATCH_NOWHERE UINT64_MAX
+
+/* Beside enum clam_known: it is there, and `found` says how often, as far as it matters. */
+enum { MATCH_COUNTED = CLAM_PRESENT + 1 };
+
+/* Notes whether a body is there, and returns it. */
+bool match_note(struct clam_match *match, uint32_t pattern, bool present);
+
+/* Whether the matcher has reported all places of the body. */
+bool match_is_looked_for(const struct clam_match *match, const struct clam_pattern *pattern);
+
+/* As clam_match_range, of a body. */
+bool match_pattern_range(const struct clam_match *match, const struct clam_pattern *pattern,
+                         uint64_t *from, uint64_t *to);
+
+/* Whether the only element of a segment has alternates of several lengths. */
+bool match_is_variable(const struct clam_match *match, const struct clam_seg *seg);
+
+/* Whether an alternate, or a segment, lies at `at`. */
+bool match_alternate_at(struct clam_match *match, const struct clam_alt *alt, uint64_t at);
+bool match_seg_at(struct clam_match *match, const struct clam_seg *seg, uint64_t at);
+
+/* The first place in [from, to] where the segment lies, or MATCH_NOWHERE. */
+uint64_t match_seg_from(struct clam_match *match, const struct clam_seg *seg, uint64_t from,
+                        uint64_t to);
+
+/* Sorts places, and removes those that are there twice. */
+void match_sort_positions(struct clam_positions *set);
+
+/* From segment k at `at` on to segment b of a group: the least end, or MATCH_NOWHERE. Where `part`
+ * is not NULL, the places of segment part_seg on the way are added to it. */
+uint64_t match_forward(struct clam_match *match, const struct clam_seg *segs, uint32_t k,
+                       uint32_t b, uint64_t at, uint32_t part_seg, struct clam_positions *part);
+
+/* From segment k at `at` back to segment a: whether that may begin in [from, to]. */
+bool match_backward(struct clam_match *match, const struct clam_seg *segs, uint32_t k, uint32_t a,
+                    uint64_t at, uint64_t from, uint64_t to);
+
+/* The last segment of the group that begins at segment a. */
+uint32_t match_group_end(const struct clam_match *match, const struct clam_pattern *pattern,
+                         uint32_t a);
+
+/* The least end of the group a..b that begins in [from, to], or some end where `any`. */
+uint64_t match_group_find(struct clam_match *match, const struct clam_seg *segs, uint32_t a,
+                          uint32_t b, uint64_t from, uint64_t to, bool any);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* One segment: whether it lies at a place, and where it lies next. */
+#include <ctype.h>
+#include <string.h>
+
+#include "clamav/match_internal.h"
+
+/* ---- at a place ------------------------------------------------------------------------------ */
+
+static bool masked_equal(const struct clam_match *match, uint32_t values, uint32_t masks,
+                         const uint8_t *at, uint32_t len)
+{
+    const uint8_t *value = match->bytes + values, *mask = match->bytes + masks;
+
+    for (uint32_t i = 0; i < len; i++)
+        if ((at[i] & mask[i]) != value[i])
+            return false;
+    return true;
+}
+
+static bool one_of(const struct clam_match *match, const struct clam_elem *elem, const uint8_t *at)
+{
+    for (uint32_t i = elem->bytes; i < elem->bytes + elem->n_alts; i++)
+        if (masked_equal(match, match->alts[i].bytes, match->alts[i].masks, at, elem->len))
+            return true;
+    return false;
+}
+
+/* A border before `at` or behind it; nothing of it is part of the match. */
+static bool border_holds(struct clam_match *match, uint8_t kind, uint64_t at)
+{
+    struct clam_object *object = match->object;
+    const bool left = kind < CLAM_RIGHT_B, end = left ? at == 0 : at == object->len;
+    const uint8_t *near = end ? NULL : clam_object_at(object, left ? at - 1 : at, 1);
+    const uint8_t byte = near != NULL ? *near : 0;
+    const uint8_t *pair;
+
+    if (end)
+        return true;
+    switch (kind) {
+    case CLAM_LEFT_B:
+        return (clam_word_side(byte) & 1) != 0;
+    case CLAM_RIGHT_B:
+        return (clam_word_side(byte) & 2) != 0;
+    case CLAM_LEFT_L:
+        return byte == '\n';
+    case CLAM_RIGHT_L:
+        pair = clam_object_at(object, at, 2);
+        return byte == '\n' || (byte == '\r' && pair != NULL && pair[1] == '\n');
+    case CLAM_LEFT_WIDE:
+        pair = at >= 2 ? clam_object_at(object, at - 2, 2) : NULL;
+        return pair == NULL || !isalnum(pair[0]) || pair[1] != 0;
+    case CLAM_RIGHT_WIDE:
+        pair = clam_object_at(object, at, 2);
+        return pair == NULL ? !isalnum(byte) : !isalnum(pair[0]) || pair[1] != 0;
+    default:
+        return !isalnum(byte);
+    }
+}
+
+static bool elem_holds(const struct clam_match *match, const struct clam_elem *elem,
+                       const uint8_t *seg)
+{
+    switch (elem->kind) {
+    case CLAM_EXACT:
+        return memcmp(seg + elem->at, match->bytes + elem->bytes, elem->len) == 0;
+    case CLAM_MASKED:
+        return masked_equal(match, elem->bytes, elem->masks, seg + elem->at, elem->len);
+    default:
+        return one_of(match, elem, seg + elem->at) != (elem->negated != 0);
+    }
+}
+
+bool match_alternate_at(struct clam_match *match, const struct clam_alt *alt, uint64_t at)
+{
+    const uint8_t *bytes = clam_object_at(match->object, at, alt->len);
+
+    return bytes != NULL && masked_equal(match, alt->bytes, alt->masks, bytes, alt->len);
+}
+
+bool match_is_variable(const struct clam_match *match, const struct clam_seg *seg)
+{
+    return seg->n_elems == 1 && match->elems[seg->elems].kind == CLAM_VARIABLE;
+}
+
+bool match_seg_at(struct clam_match *match, const struct clam_seg *seg, uint64_t at)
+{
+    const struct clam_elem *elems = match->elems + seg->elems;
+    const uint8_t *bytes;
+
+    if (match_is_variable(match, seg)) {
+        for (uint32_t i = elems->bytes; i < elems->bytes + elems->n_alts; i++)
+            if (match_alternate_at(match, &match->alts[i], at))
+                return true;
+        return false;
+    }
+    bytes = clam_object_at(match->object, at, seg->len);
+    if (bytes == NULL)
+        return false;
+    for (uint32_t i = 0; i < seg->n_elems; i++)
+        if (elems[i].kind < CLAM_VARIABLE && !elem_holds(match, &elems[i], bytes))
+            return false;
+    for (uint32_t i = 0; i < seg->n_elems; i++)
+        if (elems[i].kind > CLAM_VARIABLE &&
+            border_holds(match, elems[i].kind, at + elems[i].at) == (elems[i].negated != 0))
+            return false;
+    return true;
+}
+
+/* ---- from a place on ------------------------------------------------------------------------- */
+
+/* The first place in [from, to] where the segment's literal begins. */
+static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, uint64_t from,
+                         uint64_t to)
+{
+    struct clam_object *object = match->object;
+    struct clam_needle needle;
+
+    if (object->len < seg->key_len)
+        return MATCH_NOWHERE;
+    if (to > object->len - seg->key_len)
+        to = object->len - seg->key_len;
+    clam_needle_init(&needle, match->bytes + seg->key, seg->key_len, seg->key_case != 0);
+    while (from <= to && !clam_match_is_late(match)) {
+        size_t len;
+        const uint8_t *text = clam_object_from(object, from, seg->key_len, &len);
+        uint64_t n = len - seg->key_len + 1;
+
+        if (n > to - from + 1)
+            n = to - from + 1;
+        const size_t found = match->find(&needle, text, (size_t)n);
+        if (found < n)
+            return from + found;
+        from += n;
+    }
+    return MATCH_NOWHERE;
+}
+
+/* The first place in [from, to] where the segment lies. */
+uint64_t match_seg_from(struct clam_match *match, const struct clam_seg *seg, uint64_t from,
+                        uint64_t to)
+{
+    const uint64_t len = match->object->len;
+
+    if (len < seg->len)
+        return MATCH_NOWHERE;
+    if (to > len - seg->len)
+        to = len - seg->len;
+    for (; from <= to && !clam_match_is_late(match); from++) {
+        if (seg->key_len > 0 && to - from > 8) {
+            const uint64_t key = key_from(match, seg, from + seg->key_at, to + seg->key_at);
+
+            if (key == MATCH_NOWHERE)
+                return MATCH_NOWHERE;
+            from = key - seg->key_at;
+        }
+        if (match_seg_at(match, seg, from))
+            return from;
+    }
+    return MATCH_NOWHERE;
+}

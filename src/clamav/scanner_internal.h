@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* A scanner, and the parts of its work. */
+#ifndef CLAMAV_SCANNER_INTERNAL_H
+#define CLAMAV_SCANNER_INTERNAL_H
+
+#include <stdio.h>
+
+#include "clamav/db.h"
+#include "clamav/filter.h"
+#include "clamav/match.h"
+
+struct sl_clamav_scanner {
+    const struct sl_clamav_db *db;
+    struct sl_clamav_scan_config config;
+    struct clam_filter filter;
+    struct scanner_source *large; /* whose pieces are on their way */
+    struct clam_match match;
+    struct clam_object object;
+    struct clam_exe exe;
+    uint8_t window[CLAM_WINDOW_LEN];
+
+    /* Of the object that is evaluated. */
+    uint32_t *seen; /* by signature: the epoch in which it became a candidate */
+    uint32_t *candidates;
+    size_t n_candidates;
+    uint32_t object_hits;
+    struct sl_clamav_result result;
+    void *token;
+    bool over; /* no more matches are wanted */
+
+    uint8_t *fed; /* sl_clamav_feed's bytes */
+    size_t fed_len, fed_cap;
+    FILE *fed_file;
+    uint64_t fed_total;
+};
+
+/* ---- an object ------------------------------------------------------------------------------- */
+
+/* Begins a file of `len` bytes, or a part of any file; the object's bytes are set. */
+void scanner_begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_t len);
+void scanner_begin_part(struct sl_clamav_scanner *scanner, void *token, uint64_t len);
+
+/* Verifies the hits from *next on that belong to `item`, which begins at `base` of the object. */
+void scanner_take_hits(struct sl_clamav_scanner *scanner, const struct sl_hits *hits, uint32_t item,
+                       uint64_t base, size_t *next);
+
+/* Evaluates candidates and hashes, and calls `done`. SL_ENOMEM. */
+enum sl_status scanner_end_object(struct sl_clamav_scanner *scanner,
+                                  const struct clam_queued *queued);
+enum sl_status scanner_end_part(struct sl_clamav_scanner *scanner);
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+void scanner_report(struct sl_clamav_scanner *scanner, uint32_t name, bool official);
+
+/* Whether files of this size have hash signatures. */
+bool scanner_has_size(const struct clam_block *block, uint64_t size);
+
+/* Whether a part of the object has a hash of that purpose. Each is reported, but for allowed ones.
+ */
+bool scanner_match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64_t at,
+                          uint64_t len);
+void scanner_match_sections(struct sl_clamav_scanner *scanner);
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Drops the pieces. */
+void scanner_drop_fed(struct sl_clamav_scanner *scanner);
+
+#endif

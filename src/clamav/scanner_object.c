@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* One object: hits of its anchors are verified, and at its end expressions are evaluated. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "clamav/scanner_internal.h"
+
+/* ---- begin and hits -------------------------------------------------------------------------- */
+
+void scanner_begin_part(struct sl_clamav_scanner *scanner, void *token, uint64_t len)
+{
+    struct clam_object *object = &scanner->object;
+
+    object->len = len;
+    object->exe = &scanner->exe;
+    object->window = scanner->window;
+    object->window_cap = sizeof scanner->window;
+    object->window_len = 0;
+    object->window_at = 0;
+    object->looked_len = 0;
+    object->short_read = false;
+    object->error = 0;
+    object->part = false;
+    object->origin = 0;
+    clam_match_begin(&scanner->match, object);
+    scanner->n_candidates = 0;
+    scanner->object_hits = 0;
+    scanner->over = false;
+    scanner->token = token;
+    memset(&scanner->result, 0, sizeof scanner->result);
+}
+
+void scanner_begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_t len)
+{
+    struct clam_object *object = &scanner->object;
+    const size_t head_len = len < CLAM_HEAD_LEN ? (size_t)len : CLAM_HEAD_LEN;
+
+    scanner_begin_part(scanner, token, len);
+    if (scanner->config.time_max_ms > 0)
+        scanner->match.deadline_ns = clock_ns() + scanner->config.time_max_ms * UINT64_C(1000000);
+    const uint8_t *head = clam_object_at(object, 0, head_len);
+
+    object->target = clam_target_of(head, head_len);
+    scanner->result.not_opened = clam_container_type(object, head, head_len);
+    clam_exe_read(object);
+}
+
+static void add_candidate(struct sl_clamav_scanner *scanner, uint32_t sig)
+{
+    if (scanner->seen[sig] == scanner->match.epoch)
+        return;
+    scanner->seen[sig] = scanner->match.epoch;
+    scanner->candidates[scanner->n_candidates++] = sig;
+}
+
+static void add_candidates(struct sl_clamav_scanner *scanner, uint32_t number)
+{
+    const struct clam_pattern *pattern = &scanner->match.patterns[number];
+    const uint32_t *sigs = clam_at(scanner->db->block, CLAM_A_ANCHORED);
+
+    for (uint32_t i = 0; i < pattern->n_sigs; i++)
+        add_candidate(scanner, sigs[pattern->sigs + i]);
+}
+
+/* An anchor ends before byte `end` of the object. */
+static void take_hit(struct sl_clamav_scanner *scanner, uint64_t literal, uint64_t end)
+{
+    const struct clam_block *block = scanner->db->block;
+    const uint32_t *literals = clam_at(block, CLAM_A_LITERALS);
+    const struct clam_use *uses = clam_at(block, CLAM_A_USES);
+    const uint32_t targets = clam_targets(&scanner->object);
+
+    for (uint32_t i = literals[literal]; i < literals[literal + 1]; i++) {
+        const struct clam_use *use = &uses[i];
+
+        if ((scanner->match.patterns[use->pattern].targets & targets) == 0 || end < use->back ||
+            !clam_match_wanted(&scanner->match, use->pattern))
+            continue;
+        if (clam_match_at(&scanner->match, use->pattern, use->seg, end - use->back))
+            add_candidates(scanner, use->pattern);
+    }
+}
+
+void scanner_take_hits(struct sl_clamav_scanner *scanner, const struct sl_hits *hits, uint32_t item,
+                       uint64_t base, size_t *next)
+{
+    const uint32_t max_object = scanner->config.max_object_hits;
+    const uint32_t max_batch = scanner->config.max_batch_hits;
+
+    for (; *next < hits->n && hits->hit[*next].item == item; ++*next) {
+        if (clam_match_is_late(&scanner->match))
+            continue;
+        if ((max_batch > 0 && hits->n > max_batch) ||
+            (max_object > 0 && scanner->object_hits >= max_object)) {
+            scanner->result.suspect = true;
+            continue;
+        }
+        scanner->object_hits++;
+        take_hit(scanner, hits->hit[*next].id, base + hits->hit[*next].offset);
+    }
+}
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Where the time is over, an expression that could be refuted is not decided. */
+static bool holds(struct clam_match *match, uint32_t sig)
+{
+    return clam_match_sig(match, sig) && (!match->late || clam_match_only_gains(match, sig));
+}
+
+/* Signatures of bodies first, then hashes, then logical ones, each for the object's own type before
+ * those for all: clamscan's order, as far as it has one. */
+static void match_candidates_of(struct sl_clamav_scanner *scanner, unsigned logical, bool generic)
+{
+    for (size_t i = 0; i < scanner->n_candidates && !scanner->over; i++) {
+        const uint32_t number = scanner->candidates[i];
+        const struct clam_sig *sig = &scanner->match.sigs[number];
+
+        if ((sig->flags & CLAM_LOGICAL) == logical && (sig->target == CLAM_GENERIC) == generic &&
+            holds(&scanner->match, number))
+            scanner_report(scanner, sig->name, (sig->flags & CLAM_OFFICIAL) != 0);
+    }
+}
+
+static void match_candidates(struct sl_clamav_scanner *scanner, unsigned logical)
+{
+    match_candidates_of(scanner, logical, false);
+    match_candidates_of(scanner, logical, true);
+}
+
+static void sort_candidates(struct sl_clamav_scanner *scanner)
+{
+    qsort(scanner->candidates, scanner->n_candidates, sizeof *scanner->candidates, compare_numbers);
+}
+
+static void collect_unanchored(struct sl_clamav_scanner *scanner)
+{
+    const struct clam_block *block = scanner->db->block;
+    const uint32_t *fixed = clam_at(block, CLAM_A_FIXED),
+                   *searched = clam_at(block, CLAM_A_SEARCHED);
+    const uint32_t targets = clam_targets(&scanner->object);
+
+    for (uint64_t i = 0; i < block->n[CLAM_A_FIXED]; i++)
+        if ((scanner->match.patterns[fixed[i]].targets & targets) != 0 &&
+            clam_match_exists(&scanner->match, fixed[i]))
+            add_candidates(scanner, fixed[i]);
+    for (uint64_t i = 0; i < block->n[CLAM_A_SEARCHED]; i++)
+        if (clam_match_applies(&scanner->match, searched[i]))
+            add_candidate(scanner, searched[i]);
+}
+
+enum sl_status scanner_end_object(struct sl_clamav_scanner *scanner,
+                                  const struct clam_queued *queued)
+{
+    struct sl_clamav_result *result = &scanner->result;
+
+    scanner->match.complete = !result->suspect && !scanner->match.late;
+    collect_unanchored(scanner);
+    sort_candidates(scanner);
+    clam_match_search_ahead(&scanner->match, scanner->candidates, scanner->n_candidates);
+    match_candidates(scanner, 0);
+    if (!scanner->over && queued->len == queued->full_len &&
+        scanner_has_size(scanner->db->block, scanner->object.len))
+        (void)scanner_match_hashes(scanner, CLAM_OF_FILE, 0, scanner->object.len);
+    match_candidates(scanner, CLAM_LOGICAL);
+    scanner_match_sections(scanner);
+    result->len = queued->full_len;
+    result->scanned_len = queued->len;
+    result->timed_out = scanner->match.late;
+    result->changed = queued->changed || scanner->object.short_read;
+    result->error = queued->error != 0 ? queued->error : scanner->object.error;
+    if (scanner->match.no_memory)
+        return SL_ENOMEM;
+    if (scanner->config.done != NULL)
+        scanner->config.done(scanner->config.user, scanner->token, result);
+    return SL_OK;
+}
+
+enum sl_status scanner_end_part(struct sl_clamav_scanner *scanner)
+{
+    struct sl_clamav_result *result = &scanner->result;
+
+    scanner->match.complete = !result->suspect;
+    sort_candidates(scanner);
+    match_candidates(scanner, 0);
+    match_candidates(scanner, CLAM_LOGICAL);
+    result->len = result->scanned_len = scanner->object.len;
+    if (scanner->match.no_memory)
+        return SL_ENOMEM;
+    if (scanner->config.done != NULL)
+        scanner->config.done(scanner->config.user, scanner->token, result);
+    return SL_OK;
+}

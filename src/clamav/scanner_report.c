@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports of an object: its matches, hashes among them, unless a list of allowed files has its
+ * hash. */
+#include <openssl/evp.h>
+#include <string.h>
+
+#include "clamav/scanner_internal.h"
+
+/* ---- hashes ---------------------------------------------------------------------------------- */
+
+static const EVP_MD *digest_of(int kind)
+{
+    return kind == CLAM_MD5 ? EVP_md5() : kind == CLAM_SHA1 ? EVP_sha1() : EVP_sha256();
+}
+
+/* The first hash of this size in a range, or its end. */
+static uint64_t find_size(const struct clam_hash *hashes, const uint64_t range[2], uint64_t size)
+{
+    uint64_t from = range[0], to = range[1];
+
+    while (from < to) {
+        const uint64_t middle = from + (to - from) / 2;
+
+        if (hashes[middle].size < size)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < range[1] && hashes[from].size == size ? from : range[1];
+}
+
+/* False: also where the object's time is over. Lists of allowed files hold then, too. */
+static bool hash_part(struct clam_match *match, int purpose, uint64_t at, uint64_t len, int kind,
+                      uint8_t digest[32])
+{
+    struct clam_object *object = match->object;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool good = context != NULL && EVP_DigestInit_ex(context, digest_of(kind), NULL) == 1;
+
+    while (good && len > 0 && (purpose == CLAM_OF_ALLOWED || !clam_match_check_time(match))) {
+        const size_t n = len < CLAM_WINDOW_LEN / 2 ? (size_t)len : CLAM_WINDOW_LEN / 2;
+        const uint8_t *bytes = clam_object_at(object, at, n);
+
+        good = bytes != NULL && EVP_DigestUpdate(context, bytes, n) == 1;
+        at += n;
+        len -= n;
+    }
+    memset(digest, 0, 32);
+    good = good && len == 0 && EVP_DigestFinal_ex(context, digest, NULL) == 1;
+    EVP_MD_CTX_free(context);
+    return good;
+}
+
+/* Whether a part of the object has a hash of that purpose; each is reported, but for allowed ones.
+ */
+bool scanner_match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64_t at, uint64_t len)
+{
+    const struct clam_block *block = scanner->db->block;
+    const struct clam_hash *hashes = clam_at(block, CLAM_A_HASHES);
+    const uint64_t sizes[] = {len, CLAM_ANY_SIZE};
+    bool found = false;
+
+    for (int kind = 0; kind < CLAM_HASHES && !scanner->over; kind++) {
+        const uint64_t *range = block->hashes[purpose][kind];
+        uint8_t digest[32];
+        bool made = false;
+
+        for (int s = 0; s < 2; s++) {
+            uint64_t i = find_size(hashes, range, sizes[s]);
+
+            if (i < range[1] && !made &&
+                !hash_part(&scanner->match, purpose, at, len, kind, digest))
+                return found;
+            made |= i < range[1];
+            for (; i < range[1] && hashes[i].size == sizes[s]; i++) {
+                if (memcmp(hashes[i].digest, digest, clam_hash_len[kind]) != 0)
+                    continue;
+                found = true;
+                if (purpose != CLAM_OF_ALLOWED)
+                    scanner_report(scanner, hashes[i].name, hashes[i].official);
+            }
+        }
+    }
+    return found;
+}
+
+bool scanner_has_size(const struct clam_block *block, uint64_t size)
+{
+    const uint64_t *sizes = clam_at(block, CLAM_A_SIZES);
+    uint64_t from = 0, to = block->n[CLAM_A_SIZES];
+
+    if (to > 0 && sizes[to - 1] == CLAM_ANY_SIZE)
+        return true;
+    while (from < to) {
+        const uint64_t middle = from + (to - from) / 2;
+
+        if (sizes[middle] < size)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < block->n[CLAM_A_SIZES] && sizes[from] == size;
+}
+
+/* clamscan compares sections of 32-bit PE files alone. */
+void scanner_match_sections(struct sl_clamav_scanner *scanner)
+{
+    const struct clam_exe *exe = &scanner->exe;
+    const struct clam_block *block = scanner->db->block;
+    bool any = false;
+
+    for (int kind = 0; kind < CLAM_HASHES; kind++)
+        any |= block->hashes[CLAM_OF_SECTION][kind][1] > block->hashes[CLAM_OF_SECTION][kind][0];
+    if (!any || scanner->object.target != CLAM_PE || !exe->good || exe->plus)
+        return;
+    for (uint32_t i = 0; i < exe->n_sections && !scanner->over; i++)
+        if (exe->sections[i].len > 0)
+            (void)scanner_match_hashes(scanner, CLAM_OF_SECTION, exe->sections[i].raw,
+                                       exe->sections[i].len);
+}
+
+/* ---- matches --------------------------------------------------------------------------------- */
+
+void scanner_report(struct sl_clamav_scanner *scanner, uint32_t name, bool official)
+{
+    const struct sl_clamav_match match = {scanner->match.text + name, official};
+
+    if (scanner->over)
+        return;
+    if (scanner->result.matches == 0 && !scanner->object.part &&
+        scanner_has_size(scanner->db->block, scanner->object.len) &&
+        scanner_match_hashes(scanner, CLAM_OF_ALLOWED, 0, scanner->object.len)) {
+        scanner->result.allowed = true;
+        scanner->over = true;
+        return;
+    }
+    scanner->result.matches++;
+    if (scanner->config.match != NULL)
+        scanner->config.match(scanner->config.user, scanner->token, &match);
+    scanner->over = !scanner->config.all_matches;
+}
