@@ -333,8 +333,35 @@ static bool take_number(struct sl_scan_config *config, int option)
     }
 }
 
+/* The flag that an option sets. NULL: it has a value, or an effect of another kind. */
+static bool *flag_of(struct scan_options *options, int option)
+{
+    switch (option) {
+    case OPT_DEBUG:
+        return &options->debug;
+    case OPT_FORCE:
+        return &options->force;
+    case 'i':
+        return &options->report.infected_only;
+    case 'o':
+        return &options->report.suppress_ok;
+    case OPT_JSON:
+        return &options->report.json;
+    case OPT_QUIET:
+        return &options->report.quiet;
+    case OPT_BELL:
+        return &options->report.bell;
+    default:
+        return NULL;
+    }
+}
+
 static bool take_option(struct scan_options *options, int option)
 {
+    bool *flag = flag_of(options, option);
+
+    if (flag != NULL)
+        return *flag = true;
     switch (option) {
     case 'd':
         options->databases[options->n_databases++] = optarg;
@@ -342,20 +369,8 @@ static bool take_option(struct scan_options *options, int option)
     case OPT_COMPILE:
         options->compile = optarg;
         return true;
-    case OPT_FORCE:
-        options->force = true;
-        return true;
-    case OPT_DEBUG:
-        options->debug = true;
-        return true;
     case 'r':
         return read_yes(optarg, "recursive", &options->config.recursive);
-    case 'i':
-        options->report.infected_only = true;
-        return true;
-    case 'o':
-        options->report.suppress_ok = true;
-        return true;
     case 'z':
         return read_yes(optarg, "allmatch", &options->config.all_matches);
     case 'f':
@@ -379,20 +394,11 @@ static bool take_option(struct scan_options *options, int option)
     case OPT_DEVICE:
         options->device = optarg;
         return true;
-    case OPT_JSON:
-        options->report.json = true;
-        return true;
     case OPT_NO_SUMMARY:
         options->report.summary = false;
         return true;
-    case OPT_QUIET:
-        options->report.quiet = true;
-        return true;
     case OPT_STDOUT:
         return dup2(STDOUT_FILENO, STDERR_FILENO) >= 0;
-    case OPT_BELL:
-        options->report.bell = true;
-        return true;
     case OPT_WITHOUT_EFFECT:
     case OPT_REFUSED: /* =no */
     case 'a':

@@ -8,44 +8,31 @@
 
 /* ---- PCREs ----------------------------------------------------------------------------------- */
 
-static enum clam_taken read_pcre_flags(struct sl_clamav_set *set, struct clam_text flags,
+static enum clam_taken read_pcre_flags(struct sl_clamav_set *set, struct clam_text text,
                                        struct clam_pcre *pcre)
 {
-    for (size_t i = 0; i < flags.len; i++)
-        switch (flags.at[i]) {
-        case 'g':
-            pcre->flags |= CLAM_PCRE_GLOBAL;
-            break;
-        case 'r':
-            pcre->flags |= CLAM_PCRE_ROLLING;
-            break;
-        case 'e':
-            pcre->flags |= CLAM_PCRE_ENCOMPASS;
-            break;
-        case 'i':
-            pcre->options |= PCRE2_CASELESS;
-            break;
-        case 's':
-            pcre->options |= PCRE2_DOTALL;
-            break;
-        case 'm':
-            pcre->options |= PCRE2_MULTILINE;
-            break;
-        case 'x':
-            pcre->options |= PCRE2_EXTENDED;
-            break;
-        case 'A':
-            pcre->options |= PCRE2_ANCHORED;
-            break;
-        case 'E':
-            pcre->options |= PCRE2_DOLLAR_ENDONLY;
-            break;
-        case 'U':
-            pcre->options |= PCRE2_UNGREEDY;
-            break;
-        default:
-            return clam_bad(set, "PCRE flag '%c' is not known", flags.at[i]);
-        }
+    static const struct {
+        char letter;
+        uint32_t flags;
+        uint32_t options;
+    } known[] = {
+        {'g', CLAM_PCRE_GLOBAL, 0}, {'r', CLAM_PCRE_ROLLING, 0}, {'e', CLAM_PCRE_ENCOMPASS, 0},
+        {'i', 0, PCRE2_CASELESS},   {'s', 0, PCRE2_DOTALL},      {'m', 0, PCRE2_MULTILINE},
+        {'x', 0, PCRE2_EXTENDED},   {'A', 0, PCRE2_ANCHORED},    {'E', 0, PCRE2_DOLLAR_ENDONLY},
+        {'U', 0, PCRE2_UNGREEDY},
+    };
+    const size_t n_known = sizeof known / sizeof *known;
+
+    for (size_t i = 0; i < text.len; i++) {
+        size_t k = 0;
+
+        while (k < n_known && known[k].letter != text.at[i])
+            k++;
+        if (k == n_known)
+            return clam_bad(set, "PCRE flag '%c' is not known", text.at[i]);
+        pcre->flags |= known[k].flags;
+        pcre->options |= known[k].options;
+    }
     return CLAM_TAKEN;
 }
 
@@ -116,23 +103,16 @@ static enum clam_taken read_pcre(struct sl_clamav_set *set, struct clam_text tex
 static enum clam_taken read_options(struct sl_clamav_set *set, struct clam_text text,
                                     unsigned *options)
 {
-    for (size_t i = 0; i < text.len; i++)
-        switch (text.at[i]) {
-        case 'i':
-            *options |= CLAM_NOCASE;
-            break;
-        case 'w':
-            *options |= CLAM_WIDE;
-            break;
-        case 'f':
-            *options |= CLAM_FULLWORD;
-            break;
-        case 'a':
-            *options |= CLAM_ASCII_TOO;
-            break;
-        default:
+    static const char letters[] = "iwfa";
+    static const unsigned known[] = {CLAM_NOCASE, CLAM_WIDE, CLAM_FULLWORD, CLAM_ASCII_TOO};
+
+    for (size_t i = 0; i < text.len; i++) {
+        const char *letter = memchr(letters, text.at[i], sizeof letters - 1);
+
+        if (letter == NULL)
             return clam_bad(set, "modifier '%c' is not known", text.at[i]);
-        }
+        *options |= known[letter - letters];
+    }
     return CLAM_TAKEN;
 }
 
