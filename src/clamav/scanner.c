@@ -41,7 +41,7 @@ static void end_piece(struct sl_clamav_scanner *scanner, const struct clam_fligh
         begin_large(scanner, scanner->large);
     scanner_take_hits(scanner, &flight->hits, 0, flight->base, &next);
     object->piece_len = 0;
-    (void)clam_match_check_time(&scanner->match);
+    scanner->large_is_late = clam_match_check_time(&scanner->match);
 }
 
 static enum sl_status end_objects(struct sl_clamav_scanner *scanner,
@@ -177,8 +177,8 @@ static enum sl_status scan_large(struct sl_clamav_scanner *scanner, struct scann
     if (clam_filter_filling(filter)->batch->n_items > 0)
         status = send_batch(scanner);
     scanner->large = source;
-    scanner->match.late = false;
-    while (at < source->queued.len && status == SL_OK && !scanner->match.late) {
+    scanner->large_is_late = false;
+    while (at < source->queued.len && status == SL_OK && !scanner->large_is_late) {
         fill_piece(clam_filter_filling(filter), source, &at);
         status = send_batch(scanner);
     }

@@ -14,6 +14,7 @@ struct sl_clamav_scanner {
     struct sl_clamav_scan_config config;
     struct clam_filter filter;
     struct scanner_source *large; /* whose pieces are on their way */
+    bool large_is_late;           /* and whose time is over */
     struct clam_match match;
     struct clam_object object;
     struct clam_exe exe;

@@ -765,15 +765,19 @@ static void test_time(void **state)
     struct sl_clamav_scan_config config = config_of(true);
     enum { LEN = 1 << 20 };
     uint8_t *bytes = malloc(LEN);
-    struct found found[2] = {{.n = 0}};
+    enum { SMALL = 60000 };
+    uint8_t *plain = calloc(LEN, 1);
+    struct found found[4] = {{.n = 0}};
 
     (void)state;
     memset(bytes, 'a', LEN);
     memset(bytes + LEN - 4, 'b', 4);
-    config.time_max_ms = 50;
+    config.time_max_ms = 1000;
     struct sl_clamav_scanner *scanner = open_with(db, &config);
     assert_int_equal(sl_clamav_scan_buffer(scanner, bytes, LEN, &found[0]), SL_OK);
     assert_int_equal(sl_clamav_scan_buffer(scanner, "bbbb", 4, &found[1]), SL_OK);
+    assert_int_equal(sl_clamav_scan_buffer(scanner, bytes + LEN - SMALL, SMALL, &found[2]), SL_OK);
+    assert_int_equal(sl_clamav_scan_buffer(scanner, plain, LEN, &found[3]), SL_OK);
     assert_int_equal(sl_clamav_flush(scanner), SL_OK);
     assert_true(found[0].result.timed_out);
     /* What is known holds, and what could be refuted does not. */
@@ -783,10 +787,14 @@ static void test_time(void **state)
     /* The time of one object does not count for the next. */
     assert_false(found[1].result.timed_out);
     assert_true(has(&found[1], "B"));
-    for (int i = 0; i < 2; i++)
+    assert_true(found[2].result.timed_out);
+    assert_false(found[3].result.timed_out);
+    assert_int_equal(found[3].result.scanned_len, LEN);
+    for (int i = 0; i < 4; i++)
         found_free(&found[i]);
     sl_clamav_close(scanner);
     sl_clamav_free(db);
+    free(plain);
     free(bytes);
 }
 
