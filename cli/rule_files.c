@@ -18,6 +18,17 @@ bool rule_files_init(struct rule_files *files, int argc)
     return false;
 }
 
+void rule_files_set(struct rule_files *files, const char *set)
+{
+    static const char *const groups[] = {"vars.address-groups.", "vars.port-groups."};
+
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (strncmp(set, groups[i], strlen(groups[i])) == 0)
+            set += strlen(groups[i]);
+    if (memchr(set, '.', strcspn(set, "=")) == NULL)
+        files->sets[files->n_sets++] = set;
+}
+
 static bool assign(struct sl_rules *rules, const char *option, const char *value,
                    const char *assignment)
 {

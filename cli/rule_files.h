@@ -19,6 +19,10 @@ struct rule_files {
 /* Makes room for as many as a command line of argc arguments can name; false: no memory, said. */
 bool rule_files_init(struct rule_files *files, int argc);
 
+/* Takes a value of --set. Settings of Suricata have dots in their names: vars.address-groups.NAME
+ * and vars.port-groups.NAME set NAME, and the others have no effect. */
+void rule_files_set(struct rule_files *files, const char *set);
+
 /* Whether --home and --set are values of variables. False: the reason is on stderr. */
 bool rule_files_check_variables(const struct rule_files *files);
 

@@ -252,7 +252,7 @@ int command_rules(int argc, char **argv)
     while ((option = cli_next_option(&options, argc, argv)) != -1) {
         switch (option) {
         case 's':
-            files.sets[files.n_sets++] = optarg;
+            rule_files_set(&files, optarg);
             break;
         case 'l':
             list = true;

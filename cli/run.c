@@ -261,7 +261,7 @@ static int execute(struct sl_run *run, const struct run_options *options, struct
     struct sl_run_result result;
     struct sl_diag diag = {0};
 
-    progress_begin(&progress, run, writes_terminal(&options->config));
+    progress_begin(&progress, run, options->quiet || writes_terminal(&options->config));
     const enum sl_status status = sl_run_execute(run, &diag);
     progress_end(&progress);
     metrics_close(metrics);
@@ -272,7 +272,7 @@ static int execute(struct sl_run *run, const struct run_options *options, struct
     FILE *out = writes_stdout(&options->config) ? stderr : stdout;
     const bool drawn = run_redundancy_plot(&result, options->redundancy.plot);
     end_by_closed_pipes(&result);
-    if (result.found_capture)
+    if (result.found_capture && !options->quiet)
         (options->json ? run_report_json : run_report_text)(&result, options->stats, out);
     return status == SL_OK && drawn && complete && result.failed_sources == 0 ? EXIT_DONE
                                                                               : EXIT_FAILED;

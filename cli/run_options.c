@@ -10,19 +10,23 @@
 #include "options.h"
 
 static const char usage[] =
-    "usage: sluice run -r FILE... | -i IFACE [OPTION...]\n\n"
-    "  -r FILE...             capture files: pcap, pcapng, plain, gzip or zstd; - is standard "
-    "input\n"
+    "usage: sluice run -r FILE... | -i IFACE [OPTION...] [-- FILTER]\n\n"
+    "  -r FILE...             capture files: pcap, pcapng, plain or packed by gzip, xz or zstd; - "
+    "is\n"
+    "                         standard input; of a folder its captures, in the order of time\n"
     "  -i IFACE               an interface, until Ctrl-C\n"
-    "  -f 'FILTER'            with -i: a BPF filter, as for tcpdump\n"
+    "  -f FILTER              a BPF filter, as for tcpdump; also as words at the end: behind --, "
+    "and\n"
+    "                         with -i without it\n"
     "  --rules FILE...        signature rules of Suricata, Snort 2 or Snort 3; a folder stands "
     "for\n"
     "                         its files *.rules, a pattern in quotes for what it matches\n"
-    "  --set NAME=VALUE       set a variable of the rules\n"
+    "  --set NAME=VALUE       set a variable of the rules; of Suricata's settings vars.*.NAME is\n"
+    "                         one, and the others have no effect\n"
     "  --compiled FILE        what sluice rules --compile made of the same rules\n"
     "  --header-checks[=LIST] check headers: all, or a list of names (all,-checksums; help lists\n"
     "                         them)\n"
-    "  -k all|none            checksums among the header checks\n"
+    "  -k all|none            checksums among the header checks; no effect without these\n"
     "  --scan DB              ClamAV's signatures in payloads: a database file, a directory of "
     "them,\n"
     "                         or what sluice scan --compile made; may be given several times\n"
@@ -56,6 +60,7 @@ static const char usage[] =
     "                         console sinks\n"
     "  --metrics ADDR:PORT    the counters so far for Prometheus, at http://ADDR:PORT/metrics;\n"
     "                         [ADDR]:PORT for IPv6, PORT alone for 127.0.0.1\n"
+    "  -q, --quiet            no progress and no summary: events and errors alone\n"
     "  --json                 the summary as one JSON object; alerts only where --alerts says\n";
 
 static bool parse_home(struct run_options *options, const char *list)
@@ -185,6 +190,7 @@ static const struct option long_options[] = {
     {"metrics", required_argument, NULL, OPTION_METRICS},
     {"max-latency", required_argument, NULL, OPTION_MAX_LATENCY},
     {"sensor-id", required_argument, NULL, OPTION_SENSOR_ID},
+    {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {0}};
 
@@ -246,8 +252,20 @@ static const char **argument_of(struct run_options *options, int option)
     }
 }
 
-/* One option; `list` is the one that bare arguments continue ('r', OPTION_RULES or OPTION_NAMES).
- */
+/* Arguments behind "--", and those that continue no list, are words of a filter. */
+static bool add_filter_word(struct run_options *options, const char *word)
+{
+    const size_t len = strlen(options->filter);
+
+    if (len + strlen(word) + 2 > sizeof options->filter) {
+        cli_error("a filter of more than %zu bytes", sizeof options->filter);
+        return false;
+    }
+    snprintf(options->filter + len, sizeof options->filter - len, "%s%s", len > 0 ? " " : "", word);
+    return true;
+}
+
+/* One option. `list` is the one that bare arguments continue: 'r', OPTION_RULES or OPTION_NAMES. */
 static int parse_option(struct run_options *options, int option, int *list, char **argv)
 {
     const char **argument = argument_of(options, option);
@@ -259,8 +277,7 @@ static int parse_option(struct run_options *options, int option, int *list, char
     switch (option) {
     case 'r':
         *list = 'r';
-        options->files[options->config.n_files++] = optarg;
-        return 0;
+        return capture_files_add(&options->captures, optarg) ? 0 : EXIT_FAILED;
     case OPTION_RULES:
         *list = OPTION_RULES;
         options->rule_files.paths[options->rule_files.n_paths++] = optarg;
@@ -270,18 +287,14 @@ static int parse_option(struct run_options *options, int option, int *list, char
         return name_tables_add(&options->tables, "--names", optarg) ? 0 : EXIT_FAILED;
     case OPTION_NAMES_FORMAT:
         return name_tables_set_format(&options->tables, "--names-format", optarg) ? 0 : EXIT_FAILED;
-    case 1: /* a bare argument goes on with the list before it */
-        if (*list != 0)
-            return parse_option(options, *list, list, argv);
-        cli_error("'%s' was not expected (captures go behind -r, rule files behind --rules, tables "
-                  "behind --names)",
-                  optarg);
-        return EXIT_FAILED;
     case OPTION_SET:
-        options->rule_files.sets[options->rule_files.n_sets++] = optarg;
+        rule_files_set(&options->rule_files, optarg);
         return 0;
     case OPTION_HEADER:
         options->header_list = optarg != NULL ? optarg : "all";
+        return 0;
+    case 'q':
+        options->quiet = true;
         return 0;
     case 'k':
         return parse_checksums(options, optarg) ? 0 : EXIT_FAILED;
@@ -317,8 +330,8 @@ static bool writes_input(const struct run_options *options, const char *spec)
 
     if (strncmp(spec, eve, sizeof eve - 1) != 0)
         return false;
-    for (size_t i = 0; i < options->config.n_files; i++)
-        if (cli_is_input(path, options->files[i]))
+    for (size_t i = 0; i < options->captures.n; i++)
+        if (cli_is_input(path, options->captures.paths[i]))
             return true;
     for (size_t i = 0; i < options->rule_files.n_paths; i++)
         if (cli_is_input(path, options->rule_files.paths[i]))
@@ -333,16 +346,31 @@ static int check_options(struct run_options *options)
 {
     const bool live = options->config.interface != NULL;
 
+    if (options->quiet && options->json) {
+        cli_error("-q and --json exclude one another");
+        return EXIT_FAILED;
+    }
+    options->config.files = options->captures.paths;
+    options->config.n_files = options->captures.n;
+    if (!live && options->n_bare > 0) {
+        cli_error("'%s' was not expected (captures go behind -r, rule files behind --rules, tables "
+                  "behind --names, a filter behind --)",
+                  options->filter);
+        return EXIT_FAILED;
+    }
     if (live == (options->config.n_files != 0)) {
         cli_error("%s (sluice run --help)",
                   live ? "-r and -i exclude one another"
                        : "nothing to read: name captures with -r, or an interface with -i");
         return EXIT_FAILED;
     }
-    if (options->config.filter != NULL && !live) {
-        cli_error("-f '%s' needs -i", options->config.filter);
+    if (options->filter[0] != '\0' && options->config.filter != NULL) {
+        cli_error("two filters: -f '%s', and '%s' (expected one)", options->config.filter,
+                  options->filter);
         return EXIT_FAILED;
     }
+    if (options->filter[0] != '\0')
+        options->config.filter = options->filter;
     if (options->config.compiled != NULL && options->rule_files.n_paths == 0) {
         cli_error("--compiled '%s' needs --rules: the rules that it was compiled from",
                   options->config.compiled);
@@ -414,7 +442,6 @@ static bool set_config(struct run_options *options)
 {
     struct sl_run_config *config = &options->config;
 
-    config->files = options->files;
     config->rule_files = options->rule_files.paths;
     config->n_rule_files = options->rule_files.n_paths;
     config->databases = options->databases;
@@ -431,12 +458,11 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
     static const int repeated[] = {'r',          OPTION_RULES,  OPTION_SET,          OPTION_SCAN,
                                    OPTION_NAMES, OPTION_ALERTS, OPTION_NAMES_FORMAT, 0};
     struct cli_options known = {
-        .command = "run", .letters = "-r:i:f:k:h", .names = long_options, .repeated = repeated};
+        .command = "run", .letters = "-r:i:f:k:qh", .names = long_options, .repeated = repeated};
     int option, list = 0;
 
     sl_run_config_init(&options->config);
-    options->files = calloc((size_t)argc + 1, sizeof *options->files);
-    if (options->files == NULL || !rule_files_init(&options->rule_files, argc))
+    if (!rule_files_init(&options->rule_files, argc))
         return EXIT_FAILED;
 
     while ((option = cli_next_option(&known, argc, argv)) != -1) {
@@ -445,6 +471,14 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
             print_checks();
             return EXIT_DONE;
         }
+        if (option == CLI_OPTION_BARE && (known.ended || list == 0)) {
+            options->n_bare += !known.ended;
+            if (!add_filter_word(options, optarg))
+                return EXIT_FAILED;
+            continue;
+        }
+        if (option == CLI_OPTION_BARE)
+            option = list;
         const int status = parse_option(options, option, &list, argv);
         if (status != 0)
             return status;
@@ -460,5 +494,5 @@ void run_options_free(struct run_options *options)
     rule_files_free(&options->rule_files);
     free(options->home_variable);
     free(options->variables);
-    free(options->files);
+    capture_files_free(&options->captures);
 }

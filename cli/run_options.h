@@ -3,6 +3,7 @@
 #ifndef CLI_RUN_OPTIONS_H
 #define CLI_RUN_OPTIONS_H
 
+#include "capture_files.h"
 #include "name_tables.h"
 #include "rule_files.h"
 #include "run_redundancy_option.h"
@@ -12,7 +13,9 @@ enum { RUN_HOME_MAX = 64 };
 
 struct run_options {
     struct sl_run_config config; /* of the run; its lists lie in what follows */
-    const char **files;
+    struct capture_files captures;
+    char filter[4096]; /* the words of a filter that is no argument of -f */
+    unsigned n_bare;   /* of them, those that do not follow "--" */
     struct rule_files rule_files;
     const char **variables; /* --home as a variable of the rules, and those of --set */
     char *home_variable;
@@ -25,7 +28,7 @@ struct run_options {
     const char *header_list; /* NULL: no header checks */
     bool no_checksums;
     const char *metrics; /* the address of a server; NULL: none */
-    bool json, stats;
+    bool json, stats, quiet;
 };
 
 /* -1: go on; otherwise the exit status. */

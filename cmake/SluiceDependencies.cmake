@@ -4,6 +4,7 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)       # live capture, link type names
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)          # .gz captures
+pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)       # .xz captures
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)       # .zst captures
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)    # JSON
 pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)    # the database sink

@@ -6,7 +6,8 @@ foreach(module IN LISTS modules)
   target_sources(libsluice PRIVATE $<TARGET_OBJECTS:${module}>)
 endforeach()
 # What the modules need, and not the modules themselves: their objects are in already.
-target_link_libraries(libsluice PRIVATE PkgConfig::PCAP PkgConfig::ZLIB PkgConfig::ZSTD
+target_link_libraries(libsluice PRIVATE PkgConfig::PCAP PkgConfig::ZLIB PkgConfig::LZMA
+                                        PkgConfig::ZSTD
                       PkgConfig::JANSSON PkgConfig::SQLITE3 PkgConfig::XXHASH
                       PkgConfig::PCRE2 PkgConfig::CRYPTO Threads::Threads m)
 if(SLUICE_HAVE_CUDA)

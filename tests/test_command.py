@@ -49,7 +49,7 @@ class Command(case.Case):
         self.assert_refused(sluice("run", "-r"), "-r")
         self.assert_refused(sluice("run", CAPTURE), CAPTURE)
         self.assert_refused(sluice("run", "-r", CAPTURE, "-i", "lo"), "-r", "-i")
-        self.assert_refused(sluice("run", "-r", CAPTURE, "-f", "tcp"), "-f", "tcp")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "-f", "tcp prot"), "tcp prot")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--device", "tpu"), "'tpu'", "cuda:N")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--home", "10.0.0.0/99"), "10.0.0.0/99")
         self.assert_refused(sluice("run", "-r", CAPTURE, "-k", "some"), "'some'")

@@ -2,8 +2,9 @@
 /* Captures: sources of packets that fill batches.
  *
  * Files: pcap (any byte order, micro- and nanoseconds, modified variants) and pcapng (all its
- * packet blocks, several sections and interfaces, any timestamp resolution), plain, gzip or zstd
- * compressed; plain files are mapped, pipes and compressed files are streamed with bounded memory.
+ * packet blocks, several sections and interfaces, any timestamp resolution), plain or compressed by
+ * gzip, xz or zstd; plain files are mapped, pipes and compressed files are streamed with bounded
+ * memory.
  * A mapped file may be written to meanwhile. Where it is cut, reading fails with SL_EIO or raises
  * SIGBUS (sluice/mapped.h).
  * Interfaces: live through libpcap. */
@@ -52,6 +53,14 @@ SL_CHECK SL_API enum sl_status sl_capture_open_live(struct sl_capture **capture,
                                                     const char *interface, const char *filter,
                                                     uint16_t source, struct sl_diag *diag);
 
+/* Delivers of a file's packets those alone that pass a BPF filter, as tcpdump -r does. Packets keep
+ * the numbers that they have in the file. The file is then read by sl_capture_read alone. Call it
+ * before the first read. SL_EINVAL: the filter does not compile, with libpcap's words. Where a
+ * packet's link type is not known before it is read, the read returns that as SL_EUNSUPPORTED.
+ * SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_capture_filter(struct sl_capture *capture, const char *filter,
+                                                 struct sl_diag *diag);
+
 /* Bounds how long a packet waits for others in its batch; 0: no bound. A read from an interface, a
  * pipe or a socket then returns max_latency_ns after the batch's oldest packet was read. One read
  * of the system (up to 512 KiB, or 4096 packets) may take longer to parse. Files on disk are not
@@ -77,6 +86,7 @@ SL_CHECK SL_API enum sl_status sl_capture_begin(struct sl_capture *capture, bool
  * SL_END: the last packet was delivered, or sl_capture_stop was called.
  * SL_ETRUNCATED: the file ends inside a record. diag: file and byte.
  * SL_EFORMAT: the next bytes are no capture record. diag: file, byte, the expected format.
+ * SL_EUNSUPPORTED: the filter does not compile for the packets' link type.
  * SL_EIO: the system refused. diag: its reason. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_capture_read(struct sl_capture *capture, struct sl_batch *batch,
                                                struct sl_diag *diag);
@@ -104,8 +114,8 @@ struct sl_capture_part {
 /* Claims the next part, as large as the batch can hold for any lengths of packets. After a claim
  * sl_capture_read may not be called. SL_END: the file is claimed, a part before failed, or
  * sl_capture_stop was called. SL_EUNSUPPORTED: the caller reads the rest by sl_capture_read,
- * because it is no plain pcap file on disk, is small, or the batch has less than an item for 16
- * bytes. */
+ * because it is no plain pcap file on disk, is small, has a filter, or the batch has less than an
+ * item for 16 bytes. */
 SL_CHECK SL_API enum sl_status sl_capture_claim(struct sl_capture *capture,
                                                 const struct sl_batch *batch,
                                                 struct sl_capture_part *part);

@@ -94,7 +94,7 @@ struct sl_run_config {
     const char *const *files;
     size_t n_files;
     const char *interface;
-    const char *filter; /* with an interface: a BPF filter; NULL: all packets */
+    const char *filter; /* of files and interfaces: a BPF filter; NULL: all packets */
 
     /* Appends packets to an empty batch (sl_run_add_packet). SL_OK: more will follow. SL_END: these
      * are the last. Any other status ends the run with it. One thread at a time. */

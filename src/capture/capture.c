@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "capture/source.h"
 
-enum file_form { FILE_FOREIGN, FILE_CUT, FILE_PCAP, FILE_PCAPNG, FILE_GZIP, FILE_ZSTD };
+enum file_form { FILE_FOREIGN, FILE_CUT, FILE_PCAP, FILE_PCAPNG, FILE_GZIP, FILE_XZ, FILE_ZSTD };
 
 static const struct magic {
     uint8_t mask; /* of the first byte */
@@ -24,11 +24,12 @@ static const struct magic {
     {0xFF, 4, {0x34, 0xCD, 0xB2, 0xA1}, FILE_PCAP},
     {0xFF, 4, {0x0A, 0x0D, 0x0D, 0x0A}, FILE_PCAPNG},
     {0xFF, 3, {0x1F, 0x8B, 0x08}, FILE_GZIP},
+    {0xFF, 4, {0xFD, 0x37, 0x7A, 0x58}, FILE_XZ},
     {0xFF, 4, {0x28, 0xB5, 0x2F, 0xFD}, FILE_ZSTD},
     {0xF0, 4, {0x50, 0x2A, 0x4D, 0x18}, FILE_ZSTD},
 };
 
-#define PACKING "plain or compressed with gzip or zstd"
+#define PACKING "plain or compressed with gzip, xz or zstd"
 #define EXPECTED "expected a pcap or pcapng capture, " PACKING
 
 static bool magic_begins(const struct magic *magic, const uint8_t *at, size_t len)
@@ -83,10 +84,14 @@ static enum sl_status file_begin(struct sl_capture *capture, struct sl_diag *dia
         return diag_set(diag, SL_ETRUNCATED, input->label, 0, "ends after %zu bytes (%s)", have,
                         EXPECTED);
     case FILE_GZIP:
+    case FILE_XZ:
     case FILE_ZSTD:
         if (input->raw == NULL) {
-            const enum sl_status status =
-                input_decompress(input, form == FILE_GZIP ? INPUT_GZIP : INPUT_ZSTD, diag);
+            const enum sl_status status = input_decompress(input,
+                                                           form == FILE_GZIP ? INPUT_GZIP
+                                                           : form == FILE_XZ ? INPUT_XZ
+                                                                             : INPUT_ZSTD,
+                                                           diag);
             return status == SL_OK ? file_begin(capture, diag) : status;
         }
         break; /* compressed twice */
@@ -205,6 +210,10 @@ enum sl_status sl_capture_read(struct sl_capture *capture, struct sl_batch *batc
         capture->close_ns = batch->origin[0].arrival_ns + capture->max_latency_ns;
     if (status == SL_OK) {
         status = capture->kind->read(capture, batch, &capture->why);
+        if (capture->filter != NULL && capture->filter->status != SL_OK) {
+            status = SL_EUNSUPPORTED;
+            capture->why = capture->filter->why;
+        }
         if (status != SL_OK && status != SL_EINVAL)
             capture->ended = status;
     }
@@ -244,6 +253,7 @@ void sl_capture_close(struct sl_capture *capture)
     if (capture->kind != NULL && capture->kind->close != NULL)
         capture->kind->close(capture);
     input_close(&capture->input);
+    capture_filter_free(capture->filter);
     free(capture->name);
     free(capture);
 }

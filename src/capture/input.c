@@ -22,13 +22,16 @@ enum {
     WINDOW_LEN = 2 << 20,
     BUFFER_LEN = 512 << 10, /* holds the longest packet record with room to spare */
     RAW_LEN = 128 << 10,
-    PAGE_LEN = 64 << 10 /* a multiple of every page size in use */
+    PAGE_LEN = 64 << 10,  /* a multiple of every page size in use */
+    XZ_MEMORY = 256 << 20 /* bytes that an xz file may make its decoder take; xz -9 takes 65 MiB */
 };
+
+static const char *const form_names[] = {
+    [INPUT_GZIP] = "gzip", [INPUT_XZ] = "xz", [INPUT_ZSTD] = "zstd"};
 
 static const char *input_whose(const struct input *input)
 {
-    return input->form == INPUT_GZIP || input->form == INPUT_ZSTD ? " of the decompressed data"
-                                                                  : "";
+    return input->raw != NULL ? " of the decompressed data" : "";
 }
 
 enum sl_status input_short(const struct input *input, enum input_state state, const char *what,
@@ -142,10 +145,9 @@ static enum input_state bad_compression(struct input *input, const char *why, st
 {
     const uint64_t offset = input->raw_offset - (input->raw_end - input->raw_at);
 
-    return fail(input,
-                diag_set(diag, SL_EFORMAT, input->label, 0,
-                         "corrupt %s data near byte %s (%s); what came before was processed",
-                         input->form == INPUT_GZIP ? "gzip" : "zstd", grouped(offset).text, why));
+    return fail(input, diag_set(diag, SL_EFORMAT, input->label, 0,
+                                "corrupt %s data near byte %s (%s); what came before was processed",
+                                form_names[input->form], grouped(offset).text, why));
 }
 
 /* gzip(1) pads with zeros on some media, and `cat a.gz b.gz` is a gzip file. */
@@ -191,6 +193,69 @@ static enum input_state decode_gzip(struct input *input, uint8_t *to, size_t len
     return INPUT_READY;
 }
 
+/* xz pads with zeros, and `cat a.xz b.xz` is an xz file. */
+static enum input_state next_xz_stream(struct input *input, struct sl_diag *diag)
+{
+    while (input->raw_at != input->raw_end && input->raw[input->raw_at] == 0)
+        input->raw_at++;
+    if (input->raw_at == input->raw_end)
+        return INPUT_READY;
+    if (input->raw[input->raw_at] != 0xFD)
+        return bad_compression(input, "something else follows", diag);
+    if (lzma_stream_decoder(&input->xz, XZ_MEMORY, 0) != LZMA_OK)
+        return fail(input, diag_set(diag, SL_ENOMEM, input->label, 0, "no memory to decompress"));
+    input->frame_open = true;
+    return INPUT_READY;
+}
+
+static const char *xz_fault(lzma_ret result)
+{
+    switch (result) {
+    case LZMA_OK:
+    case LZMA_STREAM_END:
+    case LZMA_BUF_ERROR: /* nothing was at hand */
+        return NULL;
+    case LZMA_MEMLIMIT_ERROR:
+        return "its decoder needs more than 256 MiB";
+    case LZMA_OPTIONS_ERROR:
+        return "its options are not supported";
+    case LZMA_MEM_ERROR:
+        return "no memory to decompress";
+    default:
+        return "liblzma gives no reason";
+    }
+}
+
+static enum input_state decode_xz(struct input *input, uint8_t *to, size_t len, size_t *got,
+                                  struct sl_diag *diag)
+{
+    lzma_stream *const xz = &input->xz;
+
+    *got = 0;
+    if (input->xz_fault != NULL)
+        return bad_compression(input, input->xz_fault, diag);
+    if (!input->frame_open) {
+        const enum input_state state = next_xz_stream(input, diag);
+        if (state != INPUT_READY || !input->frame_open)
+            return state;
+    }
+    xz->next_in = input->raw + input->raw_at;
+    xz->avail_in = input->raw_end - input->raw_at;
+    xz->next_out = to;
+    xz->avail_out = len;
+
+    const lzma_ret result = lzma_code(xz, LZMA_RUN);
+    input->raw_at = input->raw_end - xz->avail_in;
+    *got = len - xz->avail_out;
+    if (result == LZMA_STREAM_END)
+        input->frame_open = false;
+    /* Bytes that were decoded before a fault count. */
+    input->xz_fault = xz_fault(result);
+    if (input->xz_fault != NULL && *got == 0)
+        return bad_compression(input, input->xz_fault, diag);
+    return INPUT_READY;
+}
+
 static enum input_state decode_zstd(struct input *input, uint8_t *to, size_t len, size_t *got,
                                     struct sl_diag *diag)
 {
@@ -215,8 +280,7 @@ static enum input_state read_raw(struct input *input, struct sl_diag *diag)
         return fail(input, diag_set(diag, SL_ETRUNCATED, input->label, 0,
                                     "the %s data ends early, at byte %s; what came before was "
                                     "processed",
-                                    input->form == INPUT_GZIP ? "gzip" : "zstd",
-                                    grouped(input->raw_offset).text));
+                                    form_names[input->form], grouped(input->raw_offset).text));
     input->raw_at = 0;
     input->raw_end = got;
     input->raw_offset += got;
@@ -237,6 +301,7 @@ static enum input_state decode_some(struct input *input, uint8_t *to, size_t len
                 return state;
         }
         state = input->form == INPUT_GZIP ? decode_gzip(input, to, len, got, diag)
+                : input->form == INPUT_XZ ? decode_xz(input, to, len, got, diag)
                                           : decode_zstd(input, to, len, got, diag);
         if (state != INPUT_READY)
             return state;
@@ -457,6 +522,7 @@ void input_close(struct input *input)
     if (input->fd >= 0)
         close(input->fd);
     inflateEnd(&input->gzip); /* does nothing where there is none */
+    lzma_end(&input->xz);
     ZSTD_freeDStream(input->zstd);
     free(input->raw);
     free(input->buffer);

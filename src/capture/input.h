@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -20,7 +21,7 @@ enum {
     INPUT_NEED_MAX = 16 << 20 /* bytes in one piece: bounds the buffer of streams */
 };
 
-enum input_form { INPUT_MAPPED, INPUT_STREAM, INPUT_GZIP, INPUT_ZSTD };
+enum input_form { INPUT_MAPPED, INPUT_STREAM, INPUT_GZIP, INPUT_XZ, INPUT_ZSTD };
 
 enum input_state {
     INPUT_READY,   /* the bytes are at hand */
@@ -57,9 +58,11 @@ struct input {
     uint8_t *raw; /* compressed forms: bytes not yet decoded */
     size_t raw_at, raw_end;
     uint64_t raw_offset; /* of raw_end in the file */
-    bool frame_open;     /* inside a gzip member or zstd frame */
+    bool frame_open;     /* inside a gzip member, xz stream or zstd frame */
     bool flushing;       /* the decoder holds output that had no room */
     z_stream gzip;
+    lzma_stream xz;
+    const char *xz_fault; /* what ended the decoder; NULL: nothing did */
     ZSTD_DStream *zstd;
 };
 

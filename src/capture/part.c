@@ -158,9 +158,9 @@ enum sl_status sl_capture_claim(struct sl_capture *capture, const struct sl_batc
     const uint64_t room = batch->bytes_cap > TAIL_LEN ? batch->bytes_cap - TAIL_LEN : 0;
 
     if (capture->claimed == 0) {
-        if (!pcap_is(capture) || input->form != INPUT_MAPPED || room < TAIL_LEN ||
-            batch->max_items < room / SL_BATCH_ALIGN + 1 || batch->n_items != 0 ||
-            input->map_len - input_offset(input) < 2 * room)
+        if (!pcap_is(capture) || capture->filter != NULL || input->form != INPUT_MAPPED ||
+            room < TAIL_LEN || batch->max_items < room / SL_BATCH_ALIGN + 1 ||
+            batch->n_items != 0 || input->map_len - input_offset(input) < 2 * room)
             return SL_EUNSUPPORTED;
         capture->first_record = capture->joined = capture->claimed = input_offset(input);
     }

@@ -66,6 +66,21 @@ struct live {
     uint64_t n_kernel_packets, n_kernel_drops, n_interface_drops; /* without wrapping */
 };
 
+/* A filter of a file's packets, compiled for each of their link types. */
+enum { FILTER_LINKS = 8 };
+
+struct capture_filter {
+    const struct sl_capture *capture;
+    char *text;
+    struct {
+        uint16_t link_type;
+        struct bpf_program program;
+    } link[FILTER_LINKS];
+    uint32_t n_links;
+    enum sl_status status; /* SL_OK: each link type so far could be compiled for */
+    struct sl_diag why;
+};
+
 struct sl_capture {
     const struct capture_kind *kind;
     char *name;
@@ -77,6 +92,9 @@ struct sl_capture {
 
     uint64_t max_latency_ns; /* 0: batches are closed when they are full */
     uint64_t close_ns;       /* of this read: when it is to return what it has; 0: whenever */
+
+    struct capture_filter *filter; /* of a file; NULL: all packets */
+    uint64_t n_filtered;           /* packets that it rejected */
 
     uint64_t first_record; /* parts: where the first record begins */
     uint64_t claimed;      /* parts: behind the last that was claimed; 0 where there was none */
@@ -127,10 +145,19 @@ static inline void capture_describe(const struct sl_capture *capture, struct sl_
     origin->arrival_ns = record->arrival_ns;
 }
 
-/* Appends a packet. False: it does not fit, and the read returns capture_full. */
+/* Whether the packet passes. Without a program for its link type none does. */
+bool capture_filter_passes(struct capture_filter *filter, const struct record *record);
+void capture_filter_free(struct capture_filter *filter);
+
+/* Appends a packet, unless the filter rejects it. False: it does not fit, and the read returns
+ * capture_full. */
 static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batch,
                                const struct record *record)
 {
+    if (capture->filter != NULL && !capture_filter_passes(capture->filter, record)) {
+        capture->n_filtered++;
+        return true;
+    }
     if (!sl_batch_fits(batch, record->len))
         return false;
 
@@ -139,7 +166,7 @@ static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batc
     capture->n_bytes += record->len;
     if (capture->max_latency_ns != 0 && capture->close_ns == 0)
         capture->close_ns = record->arrival_ns + capture->max_latency_ns;
-    capture_describe(capture, batch, item, record, capture->n_packets);
+    capture_describe(capture, batch, item, record, capture->n_packets + capture->n_filtered);
     return true;
 }
 

@@ -45,6 +45,9 @@ static enum sl_status check(const struct sl_run_config *config, struct sl_diag *
     if ((config->n_files != 0) + (config->interface != NULL) + (config->fill != NULL) != 1)
         return diag_set(diag, SL_EINVAL, NULL, 0,
                         "a run reads files, an interface or a function (expected one of them)");
+    if (config->filter != NULL && config->fill != NULL)
+        return diag_set(diag, SL_EINVAL, NULL, 0,
+                        "a filter is for files and interfaces, and not for a function");
     if (config->compiled != NULL && config->rules == NULL && config->n_rule_files == 0)
         return diag_set(diag, SL_EINVAL, NULL, 0,
                         "compiled literals need the rules that they were compiled from");

@@ -112,6 +112,19 @@ static enum sl_status hold(struct run_source *source, struct sl_capture *capture
     return SL_OK;
 }
 
+/* The filter is the run's: where it does not compile, the run ends. */
+static enum sl_status hold_file(struct run_source *source, struct sl_capture *capture,
+                                struct sl_diag *diag)
+{
+    const char *const filter = source->config->filter;
+    const enum sl_status status = filter != NULL ? sl_capture_filter(capture, filter, diag) : SL_OK;
+
+    if (status == SL_OK)
+        return hold(source, capture, diag);
+    sl_capture_close(capture);
+    return status;
+}
+
 enum sl_status run_source_next(struct run_source *source, struct sl_diag *diag)
 {
     const struct sl_run_config *config = source->config;
@@ -127,7 +140,7 @@ enum sl_status run_source_next(struct run_source *source, struct sl_diag *diag)
         if (sl_capture_open_file(&capture, config->files[index], (uint16_t)index, &failed) != SL_OK)
             run_source_fail_file(source, &failed);
         else
-            status = hold(source, capture, diag);
+            status = hold_file(source, capture, diag);
     }
     return status == SL_OK && source->capture == NULL ? SL_END : status;
 }
