@@ -80,6 +80,9 @@ static void on_notice(void *user, const struct sl_run_notice *notice)
     case SL_RUN_DATABASES_SKIPPED:
         cli_error("%s (--debug lists them)", notice->diag->text);
         break;
+    case SL_RUN_CHECKSUMS_OFFLOADED:
+        cli_error("%s: %s (-k none turns their check off)", notice->diag->file, notice->diag->text);
+        break;
     case SL_RUN_DEVICE_DROPPED:
         cli_error("cuda:%d is dropped: %s; batches to be done again elsewhere: %s",
                   notice->device->device.index, notice->device->why,
@@ -250,7 +253,8 @@ static bool open_run(struct sl_run *run, const struct run_options *options, stru
     if ((options->metrics != NULL && !metrics_serve(metrics, snapshot, run)) ||
         !check_stats_sinks(run, options->config.stats_seconds))
         return false;
-    print_loaded_rules(run);
+    if (!options->quiet)
+        print_loaded_rules(run);
     return true;
 }
 

@@ -55,12 +55,14 @@ enum {
 
 /* Faults that do not end a run. */
 enum sl_run_notice_kind {
-    SL_RUN_SOURCE_FAILED,     /* a capture file that cannot be read, or not to its end */
-    SL_RUN_RULES_BAD,         /* lines of rule files: `rules` has them */
-    SL_RUN_NAMES_IGNORED,     /* lines of tables of names: `names` has them */
-    SL_RUN_DATABASES_SKIPPED, /* signatures of virus databases: `skipped` counts them */
-    SL_RUN_DEVICE_DROPPED,    /* a GPU that failed; others repeat its batches: `device` */
-    SL_RUN_CPU_TAKES_OVER     /* the GPU that "auto" chose cannot be used for these tables */
+    SL_RUN_SOURCE_FAILED,       /* a capture file that cannot be read, or not to its end */
+    SL_RUN_RULES_BAD,           /* lines of rule files: `rules` has them */
+    SL_RUN_NAMES_IGNORED,       /* lines of tables of names: `names` has them */
+    SL_RUN_DATABASES_SKIPPED,   /* signatures of virus databases: `skipped` counts them */
+    SL_RUN_DEVICE_DROPPED,      /* a GPU that failed; others repeat its batches: `device` */
+    SL_RUN_CHECKSUMS_OFFLOADED, /* most packets of this host have wrong checksums: an interface with
+                                   checksum offload writes them later */
+    SL_RUN_CPU_TAKES_OVER       /* the GPU that "auto" chose cannot be used for these tables */
 };
 
 /* All pointers are borrowed for the call. */

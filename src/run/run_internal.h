@@ -3,6 +3,7 @@
 #ifndef RUN_INTERNAL_H
 #define RUN_INTERNAL_H
 
+#include "own_checksums.h"
 #include "run_batch.h"
 #include "run_clock.h"
 #include "run_counts.h"
@@ -17,6 +18,7 @@ struct sl_run {
     struct run_redundancy redundancy;
     struct run_sinks sinks;
     struct run_counts counts;
+    struct own_checksums own_checksums;
     struct run_batch *batches; /* all that are or were in flight */
     struct run_clock stats_clock, flush_clock;
 

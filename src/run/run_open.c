@@ -148,6 +148,7 @@ enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag)
         return diag_set(diag, SL_EINVAL, NULL, 0, "the run is open already");
     run->opened = true;
     enum sl_status status = run_source_open(&run->source, diag);
+    own_checksums_open(&run->own_checksums, &run->config);
     if (status != SL_OK)
         return status;
     struct run_policy *policy = run_policy_create();

@@ -77,6 +77,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
 
     if (status == SL_OK)
         status = run_counts_add(&run->counts, &events, diag);
+    own_checksums_add(&run->own_checksums, &events, &run->config, &run->notices);
     if (status == SL_OK)
         status = run_sinks_write(&run->sinks, mine->digest->held, &events, diag);
     run_policy_release(mine->policy);

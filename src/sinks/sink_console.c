@@ -231,8 +231,12 @@ static enum sl_status console_write_stats(struct sl_sink *sink, const struct sl_
     put_count(out, stats->flows.active, " active flows");
     if (stats->has_header_checks)
         put_count(out, stats_anomalies(stats), " anomalies");
-    if (stats->has_rules)
+    if (stats->has_rules) {
         put_count(out, stats->alerts, " alerts");
+        put_count(out, stats->rules.loaded, " rules loaded");
+        put_count(out, stats->rules.skipped, " skipped");
+        put_count(out, stats->rules.bad, " bad");
+    }
     line_text(out, "\n");
     return line_end(out, diag);
 }

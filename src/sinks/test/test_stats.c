@@ -455,7 +455,8 @@ static void test_console_has_a_line(void **state)
     line = line_of("console", &stats);
     assert_string_equal(line,
                         "2026-01-02 10:11:12.123456  STATS  10 s  1001 packets  900901 bytes  "
-                        "13 dropped  18 active flows  5 anomalies  7 alerts\n");
+                        "13 dropped  18 active flows  5 anomalies  7 alerts  "
+                        "20 rules loaded  21 skipped  22 bad\n");
     free(line);
     stats.live = stats.has_header_checks = stats.has_rules = false;
     line = line_of("console", &stats);
