@@ -29,8 +29,11 @@ static void print_usage(FILE *out)
     fprintf(out, "usage: sluice COMMAND [OPTION...]\n\n");
     for (int i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].text);
-    fprintf(out, "\n  sluice COMMAND --help tells its options; sluice --version the version.\n"
-                 "  Exit status: 0 done, 1 scan found something, 2 an error.\n");
+    fprintf(
+        out,
+        "\n  sluice COMMAND --help tells its options; sluice --version the version.\n"
+        "  Exit status: 0 done, 1 what scan, rules --strict and lookup --exit-status look for,\n"
+        "  2 an error (docs/exit-status.md).\n");
 }
 
 static const char *nearest_command(const char *name)
