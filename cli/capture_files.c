@@ -26,7 +26,7 @@ struct folder {
     struct sl_batch *batch;
 };
 
-/* Room for one more element. False: said. */
+/* Room for one more element. False: the reason is on stderr. */
 static bool make_room(void **array, size_t n, size_t *room, size_t size)
 {
     if (n < *room)

@@ -14,7 +14,7 @@ struct capture_files {
 };
 
 /* Adds a file, or the captures that lie in a folder (not in folders below), in the order of the
- * times of their first packets. False: said on stderr. */
+ * times of their first packets. False: the reason is on stderr. */
 bool capture_files_add(struct capture_files *files, const char *path);
 
 void capture_files_free(struct capture_files *files);

@@ -9,7 +9,7 @@
 
 #include "sluice/status.h"
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 2 }; /* 1 is "found something" of the scanner's users */
+enum { EXIT_DONE = 0, EXIT_FAILED = 2 }; /* 1: docs/exit-status.md */
 
 /* Opens closed standard descriptors, so that no other file gets their numbers. False: it failed. */
 bool cli_hold_descriptors(void);

@@ -21,7 +21,7 @@ enum {
 
 #define EXPECTED "expected ADDR:PORT, [ADDR]:PORT, or PORT alone for 127.0.0.1"
 
-/* ---- where it listens ------------------------------------------------------------------------ */
+/* ---- the address ----------------------------------------------------------------------------- */
 
 struct address {
     char host[64]; /* with room for an IPv6 address and its zone */
@@ -55,7 +55,7 @@ static bool parse_address(const char *text, struct address *address)
     address->host[host_len] = '\0';
     if (host_len == 0 || strcmp(address->host, "localhost") == 0)
         strcpy(address->host, "127.0.0.1");
-    /* Four numbers, and not what else libraries take for an address: "0" would be all of them. */
+    /* Four numbers alone: libraries take "0" for an address, too, which is all interfaces. */
     return (bracketed ? strchr(address->host, ':') != NULL
                       : inet_pton(AF_INET, address->host, &(struct in_addr){0}) == 1) &&
            parse_port(behind + 1, address->port);
@@ -86,8 +86,8 @@ static bool any_port(const struct addrinfo *at)
            strcmp(port, "0") == 0;
 }
 
-/* Which port was picked. */
-static void say_port(int socket)
+/* Prints the port that the system chose. */
+static void print_port(int socket)
 {
     struct sockaddr_storage bound = {0};
     socklen_t len = sizeof bound;
@@ -128,12 +128,12 @@ bool metrics_listen(struct metrics *metrics, const char *text)
     if (!metrics->listens)
         cli_error("--metrics '%s': cannot listen there: %s", text, strerror(errno));
     else if (any_port(at))
-        say_port(metrics->socket);
+        print_port(metrics->socket);
     freeaddrinfo(at);
     return metrics->listens;
 }
 
-/* ---- what it answers ------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
                               char *text, size_t len, enum MHD_ResponseMemoryMode memory)
@@ -167,7 +167,7 @@ static enum MHD_Result answer_metrics(const struct metrics *metrics,
     size_t len;
     char *text;
 
-    metrics->look(metrics->user, &stats);
+    metrics->snapshot(metrics->user, &stats);
     if (sl_stats_prometheus(&stats, &text, &len) != SL_OK)
         return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "no memory\n");
     return answer(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, len,
@@ -191,7 +191,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
         *state = &seen;
         return MHD_YES;
     }
-    if (*body_len != 0) { /* nobody asked for it */
+    if (*body_len != 0) { /* GET has no use for a body */
         *body_len = 0;
         return MHD_YES;
     }
@@ -227,17 +227,17 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **s
         metrics_clients_answered(&metrics->clients, client);
 }
 
-bool metrics_serve(struct metrics *metrics, void (*look)(void *user, struct sl_stats *stats),
+bool metrics_serve(struct metrics *metrics, void (*snapshot)(void *user, struct sl_stats *stats),
                    void *user)
 {
-    metrics->look = look;
+    metrics->snapshot = snapshot;
     metrics->user = user;
     if (!metrics_clients_start(&metrics->clients)) {
         cli_error("--metrics: no thread: %s", strerror(errno));
         return false;
     }
     /* By poll: with epoll, edge-triggered, libmicrohttpd (0.9.75) does not see the end of a client
-     * that sends and leaves at once, and keeps it until it times out. */
+     * that sends and closes at once. */
     metrics->server = MHD_start_daemon(
         MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET,
         metrics->socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS_MAX,

@@ -12,23 +12,23 @@ struct MHD_Daemon;
 
 struct metrics {
     bool listens;
-    int socket; /* that listens; the server takes it over */
+    int socket; /* listens; the server closes it */
     struct MHD_Daemon *server;
-    struct metrics_clients clients;                   /* of the server */
-    void (*look)(void *user, struct sl_stats *stats); /* on the server's thread */
+    struct metrics_clients clients;                       /* of the server */
+    void (*snapshot)(void *user, struct sl_stats *stats); /* on the server's thread */
     void *user;
 };
 
 /* Listens on "ADDR:PORT", "[ADDR]:PORT", or with ":PORT", "localhost:PORT" or "PORT" on 127.0.0.1;
- * who connects waits until serving begins. With port 0 the system picks one, which is said on
- * stderr. False: said on stderr. */
+ * a client waits until serving begins. With port 0 the system chooses one, and stderr names it.
+ * False: the reason is on stderr. */
 bool metrics_listen(struct metrics *metrics, const char *address);
 
-/* Answers from now on, with what `look` fills in. False: said on stderr. */
-bool metrics_serve(struct metrics *metrics, void (*look)(void *user, struct sl_stats *stats),
+/* Answers from now on with the counters of `snapshot`. False: the reason is on stderr. */
+bool metrics_serve(struct metrics *metrics, void (*snapshot)(void *user, struct sl_stats *stats),
                    void *user);
 
-/* Ends answers under way and closes; of what never listened (zeroed) too. */
+/* Ends the answers and closes. Accepts a zeroed struct. */
 void metrics_close(struct metrics *metrics);
 
 #endif

@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A script that will draw an SVG of this size to a file; NULL: said. plot_end must follow. */
+/* A script that will draw an SVG of this size to a file; NULL: the reason is on stderr. plot_end
+ * must follow. */
 FILE *plot_begin(const char *path, unsigned width, unsigned height);
 
-/* Draws. False: said. */
+/* Draws. False: the reason is on stderr. */
 bool plot_end(FILE *script, const char *path);
 
-/* Text as a string of gnuplot's. */
+/* Text as a string in gnuplot. */
 void plot_quoted(FILE *script, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of progress on the user's terminal; nothing where stderr is none. */
+/* A line of progress on standard error, where it is a terminal. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -21,7 +21,7 @@ struct progress {
 /* Shows the run's counters four times a second from a thread of its own. */
 void progress_begin(struct progress *progress, struct sl_run *run, bool quiet);
 
-/* Ends the thread and takes the line away. */
+/* Ends the thread and clears the line. */
 void progress_end(struct progress *progress);
 
 #endif

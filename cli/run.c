@@ -15,17 +15,17 @@
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-/* The run that the next signal ends. The handler may be on any thread while the run is closed: who
- * closes takes the pointer away first, and waits until no handler holds it. */
+/* The run that the next signal ends. The handler may be on any thread while the run is closed. The
+ * closing thread takes the pointer away first, and waits until no handler holds it. */
 static _Atomic(struct sl_run *) signalled_run;
 static atomic_int signal_busy;
 static atomic_bool signal_seen;
 
 static void on_signal(int number)
 {
-    if (atomic_exchange(&signal_seen, true)) { /* the user means it */
+    if (atomic_exchange(&signal_seen, true)) { /* the user insists */
         signal(number, SIG_DFL);
-        (void)raise(number); /* which comes when the handler is left */
+        (void)raise(number); /* it arrives when the handler returns */
     }
     atomic_fetch_add(&signal_busy, 1);
     struct sl_run *run = atomic_load(&signalled_run);
@@ -44,7 +44,7 @@ static void take_signals(struct sl_run *run)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static void leave_signals(void)
+static void release_signals(void)
 {
     atomic_store(&signalled_run, NULL);
     while (atomic_load(&signal_busy) != 0)
@@ -108,7 +108,7 @@ static bool writes_stdout(const struct sl_run_config *config)
     return false;
 }
 
-/* Alerts on the user's terminal are progress enough. */
+/* Alerts on the user's terminal show the progress. */
 static bool writes_terminal(const struct sl_run_config *config)
 {
     for (size_t i = 0; i < config->n_sinks; i++)
@@ -117,7 +117,7 @@ static bool writes_terminal(const struct sl_run_config *config)
     return false;
 }
 
-/* Whether the sink is standard output, a pipe that nobody reads any more. */
+/* Whether the sink is standard output, and a pipe without a reader. */
 static bool reader_left(const struct sl_run_sink *sink)
 {
     struct pollfd output = {.fd = STDOUT_FILENO};
@@ -134,8 +134,8 @@ static bool any_reader_left(const struct sl_run_result *result)
     return false;
 }
 
-/* A pipe that nobody reads any more ends the command as it does others, without a word: by the
- * signal. Until all else is complete, other sinks above all, it is a write that fails. */
+/* A pipe without a reader ends the command by its signal, silently, as it ends other commands. It
+ * is a failed write until all else is complete, other sinks above all. */
 static void end_by_closed_pipes(const struct sl_run_result *result)
 {
     signal(SIGPIPE, SIG_DFL);
@@ -143,7 +143,7 @@ static void end_by_closed_pipes(const struct sl_run_result *result)
         raise(SIGPIPE);
 }
 
-/* What sinks could not take. False: one could not. */
+/* Prints the failures of sinks. False: there is one. */
 static bool check_sinks(const struct sl_run_result *result)
 {
     bool complete = true;
@@ -243,7 +243,7 @@ static bool open_run(struct sl_run *run, const struct run_options *options, stru
 
     if (!train(run, options->redundancy.train))
         return false;
-    take_signals(run); /* until here a signal ends the process: nothing was begun */
+    take_signals(run); /* before, a signal ends the process: nothing was begun */
     if (options->metrics != NULL && !metrics_listen(metrics, options->metrics))
         return false;
     if (sl_run_open(run, &diag) != SL_OK) {
@@ -295,7 +295,7 @@ static int run(struct run_options *options)
     else if (open_run(made, options, &metrics))
         exit_status = execute(made, options, &metrics);
     metrics_close(&metrics);
-    leave_signals();
+    release_signals();
     sl_run_close(made);
     return exit_status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What names were found and what tables said of them, as text and as JSON. */
+/* The names that were found and the actions of tables for them, as text and as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "json_text.h"
 #include "run_report.h"
 
-/* Rules that matched, with what they say. */
+/* Rules that matched, with their actions. */
 struct row {
     const struct sl_run_name_rule *rule;
     struct sl_names_answer answer;

@@ -439,7 +439,7 @@ static bool set_variables(struct run_options *options)
     return true;
 }
 
-/* What the options name lies where the options are. */
+/* The config borrows from the options. */
 static bool set_config(struct run_options *options)
 {
     struct sl_run_config *config = &options->config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary of a run: a text that a person likes to read, or one JSON object. */
+/* The summary of a run: a text for people, or one JSON object. */
 #ifndef CLI_RUN_REPORT_H
 #define CLI_RUN_REPORT_H
 

@@ -567,7 +567,8 @@ class Observed(unittest.TestCase):
 
     def test_stats_on_the_console(self):
         line = (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}  STATS  0 s  "
-                r"(\d+) packets  \d+ bytes  .* (\d+) alerts\n")
+                r"(\d+) packets  \d+ bytes  .* (\d+) alerts  \d+ rules loaded  "
+                r"\d+ skipped  \d+ bad\n")
         result = sluice("run", "-r", CAPTURE, *SWITCHED_ON, "--stats=60")
         found = re.findall(line, result.stdout.decode())
         summary = json.loads(sluice("run", "-r", CAPTURE, *SWITCHED_ON, "--json").stdout)

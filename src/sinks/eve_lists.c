@@ -47,8 +47,8 @@ struct eve_entry {
     size_t order; /* in the rule */
 };
 
-/* What stands for a byte of a metadata key. Keys that this makes equal are one key, so that none is
- * twice in the object. */
+/* The character for a byte of a metadata key. Keys that become equal are one key, so that an object
+ * has no key twice. */
 static uint8_t key_byte(char byte)
 {
     return eve_is_plain((uint8_t)byte) ? (uint8_t)byte : '_';
@@ -144,7 +144,7 @@ void eve_put_metadata(struct line_sink *out, const struct eve_metadata *metadata
     line_text(out, "}");
 }
 
-/* ---- next hops, and all others --------------------------------------------------------------- */
+/* ---- values of names ------------------------------------------------------------------------- */
 
 static bool is_json_number(const char *text)
 {

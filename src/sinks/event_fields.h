@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of events, said once: names, values, nesting and order, which are EVE's. A new field
+/* The fields of events, stated once: names, values, nesting and order, which are EVE's. A new field
  * is a line of the list and a line of the visit; every sink then has it.
  *
  * A sink either visits them in order (event_visit), or picks those that it shows (event_pick). The

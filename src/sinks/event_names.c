@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* IANA, "Domain Name System (DNS) Parameters": those that are seen in queries. */
+/* IANA, "Domain Name System (DNS) Parameters": those that queries ask for. */
 static const struct {
     uint16_t type;
     const char *text;

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* IANA's protocol numbers under the names of Suricata's events; those that are seen in networks. */
+/* IANA's protocol numbers under the names of Suricata's events; those that networks carry. */
 static const char *const protocol_names[256] = {
     [0] = "HOPOPT",     [1] = "ICMP",        [2] = "IGMP",         [4] = "IP-in-IP",
     [6] = "TCP",        [8] = "EGP",         [9] = "IGP",          [12] = "PUP",
@@ -31,9 +31,9 @@ struct date {
     uint32_t year, month, day;
 };
 
-/* Of days since 1970, in the Gregorian calendar, by Hinnant, "chrono-compatible low-level date
- * algorithms": in years that begin in March the leap day is the last, and the months before repeat
- * every five. gmtime_r would take a lock that all threads share. */
+/* The date of days since 1970 in the Gregorian calendar: Hinnant, "chrono-compatible low-level date
+ * algorithms". In years that begin in March the leap day is the last, and the lengths of months
+ * repeat every five. gmtime_r would take a lock that all threads share. */
 static struct date date_of(int64_t days)
 {
     const int64_t since_0 = days + 719468; /* since 0000-03-01; above 0 for all times there are */

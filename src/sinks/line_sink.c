@@ -10,8 +10,8 @@
 
 #include "base/diag.h"
 
-/* Ends the last line of a file that a kill or a full disk has cut. Other files than regular ones
- * have no end. */
+/* Ends the last line of a file that a kill or a full disk has cut. Files that are not regular have
+ * no last line. */
 static enum sl_status end_torn_line(int fd, const char *path, struct sl_diag *diag)
 {
     struct stat file;
@@ -33,7 +33,7 @@ static enum sl_status end_torn_line(int fd, const char *path, struct sl_diag *di
     return diag_set(diag, SL_EIO, path, 0, "cannot be written: %s", strerror(errno));
 }
 
-/* Opens the file, to write behind what it has. */
+/* Opens the file. Writes go behind its contents. */
 static enum sl_status open_file(struct line_sink *out, const char *path, struct sl_diag *diag)
 {
     out->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -87,7 +87,7 @@ static uint64_t count_lines(const char *at, size_t len)
     return n;
 }
 
-/* Writes once; returns the bytes that the system took, 0 where it failed or has to be asked again.
+/* Writes once. Returns the bytes that the system took: 0 where it failed or must be called again.
  */
 static size_t write_some(struct line_sink *out, const char *at, size_t len)
 {
@@ -96,7 +96,7 @@ static size_t write_some(struct line_sink *out, const char *at, size_t len)
     if (n > 0)
         return (size_t)n;
     if (n == 0) {
-        out->error = EIO; /* not in POSIX for len > 0; asking again could take forever */
+        out->error = EIO; /* not in POSIX for len > 0; repeated writes could take forever */
     } else if (errno == EAGAIN) {
         /* Standard output may be shared with a program that made it non-blocking. */
         struct pollfd ready = {.fd = out->fd, .events = POLLOUT};
@@ -164,7 +164,7 @@ enum sl_status line_sink_flush(struct sl_sink *sink, struct sl_diag *diag)
     return status_of(out, diag);
 }
 
-/* What fills a buffer is written from where it lies. */
+/* More bytes than half a buffer are written without a copy. */
 enum sl_status line_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct sl_diag *diag)
 {
     struct line_sink *from = (struct line_sink *)held, *out = (struct line_sink *)sink;

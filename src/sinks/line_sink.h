@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What sinks of lines share: a file descriptor behind a buffer of fixed size, and the count of the
- * lines that the system took.
+/* The part that sinks of lines share: a file descriptor behind a buffer of fixed size, and the
+ * count of the lines that the system took.
  *
- * The buffer is handed over between lines, so that who follows a file sees whole ones; only a line
- * of more than half the buffer goes out in parts. What fails is kept in `error`, and all that
- * follows is dropped: who writes a line in many parts asks once, at its end.
+ * The buffer is written between lines, so that a reader of the file sees whole ones. A line of more
+ * than half the buffer is written in parts. The first failure is kept in `error`, and all later
+ * bytes are dropped. A kind that writes a line in many parts checks once, at its end.
  *
- * One that holds has no file but a larger buffer, whose whole lines another takes over. */
+ * A sink that holds has a larger buffer and no file. Another sink takes its whole lines. */
 #ifndef SINKS_LINE_SINK_H
 #define SINKS_LINE_SINK_H
 
@@ -27,27 +27,28 @@ struct line_sink {
     bool is_stdout;
     int error;      /* errno of the write that failed; 0: none did */
     uint64_t lines; /* whole lines that the system took */
-    size_t len;     /* bytes that wait in the buffer */
+    size_t len;     /* bytes in the buffer */
     char *bytes;
     size_t cap; /* bytes of the buffer */
 
     bool holds;
     bool full;       /* the line at hand does not fit */
-    size_t hold_len; /* bytes of lines that it may hold; behind them is room to drop one in */
+    size_t hold_len; /* bytes of lines that it may hold; one more line fits behind them, to be
+                        dropped */
     size_t begin;    /* where the line at hand begins */
 };
 
-/* Opens a file, to write behind its last line, which is ended where it is cut. "-" is standard
- * output. On failure nothing is to be undone. SL_EIO, SL_ENOMEM. */
+/* Opens a file. Writes go behind its last line, which is ended where it is cut. "-" is standard
+ * output. After a failure the caller closes nothing. SL_EIO, SL_ENOMEM. */
 enum sl_status line_sink_open(struct line_sink *out, const char *path, struct sl_diag *diag);
 
 /* One that holds up to hold_len bytes of lines; they are counted in `lines`. SL_ENOMEM. */
 enum sl_status line_sink_hold(struct line_sink *out, size_t hold_len, struct sl_diag *diag);
 
-/* Hands the buffer to the system. */
+/* Writes the buffer. */
 void line_sink_drain(struct line_sink *out);
 
-/* Makes room for LINE_SINK_CAP bytes: hands the buffer over, or, where it holds, gives the line up.
+/* Makes room for LINE_SINK_CAP bytes: writes the buffer. A sink that holds drops the line instead.
  */
 void line_sink_make_room(struct line_sink *out);
 
@@ -57,7 +58,7 @@ enum sl_status line_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct
 uint64_t line_sink_written(const struct sl_sink *sink);
 enum sl_status line_sink_close(struct sl_sink *sink, struct sl_diag *diag);
 
-/* To be called before each line. */
+/* Every line begins with this call. */
 static inline void line_begin(struct line_sink *out)
 {
     if (out->holds)
@@ -66,7 +67,7 @@ static inline void line_begin(struct line_sink *out)
         line_sink_drain(out);
 }
 
-/* To be called behind each line by those that may hold. SL_EOVERFLOW: it was not held. */
+/* Every line of a kind that may hold ends with this call. SL_EOVERFLOW: the line was not held. */
 enum sl_status line_end(struct line_sink *out, struct sl_diag *diag);
 
 /* Room for len bytes in a row, at most LINE_SINK_CAP; the caller adds what it used to out->len. */
@@ -94,7 +95,7 @@ static inline void line_text(struct line_sink *out, const char *text)
     line_bytes(out, text, strlen(text));
 }
 
-/* Writes digits where they stay: a copy would have to wait for each of them. */
+/* Writes digits in their final place: a copy would wait for each of them. */
 static inline void line_uint(struct line_sink *out, uint64_t value)
 {
     size_t n_digits = 1;

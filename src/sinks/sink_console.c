@@ -5,7 +5,7 @@
  * -> 10.0.0.2:2
  * 2026-01-02 10:11:12.123456  NAME  dns query A ads.example  block  (ads.example, list:3)  UDP ...
  *
- * and one for the counters, those that a person follows.
+ * and one for the counters that a person follows.
  *
  * Lines are printable ASCII whatever the events hold: a terminal in an 8-bit encoding takes bytes
  * of well-formed UTF-8 for control sequences. */
@@ -17,7 +17,7 @@
 #include "line_sink.h"
 #include "stats_text.h"
 
-/* Of standard output; or, hold_len not 0, one that holds. */
+/* Opens standard output. With hold_len the sink holds lines instead. */
 static enum sl_status make(struct sl_sink **sink, size_t hold_len, struct sl_diag *diag)
 {
     struct line_sink *out = malloc(sizeof *out);
@@ -109,8 +109,8 @@ EVENT_INLINE void put_value(struct line_sink *out, const struct sl_field *field)
         put_printable(out, field->text, field->n);
 }
 
-/* Writes what stands before a field, and then the field; nothing where the field is absent, unknown
- * or an empty text. */
+/* Writes the text before a field, and the field. A field that is absent, unknown or an empty text
+ * writes nothing. */
 EVENT_INLINE void put_field(struct line_sink *out, const char *before,
                             const struct event_picks *picks, enum event_field id)
 {
@@ -138,7 +138,7 @@ static void put_alert(struct line_sink *out, const struct event_picks *picks)
     line_text(out, ")");
 }
 
-/* What was found, what the table has for it, and by which rule. */
+/* The name, the action of the table, and the rule. */
 static void put_name(struct line_sink *out, const struct event_picks *picks)
 {
     put_field(out, "  NAME  ", picks, FIELD_EVENT_TYPE);
@@ -176,7 +176,7 @@ static void put_tuple(struct line_sink *out, const struct event_picks *picks)
     put_field(out, " code ", picks, FIELD_ICMP_CODE);
 }
 
-/* Leaves out texts that no line shows, so that their lengths are not counted. */
+/* Skips texts that no line shows, so that their lengths are not counted. */
 EVENT_INLINE void pick_shown(void *to, enum event_field id, const struct sl_field *field)
 {
     if (id != FIELD_PKT_SRC && id != FIELD_IN_IFACE && id != FIELD_PCAP_FILENAME &&

@@ -26,11 +26,11 @@ enum { VALUE_ROOM = 64 }; /* bytes of a time, an address or a number, with quote
 struct eve_sink {
     struct line_sink out;
     char separator; /* before the next field: '{' where it is the first of its object */
-    bool failed;    /* no memory for the event at hand */
+    bool failed;    /* no memory for this event */
     struct eve_metadata metadata;
 };
 
-/* Of a file; or, path NULL, one that holds. */
+/* Opens a file. Without a path the sink holds lines. */
 static enum sl_status make(struct sl_sink **sink, const char *path, size_t hold_len,
                            struct sl_diag *diag)
 {
@@ -125,7 +125,7 @@ static void put_value(struct line_sink *out, const char *end)
     out->len = (size_t)(end - out->bytes);
 }
 
-/* Metadata is sorted before its key is written, as nothing may be left of it. */
+/* Metadata is sorted before its key is written: where no entry has a value, no key is written. */
 static void put_metadata(struct eve_sink *eve, const char *const *texts)
 {
     if (!eve_metadata_sort(&eve->metadata, texts)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events handed to a function of the caller's. */
+/* Each event is an argument of the caller's function. */
 #include <stdlib.h>
 
 #include "base/diag.h"

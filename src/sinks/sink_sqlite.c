@@ -13,7 +13,7 @@
 #include "sqlite_row.h"
 
 enum {
-    CLOCK_ROWS = 128,                   /* from one look at the clock to the next */
+    CLOCK_ROWS = 128,                   /* from one reading of the clock to the next */
     TRANSACTION_ROWS = 80 * CLOCK_ROWS, /* at most, between two commits */
     TRANSACTION_MS = 100,               /* as well, as long as rows come */
     BUSY_MS = 10000                     /* wait for another program's lock */
@@ -30,7 +30,7 @@ struct sqlite_sink {
     uint64_t begin_ns;  /* of the open transaction */
 };
 
-/* Reports what SQLite says of its last failure. */
+/* SQLite's last failure as a status. */
 static enum sl_status failure(const struct sqlite_sink *sqlite, struct sl_diag *diag)
 {
     const int code = sqlite3_errcode(sqlite->db) & 0xFF;
@@ -116,7 +116,7 @@ static enum sl_status open_database(struct sqlite_sink *sqlite, struct sl_diag *
         return failure(sqlite, diag);
     sqlite3_busy_timeout(sqlite->db, BUSY_MS);
 
-    /* In one transaction, so that two that begin together do not both make the tables. */
+    /* In one transaction, so that two runs that begin together do not both make the tables. */
     enum sl_status status = run(sqlite, "BEGIN IMMEDIATE", diag);
     if (status == SL_OK)
         status = set_up(sqlite, diag);
@@ -254,7 +254,7 @@ static enum sl_status sqlite_close(struct sl_sink *sink, struct sl_diag *diag)
     struct sqlite_sink *sqlite = (struct sqlite_sink *)sink;
 
     (void)diag;
-    /* Brings the log into the file. Where that cannot be, for a reader or a full disk, the log
+    /* Brings the log into the file. Where a reader or a full disk prevents that, the log
      * stays and nothing is lost. */
     sqlite3_busy_timeout(sqlite->db, 0);
     (void)run(sqlite, "ROLLBACK", NULL);

@@ -40,7 +40,7 @@ const char table_schema[] =
     "CREATE INDEX anomalies_by_time ON anomalies(time);\n"
     "PRAGMA application_id = " DATABASE_TEXT_OF(DATABASE_APPLICATION_ID) ";\n";
 
-/* What version 1 did not have. */
+/* The part that version 1 did not have. */
 const char table_schema_names[] =
     "CREATE TABLE names(\n" EVENT_COLUMNS "  protocol TEXT NOT NULL,   -- dns, http, tls, ndn\n"
     "  kind TEXT,                -- query, answer; a method; interest, data\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters as the object of an EVE event of type stats.
  *
- * Names and meanings are Suricata's where it has them; what it does not have lies in the object
+ * Names and meanings are Suricata's where it has them; the others lie in the object
  * `sluice`. As in Suricata `capture` is there for interfaces alone. A packet counts once at each
  * protocol that it contains, where Suricata counts headers: of two IPv4 headers in a tunnel it
  * counts both. Such an event comes once in seconds, so that a tree of values costs nothing. */
@@ -11,7 +11,7 @@
 
 #include "stats_text.h"
 
-/* A tree that is being built. Who adds to it asks once, at the end, whether memory sufficed. */
+/* A tree that is being built. The end of the build checks once whether memory sufficed. */
 struct tree {
     json_t *root;
     bool failed;
@@ -93,7 +93,7 @@ static void put_rules(struct tree *tree, const struct sl_stats *stats)
     put_count(tree, "detect.alert", stats->alerts);
 }
 
-/* What is not zero, by name. */
+/* The counters that are not zero, by name. */
 static void put_undecodable(struct tree *tree, const struct sl_stats *stats)
 {
     json_t *object = json_object();

@@ -11,7 +11,7 @@
 #include "event_text.h"
 #include "stats_text.h"
 
-/* Who writes asks once, at its end, whether memory sufficed. */
+/* The end of the text checks once whether memory sufficed. */
 struct exposition {
     FILE *out;
     const char *metric; /* of the samples that follow */
@@ -23,8 +23,8 @@ static void begin(struct exposition *to, const char *metric, const char *type, c
     to->metric = metric;
 }
 
-/* A label's value between its quotes: UTF-8, with backslash, quote and line feed escaped. What is
- * no UTF-8 becomes \xNN, as in all sinks, whose backslash is then escaped. */
+/* A label's value between its quotes: UTF-8, with backslash, quote and line feed escaped. A byte
+ * that is no UTF-8 becomes \xNN, as in all sinks. Its backslash is then escaped. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
     const uint8_t *at = (const uint8_t *)value, *const end = at + strlen(value);
