@@ -11,7 +11,7 @@
 #include "rule_ranges.h"
 #include "sluice/detect.h"
 
-/* What a rule's header may ask of a packet's protocol; a packet has several of them. */
+/* The protocols that a rule's header may ask for. A packet has several of them. */
 enum {
     RULE_PACKET = 1, /* any packet, with or without IP ("pkthdr") */
     RULE_IP = 2,
@@ -84,13 +84,13 @@ struct rule {
     bool pass;
     bool replaced;      /* by one of higher rev */
     uint8_t flow_mask;  /* of RULE_FLOW_KNOWN and SL_FLOW_* */
-    uint8_t flow_flags; /* what these are */
+    uint8_t flow_flags; /* the values of those bits */
     struct rule_endpoint from, to;
     const struct rule_check *check;
     size_t n_checks;
     const struct rule_payload *payload;
     size_t n_payloads;
-    const struct rule_payload *literal; /* the content that the matcher looks for, or NULL */
+    const struct rule_payload *literal; /* the content that the matcher searches for, or NULL */
     uint32_t key[2];                    /* gid, sid */
     struct sl_signature signature;
 };

@@ -14,7 +14,7 @@
 #include "detect/parse/rule_parse.h"
 #include "rule_set.h"
 
-/* What a load needs besides the set. */
+/* The state of a load. */
 struct loader {
     struct sl_rules *rules;
     struct rule_parser parser;
@@ -83,7 +83,7 @@ static enum sl_status count_skipped(struct loader *loader)
     return add_note(loader, &rules->skipped, skip->keyword, (struct rule_place){loader->line, 0});
 }
 
-/* Adds a rule, unless there is one of its gid and sid, and no lower rev; *kept tells. */
+/* Adds a rule, and sets *kept, unless the set has one of its gid and sid and of no lower rev. */
 static enum sl_status add_rule(struct loader *loader, struct rule *rule, bool *kept)
 {
     struct sl_rules *rules = loader->rules;

@@ -23,7 +23,7 @@ void *rule_arena_alloc(struct rule_arena *arena, size_t len);
 void *rule_arena_copy(struct rule_arena *arena, const void *bytes, size_t len);
 char *rule_arena_text(struct rule_arena *arena, const char *text, size_t len);
 
-/* What was taken since the mark is given back. */
+/* Releases all memory that was taken since the mark. */
 struct rule_mark rule_arena_mark(const struct rule_arena *arena);
 void rule_arena_release(struct rule_arena *arena, struct rule_mark mark);
 

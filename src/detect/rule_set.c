@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rule set: what was loaded, what was not, and why. */
+/* The rule set: its variables, its counts, and the rules that were not loaded. */
 #include "rule_set.h"
 
 #include <stdio.h>

@@ -39,8 +39,8 @@ static bool make_lists(struct rule_lists *lists, const struct pairs *pairs, uint
     if (lists->first == NULL || lists->rule == NULL || pairs->n > UINT32_MAX)
         return false;
 
-    /* first[k + 2] counts key k, then first[k + 1] is where its next rule goes: in the end, its
-     * end. */
+    /* first[k + 2] counts key k. Then first[k + 1] is the place of the key's next rule, and at last
+     * the end of its list. */
     for (size_t i = 0; i < pairs->n; i++)
         lists->first[pairs->pair[i].key + 2]++;
     for (size_t k = 2; k < (size_t)n_keys + 2; k++)
@@ -69,7 +69,7 @@ void rule_index_free(struct rule_index *index)
     free(index);
 }
 
-/* What is made of a set on the way to its index. */
+/* The state between a set and its index. */
 struct compiler {
     struct sl_rules *rules;
     struct rule_index *index;

@@ -14,7 +14,7 @@ struct rule_lists {
     uint32_t n_keys; /* 0: all lists are empty */
 };
 
-/* What a packet carries, as far as a rule's protocol tells it. */
+/* The content of a packet, as far as a rule's protocol names it. */
 enum rule_carried {
     RULE_CARRIES_NO_IP,
     RULE_CARRIES_OTHER,

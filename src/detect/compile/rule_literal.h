@@ -11,12 +11,12 @@
  * its header asks for few packets. */
 const struct rule_payload *rule_literal_choose(const struct rule *rule);
 
-/* What the matcher gets of it. */
+/* The part of a content that the matcher searches for. */
 struct sl_literal rule_literal_of(const struct rule_payload *content);
 
 enum { RULE_KEYS_MAX = 64 }; /* ports or ICMP types of a rule that is found by them */
 
-/* By what of a packet a rule without a literal is found. */
+/* The field of a packet that selects a rule without a literal. */
 enum rule_key {
     RULE_BY_PROTOCOL,
     RULE_BY_DST_PORT, /* rule->to.ports are at most RULE_KEYS_MAX */

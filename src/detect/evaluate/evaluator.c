@@ -52,7 +52,7 @@ static unsigned __int128 address4(const uint8_t *bytes)
     return UINT64_C(0xFFFF) << 32 | load_be32(bytes);
 }
 
-/* Sets what the protocol of an IP packet with a transport header tells. */
+/* Sets the fields that the protocol of an IP packet with a transport header determines. */
 static void see_transport(struct view *view)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that look into the payload: content, its modifiers, isdataat. */
+/* The options of the payload: content, its modifiers, isdataat. */
 #include <string.h>
 
 #include "base/hex.h"
@@ -27,7 +27,7 @@ static struct rule_payload *add_payload(struct rule_parser *parser, enum rule_pa
     return payload;
 }
 
-/* The last content; an SL_EFORMAT where there is none is the caller's. */
+/* The last content. NULL: there is none, and the caller returns SL_EFORMAT. */
 static struct rule_payload *last_content(struct rule_parser *parser)
 {
     return parser->content != SIZE_MAX ? &parser->payload[parser->content] : NULL;
@@ -38,7 +38,7 @@ static enum sl_status no_content(struct rule_parser *parser, const char *modifie
     return rule_bad_at(parser, parser->name, "%s has no content before it", modifier);
 }
 
-/* Decodes what is between a content's quotes into `bytes`, of at least text.len. */
+/* Decodes the text between a content's quotes into `bytes`, which has room for text.len. */
 static enum sl_status decode(struct rule_parser *parser, struct rule_text text, uint8_t *bytes,
                              uint32_t *len)
 {
@@ -319,7 +319,7 @@ const struct rule_option *rule_modifier_find(struct rule_text name)
         {"fast_pattern", read_fast_pattern, RULE_MAYBE_VALUE},
         {"fast_pattern_offset", read_fast_pattern_offset, RULE_A_VALUE},
         {"fast_pattern_length", read_fast_pattern_length, RULE_A_VALUE},
-        /* The payload is never decoded, so this asks for what it is anyway. */
+        /* The payload is never decoded: the option asks for the payload that is there. */
         {"rawbytes", rule_read_nothing, RULE_NO_VALUE},
     };
 
@@ -371,14 +371,14 @@ static bool first_will_do(const struct rule_payload *payload, size_t n)
 }
 
 /* In Suricata "isdataat:n,relative" asks for n bytes behind the cursor, in Snort for one more: the
- * byte n behind it. n = 0 says nothing in Suricata's sense, so it is meant in Snort's. */
+ * byte n behind it. n = 0 holds always in Suricata's sense, so Snort's sense is meant. */
 static void place_data_at(const struct rule_parser *parser, struct rule_payload *payload)
 {
     if (payload->relative && !parser->snort3 && payload->distance > 0)
         payload->distance--;
 }
 
-/* What Suricata refuses: a place for or beside a content that says it has none. */
+/* Suricata refuses a place for a content of fast_pattern:only, and a content relative to it. */
 static enum sl_status check_unplaced(struct rule_parser *parser)
 {
     const struct rule_payload *before = NULL;
@@ -399,7 +399,7 @@ static enum sl_status check_unplaced(struct rule_parser *parser)
 
 static void fold(struct rule_payload *content)
 {
-    /* The bytes are the parser's own, in the rule's arena; const for all who come later. */
+    /* The bytes are the parser's own, in the rule's arena. They are const for later users. */
     uint8_t *bytes = (uint8_t *)(uintptr_t)content->bytes;
 
     for (uint32_t i = 0; i < content->len; i++)

@@ -34,8 +34,8 @@ static const char *take_relation(struct rule_text *value)
     return "";
 }
 
-/* "a<>b" and "a-b" hold what is between a and b, as in Suricata; Snort 3's "a<=>b" holds a and b
- * too. */
+/* "a<>b" and "a-b" hold the numbers between a and b, as in Suricata. Snort 3's "a<=>b" holds a and
+ * b too. */
 static bool read_between(struct rule_text value, int64_t max, int64_t *first, int64_t *last)
 {
     static const struct {
@@ -189,25 +189,25 @@ static bool read_bits(struct rule_text text, const struct bit *bits, uint8_t *va
     return text.len != 0;
 }
 
-/* `looked_at` are the bits that count. "!" means: none of the bits is set, as both dialects
- * document it and Snort does it (Suricata's code takes it for: not all of them). */
+/* `compared` are the bits that count. "!" asks that none of the bits is set, as both manuals state
+ * and as Snort does. Suricata's code asks that not all of them are set. */
 static struct rule_check bits_check(enum rule_field field, uint8_t bits, char mode,
-                                    uint8_t looked_at)
+                                    uint8_t compared)
 {
     struct rule_check check = {.field = (uint8_t)field};
 
     switch (mode) {
     case '+': /* all of them, whatever else */
-        check.mask = bits & looked_at;
+        check.mask = bits & compared;
         check.first = check.last = bits;
         break;
     case '*': /* at least one of them */
     case '!': /* none of them */
-        check.mask = bits & looked_at;
+        check.mask = bits & compared;
         check.negated = mode == '*';
         break;
     default: /* these alone */
-        check.mask = looked_at;
+        check.mask = compared;
         check.first = check.last = bits;
         break;
     }

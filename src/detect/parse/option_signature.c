@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that describe a rule: what its alerts tell. */
+/* The options that describe a rule in its alerts. */
 #include <string.h>
 
 #include "classification.h"

@@ -6,7 +6,7 @@
 static const struct rule_option options[] = {
     {"content", rule_read_content, RULE_A_CONTENT},
     {"isdataat", rule_read_isdataat, RULE_A_VALUE},
-    /* The payload is never decoded, so this asks for what it is anyway. */
+    /* The payload is never decoded: the option asks for the payload that is there. */
     {"pkt_data", rule_read_nothing, RULE_NO_VALUE},
 
     {"flow", rule_read_flow, RULE_A_VALUE},
@@ -29,8 +29,8 @@ static const struct rule_option options[] = {
     {"classtype", rule_read_classtype, RULE_A_VALUE},
     {"reference", rule_read_reference, RULE_A_VALUE},
     {"metadata", rule_read_metadata, RULE_A_VALUE},
-    /* These say something to people, to the engine's inner workings, or for what is recorded after
-     * an alert; none changes which packets match. */
+    /* These options describe the rule, steer the engine, or ask for records after an alert. None
+     * changes which packets match. */
     {"rem", rule_read_nothing, RULE_MAYBE_VALUE},
     {"target", rule_read_target, RULE_A_VALUE},
     {"soid", rule_read_nothing, RULE_A_VALUE},

@@ -69,7 +69,7 @@ static struct rule_text line_at(const struct rule_lexer *lexer, size_t at)
     return (struct rule_text){begin, end != NULL ? (size_t)(end - begin) : lexer->len - at};
 }
 
-/* Goes to the line behind this one, which begins at `at`. */
+/* Moves to the line behind this one, which begins at `at`. */
 static void pass_line(struct rule_lexer *lexer, struct rule_text line)
 {
     lexer->at = (size_t)(line.at - lexer->text) + line.len;
@@ -79,8 +79,8 @@ static void pass_line(struct rule_lexer *lexer, struct rule_text line)
     }
 }
 
-/* Goes behind the comment that begins here; false: it has no end. Not looking twice for an end that
- * is not there keeps a file of such lines from costing the square of its length. */
+/* Passes over the comment that begins here; false: it has no end. A missing end is searched for
+ * once: otherwise a file of such lines would take the square of its length. */
 static bool pass_comment(struct rule_lexer *lexer)
 {
     const char *begin = lexer->text + lexer->at;

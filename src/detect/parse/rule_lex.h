@@ -43,8 +43,8 @@ struct rule_place rule_lexer_place(const struct rule_lexer *lexer, const char *a
 
 void rule_lexer_free(struct rule_lexer *lexer);
 
-/* What a rule's first word asks for; NULL: it is no action. An action with a scope ("pass:flow") is
- * one of Suricata's firewall, which is not supported. */
+/* The action that a rule's first word names; NULL: it names none. An action with a scope
+ * ("pass:flow") belongs to Suricata's firewall, which is not supported. */
 struct rule_action {
     const char *name;
     bool supported;

@@ -22,7 +22,7 @@ struct reader {
     struct sl_diag *diag;
 };
 
-/* What a text was read to. */
+/* The set that a text stands for. */
 struct rule_list {
     const struct rule_ranges *ranges;
 };
@@ -46,7 +46,7 @@ static enum sl_status add(struct reader *reader, bool negated, struct rule_range
 
 static enum sl_status read_items(struct reader *reader, struct rule_text text, unsigned depth);
 
-/* The set of what was read. */
+/* Makes the set of the items that were read. */
 static enum sl_status close_reader(struct reader *reader, struct rule_text text,
                                    struct rule_ranges **made)
 {

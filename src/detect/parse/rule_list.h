@@ -4,11 +4,11 @@
  *     list = item *("," item)
  *     item = ["!"] (number | "$" name | "[" list "]")
  *
- * A list is what its items give together, less what its negated items give; one of negated items
- * alone is everything but those. A list inside a list adds its items to the outer one: what is
- * negated in either is out of both, [1.0.0.0/8,[2.0.0.0/8,!1.2.3.4]] has no 1.2.3.4. A negated list
- * is a set of its own that is taken away. So Suricata reads them; only that there "!10.0.0.0/8"
- * holds no IPv6 address (here as in Snort it does). */
+ * A list holds the union of its items without the union of its negated items. A list of negated
+ * items alone holds everything else. A list inside a list adds its items to the outer one, so an
+ * item that is negated in either is in none: [1.0.0.0/8,[2.0.0.0/8,!1.2.3.4]] has no 1.2.3.4. A
+ * negated list is a set of its own that is taken away. Suricata reads lists so, but its
+ * "!10.0.0.0/8" holds no IPv6 address. Here, as in Snort, it does. */
 #ifndef DETECT_RULE_LIST_H
 #define DETECT_RULE_LIST_H
 

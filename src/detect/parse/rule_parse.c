@@ -139,8 +139,8 @@ static enum sl_status read_header(struct rule_parser *parser, struct rule_text *
     return status;
 }
 
-/* Reads the options. Where `status` says that the rule is not supported, and behind the first
- * option that is not, they only have to be well-formed. */
+/* Reads the options. The options of a rule whose header is not supported (`status`) only have to be
+ * well-formed, and so do those behind the first option that is not supported. */
 static enum sl_status read_options(struct rule_parser *parser, struct rule_text rest,
                                    enum sl_status status)
 {
@@ -214,7 +214,7 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     if (status == SL_OK || status == SL_EUNSUPPORTED)
         status = read_body(parser, line, status);
     if (status == SL_OK) {
-        parser->where = begin; /* what is missing stands nowhere */
+        parser->where = begin; /* a missing option has no place of its own */
         status = finish(parser);
     }
     *rule = parser->rule;

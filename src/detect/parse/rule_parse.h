@@ -15,10 +15,10 @@ struct rule_strings {
 struct rule_option_text {
     struct rule_text name, value;
     struct rule_text quoted; /* the text in quotes that the value begins with; `at` NULL: none */
-    struct rule_text behind; /* what of the value stands behind those quotes */
+    struct rule_text behind; /* the rest of the value, behind those quotes */
 };
 
-/* What is known of a rule while it is read; its arrays serve one rule after the other. */
+/* A rule while it is read. The arrays serve one rule after the other. */
 struct rule_parser {
     struct sl_rules *rules;
     struct sl_diag *diag;

@@ -23,7 +23,7 @@ struct rule_text rule_trim(struct rule_text text);
 /* Whether it is this word; ASCII case is ignored. */
 bool rule_text_is(struct rule_text text, const char *word);
 
-/* Takes what lies before the first `separator`, trimmed, off the front of *rest, and the separator.
+/* Takes the text before the first `separator`, trimmed, and the separator off the front of *rest.
  * False: *rest is empty. */
 bool rule_text_split(struct rule_text *rest, char separator, struct rule_text *piece);
 

@@ -5,7 +5,7 @@
 
 enum { STEPS_MAX = 5, PAYLOAD_MAX = 14, ROUNDS = 4000, PAYLOADS = 8 };
 
-/* An option as the rule's text says it. */
+/* An option of the rule's text. */
 struct step {
     bool is_content, negated, nocase, relative, has_begin, has_end, at_end;
     int begin; /* offset, distance, or isdataat's number */
@@ -28,7 +28,7 @@ static bool same_byte(char a, char b, bool nocase)
     return a == b;
 }
 
-/* Whether the content may be said to occur at `at`, with the cursor where it is. */
+/* Whether the content occurs at `at`, for this cursor. */
 static bool occurs(const struct step *step, const char *payload, int len, int cursor, int at)
 {
     const int n = (int)strlen(step->text);

@@ -19,7 +19,7 @@ static char *data_path(const char *folder, const char *name)
     return path;
 }
 
-/* Rules, the matcher of their literals, and what a capture needs on its way to them. */
+/* Rules, the matcher of their literals, and the state that a capture passes before them. */
 struct sensor {
     struct sl_rules *rules;
     const struct sl_literal *literals;
@@ -200,8 +200,8 @@ static void test_sets_load(void **state)
 
 static size_t n_found;
 
-/* Alerts do not depend on what the matcher says beyond what is true: with every literal claimed in
- * every packet they are the same. */
+/* Hits beyond the true ones change no alert: with a hit of every literal in every packet, the
+ * alerts are the same. */
 static void check_claims(struct sensor *sensor)
 {
     const size_t n = sensor->n_literals;

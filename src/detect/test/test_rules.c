@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rule files: what is read, what is skipped, what is bad, and where. */
+/* Rule files: which rules are loaded, skipped and bad, and where. */
 #include "detect_fixture.h"
 
 #include <sys/stat.h>
@@ -364,7 +364,7 @@ static void test_variables(void **state)
     sl_rules_free(rules);
 }
 
-/* "any" for home leaves nothing outside: rules that name that are bad, others are not. */
+/* Nothing is outside of a home of "any": rules that name the outside are bad, others are not. */
 static void test_home_is_everywhere(void **state)
 {
     struct sl_rules *rules = load_rules("");
@@ -573,7 +573,7 @@ static void test_files_without_usable_rules(void **state)
     sl_rules_free(rules);
 }
 
-/* A folder stands for its *.rules, a pattern for what it matches, in the order of names. */
+/* A folder stands for its *.rules, a pattern for its matches, in the order of names. */
 static void test_folders_and_patterns(void **state)
 {
     static const char *const names[] = {"b.rules", "a.rules", "c.rules", "d.txt", "e[1].rules"};

@@ -74,7 +74,7 @@ static inline __m128i load_before(const uint8_t *text, uint32_t at)
     return _mm_loadu_si128((const __m128i *)(text + at - 1));
 }
 
-/* How windows at a stride are looked at. */
+/* How the windows at a stride are tested. */
 struct probe {
     __m256i to_word;
     __m256i to_bits;
@@ -94,7 +94,7 @@ static inline struct probe make_probe(const struct gram_view *view)
                           .words = view->words};
 }
 
-/* What 8 windows look at, four in each half. */
+/* The bytes of 8 windows, four in each half. */
 static inline __m256i load_8_windows(const uint8_t *text, uint32_t at, uint32_t stride)
 {
     const __m128i high = _mm_loadu_si128((const __m128i *)(text + at + 4 * stride - 1));
@@ -347,7 +347,7 @@ static void keys(const struct gram_view *view, const uint8_t *text, const uint32
         keep_keys(view, &out[kind]);
 }
 
-/* As gram_find, of those of eight keys that are live; what is not there is GRAM_NONE. */
+/* gram_find for those of eight keys that are live. GRAM_NONE stands for an absent key. */
 static inline __m256i find_8(const struct gram_view *view, __m256i live, __m256i key)
 {
     const __m256i none = _mm256_set1_epi32((int)GRAM_NONE);
@@ -390,7 +390,7 @@ static void find(const struct gram_view *view, const struct gram_keys *keys,
 
 #define SHIFT_OF(field) ((int)(offsetof(struct gram_entry, field) % 8 * 8))
 
-/* What is asked of the eight bytes of an entry that say how to compare. */
+/* The fields of the eight bytes of an entry that hold its mode of comparison. */
 struct question {
     __m256i told; /* these bits */
     __m256i are;  /* are to be so; */
@@ -407,7 +407,7 @@ static inline struct question ask(enum gram_kind kind, uint8_t left_out)
         .last = _mm256_set1_epi64x((int64_t)GRAM_ENTRY_LAST << SHIFT_OF(flags) | out)};
 }
 
-/* Four entries' words of eight bytes: their bytes, masks, and what says how to compare. */
+/* Four entries' words of eight bytes: their bytes, masks, and modes of comparison. */
 static inline void load_entries(const struct gram_view *view, const uint32_t number[4],
                                 __m256i *bytes, __m256i *mask, __m256i *rest)
 {
@@ -503,7 +503,7 @@ static void compare(const struct gram_view *view, const uint8_t *text, enum gram
 
         (void)compress(out->at + n, equal, at);
         n += compress(out->entry + n, equal, number);
-        /* No further than what has been read. */
+        /* Not beyond the bytes that have been read. */
         (void)compress(candidates->at + n_more, more, at);
         n_more += compress(candidates->entry + n_more, more,
                            _mm256_add_epi32(number, _mm256_set1_epi32(1)));

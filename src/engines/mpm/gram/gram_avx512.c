@@ -371,7 +371,7 @@ static inline __m512i load_entries(const struct gram_view *view, uint32_t low, u
     return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
 }
 
-/* Of eight entries the words of eight bytes: their bytes, masks, and what says how to compare. */
+/* Eight entries' words of eight bytes: their bytes, masks, and modes of comparison. */
 static inline void load_words(const struct gram_view *view, const uint32_t entry[8], __m512i *bytes,
                               __m512i *mask, __m512i *rest)
 {
@@ -442,7 +442,7 @@ static void compare(const struct gram_view *view, const uint8_t *text, enum gram
         _mm256_storeu_si256((__m256i *)(out->entry + n),
                             _mm256_maskz_compress_epi32(equal, number));
         n += (uint32_t)__builtin_popcount(equal);
-        /* No further than what has been read. */
+        /* Not beyond the bytes that have been read. */
         _mm256_storeu_si256((__m256i *)(candidates->at + n_more),
                             _mm256_maskz_compress_epi32(more, at));
         _mm256_storeu_si256(

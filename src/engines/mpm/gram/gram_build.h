@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the gram matcher's build share. */
+/* The types and helpers that the parts of the gram matcher's build share. */
 #ifndef GRAM_BUILD_H
 #define GRAM_BUILD_H
 
@@ -36,7 +36,7 @@ uint32_t gram_log_at_least(uint64_t n);
 struct gram_entry gram_make_entry(const struct mpm_set *set, const struct gram_share *share,
                                   uint32_t pattern_at, uint32_t window);
 
-/* A sieve and its dictionary in the making. */
+/* A sieve and its dictionary while they are built. */
 struct gram_sieve_builder {
     struct gram_sieve sieve; /* the words are `words` */
     struct gram_sieve_table at;
@@ -50,7 +50,7 @@ bool gram_sieve_build(struct gram_sieve_builder *builder, const struct mpm_set *
                       const struct gram_model *model, const struct gram_windowed *windowed,
                       uint32_t n);
 
-/* Places its parts behind those of *end bytes before; returns where its table goes. */
+/* Places its parts behind the *end bytes before; returns the place of its table. */
 uint64_t gram_sieve_place(struct gram_sieve_builder *builder, uint64_t *end);
 
 void gram_sieve_write(const struct gram_sieve_builder *builder, struct gram_table *body);

@@ -7,7 +7,8 @@
 /* A gram table from a file: struct mpm_algorithm's check. */
 const char *gram_check(const struct sl_mpm_table *table);
 
-/* Whether it has what GPUs look for windows with; if not the diagnostic (may be NULL) says so. */
+/* Whether it has a sieve, with which GPUs search for windows; if not, the diagnostic (may be NULL)
+ * names it. */
 bool gram_is_for_gpus(const struct sl_mpm_table *table, struct sl_diag *diag);
 
 #endif

@@ -143,7 +143,7 @@ static void verify_matched(struct scan *scan, const struct place *place,
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-/* A candidate is its key's first entry; the next ones are looked at in rounds. */
+/* A candidate is its key's first entry. The next entries are verified in rounds. */
 static void verify_candidates(struct scan *scan, enum gram_kind kind)
 {
     struct gram_cpu *gram = scan->gram;
@@ -473,7 +473,7 @@ static bool scan_unit(struct scan *scan)
     return scan->left >= 0;
 }
 
-/* What the automaton leaves: its cost needs no count. */
+/* The rest, which the automaton does not scan: its cost needs no count. */
 static void scan_cheap(struct scan *scan)
 {
     scan->left_out = GRAM_ENTRY_DEAR;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The entries of a table in the making, and what is made of them. */
+/* The entries of a table while it is built, and the parts that are made of them. */
 #ifndef GRAM_DRAFT_H
 #define GRAM_DRAFT_H
 
 #include "gram_build.h"
 
-/* An entry to be, and where it goes. */
+/* A future entry, and its place. */
 enum gram_place { GRAM_PLACE_DICTIONARY, GRAM_PLACE_TINY, GRAM_PLACE_RUNS, GRAM_N_PLACES };
 
 struct gram_draft {
@@ -16,7 +16,7 @@ struct gram_draft {
     uint32_t order; /* within a key, among the dear or the others */
     uint32_t run;   /* bytes of a literal that is a run; 0: it is none */
     struct gram_entry entry;
-    uint32_t first;  /* what the filter sees of a window, coarsely folded: bytes 0 to 3, */
+    uint32_t first;  /* bytes of a window that the filter tests, coarsely folded: 0 to 3, */
     uint32_t rest;   /* 4 and 5, */
     uint32_t known;  /* of these six as many as the literal has, */
     uint32_t before; /* and the byte before them, or 0 */
@@ -40,7 +40,7 @@ struct gram_builder {
     uint32_t n_keys;
     struct gram_slot *slots;
     uint32_t slots_log, walk_max;
-    struct gram_windowed *windowed; /* what has windows */
+    struct gram_windowed *windowed; /* the shares that have windows */
     uint32_t n_windowed;
     struct gram_sieve_builder sieve;
 };

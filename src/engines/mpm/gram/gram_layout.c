@@ -58,7 +58,7 @@ static void fill_patterns(uint8_t *patterns, const struct gram_builder *builder)
     }
 }
 
-/* What runs are looked at. */
+/* The runs that are searched for. */
 static void fill_run(struct gram_table *body, const struct gram_draft *draft)
 {
     const uint8_t run = (uint8_t)(draft->run < 255 ? draft->run : 255);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Building what GPUs look for windows with. */
+/* Builds the sieve, with which GPUs search for windows. */
 #include <stdlib.h>
 
 #include "gram_build.h"
@@ -90,7 +90,7 @@ static uint32_t choose_window(const struct choice *choice, const struct mpm_key 
     return window;
 }
 
-/* Whether no literal is shorter than what a long sieve hashes. */
+/* Whether each literal has at least the bytes that a long sieve hashes. */
 static bool is_long_set(const struct mpm_set *set, const struct gram_windowed *windowed, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)

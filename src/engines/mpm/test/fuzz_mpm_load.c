@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables whose bytes the fuzzer changes before the checksum is made: what the checks let through is
- * scanned with, and reads nothing outside the block. */
+/* The fuzzer changes bytes of tables before their checksum is made. A scan with a table that passes
+ * the checks reads nothing outside of the table's block. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ enum { N_WORDS = sizeof words / sizeof *words };
 
 static struct sl_mpm_table *build(const char *algorithm)
 {
-    /* What is built for CPUs lies in such tables too. */
+    /* Such tables hold the parts for CPUs too. */
     const struct sl_mpm_config config = {.algorithm = algorithm, .device = SL_DEVICE_CUDA};
     struct sl_literal literals[N_WORDS];
     struct sl_mpm_table *table;
@@ -50,7 +50,7 @@ static struct sl_mpm_table *build(const char *algorithm)
     return table;
 }
 
-/* Before the texts lies what a literal that is too long may read. */
+/* Before the texts lie the bytes that a literal of a wrong length would read. */
 static void make_batch(void)
 {
     static uint8_t text[SL_LITERAL_LEN_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One backend on trial: what it finds is compared with the oracle. */
+/* One backend on trial: its hits are compared with the oracle's. */
 #ifndef MPM_TRIAL_H
 #define MPM_TRIAL_H
 
@@ -23,7 +23,7 @@ enum {
     MAX_HITS = 8 << 20
 };
 
-/* What is on trial, and the memory that the trials share. */
+/* The backend on trial, and the memory that the trials share. */
 struct trial_subject {
     char algorithm[32];
     const char *backend_name;
@@ -66,7 +66,7 @@ enum sl_status trial_scan_table(const struct sl_mpm_table *table, const char *na
 /* subject.found and subject.expected are the same set. */
 void trial_assert_same_hits(void);
 
-/* The whole of `host` with these literals gives what the oracle says. */
+/* A scan of `host` with these literals gives the oracle's hits. */
 void trial_check_batch(const struct sl_batch *host, const struct sl_literal *literals,
                        size_t n_literals);
 
@@ -77,7 +77,7 @@ void trial_add_item(const void *bytes, uint32_t len);
 
 struct sl_literal trial_literal_of(const char *text, uint32_t flags);
 
-/* What a test takes n of: `few` where the time is the product of literals and text. */
+/* The size of a test: `few` instead of n where the time is the product of literals and text. */
 uint32_t trial_fewer(uint32_t n, uint32_t few);
 
 double trial_seconds(void);
@@ -90,7 +90,7 @@ void trial_fill_random(uint64_t *random, uint8_t *to, uint32_t len, const char *
 void trial_cut_literals(uint64_t *random, struct sl_literal *literals, uint8_t *bytes, size_t n,
                         const uint8_t *text, uint32_t text_len, uint32_t max_len);
 
-/* The trials; their names are what a pattern of tests selects. */
+/* The trials. A pattern of tests selects them by their names. */
 void test_all_sets_on_all_texts(void **state);
 void test_random_sets(void **state);
 void test_least_lengths(void **state);

@@ -50,7 +50,7 @@ static void make_shared(struct hostile *hostile)
         hostile->text[i] = (uint8_t)(1 + i % 8);
 }
 
-/* Runs of every length, and a text of runs of a byte that differs in what is lower case to letters.
+/* Runs of every length, and a text of runs of a byte that differs in the lower-case bit of letters.
  */
 static void make_runs(struct hostile *hostile)
 {
@@ -136,7 +136,7 @@ static void fill_in_turn(const struct hostile *hostile, int turn)
     assert_true(turn % 3 == 1 || subject.expected.n >= 2);
 }
 
-/* What is given up is one batch: those after it are scanned as those before. */
+/* A backend gives one batch up: it scans the batches after it as those before. */
 void test_batches_after_hostile_ones(void **state)
 {
     struct hostile *hostile = hostile_period_and_needle();
