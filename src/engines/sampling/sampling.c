@@ -6,7 +6,7 @@
 
 #include "base/diag.h"
 #include "base/papers.h"
-#include "engines/sampling/papers/rabin_papers.h"
+#include "engines/sampling/papers/sampling_papers.h"
 #include "sampling_internal.h"
 
 /* All samplers; X(name) stands for the descriptor sampler_<name>. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
-#include "engines/sampling/papers/rabin_papers.h"
+#include "engines/sampling/papers/sampling_papers.h"
 #include "engines/sampling/sampling_internal.h"
 #include "rabin_core.h"
 #include "rabin_polynomial.h"
