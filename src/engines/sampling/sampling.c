@@ -27,6 +27,7 @@ static const char *const names[] = {SAMPLERS(NAME) NULL};
 
 #define DECLARE_BACKEND(variant, backend) extern const struct sl_backend backend;
 RABIN_PAPERS_BUILT(DECLARE_BACKEND)
+SAMPLEBYTE_PAPERS_BUILT(DECLARE_BACKEND)
 
 /* One backend of a sampler as an engine of its own; without backends where the build leaves it
  * out. */
@@ -36,12 +37,16 @@ struct variant {
 };
 
 #define RABIN_VARIANT(variant, backend) \
-    {&sampler_rabin, {"sampling." variant, RABIN_PAPER_ALONE(backend)}},
-static const struct variant variants[] = {RABIN_PAPERS(RABIN_VARIANT)};
+    {&sampler_rabin, {"sampling." variant, SAMPLING_PAPER_ALONE(backend)}},
+#define SAMPLEBYTE_VARIANT(variant, backend) \
+    {&sampler_samplebyte, {"sampling." variant, SAMPLING_PAPER_ALONE(backend)}},
+static const struct variant variants[] = {RABIN_PAPERS(RABIN_VARIANT)
+                                              SAMPLEBYTE_PAPERS(SAMPLEBYTE_VARIANT)};
 
 /* In the order of `variants`. */
 #define VARIANT_NAME(variant, backend) variant,
-static const char *const variant_names[] = {RABIN_PAPERS(VARIANT_NAME) NULL};
+static const char *const variant_names[] = {RABIN_PAPERS(VARIANT_NAME)
+                                                SAMPLEBYTE_PAPERS(VARIANT_NAME) NULL};
 
 #define VARIANT_LISTED(variant, backend) " " variant
 
@@ -69,7 +74,8 @@ static enum sl_status choose(struct choice *choice, const char *name, struct sl_
         }
     return diag_set(diag, SL_EINVAL, NULL, 0,
                     "unknown sampler '%s' (expected one of:" SAMPLERS(
-                        LISTED) ", or a variant:" RABIN_PAPERS(VARIANT_LISTED) ")",
+                        LISTED) ", or a variant:" RABIN_PAPERS(VARIANT_LISTED)
+                        SAMPLEBYTE_PAPERS(VARIANT_LISTED) ")",
                     name);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The papers' ways to run rabin. X(variant, backend) stands for the variant's public name and its
- * struct sl_backend. Every build knows the names; the backends exist where SLUICE_PAPERS is on. */
-#ifndef RABIN_PAPERS_H
-#define RABIN_PAPERS_H
+/* The papers' ways to run a sampler. X(variant, backend) stands for the variant's public name and
+ * its struct sl_backend. Every build knows the names; the backends exist where SLUICE_PAPERS is
+ * on. */
+#ifndef SAMPLING_PAPERS_H
+#define SAMPLING_PAPERS_H
 
 #define RABIN_PAPERS(X)                             \
     X("rabin-textbook", rabin_textbook)             \
@@ -19,13 +20,17 @@
     X("rabin-ring", rabin_cuda_packet_ring)         \
     X("rabin-global", rabin_cuda_packet_global)
 
-/* What the build has: their list, and one backend alone as an engine's list of backends. */
+#define SAMPLEBYTE_PAPERS(X) X("samplebyte-thread", samplebyte_cuda_thread)
+
+/* What the build has: their lists, and one backend alone as an engine's list of backends. */
 #ifdef SLUICE_PAPERS
 #define RABIN_PAPERS_BUILT(X) RABIN_PAPERS(X)
-#define RABIN_PAPER_ALONE(backend) ((const struct sl_backend *const[]){&(backend), NULL})
+#define SAMPLEBYTE_PAPERS_BUILT(X) SAMPLEBYTE_PAPERS(X)
+#define SAMPLING_PAPER_ALONE(backend) ((const struct sl_backend *const[]){&(backend), NULL})
 #else
 #define RABIN_PAPERS_BUILT(X)
-#define RABIN_PAPER_ALONE(backend) NULL
+#define SAMPLEBYTE_PAPERS_BUILT(X)
+#define SAMPLING_PAPER_ALONE(backend) NULL
 #endif
 
 #endif

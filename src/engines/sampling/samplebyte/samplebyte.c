@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "engines/sampling/papers/sampling_papers.h"
 
 struct sl_dynabyte_state samplebyte_first_state(const bool marker[256], uint32_t period)
 {
@@ -55,15 +56,13 @@ BACKEND(scalar, cpu_backend_usable);
 BACKEND(tiled, cpu_backend_usable);
 
 extern const struct sl_backend samplebyte_cuda;
-extern const struct sl_backend samplebyte_cuda_thread;
+#define DECLARE(variant, backend) extern const struct sl_backend backend;
+SAMPLEBYTE_PAPERS_BUILT(DECLARE)
 
-static const struct sl_backend *const backends[] = {&samplebyte_avx512,
-                                                    &samplebyte_avx2,
-                                                    &samplebyte_cuda,
-                                                    &samplebyte_cuda_thread,
-                                                    &samplebyte_scalar,
-                                                    &samplebyte_tiled,
-                                                    NULL};
+#define POINTER(variant, backend) &(backend),
+static const struct sl_backend *const backends[] = {
+    &samplebyte_avx512, &samplebyte_avx2,  &samplebyte_cuda,
+    &samplebyte_scalar, &samplebyte_tiled, SAMPLEBYTE_PAPERS_BUILT(POINTER) NULL};
 
 static const struct sl_engine engine = {.name = "sampling.samplebyte", .backends = backends};
 

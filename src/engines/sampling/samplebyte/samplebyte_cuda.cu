@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Marker bytes on GPUs. "cuda": a warp an item; its lanes look at 64 positions and vote, the chain
- * of markers and skips goes over the votes, the same in all lanes, and chosen windows wait until
- * each lane has one to take the fingerprint of. "cuda-thread": a thread an item. */
+/* Marker bytes on GPUs: a warp an item. The lanes vote on 64 positions, and each lane follows the
+ * same chain of markers and skips through the votes. Chosen windows wait until each lane has one,
+ * and then all lanes compute a fingerprint. */
 #include <stdlib.h>
 
 #include "base/diag.h"
 #include "engines/sampling/sampling_warps.h"
 #include "samplebyte.h"
+#include "samplebyte_cuda_markers.h"
 
 enum { THREADS = 32 * SAMPLING_WARPS };
 
@@ -75,14 +76,6 @@ static __device__ void scan_item(const struct sampling_items *items, uint32_t it
     }
 }
 
-/* Eight words in eight banks: a look-up has no conflicts. */
-static __device__ void share_markers(uint32_t *marker, const struct sl_dynabyte_state *state)
-{
-    if (threadIdx.x < 8)
-        marker[threadIdx.x] = state->marker[threadIdx.x];
-    __syncthreads();
-}
-
 static __global__ void __launch_bounds__(THREADS)
     samplebyte_kernel(const __grid_constant__ struct sl_dynabyte_state state,
                       struct sampling_items items, struct cuda_hits_device hits)
@@ -96,34 +89,8 @@ static __global__ void __launch_bounds__(THREADS)
     flush(&items, &waiting, hits);
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    samplebyte_thread_kernel(const __grid_constant__ struct sl_dynabyte_state state,
-                             struct sampling_items items, struct cuda_hits_device hits)
-{
-    __shared__ uint32_t marker[8];
-
-    share_markers(marker, &state);
-    for (uint32_t item = blockIdx.x * THREADS + threadIdx.x; item < items.n;
-         item += gridDim.x * THREADS) {
-        const struct sl_span span = items.payload[item];
-        const uint8_t *payload = items.bytes + span.offset;
-        const uint32_t first = sampling_first_offset(&items, item);
-
-        for (uint64_t at = 0; at + items.window <= span.len;) {
-            if (!samplebyte_is_marker(marker, payload[at])) {
-                at++;
-                continue;
-            }
-            if (at >= first)
-                cuda_hits_append(hits, item, (uint32_t)at,
-                                 sampling_fingerprint(payload + at, items.window));
-            at += samplebyte_step(state.skip, payload + at);
-        }
-    }
-}
-
 static enum sl_status submit(struct cuda_context *cuda, const struct sl_dynabyte_state *state,
-                             const struct sl_batch *batch, struct sl_hits *hits, bool warp_an_item)
+                             const struct sl_batch *batch, struct sl_hits *hits)
 {
     const enum sl_status status = cuda_submit_begin(cuda, batch, hits);
 
@@ -132,36 +99,20 @@ static enum sl_status submit(struct cuda_context *cuda, const struct sl_dynabyte
     if (batch->n_items != 0) {
         const struct sampling_items items =
             sampling_items(batch, (const struct sl_sampling_table *)cuda->table);
-        const cudaStream_t stream = (cudaStream_t)batch->stream;
 
-        if (warp_an_item)
-            samplebyte_kernel<<<sampling_grid(cuda, items.n, 1), THREADS, 0, stream>>>(
-                *state, items, cuda_hits_device(cuda));
-        else
-            samplebyte_thread_kernel<<<(items.n - 1) / THREADS + 1, THREADS, 0, stream>>>(
-                *state, items, cuda_hits_device(cuda));
+        samplebyte_kernel<<<sampling_grid(cuda, items.n, 1), THREADS, 0,
+                            (cudaStream_t)batch->stream>>>(*state, items, cuda_hits_device(cuda));
     }
     return cuda_submit_end(cuda);
 }
 
-static enum sl_status submit_table(void *context, const struct sl_batch *batch,
-                                   struct sl_hits *hits, bool warp_an_item)
+static enum sl_status samplebyte_submit(void *context, const struct sl_batch *batch,
+                                        struct sl_hits *hits)
 {
     struct cuda_context *cuda = (struct cuda_context *)context;
     const struct samplebyte_table *table = (const struct samplebyte_table *)cuda->table;
 
-    return submit(cuda, &table->marks.state, batch, hits, warp_an_item);
-}
-
-static enum sl_status submit_warp(void *context, const struct sl_batch *batch, struct sl_hits *hits)
-{
-    return submit_table(context, batch, hits, true);
-}
-
-static enum sl_status submit_thread(void *context, const struct sl_batch *batch,
-                                    struct sl_hits *hits)
-{
-    return submit_table(context, batch, hits, false);
+    return submit(cuda, &table->marks.state, batch, hits);
 }
 
 /* ---- dynabyte -------------------------------------------------------------------------------- */
@@ -195,7 +146,7 @@ static enum sl_status dynabyte_submit(void *context, const struct sl_batch *batc
 {
     struct dynabyte_context *dynabyte = (struct dynabyte_context *)context;
 
-    return submit((struct cuda_context *)dynabyte->cuda, &dynabyte->marks.state, batch, hits, true);
+    return submit((struct cuda_context *)dynabyte->cuda, &dynabyte->marks.state, batch, hits);
 }
 
 static enum sl_status dynabyte_wait(void *context)
@@ -213,16 +164,15 @@ static void dynabyte_close(void *context)
 
 extern "C" {
 extern const struct sl_backend samplebyte_cuda;
-extern const struct sl_backend samplebyte_cuda_thread;
 extern const struct sl_backend dynabyte_cuda;
 
-const struct sl_backend samplebyte_cuda = {
-    "cuda",      SL_DEVICE_CUDA,    device_cuda_usable, sampling_open,
-    submit_warp, cuda_context_wait, cuda_context_close};
-
-const struct sl_backend samplebyte_cuda_thread = {
-    "cuda-thread", SL_DEVICE_CUDA,    device_cuda_usable, sampling_open,
-    submit_thread, cuda_context_wait, cuda_context_close};
+const struct sl_backend samplebyte_cuda = {"cuda",
+                                           SL_DEVICE_CUDA,
+                                           device_cuda_usable,
+                                           sampling_open,
+                                           samplebyte_submit,
+                                           cuda_context_wait,
+                                           cuda_context_close};
 
 const struct sl_backend dynabyte_cuda = {"cuda",        SL_DEVICE_CUDA,  device_cuda_usable,
                                          dynabyte_open, dynabyte_submit, dynabyte_wait,

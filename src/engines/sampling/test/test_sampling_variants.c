@@ -90,7 +90,8 @@ static void test_variants_are_built_or_left_out(void **state)
 static void test_backends_of_variants(void **state)
 {
     static const char *const pairs[][2] = {{"rabin-textbook", "textbook"},
-                                           {"rabin-buckets", "cuda-packet"}};
+                                           {"rabin-buckets", "cuda-packet"},
+                                           {"samplebyte-thread", "cuda-thread"}};
 
     (void)state;
     if (!built)
