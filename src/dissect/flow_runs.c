@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "flow_runs.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/diag.h"
+#include "flow_table.h"
+
+/* The memory is not cleared, so that unused pages are not touched. */
+enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items,
+                                   struct sl_diag *diag)
+{
+    struct sl_flow_keys *keys = (struct sl_flow_keys *)calloc(1, sizeof *keys);
+    void *run = NULL;
+
+    if (keys != NULL) {
+        keys->packet = (struct flow_packet *)malloc(((size_t)max_items + 1) * sizeof *keys->packet);
+        if (posix_memalign(&run, 64, ((size_t)max_items + 1) * sizeof *keys->run) == 0)
+            keys->run = (struct flow_run *)run;
+    }
+    if (keys == NULL || keys->packet == NULL || keys->run == NULL) {
+        sl_flow_keys_free(keys);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the flow keys of %u packets",
+                        max_items);
+    }
+    *out = keys;
+    return SL_OK;
+}
+
+void sl_flow_keys_free(struct sl_flow_keys *keys)
+{
+    if (keys == NULL)
+        return;
+    free(keys->run);
+    free(keys->packet);
+    free(keys);
+}
+
+static void read_tcp(struct flow_packet *packet, const struct sl_batch *batch, uint32_t item)
+{
+    const struct sl_packet *headers = &batch->packet[item];
+    const uint8_t *tcp = batch->bytes + headers->offset + headers->transport;
+
+    packet->sequence = load_be32(tcp + 4);
+    packet->acknowledged = load_be32(tcp + 8);
+    packet->tcp_flags = tcp[13];
+}
+
+/* The run that the packet belongs to: the last one, or the next. */
+static struct flow_run *run_of(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                               const struct flow_key *key, bool has_flow, uint32_t item)
+{
+    const struct flow_run *last = keys->n_runs != 0 ? &keys->run[keys->n_runs - 1] : NULL;
+
+    if (last != NULL && last->has_flow == has_flow &&
+        (!has_flow || flow_key_equal(&last->key, key)))
+        return &keys->run[keys->n_runs - 1];
+
+    struct flow_run *run = &keys->run[keys->n_runs++];
+
+    *run = (struct flow_run){.first = item, .has_flow = has_flow, .plain = true};
+    if (has_flow) {
+        run->key = *key;
+        run->hash = flow_hash(table, key);
+    }
+    return run;
+}
+
+static void add_time(struct flow_run *run, int64_t time)
+{
+    if (time == 0)
+        return;
+    if (run->max_time == 0 || time > run->max_time)
+        run->max_time = time;
+    if (run->min_time == 0 || time < run->min_time)
+        run->min_time = time;
+}
+
+static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                        const struct sl_batch *batch, uint32_t item)
+{
+    struct flow_packet *packet = &keys->packet[item - keys->first_item];
+    struct flow_key key;
+
+    *packet = (struct flow_packet){0};
+
+    const bool has_flow = flow_key_read(&key, &packet->sender, batch, item);
+    struct flow_run *run = run_of(keys, table, &key, has_flow, item);
+
+    run->end = item + 1;
+    if (!has_flow)
+        return;
+    run->protocol = batch->packet[item].protocol;
+    if (run->protocol == SL_IP_TCP)
+        read_tcp(packet, batch, item);
+    run->plain =
+        run->plain && (packet->tcp_flags & (FLOW_TCP_SYN | FLOW_TCP_FIN | FLOW_TCP_RST)) == 0;
+    run->senders |= (uint8_t)(1 << packet->sender);
+    add_time(run, batch->origin[item].time_ns);
+}
+
+/* Fetches the headers of a later block, which left the nearest cache since the batch was dissected.
+ * Inlined by force: gcc drops calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void fetch_headers(const struct sl_batch *batch,
+                                                                struct flow_range range)
+{
+    for (uint32_t i = range.first; i < range.end; i++) {
+        const struct sl_packet *packet = &batch->packet[i];
+
+        __builtin_prefetch(batch->bytes + packet->offset + packet->network);
+        __builtin_prefetch(batch->bytes + packet->offset + packet->transport);
+    }
+}
+
+void flow_keys_read_block(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                          const struct sl_batch *batch, struct flow_range range)
+{
+    fetch_headers(batch, flow_block_at(batch->n_items, range.end));
+    for (uint32_t item = range.first; item < range.end; item++)
+        read_packet(keys, table, batch, item);
+}
+
+void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                       const struct sl_batch *batch)
+{
+    keys->n_runs = 0;
+    for (uint32_t first = 0; first < batch->n_items; first += FLOW_BLOCK)
+        flow_keys_read_block(keys, table, batch, flow_block_at(batch->n_items, first));
+}
