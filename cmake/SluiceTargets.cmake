@@ -76,7 +76,8 @@ function(sluice_test_library name)
     return()
   endif()
   add_library(${name} STATIC ${arg_SOURCES})
-  target_link_libraries(${name} PUBLIC ${arg_NEEDS})
+  target_link_libraries(${name} PUBLIC ${arg_NEEDS} PkgConfig::CMOCKA)
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
 # sluice_test_run(TEST PROGRAM ARGUMENT...): one CTest. Status 77 means skipped, with the reason

@@ -31,6 +31,18 @@ static inline uint32_t test_below(uint64_t *state, uint32_t n)
     return (uint32_t)((test_random(state) >> 32) * n >> 32);
 }
 
+/* The folder of real data that $SLUICE_TEST_DATA names. Skips the test where it names none. */
+static inline const char *test_data(void)
+{
+    const char *folder = getenv("SLUICE_TEST_DATA");
+
+    if (folder == NULL) {
+        print_message("skipped: SLUICE_TEST_DATA names no folder of real data\n");
+        skip();
+    }
+    return folder;
+}
+
 /* A line of /proc/self/status, bytes. */
 static inline size_t test_memory_of(const char *what)
 {
