@@ -477,7 +477,7 @@ static bool feed_capture(struct run *run, const char *path, struct sl_batch *pac
  * the traffic can change more often than the state. */
 static void test_captures(void **state)
 {
-    const char *data = getenv("SLUICE_TEST_DATA");
+    const char *data = test_data();
     const struct sl_dynabyte_config config = default_config();
     struct sl_batch *packets;
     struct dirent *entry;
@@ -485,10 +485,6 @@ static void test_captures(void **state)
     uint32_t n_long = 0, n_long_off = 0, n_short = 0, n_short_off = 0;
 
     (void)state;
-    if (data == NULL) {
-        puts("SLUICE_TEST_DATA is not set: no captures to test with");
-        skip();
-    }
     snprintf(folder, sizeof folder, "%s/pcap", data);
     DIR *dir = opendir(folder);
     assert_non_null(dir);
