@@ -512,14 +512,10 @@ static void check_in_turn(const char *path, uint32_t number)
 
 static void test_shared_captures(void **state)
 {
-    const char *data = getenv("SLUICE_TEST_DATA");
+    const char *data = test_data();
     char folder[1024];
 
     (void)state;
-    if (data == NULL) {
-        print_message("SLUICE_TEST_DATA is not set: no more captures to compare on\n");
-        skip();
-    }
     snprintf(folder, sizeof folder, "%s/pcap", data);
     each_capture(folder, check_in_turn);
     print_message(

@@ -83,20 +83,9 @@ void single_init(struct single *single, uint8_t *bytes, uint32_t len)
                                       .payload = &single->span};
 }
 
-const char *fixture_shared(void)
-{
-    const char *const root = getenv("SLUICE_TEST_DATA");
-
-    if (root == NULL) {
-        print_message("SLUICE_TEST_DATA is not set: no captures to encode\n");
-        skip();
-    }
-    return root;
-}
-
 uint64_t fixture_each_capture(void (*visit)(void *user, const char *path), void *user)
 {
-    const char *const root = fixture_shared();
+    const char *const root = test_data();
     uint64_t n_files = 0;
     char path[4096];
 

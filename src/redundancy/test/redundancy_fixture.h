@@ -33,11 +33,7 @@ struct single {
 };
 void single_init(struct single *single, uint8_t *bytes, uint32_t len);
 
-/* Where the shared captures are. Skips the test, and says so, where SLUICE_TEST_DATA does not say.
- */
-const char *fixture_shared(void);
-
-/* Goes to each file of them. Returns how many there were. */
+/* Visits each shared capture, and returns their number. Skips the test where there are none. */
 uint64_t fixture_each_capture(void (*visit)(void *user, const char *path), void *user);
 
 #endif

@@ -518,7 +518,7 @@ static void test_captures(void **state)
     struct travel travel = {.n_packets = 0};
 
     (void)state;
-    (void)fixture_shared();
+    (void)test_data();
     config.window = config.min_match = config.period = 32;
     config.batch_len = 1 << 20;
     config.max_items = 4096;

@@ -534,14 +534,10 @@ static void test_sample_captures(void **state)
 
 static void test_shared_captures(void **state)
 {
-    const char *data = getenv("SLUICE_TEST_DATA");
+    const char *data = test_data();
     char folder[1024];
 
     (void)state;
-    if (data == NULL) {
-        print_message("SLUICE_TEST_DATA is not set: no more captures to compare on\n");
-        skip();
-    }
     snprintf(folder, sizeof folder, "%s/pcap", data);
     check_folder(folder);
 }
