@@ -1,151 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/* What a flow is, when it ends, and which end is the client. */
 #include "test.h"
 
 #include "dissect/flow_key.h"
-#include "flow_oracle.h"
+#include "flow_tracker.h"
 #include "frame_fixture.h"
 #include "sluice/dissect.h"
-
-enum { FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16 };
-
-#define SECOND INT64_C(1000000000)
-
-static void put_transport(struct frame *f, const struct flow_event *event)
-{
-    uint8_t *transport;
-
-    switch (event->protocol) {
-    case SL_IP_TCP:
-        transport = frame_tcp(f, event->port[0], event->port[1], event->tcp_flags, 0);
-        store_be32(transport + 4, event->seq);
-        store_be32(transport + 8, event->ack);
-        break;
-    case SL_IP_UDP:
-        frame_udp(f, event->port[0], event->port[1], event->payload_len);
-        break;
-    case SL_IP_SCTP:
-        frame_be16(f, event->port[0]);
-        frame_be16(f, event->port[1]);
-        frame_put(f, 8);
-        break;
-    case SL_IP_ICMP:
-    case SL_IP_ICMPV6:
-        frame_bytes(f, &event->icmp_type, 1);
-        frame_put(f, 3);
-        frame_be16(f, event->icmp_id);
-        frame_put(f, 2);
-        break;
-    default:
-        break;
-    }
-    frame_put(f, event->payload_len);
-}
-
-static void put_ipv4(struct frame *f, const struct flow_event *event)
-{
-    const uint32_t ip = frame_ipv4(f, event->protocol, 0);
-
-    f->byte[ip + 15] = event->addr[0];
-    f->byte[ip + 19] = event->addr[1];
-    if (event->later_fragment)
-        f->byte[ip + 7] = 1;
-    put_transport(f, event);
-    frame_end_ipv4(f, ip);
-}
-
-static void put_ipv6(struct frame *f, const struct flow_event *event)
-{
-    const uint32_t ip = frame_ipv6(f, event->later_fragment ? 44 : event->protocol);
-
-    f->byte[ip + 23] = event->addr[0];
-    f->byte[ip + 39] = event->addr[1];
-    if (event->later_fragment) {
-        frame_extension(f, event->protocol, 0);
-        f->byte[f->len - 5] = 8;
-    }
-    put_transport(f, event);
-    frame_end_ipv6(f, ip);
-}
-
-static void build(struct frame *f, const struct flow_event *event)
-{
-    f->len = 0;
-    frame_ethernet(f, event->vlan ? 0x8100 : event->no_ip ? 0x0806 : event->ipv6 ? 0x86DD : 0x0800);
-    if (event->vlan)
-        frame_tag(f, event->vlan, event->no_ip ? 0x0806 : event->ipv6 ? 0x86DD : 0x0800);
-    if (event->no_ip)
-        frame_put(f, 28);
-    else if (event->ipv6)
-        put_ipv6(f, event);
-    else
-        put_ipv4(f, event);
-    if (event->short_transport)
-        store_be16(f->byte + (event->vlan ? 20 : 16), 23); /* IPv4's total length */
-}
-
-enum { MAX_FLOWS = 20000 };
-
-/* A table and a batch for it. */
-struct tracker {
-    struct sl_flow_table *table, *twin; /* the twin tracks by keys */
-    struct sl_flow_keys *keys;
-    struct sl_batch *batch;
-    struct sl_dissect_stats stats;
-    int64_t time;
-    uint64_t n_flows, id[MAX_FLOWS + 1]; /* of flows, in the order of their begin */
-};
-
-static void start(struct tracker *t, const struct sl_flow_config *config)
-{
-    struct sl_diag diag;
-
-    *t = (struct tracker){.time = 1700000000 * SECOND};
-    assert_int_equal(sl_flow_table_create(&t->table, config, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&t->batch, 65536, 256, &diag), SL_OK);
-    assert_int_equal(sl_flow_table_create(&t->twin, config, &diag), SL_OK);
-    assert_int_equal(sl_flow_keys_create(&t->keys, 256, &diag), SL_OK);
-}
-
-static void stop(struct tracker *t)
-{
-    sl_flow_table_free(t->table);
-    sl_flow_table_free(t->twin);
-    sl_flow_keys_free(t->keys);
-    sl_batch_free(t->batch);
-}
-
-static void add(struct tracker *t, const struct flow_event *event)
-{
-    static struct frame f;
-
-    build(&f, event);
-
-    const uint32_t item = sl_batch_add(t->batch, f.byte, f.len, 0);
-    t->batch->origin[item].link_type = 1;
-    t->batch->origin[item].wire_len = f.len;
-    t->batch->origin[item].time_ns = event->time;
-}
-
-static void track(struct tracker *t)
-{
-    struct sl_origin twins[256];
-
-    sl_dissect(t->batch, &t->stats);
-    sl_flow_keys_read(t->keys, t->twin, t->batch);
-    sl_flow_track_keys(t->twin, t->batch, t->keys);
-    sl_flow_keys_apply(t->keys, t->batch);
-    memcpy(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
-    sl_flow_track(t->table, t->batch);
-    assert_memory_equal(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
-}
 
 /* One packet, one batch. Time goes on by `after`. */
 static struct sl_origin send_event(struct tracker *t, struct flow_event event, int64_t after)
 {
     event.time = t->time += after;
     sl_batch_reset(t->batch);
-    add(t, &event);
-    track(t);
+    tracker_add(t, &event);
+    tracker_run(t);
     return t->batch->origin[0];
 }
 
@@ -183,23 +51,10 @@ static struct flow_event icmp(uint8_t src, uint8_t dst, uint8_t type, uint16_t i
         .protocol = SL_IP_ICMP, .addr = {src, dst}, .icmp_type = type, .icmp_id = id};
 }
 
-/* The packet is of the flow that began as the n-th. */
-static void expect(struct tracker *t, const struct sl_origin *origin, uint64_t flow, uint8_t flags)
-{
-    assert_in_range(flow, 0, MAX_FLOWS);
-    if (flags & SL_FLOW_NEW) {
-        assert_int_equal(flow, ++t->n_flows);
-        t->id[flow] = origin->flow;
-    }
-    assert_int_equal(origin->flow, t->id[flow]);
-    assert_true((flow == 0) == (origin->flow == 0) && origin->flow < UINT64_C(1) << 51);
-    assert_int_equal(origin->flow_flags, flags);
-}
-
 #define EXPECT(t, event, after, flow, flags)                          \
     do {                                                              \
         const struct sl_origin origin_ = send_event(t, event, after); \
-        expect(t, &origin_, flow, flags);                             \
+        tracker_expect(t, &origin_, flow, flags);                     \
     } while (0)
 
 enum {
@@ -209,20 +64,12 @@ enum {
     NEW = SL_FLOW_NEW
 };
 
-static struct sl_flow_stats stats_of(const struct tracker *t)
-{
-    struct sl_flow_stats stats;
-
-    sl_flow_stats(t->table, &stats);
-    return stats;
-}
-
 static void start_default(struct tracker *t)
 {
     struct sl_flow_config config;
 
     sl_flow_config_init(&config);
-    start(t, &config);
+    tracker_start(t, &config);
 }
 
 static void test_defaults(void **state)
@@ -282,10 +129,11 @@ static void test_handshake_and_close(void **state)
     EXPECT(&t, from_server(ACK, 502, 102), 0, 1, ESTABLISHED);
     EXPECT(&t, from_client(SYN | ACK, 900, 0), 0, 1, TO_SERVER | ESTABLISHED);
     EXPECT(&t, from_client(SYN, 900, 0), 0, 2, TO_SERVER | NEW);
-    assert_int_equal(stats_of(&t).tcp, 2);
-    assert_int_equal(stats_of(&t).active, 1);
-    assert_int_equal(stats_of(&t).timed_out + stats_of(&t).evicted + stats_of(&t).midstream, 0);
-    stop(&t);
+    assert_int_equal(tracker_stats(&t).tcp, 2);
+    assert_int_equal(tracker_stats(&t).active, 1);
+    assert_int_equal(
+        tracker_stats(&t).timed_out + tracker_stats(&t).evicted + tracker_stats(&t).midstream, 0);
+    tracker_stop(&t);
 }
 
 /* A second FIN does not move what is to be acknowledged. */
@@ -300,7 +148,7 @@ static void test_first_fin_counts(void **state)
     EXPECT(&t, from_server(FIN | ACK, 501, 102), 0, 1, ESTABLISHED | MIDSTREAM);
     EXPECT(&t, from_client(ACK, 102, 502), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
     EXPECT(&t, from_client(SYN, 9, 0), 0, 2, TO_SERVER | NEW);
-    stop(&t);
+    tracker_stop(&t);
 }
 
 static void test_acknowledged_fin_wraps_around(void **state)
@@ -317,7 +165,7 @@ static void test_acknowledged_fin_wraps_around(void **state)
     EXPECT(&t, from_client(SYN, 9, 0), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
     EXPECT(&t, from_server(ACK, 502, 2), 0, 1, ESTABLISHED | MIDSTREAM);
     EXPECT(&t, from_client(SYN, 9, 0), 0, 2, TO_SERVER | NEW);
-    stop(&t);
+    tracker_stop(&t);
 }
 
 static void test_reset_closes(void **state)
@@ -332,8 +180,8 @@ static void test_reset_closes(void **state)
     EXPECT(&t, from_client(SYN, 200, 0), 0, 2, TO_SERVER | NEW);
     EXPECT(&t, from_server(RST | SYN, 0, 0), 0, 2, 0);
     EXPECT(&t, from_client(SYN, 300, 0), 0, 3, TO_SERVER | NEW);
-    assert_int_equal(stats_of(&t).midstream, 0);
-    stop(&t);
+    assert_int_equal(tracker_stats(&t).midstream, 0);
+    tracker_stop(&t);
 }
 
 static void test_who_is_client_midstream(void **state)
@@ -371,7 +219,7 @@ static void test_who_is_client_midstream(void **state)
 
             const struct sl_origin origin = send_event(&t, event, 0);
             assert_int_equal((origin.flow_flags & TO_SERVER) != 0, rows[i].to_server);
-            stop(&t);
+            tracker_stop(&t);
         }
     }
 }
@@ -385,8 +233,8 @@ static void test_a_late_syn_tells_the_client(void **state)
     EXPECT(&t, tcp(1, 5000, 2, 6000, ACK, 1, 1), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
     EXPECT(&t, tcp(2, 6000, 1, 5000, SYN, 0, 0), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
     EXPECT(&t, tcp(1, 5000, 2, 6000, SYN, 0, 0), 0, 1, ESTABLISHED | MIDSTREAM);
-    assert_int_equal(stats_of(&t).midstream, 1);
-    stop(&t);
+    assert_int_equal(tracker_stats(&t).midstream, 1);
+    tracker_stop(&t);
 }
 
 static void test_both_sides_of_udp(void **state)
@@ -400,8 +248,8 @@ static void test_both_sides_of_udp(void **state)
     EXPECT(&t, udp(2, 53, 1, 5000), 0, 1, ESTABLISHED);
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER | ESTABLISHED);
     EXPECT(&t, udp(1, 53, 2, 5000), 0, 2, NEW); /* the same ports on the other ends */
-    assert_int_equal(stats_of(&t).udp, 2);
-    stop(&t);
+    assert_int_equal(tracker_stats(&t).udp, 2);
+    tracker_stop(&t);
 }
 
 static void test_ends_that_are_alike(void **state)
@@ -420,7 +268,7 @@ static void test_ends_that_are_alike(void **state)
     /* Equal in both: what sends to itself is the client. */
     EXPECT(&t, udp(1, 7000, 1, 7000), 0, 3, TO_SERVER | NEW);
     EXPECT(&t, udp(1, 7000, 1, 7000), 0, 3, TO_SERVER);
-    stop(&t);
+    tracker_stop(&t);
 }
 
 static void test_icmp(void **state)
@@ -435,8 +283,8 @@ static void test_icmp(void **state)
     EXPECT(&t, icmp(1, 2, 8, 0), 0, 3, TO_SERVER | NEW);
     EXPECT(&t, icmp(2, 1, 3, 77), 0, 4, TO_SERVER | NEW); /* no echo: its id is none */
     EXPECT(&t, icmp(1, 2, 11, 0), 0, 4, ESTABLISHED);
-    assert_int_equal(stats_of(&t).other, 4);
-    stop(&t);
+    assert_int_equal(tracker_stats(&t).other, 4);
+    tracker_stop(&t);
 }
 
 /* Its Ethernet padding is no identifier. */
@@ -448,12 +296,12 @@ static void test_echo_without_identifier(void **state)
     (void)state;
     start_default(&t);
     event.time = t.time;
-    add(&t, &event);
+    tracker_add(&t, &event);
     store_be16(t.batch->bytes + 16, 24);
-    track(&t);
-    expect(&t, &t.batch->origin[0], 1, TO_SERVER | NEW);
+    tracker_run(&t);
+    tracker_expect(&t, &t.batch->origin[0], 1, TO_SERVER | NEW);
     EXPECT(&t, icmp(1, 2, 3, 0), 0, 1, TO_SERVER);
-    stop(&t);
+    tracker_stop(&t);
 }
 
 static void test_vlans_are_apart(void **state)
@@ -472,7 +320,7 @@ static void test_vlans_are_apart(void **state)
     EXPECT(&t, event, 0, 2, TO_SERVER);
     event.vlan = 0;
     EXPECT(&t, event, 0, 1, TO_SERVER);
-    stop(&t);
+    tracker_stop(&t);
 }
 
 static void test_packets_without_flow(void **state)
@@ -494,7 +342,7 @@ static void test_packets_without_flow(void **state)
     EXPECT(&t, event, 0, 0, 0);
     assert_int_equal(t.stats.defects[SL_DEFECT_UDP_SHORT], 1);
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER | NEW);
-    stop(&t);
+    tracker_stop(&t);
 }
 
 /* A length that lies behind the ports leaves the flow; one before them does not, and a first
@@ -507,23 +355,23 @@ static void test_defects_and_flows(void **state)
 
     (void)state;
     start_default(&t);
-    add(&t, &syn);
-    add(&t, &syn);
-    add(&t, &ospf);
-    add(&t, &ospf);
+    tracker_add(&t, &syn);
+    tracker_add(&t, &syn);
+    tracker_add(&t, &ospf);
+    tracker_add(&t, &ospf);
     t.batch->bytes[t.batch->packet[0].offset + 46] = 0x40;               /* data offset */
     store_be16(t.batch->bytes + t.batch->packet[1].offset + 16, 20 + 8); /* total length */
     t.batch->bytes[t.batch->packet[1].offset + 20] = 0x20;               /* more fragments */
     store_be16(t.batch->bytes + t.batch->packet[2].offset + 16, 21);     /* total length */
-    track(&t);
+    tracker_run(&t);
     assert_int_equal(t.batch->packet[0].defect, SL_DEFECT_TCP_HEADER_LEN);
     assert_int_equal(t.batch->packet[1].defect, SL_DEFECT_NONE);
     assert_int_equal(t.batch->packet[2].defect, SL_DEFECT_IPV4_TOTAL_LEN);
-    expect(&t, &t.batch->origin[0], 1, TO_SERVER | NEW);
-    expect(&t, &t.batch->origin[1], 0, 0);
-    expect(&t, &t.batch->origin[2], 0, 0);
-    expect(&t, &t.batch->origin[3], 2, TO_SERVER | NEW);
-    stop(&t);
+    tracker_expect(&t, &t.batch->origin[0], 1, TO_SERVER | NEW);
+    tracker_expect(&t, &t.batch->origin[1], 0, 0);
+    tracker_expect(&t, &t.batch->origin[2], 0, 0);
+    tracker_expect(&t, &t.batch->origin[3], 2, TO_SERVER | NEW);
+    tracker_stop(&t);
 }
 
 static void test_timeouts_by_state(void **state)
@@ -537,7 +385,7 @@ static void test_timeouts_by_state(void **state)
     struct tracker t;
 
     (void)state;
-    start(&t, &config);
+    tracker_start(&t, &config);
     EXPECT(&t, from_client(SYN, 0, 0), 0, 1, TO_SERVER | NEW);
     EXPECT(&t, from_client(SYN, 0, 0), 5 * SECOND, 1, TO_SERVER);
     EXPECT(&t, from_client(SYN, 0, 0), 5 * SECOND + 1, 2, TO_SERVER | NEW);
@@ -550,17 +398,17 @@ static void test_timeouts_by_state(void **state)
            TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
     EXPECT(&t, from_client(ACK, 1, 1), 9 * SECOND + 1, 4,
            TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
-    assert_int_equal(stats_of(&t).timed_out, 3);
-    assert_int_equal(stats_of(&t).active, 1);
+    assert_int_equal(tracker_stats(&t).timed_out, 3);
+    assert_int_equal(tracker_stats(&t).active, 1);
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 5, TO_SERVER | NEW);
     EXPECT(&t, icmp(1, 2, 8, 1), 0, 6, TO_SERVER | NEW);
     EXPECT(&t, icmp(1, 2, 8, 2), 3 * SECOND + 1, 7, TO_SERVER | NEW);
-    assert_int_equal(stats_of(&t).timed_out, 4);
+    assert_int_equal(tracker_stats(&t).timed_out, 4);
     EXPECT(&t, udp(1, 5000, 2, 53), SECOND - 1, 5, TO_SERVER);
     EXPECT(&t, udp(1, 5000, 2, 53), 4 * SECOND + 1, 8, TO_SERVER | NEW);
-    assert_int_equal(stats_of(&t).timed_out, 6);
-    assert_int_equal(stats_of(&t).active, 2);
-    stop(&t);
+    assert_int_equal(tracker_stats(&t).timed_out, 6);
+    assert_int_equal(tracker_stats(&t).active, 2);
+    tracker_stop(&t);
 }
 
 static void test_time_that_jumps(void **state)
@@ -574,7 +422,7 @@ static void test_time_that_jumps(void **state)
     struct tracker t;
 
     (void)state;
-    start(&t, &config);
+    tracker_start(&t, &config);
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER | NEW);
     /* Back, but not further than the longest timeout: the clock stands still. */
     EXPECT(&t, udp(1, 5000, 2, 53), -10 * SECOND, 1, TO_SERVER);
@@ -596,8 +444,8 @@ static void test_time_that_jumps(void **state)
     EXPECT(&t, udp(1, 5000, 2, 53), 4 * SECOND, 5, TO_SERVER);
     t.time = INT64_MAX;
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 6, TO_SERVER | NEW);
-    assert_int_equal(stats_of(&t).timed_out, 5);
-    stop(&t);
+    assert_int_equal(tracker_stats(&t).timed_out, 5);
+    tracker_stop(&t);
 }
 
 static void test_the_longest_idle_is_evicted(void **state)
@@ -608,7 +456,7 @@ static void test_the_longest_idle_is_evicted(void **state)
     (void)state;
     sl_flow_config_init(&config);
     config.max_flows = 3;
-    start(&t, &config);
+    tracker_start(&t, &config);
     EXPECT(&t, udp(1, 5001, 2, 53), 0, 1, TO_SERVER | NEW);
     EXPECT(&t, from_client(ACK, 1, 1), 0, 2, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
     EXPECT(&t, icmp(1, 2, 8, 1), 0, 3, TO_SERVER | NEW);
@@ -618,121 +466,10 @@ static void test_the_longest_idle_is_evicted(void **state)
     EXPECT(&t, icmp(1, 2, 8, 1), 0, 3, TO_SERVER);
     EXPECT(&t, from_client(ACK, 1, 1), 0, 5, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW); /* 4 */
     EXPECT(&t, udp(1, 5001, 2, 53), 0, 1, TO_SERVER | ESTABLISHED);
-    assert_int_equal(stats_of(&t).evicted, 2);
-    assert_int_equal(stats_of(&t).active, 3);
-    assert_int_equal(stats_of(&t).flows, 5);
-    stop(&t);
-}
-
-static uint64_t random_state = 0x9E3779B97F4A7C15;
-
-static uint32_t random_below(uint32_t n)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 32) % n;
-}
-
-/* Time mostly goes on a little, and at times by what a timeout is, or back. */
-static int64_t random_step(void)
-{
-    switch (random_below(24)) {
-    case 0:
-        return (1 + random_below(8)) * SECOND;
-    case 1:
-        return (1 + random_below(8)) * SECOND + 1;
-    case 2:
-        return -(int64_t)random_below(9) * SECOND;
-    case 3:
-        return random_below(8) == 0 ? -(8 * SECOND) - 1 : 0;
-    case 4:
-        return random_below(8) == 0 ? (int64_t)random_below(100) * SECOND : 0;
-    default:
-        return random_below(1000000);
-    }
-}
-
-static struct flow_event random_event(int64_t *time, uint32_t n_hosts)
-{
-    static const uint8_t protocols[] = {SL_IP_TCP,  SL_IP_TCP,  SL_IP_TCP,    SL_IP_TCP, SL_IP_UDP,
-                                        SL_IP_SCTP, SL_IP_ICMP, SL_IP_ICMPV6, 89};
-    static const uint8_t tcp_flags[] = {SYN,       SYN | ACK, ACK, ACK,       PSH | ACK, FIN | ACK,
-                                        FIN | ACK, RST,       0,   SYN | FIN, SYN | RST, FIN};
-    static const uint16_t ports[] = {80, 1023, 1024, 40000};
-    static const uint8_t types[] = {8, 0, 128, 129, 3};
-    struct flow_event event = {.protocol = protocols[random_below(sizeof protocols)]};
-
-    event.tcp_flags = tcp_flags[random_below(sizeof tcp_flags)];
-    event.icmp_type = types[random_below(sizeof types)];
-    event.icmp_id = (uint16_t)random_below(2);
-    event.seq = 0xFFFFFFFC + random_below(8);
-    event.ack = 0xFFFFFFFC + random_below(8);
-    event.payload_len = random_below(3);
-    event.ipv6 = random_below(8) == 0;
-    event.vlan = random_below(16) == 0 ? 7 : 0;
-    for (uint32_t i = 0; i < 2; i++) {
-        event.addr[i] = (uint8_t)(1 + random_below(n_hosts));
-        event.port[i] = ports[random_below(n_hosts == 2 ? 2 : 4)];
-    }
-    event.no_ip = random_below(50) == 0;
-    event.later_fragment = random_below(50) == 0;
-    event.short_transport =
-        random_below(50) == 0 && !event.ipv6 && !event.no_ip && event.protocol != 89;
-    *time += random_step();
-    event.time = random_below(40) == 0 ? 0 : *time;
-    return event;
-}
-
-/* Makes it a packet between the ends of the one before, in either direction. */
-static void follow(struct flow_event *event, const struct flow_event *before)
-{
-    const uint32_t turn = random_below(2);
-
-    event->protocol = before->protocol;
-    event->icmp_id = before->icmp_id;
-    event->ipv6 = before->ipv6;
-    event->vlan = before->vlan;
-    for (uint32_t i = 0; i < 2; i++) {
-        event->addr[i] = before->addr[i ^ turn];
-        event->port[i] = before->port[i ^ turn];
-    }
-    event->short_transport = false; /* which not all protocols have */
-}
-
-/* Random traffic against the oracle: `n` packets over so few hosts and ports that flows come back,
- * in batches of random sizes, some of them in trains. */
-static void compare_with_oracle(const struct sl_flow_config *config, uint32_t n, uint32_t n_hosts)
-{
-    struct flow_oracle *oracle = flow_oracle_create(config);
-    struct flow_event events[64];
-    struct tracker t;
-
-    start(&t, config);
-    while (n != 0) {
-        const uint32_t n_batch = 1 + random_below(n < 64 ? n : 64);
-
-        sl_batch_reset(t.batch);
-        for (uint32_t i = 0; i < n_batch; i++) {
-            events[i] = random_event(&t.time, n_hosts);
-            if (i != 0 && random_below(4) < random_below(4))
-                follow(&events[i], &events[i - 1]);
-            add(&t, &events[i]);
-        }
-        track(&t);
-        for (uint32_t i = 0; i < n_batch; i++) {
-            const struct flow_verdict verdict = flow_oracle_track(oracle, &events[i]);
-
-            expect(&t, &t.batch->origin[i], verdict.flow, verdict.flags);
-        }
-
-        const struct sl_flow_stats stats = stats_of(&t);
-        const struct sl_flow_stats expected = flow_oracle_stats(oracle);
-        assert_memory_equal(&stats, &expected, sizeof stats);
-        n -= n_batch;
-    }
-    flow_oracle_free(oracle);
-    stop(&t);
+    assert_int_equal(tracker_stats(&t).evicted, 2);
+    assert_int_equal(tracker_stats(&t).active, 3);
+    assert_int_equal(tracker_stats(&t).flows, 5);
+    tracker_stop(&t);
 }
 
 /* The id of a flow of one packet, at a sensor that hashes with this key. */
@@ -745,10 +482,10 @@ static uint64_t id_at(struct flow_event event, int64_t time, uint32_t sensor_id,
     config.max_flows = 1;
     config.sensor_id = sensor_id;
     config.hash_key[1] = hash_key;
-    start(&t, &config);
+    tracker_start(&t, &config);
     t.time = time;
     const struct sl_origin origin = send_event(&t, event, 0);
-    stop(&t);
+    tracker_stop(&t);
     return origin.flow;
 }
 
@@ -812,24 +549,6 @@ static void test_ids_are_spread(void **state)
     free(ids);
 }
 
-static void test_random_traffic(void **state)
-{
-    (void)state;
-    for (uint32_t max_flows = 1; max_flows <= 64; max_flows += max_flows < 8 ? 1 : 28) {
-        for (uint32_t n_hosts = 2; n_hosts <= 8; n_hosts += 3) {
-            const struct sl_flow_config config = {.max_flows = max_flows,
-                                                  .tcp_handshake_seconds = 3,
-                                                  .tcp_established_seconds = 8,
-                                                  .tcp_closed_seconds = random_below(3),
-                                                  .udp_seconds = 5,
-                                                  .other_seconds = 2,
-                                                  .hash_key = {random_below(3), max_flows}};
-
-            compare_with_oracle(&config, 20000, n_hosts);
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -853,7 +572,6 @@ int main(void)
         cmocka_unit_test(test_the_longest_idle_is_evicted),
         cmocka_unit_test(test_ids_of_flows),
         cmocka_unit_test(test_ids_are_spread),
-        cmocka_unit_test(test_random_traffic),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
