@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of a batch, in order or at once, and snapshots of a run. */
+#include "test.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "slow_engine.h"
+#include "sluice/pipeline.h"
+
+/* A run whose batches are filled by preparing them: number n gets one item of n % 50 bytes, none
+ * where n is a multiple of seven. */
+struct prepared {
+    uint32_t n_batches, filled, ordered, drained;
+    atomic_uint prepared, digested;
+    uint32_t seen_by_first; /* batches that were prepared before it */
+    uint32_t fail_prepare_at, fail_order_at, fail_digest_at;
+    uint32_t wait_for; /* batches that are to be prepared before number 0 is */
+    bool digest;
+    struct mark {
+        uint32_t number;
+        uint32_t n_applied;
+        size_t n_hits; /* what digest leaves for drain */
+    } mark[1000];
+};
+
+static enum sl_status fill_later(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct prepared *run = user;
+
+    (void)diag;
+    run->mark[run->filled].number = run->filled;
+    batch->filler = &run->mark[run->filled++];
+    return run->filled < run->n_batches ? SL_OK : SL_END;
+}
+
+static uint32_t number_of(const struct sl_batch *batch)
+{
+    return ((const struct mark *)batch->filler)->number;
+}
+
+static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct prepared *run = user;
+    const uint32_t number = number_of(batch);
+    uint64_t seed = number + 1;
+    uint8_t bytes[50];
+
+    memset(bytes, 'x', sizeof bytes);
+    usleep(test_below(&seed, 500));
+    for (int ms = 0; number == 0 && atomic_load(&run->prepared) < run->wait_for && ms < 60000; ms++)
+        usleep(1000);
+    if (number == 0 && run->wait_for != 0)
+        run->seen_by_first = atomic_load(&run->prepared);
+    bytes[0] = 'y'; /* until it is applied */
+    if (number % 7 != 0)
+        sl_batch_add(batch, bytes, number % 50, 0);
+    atomic_fetch_add(&run->prepared, 1);
+    strcpy(diag->text, "not prepared");
+    return number == run->fail_prepare_at ? SL_EIO : SL_OK;
+}
+
+static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct prepared *run = user;
+
+    assert_int_equal(number_of(batch), run->ordered); /* no lock: one at a time */
+    strcpy(diag->text, "not ordered");
+    return run->ordered++ == run->fail_order_at ? SL_EFORMAT : SL_OK;
+}
+
+/* Adds an item's byte, so that the engine sees what was applied. */
+static void apply(void *user, struct sl_batch *batch)
+{
+    (void)user;
+    ((struct mark *)batch->filler)->n_applied++;
+    if (batch->n_items != 0 && batch->payload[0].len != 0)
+        batch->bytes[batch->payload[0].offset] = 'x';
+}
+
+static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    struct prepared *run = user;
+    struct mark *mark = batch->filler;
+    uint64_t seed = mark->number + 7;
+
+    assert_int_equal(mark->n_hits, 0);
+    usleep(test_below(&seed, 500));
+    mark->n_hits = hits[0].n;
+    atomic_fetch_add(&run->digested, 1);
+    strcpy(diag->text, "not digested");
+    return mark->number == run->fail_digest_at ? SL_ENOMEM : SL_OK;
+}
+
+static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
+                                     const struct sl_hits *hits, struct sl_diag *diag)
+{
+    struct prepared *run = user;
+
+    (void)diag;
+    run->drained += run->drained % 7 == 0; /* an empty batch is not drained */
+    assert_int_equal(number_of(batch), run->drained);
+    assert_int_equal(run->mark[run->drained].n_applied, 1);
+    assert_int_equal(hits[0].n, run->drained % 50);
+    assert_int_equal(run->mark[run->drained].n_hits, run->digest ? run->drained % 50 : 0);
+    run->drained++;
+    return SL_OK;
+}
+
+static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
+                                  struct sl_pipeline_monitor *monitor,
+                                  struct sl_pipeline_stats *stats, struct sl_diag *diag)
+{
+    struct slow_table table = {-1, -1};
+    struct sl_pipeline_config config;
+
+    sl_pipeline_config_init(&config);
+    config.batch_len = 4096;
+    config.batch_items = 64;
+    config.n_workers = n_workers;
+    config.n_loaders = n_loaders;
+    config.engines[0].engine = &slow_engine;
+    config.engines[0].table = &table;
+    config.n_engines = 1;
+    config.fill = fill_later;
+    config.prepare = prepare;
+    config.order = order;
+    config.apply = apply;
+    config.digest = run->digest ? digest : NULL;
+    config.drain = drain_prepared;
+    config.user = run;
+    config.monitor = monitor;
+    return sl_pipeline_run(&config, stats, diag);
+}
+
+static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
+                                   struct sl_pipeline_stats *stats, struct sl_diag *diag)
+{
+    return run_watched(run, n_workers, n_loaders, NULL, stats, diag);
+}
+
+static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **state)
+{
+    (void)state;
+    for (uint32_t n_workers = 1; n_workers <= 4; n_workers++)
+        for (uint32_t n_loaders = 0; n_loaders <= 4; n_loaders += 2) {
+            struct prepared run = {
+                .n_batches = 200, .fail_prepare_at = UINT32_MAX, .fail_order_at = UINT32_MAX};
+            struct sl_pipeline_stats stats;
+            struct sl_diag diag;
+
+            assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
+            assert_int_equal(run.ordered, 200);
+            assert_int_equal(run.prepared, 200);
+            assert_int_equal(run.drained, 200);
+            assert_int_equal(stats.batches, 200 - 29);
+            assert_int_equal(stats.n_loaders, n_loaders);
+        }
+}
+
+/* The first batch is prepared last of all that are in flight: by more batches than loaders. */
+static void test_loaders_do_not_wait_for_batches_before_theirs(void **state)
+{
+    (void)state;
+    for (uint32_t n_loaders = 2; n_loaders <= 4; n_loaders++) {
+        struct prepared run = {.n_batches = 200,
+                               .fail_prepare_at = UINT32_MAX,
+                               .fail_order_at = UINT32_MAX,
+                               .wait_for = 2 + n_loaders + 3 - 1};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_OK);
+        assert_int_equal(stats.n_batches, run.wait_for + 1);
+        assert_int_equal(run.seen_by_first, run.wait_for);
+        assert_int_equal(run.drained, 200);
+    }
+}
+
+static void test_batches_are_digested_at_once_before_they_are_drained(void **state)
+{
+    (void)state;
+    for (uint32_t n_workers = 1; n_workers <= 8; n_workers++) {
+        struct prepared run = {.n_batches = 200,
+                               .fail_prepare_at = UINT32_MAX,
+                               .fail_order_at = UINT32_MAX,
+                               .fail_digest_at = UINT32_MAX,
+                               .digest = true};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_prepared(&run, n_workers, 2 * (n_workers % 2), &stats, &diag), SL_OK);
+        assert_int_equal(run.drained, 200);
+        assert_int_equal(run.digested, 200 - 29); /* an empty batch is not digested */
+        assert_true(stats.digest_ns > 0);
+    }
+    for (uint32_t n_workers = 1; n_workers <= 4; n_workers++) {
+        struct prepared run = {.n_batches = 200,
+                               .fail_prepare_at = UINT32_MAX,
+                               .fail_order_at = UINT32_MAX,
+                               .fail_digest_at = 40,
+                               .digest = true};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_prepared(&run, n_workers, 0, &stats, &diag), SL_ENOMEM);
+        assert_string_equal(diag.text, "not digested");
+        assert_true(run.drained <= 40);
+    }
+}
+
+static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
+{
+    (void)state;
+    for (uint32_t n_loaders = 0; n_loaders <= 3; n_loaders++) {
+        struct prepared run = {
+            .n_batches = 200, .fail_prepare_at = 20, .fail_order_at = UINT32_MAX};
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EIO);
+        assert_string_equal(diag.text, "not prepared");
+        assert_true(run.ordered <= 20 && run.drained <= 20);
+        run =
+            (struct prepared){.n_batches = 200, .fail_prepare_at = UINT32_MAX, .fail_order_at = 30};
+        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EFORMAT);
+        assert_string_equal(diag.text, "not ordered");
+        assert_true(run.ordered == 31 && run.drained <= 30);
+    }
+}
+
+/* Looks at runs as often as it can. cmocka asserts on its main thread alone, so this one counts. */
+struct watcher {
+    struct sl_pipeline_monitor *monitor;
+    atomic_bool stop;
+    uint32_t n_running, n_wrong;
+    uint32_t n_seen[SL_PIPELINE_N_STAGES]; /* looks that found a batch in the stage */
+};
+
+static uint32_t batches_in(const struct sl_pipeline_snapshot *snapshot)
+{
+    uint32_t n = 0;
+
+    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+        n += snapshot->stage[s].waiting + snapshot->stage[s].busy;
+    return n;
+}
+
+/* Two looks, one after the other, at one run. */
+static bool goes_on(const struct sl_pipeline_stats *a, const struct sl_pipeline_stats *b)
+{
+    return a->batches <= b->batches && a->items <= b->items && a->arena_bytes <= b->arena_bytes &&
+           a->engine_hits[0] <= b->engine_hits[0] && a->engine_ns[0] <= b->engine_ns[0] &&
+           a->fill_ns <= b->fill_ns && a->load_ns <= b->load_ns && a->order_ns <= b->order_ns &&
+           a->work_ns <= b->work_ns && a->drain_ns <= b->drain_ns &&
+           a->seconds_ns <= b->seconds_ns && a->n_workers == b->n_workers &&
+           a->n_loaders == b->n_loaders;
+}
+
+static void *watch(void *argument)
+{
+    struct watcher *watcher = argument;
+    struct sl_pipeline_snapshot before = {0}, now;
+
+    while (!atomic_load(&watcher->stop)) {
+        sl_pipeline_snapshot(watcher->monitor, &now);
+        if (now.running) {
+            const uint32_t n = batches_in(&now);
+
+            watcher->n_running++;
+            /* Each item of drain_prepared is one batch, with a hit a byte. */
+            watcher->n_wrong += now.stats.items != now.stats.batches || n < 4 ||
+                                now.n_engines != 1 || strcmp(now.engine[0], "test engine") != 0 ||
+                                now.stats.engine_hits[0] > now.stats.arena_bytes;
+            if (before.running)
+                watcher->n_wrong += !goes_on(&before.stats, &now.stats) || n != batches_in(&before);
+            for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+                watcher->n_seen[s] += now.stage[s].waiting + now.stage[s].busy != 0;
+        }
+        before = now;
+    }
+    return NULL;
+}
+
+static bool has_seen_all(const struct watcher *watcher)
+{
+    uint32_t n = 0;
+
+    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+        n += watcher->n_seen[s] > 0;
+    return n == SL_PIPELINE_N_STAGES && watcher->n_running > 0;
+}
+
+static void watch_a_run(struct watcher *watcher, uint32_t n_loaders)
+{
+    struct prepared run = {
+        .n_batches = 1000, .fail_prepare_at = UINT32_MAX, .fail_order_at = UINT32_MAX};
+    struct sl_pipeline_snapshot snapshot;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag;
+    pthread_t thread;
+
+    atomic_store(&watcher->stop, false);
+    assert_int_equal(sl_pipeline_monitor_create(&watcher->monitor, &diag), SL_OK);
+    sl_pipeline_snapshot(watcher->monitor, &snapshot);
+    assert_true(!snapshot.running && snapshot.stats.batches == 0 && batches_in(&snapshot) == 0);
+    assert_int_equal(pthread_create(&thread, NULL, watch, watcher), 0);
+    assert_int_equal(run_watched(&run, 3, n_loaders, watcher->monitor, &stats, &diag), SL_OK);
+    atomic_store(&watcher->stop, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(watcher->n_wrong, 0);
+
+    sl_pipeline_snapshot(watcher->monitor, &snapshot);
+    assert_true(!snapshot.running && batches_in(&snapshot) == 0);
+    assert_true(snapshot.stats.seconds_ns > 0 && snapshot.stats.seconds_ns <= stats.seconds_ns);
+    snapshot.stats.seconds_ns = stats.seconds_ns;
+    assert_memory_equal(&snapshot.stats, &stats, sizeof stats);
+    assert_int_equal(stats.items, 1000 - 143);
+    assert_true(stats.work_ns >= stats.engine_ns[0] && stats.engine_ns[0] > 0);
+    sl_pipeline_monitor_free(watcher->monitor);
+}
+
+/* A watcher that the system gives no core misses what is short: runs go on until it has seen all.
+ */
+static void test_a_run_can_be_watched(void **state)
+{
+    (void)state;
+    for (uint32_t n_loaders = 0; n_loaders <= 3; n_loaders += 3) {
+        struct watcher watcher = {0};
+
+        for (int i = 0; i < 50 && !has_seen_all(&watcher); i++)
+            watch_a_run(&watcher, n_loaders);
+        assert_true(has_seen_all(&watcher));
+    }
+    sl_pipeline_monitor_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
+        cmocka_unit_test(test_loaders_do_not_wait_for_batches_before_theirs),
+        cmocka_unit_test(test_batches_are_digested_at_once_before_they_are_drained),
+        cmocka_unit_test(test_batches_that_cannot_be_prepared_end_the_run),
+        cmocka_unit_test(test_a_run_can_be_watched),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
