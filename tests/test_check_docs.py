@@ -5,10 +5,10 @@
 usage: test_check_docs.py CHECK_DOCS
 """
 import os
-import subprocess
 import sys
-import tempfile
 import unittest
+
+import planted_tree
 
 CHECK_DOCS = sys.argv[1]
 CLEAN = {
@@ -57,16 +57,9 @@ FAULTS = [  # file, its text, line of the fault, words of the reason
 class CheckDocs(unittest.TestCase):
     def check(self, files):
         """The exit status and the lines of a tree with these files."""
-        with tempfile.TemporaryDirectory() as root:
-            subprocess.run(["git", "init", "-q", root], check=True)
-            for path, text in files.items():
-                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-                with open(os.path.join(root, path), "w", encoding="utf-8") as file:
-                    file.write(text)
-            result = subprocess.run([sys.executable, CHECK_DOCS, root], capture_output=True,
-                                    encoding="utf-8", timeout=60, check=False)
-        self.assertEqual(result.stderr, "")
-        return result.returncode, result.stdout.splitlines()
+        status, lines, errors = planted_tree.check(CHECK_DOCS, files)
+        self.assertEqual(errors, "")
+        return status, lines
 
     def test_a_tree_without_faults(self):
         self.assertEqual(self.check(CLEAN), (0, []))

@@ -4,11 +4,10 @@
 
 usage: test_check_layers.py CHECK_LAYERS
 """
-import os
-import subprocess
 import sys
-import tempfile
 import unittest
+
+import planted_tree
 
 CHECK_LAYERS = sys.argv[1]
 PAGE = """# Architecture
@@ -82,16 +81,9 @@ FAULTS = [  # file, its text, line of the fault, words of the reason
 class CheckLayers(unittest.TestCase):
     def check(self, files):
         """The exit status and the lines of a tree with these files."""
-        with tempfile.TemporaryDirectory() as root:
-            subprocess.run(["git", "init", "-q", root], check=True)
-            for path, text in files.items():
-                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-                with open(os.path.join(root, path), "w", encoding="utf-8") as file:
-                    file.write(text)
-            result = subprocess.run([sys.executable, CHECK_LAYERS, root], capture_output=True,
-                                    encoding="utf-8", timeout=60, check=False)
-        self.assertEqual(result.stderr, "")
-        return result.returncode, result.stdout.splitlines()
+        status, lines, errors = planted_tree.check(CHECK_LAYERS, files)
+        self.assertEqual(errors, "")
+        return status, lines
 
     def test_a_tree_without_faults(self):
         self.assertEqual(self.check(CLEAN), (0, []))
@@ -105,9 +97,7 @@ class CheckLayers(unittest.TestCase):
                                 for found in lines), (path, words, lines))
 
     def test_the_tree_itself(self):
-        result = subprocess.run([sys.executable, CHECK_LAYERS], capture_output=True,
-                                encoding="utf-8", timeout=60, check=False)
-        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        self.assertEqual(planted_tree.run(CHECK_LAYERS), (0, [], ""))
 
 
 if __name__ == "__main__":
