@@ -9,7 +9,7 @@ enum {
     BLOCKS_A_MULTIPROCESSOR = 4 /* all that are resident, of so many threads */
 };
 
-/* Sizes of what is gone over; memory far beyond the caches. */
+/* Sizes of the memory that is read; memory far beyond the caches. */
 static const size_t host_len = (size_t)128 << 20;
 static const size_t area_len = (size_t)1 << 30;
 
@@ -164,7 +164,7 @@ static void begin_run(struct device_ceilings *at)
     (void)cudaEventRecord(at->begin, at->stream);
 }
 
-/* The rate of what has been started since. */
+/* The rate of the work since the start. */
 static double end_run(struct device_ceilings *at, double units)
 {
     float ms = 0;

@@ -22,7 +22,7 @@ static inline size_t columns_aligned(size_t len)
     return (len + (SL_BATCH_ALIGN - 1)) & ~(size_t)(SL_BATCH_ALIGN - 1);
 }
 
-/* Grows with each argument: what holds the largest batch holds all. */
+/* Grows with each argument: a layout for the largest batch holds every batch. */
 static inline struct columns columns_behind(size_t bytes_len, size_t n_items, bool has_overlap,
                                             bool has_packet)
 {
@@ -75,9 +75,10 @@ static inline unsigned columns_of(struct column column[COLUMNS_MAX], const struc
     return n_columns;
 }
 
-/* Lays columns behind the items until one is too long. Returns the number of columns: 0 also where
- * the batch has no room of its own. A batch that is crossing may be packed again, even with fewer
- * columns: the first columns do not depend on those that follow, so each byte stays as it is. */
+/* Lays columns behind the items until one is too long. Returns the number of columns, which is 0
+ * where the batch has no room of its own. A batch may be packed again while it crosses, even with
+ * fewer columns. The first columns do not depend on those that follow, so each byte stays as it is.
+ */
 static inline unsigned columns_pack(const struct sl_batch *batch, const struct column *column,
                                     unsigned n_columns)
 {

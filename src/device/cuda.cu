@@ -114,7 +114,7 @@ bool device_cuda_usable(char why[SL_WHY_LEN])
 
 void cuda_free(void *d_memory, int device)
 {
-    if (d_memory != NULL && !device_is_hung(device)) /* it waits for what is under way */
+    if (d_memory != NULL && !device_is_hung(device)) /* it waits for pending work */
         (void)cudaFree(d_memory);
 }
 
@@ -183,7 +183,7 @@ enum sl_status cuda_choose(int device, struct sl_diag *diag)
 void device_use(int device)
 {
     if (cudaSetDevice(device) != cudaSuccess)
-        (void)cudaGetLastError(); /* what is asked next fails as well */
+        (void)cudaGetLastError(); /* the next call fails as well */
 }
 
 void *device_alloc(int device, size_t len)
@@ -301,9 +301,9 @@ static void release_table(const void *table, int device)
  *
  * The batches before determine how many hits are expected, at first 64 KB. The link carries those
  * in less time than the start of a copy takes. A copy of a few bytes takes 3 to 11 us, and clearing
- * the count 3 more, so the kernel clears it too. Where more are expected, they cross by a copy,
- * right into the caller's array where it is pinned: a core would take longer for them than the link
- * does for the batch. */
+ * the count 3 more, so the kernel clears it too. Where more hits are expected, a copy takes them
+ * right into the caller's array, if that is pinned. A core would take longer for them than the link
+ * takes for the batch. */
 enum {
     EXPECTED_MIN = (64 << 10) / sizeof(struct sl_hit),
     EXPECTED_MAX = (4 << 20) / sizeof(struct sl_hit),
@@ -557,7 +557,7 @@ void cuda_context_close_with(void *context, void *const *d_memory, size_t n)
 {
     const int device = context != NULL ? ((struct cuda_context *)context)->limits.device : 0;
 
-    cuda_context_close(context); /* which waits for what uses the memory */
+    cuda_context_close(context); /* it waits for the users of the memory */
     for (size_t i = 0; i < n; i++)
         cuda_free(d_memory[i], device);
 }

@@ -2,9 +2,9 @@
 /* The parts that all CUDA backends share: errors, the context, the collector of hits. For .cu
  * files.
  *
- * A backend's `open` is cuda_context_open with its table's length; its `submit` is
- * cuda_submit_begin, kernels on the batch's stream, and cuda_submit_end; its `wait` and `close` are
- * cuda_context_wait and _close. */
+ * A backend's `open` is cuda_context_open with its table's length. Its `submit` is
+ * cuda_submit_begin, kernels on the batch's stream, and cuda_submit_end. Its `wait` and `close` are
+ * cuda_context_wait and cuda_context_close. */
 #ifndef DEVICE_CUDA_INTERNAL_H
 #define DEVICE_CUDA_INTERNAL_H
 
@@ -71,7 +71,7 @@ struct cuda_hits {
     uint32_t n_before;            /* hits that the batch before had */
     uint32_t n_along;             /* hits that cross with the count of this batch, */
     bool cross_to_out;            /* and whether right into the caller's array */
-    bool is_clear;                /* d_found->n is 0 when what is under way is done */
+    bool is_clear;                /* d_found->n is 0 after the pending work */
     bool is_delivered;            /* by the backend's own kernel */
     uint32_t *d_ticket;           /* of that kernel's blocks: 0 between launches */
     struct cuda_order order;      /* zeroed unless the limits ask for order */
@@ -103,7 +103,7 @@ enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_b
                                  struct sl_hits *out);
 enum sl_status cuda_submit_end(struct cuda_context *context); /* also reports a failed launch */
 
-/* What kernels are given. */
+/* The arguments of kernels. */
 struct cuda_hits_device {
     struct sl_hit *hit;
     unsigned long long *count;
@@ -133,8 +133,8 @@ struct cuda_delivery {
 struct cuda_delivery cuda_delivery(struct cuda_context *context);
 
 #ifdef __CUDACC__
-/* All threads of all blocks call this. True for the block that comes last. It reads what the others
- * wrote past the first cache. The ticket is 0 before. */
+/* All threads of all blocks call this. True for the block that comes last. It reads the other
+ * blocks' writes past the first cache. The ticket is 0 before. */
 static __device__ inline bool cuda_is_last_block(uint32_t *ticket)
 {
     __threadfence();

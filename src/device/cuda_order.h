@@ -21,7 +21,7 @@ struct cuda_places {
     uint32_t begin[1]; /* where each item's hits begin, and behind the last one where they end */
 };
 
-/* Batches have two places in turn: kernels of one clear what the batch before left in the other. */
+/* Batches have two places in turn: kernels of one batch clear the place of the batch before. */
 struct cuda_order {
     struct cuda_places *d_places[2];
     uint32_t n_items[2];    /* of the last batch that had them */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a stream took, by the GPU's clock. */
+/* The time of a stream's work, by the GPU's clock. */
 #include <stdlib.h>
 
 #include "device/cuda_internal.h"

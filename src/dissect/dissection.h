@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of dissecting one packet, and how one layer enters the next.
  *
- * Each layer's function is entered with `at` on its header, moves `at` behind it and calls the
- * layer inside; on return the packet is dissected, or it has a defect. Depth is bounded: link
- * layers do not nest, and one tunnel is followed. */
+ * A layer's function gets `at` on its header, moves `at` behind it and calls the layer inside. On
+ * return the packet is dissected, or it has a defect. Depth is bounded: link layers do not nest,
+ * and one tunnel is followed. */
 #ifndef DISSECT_DISSECTION_H
 #define DISSECT_DISSECTION_H
 

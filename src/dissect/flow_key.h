@@ -11,8 +11,9 @@
 
 enum { FLOW_KEY_WORDS = 6, FLOW_ID_BITS = 51 /* JavaScript's numbers hold 53 */ };
 
-/* Words 0 and 1 are the lower end's address, 2 and 3 the higher end's; word 4 holds the ports of
- * both and the VLAN ids; word 5 the protocol, and whether the ports are an ICMP echo's id. */
+/* Words 0 and 1 are the lower end's address, words 2 and 3 the higher end's. Word 4 holds the ports
+ * of both ends and the VLAN ids. Word 5 holds the protocol, and whether the ports are an ICMP
+ * echo's id. */
 struct flow_key {
     uint64_t word[FLOW_KEY_WORDS];
 };

@@ -28,7 +28,7 @@ struct flow_run {
     uint8_t senders; /* bit n: end n of the key sent some */
     bool has_flow;
     bool plain;                 /* none is a TCP segment with SYN, FIN or RST */
-    int64_t min_time, max_time; /* of known times; 0 where there is none */
+    int64_t min_time, max_time; /* of known times; 0: no time is known */
 
     uint64_t flow;    /* of all packets, unless they were tracked one by one */
     uint8_t flags[2]; /* flow_flags, by sender */

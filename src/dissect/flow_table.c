@@ -114,8 +114,8 @@ void flow_table_end(struct sl_flow_table *table, struct flow *flow)
     table->stats.active--;
 }
 
-/* Ends all flows of a list that were idle for longer than `idle_ns`, and returns for how long from
- * now on no flow of that list can be. */
+/* Ends all flows of a list that were idle for longer than `idle_ns`. Returns the time from now on
+ * in which no further flow of the list can become so. */
 static uint64_t sweep_list(struct sl_flow_table *table, uint32_t list, uint64_t idle_ns)
 {
     while (table->flows[list].after != list) {

@@ -25,7 +25,7 @@ struct flow {
     int64_t last_time;    /* of its last packet, by the table's clock */
     uint64_t last_packet; /* count of packets at its last */
     uint32_t fin_end[2];  /* sequence number behind the FIN of each end; valid once it has a FIN */
-    uint32_t chain;       /* next flow of the bucket, or of those that are free; 0 ends it */
+    uint32_t chain;       /* next flow of the bucket, or of the free entries; 0 ends it */
     uint32_t before, after; /* in its list */
     uint16_t state;         /* flags of flow.c */
     uint8_t list;

@@ -193,8 +193,8 @@ void dissect_ethernet(struct dissection *d)
     dissect_ethertype(d, load_be16(ethernet + 12));
 }
 
-/* NULL has the address family in the writer's byte order, LOOP in network order; the values are
- * small, so that the half that is 0 shows the order. */
+/* NULL has the address family in the writer's byte order, LOOP in network order. The values are
+ * small, so the half that is 0 shows the order. */
 static void dissect_null(struct dissection *d)
 {
     if (!dissection_has(d, 4, SL_DEFECT_LINK_SHORT))

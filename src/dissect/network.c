@@ -4,7 +4,7 @@
 
 enum { IPV6_EXTENSIONS_MAX = 16 };
 
-/* The extension headers of IPv6 with a length; ESP hides what follows it. */
+/* The extension headers of IPv6 with a length. ESP hides all that follows it. */
 enum {
     IPV6_HOP_BY_HOP = 0,
     IPV6_ROUTING = 43,

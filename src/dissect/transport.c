@@ -8,7 +8,7 @@ static bool is_fragment(const struct dissection *d)
 }
 
 /* Notes a transport header at `at` whose fixed part is `len` bytes. False: it is not there. A first
- * fragment that is too short for it is no lie: the rest follows in the next. */
+ * fragment too short for it is no defect: the next fragment has the rest. */
 static bool note_header(struct dissection *d, uint32_t len, enum sl_defect defect)
 {
     if (is_fragment(d) && d->limit - d->at < len) {
@@ -58,7 +58,7 @@ static void dissect_udp(struct dissection *d)
     const uint32_t len = load_be16(udp + 4);
     const bool fits = len <= d->limit - d->at;
 
-    /* The length is the whole datagram's, of which a first fragment has only the beginning. */
+    /* The length is that of the whole datagram. A first fragment has only its beginning. */
     if (len < 8 || (!fits && !is_fragment(d))) {
         dissection_stop(d, SL_DEFECT_UDP_LEN);
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which devices a run is fastest with: each does the run's engines over packets made for it, alone
- * and with all its workers, for a few milliseconds. */
+/* The choice of the fastest devices for a run. Each device runs the run's engines over packets made
+ * for it, alone and with all its workers, for a few milliseconds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum {
     TRIAL_NS = 20000000,
-    CPU_SHARE = 16,  /* of a batch is what a core goes over at once: its rate is the same */
+    CPU_SHARE = 16,  /* a core runs over this part of a batch at once: its rate is the same */
     AHEAD_MAX = 64,  /* batches in flight beside those of the workers */
     LEAST_SHARE = 10 /* below a tenth of the CPU's rate a GPU is not worth its place */
 };
@@ -34,7 +34,7 @@ static void put16(uint8_t *at, uint32_t value)
     at[1] = (uint8_t)value;
 }
 
-/* Whole and sound, so that no header check trips: UDP without a checksum, RFC 768. */
+/* The headers are complete and sound, so no header check trips: UDP without a checksum, RFC 768. */
 static void put_headers(uint8_t *packet, uint32_t len)
 {
     static const uint8_t headers[HEADERS_LEN] = {
@@ -141,7 +141,7 @@ static void close_trial(struct trial *trial, const struct sl_pipeline_config *co
     sl_batch_free(trial->batch);
 }
 
-/* All side by side; *rate is what they do together. */
+/* Runs all side by side; *rate is the sum of their rates. */
 static enum sl_status run_trials(struct trial *trials, uint32_t n, double *rate,
                                  struct sl_diag *diag)
 {
@@ -206,7 +206,7 @@ static double n_ahead(const struct choose_rate *gpus, const struct choose_rate *
 
 struct choose_choice choose(const struct choose_rate *gpus, const struct choose_rate *cpu)
 {
-    /* The cores load packets and evaluate hits as well: what a GPU does as fast is taken off them.
+    /* The cores load packets and evaluate hits as well. A GPU of the same rate takes work off them.
      */
     if (gpus->rate >= cpu->rate)
         return (struct choose_choice){.gpus = true};
@@ -215,7 +215,7 @@ struct choose_choice choose(const struct choose_rate *gpus, const struct choose_
     return (struct choose_choice){true, true, (uint32_t)n_ahead(gpus, cpu) + 1};
 }
 
-/* Leaves those of this kind in the config. */
+/* Keeps the devices of this kind in the config. */
 static void keep(struct sl_pipeline_config *config, enum sl_device_kind kind)
 {
     uint32_t n = 0;
@@ -233,8 +233,8 @@ static void remove_device(struct sl_pipeline_config *config, uint32_t which)
             (config->n_devices - which) * sizeof *config->devices);
 }
 
-static void tell_dropped(const struct sl_pipeline_config *config, uint32_t which,
-                         const struct sl_diag *why)
+static void report_dropped(const struct sl_pipeline_config *config, uint32_t which,
+                           const struct sl_diag *why)
 {
     struct sl_pipeline_device device = {.device = config->devices[which]};
     struct lane lane = {.device = &device};
@@ -244,7 +244,7 @@ static void tell_dropped(const struct sl_pipeline_config *config, uint32_t which
         config->dropped(config->user, &device);
 }
 
-/* Times all; GPUs that cannot do it are taken out, `why` saying what the last of them said. */
+/* Times all devices and removes GPUs that fail. `why` is then the reason of the last of them. */
 static enum sl_status time_all(struct sl_pipeline_config *config, struct choose_rate *gpus,
                                struct choose_rate *cpu, char why[SL_WHY_LEN], struct sl_diag *diag)
 {
@@ -257,7 +257,7 @@ static enum sl_status time_all(struct sl_pipeline_config *config, struct choose_
         if (status != SL_OK && !cuda)
             return diag_set(diag, status, NULL, 0, "%s", reason.text);
         if (status != SL_OK) {
-            tell_dropped(config, i, &reason);
+            report_dropped(config, i, &reason);
             snprintf(why, SL_WHY_LEN, "cuda:%d cannot be used: %.120s", config->devices[i].index,
                      reason.text);
             remove_device(config, i);

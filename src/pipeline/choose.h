@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a choice between devices that tests look at alone. */
+/* The parts of a choice between devices that tests use alone. */
 #ifndef PIPELINE_CHOOSE_H
 #define PIPELINE_CHOOSE_H
 
 #include "sluice/pipeline.h"
 
-/* What GPUs or the CPU do. */
+/* The rate of all GPUs, or of the CPU. */
 struct choose_rate {
     double rate;        /* bytes a second */
     uint32_t n_workers; /* batches that are worked on at once, */

@@ -73,7 +73,7 @@ void lane_drop(struct lane *lane, const struct sl_diag *why)
     snprintf(device->why, sizeof device->why, "%.*s", (int)sizeof device->why - 1, why->text);
 }
 
-/* A batch takes its thread several times as long as the link: it waits for the copy and the
+/* A batch takes its thread several times as long as the link. The thread waits for the copy and the
  * kernels, takes the hits and makes events of them. */
 enum { GPU_THREADS_MAX = 12 };
 

@@ -27,7 +27,7 @@ struct lane_thread {
  * make the link slower. Threads beyond them digest. */
 enum { LANE_GPU_WORKERS_MAX = 6 };
 
-/* The pipeline's lock guards all but what is the workers' own, the device's counters too. */
+/* The pipeline's lock guards all but the workers' own fields, the device's counters too. */
 struct lane {
     struct sl_pipeline_device *device; /* in the run's stats */
     struct worker *workers;            /* NULL where it is closed */

@@ -107,7 +107,7 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                         config->n_devices, SL_PIPELINE_DEVICES_MAX);
     begin(&pipeline);
 
-    /* Workers open first: tables are what a GPU has no room for. */
+    /* Workers open first: a GPU without room for the tables fails here. */
     enum sl_status status = lanes_open(pipeline.lanes, config, stats, diag);
     /* One batch being filled, one being drained, and one waiting, beside those being worked on. */
     pipeline.n_slots = config->n_batches;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draining: batches that are done leave in the order of filling. */
+/* Draining: finished batches go out in the order of filling. */
 
 #include "base/clock.h"
 #include "pipeline_state.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run has counted, read while it goes on. */
+/* The counters of a run, read while it goes on. */
 
 #include "base/clock.h"
 #include "pipeline_state.h"
 
 static void read_stages(const struct pipeline *pipeline, struct sl_pipeline_snapshot *snapshot)
 {
-    /* Without loaders a worker loads what it takes, and ordered batches are in work. */
+    /* Without loaders a worker loads the batch that it takes, and ordered batches are in work. */
     const bool loads = pipeline->n_loaders == 0;
     const uint64_t loading = loads ? pipeline->taken : pipeline->loading;
     const uint64_t working = loads ? pipeline->ordered : pipeline->taken;

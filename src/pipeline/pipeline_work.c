@@ -49,7 +49,7 @@ static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
 }
 
 /* Whether there is a batch for this lane, and a worker. The CPU takes a batch only where no GPU is
- * free: a batch is slower there, and the cores may have to load others for the GPUs. */
+ * free. A batch is slower there, and the cores may have to load others for the GPUs. */
 static bool has_work(const struct pipeline *pipeline, const struct lane *lane)
 {
     const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->ordered;

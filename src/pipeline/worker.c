@@ -9,11 +9,11 @@
 #include "device/device.h"
 #include "device/wait.h"
 
-/* Hits a batch that contexts are ready for at first: what quiet traffic never reaches. */
+/* Hits a batch for which contexts have room at first. Quiet traffic never reaches this number. */
 enum { FIRST_MAX_HITS = 65536 };
 
-/* An engine that has no backend for GPUs at all works on the host's batch, while those that have
- * one work on the GPU's. One that has, and cannot run, is not replaced. */
+/* An engine without a backend for GPUs works on the host's batch, while the others work on the
+ * GPU's. A backend for GPUs that cannot run is not replaced. */
 static enum sl_device_kind engine_kind(const struct worker *worker, const struct sl_engine *engine)
 {
     for (size_t i = 0; worker->cuda && engine->backends[i] != NULL; i++)
@@ -99,7 +99,7 @@ void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *h
     memset(hits, 0, sizeof *hits);
 }
 
-/* Makes room for at least `need` hits, or better `cap`; what the array held is gone. */
+/* Makes room for `cap` hits where there is none for `need`. The hits in the array are lost. */
 static enum sl_status grow_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
                                 size_t need, size_t cap, struct sl_diag *diag)
 {
@@ -113,13 +113,13 @@ static enum sl_status grow_hits(const struct sl_pipeline_config *config, struct 
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
-/* What a GPU says: where it has no memory it is of no more use than where it fails. */
+/* A GPU without memory is of no more use than a GPU that fails. */
 static enum sl_status gpu_status(const struct worker *worker, enum sl_status status)
 {
     return worker->cuda && status == SL_ENOMEM ? SL_EDEVICE : status;
 }
 
-/* A failure's text; of a GPU that hangs, what becomes of what it holds. */
+/* The text of a failure. For a GPU that hangs the text covers its memory too. */
 static const char *why_failed(const struct worker *worker, enum sl_status status)
 {
     return worker->cuda && device_is_hung(worker->limits.device)
@@ -145,11 +145,12 @@ static enum sl_status open_context(struct worker *worker, uint32_t e, uint32_t m
     return engine->backend->open(context, engine->table, &worker->limits, diag);
 }
 
-/* Bytes a hit at least, of what all get ready for: every batch in flight has an array, and memory
- * for what is rarer than that, or hostile, is taken where it is needed. */
+/* At least this many bytes of a batch for each hit, or the other workers do not prepare for it.
+ * Every batch in flight has an array. Memory for a rarer or a hostile batch is taken when it comes.
+ */
 enum { READY_BYTES_A_HIT = 32 };
 
-/* Tells the device's other workers what a batch needed. */
+/* Publishes the room that a batch needed to the device's other workers. */
 static void expect_burst(struct worker *worker, uint32_t e)
 {
     const uint32_t needed = worker->engines[e].max_hits;
@@ -161,8 +162,8 @@ static void expect_burst(struct worker *worker, uint32_t e)
         ;
 }
 
-/* An array that holds what a batch before needed. Where there is no memory for that, or another
- * context, what there is serves on. */
+/* Grows the array to the room that an earlier batch needed. Without memory for that the array stays
+ * as it is. */
 static void ready_array(const struct worker *worker, uint32_t e, struct sl_hits *hits)
 {
     const uint32_t wanted = atomic_load(&worker->max_hits[e]);
@@ -174,7 +175,7 @@ static void ready_array(const struct worker *worker, uint32_t e, struct sl_hits 
     }
 }
 
-/* How many hits a context is to be made ready for; 0: it is, or there was no memory for that. */
+/* The hits for which a context needs more room. 0: it needs none, or there was no memory for it. */
 static uint32_t room_to_make(const struct worker *worker, uint32_t e)
 {
     const struct worker_engine *engine = &worker->engines[e];
@@ -210,8 +211,7 @@ void worker_get_ready(struct worker *worker)
     }
 }
 
-/* After an overflow: makes array and context ready for what was found, and for half as much again.
- */
+/* After an overflow: grows the array and the context to half as much again as the hits. */
 static enum sl_status grow_engine(struct worker *worker, uint32_t e, struct sl_hits *hits,
                                   struct sl_diag *diag)
 {

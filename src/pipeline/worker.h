@@ -12,15 +12,15 @@ struct worker_engine {
     const struct sl_backend *backend;
     const void *table;
     void *context;
-    uint32_t max_hits; /* what the context is ready for */
-    uint32_t refused;  /* what there was no memory for, before it was needed */
+    uint32_t max_hits; /* hits for which the context has room */
+    uint32_t refused;  /* room for which there was no memory */
     uint64_t busy_ns;
 };
 
 struct worker {
     const struct sl_pipeline_config *config;
-    atomic_uint *max_hits; /* of each engine, that a batch of the device's needs; its workers share
-                              it, so that a burst makes each of them ready for the next one */
+    atomic_uint *max_hits; /* of each engine: the most hits of a batch of the device. Its workers
+                              share it, so that a burst makes each of them ready for the next one */
     bool cuda;
     struct hits_scratch scratch; /* for sorting */
     struct sl_limits limits;
@@ -34,27 +34,30 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
                            const struct sl_device *device, atomic_uint *max_hits,
                            struct sl_diag *diag);
 
-/* Runs every engine over a host batch: one upload on a GPU, then all engines side by side, those
- * that have no backend for GPUs meanwhile over the host batch. The arrays in hits, one for each
- * engine, grow where they must and are sorted. SL_EDEVICE of a GPU's
- * worker: the GPU is of no more use, be it for want of memory; once the worker is closed the batch
- * and hits may be given to another. */
+/* Runs every engine over a host batch: one upload on a GPU, then all engines side by side. Engines
+ * without a backend for GPUs run over the host batch meanwhile. The arrays in hits, one for each
+ * engine, grow where they must and are sorted.
+ *
+ * SL_EDEVICE of a GPU's worker: the GPU is of no more use, or has no memory. Once the worker is
+ * closed, another worker may run the batch. */
 enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
                           struct sl_diag *diag);
 
-/* Whether its contexts have room for what some batch of the device needed; makes them, where there
- * is memory for that. It takes milliseconds: for between batches. */
+/* Whether the contexts have room for the largest need of any batch of the device so far. get_ready
+ * opens larger contexts where there is memory. It takes milliseconds, so it runs between batches.
+ */
 bool worker_is_ready(const struct worker *worker);
 void worker_get_ready(struct worker *worker);
 
-/* Adds to the stats what the worker has measured since the last time. */
+/* Adds the times since the last call to the stats. */
 void worker_move_times(struct worker *worker, struct sl_pipeline_stats *stats);
 
-/* Waits for what a failure left under way. Zeroed, half open, open or closed; the times stay. */
+/* Waits for work that a failure left pending. The worker may be zeroed, half open, open or closed.
+ * Its times stay. */
 void worker_close(struct worker *worker);
 
-/* Room for as many hits as a batch is expected to have at most; pinned where the config has a GPU,
- * which then writes them there. free leaves alone what a GPU that hangs may still write. */
+/* Room for the most hits that a batch is expected to have. The memory is pinned where the config
+ * has a GPU, which writes the hits there. free keeps memory that a hung GPU may still write. */
 enum sl_status worker_take_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
                                 struct sl_diag *diag);
 void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *hits);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the CPU backends share beyond batch/cpu_backend.h: opening, and the loop over a batch. */
+/* The parts that the CPU backends share beyond batch/cpu_backend.h: opening, and the loop over a
+ * batch. */
 #ifndef ENGINES_HEADER_CPU_H
 #define ENGINES_HEADER_CPU_H
 
@@ -12,7 +13,7 @@ enum {
     HEADER_SUM_AHEAD = 4096 /* bytes: how far ahead a sum fetches, as packets lie back to back */
 };
 
-/* Sums the bytes [begin, end) of a packet as header_core.h says. */
+/* Sums the bytes [begin, end) of a packet as header_sum_core.h defines it. */
 typedef uint64_t header_sum(const uint8_t *bytes, uint32_t begin, uint32_t end);
 
 /* All of a backend's work on a batch. */

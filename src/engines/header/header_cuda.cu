@@ -6,13 +6,12 @@
 #include "header_backend.h"
 #include "header_core.h"
 
-/* Eight lanes sum 128 bytes of a packet at once. A whole warp would idle on most packets, and a
- * lane alone would touch 32 lines of memory with each load of a warp. */
+/* Eight lanes sum 128 bytes of a packet at once. A whole warp would idle on most packets. A lane
+ * alone would touch 32 lines of memory with each load of a warp. */
 enum { GROUP = 8, BLOCK = 256 };
 
-/* A group of lanes a packet. Each of its lanes inspects the headers: lanes of a warp that load the
- * same bytes and decide the same cost no more than one, and nothing has to be handed to the others.
- */
+/* A packet has a group of lanes, and each of them inspects the headers. Lanes of a warp that load
+ * the same bytes and decide the same cost no more than one. So no lane hands results to another. */
 static __device__ void check_packet(const struct sl_header_table *table, const uint8_t *arena,
                                     const struct sl_packet *packets, uint32_t item,
                                     struct cuda_hits_device hits)

@@ -20,7 +20,7 @@
 struct header_ip {
     uint64_t tripped;
     uint64_t pseudo;   /* sum of the two addresses */
-    uint32_t end;      /* of the datagram; 0 where a length of 0 leaves it to the packet */
+    uint32_t end;      /* of the datagram; 0: its length field is 0, and it ends with the packet */
     uint32_t route;    /* source route option, or routing header */
     uint32_t fragment; /* fragment offset field */
     bool hops_left;    /* the destination is not the final one */
@@ -96,7 +96,7 @@ HEADER_INLINE void header_ipv4(struct header_ip *ip, const struct sl_header_tabl
     const uint32_t total_len = load_be16(header + 2);
     const struct header_addr src = header_mapped(header_be32(header + 12));
 
-    if (header_len < 20) /* what it calls its end is inside the addresses */
+    if (header_len < 20) /* such a header would end inside the addresses */
         return;
     ip->dst = header_mapped(header_be32(header + 16));
     ip->dst_kind = header_kind4((uint32_t)ip->dst.lo);
@@ -167,16 +167,16 @@ CORE void header_ipv6_fragment(struct header_ip *ip, const uint8_t *bytes, uint3
                    header_if(offset == 8 && bytes[at] == SL_IP_TCP, SL_HEADER_FRAGMENT_TINY);
 }
 
-/* Goes through the extension headers that lie in the datagram and were captured. The first fragment
- * header is the datagram's: a fragment of a fragment is none (RFC 8200, section 4.1). One that says
- * offset 0 and nothing to follow makes no fragment (RFC 6946). */
+/* Walks the extension headers that lie in the datagram and were captured. The first fragment header
+ * is the datagram's: a fragment of a fragment is none (RFC 8200, section 4.1). A fragment header
+ * with offset 0 and no more fragments makes no fragment (RFC 6946). */
 CORE void header_extensions(struct header_ip *ip, const uint8_t *bytes, uint32_t len, uint32_t at)
 {
     const uint32_t end = ip->end != 0 && ip->end < len ? ip->end : len;
     uint32_t kind = bytes[at + 6];
     uint32_t i = at + 40;
     bool is_first = false; /* a first fragment with more to follow */
-    bool is_later = false; /* a later one: what follows is no header */
+    bool is_later = false; /* a later one: no header follows */
 
     for (uint32_t n = 0; n < HEADER_MAX_EXTENSIONS && i + 8 <= end && !is_later; n++) {
         const uint32_t extension_len = header_extension_len(kind, bytes + i);

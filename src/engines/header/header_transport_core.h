@@ -6,7 +6,7 @@
 #include "header_ip_core.h"
 #include "sluice/batch.h"
 
-/* What header_inspect leaves to be done. */
+/* The state between header_inspect and header_finish. */
 struct header_view {
     uint64_t tripped;    /* every check but `checksum` */
     uint64_t checksum;   /* the transport checksum's check, as a set; 0 where it is not made */
@@ -57,8 +57,8 @@ CORE uint64_t header_tcp(const uint8_t *tcp)
                      SL_HEADER_TCP_ACK_ZERO);
 }
 
-/* Has the checksum made over `len` bytes from the transport header, and over a pseudo-header where
- * the protocol has one, if they all lie in the datagram and were captured. */
+/* Selects the checksum over `len` bytes from the transport header, and over a pseudo-header where
+ * the protocol has one. All of them have to lie in the datagram and to be captured. */
 CORE void header_cover(struct header_view *view, const struct sl_header_table *table,
                        const struct sl_packet *packet, const struct header_ip *ip, uint32_t len,
                        enum sl_header_check check)
