@@ -398,7 +398,7 @@ enum sl_status __wrap_sl_stage_wait(struct sl_stage *stage)
 
 static struct sl_stage *left_stages;
 
-static void leave_alone(struct sl_stage *stage)
+static void keep_until_reset(struct sl_stage *stage)
 {
     atomic_fetch_add(&n_left, 1);
     pthread_mutex_lock(&lock);
@@ -435,7 +435,7 @@ void __wrap_sl_stage_close(struct sl_stage *stage)
         return;
     atomic_fetch_sub(&n_open, 1);
     if (await(&stage->limits) != SL_OK) {
-        leave_alone(stage);
+        keep_until_reset(stage);
         return;
     }
     run_stream(stage); /* as a GPU, which goes on until somebody waits */

@@ -85,7 +85,7 @@ static bool ended_while_away(void *what, enum sl_status *status)
     return *asked > 1;
 }
 
-static void test_who_was_away_asks_again(void **state)
+static void test_a_thread_that_was_away_polls_again(void **state)
 {
     uint32_t asked = 0;
 
@@ -104,7 +104,7 @@ static void *find_it_hung(void *argument)
     return NULL;
 }
 
-static void test_who_waits_learns_of_it_from_others(void **state)
+static void test_a_waiting_thread_sees_what_others_found(void **state)
 {
     struct work endless = {UINT32_MAX, SL_OK, 0};
     pthread_t thread;
@@ -120,8 +120,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_what_ends_is_waited_for, reset, reset),
         cmocka_unit_test_setup_teardown(test_what_does_not_end_is_given_up, reset, reset),
-        cmocka_unit_test_setup_teardown(test_who_was_away_asks_again, reset, reset),
-        cmocka_unit_test_setup_teardown(test_who_waits_learns_of_it_from_others, reset, reset),
+        cmocka_unit_test_setup_teardown(test_a_thread_that_was_away_polls_again, reset, reset),
+        cmocka_unit_test_setup_teardown(test_a_waiting_thread_sees_what_others_found, reset, reset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

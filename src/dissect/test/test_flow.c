@@ -184,7 +184,7 @@ static void test_reset_closes(void **state)
     tracker_stop(&t);
 }
 
-static void test_who_is_client_midstream(void **state)
+static void test_the_client_of_a_midstream_flow(void **state)
 {
     static const struct {
         struct flow_event event;
@@ -224,7 +224,7 @@ static void test_who_is_client_midstream(void **state)
     }
 }
 
-static void test_a_late_syn_tells_the_client(void **state)
+static void test_a_late_syn_determines_the_client(void **state)
 {
     struct tracker t;
 
@@ -558,8 +558,8 @@ int main(void)
         cmocka_unit_test(test_first_fin_counts),
         cmocka_unit_test(test_acknowledged_fin_wraps_around),
         cmocka_unit_test(test_reset_closes),
-        cmocka_unit_test(test_who_is_client_midstream),
-        cmocka_unit_test(test_a_late_syn_tells_the_client),
+        cmocka_unit_test(test_the_client_of_a_midstream_flow),
+        cmocka_unit_test(test_a_late_syn_determines_the_client),
         cmocka_unit_test(test_both_sides_of_udp),
         cmocka_unit_test(test_ends_that_are_alike),
         cmocka_unit_test(test_icmp),

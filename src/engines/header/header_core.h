@@ -2,13 +2,13 @@
 /* The header checks, once, for C and for nvcc: from one packet's entry and bytes to the set of
  * tripped checks. Every backend calls
  *
- *     header_inspect       all checks but the transport checksum, and what that one must sum
- *     a sum of the bytes   a backend's own, or what lanes make (header_sum_lane)
+ *     header_inspect       all checks but the transport checksum, and the bytes it covers
+ *     a sum of the bytes   a backend's own, or the sum over lanes (header_sum_lane)
  *     header_finish        the set of tripped checks
- *     header_offset        only for the few that tripped: where the offending field is
+ *     header_offset        only for tripped checks: where the offending field is
  *
- * No byte at or behind packet->len decides anything; up to 31 bytes behind it may be read, which
- * the batch's slack allows. */
+ * No byte at or behind packet->len decides anything. Up to 31 bytes behind it may be read: the
+ * batch has slack. */
 #ifndef HEADER_CORE_H
 #define HEADER_CORE_H
 

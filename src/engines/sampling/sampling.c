@@ -52,7 +52,7 @@ static const char *const variant_names[] = {RABIN_PAPERS(VARIANT_NAME)
 
 /* ---- by name --------------------------------------------------------------------------------- */
 
-/* What a configuration's name of a sampler or of a variant stands for. */
+/* The meaning of a configuration's name: a sampler, and the engine of it or of a variant. */
 struct choice {
     const struct sampler *sampler;
     const struct sl_engine *engine;

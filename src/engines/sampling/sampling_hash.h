@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fingerprint of samplebyte, dynabyte and maxp: XXH3's 64 bits of the window, without a seed,
- * for the lengths that windows have (the algorithm as the xxHash specification describes inputs of
- * 9 to 16 and of 17 to 128 bytes). Said here once more because it is compiled by nvcc as well. */
+ * for the lengths of windows. The algorithm is that of the xxHash specification for inputs of 9 to
+ * 16 and of 17 to 128 bytes. It is written here once more because nvcc compiles it as well. */
 #ifndef SAMPLING_HASH_H
 #define SAMPLING_HASH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sampler is. */
+/* A sampler: its name, how its table is built, and its engine. */
 #ifndef SAMPLING_INTERNAL_H
 #define SAMPLING_INTERNAL_H
 

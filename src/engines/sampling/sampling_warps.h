@@ -9,7 +9,7 @@
 
 enum { SAMPLING_WARPS = 4 }; /* warps of a block */
 
-/* What kernels read of a batch; overlap is NULL where no item has any. */
+/* The part of a batch that kernels read; overlap is NULL where no item has any. */
 struct sampling_items {
     const uint8_t *bytes;
     const struct sl_span *payload;

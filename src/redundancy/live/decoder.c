@@ -161,7 +161,7 @@ static bool is_older(const struct sl_decoder *d, const struct frame_header *head
 
 /* The encoder is not where its frames must come from: it is to begin a new epoch. A frame of an
  * older one may just be late: it takes no other's place. */
-static void ask_for_epoch(struct sl_decoder *d, const struct frame_header *header)
+static void request_epoch(struct sl_decoder *d, const struct frame_header *header)
 {
     if (d->feedback.restart && is_older(d, header))
         return;
@@ -189,7 +189,7 @@ static void place_packet(struct sl_decoder *d, const struct frame_header *header
         log_fill(log, position, d->packet, header->len);
     } else {
         /* Two packets for one place: one of them is of an encoder that began anew unannounced. */
-        ask_for_epoch(d, header);
+        request_epoch(d, header);
     }
 }
 
@@ -204,7 +204,7 @@ static void doubt_log(struct sl_decoder *d, const struct frame_header *header)
     d->doubt += DOUBT_FAILED;
     if (d->doubt >= DOUBT_MAX) {
         d->doubt = 0;
-        ask_for_epoch(d, header);
+        request_epoch(d, header);
     }
 }
 
@@ -234,7 +234,7 @@ static enum sl_frame_verdict decode(struct sl_decoder *d, struct frame_header *h
         if (has_log)
             feedback_miss(&d->feedback, header->position, header->len);
         else
-            ask_for_epoch(d, header);
+            request_epoch(d, header);
         return is_older(d, header) ? SL_FRAME_LATE : SL_FRAME_UNRESOLVED;
     }
     build_packet(d, header, literals);
@@ -246,7 +246,7 @@ static enum sl_frame_verdict decode(struct sl_decoder *d, struct frame_header *h
     if (header->n_references > 0 && d->doubt > 0)
         d->doubt--;
     if (is_older(d, header)) {
-        ask_for_epoch(d, header);
+        request_epoch(d, header);
         return SL_FRAME_DELIVERED;
     }
     if (!has_log)

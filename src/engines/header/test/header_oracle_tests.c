@@ -52,13 +52,13 @@ static size_t compare_batch(struct rig *rig, const struct sl_batch *batch)
 }
 
 /* Values that checks and lengths turn on. */
-static uint8_t telling_byte(uint64_t *seed)
+static uint8_t boundary_byte(uint64_t *seed)
 {
-    static const uint8_t telling[] = {0,    1,    2,    4,    6,    8,    0x11, 0x20, 0x29, 0x2B,
-                                      0x2C, 0x3A, 0x40, 0x45, 0x46, 0x60, 0x80, 0x83, 0x89, 10,
-                                      0xFD, 0xFF, 172,  192,  168,  224,  50,   51,   60};
+    static const uint8_t boundary[] = {0,    1,    2,    4,    6,    8,    0x11, 0x20, 0x29, 0x2B,
+                                       0x2C, 0x3A, 0x40, 0x45, 0x46, 0x60, 0x80, 0x83, 0x89, 10,
+                                       0xFD, 0xFF, 172,  192,  168,  224,  50,   51,   60};
 
-    return test_below(seed, 2) ? telling[test_below(seed, sizeof telling)]
+    return test_below(seed, 2) ? boundary[test_below(seed, sizeof boundary)]
                                : (uint8_t)test_random(seed);
 }
 
@@ -67,7 +67,7 @@ static void mutate(struct frame *f, uint64_t *seed)
     const uint32_t reach = f->len < 120 ? f->len : 120;
 
     for (uint32_t n = test_below(seed, 5); n > 0; n--)
-        f->byte[test_below(seed, reach)] = telling_byte(seed);
+        f->byte[test_below(seed, reach)] = boundary_byte(seed);
     if (test_below(seed, 16) == 0 && reach > 32) /* equal addresses, and IPv4-mapped ones */
         memcpy(f->byte + test_below(seed, reach - 16), f->byte + test_below(seed, reach - 16), 16);
     if (test_below(seed, 16) == 0 && reach > 60)

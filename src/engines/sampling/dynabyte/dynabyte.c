@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* DYNABYTE's controller: keeps some of the traffic, and where the state may change tries states on
- * it, for a rate that makes up for what was chosen too often or too seldom before. */
+/* DYNABYTE's controller. It keeps some of the traffic, and tries states on it where the state may
+ * change. The new state has a rate that compensates for earlier positions that were too many or too
+ * few. */
 #include "sluice/sampling.h"
 
 #include <stdlib.h>
@@ -11,12 +12,12 @@
 
 enum {
     SETTLED = 6, /* half intervals after which excess and lack are counted */
-    LOOK = 20,   /* intervals from one look whether markers are too frequent to the next */
+    LOOK = 20,   /* intervals from one check for too frequent markers to the next */
     PARTS = 8,   /* of a half interval at first, */
     GROWTH = 64  /* and later parts as long as this part of all that was counted */
 };
 
-/* Of what was counted: an excess or lack up to which no state changes within an interval. */
+/* Share of the count: up to this excess or lack no state changes within an interval. */
 static const double tolerance = 0.005;
 
 /* Half an interval. */
@@ -24,7 +25,7 @@ struct half {
     uint64_t eligible;
     uint64_t n_hits;
     uint64_t n_pending; /* batches begun and not ended */
-    double n_foreseen;  /* hits that its sample tells, of the parts that are over */
+    double n_foreseen;  /* hits expected by its sample, of the parts that have ended */
 };
 
 /* Traffic with one state. */
@@ -46,7 +47,7 @@ struct sl_dynabyte {
     struct dynabyte_sample samples[2]; /* of the latest two */
     struct part part;
     uint64_t n_items;     /* of this half, for taking some as its sample */
-    double excess;        /* hits above what was wanted, not made up for yet, */
+    double excess;        /* hits above the wanted number that are not compensated yet, */
     uint64_t n_settled;   /* of the half intervals that ended, so many, */
     uint64_t counts_from; /* from this one on */
     uint64_t counted;     /* eligible bytes since */
@@ -93,9 +94,8 @@ static uint32_t count_markers(const struct sl_dynabyte_state *state)
     return n;
 }
 
-/* Where a part ends that begins behind so many eligible bytes of a half interval. While little is
- * counted a part that is off weighs much, and what is made up for behind its end may come too
- * late. */
+/* The end of a part that begins behind so many eligible bytes of a half interval. While the count
+ * is small, a wrong part weighs much. Compensation behind the end of a part may come too late. */
 static uint64_t find_part_end(const struct sl_dynabyte *dynabyte, uint64_t number, uint64_t begin)
 {
     const uint64_t half_len = dynabyte->config.interval / 2;
@@ -154,7 +154,7 @@ static double bounded(const struct sl_dynabyte *dynabyte, double excess)
     return excess < least ? least : excess > most ? most : excess;
 }
 
-/* What is in excess: of halves that ended, and as foreseen of the others. */
+/* The excess: counted for halves that ended, and expected for the others. */
 static double find_excess(const struct sl_dynabyte *dynabyte)
 {
     double excess = dynabyte->excess;
@@ -168,8 +168,8 @@ static double find_excess(const struct sl_dynabyte *dynabyte)
     return bounded(dynabyte, excess);
 }
 
-/* The distance wanted from one chosen position to the next, with which an excess is made up for
- * within an interval, but for what is more than half of its positions. */
+/* The wanted distance from one chosen position to the next. It compensates for an excess within an
+ * interval, but for at most half of the interval's positions. */
 static double wanted_distance(const struct sl_dynabyte *dynabyte, double excess)
 {
     const double wanted = (double)dynabyte->config.interval / dynabyte->period;
@@ -181,8 +181,8 @@ static double wanted_distance(const struct sl_dynabyte *dynabyte, double excess)
     return (double)dynabyte->config.interval / (wanted - excess);
 }
 
-/* What was seen last is most like what comes; the half before is tried too while of this one there
- * is little. */
+/* The latest traffic is the most like the next. While there is little of this half, the half before
+ * is tried too. */
 static void adapt(struct sl_dynabyte *dynabyte, double excess, bool looks)
 {
     const struct dynabyte_sample *latest = &dynabyte->samples[dynabyte->number % 2];
@@ -216,8 +216,8 @@ static void begin_interval(struct sl_dynabyte *dynabyte)
     adapt(dynabyte, find_excess(dynabyte), looks);
 }
 
-/* Within an interval the state changes only where all that was counted is off: content is found
- * again where the state is the one by which it was sampled. */
+/* Within an interval the state changes only where the whole count is off. Content is found again
+ * only by the state that sampled it. */
 static void begin_part_within(struct sl_dynabyte *dynabyte)
 {
     const double excess = find_excess(dynabyte);
@@ -276,7 +276,7 @@ static void foresee(struct sl_dynabyte *dynabyte)
                                          &dynabyte->state);
 }
 
-/* A half that ended: what was foreseen of it is known now. */
+/* A half ended: its count replaces the expectation. */
 static void settle(struct sl_dynabyte *dynabyte)
 {
     const struct half *half = half_of(dynabyte, dynabyte->n_settled);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* DYNABYTE's next state, found by trying states on traffic that was seen.
+/* DYNABYTE's next state, found by trying states on earlier traffic.
  *
- * A sample is scanned as a batch is, so what a state would have chosen of it is known and not
- * computed from how often bytes occur: markers that lie side by side, at places that the skip
- * passes over, or in items too short for a second one are far from what frequencies tell. */
+ * A sample is scanned as a batch is, so the positions that a state would have chosen are known.
+ * Frequencies of bytes are far from that: markers lie side by side, at places that the skip passes
+ * over, or in items too short for a second one. */
 #include "dynabyte_search.h"
 
 enum {
@@ -110,8 +110,8 @@ static uint32_t usual_skip(const struct dynabyte_search *search)
     return search->period / 2;
 }
 
-/* Chooses the skip with which the markers come nearest to the distance, and returns how near: by
- * how far the last one tried was off, between those that are too short and too long. */
+/* Chooses the skip with which the markers come nearest to the distance. Returns the error of the
+ * last skip tried, between skips that are too short and too long. */
 static double choose_skip(const struct dynabyte_search *search, struct sl_dynabyte_state *state)
 {
     const uint32_t quarter = search->period / 4;
@@ -153,8 +153,8 @@ struct ranking {
     uint32_t n; /* values that occurred */
 };
 
-/* A run of one byte counts once: behind a skip it is over, or all of it is at hand, so what is
- * waited for is a run. */
+/* A run of one byte counts once. Behind a skip the run has ended, or all of it is at hand, so the
+ * next event is a run. */
 static void count_runs(const struct dynabyte_search *search, const struct sl_batch *items,
                        uint64_t n_of_byte[256])
 {
@@ -245,8 +245,8 @@ static uint32_t choose_rarer(const struct dynabyte_search *search, const struct 
     return first;
 }
 
-/* The rarest eight neighbours in rank that suffice; where the first eight do not, more; where there
- * are no rarer ones, as items are so short that no skip thins them out, fewer. */
+/* The rarest eight neighbours in rank that suffice. More, where the first eight do not suffice.
+ * Fewer, where items are so short that no skip thins them out and no rarer ones exist. */
 static struct choice choose_ranks(const struct dynabyte_search *search,
                                   const struct ranking *ranking)
 {
@@ -298,10 +298,9 @@ static double choose_markers(const struct dynabyte_search *search, struct sl_dyn
     return rarer_ratio;
 }
 
-/* Content is found again only where the markers are those by which it was sampled before, so they
- * change when the skip alone cannot bring the rate and others come at least twice as near, and else
- * only when a look is due and shows them far too frequent: a long skip hides where content begins.
- */
+/* Content is found again only by the markers that sampled it before. So they change when the skip
+ * alone cannot bring the rate and others come at least twice as near. They also change when a check
+ * is due and finds them far too frequent: a long skip hides where content begins. */
 void dynabyte_search(const struct dynabyte_search *search, struct sl_dynabyte_state *state)
 {
     const double ratio = choose_skip(search, state);

@@ -2,9 +2,9 @@
 /* A fingerprint of every window. Compiled by C and by nvcc.
  *
  * The window's bytes are the coefficients of a polynomial, highest first, at an odd number, modulo
- * 2^64: from one window to the next it takes a multiplication, whatever the window's length (R. M.
- * Karp, M. O. Rabin, 1987). The high half depends on all bytes, the low bits hang on low bits
- * alone, so the high half is added to the low one at the end. */
+ * 2^64. From one window to the next it takes one multiplication, whatever the window's length (R.
+ * M. Karp, M. O. Rabin, 1987). The high half depends on all bytes, and low bits on low bits alone,
+ * so the high half is added to the low one at the end. */
 #ifndef EVERY_CORE_H
 #define EVERY_CORE_H
 

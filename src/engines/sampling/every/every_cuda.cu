@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every position on GPUs: a warp a tile of an item, a lane a strip of the tile. How many hits a
- * tile has is known before, so one atomic takes the room for all. */
+/* Every position on GPUs: a warp has a tile of an item, and a lane a strip of the tile. The number
+ * of hits of a tile is known before, so one atomic reserves room for all of them. */
 #include "engines/sampling/sampling_warps.h"
 #include "every.h"
 

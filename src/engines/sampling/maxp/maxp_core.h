@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Local maxima. Compiled by C and by nvcc.
  *
- * Of an item's positions at which a window fits, one is chosen when its value exceeds the values of
- * all before it within reach and is not exceeded by any behind it within reach: of equal ones the
- * first. Positions that the item lacks do not compete. Reach is half a period (N. Bjorner et al.,
- * "Content-dependent chunking for differential compression, the local maximum approach", 2010;
- * MAXP in Anand et al., SIGMETRICS 2009). */
+ * Positions at which a window fits compete. One is chosen when its value exceeds all values before
+ * it within reach, and no value behind it within reach exceeds it. So the first of equal values
+ * wins. Positions outside the item do not compete. Reach is half a period (N. Bjorner et al.,
+ * "Content-dependent chunking for differential compression, the local maximum approach", 2010; MAXP
+ * in Anand et al., SIGMETRICS 2009). */
 #ifndef MAXP_CORE_H
 #define MAXP_CORE_H
 
@@ -16,9 +16,9 @@
 
 enum { MAXP_VALUE_LEN = 4 }; /* bytes that a value is made of */
 
-/* What is compared: lowest first bytes first, which are separators in text and zeros in binary
- * data, then the highest bytes behind them. A value is its bytes as a big-endian number, less this.
- */
+/* The order of values: the lowest first bytes first, then the highest bytes behind them. Low bytes
+ * are separators in text and zeros in binary data. A value is its bytes as a big-endian number,
+ * less this. */
 #define MAXP_TURN UINT32_C(0xFF000000)
 
 CORE uint32_t maxp_push(uint32_t bytes, uint8_t byte)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Local maxima on GPUs: a thread a block of reach + 1 positions, which holds one at most; the
- * threads of a warp, or of several, take the blocks of an item in turn. */
+/* Local maxima on GPUs: a thread has a block of reach + 1 positions, which holds one maximum at
+ * most. The threads of a warp, or of several warps, take the blocks of an item in turn. */
 #include "engines/sampling/sampling_warps.h"
 #include "maxp.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Local maxima with vectors. The highest values of all runs of `reach` positions cost one step a
- * doubling of the length; a position is chosen when its value exceeds the run's before it and is
- * not below the run's behind it. Included by a file for one instruction set, which defines LANES
- * (values of a vector), load, store, values, higher, exceeding and reaching. */
+ * doubling of the length. A position is chosen when its value exceeds the run before it and is not
+ * below the run behind it.
+ *
+ * A file for one instruction set includes this one. It defines LANES (values of a vector), load,
+ * store, values, higher, exceeding and reaching. */
 enum {
     TILE = 4096,                           /* positions that runs are taken for at a time, */
     REACH_MAX = SL_SAMPLING_PERIOD_MAX / 2 /* with as many on either side */
@@ -75,7 +77,8 @@ static void scan_item(struct tile *tile, const uint8_t *payload, uint64_t n_posi
     }
 }
 
-/* Without reach all positions are chosen: every run is empty, which `widen` cannot say. */
+/* Without reach all positions are chosen: every run is empty, and `widen` has no result for that.
+ */
 static void scan_items(const struct maxp_table *table, const struct sl_batch *batch,
                        struct sl_hits *hits)
 {

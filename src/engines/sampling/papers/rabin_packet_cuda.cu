@@ -2,18 +2,18 @@
 /* The paper's kernels: a thread a packet.
  *
  * Naive is its Listing 1: bytes one by one, ring and tables in global memory, packets as they come.
- * Its buckets of a fixed size are a layout of the batch (items that lie so far apart), which this
+ * Its buckets of a fixed size are a layout of the batch (items at a fixed distance), which this
  * kernel reads as any other.
  *
- * Packet is its Listing 2 with all that section 3.2 improves: 16 bytes a load, tables and ring in
- * shared memory, the ring so laid out that the threads of a warp never meet in a bank, the first
- * window apart and padding fingerprinted and rejected by its position instead of branches, and
- * packets sorted by length, approximately (Listings 3 and 4). Each can be switched off; in the
- * place of its sort a radix sort can stand, as in its figure 8b.
+ * Packet is its Listing 2 with all improvements of section 3.2. It loads 16 bytes at once and has
+ * tables and ring in shared memory. The layout of the ring keeps the threads of a warp out of each
+ * other's banks. The first window is computed apart. Instead of branches, padding is fingerprinted
+ * and rejected by its position. Packets are sorted by length, approximately (Listings 3 and 4).
+ * Each improvement can be switched off. A radix sort can replace the sort, as in its figure 8b.
  *
- * Different from the paper: no cap of fingerprints a packet, so hits go to one compact array;
- * payloads begin anywhere, so what lies before one in its first 16 bytes is fingerprinted and
- * rejected as padding is; and the shortest and longest length are found on the GPU, where the
+ * Different from the paper: there is no cap of fingerprints a packet, so hits go to one compact
+ * array. Payloads begin anywhere, so bytes before a payload in its first 16 bytes are fingerprinted
+ * and rejected as padding is. The shortest and longest length are found on the GPU, where the
  * lengths are. */
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ enum {
     KEY_BITS = 16        /* of a length that is sorted by: longer ones are alike */
 };
 
-/* What the kernels read of a batch; overlap is NULL where no item has any. */
+/* The part of a batch that the kernels read; overlap is NULL where no item has any. */
 struct packets {
     const uint8_t *bytes;
     const struct sl_span *payload;
@@ -41,7 +41,7 @@ struct packets {
     uint32_t n;
 };
 
-/* The index that sorting makes, and what it needs on the way. */
+/* The index that sorting makes, and its temporary memory. */
 struct sorting {
     uint32_t lengths[2];            /* the least, and the greatest */
     uint32_t counts[RABIN_BUCKETS]; /* items of a bucket; then where the bucket begins */
@@ -53,7 +53,7 @@ struct sorted {
     uint32_t pad;
 };
 
-/* Where a packet is, and its windows: of those that begin at `first` and on are reported. */
+/* The place of a packet, and its windows: those that begin at `first` or behind it are reported. */
 struct packet {
     const uint8_t *bytes;
     uint32_t len, item, first;
@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(LENGTHS_BLOCK)
     sorted[sorting->counts[bucket_of(sorting, span.len)] + places[i]] = entry;
 }
 
-/* What the radix sort is of. */
+/* The input of the radix sort. */
 static __global__ void __launch_bounds__(LENGTHS_BLOCK)
     rabin_keys_kernel(struct packets packets, uint16_t *keys, struct sorted *unsorted)
 {
@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(LENGTHS_BLOCK)
 
 enum ring { RING_GLOBAL, RING_FLAT, RING_BANKED };
 
-/* The kernel with, or without, what the paper adds to it. */
+/* The kernel with, or without, each of the paper's improvements. */
 template <int WORD_, bool SHARED_TABLES_, enum ring RING_, bool BRANCHES_>
 struct form {
     static constexpr int WORD = WORD_; /* bytes a load */
@@ -234,7 +234,7 @@ static __device__ void load_chunk(const uint8_t *bytes, uint32_t words[CHUNK / 4
     }
 }
 
-/* What a thread reads and writes while it goes over its packet. */
+/* The state of a thread while it goes over its packet. */
 struct walk {
     const uint64_t *push, *oldest;
     uint8_t *ring;
@@ -355,7 +355,7 @@ static __global__ void __launch_bounds__(BLOCK)
 typedef void packet_kernel(const struct rabin_table *, struct packets, const struct sorted *,
                            uint8_t *, struct cuda_hits_device);
 
-/* What packets are taken in. */
+/* The order in which packets are taken. */
 enum order { ORDER_ARRIVAL, ORDER_BUCKETS, ORDER_RADIX };
 
 struct variant {
@@ -364,7 +364,7 @@ struct variant {
     enum ring ring;
 };
 
-/* A radix sort of lengths, with what it needs on the way. */
+/* A radix sort of lengths, with its temporary memory. */
 struct radix {
     uint16_t *d_keys, *d_sorted_keys;
     struct sorted *d_unsorted;

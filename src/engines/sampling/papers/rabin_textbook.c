@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Byte after byte with two tables and a ring of the window's bytes, item after item, as the paper's
- * Listing 1 has it (after LBFS): what the others are compared with. */
+/* Byte after byte with two tables and a ring of the window's bytes, item after item, as in the
+ * paper's Listing 1 (after LBFS). The other backends are compared with it. */
 #include "engines/sampling/rabin/rabin_core.h"
 #include "engines/sampling/sampling_internal.h"
 

@@ -22,7 +22,7 @@
 
 #define SAMPLEBYTE_PAPERS(X) X("samplebyte-thread", samplebyte_cuda_thread)
 
-/* What the build has: their lists, and one backend alone as an engine's list of backends. */
+/* The lists of this build, and one backend alone as an engine's list of backends. */
 #ifdef SLUICE_PAPERS
 #define RABIN_PAPERS_BUILT(X) RABIN_PAPERS(X)
 #define SAMPLEBYTE_PAPERS_BUILT(X) SAMPLEBYTE_PAPERS(X)

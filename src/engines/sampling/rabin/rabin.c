@@ -43,7 +43,7 @@ static void fill(struct rabin_table *table, const struct sl_sampling_config *con
     const uint64_t oldest = rabin_x_power(8 * (config->window - 1), polynomial);
     const uint64_t left = rabin_x_power(8 * config->window, polynomial);
 
-    /* What a magic that has become another by a step is to be added to, to be itself again. */
+    /* The term that turns a magic that moved by one step into itself again. */
     const uint64_t magic = config->magic & (config->period - 1);
     const uint64_t moved = rabin_multiply(rabin_x_power(8, polynomial), magic, polynomial) ^ magic;
 

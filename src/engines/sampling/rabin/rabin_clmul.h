@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the clmul backends share, compiled for each one's instruction set: from the filter's outputs
- * to hits. A part of the arena is filtered first; of its candidates those that lie in an item are
- * then gathered; and their fingerprints are computed last, in a loop without a branch that depends
- * on data. */
+/* The parts that the clmul backends share, compiled for the instruction set of each: from the
+ * filter's outputs to hits. A part of the arena is filtered first. Then the candidates that lie in
+ * an item are gathered. Their fingerprints are computed last, in a loop without a branch that
+ * depends on data. */
 #ifndef RABIN_CLMUL_H
 #define RABIN_CLMUL_H
 
@@ -15,7 +15,7 @@ enum {
     RABIN_PART = 1 << 12,           /* bytes filtered at a time */
     RABIN_GROUPS = RABIN_PART / 64, /* bits of candidates are kept by 64 */
     RABIN_GATHERED = 1 << 10,       /* candidates */
-    RABIN_AHEAD = 2048              /* bytes from what is filtered to what is prefetched */
+    RABIN_AHEAD = 2048              /* bytes from the filter's place to the prefetch */
 };
 
 /* Candidates by the last byte of their windows: bit i of a group is byte at + i. */
@@ -76,7 +76,7 @@ static inline __m128i rabin_clmul(uint64_t a, uint64_t b)
     return _mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)a), _mm_cvtsi64_si128((int64_t)b), 0);
 }
 
-/* The window's words, the last one whole, the first one with what is left. */
+/* The window's words: the last one is whole, and the first one has the rest. */
 static inline __attribute__((always_inline)) uint64_t
 rabin_fingerprint(const struct rabin_table *table, const uint8_t *bytes, uint32_t window)
 {
@@ -140,7 +140,7 @@ static inline void rabin_sieve_gather(struct rabin_sieve *sieve, uint64_t begin)
     sieve->n++;
 }
 
-/* Windows before the arena's first byte, which the filter does not know of, are left out. */
+/* Windows before the arena's first byte are left out: the filter has no bytes of them. */
 static inline void rabin_sieve_take(struct rabin_sieve *sieve,
                                     const struct rabin_candidates *candidates)
 {

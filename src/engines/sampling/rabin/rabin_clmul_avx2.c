@@ -59,8 +59,8 @@ static inline __m128i load16(const uint8_t *bytes)
 }
 
 /* The filter's outputs for 16 bytes in time order, without the two maps. Products whose low word
- * has an odd number are a word off: they are summed apart, and shifted by that word at the end,
- * where the last of the 16 bytes before comes in. Reads 64 bytes before. */
+ * has an odd number are off by a word. They are summed apart and shifted by that word at the end,
+ * which brings in the last of the 16 bytes before. Reads 64 bytes before. */
 static inline __attribute__((always_inline)) __m128i
 convolve(const struct filter *filter, const uint8_t *in_time, int n_pairs, __m128i *odd_before)
 {

@@ -37,9 +37,9 @@ static inline __m512i in_time_order(const struct filter *filter, const uint8_t *
     return _mm512_gf2p8affine_epi64_epi8(_mm512_loadu_si512(bytes), filter->reverse, 0);
 }
 
-/* Candidates among the windows that end with these 64 bytes. Products whose low word is one with an
- * odd number are a word off the lanes' bounds: they are summed apart, and shifted by that word at
- * the end, where the last of the block before comes in. Reads 64 bytes before. */
+/* Candidates among the windows that end with these 64 bytes. Products whose low word has an odd
+ * number are off by a word from the lanes' bounds. They are summed apart and shifted by that word
+ * at the end, which brings in the last of the block before. Reads 64 bytes before. */
 static inline __attribute__((always_inline)) uint64_t filter_block(const struct filter *filter,
                                                                    const uint8_t *bytes,
                                                                    uint32_t window, int n_pairs,

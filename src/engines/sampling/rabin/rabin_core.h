@@ -3,11 +3,13 @@
  * by nvcc.
  *
  * The window b_0 ... b_(w-1) is the polynomial over GF(2) whose coefficient of x^(8 (w-1-i) + k) is
- * bit k of b_i; its fingerprint is the residue modulo the table's polynomial P of degree d. To
- * append a byte is to multiply by x^8, add the byte and reduce, by a table of the multiples of P
- * that clear the eight coefficients above x^(d-1); to take the oldest byte away is to subtract what
- * it has become, by a table as well (M. O. Rabin, "Fingerprinting by random polynomials", 1981; the
- * two tables as in A. Z. Broder, "Some applications of Rabin's fingerprinting method", 1993). */
+ * bit k of b_i. Its fingerprint is the residue modulo the table's polynomial P of degree d. To
+ * append a byte is to multiply by x^8, to add the byte and to reduce. A table of the multiples of P
+ * that clear the eight coefficients above x^(d-1) reduces. To remove the oldest byte is to subtract
+ * its residue, by a table as well.
+ *
+ * M. O. Rabin, "Fingerprinting by random polynomials", 1981; the two tables as in A. Z. Broder,
+ * "Some applications of Rabin's fingerprinting method", 1993. */
 #ifndef RABIN_CORE_H
 #define RABIN_CORE_H
 
@@ -28,7 +30,7 @@ struct rabin_table {
     uint32_t degree;
     uint32_t shift; /* degree - 8: the state's top byte from there on */
 
-    /* push[top] = top x^d mod P, plus top x^d, so that it also clears what was shifted out. */
+    /* push[top] = top x^d mod P, plus top x^d, which also clears the bits that were shifted out. */
     uint64_t push[256];
     uint64_t oldest[256]; /* byte x^(8(w-1)) mod P: the oldest byte of a window */
     uint64_t left[256];   /* byte x^(8w) mod P: the same when another byte has come in */
@@ -46,7 +48,7 @@ CORE const struct rabin_table *rabin_table(const void *table)
     return (const struct rabin_table *)table;
 }
 
-/* Appends a byte to what the fingerprint is of. */
+/* Appends a byte to the bytes of the fingerprint. */
 CORE uint64_t rabin_push(const struct rabin_table *table, uint64_t fingerprint, uint8_t byte)
 {
     return (fingerprint << 8 | byte) ^ table->push[fingerprint >> table->shift];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Rabin's fingerprints on GPUs: the arena's bytes spread evenly over the lanes of all
- * multiprocessors, so that nothing depends on what items there are. Where shared memory has the
- * room, each lane of a warp has its own column of the two tables, so that no look-up waits for
- * another; one block then fills a multiprocessor, and fills the tables once. Elsewhere blocks share
- * one copy.
+/* Rabin's fingerprints on GPUs. The arena's bytes are spread evenly over the lanes of all
+ * multiprocessors, so that nothing depends on the items in it. Where shared memory has the room,
+ * each lane of a warp has its own column of the two tables, so that no look-up waits for another.
+ * One block then fills a multiprocessor, and fills the tables once. Elsewhere blocks share one
+ * copy.
  *
- * Bytes come in steps through shared memory, asynchronously: the step ahead is on its way while one
- * is worked on. Chosen windows wait in a queue of the warp until all lanes have one, and are then
- * located, and their fingerprints computed anew, together. */
+ * Bytes come in steps through shared memory, asynchronously: the next step is on its way during the
+ * work on one. Chosen windows wait in a queue of the warp until all lanes have one. Then all lanes
+ * locate them and compute their fingerprints anew. */
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -23,15 +23,15 @@ enum {
     COLUMNS_AT = COLUMNS_LEN /* first table, by its address in shared memory; then the second */
 };
 
-/* What a warp has in shared memory: two steps of its lanes, and its queue. */
+/* A warp's shared memory: two steps of its lanes, and its queue. */
 struct warp_room {
     uint8_t steps[2][RABIN_WARP * RABIN_STEP];
     uint32_t queue[QUEUE];
 };
 
-/* A block: with a column of the tables for each lane, or one copy. Of the first the warps' rooms
- * lie around the tables; what lies before them by the address that CUDA gives is not known, so
- * there is room for one more. */
+/* A block has a column of the tables for each lane, or one copy. With columns the warps' rooms lie
+ * around the tables. The room before them depends on the address that CUDA gives, so there is room
+ * for one warp more. */
 template <bool COLUMNS> struct block {
     static constexpr uint32_t WARPS = COLUMNS ? 32 : 16;
     static constexpr uint32_t BELOW = COLUMNS_AT / sizeof(struct warp_room); /* at most */
@@ -40,7 +40,7 @@ template <bool COLUMNS> struct block {
                 : 2 * TABLE_LEN + WARPS * sizeof(struct warp_room);
 };
 
-/* Who gets which of the tiles that are shared out: all 0 between launches. */
+/* The tickets of the tiles that warps take by need: all 0 between launches. */
 struct tickets {
     uint32_t n_taken;
     uint32_t n_done; /* warps */
@@ -170,15 +170,15 @@ static __device__ void enqueue(struct warp *warp, const struct rabin_columns *co
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Where half a step of a lane is kept: swapped for every other four lanes, so that 16 bytes of
- * eight lanes, which are read at once, lie in banks of their own. */
+/* The place of half a step of a lane, swapped for every other four lanes. So 16 bytes of eight
+ * lanes, which are read at once, lie in banks of their own. */
 static __device__ uint32_t half_at(uint32_t lane, uint32_t half)
 {
     return lane * RABIN_STEP + (half ^ (lane >> 2 & 1)) * 16;
 }
 
-/* 16 bytes of the arena on their way, or zeros from outside. Memory is read by whole lines: what
- * lies beside them is wanted soon. */
+/* Starts the copy of 16 bytes of the arena, or writes zeros outside. Memory is read by whole lines,
+ * and the rest of a line is needed soon. */
 static __device__ void begin_copy(const struct rabin_scan *scan, uint32_t to, uint32_t from)
 {
 #if __CUDA_ARCH__ >= 800
@@ -253,7 +253,7 @@ template <bool FAR> static __device__ void fetch_first(const struct warp *warp, 
 }
 
 /* All lanes: the windows that end in the tile at `at`, whose first steps are on their way. SHIFTED:
- * windows are not as long as whole steps. */
+ * the length of windows is no multiple of a step. */
 template <bool FAR, bool SHIFTED>
 static __device__ void scan_tile(struct warp *warp, struct rabin_lane *lane, uint32_t at)
 {
@@ -301,7 +301,7 @@ static __device__ uint32_t take_ticket(const struct warp *warp)
     return warp->id == 0 ? atomicAdd(&warp->scan->tickets->n_taken, 1u) : 0;
 }
 
-/* The last of the launch's n_warps leaves the tickets as they were. */
+/* The last of the launch's n_warps resets the tickets. */
 static __device__ void return_tickets(const struct warp *warp, uint32_t n_warps)
 {
     struct tickets *tickets = warp->scan->tickets;
@@ -331,8 +331,8 @@ static __global__ void __launch_bounds__(block<COLUMNS>::WARPS * 32)
         fetch_first<FAR>(&warp, tile * tile_len);
     fill_tables<COLUMNS>(scan.table);
     lane.columns = find_columns<COLUMNS>(warp.id);
-    /* Look-ups name no memory, so that they can be moved freely: not before the tables are filled.
-     */
+    /* Look-ups name no memory, so the compiler moves them freely, but not before the tables are
+     * filled. */
     asm volatile("" : "+r"(lane.columns.push), "+r"(lane.columns.left)::"memory");
     while (tile < scan.split.n_tiles) {
         const uint32_t ticket = more ? take_ticket(&warp) : 0;

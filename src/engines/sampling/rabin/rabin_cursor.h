@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From places in a batch's arena to items, for backends that go over the arena from its first byte
- * to its last: they compute windows wherever they lie, headers and gaps included, since skipping
- * those would cost more, and ask only of chosen ones whether an item holds them. */
+ * to its last. They compute windows wherever they lie, headers and gaps included, since skipping
+ * those would cost more. Only for chosen windows they determine whether an item holds them. */
 #ifndef RABIN_CURSOR_H
 #define RABIN_CURSOR_H
 
@@ -11,7 +11,7 @@
 struct rabin_cursor {
     const struct sl_batch *batch;
     const struct sl_sampling_table *table;
-    uint32_t item;  /* the last whose payload begins at or before what was asked for, or 0 */
+    uint32_t item;  /* the last whose payload begins at or before the last place, or 0 */
     uint64_t first; /* its windows begin here, in the arena, */
     uint64_t last;  /* and before here */
     uint64_t next;  /* where the payload behind it begins */
@@ -40,8 +40,8 @@ static inline struct rabin_cursor rabin_cursor_at(const struct sl_sampling_table
     return cursor;
 }
 
-/* Whether the window that begins here, not before the last one asked for, is to be reported; it is
- * cursor->item's. */
+/* Whether the window that begins here is to be reported; it is cursor->item's. Places must not
+ * decrease. */
 static inline bool rabin_cursor_takes(struct rabin_cursor *cursor, uint64_t begin)
 {
     while (cursor->next <= begin)

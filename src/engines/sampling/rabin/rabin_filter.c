@@ -5,7 +5,7 @@
 
 #include "rabin_polynomial.h"
 
-/* A linear map of bytes: byte j is what it makes of bit j. */
+/* A linear map of bytes: byte j is the image of bit j. */
 struct byte_map {
     uint8_t image[8];
 };
@@ -19,7 +19,7 @@ static uint8_t apply(const struct byte_map *map, uint8_t byte)
     return sum;
 }
 
-/* Byte 7 - j of the matrix says which bits make bit j of the result. */
+/* Byte 7 - j of the matrix selects the bits that make bit j of the result. */
 static uint64_t matrix_of(const struct byte_map *map)
 {
     uint64_t matrix = 0;

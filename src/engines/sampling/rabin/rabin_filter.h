@@ -24,19 +24,19 @@ enum { RABIN_WORDS = 8 }; /* of the longest window */
 struct rabin_filter {
     uint64_t taps[RABIN_WORDS]; /* bit t % 64 of word t / 64 is c_0(t) */
 
-    /* The maps of bytes, as GF2P8AFFINEQB wants them, and as two look-ups by halves of a byte. */
+    /* The maps of bytes, in the form of GF2P8AFFINEQB, and as two look-ups by halves of a byte. */
     uint64_t entering;
     uint64_t leaving;
     uint8_t entering_halves[2][16];
     uint8_t leaving_halves[2][16];
 
-    /* What an output must be in the bits of the mask: G_s in bit 7 - s. Up to eight bits are told
-     * apart here; who wants more compares fingerprints as well. */
+    /* The wanted output in the bits of the mask: G_s in bit 7 - s. The filter compares up to eight
+     * bits. For more bits the fingerprints are compared as well. */
     uint8_t wanted;
     uint8_t mask;
 
-    /* For fingerprints of single windows: the window is a sum of words times powers of x, and what
-     * is left of degree below 128 is divided by multiplying with the quotient of x^(64 + degree),
+    /* For fingerprints of single windows. The window is a sum of words times powers of x. The rest,
+     * of degree below 128, is divided by a multiplication with the quotient of x^(64 + degree),
      * less its x^64 (P. Barrett's reduction; exact for polynomials). */
     uint64_t word_powers[RABIN_WORDS]; /* x^(64 i) mod P */
     uint64_t quotient;

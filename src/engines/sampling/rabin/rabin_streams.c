@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several places of the arena side by side: each step waits for a look-up that depends on the step
  * before, and the steps of other streams fill the wait. The oldest byte is read again from the
- * arena, which needs no ring, and is taken away off that path. */
+ * arena, without a ring, and is removed off that path. */
 #include "rabin_cursor.h"
 
 enum { STREAMS = 4 };
@@ -32,8 +32,8 @@ static __attribute__((noinline)) void report(struct stream *stream, uint64_t beg
     }
 }
 
-/* The windows that begin in the next n bytes of each stream; each reads one byte behind its last
- * window. What changes with each byte is kept apart from what a hit needs, in registers. */
+/* The windows that begin in the next n bytes of each stream. Each stream reads one byte behind its
+ * last window. The state that changes with each byte is in registers, apart from the rest. */
 static inline __attribute__((always_inline)) void roll(const struct rabin_table *table,
                                                        struct stream *streams, int n_streams,
                                                        const uint8_t *bytes, uint32_t n,

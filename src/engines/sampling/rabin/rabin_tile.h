@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Rabin's fingerprints over an arena in tiles, as GPUs do it. The arena is split over lanes,
- * whatever items lie in it: a lane has the windows that end in its range. It takes 32 bytes at a
- * time, and takes out the 32 that are a window behind them; which windows are chosen is one bit a
- * byte. Whether a chosen window lies in an item, and its fingerprint, are asked for apart, as few
- * are. Compiled by C and by nvcc.
+/* Rabin's fingerprints over an arena in tiles, as GPUs compute them. Compiled by C and by nvcc.
+ *
+ * The arena is split over lanes, whatever items lie in it: a lane has the windows that end in its
+ * range. It appends 32 bytes at a time, and removes the 32 bytes that lie a window behind them. One
+ * bit a byte marks the chosen windows. Few windows are chosen, so their items and fingerprints are
+ * computed apart.
  *
  * The state is the fingerprint plus the magic, in two words that overlap: its 32 highest bits and
- * its 32 lowest. The highest byte of one looks up what to reduce by, bytes come in at the end of
- * the other, and a window is chosen where the bits that are compared are zero. The magic has at
- * most 12 bits, and the high word none of them, as the degree is 53 or more. */
+ * its 32 lowest. The highest byte of one word looks up the reduction, and bytes come in at the end
+ * of the other word. A window is chosen where the compared bits are zero. The magic has at most 12
+ * bits, and none of them lies in the high word, as the degree is 53 or more. */
 #ifndef RABIN_TILE_H
 #define RABIN_TILE_H
 
@@ -42,15 +43,15 @@ struct rabin_arena {
     uint32_t len; /* bytes, a multiple of 16 */
 };
 
-/* How an arena is split into tiles, a range for each lane of a warp. A warp takes the tile of its
- * number first, and then whichever is left: hits lie close together in some places, and warps that
- * come upon them take longer. */
+/* The split of an arena into tiles, a range for each lane of a warp. A warp takes the tile of its
+ * number first, and then any tile that is left. Hits lie close together in some places, and the
+ * warps there take longer. */
 struct rabin_split {
     uint32_t range_len; /* bytes */
     uint32_t n_tiles;
 };
 
-/* Over n_warps: as evenly as whole steps go. */
+/* Splits over n_warps, as evenly as whole steps allow. */
 CORE struct rabin_split rabin_split(uint32_t len, uint32_t n_warps)
 {
     const uint64_t lanes = (uint64_t)n_warps * RABIN_WARP;
@@ -87,10 +88,10 @@ CORE bool rabin_locate(const struct rabin_arena *arena, uint32_t window, uint32_
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Where a lane looks up push_words and left_words. On a GPU these are addresses in shared memory:
- * either of one copy, or of the lane's column of a table with a column for each lane of a warp, in
- * rows of 256 bytes. No two lanes then want the same bank. Such a table begins at a multiple of 64
- * KiB, so that one permutation of bytes makes an address. */
+/* Where a lane looks up push_words and left_words. On a GPU these are addresses in shared memory,
+ * of one copy or of the lane's column. A table of columns has a column for each lane of a warp, in
+ * rows of 256 bytes, so no two lanes use the same bank. It begins at a multiple of 64 KiB, so that
+ * one permutation of bytes makes an address. */
 struct rabin_columns {
 #ifdef __CUDACC__
     uint32_t push, left;
@@ -137,14 +138,14 @@ RABIN_LANE uint64_t rabin_left(const struct rabin_columns *columns, uint32_t wor
 
 /* ---- a lane ---------------------------------------------------------------------------------- */
 
-/* What lanes need of the configuration. The units of logic are what is short: what can be is
- * multiplied, for which GPUs have units of their own. */
+/* The configuration that lanes need. Units of logic are scarce, so products replace shifts: GPUs
+ * have units of their own for them. */
 struct rabin_form {
     uint32_t degree;
     uint32_t up;    /* 2^(64-d): moves the bits of the low word below the high word's to its end */
     uint32_t mask;  /* of the bits that are compared */
     uint32_t magic; /* no others than these */
-    uint32_t one;   /* 1, as a compiler that knows it makes logic of it again */
+    uint32_t one;   /* 1; a compiler that sees the constant makes logic of it again */
 };
 
 struct rabin_lane {
@@ -164,7 +165,7 @@ CORE struct rabin_form rabin_form(const struct rabin_table *table)
     return form;
 }
 
-/* Shifts the state by a byte, takes in byte k of a word, and adds what was looked up. */
+/* Shifts the state by a byte, takes in byte k of a word, and adds the looked-up words. */
 RABIN_LANE void rabin_step(struct rabin_lane *lane, const struct rabin_form *form, uint32_t word,
                            int k, uint64_t pushed, uint64_t left)
 {

@@ -6,7 +6,7 @@
 #include "engines/sampling/sampling_internal.h"
 #include "samplebyte_core.h"
 
-/* A state, and its markers as vector and scalar code look them up. */
+/* A state, and its markers in the forms that vector and scalar code read. */
 struct samplebyte_marks {
     struct sl_dynabyte_state state;
     bool marks[256];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Choosing by marker bytes. Compiled by C and by nvcc.
  *
- * From its first position on an item is searched for the next marker byte at which a window fits;
- * that window is chosen, the bytes that the state tells are passed over, and the search goes on
- * (SAMPLEBYTE, Aggarwal et al., "EndRE", NSDI 2010, and DYNABYTE, fig. 2). */
+ * An item is searched from its first position for the next marker byte at which a window fits. That
+ * window is chosen, the skip of the state is passed over, and the search goes on (SAMPLEBYTE,
+ * Aggarwal et al., "EndRE", NSDI 2010, and DYNABYTE, fig. 2). */
 #ifndef SAMPLEBYTE_CORE_H
 #define SAMPLEBYTE_CORE_H
 
@@ -20,9 +20,9 @@ CORE bool samplebyte_is_marker(const uint32_t marker[8], uint8_t byte)
     return (marker[byte / 32] >> byte % 32 & 1) != 0;
 }
 
-/* Positions from a chosen one to the next that may be chosen. The bytes behind the marker, not
- * where it lies, say whether the fraction of a byte is one, so that equal content is sampled
- * equally. A window has at least SL_SAMPLING_WINDOW_MIN bytes, so they are there. */
+/* Positions from a chosen one to the next that may be chosen. The bytes behind the marker, and not
+ * its place, determine whether the fraction of a byte is one. So equal content is sampled equally.
+ * A window has at least SL_SAMPLING_WINDOW_MIN bytes, so these bytes are there. */
 CORE uint64_t samplebyte_step(uint32_t skip, const uint8_t *marker)
 {
     const uint32_t fraction = skip % 256;

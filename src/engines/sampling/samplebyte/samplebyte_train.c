@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Markers from traffic: what repeats in it is found by maxp, then samplebyte's savings are tried.
+/* Markers from traffic: maxp finds the content that repeats, then samplebyte's savings are tried.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum {
 struct sl_sampling_trainer {
     struct sl_sampling_config config;
     bool chunks;            /* savings are those of the windows alone */
-    struct sl_batch *batch; /* what was added */
+    struct sl_batch *batch; /* the traffic that was added */
     uint64_t bytes_len;
     struct sl_hits hits;
     uint32_t
@@ -97,12 +97,12 @@ bool sl_sampling_trainer_add(struct sl_sampling_trainer *trainer, const struct s
 
 /* ---- one trial ------------------------------------------------------------------------------- */
 
-/* What a sampler finds to repeat. */
+/* The content that repeats by a sampler's windows. */
 struct trial {
     bool chunks;
     uint64_t redundant;
     uint64_t saved;
-    uint64_t n_of_byte[256]; /* in what repeats */
+    uint64_t n_of_byte[256]; /* in repeated content */
 };
 
 /* All hits of the trainer's sampler, in order. */
@@ -143,8 +143,8 @@ static enum sl_status find_hits(struct sl_sampling_trainer *trainer, struct sl_d
     return status;
 }
 
-/* Takes a match of a window at `at` with one at `earlier`; where it is not a chunk, it is
- * lengthened backwards to `begin` and forwards to `end`. Returns where it ends. */
+/* Takes a match of a window at `at` with one at `earlier`. A match that is no chunk is extended
+ * backwards to `begin` and forwards to `end`. Returns its end. */
 static uint32_t take_match(const struct sl_sampling_trainer *trainer, struct trial *trial,
                            uint32_t earlier, uint32_t at, uint32_t begin, uint32_t end)
 {
@@ -169,7 +169,8 @@ static uint32_t *latest_of(const struct sl_sampling_trainer *trainer, uint64_t f
                 ->latest[fingerprint * UINT64_C(0x9E3779B97F4A7C15) >> (64 - trainer->latest_log)];
 }
 
-/* The hits n of one item: first what repeats of earlier items, then they are remembered. */
+/* The hits n of one item: matches with earlier items are counted first, then the hits are
+ * remembered. */
 static void try_item(struct sl_sampling_trainer *trainer, struct trial *trial,
                      const struct sl_hit *hits, size_t n)
 {

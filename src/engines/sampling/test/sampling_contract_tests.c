@@ -17,7 +17,7 @@ static void test_overflow_counts_exactly(void **state)
     rig_fill_random(&random, text, LEN);
     sl_batch_reset(rig.batch);
     rig_add(text, LEN);
-    rig_ask_oracle(&config, rig.batch);
+    rig_expect(&config, rig.batch);
     const size_t n = rig.expected.n;
     assert_true(n > 100);
 
@@ -56,7 +56,7 @@ static void test_pieces_give_the_same_hits(void **state)
             config.window = SL_SAMPLING_WINDOW_MIN;
         sl_batch_reset(rig.batch);
         rig_add(text, LEN);
-        rig_ask_oracle(&config, rig.batch);
+        rig_expect(&config, rig.batch);
 
         sl_batch_reset(rig.batch);
         sl_batch_add_pieces(rig.batch, text, LEN, piece, (uint16_t)(config.window - 1), &done);
@@ -139,7 +139,7 @@ static void test_split_and_permuted(void **state)
         sl_batch_reset(rig.batch);
         for (uint32_t i = 0; i < N; i++)
             rig_add(text + begin[i], len[i]);
-        rig_ask_oracle(&config, rig.batch);
+        rig_expect(&config, rig.batch);
         rig_same_hits(&config);
     }
 }
@@ -165,7 +165,7 @@ static void test_contexts_are_reusable(void **state)
         }
         assert_int_equal(engine_scan(backend, contexts[i % 2], rig.stage, rig.batch, &rig.found),
                          SL_OK);
-        rig_ask_oracle(&config, rig.batch);
+        rig_expect(&config, rig.batch);
         rig_same_hits(&config);
     }
     backend->close(contexts[0]);

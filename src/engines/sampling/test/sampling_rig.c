@@ -177,7 +177,7 @@ void rig_same_hits(const struct sl_sampling_config *config)
                  (unsigned long long)config->magic, rig.found.n, rig.expected.n);
 }
 
-void rig_ask_oracle(const struct sl_sampling_config *config, const struct sl_batch *host)
+void rig_expect(const struct sl_sampling_config *config, const struct sl_batch *host)
 {
     rig.expected.n = rig.subject->oracle(config, host, rig.expected.hit, rig.expected.cap);
 }
@@ -185,7 +185,7 @@ void rig_ask_oracle(const struct sl_sampling_config *config, const struct sl_bat
 void rig_check_batch(const struct sl_sampling_config *config, const struct sl_batch *host)
 {
     assert_int_equal(rig_scan(config, host, &rig.found), SL_OK);
-    rig_ask_oracle(config, host);
+    rig_expect(config, host);
     rig_same_hits(config);
 }
 

@@ -56,7 +56,7 @@ enum sl_status rig_scan(const struct sl_sampling_config *config, const struct sl
                         struct sl_hits *hits);
 
 /* Fills rig.expected. */
-void rig_ask_oracle(const struct sl_sampling_config *config, const struct sl_batch *host);
+void rig_expect(const struct sl_sampling_config *config, const struct sl_batch *host);
 
 /* Sorts and compares rig.found and rig.expected. */
 void rig_same_hits(const struct sl_sampling_config *config);
