@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs the steps of whole batches, and the memory that they work in. */
+/* The backend that runs the steps of whole batches, and its memory. */
 #ifndef REDUNDANCY_BATCH_ENCODE_H
 #define REDUNDANCY_BATCH_ENCODE_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* How large all is; batch_encoder.c says. */
+/* The sizes of all arrays, which batch_encoder.c computes. */
 struct encode_sizes {
     uint32_t max_items, batch_len, max_hits;
     uint64_t ring_len;
@@ -23,12 +23,12 @@ struct encode_sizes {
 /* The memory of one job in one block. */
 struct encode_layout {
     size_t zero_len; /* bytes from its beginning on that are zero at the beginning */
-    size_t out;      /* from here on what crosses back: frame_begin, and frames behind it */
+    size_t out;      /* from here on the bytes that cross back: frame_begin, and frames behind it */
     size_t len;
 };
 
-/* Sets a job's arrays, but the batch's, to where they lie in a block that begins at a multiple of
- * 256; NULL: only says how long it is. */
+/* Lays a job's arrays, but the batch's, into a block that begins at a multiple of 256. NULL: only
+ * returns the length of the block. */
 struct encode_layout encode_lay_out(struct encode_job *job, const struct encode_sizes *sizes,
                                     uint8_t *block);
 

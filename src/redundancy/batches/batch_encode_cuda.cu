@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps on a GPU: a thread a hit or sample, a warp a packet, a block a scan. All of a batch is
- * queued on its own stream and waits for the batch before only where log and index are concerned;
- * sampling, and writing frames, run beside it. */
+/* The steps on a GPU: a thread a hit or sample, a warp a packet, a block a scan. A batch is queued
+ * on its own stream. Only its steps on log and index wait for the batch before. Sampling and the
+ * writing of frames run beside those. */
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -20,7 +20,7 @@ enum {
 
 struct slot {
     uint8_t *d_block;
-    uint8_t *h_out; /* pinned: what crosses back */
+    uint8_t *h_out; /* pinned: the bytes that cross back */
     struct encode_totals *h_totals;
     cudaEvent_t matched; /* the next batch may change log and index */
     cudaEvent_t written;

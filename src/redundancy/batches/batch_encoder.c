@@ -203,7 +203,7 @@ static bool is_legal(const struct sl_batch_encoder *e, const struct sl_batch *ba
            e->n_submitted - e->n_waited < SLOTS;
 }
 
-/* Samples only point to what may be worth a look: too many are as good as enough. */
+/* Samples are hints: to lose some of too many is no harm. */
 static enum sl_status sample(const struct sl_batch_encoder *e, struct encode_slot *slot,
                              const struct sl_batch *batch)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch to frames, all packets at once: the steps, and what they work on. The other
- * batch_*_core.h say what each step does with one hit, sample or packet. Backends run a step over
- * all of them, in any order and at the same time, and one step after the other. What the steps do
- * together does not depend on the order within any of them: the same batches give the same frames,
- * on every backend.
+/* A batch to frames, all packets at once: the steps, and their data. The other batch_*_core.h
+ * define each step for one hit, sample or packet. Backends run a step over all of them, in any
+ * order and at the same time, and one step after the other. The result of a step does not depend on
+ * the order within it. So the same batches give the same frames on every backend.
  *
- * The packets are in the ring before anything is compared, so that all comparisons read the ring
- * alone. */
+ * The packets are in the ring before anything is compared, so all comparisons read the ring alone.
+ */
 #ifndef REDUNDANCY_BATCH_JOB_CORE_H
 #define REDUNDANCY_BATCH_JOB_CORE_H
 
@@ -20,12 +19,12 @@ enum encode_step {
     ENCODE_MARK,   /* each hit: a bit of the arena */
     ENCODE_RANK,   /* a scan: how many hits lie before each tile of the arena */
     ENCODE_ORDER,  /* each hit: takes its rank, and announces it to the others of its batch */
-    ENCODE_REPEAT, /* each sample: looked up among those of its batch */
+    ENCODE_REPEAT, /* each sample: its look-up among those of its batch */
 
     /* These wait for the batch before. */
     ENCODE_BEGIN,    /* once: where in the log the batch begins; there is room for it then */
     ENCODE_COPY,     /* each packet: into the ring */
-    ENCODE_LOOK_UP,  /* each sample that repeats none of its batch: looked up in the index */
+    ENCODE_LOOK_UP,  /* the index look-up of each sample that repeats none of its batch */
     ENCODE_REMEMBER, /* each sample: put into the index */
     ENCODE_MATCH,    /* each packet: what of it is in the log */
 
@@ -43,7 +42,7 @@ enum {
 
 #define ENCODE_NOWHERE UINT64_MAX
 
-/* What a batch adds up to. */
+/* The totals of a batch. */
 struct encode_totals {
     uint64_t room;                          /* of the log, bytes */
     uint64_t begin;                         /* log offset of its first packet, */
@@ -68,7 +67,7 @@ struct encode_job {
     const struct sl_hit *found;
     uint32_t found_cap;
 
-    /* What outlives it. */
+    /* The state that outlives a batch. */
     struct packet_log *log; /* as the next batch finds it, once the packets are placed */
     uint64_t *index;        /* log offset << 16 | tag: of two that meet, the newer stays */
     uint64_t cache_len;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole batches: what of a packet is in the log. A warp goes through the packet's samples as
- * matcher.c does, and all its lanes compare. */
+/* Whole batches: the part of a packet that is in the log. A warp goes through the packet's samples
+ * as matcher.c does, and all its lanes compare. */
 #ifndef REDUNDANCY_BATCH_MATCH_CORE_H
 #define REDUNDANCY_BATCH_MATCH_CORE_H
 
 #include "batch_sample_core.h"
 #include "redundancy/frames/frame_core.h"
 
-enum { ENCODE_LOOK_BACK = 64 /* bytes of the last match that the next may always look into */ };
+enum { ENCODE_LOOK_BACK = 64 /* bytes of the last match that the next may always compare */ };
 
-/* A packet whose matches are being found. */
+/* The state of the search for a packet's matches. */
 struct encode_matching {
     const struct encode_job *job;
     struct ring ring;
-    uint64_t position, lowest; /* log offsets: the packet's, and what it may refer to */
+    uint64_t position, lowest; /* log offsets: the packet's, and the first it may refer to */
     uint64_t here;             /* in the ring */
     uint32_t item, len;
     bool has_left, has_last;
@@ -89,9 +89,9 @@ CORE uint32_t encode_give_runs(struct encode_matching *m, uint32_t begin, uint32
     return begin + done;
 }
 
-/* Content that was changed at places goes on at the distance where it was: [begin, end) lies
- * between the last match given and `right`, or the end, and is compared with what follows the one's
- * source and precedes the other's. */
+/* Behind a change content goes on at the same distance. [begin, end) lies between the last match
+ * and `right`, or the packet's end. It is compared with the bytes behind the last match's source
+ * and with those before `right`'s source. */
 CORE void encode_give_gap(struct encode_matching *m, uint32_t begin, uint32_t end,
                           const struct sl_match *right)
 {
@@ -121,7 +121,7 @@ CORE void encode_give_last(struct encode_matching *m)
     m->has_last = false;
 }
 
-/* The end of what matches give. */
+/* The end of the matches' content. */
 CORE uint32_t encode_taken(const struct encode_matching *m)
 {
     if (m->has_last)
@@ -129,9 +129,9 @@ CORE uint32_t encode_taken(const struct encode_matching *m)
     return m->has_left ? encode_match_end(&m->left) : 0;
 }
 
-/* Bytes before the sample that are equal too. Where they reach back to the last match's beginning,
- * the new one replaces it, and may go on. How far it looks into the last one is bounded by the
- * bytes that it adds, so that all of this is linear in the bytes covered. */
+/* Compares the bytes before the sample. Where they reach back to the last match's beginning, the
+ * new match replaces it, and the search may go on. The bytes that the match adds bound the search
+ * in the last match. So all searches together are linear in the bytes covered. */
 CORE uint32_t encode_expand_back(struct encode_matching *m, uint32_t offset, uint32_t end,
                                  uint64_t source)
 {
@@ -154,7 +154,7 @@ CORE uint32_t encode_expand_back(struct encode_matching *m, uint32_t offset, uin
                                   ring_before(&m->ring, b, n), limit);
 }
 
-/* A sample, not wholly in the last match, whose fingerprint was seen at `source`. */
+/* Extends a sample that is not wholly in the last match. Its fingerprint was seen at `source`. */
 CORE void encode_consider(struct encode_matching *m, uint32_t offset, uint64_t source)
 {
     if (source < m->lowest || source >= m->position + offset)
@@ -185,7 +185,7 @@ CORE void encode_consider(struct encode_matching *m, uint32_t offset, uint64_t s
 }
 
 /* A warp: the first of the samples [rank, end) whose fingerprint was seen and whose window ends
- * behind `taken`; `end` where there is none. */
+ * behind `taken`. `end`: there is none. */
 CORE uint32_t encode_next_seen(const struct encode_job *job, uint32_t rank, uint32_t end,
                                uint32_t taken)
 {

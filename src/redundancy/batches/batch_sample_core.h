@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole batches: hits in order, and where what they are of was seen before. */
+/* Whole batches: hits in order, and the earlier places of their content. */
 #ifndef REDUNDANCY_BATCH_SAMPLE_CORE_H
 #define REDUNDANCY_BATCH_SAMPLE_CORE_H
 
@@ -13,7 +13,7 @@ CORE uint32_t encode_n_found(const struct encode_job *job)
     return *job->n_found < job->found_cap ? (uint32_t)*job->n_found : job->found_cap;
 }
 
-/* Where in the arena a hit's window begins. False: it leaves the packet. */
+/* The place in the arena where a hit's window begins. False: the window exceeds the packet. */
 CORE bool encode_hit_at(const struct encode_job *job, uint32_t i, uint32_t *at)
 {
     const struct sl_hit hit = job->found[i];
@@ -83,7 +83,7 @@ CORE uint32_t encode_earlier(const struct encode_job *job, uint32_t rank)
     return first < rank && job->sample[first].id == id ? first : rank;
 }
 
-/* From the batch's begin on, which is not known yet. */
+/* Counts from the batch's begin, whose log offset is computed later. */
 CORE uint64_t encode_sample_place(const struct encode_job *job, uint32_t rank)
 {
     return (uint64_t)job->place[job->sample[rank].item] + job->sample[rank].offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole batches: the scans. Each place gets the sum of the values before it: a warp adds up a part
- * of them, the parts are added up, and each warp goes over its part once more. */
+/* Whole batches: the scans. Each place gets the sum of the values before it. A warp sums a part of
+ * them, the sums of the parts are scanned, and each warp goes over its part once more. */
 #ifndef REDUNDANCY_BATCH_SCAN_CORE_H
 #define REDUNDANCY_BATCH_SCAN_CORE_H
 
@@ -36,7 +36,7 @@ CORE void encode_scan_part(const struct encode_job *job, enum encode_step step, 
     *end = *begin + each < n ? *begin + each : n;
 }
 
-/* A warp: what there is to say of the packets [begin, end). */
+/* A warp: the totals of the packets [begin, end). */
 CORE void encode_tally(const struct encode_job *job, uint32_t begin, uint32_t end)
 {
     uint64_t bytes = 0, matches = 0, matched = 0;
@@ -58,7 +58,7 @@ CORE void encode_tally(const struct encode_job *job, uint32_t begin, uint32_t en
         }
 }
 
-/* First, a warp: what a part adds up to, in 64 bits. */
+/* First, a warp: the sum of a part, in 64 bits. */
 CORE uint64_t encode_scan_sum(const struct encode_job *job, enum encode_step step, uint32_t part)
 {
     uint64_t sum = 0;

@@ -13,7 +13,7 @@
 
 enum {
     COPY_AHEAD = 8,   /* references */
-    DOUBT_FAILED = 2, /* what a frame that fails its check adds; one that passes takes 1 */
+    DOUBT_FAILED = 2, /* cost of a frame that fails its check; one that passes takes 1 */
     DOUBT_MAX = 16
 };
 
@@ -21,13 +21,13 @@ struct sl_decoder {
     struct packet_log log;
     uint64_t cache_len;
     uint32_t frame_max;
-    uint32_t number; /* drawn when it was made: tells feedback from that of a decoder before it */
+    uint32_t number; /* random: distinguishes feedback from that of an earlier decoder */
     uint32_t epoch;
     bool has_epoch;
     uint32_t doubt;  /* that this log is the encoder's */
-    uint8_t *packet; /* frame_max bytes: what is being decoded */
+    uint8_t *packet; /* frame_max bytes: the packet in work */
     struct reference *references;
-    struct feedback feedback; /* to be sent: what was missed */
+    struct feedback feedback; /* to be sent: the runs of missing packets */
     struct sl_decoder_stats stats;
 };
 
@@ -72,8 +72,8 @@ void sl_decoder_free(struct sl_decoder *decoder)
 
 /* ---- one frame ------------------------------------------------------------------------------- */
 
-/* Whether all that the frame refers to is here: in the log, or in its own packet before the place
- * that refers to it. `has_log`: this log is what the frame's positions mean. */
+/* Whether all content that the frame refers to is here: in the log, or in its own packet before the
+ * reference. `has_log`: the frame's positions are those of this log. */
 static bool resolves(const struct sl_decoder *d, const struct frame_header *header, bool has_log)
 {
     uint32_t done = 0;
@@ -193,9 +193,9 @@ static void place_packet(struct sl_decoder *d, const struct frame_header *header
     }
 }
 
-/* A frame failed whose references were resolved. One is damage on the way: it is asked for, and if
- * it was sent so, it is sent again. Where many fail, the encoder's log is another than this one, of
- * an encoder before it in the same epoch. */
+/* A frame failed its check although its references were resolved. A single failure is damage on the
+ * way, so the frame is requested. Many failures mean that the encoder has another log: that of an
+ * earlier encoder in the same epoch. */
 static void doubt_log(struct sl_decoder *d, const struct frame_header *header)
 {
     if (header->n_references == 0)

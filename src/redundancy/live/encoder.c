@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets to frames, and what feedback says of them. */
+/* Packets to frames, and the reaction to feedback. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static void add_flight(struct sl_encoder *e, uint64_t position, uint32_t len)
     *flight_at(e, e->flights.end++) = (struct flight){position, len, false};
 }
 
-/* The first flight whose position is not below. */
+/* The first flight whose position is at least this one. */
 static uint64_t find_flight(const struct sl_encoder *e, uint64_t position)
 {
     uint64_t low = e->flights.begin, high = e->flights.end;
@@ -190,7 +190,7 @@ static void acknowledge_run(struct sl_encoder *e, const struct feedback_range *r
     }
 }
 
-/* A packet is sent again where it is one that was sent: a damaged frame may have asked for any. */
+/* Sends a packet again if it was sent before. A damaged frame may have requested any offset. */
 static void plan_resend(struct sl_encoder *e, const struct feedback_range *miss)
 {
     const uint64_t i = find_flight(e, miss->position);
@@ -201,9 +201,9 @@ static void plan_resend(struct sl_encoder *e, const struct feedback_range *miss)
     e->resends[e->n_resends++] = *miss;
 }
 
-/* A packet could not be made of its frame. Unless log is acknowledged, any of what was sent until
- * now may be missing on the other side: from here on nothing refers to it. What was sent before a
- * miss was heard last may be missed still, but is not referred to. */
+/* The decoder could not make a packet of a frame. Unless log is acknowledged, any packet sent until
+ * now may be missing on the other side, so no later frame refers to them. Packets sent before the
+ * latest miss may still be reported, but no frame refers to them either. */
 static void hear_miss(struct sl_encoder *e, const struct feedback_range *miss)
 {
     struct packet_log *const log = &e->matcher->log;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a decoder tells its encoder: docs/frames.md. */
+/* The messages of a decoder to its encoder: docs/frames.md. */
 #ifndef REDUNDANCY_FEEDBACK_H
 #define REDUNDANCY_FEEDBACK_H
 
@@ -17,10 +17,10 @@ struct feedback_range {
 };
 
 struct feedback {
-    bool has_epoch; /* epoch, start and runs say something */
+    bool has_epoch; /* epoch, start and runs are set */
     bool restart;   /* a new epoch is needed, by an encoder that is still in the epoch `heard` */
     uint32_t epoch, heard;
-    uint32_t decoder; /* which one says so: another number, another log */
+    uint32_t decoder; /* the decoder's number: another number is another log */
     uint64_t cache_len;
     uint64_t start; /* nothing before is here */
     uint32_t n_runs, n_misses;

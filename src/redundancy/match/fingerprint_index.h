@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The fingerprint index: from a fingerprint to the log offset where it was last seen.
  *
- * Buckets of one cache line, eight entries each: a probe is one miss, and sixteen bits of the
- * fingerprint are compared at once for all eight. An entry is a hint: it may be stale, or another
- * fingerprint's; who takes it compares bytes. So nothing is ever removed, and an empty entry needs
- * no mark: it points to offset 0. A bucket holds each tag at most once, the newest, and gives up
- * its oldest entry: what a hostile peer can crowd is its own bucket, at the cost of one compare a
- * probe. */
+ * A bucket is one cache line with eight entries, so a probe is one miss. One compare covers sixteen
+ * bits of the fingerprint in all eight entries. An entry is a hint. It may be stale, or another
+ * fingerprint's, so the caller compares bytes. Nothing is ever removed, and an empty entry needs no
+ * mark: it points to offset 0.
+ *
+ * A bucket holds each tag at most once, the newest, and replaces its oldest entry. A hostile peer
+ * can crowd its own bucket only, at the cost of one compare a probe. */
 #ifndef REDUNDANCY_FINGERPRINT_INDEX_H
 #define REDUNDANCY_FINGERPRINT_INDEX_H
 
@@ -34,8 +35,9 @@ void index_free(struct fingerprint_index *index);
 /* Forgets all. */
 void index_clear(struct fingerprint_index *index);
 
-/* Samplers choose fingerprints by some of their bits, which are then the same in all: multiplying
- * spreads the others over the high bits, of which 32 choose the bucket and the next 16 the tag. */
+/* Samplers choose fingerprints by some of their bits, which are then the same in all. A product
+ * spreads the other bits over the high bits. 32 of those choose the bucket, and the next 16 the
+ * tag. */
 static inline uint64_t index_hash(uint64_t fingerprint)
 {
     fingerprint ^= fingerprint >> 32;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The matches of a batch: its samples through three stages, and what lies between matches. */
+/* The matches of a batch: its samples through three stages, and the content between matches. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "pending_samples.h"
 
 enum {
-    AHEAD = 24,    /* samples between a prefetch and what waits for it */
+    AHEAD = 24,    /* samples between a prefetch and its use */
     STAGES = 64,   /* samples in flight, a power of two above 2 * AHEAD */
     LOOK_BACK = 64 /* bytes of the last match that the next may always reach into */
 };
@@ -17,7 +17,7 @@ enum {
 
 /* ---- one sample ------------------------------------------------------------------------------ */
 
-/* What is being encoded. */
+/* The state of the search in one item. */
 struct item {
     const uint8_t *bytes;
     uint64_t position; /* in the log */
@@ -37,7 +37,7 @@ static struct sl_match *last_match(struct sl_matcher *m)
     return m->n_found > 0 ? &m->found[m->n_found - 1] : NULL;
 }
 
-/* The end of what the item's matches give. */
+/* The end of the content of the item's matches. */
 static uint32_t taken_until(const struct sl_matcher *m)
 {
     return m->n_found > 0 ? m->found[m->n_found - 1].offset + m->found[m->n_found - 1].len : 0;
@@ -51,7 +51,7 @@ static uint64_t lowest_source(const struct sl_matcher *m, const struct item *ite
     return kept > m->log.floor ? kept : m->log.floor;
 }
 
-/* Bytes around the sample that its source has: what the comparison may look at. */
+/* Bytes around the sample that its source has: the range of the comparison. */
 struct extent {
     uint64_t before, ahead;
 };
@@ -79,7 +79,7 @@ static struct extent source_extent(const struct sl_matcher *m, const struct item
     return extent;
 }
 
-/* Takes a match in, less what the last one has of it. */
+/* Appends a match, less the part that the last match has. */
 static void take_match(struct sl_matcher *m, const struct item *item, uint32_t begin, uint32_t end,
                        uint64_t source)
 {
@@ -97,9 +97,9 @@ static void take_match(struct sl_matcher *m, const struct item *item, uint32_t b
     m->renew = source < item->position && item->position - source > m->config.cache_len / 2;
 }
 
-/* Bytes before the sample that are equal too. Where they reach back to the last match's beginning,
- * the new one replaces it, and may go on. How far it looks into the last one is bounded by the
- * bytes that it adds, so that all of this is linear in the bytes covered. */
+/* Compares the bytes before the sample. Where they reach back to the last match's beginning, the
+ * new match replaces it, and the search may go on. The bytes that the match adds bound the search
+ * in the last match. So all searches together are linear in the bytes covered. */
 static uint32_t expand_back(struct sl_matcher *m, const struct item *item, uint32_t offset,
                             uint32_t end, const uint8_t *there, uint64_t most)
 {
@@ -120,7 +120,7 @@ static uint32_t expand_back(struct sl_matcher *m, const struct item *item, uint3
     return n + (uint32_t)extent_before(here - n, there - n, most < limit ? most : limit);
 }
 
-/* A sample whose fingerprint was seen at `source`. */
+/* Extends a sample whose fingerprint was seen at `source`. */
 static void consider(struct sl_matcher *m, const struct item *item, uint32_t offset,
                      uint64_t source)
 {
@@ -186,7 +186,7 @@ static uint32_t give_runs(struct sl_matcher *m, const struct item *item, uint32_
     return begin + done;
 }
 
-/* Behind a match: what follows its source. Returns the end of the last run. */
+/* Behind a match: compares with the bytes behind its source. Returns the end of the last run. */
 static uint32_t give_following(struct sl_matcher *m, const struct item *item, uint32_t end,
                                const struct sl_match *left)
 {
@@ -200,7 +200,7 @@ static uint32_t give_following(struct sl_matcher *m, const struct item *item, ui
     return give_runs(m, item, begin, begin + n, source);
 }
 
-/* Before a match: what precedes its source. */
+/* Before a match: compares with the bytes before its source. */
 static void give_preceding(struct sl_matcher *m, const struct item *item, uint32_t begin,
                            const struct sl_match *right)
 {
@@ -212,8 +212,8 @@ static void give_preceding(struct sl_matcher *m, const struct item *item, uint32
     give_runs(m, item, end - n, end, right->source - n);
 }
 
-/* Content that was changed at places goes on at the distance where it was: what lies between two
- * matches is compared with what follows the one's source, and with what precedes the other's. */
+/* Behind a change content goes on at the same distance. The bytes between two matches are compared
+ * with those behind the first source, and with those before the second. */
 static void give_gap(struct sl_matcher *m, const struct item *item, uint32_t begin, uint32_t end,
                      const struct sl_match *left, const struct sl_match *right)
 {
@@ -246,8 +246,8 @@ static void end_item(struct sl_matcher *m, const struct sl_batch *batch)
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
-/* Samples on their way through three stages: the bucket is prefetched; it is looked up and the
- * source's bytes are prefetched; these are compared. */
+/* Samples pass through three stages. The bucket is prefetched. The fingerprint is looked up and the
+ * source's bytes are prefetched. The bytes are compared. */
 struct stages {
     const struct sl_batch *batch;
     const struct sl_hit *hits;

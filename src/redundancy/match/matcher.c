@@ -134,7 +134,7 @@ void matcher_restart(struct sl_matcher *m)
     log_restart(&m->log, m->log.end);
 }
 
-/* Offsets begin anew: what the index holds would point into the future. */
+/* Offsets begin anew: the index would point into the future. */
 static void rewind_log(struct sl_matcher *m)
 {
     matcher_restart(m);
@@ -205,7 +205,7 @@ enum sl_status sl_matcher_batch(struct sl_matcher *matcher, const struct sl_batc
     if (status != SL_OK)
         return status;
     if (!is_sorted(hits, n)) {
-        hits->in_order = false; /* whatever is said of a list that others may have changed */
+        hits->in_order = false; /* whatever a list holds that others may have changed */
         hits_sort(hits, &matcher->scratch);
     }
     if (n > 0 && hits->hit[n - 1].item >= batch->n_items)

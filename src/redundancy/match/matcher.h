@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The matcher inside: what the encoder shares with it. */
+/* The matcher inside: the parts that the encoder shares with it. */
 #ifndef REDUNDANCY_MATCHER_H
 #define REDUNDANCY_MATCHER_H
 

@@ -199,8 +199,8 @@ static void advance(struct packet_log *log, uint64_t len)
     log->end_at = (log->end_at + len) % log->len;
 }
 
-/* What is written next was written a whole ring ago and is in no cache: its lines come while the
- * next packet is made. */
+/* The next write goes to lines that were written a whole ring ago and are in no cache. They are
+ * fetched while the next packet is made. */
 static void prefetch_end(const struct packet_log *log)
 {
     const uint64_t left = log->len - log->end_at;
@@ -226,8 +226,8 @@ void log_skip(struct packet_log *log, uint64_t offset)
 
 void log_restart(struct packet_log *log, uint64_t offset)
 {
-    /* The end moves to where the ring's index says; what lies below the floor is never looked at,
-     * and advance marks what comes. */
+    /* The end moves to the ring's index. Bytes below the floor are never read, and advance marks
+     * later ones. */
     log->end = log->floor = offset;
 }
 

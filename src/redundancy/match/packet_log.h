@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The packet cache: an append-only log of which the last `len` bytes are kept, in a ring.
+/* The packet cache: an append-only log whose last `len` bytes are kept, in a ring.
  *
- * A log offset is 64 bits and never reused within an epoch. Kept is [start, end), start being
- * end - len or the floor, whichever is later. Appends are padded with zeros to whole granules, so
- * that a granule is known as a whole or not at all. Where frames may be missing, a bitmap tells
- * which granules are known; without it all that is kept is. */
+ * A log offset is 64 bits and never reused within an epoch. Kept is [start, end), start being end -
+ * len or the floor, whichever is later. Appends are padded with zeros to whole granules, so a
+ * granule is known as a whole or not at all. Where frames may be missing, a bitmap marks the known
+ * granules. Without a bitmap all kept bytes are known. */
 #ifndef REDUNDANCY_PACKET_LOG_H
 #define REDUNDANCY_PACKET_LOG_H
 
@@ -27,12 +27,12 @@ struct packet_log {
     uint64_t len;    /* of the ring, a multiple of LOG_GRANULE */
     uint64_t end;    /* offset behind the last byte appended */
     uint64_t end_at; /* the same as an index into bytes */
-    uint64_t floor;  /* nothing below is known */
-    uint64_t *known; /* a bit for each granule of the ring; NULL: all that is kept is known */
+    uint64_t floor;  /* no byte below is known */
+    uint64_t *known; /* a bit for each granule of the ring; NULL: all kept bytes are known */
 };
 
-/* Zeroed pages, huge ones where the system has them. NULL: diag says what is there and what was
- * asked. */
+/* Zeroed pages, huge ones where the system has them. NULL: diag names the memory that is free and
+ * the memory that was needed. */
 void *memory_map(uint64_t len, const char *what, struct sl_diag *diag);
 void memory_unmap(void *memory, uint64_t len); /* accepts NULL */
 
@@ -64,7 +64,7 @@ CORE uint64_t log_at(const struct packet_log *log, uint64_t offset)
  * there is one. len is at most the ring's. */
 void log_append(struct packet_log *log, const uint8_t *bytes, uint32_t len);
 
-/* Moves the end to `offset`, a granule's, which is above it: what lies between is unknown. */
+/* Moves the end to `offset`, a granule's, which is above it. The bytes between are unknown. */
 void log_skip(struct packet_log *log, uint64_t offset);
 
 /* Forgets all; the next byte will be at `offset`, a granule's. */
@@ -79,11 +79,11 @@ void log_copy(const struct packet_log *log, uint64_t offset, uint8_t *out, uint3
 /* With a bitmap: marks whole granules that are kept. */
 void log_set_known(struct packet_log *log, uint64_t offset, uint32_t len);
 
-/* Bytes from `offset`, which is kept, that are known or, where `known` is false, that are not: a
- * run of at most `max` bytes that ends before the end. */
+/* The length of a run from `offset`, which is kept, of bytes that are known, or unknown where
+ * `known` is false. It is at most `max` and ends before the end. */
 uint64_t log_run(const struct packet_log *log, uint64_t offset, uint64_t max, bool known);
 
-/* Bytes right before `offset` that are known, at most `max`, not below the start. */
+/* The number of known bytes right before `offset`, at most `max`, not below the start. */
 uint64_t log_known_before(const struct packet_log *log, uint64_t offset, uint64_t max);
 
 /* Whether all of it is kept and known. */

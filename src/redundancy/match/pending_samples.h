@@ -30,7 +30,7 @@ static inline void pending_push(struct pending_samples *pending, uint64_t hash, 
     *pending_at(pending, pending->end++) = (struct pending_sample){hash, offset};
 }
 
-/* The first entry whose offset is not below. */
+/* The first entry whose offset is at least this one. */
 static inline uint64_t pending_find(const struct pending_samples *pending, uint64_t offset)
 {
     uint64_t low = pending->begin, high = pending->end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What cores of this folder are written in beside base/core.h: atomics, and a warp. On a GPU a
- * warp's 32 lanes run a core function together, all with the same arguments, and get the same
- * result; on a CPU one call is the whole warp, lane after lane. */
+/* The words of this folder's cores beside base/core.h: atomics, and a warp. On a GPU a warp's 32
+ * lanes run a core function together, all with the same arguments, and get the same result. On a
+ * CPU one call is the whole warp, lane after lane. */
 #ifndef REDUNDANCY_CORE_H
 #define REDUNDANCY_CORE_H
 

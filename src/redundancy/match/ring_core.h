@@ -7,7 +7,7 @@
 
 #include "redundancy_core.h"
 
-enum { RING_STEP = 8 * WARP_LANES /* bytes that a warp looks at at a time */ };
+enum { RING_STEP = 8 * WARP_LANES /* bytes that a warp compares at a time */ };
 
 struct ring {
     const uint64_t *words;
@@ -63,8 +63,8 @@ CORE uint64_t ring_load_aligned(const struct ring *ring, uint64_t at)
     return ring->words[at / 8];
 }
 
-/* A warp that compares the bytes from n on, 8 a lane of which the first `agree` are equal: where
- * some lane has less than 8, returns how many are equal in a row. */
+/* A warp compares the bytes from n on, 8 a lane, of which the first `agree` are equal. Where some
+ * lane has less than 8, returns the number of equal bytes in a row. */
 #ifdef __CUDA_ARCH__
 #define RING_FIRST_BELOW_8(agree, lane, n)                                    \
     do {                                                                      \
@@ -84,7 +84,7 @@ CORE uint64_t ring_load_aligned(const struct ring *ring, uint64_t at)
     } while (0)
 #endif
 
-/* At most 8, and at most what is left from `done` to `max`. */
+/* At most 8, and at most the rest from `done` to `max`. */
 CORE uint32_t ring_at_most(uint32_t n, uint32_t done, uint32_t max)
 {
     return max - done < n ? max - done : n;
