@@ -124,7 +124,7 @@ static const struct option long_options[] = {
 /* What all benchmarks that are named beside each other must take. */
 #define OF_ALL (SET(OPTION_FILES) | SET(OPTION_STUDY))
 
-/* What the bench without a name takes. */
+/* The options of the bench without a name. */
 #define UNNAMED                                                                              \
     (EVERY | SET(OPTION_CAPTURES) | LITERALS | NAMES | SET(OPTION_FROM) | SET(OPTION_PLOT) | \
      SET(OPTION_VARIANTS))

@@ -17,7 +17,7 @@ struct bench_data {
     size_t n_batches;
     struct sl_batch **owned;
     struct sl_stage *stage; /* of a batch that lies on the GPU, or NULL */
-    uint64_t items, bytes;  /* bytes of packets, or of payload alone, without what repeats */
+    uint64_t items, bytes;  /* bytes of packets, or of payload alone, without repeated bytes */
     uint64_t crossing;      /* bytes that cross to a GPU: arena and columns */
     char text[96];          /* of the rows */
 };
@@ -62,7 +62,7 @@ struct bench_items {
 
 bool bench_fill(struct bench_data *data, const struct bench_items *items);
 
-/* Returns what contexts and stages need for any of its batches, without hits. */
+/* Returns the limits that contexts and stages need for any of its batches, without hits. */
 struct sl_limits bench_limits(const struct bench_data *data, int device);
 
 void bench_unload(struct bench_data *data);

@@ -36,7 +36,7 @@ static uint32_t fold16(uint32_t sum)
     return ~(sum + (sum >> 16)) & 0xFFFF;
 }
 
-/* Half the payloads are words as in web pages, half bytes as in what is compressed. */
+/* Half the payloads are words as in web pages, half bytes as in compressed data. */
 static void fill_payload(uint8_t *payload, uint32_t len, uint64_t *state)
 {
     static const char *const words[] = {

@@ -51,7 +51,7 @@ static const char *decode_hex(const struct place *place, const char *at, const c
     return at + 1;
 }
 
-/* Decodes a line in place: what is decoded is never longer. */
+/* Decodes a line in place: decoded text is never longer. */
 static bool decode_line(const struct place *place, char *line, const char *end,
                         struct sl_literal *literal)
 {
@@ -84,7 +84,7 @@ static bool decode_line(const struct place *place, char *line, const char *end,
     return true;
 }
 
-/* The whole file, with a newline at its end; NULL: said. */
+/* The whole file, with a newline at its end; NULL: an error was printed. */
 static char *read_whole(const char *path, size_t *len)
 {
     FILE *file = fopen(path, "rb");

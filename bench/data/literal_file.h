@@ -11,12 +11,12 @@
 struct literal_files {
     struct sl_literal *literal;
     size_t n;
-    char **text; /* what was read of each file: the literals' bytes lie in it */
+    char **text; /* the bytes of each file: the literals lie in them */
     size_t n_files;
 };
 
-/* Reads these files, one after another. False: said, with file, line and reason. In any case to be
- * freed. */
+/* Reads these files, one after another. False: an error was printed, with file, line and reason. In
+ * any case to be freed. */
 bool literal_files_load(struct literal_files *files, const char *const *paths, size_t n_paths);
 
 void literal_files_free(struct literal_files *files);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The literals to look for: of files, of rules, or made up. */
+/* The literals of a benchmark: from files, from rules, or generated. */
 #include "literal_sets.h"
 
 #include <stdlib.h>

@@ -202,7 +202,8 @@ static bool add_more(struct bench_names *names, size_t n, uint64_t *seed)
     return good;
 }
 
-/* A list in no order: entries, and their bytes as they would lie after reading it. False: said. */
+/* A list in no order: entries, and their bytes as they would lie after reading it. False: an error
+ * was printed. */
 static bool shuffle(struct bench_names *names, uint64_t *seed)
 {
     uint8_t *bytes = malloc(names->bytes_cap), *to = bytes;

@@ -83,7 +83,7 @@ static bool put_pieces(const struct filling *to, const uint8_t *bytes, size_t le
     return true;
 }
 
-/* False: no memory. What is wrong with a file is said, and costs that file. */
+/* False: no memory. A fault of a file is printed, and the file is left out. */
 static bool load_file(const struct filling *to, const char *path, uint16_t overlap)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);

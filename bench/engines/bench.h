@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command line asks of benchmarks. */
+/* The requests of a command line to benchmarks. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 

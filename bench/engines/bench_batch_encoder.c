@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Payloads of packets to frames on a GPU, as sluice/batch_encoder.h does it: from pinned memory and
- * back, and on the device alone. The payloads are taken again and again, each time with all their
- * bytes changed in a way of its own, until there are twice as many of them as the cache holds: so
- * that no time finds what was there before, and each run finds the cache full. */
+/* Payloads of packets to frames on a GPU, as sluice/batch_encoder.h makes them: from pinned memory
+ * and back, and on the device alone. The payloads are used several times, and each use changes all
+ * their bytes in another way. They amount to twice the cache. So no use finds content of an earlier
+ * one, and each run finds the cache full. */
 #include <stdlib.h>
 
 #include "benchmarks.h"
@@ -29,8 +29,8 @@ struct whole {
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* What was taken for the nth time is another content, which repeats itself as the first does. */
-static void tell_apart(struct bench_data *data, uint64_t n_once)
+/* Makes the content of the nth use differ from the others. It repeats itself as the first does. */
+static void make_distinct(struct bench_data *data, uint64_t n_once)
 {
     uint64_t n = 0;
 
@@ -60,7 +60,7 @@ static bool load(struct whole *w)
     }
     good = good && bench_repack(&w->data, &once, BATCH_LEN, true, (uint32_t)n_times);
     if (good)
-        tell_apart(&w->data, once.items);
+        make_distinct(&w->data, once.items);
     bench_unload(&once);
     return good;
 }
@@ -144,7 +144,7 @@ static bool print_rate(struct whole *w, const char *variant, double ceiling)
 
 /* ---- savings --------------------------------------------------------------------------------- */
 
-/* What the CPU's encoder makes of the same batches, with the same cache. */
+/* The frames that the CPU's encoder makes of the same batches, with the same cache. */
 static bool encode_on_cpu(const struct whole *w, struct sl_encoder_stats *stats,
                           struct sl_diag *diag)
 {

@@ -19,8 +19,7 @@ struct reading {
     bool failed;
 };
 
-/* Returns the bytes of a capture's packets. What cannot be read of it was said when it was loaded.
- */
+/* Returns the bytes of a capture's packets. Errors were printed when it was loaded. */
 static double read_path(struct reading *reading, const char *path, struct sl_flow_table *flows)
 {
     struct sl_dissect_stats stats = {0};

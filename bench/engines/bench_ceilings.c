@@ -14,7 +14,7 @@
 enum {
     LINE_LEN = 64,       /* bytes */
     ALIGN = 512,         /* of the parts that cores sweep */
-    IN_FLIGHT = 16,      /* chains that one core follows side by side: what it has room for */
+    IN_FLIGHT = 16,      /* chains that one core follows side by side: as many as it has room for */
     STEPS = 200000,      /* of each chain a run */
     SWEPT_LEN = 1 << 30, /* bytes a run, about */
     RANDOM_LOG_LEN = 29, /* 512 MiB, more than caches hold of it */
@@ -178,8 +178,8 @@ static bool measure_sweeps(struct bench_ceilings *ceilings, const struct bench *
     return good;
 }
 
-/* A generator of full period modulo the lines (Hull and Dobell: an odd step, a factor of 4k + 1) is
- * the chain: it goes through all lines, and is written from the first to the last. */
+/* The chain is a generator of full period modulo the lines (Hull and Dobell: an odd step, a factor
+ * of 4k + 1). It goes through all lines, and is written from the first to the last. */
 static void lay_chain(uint8_t *area, uint64_t n_lines)
 {
     for (uint64_t i = 0; i < n_lines; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this machine's memory gives: the ceilings that rates are shown beside. */
+/* The rates of this machine's memory: the ceilings that rates are shown beside. */
 #ifndef BENCH_CEILINGS_H
 #define BENCH_CEILINGS_H
 
@@ -18,7 +18,8 @@ struct bench_ceilings {
 /* The numbers of cores to measure on: each up to 4, then powers of two, and all. */
 void bench_choose_cores(struct bench_ceilings *ceilings);
 
-/* Measures and prints. bytes_len: as much memory as the rows' data takes. False: failed, said. */
+/* Measures and prints. bytes_len: the memory that the rows' data takes. False: an error was
+ * printed. */
 bool bench_measure_ceilings(struct bench_ceilings *ceilings, const struct bench *bench,
                             size_t bytes_len);
 

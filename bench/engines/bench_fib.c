@@ -31,7 +31,7 @@ static bool print_backend(const struct fib_bench *fib, const struct sl_fib_backe
     return true;
 }
 
-/* A GPU that was asked for by name has its rows alone. */
+/* A GPU that the options name has its rows alone. */
 static bool is_cuda_alone(const struct bench *bench)
 {
     return bench->device.kind == SL_DEVICE_CUDA && strcmp(bench->device_name, "auto") != 0;

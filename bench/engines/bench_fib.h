@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Look-ups of names: what the rows, and the studies of the paper, share. */
+/* Look-ups of names: the parts that the rows and the studies of the paper share. */
 #ifndef BENCH_FIB_H
 #define BENCH_FIB_H
 
@@ -37,10 +37,11 @@ struct fib_result {
     double p50_us, p99_us;  /* of batches, from their upload to their answers; not of FIB_THERE */
 };
 
-/* The rate, after a pass whose answers are all compared. False: said. */
+/* The rate, after a pass whose answers are all compared. False: an error was printed. */
 bool fib_measure(const struct bench *bench, const struct fib_work *work, struct fib_result *result);
 
-/* What the unaggregated table answers to each name of the data; to be freed. NULL: said. */
+/* The answers of the unaggregated table to each name of the data. The caller frees them. NULL: an
+ * error was printed. */
 uint32_t *fib_wanted(struct sl_fib *fib, const struct bench_data *data);
 
 /* Whether --algorithms has the plane; without it all are, and stt if that is wanted. */
@@ -64,12 +65,12 @@ bool fib_update_rows(struct fib_bench *fib);
 void fib_print_rates(const struct fib_bench *fib, const char *variant, double *rates, uint32_t n,
                      const char *unit);
 
-/* bench_fib_swap.c: a row of swaps, by the wall's clock; memory is that of the process over the
- * table with all that updates need. False: said. */
+/* bench_fib_swap.c: a row of swaps, by the wall's clock. The memory is that of the process beside
+ * the table, with all memory for updates. False: an error was printed. */
 bool fib_swap_row(const struct fib_bench *fib);
 
-/* bench_fib_cuda.c: rows of a backend for GPUs. False: said. */
-struct fib_cuda_data *fib_cuda_load(const struct fib_bench *fib); /* NULL: said */
+/* bench_fib_cuda.c: rows of a backend for GPUs. False: an error was printed. */
+struct fib_cuda_data *fib_cuda_load(const struct fib_bench *fib); /* NULL: an error was printed */
 void fib_cuda_unload(struct fib_cuda_data *data);                 /* accepts NULL */
 bool fib_cuda_rows(const struct fib_bench *fib, const struct fib_cuda_data *data,
                    const struct sl_fib_backend *backend);

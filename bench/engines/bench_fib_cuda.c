@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Look-ups of names on a GPU: kernels alone, from pinned memory in batches of several sizes, one
- * batch in and back, and at a rate that names come at. */
+ * batch in and back, and at a given rate of names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

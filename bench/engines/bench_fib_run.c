@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches of names under way, and what they take. */
+/* Batches of names in flight, and their times. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -106,8 +106,8 @@ static double run_by_gpu_clock(void *user)
     return run_once(run) / device_timer_seconds(run->timer);
 }
 
-/* Work of one thread is timed by that thread's own clock: what others do on the same core meanwhile
- * is no part of it. */
+/* Work of one thread is timed by that thread's own clock, which excludes other work on the same
+ * core. */
 static double run_by_own_clock(void *user)
 {
     struct timespec begin = {0}, end = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that come at a given rate, as from queues of a network card, one queue a thread: each
- * thread again and again puts what has come into a batch and has a GPU look it up, while others
- * of its are under way. So a batch is as small as the machine allows. */
+/* Names that arrive at a given rate, as from queues of a network card, one queue a thread. Each
+ * thread again and again puts the arrived names into a batch and has a GPU look it up, while others
+ * of its batches are in flight. So a batch is as small as the machine allows. */
 #include "bench_fib_stream.h"
 
 #include <stdatomic.h>
@@ -137,7 +137,7 @@ static void serve(void *user, unsigned member)
     uint64_t none = 0, now = clock_ns();
     size_t turn = 0;
 
-    /* The first one says when it begins. */
+    /* The first thread sets the beginning. */
     (void)atomic_compare_exchange_strong(&stream->begin_ns, &none, now);
     const uint64_t begin = atomic_load(&stream->begin_ns);
     for (; !feeder->failed && now < begin + RUN_MS * UINT64_C(1000000); turn++) {
@@ -177,7 +177,7 @@ static bool open_lane(struct stream *stream, struct feeder *feeder, struct lane 
     if (stream->backend->open(&lane->context, sl_fib_table(stream->fib->fib), &limits, diag) !=
         SL_OK)
         return false;
-    /* What is slow the first time. */
+    /* The steps that are slow the first time. */
     const bool good =
         begin_batch(feeder, lane, BATCH_MAX / 16) && stream->backend->wait(lane->context) == SL_OK;
     lane->batch.n_items = 0;

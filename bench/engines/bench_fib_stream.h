@@ -5,8 +5,8 @@
 
 #include "bench_fib.h"
 
-/* How long names wait for their answers when 300 million come each second, on several numbers of
- * cores. `trace` is the average one in one batch. False: said. */
+/* The latency of look-ups at 300 million names a second, on several numbers of cores. `trace` is
+ * the average one in one batch. False: an error was printed. */
 bool fib_stream_rows(const struct fib_bench *fib, const struct bench_data *trace,
                      const struct sl_fib_backend *backend);
 

@@ -16,8 +16,8 @@ enum {
     PHASE_US = 500000      /* of look-ups without updates */
 };
 
-/* Work of one thread is timed by that thread's own clock: what others do on the same core meanwhile
- * is no part of it. */
+/* Work of one thread is timed by that thread's own clock, which excludes other work on the same
+ * core. */
 static uint64_t ns_of(clockid_t clock)
 {
     struct timespec now = {0};
@@ -32,8 +32,8 @@ static size_t n_updated(const struct fib_bench *fib)
     return fib->names.n / 2 < MAX_UPDATED ? fib->names.n / 2 : MAX_UPDATED;
 }
 
-/* Look-ups on a thread of their own, as long as they are wanted, of names that stay: those that are
- * gone for a while would be other work, not work that is disturbed. */
+/* Look-ups on a thread of their own, until they are stopped, of names that stay in the table.
+ * Look-ups of names that come and go would be other work, and not the same work disturbed. */
 struct reader {
     const struct fib_bench *fib;
     struct bench_data trace;
@@ -79,7 +79,7 @@ static void keep_pace(const struct updating *updating, uint64_t began, size_t at
         (void)usleep((useconds_t)((due - now) / 1000));
 }
 
-/* Updates a second; 0: failed, said. */
+/* Updates a second; 0: an error was printed. */
 static double update_all(const struct updating *updating, enum sl_fib_verb verb)
 {
     static struct sl_fib_update updates[UPDATES];
@@ -119,7 +119,7 @@ void fib_print_rates(const struct fib_bench *fib, const char *variant, double *r
     bench_print(&fib->bench->frame, &row);
 }
 
-/* Names that a reader has looked up, and the time of its own that it took. */
+/* The names that a reader has looked up, and the time of its own for them. */
 struct progress {
     uint64_t n, ns;
 };
@@ -136,7 +136,7 @@ static double lookup_rate(struct reader *reader, struct progress before)
     return (double)(now.n - before.n) * 1e9 / (double)(now.ns - before.ns);
 }
 
-/* Names go out and come back, again and again: alone, or while another core looks up. */
+/* Names are removed and inserted, again and again: alone, or while another core looks up. */
 static bool print_verbs(struct fib_bench *fib, const double paces[2], struct reader *reader)
 {
     static const char *const texts[] = {[SL_FIB_INSERT] = "inserts", [SL_FIB_DELETE] = "deletes"};
@@ -172,7 +172,7 @@ static bool print_verbs(struct fib_bench *fib, const double paces[2], struct rea
     return true;
 }
 
-/* What a core does that shares nothing with look-ups but, it may be, the core's own units. */
+/* Work of a core that shares nothing with look-ups, but perhaps the core's own units. */
 static void count_for(uint64_t ns)
 {
     const uint64_t begin = ns_of(CLOCK_MONOTONIC);
@@ -183,8 +183,7 @@ static void count_for(uint64_t ns)
             count = count + 1;
 }
 
-/* The look-ups that updates are to be compared with: while this thread sleeps, and while it counts.
- */
+/* The look-ups that updates are compared with: while this thread sleeps, and while it counts. */
 static void print_undisturbed(struct fib_bench *fib, struct reader *reader)
 {
     double sleeping[BENCH_RUNS_MAX], counting[BENCH_RUNS_MAX];

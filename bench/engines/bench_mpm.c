@@ -18,13 +18,13 @@ struct mpm {
     struct mpm_ground ground;
     const char *algorithms[ALGORITHMS_MAX];
     size_t n_algorithms;
-    char names[256]; /* of those that the command line names */
+    char names[256]; /* of those in the command line */
     struct bench_literals literals;
 };
 
 /* ---- algorithms ------------------------------------------------------------------------------ */
 
-/* Whether an algorithm has a way to run on this kind of device: an empty table tells. */
+/* Whether an algorithm has a backend for this kind of device. An empty table shows it. */
 static bool runs_on(const struct bench *bench, const char *algorithm, enum sl_device_kind kind)
 {
     char why[320];
@@ -73,7 +73,7 @@ static bool choose_algorithms(struct mpm *mpm)
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* What repeats between pieces of files: all but a byte of the longest literal. */
+/* The overlap of pieces of files: all but a byte of the longest literal. */
 static uint16_t overlap_of(const struct bench_literals *literals)
 {
     uint32_t longest = 1;
@@ -166,7 +166,7 @@ static void print_table(const struct mpm *mpm, const char *what, const struct sl
     }
 }
 
-/* "ac/1000", and of auto what it took. */
+/* "ac/1000", and for auto the algorithm that it took. */
 static void name_rows(char what[48], const char *algorithm, const struct sl_mpm_table *table)
 {
     struct sl_mpm_info info;

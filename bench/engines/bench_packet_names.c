@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names in packets: finding them alone, and with their look-ups, by each backend; over captures, or
- * over packets of each protocol that ask for names of the table. */
+/* Names in packets: the search alone, and with look-ups, by each backend. The packets are those of
+ * captures, or of each protocol with names of the table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +200,8 @@ static const struct {
 
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* Batches of packets of a kind that ask for random names, for a GPU pinned and larger. False: said.
+/* Batches of packets of a kind that ask for random names, for a GPU pinned and larger. False: an
+ * error was printed.
  */
 static bool make_packets(struct bench_data *data, const struct bench_names *names, int kind,
                          bool cuda)

@@ -252,7 +252,7 @@ static bool rows_of_scanner(const struct bench_whole *whole, struct scan *scan)
 
 /* ---- clamscan -------------------------------------------------------------------------------- */
 
-/* Bytes a second, less what it takes to load the signatures and to scan nothing; 0: it failed. */
+/* Bytes a second, less the time to load the signatures and to scan nothing; 0: it failed. */
 static double clamscan_rate(void *user)
 {
     struct scan *scan = user;

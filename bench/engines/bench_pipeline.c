@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches through the pipeline with every engine that is switched on, and when each step of a batch
- * was. What is timed begins with the first batch and ends with the last one's results. */
+/* Batches through the pipeline with every engine that is switched on, and the time of each step of
+ * a batch. The timed part begins with the first batch and ends with the last one's results. */
 #include "bench_pipeline.h"
 
 #include <errno.h>
@@ -20,8 +20,9 @@ enum {
     RUN_NS = 400000000,
     REPEATS_MAX = 10000,
     STAYING = 20, /* batches a GPU, at least, where they stay: its workers are never without */
-    WARM_UPS = 3, /* of each slot: one tells what hits need, with the next all get ready for it */
-    SETTLE_NS = 50000000, /* what filling batches at first leaves behind is over */
+    WARM_UPS = 3, /* of each slot: the first shows the room for hits, and the next makes all workers
+                     ready */
+    SETTLE_NS = 50000000, /* the aftermath of the first filling is over */
     WARM_UP_STEP_NS = 1000000,
     WARM_UP_STEPS = 10000 /* at most: a run that fails never ends it */
 };
@@ -33,7 +34,7 @@ struct moment {
     uint64_t begin[SL_PIPELINE_ENGINES_MAX], end[SL_PIPELINE_ENGINES_MAX];
 };
 
-/* An engine whose every call is noted: its only backend is the best one of the engine, and its
+/* An engine whose every call is noted. Its only backend is the best one of the engine, and its
  * table is this. */
 struct noted {
     struct sl_engine engine;
@@ -49,7 +50,7 @@ struct passing {
     struct noted *noted;
     double rate;
     size_t n_repeats, n_batches; /* of a run */
-    size_t n_slots;              /* for batches in flight; 0: not known */
+    size_t n_slots;              /* for batches in flight; 0: unknown */
     size_t n_before;             /* of a run's batches, those before the first that counts */
     struct moment *moments;
     size_t next;
@@ -95,7 +96,7 @@ static enum sl_status noted_submit(void *context, const struct sl_batch *batch,
     return status;
 }
 
-/* What a CPU does is done in submit. */
+/* A CPU's backend does its work in submit. */
 static enum sl_status noted_wait(void *context)
 {
     struct noted_context *noted = context;
@@ -115,7 +116,7 @@ static void noted_close(void *context)
     free(noted);
 }
 
-/* False: said. */
+/* False: an error was printed. */
 static bool note_engines(struct noted *noted, const struct bench_together *together)
 {
     for (unsigned e = 0; e < together->n_engines; e++) {
@@ -158,8 +159,8 @@ static uint64_t due_after(const struct passing *passing, size_t number)
                       passing->rate * 1e9);
 }
 
-/* The bytes and columns of the source, as reading them from a file in the page cache. Where batches
- * stay each holds what it held before. */
+/* The bytes and columns of the source, as if read from a file in the page cache. Where batches
+ * stay, each keeps its content. */
 static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     const struct passing *passing = user;
@@ -180,8 +181,8 @@ static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag
     return SL_OK;
 }
 
-/* The first that counts comes when those before it are done: with these, contexts and arrays grow
- * to what hits need, and what was done beside that would count for nothing. */
+/* The timed part begins when the batches before are done. They grow contexts and arrays to the room
+ * that hits need. */
 static void begin_counting(struct passing *passing, size_t number)
 {
     for (int i = 0; i < WARM_UP_STEPS && passing->n_drained < number; i++)
@@ -230,7 +231,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-/* Binds this process to as many cores of those that it may run on. False: it cannot be. */
+/* Binds this process to so many of the cores that it may run on. False: it cannot be bound. */
 static bool bind_to_cores(unsigned n, const cpu_set_t *allowed)
 {
     cpu_set_t few;
@@ -366,9 +367,9 @@ static json_t *timeline_json(const struct passing *passing)
     return batches;
 }
 
-/* So many passes over the data, and before them what makes each batch in flight ready: its bytes,
- * where they stay, and room for its hits. Where they stay as many of one source are in flight as of
- * another, so that each always has its own. False: no memory. */
+/* So many passes over the data, and before them passes that make each batch in flight ready: its
+ * bytes, where they stay, and room for its hits. Where batches stay, each source has the same
+ * number of them in flight. False: no memory. */
 static bool set_repeats(struct passing *passing, size_t n_repeats)
 {
     const struct bench_together *together = passing->together;
@@ -385,8 +386,8 @@ static bool set_repeats(struct passing *passing, size_t n_repeats)
     return passing->moments != NULL;
 }
 
-/* As many that a run lasts long: the rate of a short run, then of a longer one, says how many. The
- * first also says how many batches are in flight. */
+/* Enough passes that a run lasts long. The rate of a short run, then of a longer one, determines
+ * their number. The first run also determines the number of batches in flight. */
 static bool open_passing(struct passing *passing, uint32_t runs)
 {
     const double bytes = (double)passing->together->data->bytes;

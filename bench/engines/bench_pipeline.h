@@ -34,15 +34,16 @@ struct bench_together_result {
     struct json_t *timeline; /* of the last run: the first batches, and the slowest; the caller's */
 };
 
-/* On each of n numbers of cores, in turn within each run; a GPU's pipeline has all cores and n
- * is 1. `rate` not 0: batches come at this many bytes a second, and latency counts from when one
- * was due; 0: as fast as they go. Hits must be those of the engines alone. False: failed, said. */
+/* On each of n numbers of cores, in turn within each run. A GPU's pipeline has all cores, and n is
+ * 1. `rate` not 0: batches come at this many bytes a second, and latency counts from the time when
+ * one was due. 0: as fast as they go. Hits must be those of the engines alone. False: an error was
+ * printed. */
 bool bench_run_together(const struct bench *bench, const struct bench_together *together,
                         const unsigned *cores, unsigned n, double rate,
                         struct bench_together_result *results);
 
-/* bench_resident.c: on a GPU, over batches that lie there already, hits staying there. False:
- * failed, said. */
+/* bench_resident.c: on a GPU, over batches that lie there already, with hits that stay there.
+ * False: an error was printed. */
 bool bench_run_resident(const struct bench *bench, const struct bench_together *together,
                         struct bench_rate *rate);
 

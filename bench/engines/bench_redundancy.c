@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Payloads of packets to frames and back on one core, as sluice/redundancy.h does it live. The
- * cache is half as long as the payloads, so that every run finds what the capture itself repeats,
- * and not that it was seen in the run before. Rates are by the thread's own time. */
+/* Payloads of packets to frames and back on one core, live as by sluice/redundancy.h. The cache is
+ * half as long as the payloads. So every run finds the redundancy within the capture, and not that
+ * with the run before. Rates are by the thread's own time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ struct passing {
     uint32_t *frame_lens;
     uint64_t bytes; /* of payload */
     uint64_t spent_ns[N_STAGES];
-    enum stage first, last; /* whose time is counted */
+    enum stage first, last; /* the core whose time is counted */
     bool failed;
 };
 

@@ -14,7 +14,7 @@ enum { PASSES = 100 /* over the data, a run */ };
 struct resident {
     struct bench_data data;
     void *contexts[SL_PIPELINE_ENGINES_MAX];
-    struct sl_hits hits[SL_PIPELINE_ENGINES_MAX]; /* no room: what is found stays on the GPU */
+    struct sl_hits hits[SL_PIPELINE_ENGINES_MAX]; /* no room: hits stay on the GPU */
     bool begun;
 };
 
@@ -43,7 +43,7 @@ static void close_contexts(const struct residents *all, struct resident *residen
     }
 }
 
-/* With room for the hits that were found. False: said. */
+/* With room for the hits that were found. False: an error was printed. */
 static bool open_contexts(const struct residents *all, struct resident *resident)
 {
     const struct sl_batch *batch = &resident->data.batches[0];

@@ -22,7 +22,7 @@ struct digest {
     const char *by; /* NULL: nobody has counted yet */
 };
 
-/* What backends run over, n_times that once. */
+/* The data that backends run over, n_times that once. */
 struct ground {
     struct bench_data data;
     uint32_t n_times;
@@ -64,7 +64,7 @@ static void add_to_digest(void *user, const struct sl_batch *batch, const struct
     digest->hits += hits->n;
 }
 
-/* A run apart from the one that is timed. False: said. */
+/* A run that is not timed. False: an error was printed. */
 static bool agree(const struct sampling *sampling, const struct bench_work *work,
                   const struct ground *ground, const char *what)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The virus scan: the filter alone, on a core and on the GPU, and the scanner whole, over files in
- * the page cache, from opening them to names. */
+/* The virus scan: the filter alone, on a core and on the GPU, and the whole scanner from opening
+ * files to names, over files in the page cache. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -42,7 +42,7 @@ static void print_together(const struct bench_whole *whole, const char *variant,
     json_array_append_new(json_object_get(whole->bench->frame.results, "timelines"), timeline);
 }
 
-/* At half of that rate, for what a batch waits when there is room. */
+/* At half of that rate, for the latency of a batch when there is room. */
 static bool run_half(const struct bench_whole *whole, const struct bench_together *together,
                      unsigned which, unsigned cores, double rate, char of[96])
 {

@@ -151,8 +151,8 @@ static bool run_contender(struct bench_whole *whole, build_contender *build, con
     return good;
 }
 
-/* The variants that the command line asks for. */
-static bool run_asked(struct bench_whole *whole, int e, enum sl_device_kind kind)
+/* The variants of the command line. */
+static bool run_variants(struct bench_whole *whole, int e, enum sl_device_kind kind)
 {
     const size_t n = strlen(contender_kinds[e].name);
     const char *at = whole->bench->variants;
@@ -182,7 +182,7 @@ static bool run_engines(struct bench_whole *whole, enum sl_device_kind kind, str
         if (contender_kinds[e].apart && !whole->all)
             continue;
         good = run_contender(whole, contender_kinds[e].build, NULL, kind, BENCH_ENGINE, &kept[e]) &&
-               run_asked(whole, e, kind);
+               run_variants(whole, e, kind);
         if (good && whole->all && kind == SL_DEVICE_CPU && contender_kinds[e].peer != NULL)
             good = run_contender(whole, contender_kinds[e].build, contender_kinds[e].peer, kind,
                                  BENCH_PEER, NULL);

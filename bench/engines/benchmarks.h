@@ -5,7 +5,7 @@
 
 #include "bench.h"
 
-/* What a command line without a name runs. */
+/* The bench of a command line without a name. */
 bool bench_whole(const struct bench *bench);
 
 /* Whether there are the engines whose variants are wanted. False: an error was printed. */

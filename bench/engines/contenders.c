@@ -172,7 +172,7 @@ static bool build_names(struct contender *contender, const struct bench *bench, 
     return true;
 }
 
-/* The names that packets ask for. */
+/* The names in the packets. */
 static bool build_packet_names(struct contender *contender, const struct bench *bench,
                                const char *variant, enum sl_device_kind kind, char why[320])
 {

@@ -17,9 +17,9 @@ struct contender {
     const struct sl_backend *backend;
     const void *table;
     const struct bench_data *data;   /* NULL: the packets */
-    const struct bench_data *sample; /* what matchers of literals learn from */
+    const struct bench_data *sample; /* training data for matchers of literals */
 
-    /* What it owns, each NULL or empty where it has none. */
+    /* The data that it owns, each NULL or empty where it has none. */
     struct sl_header_table *header;
     struct sl_mpm_table *mpm;
     struct sl_sampling_table *sampling;

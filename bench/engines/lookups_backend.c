@@ -15,7 +15,7 @@ struct context {
 static bool usable(char why[SL_WHY_LEN])
 {
     (void)why;
-    return true; /* whoever made it has asked the real one */
+    return true; /* the maker has asked the real backend */
 }
 
 static enum sl_status lookups_open(void **context, const void *table,

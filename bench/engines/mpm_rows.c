@@ -97,7 +97,7 @@ static bool rows_of_cpu(struct mpm_ground *ground, const char *what,
     return print_work(ground, what, variant, &work, 0, 1);
 }
 
-/* What the link carries of the same bytes while what the hits take comes back. */
+/* The rate of the link for the same bytes while hits come back. */
 static void print_link_beside(const struct mpm_ground *ground, const char *what, int block)
 {
     const struct bench_data *data = &ground->pinned[block];

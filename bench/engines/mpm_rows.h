@@ -11,7 +11,7 @@ enum { MPM_BLOCKS = 4 /* lengths of the batches that cross to a GPU */ };
 struct mpm_ground {
     const struct bench *bench;
     struct bench_data scan;               /* on the host */
-    struct bench_data sample;             /* what tables are trained on; empty: nothing */
+    struct bench_data sample;             /* training data of tables; empty: none */
     struct bench_data pinned[MPM_BLOCKS]; /* GPU: `scan` n_pinned times over, in pinned memory */
     uint32_t n_pinned[MPM_BLOCKS];
     struct bench_data there; /* GPU: `scan` n_times over, on the device */
@@ -20,7 +20,7 @@ struct mpm_ground {
     struct mpm_judge judge;
 };
 
-/* Fills what a GPU runs over from `scan`. False: an error was printed. */
+/* Fills the data of a GPU from `scan`. False: an error was printed. */
 bool mpm_ground_load_cuda(struct mpm_ground *ground);
 void mpm_ground_unload(struct mpm_ground *ground);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and copying, said once for each width: who includes this gives VECTOR, LOAD, STORE (past
- * the caches), SUM and WIDTH. */
+/* Reading and copying, once for each width. A file that includes this defines VECTOR, LOAD, STORE
+ * (past the caches), SUM and WIDTH. */
 #ifndef CLI_BENCH_SWEEP_H
 #define CLI_BENCH_SWEEP_H
 

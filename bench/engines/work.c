@@ -168,7 +168,7 @@ static double run_side_by_side(void *user)
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-/* The caller's hits: what a GPU writes is pinned. */
+/* The caller's hits: a GPU writes to pinned memory. */
 static struct sl_hit *take_hits(const struct bench_work *work, size_t n)
 {
     return is_cuda(work) ? device_pinned_alloc(n * sizeof(struct sl_hit))
@@ -183,7 +183,7 @@ static void give_hits(const struct bench_work *work, struct sl_hits *hits)
         free(hits->hit);
 }
 
-/* False: `why` says why. */
+/* False: `why` has the reason. */
 static bool open_lane(const struct bench_work *work, struct lane *lane, uint32_t max_hits,
                       struct bench_result *result)
 {
@@ -212,8 +212,8 @@ static void close_lane(const struct bench_work *work, struct lane *lane)
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* The hits of one pass, and the most of one batch: with room for one, as the count is exact beyond
- * the room. False: failed, said; what cannot be opened is no failure. */
+/* The hits of one pass, and the most of one batch, with room for one hit, as the count is exact
+ * beyond the room. False: an error was printed. A backend that cannot be opened is no failure. */
 static bool count_hits(const struct bench_work *work, uint64_t *most, struct bench_result *result)
 {
     struct bench_work counting = *work;
@@ -333,7 +333,7 @@ static void set_repeats(struct run *run)
     }
 }
 
-/* False: said. */
+/* False: an error was printed. */
 static bool judge_run(const struct run *run, const struct bench_result *result)
 {
     const struct bench_work *work = run->work;
@@ -349,7 +349,7 @@ static bool judge_run(const struct run *run, const struct bench_result *result)
     return failed == SL_OK && !run->differs;
 }
 
-/* False: failed, said; what could not be opened is in result->why. */
+/* False: an error was printed. The reason why a backend could not be opened is in result->why. */
 static bool prepare_run(struct run *run, const struct bench_work *work, uint64_t most,
                         struct bench_result *result)
 {

@@ -37,7 +37,7 @@ bool bench_run(const struct bench_frame *frame, const struct bench_work *work,
                struct bench_result *result);
 
 /* Runs it and prints the row, or why there is none (result->why). `like` has the row's names, unit
- * and the link's rates; the ceilings are what the link carries of the data beside alignment and
+ * and the link's rates. The ceilings are the link's rates for the data beside alignment and
  * columns. False: an error was printed. */
 bool bench_run_row(const struct bench_frame *frame, const struct bench_work *work,
                    const struct bench_row *like, struct bench_result *result);

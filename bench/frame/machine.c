@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine that rows are of, and what they were built with. */
+/* The machine of a result's rows, and the versions of its build. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

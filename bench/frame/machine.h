@@ -8,7 +8,7 @@
 
 struct json_t;
 
-/* What figures hang on: processor, cores, memory, GPU, versions; and when it was. */
+/* The conditions of figures: processor, cores, memory, GPU, versions, and the date. */
 struct json_t *bench_machine(const struct sl_device *device);
 
 /* The same in a line, without versions. */

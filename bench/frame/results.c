@@ -97,7 +97,7 @@ static bool is_printable(json_t *value)
     return true;
 }
 
-/* What is wrong with a row, or NULL. */
+/* The fault of a row, or NULL. */
 static const char *row_defect(const json_t *row)
 {
     static const char *const names[] = {"bench", "variant", NULL};

@@ -28,20 +28,21 @@ static inline double bench_number_of(const json_t *object, const char *name)
 void bench_print_json(const json_t *line);
 
 /* {"format": "sluice bench", "version": 1, "machine": {...}, "rows": [...], "timelines": [...],
- * "command": [...], "others_percent": ...}; a row is what --json prints of it, machine.c fills the
- * machine, the command is in words. Takes the machine over. */
+ * "command": [...], "others_percent": ...}. A row is the object that --json prints. machine.c fills
+ * the machine, and the command is in words. Owns the machine afterwards. */
 json_t *bench_results_new(json_t *machine);
 
 /* Reads a file that bench_results_save wrote. NULL: an error was printed. */
 json_t *bench_results_load(const char *path);
 
-/* Whether a file can be written there, as far as is known before. False: an error was printed. */
+/* Whether a file can be written there, as far as a test before shows. False: an error was printed.
+ */
 bool bench_results_writable(const char *path);
 
 /* False: an error was printed. */
 bool bench_results_save(const json_t *results, const char *path);
 
-/* Prints what became slower or faster since `then`, and what is in one of the two alone.
+/* Prints the rows that became slower or faster since `then`, and those in one of the two alone.
  * results_compare.c */
 void bench_results_compare(const json_t *then, const json_t *now, const char *path, bool json);
 

@@ -13,11 +13,11 @@ enum change_kind { SAME, SLOWER, FASTER };
 struct change {
     enum change_kind kind;
     double percent; /* of the medians, from then to now */
-    double noise;   /* percent: what a change must exceed to count */
+    double noise;   /* percent: a larger change counts */
 };
 
-/* A change counts where the medians differ by more than the middle halves of both rows' runs are
- * wide together, and by more than 2 %. */
+/* A change counts where the medians differ by more than 2 %, and by more than the sum of the middle
+ * halves of both rows' runs. */
 static struct change judge(const json_t *then, const json_t *now)
 {
     const double before = bench_number_of(then, "median"), after = bench_number_of(now, "median");
@@ -51,8 +51,8 @@ static size_t differ(const json_t *then, const json_t *now, const char *name, ch
     return n < 0 ? 0 : (size_t)n < why_len ? (size_t)n : why_len - 1;
 }
 
-/* Why figures of two machines cannot be judged: what differs, as "cores: 2 then, 16 now". Returns
- * the number of characters, 0 where nothing does. */
+/* The differences of two machines, as "cores: 2 then, 16 now". Figures of different machines cannot
+ * be judged. Returns the number of characters, 0 where nothing differs. */
 static size_t machines_differ(const json_t *then, const json_t *now, char *why, size_t why_len)
 {
     static const char *const names[] = {"cpu", "level", "cores", "gpu", NULL};
@@ -105,7 +105,7 @@ static void print_line(json_t *line)
     json_decref(line);
 }
 
-/* What has no figures on both sides that could be compared. */
+/* Prints the rows without figures on both sides. */
 static void print_missing(const struct comparison *comparison, const char *kind, const json_t *row,
                           const char *why)
 {

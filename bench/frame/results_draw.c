@@ -12,7 +12,7 @@
 
 enum { SERIES_MAX = 48, COLUMNS_MAX = BENCH_CORES_MAX };
 
-/* Colours that the colour-blind tell apart (Okabe and Ito, "Color universal design", 2008). */
+/* Colours that colour-blind readers distinguish (Okabe and Ito, "Color universal design", 2008). */
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
                                       "#56B4E9", "#D55E00", "#8C6D31", "#44AA99"};
 
@@ -30,7 +30,7 @@ struct drawing {
     bool gpu; /* one column more */
 };
 
-/* Rates in bytes of what has a role are drawn. */
+/* Rates in bytes are drawn for rows with a role. */
 static bool is_drawn(const json_t *row)
 {
     return *bench_text_of(row, "role") != '\0' && *bench_text_of(row, "series") != '\0' &&
@@ -201,7 +201,7 @@ static void put_style(FILE *to, const struct drawing *drawing, unsigned s)
         fprintf(to, "with linespoints lw 2 pt %u ps 0.9 lc rgb '%s'", 5 + mark, colour);
 }
 
-/* A GPU's rows have the colours and marks that the CPU's have said. */
+/* A GPU's rows have the colours and marks of the CPU's rows. */
 static bool is_titled(const struct drawing *drawing, unsigned s)
 {
     return !drawing->series[s].gpu || is_ceiling(&drawing->series[s]) || first_of(drawing, s) == s;

@@ -6,7 +6,7 @@
 #include "bench_frame.h"
 #include "rate.h"
 
-/* What a row of the whole machine is, which decides how it is drawn. */
+/* The role of a row of the whole machine, which decides how it is drawn. */
 enum bench_role { BENCH_ALONE, BENCH_CEILING, BENCH_ENGINE, BENCH_TOGETHER, BENCH_PEER };
 
 struct bench_row {
@@ -19,12 +19,12 @@ struct bench_row {
 
     /* Of a row of the whole machine; all may be 0 or NULL. */
     enum bench_role role;
-    const char *ceiling_of; /* what the ceiling is */
+    const char *ceiling_of; /* the name of the ceiling */
     const char *series;     /* equal in rows that differ in cores alone */
-    unsigned cores;         /* that it ran on; 0: another device, or as variant says */
-    double scaling;         /* times the rate of one core; 0: none is printed */
-    double items;           /* a second, beside bytes */
-    double p50_us, p99_us;  /* from a batch's arrival to its results */
+    unsigned cores;        /* cores that it ran on; 0: another device, or as the variant names it */
+    double scaling;        /* times the rate of one core; 0: none is printed */
+    double items;          /* a second, beside bytes */
+    double p50_us, p99_us; /* from a batch's arrival to its results */
 };
 
 /* Prints a row and puts it into the results. */

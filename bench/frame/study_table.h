@@ -9,8 +9,9 @@
 
 enum { STUDY_COLUMNS_MAX = 16, STUDY_PANELS_MAX = 3 };
 
-/* How a study's table is drawn: a panel for each word, with the columns that have it in their names
- * over the axis' column; a line for each of them and each text of the first column of texts. */
+/* How a study's table is drawn. Each word has a panel, with the columns that have it in their names
+ * over the axis' column. Each of these columns, and each text of the first column of texts, has a
+ * line. */
 struct study_picture {
     const char *axis; /* NULL: the table is not drawn */
     const char *panels[STUDY_PANELS_MAX];
@@ -19,7 +20,7 @@ struct study_picture {
 struct study_table {
     const struct bench_frame *frame;
     const char *name;
-    json_t *rows;     /* what was printed, if it is to be drawn; else NULL */
+    json_t *rows;     /* the printed rows, if they are to be drawn; else NULL */
     bool has_heading; /* the names of the columns were printed */
 };
 
@@ -42,7 +43,7 @@ void study_text(struct study_row *row, const char *name, const char *text);
 
 void study_print(struct study_table *table, const struct study_row *row);
 
-/* Prints lines above the table: what the paper did, and what is done here. */
+/* Prints lines above the table: the paper's experiment, and the differences here. */
 void study_print_note(const struct study_table *table, const char *text);
 
 /* Draws the table to a file. False: an error was printed. */

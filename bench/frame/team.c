@@ -18,8 +18,8 @@ struct member {
 struct bench_team {
     void (*job)(void *user, unsigned member);
     void *user;
-    unsigned n;                /* threads that were started */
-    pthread_mutex_t gate;      /* held until all are, and so the barriers' count is known */
+    unsigned n;           /* threads that were started */
+    pthread_mutex_t gate; /* held until all threads exist, and so the barriers' count is known */
     pthread_barrier_t barrier; /* of the team and its caller: before a job and behind it */
     bool stop;
     struct member members[];
@@ -41,8 +41,9 @@ static void *work(void *argument)
     }
 }
 
-/* A core for each, as long as there are so many: what wakes at once is otherwise put on one core at
- * times, and stays there for a whole short run. Where it cannot be, it is left as it is. */
+/* Binds each thread to a core, as long as there are so many. Threads that wake at once are
+ * otherwise put on one core at times, and stay there for a whole short run. A thread that cannot be
+ * bound stays unbound. */
 static void bind_to_core(pthread_t thread, unsigned number, const cpu_set_t *allowed)
 {
     cpu_set_t one;

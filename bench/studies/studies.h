@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The studies, of papers and of our own, and what they share. */
+/* The studies, of papers and of this project, and their common parts. */
 #ifndef BENCH_STUDIES_H
 #define BENCH_STUDIES_H
 

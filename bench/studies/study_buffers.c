@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buckets of a fixed size against the compact buffer over the size of packets, and batches under
- * way at a time (Rabin fingerprinting on GPUs, TPDS 2016, figures 5 and 10). */
+/* Buckets of a fixed size against the compact buffer, over the size of packets and over the batches
+ * in flight (Rabin fingerprinting on GPUs, TPDS 2016, figures 5 and 10). */
 #include <stdio.h>
 
 #include "study_rabin.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How close the approximate sort of packets comes to the exact one (Rabin fingerprinting on GPUs,
- * TPDS 2016, figure 9): lengths at the same place of both, and what the threads of a warp, a packet
- * each, wait for the longest of it. */
+/* The approximate sort of packets against the exact one (Rabin fingerprinting on GPUs, TPDS 2016,
+ * figure 9). The measures are the lengths at the same place of both, and how long the threads of a
+ * warp wait for its longest packet. */
 #include <stdlib.h>
 #include <string.h>
 

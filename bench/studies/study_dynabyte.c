@@ -43,8 +43,8 @@ static struct ranking generic_ranking(void)
     return ranking;
 }
 
-/* What the trace's first bytes rank highest; n_chosen: as many as training takes for expanded
- * matches or for chunks. False: said. */
+/* The bytes that the trace's beginning ranks highest. n_chosen: as many as training takes for
+ * expanded matches or for chunks. False: an error was printed. */
 static bool learn(const struct bench_data *data, bool chunks, struct ranking *ranking,
                   uint32_t *n_chosen)
 {

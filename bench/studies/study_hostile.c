@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Literals and texts that were contrived to make verification dear: what gram costs on them, whose
- * cost is bounded (src/engines/mpm/README.md), beside ac, which it then switches to. */
+/* Literals and texts that were contrived to make verification dear. The study shows the cost of
+ * gram on them, which is bounded (src/engines/mpm/README.md), beside ac, to which it then switches.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Matching over the number of literals: one core, all cores, and a GPU from pinned and from
- * pageable memory (traffic anomaly detection on GPUs, thesis of 2017, tables 7 to 9, figure 21). */
+/* Matching over the number of literals, on one core, on all cores, and on a GPU from pinned and
+ * from pageable memory (traffic anomaly detection on GPUs, thesis of 2017, tables 7 to 9, figure
+ * 21). */
 #include "base/cpu.h"
 #include "studies.h"
 

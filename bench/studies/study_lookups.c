@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The studies of name look-up on GPUs (NSDI 2013, section 6.2): throughput and latency over the
- * sizes and the numbers of batches under way, what the link allows, kernels alone, and growing
+ * sizes and the numbers of batches in flight, the limit of the link, kernels alone, and growing
  * tables. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void free_tables(struct lookups *lookups)
     lookups->empty = NULL;
 }
 
-/* The table in this plane, and an empty one; false: the row's note says why not. */
+/* The table in this plane, and an empty one. False: the row's note has the reason. */
 static bool build(struct lookups *lookups, const char *plane, size_t n, struct study_row *row)
 {
     struct sl_fib_config config;

@@ -34,8 +34,7 @@ enum rule { RULE_NONE, RULE_BUFFER, RULE_OBJECT };
 
 static const char *const rule_names[] = {"none", "buffer", "object"};
 
-/* What is measured; the first is the base of the speedups, as ClamAV's own matcher is the
- * chapter's. */
+/* The matchers; the first is the base of the speedups, as ClamAV's own matcher is the chapter's. */
 static const struct {
     const char *algorithm;
     enum sl_device_kind kind;
@@ -210,7 +209,7 @@ static bool print_rate(const struct match_rate *rate, uint32_t percent, uint32_t
     bool good = bench_fill(&data, &items);
 
     for (int way = 0; way < N_WAYS && good; way++) {
-        /* What cannot run is said once. */
+        /* A matcher that cannot run is reported once. */
         if (rate->tables[way] == NULL && percent != 0)
             continue;
         for (int rule = RULE_NONE; rule <= n_rules && good; rule++)

@@ -48,7 +48,7 @@ uint32_t rabin_packet_fill(void *user, uint8_t *bytes)
     return len;
 }
 
-/* A batch on the GPU. False: said. In any case to be unloaded. */
+/* A batch on the GPU, which the caller unloads in any case. False: an error was printed. */
 static bool packets_on_gpu(const struct rabin_study *rabin, struct rabin_packets *packets,
                            uint32_t n, bool buckets, struct bench_data *data)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the studies of Rabin's fingerprints on GPUs share (TPDS 2016, section 4). */
+/* The common parts of the studies of Rabin's fingerprints on GPUs (TPDS 2016, section 4). */
 #ifndef BENCH_STUDY_RABIN_H
 #define BENCH_STUDY_RABIN_H
 
@@ -17,7 +17,7 @@ struct rabin_study {
     struct sl_sampling_table *table; /* of the defaults: window 32, period 256 */
 };
 
-/* False: said. In any case to be closed. */
+/* False: an error was printed. The caller closes it in any case. */
 bool rabin_study_open(struct rabin_study *rabin, struct study *study);
 void rabin_study_close(struct rabin_study *rabin);
 
@@ -40,7 +40,7 @@ struct rabin_way {
 };
 
 /* GB/s of payload, or -1 with the row's note where it could not be run. The hits must be the
- * judge's. False: failed, said. */
+ * judge's. False: an error was printed. */
 bool rabin_measure(const struct rabin_study *rabin, const struct rabin_way *way,
                    const struct bench_data *data, struct mpm_judge *judge, struct study_row *row,
                    double *gb_a_second);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sampler at work on the packets of a capture, and what it saves: what the studies of DYNABYTE
- * share. */
+/* A sampler at work on the packets of a capture, and its savings: the common parts of the studies
+ * of DYNABYTE. */
 #ifndef BENCH_STUDY_SAVER_H
 #define BENCH_STUDY_SAVER_H
 
@@ -14,7 +14,7 @@ enum {
     SAVER_CACHE_LEN = 200 << 20
 };
 
-/* A sampler, and what it saves. */
+/* A sampler, and its savings. */
 struct saver {
     struct sl_sampling_config config;
     struct sl_sampling_table *table;
@@ -27,16 +27,16 @@ struct saver {
     struct sl_diag diag;
 };
 
-/* marker: samplebyte's, or NULL; interval_len: bytes of payload, 0: all is one. False: said. In any
- * case to be closed. */
+/* marker: samplebyte's, or NULL. interval_len: bytes of payload; 0: one interval. False: an error
+ * was printed. The caller closes it in any case. */
 bool saver_open(struct saver *saver, const char *sampler, uint32_t period, const bool marker[256],
                 bool chunks, uint64_t interval_len);
 void saver_close(struct saver *saver);
 
-/* The batches from `first` up to `end`. False: said. */
+/* The batches from `first` up to `end`. False: an error was printed. */
 bool saver_take(struct saver *saver, const struct bench_data *data, size_t first, size_t end);
 
-/* From the next batch on. False: said. */
+/* From the next batch on. False: an error was printed. */
 bool saver_change_period(struct saver *saver, uint32_t period);
 
 double saver_net_percent(const struct sl_savings_count *count);
