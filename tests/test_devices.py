@@ -38,7 +38,9 @@ class Devices(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.eve = os.path.join(cls.folder.name, "eve.json")
-        cls.expected = cls.events(cls, sluice(*cls.arguments(cls, "cpu")))
+        result = sluice(*cls.arguments(cls, "cpu"))
+        assert result.returncode == 0, result.stderr
+        cls.expected = cls.take_events(cls)
 
     @classmethod
     def tearDownClass(cls):
@@ -48,10 +50,20 @@ class Devices(unittest.TestCase):
         return ["run", "-r", *CAPTURES, "--rules", RULES, "--header-checks", "--json", "--alerts",
                 "eve:" + self.eve, "--device", device, *more]
 
+    def setUp(self):
+        if os.path.exists(self.eve):
+            os.remove(self.eve)
+
+    def take_events(self):
+        """The events in the file, which a run would otherwise append to."""
+        with open(self.eve, encoding="utf-8") as file:
+            text = file.read()
+        os.remove(self.eve)
+        return text
+
     def events(self, result):
         assert result.returncode == 0, result.stderr
-        with open(self.eve, encoding="utf-8") as file:
-            return file.read()
+        return self.take_events()
 
     def run_on(self, device, *more, **how):
         """Compares the events with the CPU's. Returns the summary's devices and stderr."""
@@ -200,8 +212,7 @@ class Devices(unittest.TestCase):
                                     (signal.SIGTERM, "cuda", {"gpus": 1})):
             packets = self.interrupt(number, device, **how)["packets"]
             self.assertGreater(packets, 0)
-            with open(self.eve, encoding="utf-8") as file:
-                found = [json.loads(line) for line in file]
+            found = [json.loads(line) for line in self.take_events().splitlines()]
             prefix = os.path.join(self.folder.name, "prefix.pcap")
             with open(prefix, "wb") as file:
                 file.write(capture[:24] + capture[24:] * (packets // len(lens)) +
@@ -209,8 +220,7 @@ class Devices(unittest.TestCase):
             result = sluice("run", "-r", prefix, "--rules", RULES, "--header-checks", "--alerts",
                             "eve:" + self.eve)
             self.assertEqual(result.returncode, 0, result.stderr)
-            with open(self.eve, encoding="utf-8") as file:
-                expected = [json.loads(line) for line in file]
+            expected = [json.loads(line) for line in self.take_events().splitlines()]
             for event in found + expected:
                 event.pop("pcap_filename", None)
             self.assertEqual(len(found), len(expected))
