@@ -554,7 +554,8 @@ class Command(case.Case):
         machines = self.study_of_sampling("machines")
         self.assertEqual(machines[0]["paper Gbit/s"], 0.95)
         for row in machines:
-            self.assertGreater(row["GB/s"], 0, row)
+            if "SLUICE_PAPERS" not in (row.get("note") or ""):
+                self.assertGreater(row["GB/s"], 0, row)
 
     # ---- pipes and signals
 
