@@ -172,7 +172,10 @@ enum {
  * with one exception (midstream): a SYN+ACK, or a packet from a port below 1,024 to a port that is
  * not below it, comes from the server. A host that sends to itself is the client.
  *
- * Memory is bounded. A full table evicts and counts the flow whose last packet is the oldest. */
+ * The table has shards, which are tracked independently: 64, and fewer where a shard would have
+ * fewer than 1,024 flows. A keyed hash of the flow picks its shard. Memory is bounded: a full shard
+ * evicts and counts the flow whose last packet is the oldest. So neither flows nor counters depend
+ * on the number of threads or on the cut into batches. */
 struct sl_flow_table;
 
 struct sl_flow_config {
@@ -224,8 +227,10 @@ SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table
  * SYN to a closed flow begins a new flow. */
 SL_API void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch);
 
-/* The same in three steps. Only the second needs the batches in order. The first and the third run
- * on any thread, for many batches at once: read the keys, track, apply. */
+/* The same in four steps: read the keys, deal, track each shard, apply. Keys are read and applied
+ * on any thread, for many batches at once. Batches are dealt one after another, which costs little.
+ * A shard tracks the batches in the order in which they were dealt; shards do not wait for each
+ * other. */
 struct sl_flow_keys;
 
 /* Makes keys for batches of up to max_items items. The caller frees them. SL_ENOMEM. */
@@ -237,10 +242,21 @@ SL_CHECK SL_API enum sl_status sl_flow_keys_create(struct sl_flow_keys **keys, u
 SL_API void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
                               const struct sl_batch *batch);
 
-/* Tracks a batch, whose keys were read for this table, as sl_flow_track does. Assigns origin[].flow
- * and flow_flags of some packets and keeps those of the others in keys. */
-SL_API void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
-                               struct sl_flow_keys *keys);
+/* Moves the table's clock on over a batch whose keys were read for this table. */
+SL_API void sl_flow_deal(struct sl_flow_table *table, const struct sl_batch *batch,
+                         struct sl_flow_keys *keys);
+
+SL_API uint32_t sl_flow_n_shards(const struct sl_flow_table *table);
+
+/* Tracks the packets of a shard, below sl_flow_n_shards, as sl_flow_track does. Assigns
+ * origin[].flow and flow_flags of some packets and keeps those of the others in keys. One thread a
+ * shard; all shards at once. */
+SL_API void sl_flow_track_shard(struct sl_flow_table *table, struct sl_batch *batch,
+                                struct sl_flow_keys *keys, uint32_t shard);
+
+/* Adds to *sum what a batch, of which all shards were tracked, added to the table's counters. */
+SL_API void sl_flow_keys_stats(const struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                               struct sl_flow_stats *sum);
 
 /* Assigns origin[].flow and flow_flags of the other packets. */
 SL_API void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch);
@@ -248,8 +264,9 @@ SL_API void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch 
 /* Accepts NULL. */
 SL_API void sl_flow_keys_free(struct sl_flow_keys *keys);
 
-/* Copies the table's counters. On the thread that tracks. */
-SL_API void sl_flow_stats(const struct sl_flow_table *table, struct sl_flow_stats *stats);
+/* Ends the flows that are idle for too long by the table's clock, and copies the counters. While no
+ * thread tracks. */
+SL_API void sl_flow_stats(struct sl_flow_table *table, struct sl_flow_stats *stats);
 
 /* Accepts NULL. */
 SL_API void sl_flow_table_free(struct sl_flow_table *table);

@@ -4,6 +4,7 @@
  *   fill      one thread
  *   prepare   loaders or workers, many batches at once, in any order
  *   order     one at a time, in the order of filling
+ *   collect   each shard one at a time, in the order of filling; all shards at once
  *   apply     workers, in any order
  *   engines   workers, in any order; one upload a batch on a GPU
  *   digest    workers, in any order
@@ -27,7 +28,7 @@
 extern "C" {
 #endif
 
-enum { SL_PIPELINE_ENGINES_MAX = 12, SL_PIPELINE_DEVICES_MAX = 16 };
+enum { SL_PIPELINE_ENGINES_MAX = 12, SL_PIPELINE_DEVICES_MAX = 16, SL_PIPELINE_SHARDS_MAX = 64 };
 
 struct sl_pipeline_monitor;
 
@@ -79,8 +80,14 @@ struct sl_pipeline_config {
     enum sl_status (*prepare)(void *user, struct sl_batch *batch, struct sl_diag *diag);
     enum sl_status (*order)(void *user, struct sl_batch *batch, struct sl_diag *diag);
 
-    /* Writes what ordering found into the batch, so that ordering is quick; NULL: nothing. Workers,
-     * before the engines, once a batch, several at once and in any order. */
+    /* The work that is in order within each of n_shards shards (0: none), and takes most of the
+     * time that order takes. A shard has the ordered batches one after another, in the order of
+     * filling, on any thread; several shards at once. */
+    void (*collect)(void *user, struct sl_batch *batch, uint32_t shard);
+    uint32_t n_shards;
+
+    /* Writes what ordering and collecting found into the batch, so that these are quick; NULL:
+     * nothing. Workers, before the engines, once a batch, several at once and in any order. */
     void (*apply)(void *user, struct sl_batch *batch);
 
     /* Evaluates a batch without knowledge of the batches before; NULL: nothing. hits[e] are engine
@@ -121,7 +128,7 @@ struct sl_pipeline_stats {
     uint64_t fill_ns, drain_ns;  /* busy time of fill and of drain */
     uint64_t load_ns;            /* of prepare and apply, all threads added */
     uint64_t work_ns, digest_ns; /* of the engines and of digest, all threads added */
-    uint64_t order_ns;           /* of order */
+    uint64_t order_ns;           /* of order and collect, all threads added */
     uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of each engine, all workers added */
     uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX];
     const char *backend[SL_PIPELINE_ENGINES_MAX]; /* that ran on the first device that opened */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracking: the state of each flow, packet by packet, and runs of packets at once. */
-#include "flow_runs.h"
-#include "flow_table.h"
+#include "flow_clock.h"
 
 /* The state of a flow. Flags of one end are those of the key's end 0; the flags of end 1 lie one
  * bit further left. */
@@ -19,28 +18,13 @@ enum {
     STATE_FIN_ACKED_BOTH = 3 << 10
 };
 
-/* Times may be any 64-bit numbers: differences are taken of unsigned ones, which never overflow. */
-static void advance_clock(struct sl_flow_table *table, int64_t time)
-{
-    if (time == 0)
-        return;
-    if (time > table->now) {
-        table->now = time;
-        if ((uint64_t)time - (uint64_t)table->swept_time > table->next_sweep_ns)
-            flow_table_sweep(table);
-    } else if ((uint64_t)table->now - (uint64_t)time > table->longest_timeout_ns) {
-        flow_table_end_all(table);
-        table->now = table->swept_time = time;
-    }
-}
-
 /* The index of the run's flow, 0 if it is not in the table. */
-static uint32_t find_flow(const struct sl_flow_table *table, const struct flow_run *run)
+static uint32_t find_flow(const struct flow_shard *shard, const struct flow_run *run)
 {
-    uint32_t index = *flow_bucket(table, run->hash);
+    uint32_t index = *flow_bucket(shard, run->hash);
 
-    while (index != 0 && !flow_key_equal(&table->flows[index].key, &run->key))
-        index = table->flows[index].chain;
+    while (index != 0 && !flow_key_equal(&shard->flows[index].key, &run->key))
+        index = shard->flows[index].chain;
     return index;
 }
 
@@ -72,29 +56,29 @@ static uint32_t guess_client(const struct flow_run *run, const struct flow_packe
 }
 
 /* Begins a flow with this packet of the run, at this time. */
-static struct flow *begin_flow(struct sl_flow_table *table, const struct flow_run *run,
+static struct flow *begin_flow(struct flow_shard *shard, const struct flow_run *run,
                                const struct flow_packet *packet, int64_t time)
 {
-    struct flow *flow = flow_table_new(table);
-    uint32_t *head = flow_bucket(table, run->hash);
+    struct flow *flow = flow_shard_new(shard);
+    uint32_t *head = flow_bucket(shard, run->hash);
 
     flow->key = run->key;
-    flow->id = flow_key_id(&run->key, time, table->id_secret);
-    table->stats.flows++;
+    flow->id = flow_key_id(&run->key, time, shard->table->id_secret);
+    shard->stats.flows++;
     flow->state = guess_client(run, packet) ? STATE_CLIENT : 0;
     flow->chain = *head;
-    *head = (uint32_t)(flow - table->flows);
-    table->stats.active++;
+    *head = (uint32_t)(flow - shard->flows);
+    shard->stats.active++;
     if (run->protocol == SL_IP_TCP) {
-        table->stats.tcp++;
+        shard->stats.tcp++;
         if (!is_syn(packet->tcp_flags)) {
             flow->state |= STATE_MIDSTREAM | STATE_ESTABLISHED;
-            table->stats.midstream++;
+            shard->stats.midstream++;
         }
     } else if (run->protocol == SL_IP_UDP) {
-        table->stats.udp++;
+        shard->stats.udp++;
     } else {
-        table->stats.other++;
+        shard->stats.other++;
     }
     return flow;
 }
@@ -166,48 +150,44 @@ static uint8_t flags_of(const struct flow *flow, uint32_t sender, bool is_new)
                      (is_new ? SL_FLOW_NEW : 0));
 }
 
-static void track_packet(struct sl_flow_table *table, const struct sl_batch *batch, uint32_t item,
-                         const struct flow_run *run, const struct flow_packet *packet)
+/* The shard's clock is that of the packet. */
+static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
+                         const struct sl_flow_keys *keys, const struct flow_run *run, uint32_t item)
 {
+    const struct flow_packet *packet = &keys->packet[item - keys->first_item];
     struct sl_origin *origin = &batch->origin[item];
-
-    advance_clock(table, origin->time_ns);
-
-    const uint32_t index = find_flow(table, run);
-    struct flow *flow = &table->flows[index];
+    const uint32_t index = find_flow(shard, run);
+    struct flow *flow = &shard->flows[index];
     bool is_new = index == 0;
 
     if (!is_new && is_syn(packet->tcp_flags) && (flow->state & STATE_CLOSED)) {
-        flow_table_end(table, flow);
+        flow_shard_end(shard, flow);
         is_new = true;
     }
     if (is_new)
-        flow = begin_flow(table, run, packet, origin->time_ns);
+        flow = begin_flow(shard, run, packet, origin->time_ns);
     else
-        flow_list_remove(table, flow);
-    flow->last_time = table->now;
-    flow->last_packet = ++table->packets;
+        flow_list_remove(shard, flow);
+    flow->last_time = shard->clock.now;
+    flow->last_packet = ++shard->packets;
     flow->state |= (uint16_t)(STATE_SEEN << packet->sender);
     if (run->protocol == SL_IP_TCP)
         update_tcp(flow, packet, batch->payload[item].len);
     else if ((flow->state & STATE_SEEN_BOTH) == STATE_SEEN_BOTH)
         flow->state |= STATE_ESTABLISHED;
-    flow_list_append(table, flow, list_of(flow, run->protocol));
+    flow_list_append(shard, flow, list_of(flow, run->protocol));
     origin->flow = flow->id;
     origin->flow_flags = flags_of(flow, packet->sender, is_new);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Whether the clock only moves on over the run's packets: no flow times out. */
-static bool clock_passes(const struct sl_flow_table *table, const struct flow_run *run)
+/* Whether no flow of the shard times out until then. */
+static bool no_timeout_until(const struct flow_shard *shard, struct flow_clock clock)
 {
-    const bool later = run->max_time > table->now;
-    const int64_t now = later ? run->max_time : table->now;
-
-    return run->max_time == 0 ||
-           ((uint64_t)now - (uint64_t)run->min_time <= table->longest_timeout_ns &&
-            (!later || (uint64_t)now - (uint64_t)table->swept_time <= table->next_sweep_ns));
+    return clock.era == shard->clock.era &&
+           (clock.now <= shard->clock.now ||
+            (uint64_t)clock.now - (uint64_t)shard->swept_time <= shard->next_sweep_ns);
 }
 
 /* Whether no packet of a plain run changes the state of its flow, but for the ends that were seen.
@@ -222,87 +202,146 @@ static bool is_steady(uint16_t state, const struct flow_run *run)
 
 /* Tracks all packets of a run at once. False: they must be tracked one by one, and nothing was
  * changed. */
-static bool track_at_once(struct sl_flow_table *table, const struct sl_batch *batch,
-                          struct flow_run *run, const struct flow_packet *first)
+static bool track_at_once(struct flow_shard *shard, const struct sl_batch *batch,
+                          const struct sl_flow_keys *keys, struct flow_run *run)
 {
-    if (!run->plain || !clock_passes(table, run))
+    const struct flow_packet *first = &keys->packet[run->first - keys->first_item];
+    struct flow_clock clock = flow_clock_before(keys, run);
+
+    if (!run->plain || !flow_clock_pass(&clock, shard->table, run->min_time, run->max_time) ||
+        !no_timeout_until(shard, clock))
         return false;
 
-    const uint32_t index = find_flow(table, run);
+    const uint32_t index = find_flow(shard, run);
     const uint16_t midstream = run->protocol == SL_IP_TCP ? STATE_ESTABLISHED : 0;
-    struct flow *flow = &table->flows[index];
+    struct flow *flow = &shard->flows[index];
 
     if (!is_steady(index != 0 ? flow->state : midstream, run))
         return false;
-    if (run->max_time > table->now)
-        table->now = run->max_time;
+    flow_shard_advance(shard, clock);
     run->is_new = index == 0;
     if (run->is_new)
-        flow = begin_flow(table, run, first, batch->origin[run->first].time_ns);
+        flow = begin_flow(shard, run, first, batch->origin[run->first].time_ns);
     else
-        flow_list_remove(table, flow);
-    table->packets += run->end - run->first;
-    flow->last_time = table->now;
-    flow->last_packet = table->packets;
+        flow_list_remove(shard, flow);
+    shard->packets += run->end - run->first;
+    flow->last_time = shard->clock.now;
+    flow->last_packet = shard->packets;
     flow->state |= (uint16_t)(STATE_SEEN * run->senders);
-    flow_list_append(table, flow, list_of(flow, run->protocol));
+    flow_list_append(shard, flow, list_of(flow, run->protocol));
     run->flow = flow->id;
     run->flags[0] = flags_of(flow, 0, false);
     run->flags[1] = flags_of(flow, 1, false);
     return true;
 }
 
-static void track_run(struct sl_flow_table *table, const struct sl_batch *batch,
-                      struct flow_run *run, const struct flow_packet *packet)
+static void track_run(struct flow_shard *shard, const struct sl_batch *batch,
+                      const struct sl_flow_keys *keys, struct flow_run *run)
 {
-    run->one_by_one = run->has_flow && !track_at_once(table, batch, run, packet);
-    for (uint32_t item = run->first; run->one_by_one && item < run->end; item++)
-        track_packet(table, batch, item, run, packet++);
+    struct flow_clock clock = flow_clock_before(keys, run);
+
+    run->one_by_one = !track_at_once(shard, batch, keys, run);
+    for (uint32_t item = run->first; run->one_by_one && item < run->end; item++) {
+        flow_clock_advance(&clock, shard->table, batch->origin[item].time_ns);
+        flow_shard_advance(shard, clock);
+        track_packet(shard, batch, keys, run, item);
+    }
 }
 
-/* Fetches the buckets of later runs. Once these are there, fetch_flows fetches their first flows.
- */
-static void fetch_buckets(const struct sl_flow_table *table, const struct flow_run *run,
-                          struct flow_range range)
-{
-    for (uint32_t i = range.first; i < range.end; i++)
-        if (run[i].has_flow)
-            __builtin_prefetch(flow_bucket(table, run[i].hash));
-}
+/* The runs of a shard, which lie apart, and what tracking them reads are fetched in three steps:
+ * the run, its bucket, the bucket's first flow. Inlined by force: gcc drops calls to functions that
+ * only prefetch. */
+struct shard_runs {
+    struct flow_run *run;
+    const uint32_t *index;
+    uint32_t n;
+};
 
-static void fetch_flows(const struct sl_flow_table *table, const struct flow_run *run,
-                        struct flow_range range)
+__attribute__((always_inline)) static inline void fetch_runs(const struct shard_runs *runs,
+                                                             struct flow_range range)
 {
     for (uint32_t i = range.first; i < range.end; i++) {
-        if (!run[i].has_flow)
-            continue;
+        __builtin_prefetch(&runs->run[runs->index[i]]);
+        __builtin_prefetch((const uint8_t *)&runs->run[runs->index[i]] + 64);
+    }
+}
 
-        const struct flow *flow = &table->flows[*flow_bucket(table, run[i].hash)];
+__attribute__((always_inline)) static inline void fetch_buckets(const struct flow_shard *shard,
+                                                                const struct sl_batch *batch,
+                                                                const struct sl_flow_keys *keys,
+                                                                const struct shard_runs *runs,
+                                                                struct flow_range range)
+{
+    for (uint32_t i = range.first; i < range.end; i++) {
+        const struct flow_run *run = &runs->run[runs->index[i]];
+
+        __builtin_prefetch(flow_bucket(shard, run->hash));
+        __builtin_prefetch(&keys->packet[run->first - keys->first_item]);
+        __builtin_prefetch(&batch->origin[run->first]);
+    }
+}
+
+__attribute__((always_inline)) static inline void
+fetch_flows(const struct flow_shard *shard, const struct shard_runs *runs, struct flow_range range)
+{
+    for (uint32_t i = range.first; i < range.end; i++) {
+        const uint32_t hash = runs->run[runs->index[i]].hash;
+        const struct flow *flow = &shard->flows[*flow_bucket(shard, hash)];
 
         __builtin_prefetch(flow);
         __builtin_prefetch((const uint8_t *)flow + 64);
     }
 }
 
-/* While a block is tracked, the flows of the next block are fetched, and the buckets of the block
- * behind it. */
-void sl_flow_track_keys(struct sl_flow_table *table, struct sl_batch *batch,
-                        struct sl_flow_keys *keys)
+/* While a block is tracked, the blocks behind it are fetched, one step each. */
+static void track_runs(struct flow_shard *shard, const struct sl_batch *batch,
+                       const struct sl_flow_keys *keys, const struct shard_runs *runs)
 {
-    struct flow_run *run = keys->run;
-    const uint32_t n = keys->n_runs;
+    const uint32_t n = runs->n;
 
-    fetch_buckets(table, run, flow_block_at(n, 0));
-    fetch_buckets(table, run, flow_block_at(n, FLOW_BLOCK));
-    fetch_flows(table, run, flow_block_at(n, 0));
+    fetch_runs(runs, flow_block_at(n, 0));
+    fetch_runs(runs, flow_block_at(n, FLOW_BLOCK));
+    fetch_runs(runs, flow_block_at(n, 2 * FLOW_BLOCK));
+    fetch_buckets(shard, batch, keys, runs, flow_block_at(n, 0));
+    fetch_buckets(shard, batch, keys, runs, flow_block_at(n, FLOW_BLOCK));
+    fetch_flows(shard, runs, flow_block_at(n, 0));
     for (uint32_t first = 0; first < n; first += FLOW_BLOCK) {
         const struct flow_range range = flow_block_at(n, first);
 
-        fetch_flows(table, run, flow_block_at(n, first + FLOW_BLOCK));
-        fetch_buckets(table, run, flow_block_at(n, first + 2 * FLOW_BLOCK));
+        fetch_flows(shard, runs, flow_block_at(n, first + FLOW_BLOCK));
+        fetch_buckets(shard, batch, keys, runs, flow_block_at(n, first + 2 * FLOW_BLOCK));
+        fetch_runs(runs, flow_block_at(n, first + 3 * FLOW_BLOCK));
         for (uint32_t i = range.first; i < range.end; i++)
-            track_run(table, batch, &run[i], &keys->packet[run[i].first - keys->first_item]);
+            track_run(shard, batch, keys, &runs->run[runs->index[i]]);
     }
+}
+
+/* What a shard's counters have gained. */
+static struct sl_flow_stats gained(const struct sl_flow_stats *now,
+                                   const struct sl_flow_stats *before)
+{
+    return (struct sl_flow_stats){.flows = now->flows - before->flows,
+                                  .tcp = now->tcp - before->tcp,
+                                  .udp = now->udp - before->udp,
+                                  .other = now->other - before->other,
+                                  .midstream = now->midstream - before->midstream,
+                                  .evicted = now->evicted - before->evicted,
+                                  .timed_out = now->timed_out - before->timed_out,
+                                  .active = now->active - before->active};
+}
+
+void sl_flow_track_shard(struct sl_flow_table *table, struct sl_batch *batch,
+                         struct sl_flow_keys *keys, uint32_t shard)
+{
+    struct flow_shard *mine = &table->shards[shard];
+    const struct sl_flow_stats before = mine->stats;
+    const struct shard_runs runs = {.run = keys->run,
+                                    .index = keys->by_shard + keys->first_of[shard],
+                                    .n = keys->first_of[shard + 1] - keys->first_of[shard]};
+
+    track_runs(mine, batch, keys, &runs);
+    flow_shard_advance(mine, keys->after);
+    keys->added[shard] = gained(&mine->stats, &before);
 }
 
 void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch)
@@ -320,16 +359,39 @@ void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch)
     }
 }
 
+void sl_flow_keys_stats(const struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                        struct sl_flow_stats *sum)
+{
+    for (uint32_t i = 0; i < table->n_shards; i++)
+        flow_stats_add(sum, &keys->added[i]);
+}
+
+/* Runs in order: shards have no order among them. */
+static void track_block(struct sl_flow_table *table, struct sl_batch *batch,
+                        struct sl_flow_keys *block)
+{
+    sl_flow_deal(table, batch, block);
+    for (uint32_t i = 0; i < block->n_runs; i++) {
+        struct flow_run *run = &block->run[i];
+
+        if (run->has_flow)
+            track_run(&table->shards[block->shard[i]], batch, block, run);
+    }
+    sl_flow_keys_apply(block, batch);
+}
+
 void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
 {
     struct flow_run run[FLOW_BLOCK];
     struct flow_packet packet[FLOW_BLOCK];
+    uint8_t shard[FLOW_BLOCK];
+    struct sl_flow_keys block = {.run = run, .packet = packet, .shard = shard};
 
     for (uint32_t first = 0; first < batch->n_items; first += FLOW_BLOCK) {
-        struct sl_flow_keys block = {.run = run, .packet = packet, .first_item = first};
-
+        block.first_item = first;
+        block.n_runs = 0;
+        block.min_time = block.max_time = 0;
         flow_keys_read_block(&block, table, batch, flow_block_at(batch->n_items, first));
-        sl_flow_track_keys(table, batch, &block);
-        sl_flow_keys_apply(&block, batch);
+        track_block(table, batch, &block);
     }
 }

@@ -2,10 +2,10 @@
 #include "flow_runs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/diag.h"
-#include "flow_table.h"
 
 /* The memory is not cleared, so that unused pages are not touched. */
 enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items,
@@ -15,11 +15,16 @@ enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items
     void *run = NULL;
 
     if (keys != NULL) {
-        keys->packet = (struct flow_packet *)malloc(((size_t)max_items + 1) * sizeof *keys->packet);
-        if (posix_memalign(&run, 64, ((size_t)max_items + 1) * sizeof *keys->run) == 0)
+        const size_t n = (size_t)max_items + 1;
+
+        keys->packet = (struct flow_packet *)malloc(n * sizeof *keys->packet);
+        keys->shard = (uint8_t *)malloc(n);
+        keys->by_shard = (uint32_t *)malloc(n * sizeof *keys->by_shard);
+        if (posix_memalign(&run, 64, n * sizeof *keys->run) == 0)
             keys->run = (struct flow_run *)run;
     }
-    if (keys == NULL || keys->packet == NULL || keys->run == NULL) {
+    if (keys == NULL || keys->packet == NULL || keys->shard == NULL || keys->by_shard == NULL ||
+        keys->run == NULL) {
         sl_flow_keys_free(keys);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the flow keys of %u packets",
                         max_items);
@@ -34,6 +39,8 @@ void sl_flow_keys_free(struct sl_flow_keys *keys)
         return;
     free(keys->run);
     free(keys->packet);
+    free(keys->shard);
+    free(keys->by_shard);
     free(keys);
 }
 
@@ -59,22 +66,27 @@ static struct flow_run *run_of(struct sl_flow_keys *keys, const struct sl_flow_t
 
     struct flow_run *run = &keys->run[keys->n_runs++];
 
-    *run = (struct flow_run){.first = item, .has_flow = has_flow, .plain = true};
+    *run = (struct flow_run){.first = item,
+                             .has_flow = has_flow,
+                             .plain = true,
+                             .before.now = keys->max_time != 0 ? keys->max_time : INT64_MIN};
+    keys->shard[keys->n_runs - 1] = FLOW_SHARDS_MAX;
     if (has_flow) {
         run->key = *key;
         run->hash = flow_hash(table, key);
+        keys->shard[keys->n_runs - 1] = (uint8_t)flow_shard_index(table, run->hash);
     }
     return run;
 }
 
-static void add_time(struct flow_run *run, int64_t time)
+static void add_time(int64_t *min, int64_t *max, int64_t time)
 {
     if (time == 0)
         return;
-    if (run->max_time == 0 || time > run->max_time)
-        run->max_time = time;
-    if (run->min_time == 0 || time < run->min_time)
-        run->min_time = time;
+    if (*max == 0 || time > *max)
+        *max = time;
+    if (*min == 0 || time < *min)
+        *min = time;
 }
 
 static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *table,
@@ -97,7 +109,8 @@ static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *t
     run->plain =
         run->plain && (packet->tcp_flags & (FLOW_TCP_SYN | FLOW_TCP_FIN | FLOW_TCP_RST)) == 0;
     run->senders |= (uint8_t)(1 << packet->sender);
-    add_time(run, batch->origin[item].time_ns);
+    add_time(&run->min_time, &run->max_time, batch->origin[item].time_ns);
+    add_time(&keys->min_time, &keys->max_time, batch->origin[item].time_ns);
 }
 
 /* Fetches the headers of a later block, which left the nearest cache since the batch was dissected.
@@ -121,10 +134,30 @@ void flow_keys_read_block(struct sl_flow_keys *keys, const struct sl_flow_table 
         read_packet(keys, table, batch, item);
 }
 
+/* A counting sort, which keeps the order of a shard's runs. */
+static void sort_by_shard(struct sl_flow_keys *keys)
+{
+    uint32_t next[FLOW_SHARDS_MAX + 1] = {0}; /* the last takes the runs without a flow */
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < keys->n_runs; i++)
+        next[keys->shard[i]]++;
+    for (uint32_t shard = 0; shard <= FLOW_SHARDS_MAX; shard++) {
+        const uint32_t n_here = next[shard];
+
+        keys->first_of[shard] = next[shard] = n;
+        n += n_here;
+    }
+    for (uint32_t i = 0; i < keys->n_runs; i++)
+        keys->by_shard[next[keys->shard[i]]++] = i;
+}
+
 void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
                        const struct sl_batch *batch)
 {
     keys->n_runs = 0;
+    keys->min_time = keys->max_time = 0;
     for (uint32_t first = 0; first < batch->n_items; first += FLOW_BLOCK)
         flow_keys_read_block(keys, table, batch, flow_block_at(batch->n_items, first));
+    sort_by_shard(keys);
 }

@@ -4,6 +4,7 @@
 #define DISSECT_FLOW_RUNS_H
 
 #include "flow_key.h"
+#include "flow_table.h"
 #include "sluice/dissect.h"
 
 /* Packets, or runs of them, that are fetched from memory ahead of their use. */
@@ -29,6 +30,7 @@ struct flow_run {
     bool has_flow;
     bool plain;                 /* none is a TCP segment with SYN, FIN or RST */
     int64_t min_time, max_time; /* of known times; 0: no time is known */
+    struct flow_clock before;   /* the clock before the run, as flow_clock_before has it */
 
     uint64_t flow;    /* of all packets, unless they were tracked one by one */
     uint8_t flags[2]; /* flow_flags, by sender */
@@ -36,13 +38,25 @@ struct flow_run {
     bool one_by_one;
 };
 
-_Static_assert(sizeof(struct flow_run) == 96, "a run is one and a half cache lines");
+_Static_assert(sizeof(struct flow_run) == 112, "a run is no more than two cache lines");
 
 struct sl_flow_keys {
     struct flow_run *run;       /* aligned to a cache line */
     struct flow_packet *packet; /* of items, from first_item on */
     uint32_t n_runs;
     uint32_t first_item;
+    int64_t min_time, max_time; /* of the runs' */
+
+    /* The runs with a flow, by shard: those of shard s are by_shard[first_of[s]] and following. */
+    uint8_t *shard; /* of each run; FLOW_SHARDS_MAX where it has no flow */
+    uint32_t *by_shard;
+    uint32_t first_of[FLOW_SHARDS_MAX + 1];
+
+    /* Dealt: */
+    struct flow_clock before, after; /* the clock before the batch, and after it */
+    bool set_back;                   /* a packet of the batch sets the clock back */
+
+    struct sl_flow_stats added[FLOW_SHARDS_MAX]; /* tracking: what the batch added to a shard's */
 };
 
 /* Items of a batch, or runs. */

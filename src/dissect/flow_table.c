@@ -2,6 +2,7 @@
 #include "flow_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
 
@@ -36,21 +37,63 @@ static void set_timeouts(struct sl_flow_table *table, const struct sl_flow_confi
     }
 }
 
-static void make_lists(struct sl_flow_table *table)
+static void make_lists(struct flow_shard *shard)
 {
     for (uint32_t list = 0; list < N_LISTS; list++) {
-        table->flows[list].before = table->flows[list].after = list;
-        table->flows[list].last_packet = UINT64_MAX; /* an empty list has none to evict */
+        shard->flows[list].before = shard->flows[list].after = list;
+        shard->flows[list].last_packet = UINT64_MAX; /* an empty list has none to evict */
     }
-    table->n_used = N_LISTS;
+    shard->n_used = N_LISTS;
 }
 
 /* The memory is not cleared, so that pages of a large table are touched only when they are used. */
-static struct flow *alloc_flows(uint32_t n_flows)
+static void *alloc_lines(size_t n, size_t len)
 {
     void *memory;
 
-    return posix_memalign(&memory, 64, n_flows * sizeof(struct flow)) == 0 ? memory : NULL;
+    return posix_memalign(&memory, 64, n * len) == 0 ? memory : NULL;
+}
+
+/* A constant for each number of flows, so that results depend on no number of threads. */
+static uint32_t count_shards(uint32_t max_flows)
+{
+    uint32_t n = 1;
+
+    while (n < FLOW_SHARDS_MAX && max_flows / (2 * n) >= FLOW_SHARD_MIN)
+        n *= 2;
+    return n;
+}
+
+static bool open_shard(struct flow_shard *shard, const struct sl_flow_table *table,
+                       uint32_t max_flows)
+{
+    uint32_t n_buckets = 1;
+
+    while (n_buckets < max_flows)
+        n_buckets *= 2;
+    *shard = (struct flow_shard){
+        .table = table, .n_flows = max_flows + N_LISTS, .bucket_mask = n_buckets - 1};
+    shard->buckets = (uint32_t *)calloc(n_buckets, sizeof *shard->buckets);
+    shard->flows = (struct flow *)alloc_lines(shard->n_flows, sizeof *shard->flows);
+    if (shard->buckets == NULL || shard->flows == NULL)
+        return false;
+    make_lists(shard);
+    return true;
+}
+
+static bool open_shards(struct sl_flow_table *table, uint32_t max_flows)
+{
+    const uint32_t n = count_shards(max_flows);
+
+    table->shards = (struct flow_shard *)alloc_lines(n, sizeof *table->shards);
+    if (table->shards == NULL)
+        return false;
+    memset(table->shards, 0, n * sizeof *table->shards);
+    table->n_shards = n;
+    for (uint32_t i = 0; i < n; i++)
+        if (!open_shard(&table->shards[i], table, (max_flows + n - 1) / n))
+            return false;
+    return true;
 }
 
 enum sl_status sl_flow_table_create(struct sl_flow_table **out, const struct sl_flow_config *config,
@@ -61,119 +104,144 @@ enum sl_status sl_flow_table_create(struct sl_flow_table **out, const struct sl_
                         config->max_flows, (unsigned)MAX_FLOWS);
 
     struct sl_flow_table *table = (struct sl_flow_table *)calloc(1, sizeof *table);
-    uint32_t n_buckets = 1;
 
-    if (table == NULL)
-        goto no_memory;
-    while (n_buckets < config->max_flows)
-        n_buckets *= 2;
-    table->n_flows = config->max_flows + N_LISTS;
-    table->bucket_mask = n_buckets - 1;
-    table->buckets = (uint32_t *)calloc(n_buckets, sizeof *table->buckets);
-    table->flows = alloc_flows(table->n_flows);
-    if (table->buckets == NULL || table->flows == NULL)
-        goto no_memory;
+    if (table == NULL || !open_shards(table, config->max_flows)) {
+        sl_flow_table_free(table);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %u flows",
+                        config->max_flows);
+    }
     set_timeouts(table, config);
-    make_lists(table);
     flow_key_secret(table->secret, config->hash_key);
     flow_key_secret(table->id_secret, (const uint64_t[2]){config->sensor_id, 0});
     *out = table;
     return SL_OK;
-
-no_memory:
-    sl_flow_table_free(table);
-    return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %u flows",
-                    config->max_flows);
 }
 
 void sl_flow_table_free(struct sl_flow_table *table)
 {
     if (table == NULL)
         return;
-    free(table->buckets);
-    free(table->flows);
+    for (uint32_t i = 0; i < table->n_shards; i++) {
+        free(table->shards[i].buckets);
+        free(table->shards[i].flows);
+    }
+    free(table->shards);
     free(table);
 }
 
-void sl_flow_stats(const struct sl_flow_table *table, struct sl_flow_stats *stats)
+uint32_t sl_flow_n_shards(const struct sl_flow_table *table)
 {
-    *stats = table->stats;
+    return table->n_shards;
 }
 
-void flow_table_end(struct sl_flow_table *table, struct flow *flow)
+void sl_flow_stats(struct sl_flow_table *table, struct sl_flow_stats *stats)
 {
-    const uint32_t index = (uint32_t)(flow - table->flows);
-    uint32_t *link = flow_bucket(table, flow_hash(table, &flow->key));
+    memset(stats, 0, sizeof *stats);
+    for (uint32_t i = 0; i < table->n_shards; i++) {
+        flow_shard_advance(&table->shards[i], table->clock);
+        flow_stats_add(stats, &table->shards[i].stats);
+    }
+}
+
+void flow_stats_add(struct sl_flow_stats *sum, const struct sl_flow_stats *more)
+{
+    sum->flows += more->flows;
+    sum->tcp += more->tcp;
+    sum->udp += more->udp;
+    sum->other += more->other;
+    sum->midstream += more->midstream;
+    sum->evicted += more->evicted;
+    sum->timed_out += more->timed_out;
+    sum->active += more->active;
+}
+
+void flow_shard_end(struct flow_shard *shard, struct flow *flow)
+{
+    const uint32_t index = (uint32_t)(flow - shard->flows);
+    uint32_t *link = flow_bucket(shard, flow_hash(shard->table, &flow->key));
 
     while (*link != index)
-        link = &table->flows[*link].chain;
+        link = &shard->flows[*link].chain;
     *link = flow->chain;
-    flow_list_remove(table, flow);
-    flow->chain = table->free_chain;
-    table->free_chain = index;
-    table->stats.active--;
+    flow_list_remove(shard, flow);
+    flow->chain = shard->free_chain;
+    shard->free_chain = index;
+    shard->stats.active--;
 }
 
 /* Ends all flows of a list that were idle for longer than `idle_ns`. Returns the time from now on
  * in which no further flow of the list can become so. */
-static uint64_t sweep_list(struct sl_flow_table *table, uint32_t list, uint64_t idle_ns)
+static uint64_t sweep_list(struct flow_shard *shard, uint32_t list, uint64_t idle_ns)
 {
-    while (table->flows[list].after != list) {
-        struct flow *oldest = &table->flows[table->flows[list].after];
-        const uint64_t idle = (uint64_t)table->now - (uint64_t)oldest->last_time;
+    while (shard->flows[list].after != list) {
+        struct flow *oldest = &shard->flows[shard->flows[list].after];
+        const uint64_t idle = (uint64_t)shard->clock.now - (uint64_t)oldest->last_time;
 
         if (idle <= idle_ns)
             return idle_ns - idle;
-        flow_table_end(table, oldest);
-        table->stats.timed_out++;
+        flow_shard_end(shard, oldest);
+        shard->stats.timed_out++;
     }
     return idle_ns;
 }
 
-void flow_table_sweep(struct sl_flow_table *table)
+static void sweep(struct flow_shard *shard)
 {
-    table->swept_time = table->now;
-    table->next_sweep_ns = UINT64_MAX;
+    shard->swept_time = shard->clock.now;
+    shard->next_sweep_ns = UINT64_MAX;
     for (uint32_t list = 0; list < N_LISTS; list++) {
-        const uint64_t next = sweep_list(table, list, table->timeout_ns[list]);
+        const uint64_t next = sweep_list(shard, list, shard->table->timeout_ns[list]);
 
-        if (next < table->next_sweep_ns)
-            table->next_sweep_ns = next;
+        if (next < shard->next_sweep_ns)
+            shard->next_sweep_ns = next;
     }
 }
 
-void flow_table_end_all(struct sl_flow_table *table)
+static void end_all(struct flow_shard *shard)
 {
     for (uint32_t list = 0; list < N_LISTS; list++)
-        while (table->flows[list].after != list) {
-            flow_table_end(table, &table->flows[table->flows[list].after]);
-            table->stats.timed_out++;
+        while (shard->flows[list].after != list) {
+            flow_shard_end(shard, &shard->flows[shard->flows[list].after]);
+            shard->stats.timed_out++;
         }
 }
 
-static void evict(struct sl_flow_table *table)
+void flow_shard_advance(struct flow_shard *shard, struct flow_clock clock)
 {
-    uint32_t oldest = table->flows[0].after;
-
-    for (uint32_t list = 1; list < N_LISTS; list++) {
-        const uint32_t head = table->flows[list].after;
-
-        if (table->flows[head].last_packet < table->flows[oldest].last_packet)
-            oldest = head;
+    if (clock.era != shard->clock.era) {
+        end_all(shard);
+        shard->clock = clock;
+        shard->swept_time = clock.now;
+    } else if (clock.now > shard->clock.now) {
+        shard->clock = clock;
+        if ((uint64_t)clock.now - (uint64_t)shard->swept_time > shard->next_sweep_ns)
+            sweep(shard);
     }
-    flow_table_end(table, &table->flows[oldest]);
-    table->stats.evicted++;
 }
 
-struct flow *flow_table_new(struct sl_flow_table *table)
+static void evict(struct flow_shard *shard)
 {
-    if (table->free_chain == 0 && table->n_used < table->n_flows)
-        return &table->flows[table->n_used++];
-    if (table->free_chain == 0)
-        evict(table);
+    uint32_t oldest = shard->flows[0].after;
 
-    struct flow *flow = &table->flows[table->free_chain];
+    for (uint32_t list = 1; list < N_LISTS; list++) {
+        const uint32_t head = shard->flows[list].after;
 
-    table->free_chain = flow->chain;
+        if (shard->flows[head].last_packet < shard->flows[oldest].last_packet)
+            oldest = head;
+    }
+    flow_shard_end(shard, &shard->flows[oldest]);
+    shard->stats.evicted++;
+}
+
+struct flow *flow_shard_new(struct flow_shard *shard)
+{
+    if (shard->free_chain == 0 && shard->n_used < shard->n_flows)
+        return &shard->flows[shard->n_used++];
+    if (shard->free_chain == 0)
+        evict(shard);
+
+    struct flow *flow = &shard->flows[shard->free_chain];
+
+    shard->free_chain = flow->chain;
     return flow;
 }

@@ -105,6 +105,9 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     if (config->n_devices == 0 || config->n_devices > SL_PIPELINE_DEVICES_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a run on %u devices (expected 1 to %d)",
                         config->n_devices, SL_PIPELINE_DEVICES_MAX);
+    if (config->n_shards > SL_PIPELINE_SHARDS_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a run with %u shards (expected at most %d)",
+                        config->n_shards, SL_PIPELINE_SHARDS_MAX);
     begin(&pipeline);
 
     /* Workers open first: a GPU without room for the tables fails here. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading: a filled batch is prepared, and then ordered. */
+/* Loading: a filled batch is prepared, then ordered, then collected. */
 #include "base/clock.h"
 #include "pipeline_state.h"
 
@@ -16,12 +16,15 @@ bool pipeline_load(struct pipeline *pipeline, uint64_t sequence)
     pthread_mutex_lock(&pipeline->lock);
     pipeline->stats->load_ns += busy;
     slot->prepared = true;
-    if (status != SL_OK)
+    if (status != SL_OK) {
         pipeline_fail_locked(pipeline, status, &diag);
-    else if (pipeline->n_loaders != 0)
+    } else if (pipeline->n_loaders != 0) {
         pipeline_order(pipeline, UINT64_MAX);
-    else
+        pipeline_collect(pipeline);
+    } else {
         pipeline_order_own(pipeline, sequence);
+        pipeline_collect_own(pipeline, sequence);
+    }
     const bool go_on = !pipeline->failed;
     pthread_mutex_unlock(&pipeline->lock);
     return go_on;

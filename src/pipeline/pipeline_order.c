@@ -24,10 +24,10 @@ static void order_next(struct pipeline *pipeline)
         pipeline_fail_locked(pipeline, status, &diag);
         return;
     }
+    atomic_store(&slot->n_uncollected, config->n_shards);
     pipeline->ordered++;
-    if (pipeline->n_loaders != 0)
-        pipeline_signal_workers(pipeline);
-    else
+    atomic_store(&pipeline->n_ordered, pipeline->ordered);
+    if (pipeline->n_loaders == 0)
         pthread_cond_signal(&slot->turn);
 }
 

@@ -4,7 +4,7 @@
  * | Role | File | Threads |
  * |---|---|---|
  * | fill | pipeline_fill.c | one |
- * | load: prepare, then order | pipeline_load.c, pipeline_order.c | loaders, or workers' own |
+ * | load: prepare, order, collect | pipeline_{load,order,collect}.c | loaders, or workers' own |
  * | work: apply, engines, digest | pipeline_work.c | those of each lane |
  * | drain | pipeline_drain.c | the caller's |
  * | read counters | pipeline_snapshot.c | any |
@@ -15,14 +15,17 @@
  *
  * | Invariant | Why |
  * |---|---|
- * | drained <= ordered <= loading <= filled | a batch goes through its stages in order |
- * | filled <= drained + n_slots | a slot is filled again after its batch was drained |
- * | drained <= taken | work on a batch begins before it is drained |
- * | taken <= ordered, where there are loaders | workers take ordered batches |
- * | where there are none, taken stands for loading | a worker loads the batch that it takes |
- * | n_done == slots that are done and not drained | workers finish in any order |
- * | n_redo == slots with redo set | a batch that a GPU failed on is taken before all others |
- * | prepared is set from prepare to order | one thread orders at a time: `ordering` */
+ * | drained <= collected <= ordered <= loading <= filled | a batch goes through its stages in order
+ * | | filled <= drained + n_slots | a slot is filled again after its batch was drained | | drained
+ * <= taken | work on a batch begins before it is drained | | taken <= collected, where there are
+ * loaders | workers take collected batches | | where there are none, taken stands for loading | a
+ * worker loads the batch that it takes | | n_done == slots that are done and not drained | workers
+ * finish in any order | | n_redo == slots with redo set | a batch that a GPU failed on is taken
+ * before all others | | prepared is set from prepare to order | one thread orders at a time:
+ * `ordering` | | collected <= next of each shard <= ordered | a shard goes through the batches in
+ * order |
+ *
+ * A shard has no part in the lock: the thread that sets `busy` has the shard until it clears it. */
 #ifndef PIPELINE_PIPELINE_STATE_H
 #define PIPELINE_PIPELINE_STATE_H
 
@@ -41,7 +44,14 @@ struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     bool done, redo, prepared;
-    pthread_cond_t turn; /* signalled when this batch is the next to be ordered */
+    _Atomic uint32_t n_uncollected; /* shards that have not collected it */
+    pthread_cond_t turn; /* signalled when this batch is the next to be ordered, or is collected */
+};
+
+/* A shard, in a cache line of its own. */
+struct shard {
+    _Alignas(64) atomic_bool busy;
+    _Atomic uint64_t next; /* the batch that it collects next */
 };
 
 struct pipeline {
@@ -53,13 +63,16 @@ struct pipeline {
     struct histogram latency;     /* guarded by that lock */
     pthread_mutex_t dropped_lock; /* held while config->dropped is called */
 
+    struct shard shards[SL_PIPELINE_SHARDS_MAX];
+    _Atomic uint64_t n_ordered; /* `ordered`, for threads without the lock */
+
     pthread_mutex_t lock; /* guards all below */
     /* Each condition has its own waiters, and all are signalled at the end: a batch passes six
      * threads, and there are several for each core. Workers wait on their lane. A worker that loads
      * waits on its slot for its turn to order. */
     pthread_cond_t freed, has_filled, has_done;
     struct watch done_watch; /* of the thread that waits for has_done */
-    uint64_t filled, loading, ordered, taken, drained;
+    uint64_t filled, loading, ordered, collected, taken, drained;
     uint32_t n_done;
     uint32_t n_redo;
     bool filling, ordering, draining;
@@ -105,14 +118,16 @@ void pipeline_fail_locked(struct pipeline *pipeline, enum sl_status status,
                           const struct sl_diag *diag);
 void pipeline_fail(struct pipeline *pipeline, enum sl_status status, const struct sl_diag *diag);
 
-/* ---- pipeline_fill.c, pipeline_load.c, pipeline_order.c -------------------------------------- */
+/* ---- pipeline_fill.c, pipeline_load.c, pipeline_order.c, pipeline_collect.c -------------------
+ */
 
 /* The argument is the pipeline. */
 void *pipeline_fill_loop(void *argument);
 void *pipeline_load_loop(void *argument);
 
-/* Prepares a filled batch and orders what can be ordered. A loader orders every prepared batch and
- * waits for none. False: the run is over. */
+/* Prepares a filled batch, then orders and collects what can be. A loader orders every prepared
+ * batch and waits for none. A worker returns with its own batch collected. False: the run is over.
+ */
 bool pipeline_load(struct pipeline *pipeline, uint64_t sequence);
 
 /* Orders the prepared batches up to `last`, unless another thread does. With the lock held. */
@@ -121,6 +136,13 @@ void pipeline_order(struct pipeline *pipeline, uint64_t last);
 /* Returns when this worker's own batch is ordered. The worker orders it and those before it, and
  * none behind it: its own batch would wait. With the lock held. */
 void pipeline_order_own(struct pipeline *pipeline, uint64_t sequence);
+
+/* Collects the ordered batches in all shards that no other thread has. With the lock held, which is
+ * free meanwhile. */
+void pipeline_collect(struct pipeline *pipeline);
+
+/* Returns when this worker's own batch is collected, which is ordered. With the lock held. */
+void pipeline_collect_own(struct pipeline *pipeline, uint64_t sequence);
 
 /* ---- pipeline_work.c, pipeline_lost.c -------------------------------------------------------- */
 

@@ -52,7 +52,7 @@ static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
  * free. A batch is slower there, and the cores may have to load others for the GPUs. */
 static bool has_work(const struct pipeline *pipeline, const struct lane *lane)
 {
-    const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->ordered;
+    const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->collected;
     const uint64_t n = ready - pipeline->taken;
 
     return lane->n_idle > 0 &&

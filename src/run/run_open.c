@@ -151,6 +151,7 @@ enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag)
     own_checksums_open(&run->own_checksums, &run->config);
     if (status != SL_OK)
         return status;
+    run->pipeline.n_shards = sl_flow_n_shards(run->source.flows);
     struct run_policy *policy = run_policy_create();
     if (policy == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for tables");

@@ -37,7 +37,7 @@ struct run_source {
     struct sl_capture_stats captured; /* of the captures that are closed */
     struct sl_capture_stats live;     /* of the open interface, at most 200 ms old */
     uint64_t asked_ns;                /* when the kernel was asked for it */
-    uint64_t packets, bytes;          /* of the batches that were ordered, and: */
+    uint64_t packets, bytes;          /* of the batches that were applied, and: */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flow_stats;
 };

@@ -34,12 +34,18 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     return SL_OK;
 }
 
+static void collect(void *user, struct sl_batch *batch, uint32_t shard)
+{
+    const struct run_batch *mine = batch->filler;
+
+    source_batch_collect(&mine->source, &((struct sl_run *)user)->source, batch, shard);
+}
+
 static void apply(void *user, struct sl_batch *batch)
 {
     const struct run_batch *mine = batch->filler;
 
-    (void)user;
-    source_batch_apply(&mine->source, batch);
+    source_batch_apply(&mine->source, &((struct sl_run *)user)->source, batch);
 }
 
 /* The batch's digest, for the policy that it holds. */
@@ -105,6 +111,7 @@ void run_set_steps(struct sl_run *run)
     pipeline->fill = fill;
     pipeline->prepare = prepare;
     pipeline->order = order;
+    pipeline->collect = collect;
     pipeline->apply = apply;
     pipeline->digest = digest;
     pipeline->drain = drain;

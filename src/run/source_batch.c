@@ -107,7 +107,8 @@ enum sl_status source_batch_fill(struct source_batch *part, struct run_source *s
                                         : fill_from_captures(part, source, batch, diag);
 }
 
-/* ---- prepare, order, apply ------------------------------------------------------------------- */
+/* ---- prepare, order, collect, apply
+ * ------------------------------------------------------------------- */
 
 static void dissect(struct source_batch *part, const struct run_source *source,
                     struct sl_batch *batch)
@@ -158,18 +159,25 @@ void source_batch_order(struct source_batch *part, struct run_source *source,
 {
     if (part->capture != NULL)
         join(part, source, batch);
-    sl_flow_track_keys(source->flows, batch, part->keys);
-    pthread_mutex_lock(&source->lock);
-    source->packets += batch->n_items;
-    source->bytes += part->bytes;
-    add_dissected(&source->dissected, &part->dissected);
-    sl_flow_stats(source->flows, &source->flow_stats);
-    pthread_mutex_unlock(&source->lock);
+    sl_flow_deal(source->flows, batch, part->keys);
 }
 
-void source_batch_apply(const struct source_batch *part, struct sl_batch *batch)
+void source_batch_collect(const struct source_batch *part, struct run_source *source,
+                          struct sl_batch *batch, uint32_t shard)
+{
+    sl_flow_track_shard(source->flows, batch, part->keys, shard);
+}
+
+void source_batch_apply(const struct source_batch *part, struct run_source *source,
+                        struct sl_batch *batch)
 {
     if (part->is_part)
         sl_capture_number(&part->part, batch);
     sl_flow_keys_apply(part->keys, batch);
+    pthread_mutex_lock(&source->lock);
+    source->packets += batch->n_items;
+    source->bytes += part->bytes;
+    add_dissected(&source->dissected, &part->dissected);
+    sl_flow_keys_stats(part->keys, source->flows, &source->flow_stats);
+    pthread_mutex_unlock(&source->lock);
 }

@@ -18,6 +18,7 @@ struct side {
 
 struct entry {
     uint64_t id;
+    uint32_t shard;
     uint8_t protocol;
     bool ipv6;
     uint16_t vlan;
@@ -35,6 +36,7 @@ struct flow_oracle {
     struct entry *entries;
     uint32_t n;
     int64_t now;
+    uint32_t n_shards;
     struct sl_flow_stats stats;
 };
 
@@ -43,7 +45,11 @@ struct flow_oracle *flow_oracle_create(const struct sl_flow_config *config)
     struct flow_oracle *oracle = (struct flow_oracle *)calloc(1, sizeof *oracle);
 
     oracle->config = *config;
-    oracle->entries = (struct entry *)calloc(config->max_flows, sizeof *oracle->entries);
+    oracle->n_shards = 1;
+    while (oracle->n_shards < 64 && config->max_flows >= 2048 * oracle->n_shards)
+        oracle->n_shards *= 2;
+    oracle->entries =
+        (struct entry *)calloc(config->max_flows + oracle->n_shards, sizeof *oracle->entries);
     return oracle;
 }
 
@@ -160,22 +166,38 @@ static bool sender_is_client(const struct flow_event *event)
     return !(port_of(event, 0) < 1024 && port_of(event, 1) >= 1024);
 }
 
+/* Drops the oldest flow of a full shard. */
+static void make_room(struct flow_oracle *oracle, uint32_t shard)
+{
+    const uint32_t n = oracle->n_shards;
+    uint32_t n_here = 0, oldest = oracle->n;
+
+    for (uint32_t i = oracle->n; i-- > 0;) {
+        if (oracle->entries[i].shard == shard) {
+            oldest = i;
+            n_here++;
+        }
+    }
+    if (n_here < (oracle->config.max_flows + n - 1) / n)
+        return;
+    drop(oracle, oldest);
+    oracle->stats.evicted++;
+}
+
 static struct entry begin(struct flow_oracle *oracle, const struct flow_event *event)
 {
     const struct side sides[2] = {{.addr = event->addr[0], .port = port_of(event, 0)},
                                   {.addr = event->addr[1], .port = port_of(event, 1)}};
     const bool client = sender_is_client(event);
 
-    if (oracle->n == oracle->config.max_flows) {
-        drop(oracle, 0);
-        oracle->stats.evicted++;
-    }
+    make_room(oracle, event->shard);
     oracle->stats.flows++;
     oracle->stats.tcp += event->protocol == TCP;
     oracle->stats.udp += event->protocol == UDP;
     oracle->stats.other += event->protocol != TCP && event->protocol != UDP;
     oracle->stats.midstream += event->protocol == TCP && !is_syn(event);
     return (struct entry){.id = oracle->stats.flows,
+                          .shard = event->shard,
                           .protocol = event->protocol,
                           .ipv6 = event->ipv6,
                           .vlan = event->vlan,

@@ -25,6 +25,7 @@ struct flow_event {
     bool no_ip;
     bool later_fragment;
     bool short_transport; /* the IP header leaves it 3 bytes; not with IPv6 */
+    uint32_t shard;       /* of the table, where it has several */
 };
 
 struct flow_verdict {

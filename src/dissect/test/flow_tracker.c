@@ -116,8 +116,11 @@ void tracker_run(struct tracker *t)
 
     sl_dissect(t->batch, &t->stats);
     sl_flow_keys_read(t->keys, t->twin, t->batch);
-    sl_flow_track_keys(t->twin, t->batch, t->keys);
+    sl_flow_deal(t->twin, t->batch, t->keys);
+    for (uint32_t shard = sl_flow_n_shards(t->twin); shard-- > 0;)
+        sl_flow_track_shard(t->twin, t->batch, t->keys, shard);
     sl_flow_keys_apply(t->keys, t->batch);
+    sl_flow_keys_stats(t->keys, t->twin, &t->added);
     memcpy(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
     sl_flow_track(t->table, t->batch);
     assert_memory_equal(twins, t->batch->origin, t->batch->n_items * sizeof *twins);

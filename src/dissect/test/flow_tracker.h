@@ -9,12 +9,13 @@ enum { FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16 };
 
 #define SECOND INT64_C(1000000000)
 
-enum { MAX_FLOWS = 20000 };
+enum { MAX_FLOWS = 40000 };
 
 /* A table, its twin and a batch for both. */
 struct tracker {
-    struct sl_flow_table *table, *twin; /* the twin tracks by keys */
+    struct sl_flow_table *table, *twin; /* the twin tracks by keys, from the last shard on */
     struct sl_flow_keys *keys;
+    struct sl_flow_stats added; /* to the twin by all batches */
     struct sl_batch *batch;
     struct sl_dissect_stats stats;
     int64_t time;

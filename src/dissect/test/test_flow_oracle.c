@@ -2,6 +2,7 @@
 /* Random traffic against the oracle. */
 #include "test.h"
 
+#include "dissect/flow_runs.h"
 #include "flow_tracker.h"
 
 static uint64_t random_state = 0x9E3779B97F4A7C15;
@@ -80,9 +81,19 @@ static void follow(struct flow_event *event, const struct flow_event *before)
     event->short_transport = false; /* which not all protocols have */
 }
 
+static uint32_t shard_of(const struct tracker *t, uint32_t item)
+{
+    const struct flow_run *run = t->keys->run;
+
+    while (run->end <= item)
+        run++;
+    return flow_shard_index(t->twin, run->hash);
+}
+
 /* Random traffic against the oracle: `n` packets over so few hosts and ports that flows come back,
- * in batches of random sizes, some of them in trains. */
-static void compare_with_oracle(const struct sl_flow_config *config, uint32_t n, uint32_t n_hosts)
+ * in batches of random sizes, some of them in trains. Returns the table's counters. */
+static struct sl_flow_stats compare_with_oracle(const struct sl_flow_config *config, uint32_t n,
+                                                uint32_t n_hosts)
 {
     struct flow_oracle *oracle = flow_oracle_create(config);
     struct flow_event events[64];
@@ -101,6 +112,8 @@ static void compare_with_oracle(const struct sl_flow_config *config, uint32_t n,
         }
         tracker_run(&t);
         for (uint32_t i = 0; i < n_batch; i++) {
+            events[i].shard = shard_of(&t, i);
+
             const struct flow_verdict verdict = flow_oracle_track(oracle, &events[i]);
 
             tracker_expect(&t, &t.batch->origin[i], verdict.flow, verdict.flags);
@@ -111,8 +124,14 @@ static void compare_with_oracle(const struct sl_flow_config *config, uint32_t n,
         assert_memory_equal(&stats, &expected, sizeof stats);
         n -= n_batch;
     }
+
+    const struct sl_flow_stats stats = tracker_stats(&t);
+
+    assert_int_equal(t.added.flows, stats.flows);
+    assert_int_equal(t.added.evicted, stats.evicted);
     flow_oracle_free(oracle);
     tracker_stop(&t);
+    return stats;
 }
 
 static void test_random_traffic(void **state)
@@ -128,14 +147,40 @@ static void test_random_traffic(void **state)
                                                   .other_seconds = 2,
                                                   .hash_key = {random_below(3), max_flows}};
 
-            compare_with_oracle(&config, 20000, n_hosts);
+            (void)compare_with_oracle(&config, 20000, n_hosts);
         }
+    }
+}
+
+/* With long timeouts the flows of 250 hosts are more than the shards hold. */
+static void test_random_traffic_over_shards(void **state)
+{
+    (void)state;
+    for (uint32_t trial = 0; trial < 4; trial++) {
+        const uint32_t n_shards = trial % 2 == 0 ? 2 : 8;
+        const uint32_t seconds = trial < 2 ? 3 : 3000;
+        const struct sl_flow_config config = {.max_flows = n_shards * 1024 + 5,
+                                              .tcp_handshake_seconds = seconds,
+                                              .tcp_established_seconds = 3 * seconds,
+                                              .tcp_closed_seconds = seconds,
+                                              .udp_seconds = 2 * seconds,
+                                              .other_seconds = seconds,
+                                              .hash_key = {n_shards, 1}};
+        struct sl_flow_table *table;
+
+        assert_int_equal(sl_flow_table_create(&table, &config, NULL), SL_OK);
+        assert_int_equal(sl_flow_n_shards(table), n_shards);
+        sl_flow_table_free(table);
+        (void)compare_with_oracle(&config, 10000, 5);
+        const struct sl_flow_stats stats = compare_with_oracle(&config, 40000, 250);
+        assert_true(trial < 2 ? stats.timed_out > 10000 : stats.evicted > 1000);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_traffic)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_traffic),
+                                       cmocka_unit_test(test_random_traffic_over_shards)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

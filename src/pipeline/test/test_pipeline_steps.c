@@ -8,9 +8,12 @@
 #include "slow_engine.h"
 #include "sluice/pipeline.h"
 
+enum { N_SHARDS = 5 };
+
 /* A run whose batches are filled by preparing them: number n gets one item of n % 50 bytes, none
  * where n is a multiple of seven. */
 struct prepared {
+    uint32_t collected[N_SHARDS]; /* batches, by shard */
     uint32_t n_batches, filled, ordered, drained;
     atomic_uint prepared, digested;
     uint32_t seen_by_first; /* batches that were prepared before it */
@@ -19,6 +22,7 @@ struct prepared {
     bool digest;
     struct mark {
         uint32_t number;
+        atomic_uint n_collected; /* shards that had it */
         uint32_t n_applied;
         size_t n_hits; /* what digest leaves for drain */
     } mark[1000];
@@ -69,11 +73,27 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     return run->ordered++ == run->fail_order_at ? SL_EFORMAT : SL_OK;
 }
 
+/* Takes long now and then, so that batches of other threads pile up before a shard. */
+static void collect(void *user, struct sl_batch *batch, uint32_t shard)
+{
+    struct prepared *run = user;
+    uint64_t seed = number_of(batch) * N_SHARDS + shard + 1;
+
+    assert_int_equal(number_of(batch), run->collected[shard]); /* no lock: one at a time */
+    if (test_below(&seed, 8) == 0)
+        usleep(test_below(&seed, 500));
+    run->collected[shard]++;
+    atomic_fetch_add(&((struct mark *)batch->filler)->n_collected, 1);
+}
+
 /* Adds an item's byte, so that the engine sees what was applied. */
 static void apply(void *user, struct sl_batch *batch)
 {
+    struct mark *mark = batch->filler;
+
     (void)user;
-    ((struct mark *)batch->filler)->n_applied++;
+    assert_int_equal(mark->n_collected, N_SHARDS);
+    mark->n_applied++;
     if (batch->n_items != 0 && batch->payload[0].len != 0)
         batch->bytes[batch->payload[0].offset] = 'x';
 }
@@ -126,6 +146,8 @@ static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint
     config.fill = fill_later;
     config.prepare = prepare;
     config.order = order;
+    config.collect = collect;
+    config.n_shards = N_SHARDS;
     config.apply = apply;
     config.digest = run->digest ? digest : NULL;
     config.drain = drain_prepared;
@@ -154,6 +176,8 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
             assert_int_equal(run.ordered, 200);
             assert_int_equal(run.prepared, 200);
             assert_int_equal(run.drained, 200);
+            for (uint32_t shard = 0; shard < N_SHARDS; shard++)
+                assert_int_equal(run.collected[shard], 200);
             assert_int_equal(stats.batches, 200 - 29);
             assert_int_equal(stats.n_loaders, n_loaders);
         }
