@@ -15,6 +15,7 @@ static const char usage[] =
     "Without a name: this machine's ceilings, every engine alone on one core up to all and on the\n"
     "GPU, all of them on one transfer, and peers that are installed. Or, in detail:\n\n"
     "  capture  capture files to dissected batches with flows, on one core and as a run does it\n"
+    "  flow     packets and new flows a second through the flow table, on one core and on all\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
     "  scan     virus scan of files: the filter alone, and the scanner from the page cache\n"
@@ -131,6 +132,7 @@ static const struct option long_options[] = {
 
 const struct benchmark benchmarks[N_BENCHMARKS] = {
     {"capture", bench_capture, true, false, SET(OPTION_CAPTURES)},
+    {"flow", bench_flow, true, false, SET(OPTION_CAPTURES)},
     {"header", bench_header, true, false, SET(OPTION_CAPTURES)},
     {"mpm", bench_mpm, true, false,
      SET(OPTION_CAPTURES) | SET(OPTION_FILES) | LITERALS | SET(OPTION_ALGORITHMS) |

@@ -5,7 +5,7 @@
 
 #include "bench/engines/bench.h"
 
-enum { N_BENCHMARKS = 9 };
+enum { N_BENCHMARKS = 10 };
 
 struct bench_options {
     struct bench bench;
