@@ -70,7 +70,9 @@ static void add_doubt(char text[256], const char *name, const char *what)
 {
     const size_t len = strlen(text);
 
-    snprintf(text + len, 256 - len, "%s%s%s", len > 0 ? "; " : " (", name, what);
+    /* The parenthesis before moves behind. */
+    snprintf(text + (len > 0 ? len - 1 : 0), 256 - len, "%s%s%s)", len > 0 ? "; " : " (", name,
+             what);
 }
 
 /* The reasons, in parentheses, why a file without a match is not plain OK. "": none. */
@@ -85,7 +87,7 @@ static const char *doubts_text(const struct sl_scan_file *file, char text[256])
                                                      : ": not scanned to its end");
     if (file->not_opened != NULL)
         add_doubt(text, file->not_opened, ": not opened");
-    return text[0] != '\0' ? strcat(text, ")") : text;
+    return text;
 }
 
 static void put_json(struct scan_report *report, const struct sl_scan_file *file)

@@ -185,7 +185,7 @@ static bool append_sigs(const struct merge *merge)
     return true;
 }
 
-static bool append_hashes_of(const struct merge *merge, uint8_t purpose, uint8_t kind)
+static bool append_hashes_of(const struct merge *merge, int purpose, int kind)
 {
     const struct clam_hash *hashes = clam_at(merge->block, CLAM_A_HASHES);
     const uint64_t *range = merge->block->hashes[purpose][kind];
@@ -195,7 +195,7 @@ static bool append_hashes_of(const struct merge *merge, uint8_t purpose, uint8_t
 
         if (hash == NULL)
             return false;
-        *hash = (struct clam_read_hash){hashes[i], kind, purpose};
+        *hash = (struct clam_read_hash){hashes[i], (uint8_t)kind, (uint8_t)purpose};
         hash->hash.name += merge->base[CLAM_A_TEXT];
         merge->set->n_allowed += purpose == CLAM_OF_ALLOWED;
     }
@@ -204,8 +204,8 @@ static bool append_hashes_of(const struct merge *merge, uint8_t purpose, uint8_t
 
 static bool append_hashes(const struct merge *merge)
 {
-    for (uint8_t purpose = 0; purpose < CLAM_HASHED; purpose++)
-        for (uint8_t kind = 0; kind < CLAM_HASHES; kind++)
+    for (int purpose = 0; purpose < CLAM_HASHED; purpose++)
+        for (int kind = 0; kind < CLAM_HASHES; kind++)
             if (!append_hashes_of(merge, purpose, kind))
                 return false;
     return true;
