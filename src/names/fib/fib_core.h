@@ -134,7 +134,7 @@ FIB_CORE uint32_t fib_component_end(const struct fib_reader *name, uint32_t at, 
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
-/* Of the table's key; all odd or random, none known to who chooses names. */
+/* Derived from the table's key: odd or random, and unknown to whoever chooses names. */
 struct fib_secret {
     uint64_t start; /* the hash of the root */
     uint64_t a, b;

@@ -112,9 +112,9 @@ static inline void fib_store64(uint64_t *at, uint64_t value)
     __atomic_store_n(at, value, __ATOMIC_RELEASE);
 }
 
-/* Of functions that load several words at once. C says nothing of that while one of them changes,
- * and the thread sanitizer takes it for a race; CPUs give each aligned word whole, and who loads
- * takes no notice of more than is settled. */
+/* For functions that load several words at once while another thread stores one of them. C does not
+ * define that, and the thread sanitizer reports a race. CPUs load each aligned word whole, and
+ * these functions use only words that are published. */
 #define FIB_LOADS_WORDS __attribute__((no_sanitize("thread")))
 
 /* ---- what is in the plane: fib.c ------------------------------------------------------------- */
@@ -134,7 +134,7 @@ void fib_block_make(struct fib_block *to, const struct fib_view *view, const cha
 /* Makes length and checksum right after changes: so that fuzzing reaches what is behind them. */
 void fib_block_seal(struct fib_block *block, uint64_t len);
 
-/* What is wrong where an answer is none of n_hops. */
+/* The reason where an answer is none of n_hops. */
 #define FIB_NO_SUCH_HOP "it answers a next hop that there is none of"
 
 /* Whether a block of len bytes can be used, and answers next hops below n_hops alone; `view`

@@ -15,8 +15,8 @@ void *fib_memory_take(size_t len);
 void *fib_memory_resize(void *memory, size_t len, size_t new_len); /* as realloc; zeroed */
 void fib_memory_give(void *memory, size_t len);
 
-/* The system may use the bytes before `end` for other things: what they hold is lost, and they are
- * still to be given back. `begin` is how many were told before; returns how many are now. */
+/* Frees the pages of the bytes before `end`: their content is lost, and the addresses are still to
+ * be given back. `begin` is what the call before returned, or 0. Returns the bytes freed so far. */
 size_t fib_memory_forget(void *memory, size_t begin, size_t end);
 
 /* ---- what is taken out of a plane ------------------------------------------------------------ */

@@ -57,7 +57,7 @@ static enum sl_status start(struct serve_server *server)
     return status;
 }
 
-/* Who finds the lock taken asks again: who waits for a lock sleeps, and is woken late. */
+/* A thread that finds the lock taken tries again later: a thread that sleeps on it wakes late. */
 static enum sl_status keep_serving(struct serve_server *server)
 {
     enum sl_status status = SL_OK;

@@ -11,18 +11,17 @@
 extern "C" {
 #endif
 
-/* How long a generation stays: what waits for the whole GPU (memory given back) waits that long. It
- * tells its crews fewer things than numbers of 16 bits can count. While one follows another,
- * batches wait a hundred microseconds more, so slices of 10 ms would be seen in their 99th
- * percentile. */
+/* How long a generation stays. Calls that wait for the whole GPU (as cudaFree) wait that long. A
+ * leader makes fewer copies in it than 16 bits can count. Between two generations batches wait a
+ * hundred microseconds more, so slices of 10 ms would show in their 99th percentile. */
 enum { SERVE_SLICE_US = 100000 };
 
-/* Who serves. */
+/* The side that serves. */
 struct serve_place {
     void *user;
 
-    /* Has a generation begin over the table as it is published now, which serves the first n_slots
-     * of `host` and sets host->ended when it ends. SL_EDEVICE. Under the table's lock. */
+    /* Starts a generation over the table as it is published now. It serves the first n_slots of
+     * `host`, and sets host->ended when it ends. SL_EDEVICE. Under the table's lock. */
     enum sl_status (*start)(void *user, uint32_t n_slots, uint32_t generation);
 
     /* SL_EDEVICE: it failed, and will serve nothing. */
@@ -49,11 +48,11 @@ struct serve_client {
 /* Takes a slot for a client that begins. False: all are taken. Under the lock. */
 bool serve_join(struct serve_server *server, struct serve_client *client);
 
-/* Gives it back; nothing is under way. Under the lock. */
+/* Returns the slot, which has no job under way. Under the lock. */
 void serve_part(struct serve_client *client);
 
-/* Has the generation that there may be end soon, so that another one begins: there is something
- * new. Returns which one it is. Under the lock. */
+/* Ends the present generation, if there is one, soon, so that the next one sees a change. Returns
+ * its number. Under the lock. */
 uint32_t serve_call_off(struct serve_server *server);
 
 /* Whether that one has ended. Any thread, without the lock. */

@@ -2,16 +2,16 @@
 /* Look-ups without calls of the driver: how batches come to a kernel that stays on the GPU, and
  * answers back. Compiled by C and by nvcc.
  *
- * A context has a slot in memory that both see, in which the host writes a job. A crew of blocks
- * serves the slot. The first of the crew, its leader, alone reads the slot, which lies across the
- * link, and tells the others through the GPU's memory; who of them is the last to end says that the
- * job is done. So a job is served by the whole crew, and of a crew all blocks know the same.
+ * A context has a slot in memory that both sides read. The host writes jobs into it, and a crew of
+ * blocks serves it. The crew's first block, its leader, alone reads the slot, which lies across the
+ * link. It copies the job into the GPU's memory for the others. The last block that ends marks the
+ * job as done. So the whole crew serves each job, and all its blocks have the same state.
  *
- * A job is five words, each with the job's number in it: whoever finds the same new number in all
- * of them has the whole job, in whatever order they arrived, by a single read of a line.
+ * A job is five words, and each holds the job's number. A reader that finds the same new number in
+ * all of them has the whole job, in whatever order they arrived, by one read of a line.
  *
- * A kernel is one *generation*. It stays for a slice of time or until it is called off, and jobs
- * that come meanwhile are the next one's: so nothing waits for a kernel without end. */
+ * A kernel is one *generation*. It stays for a slice of time or until it is called off. Jobs that
+ * come meanwhile are the next generation's, so that no wait depends on a kernel without end. */
 #ifndef FIB_SERVE_CORE_H
 #define FIB_SERVE_CORE_H
 
@@ -47,7 +47,7 @@ struct serve_host {
 
 /* In the GPU's memory. All zero when a generation begins. */
 struct serve_crew {
-    uint64_t word[SERVE_WORDS]; /* what the leader tells for the nth time has n for its number */
+    uint64_t word[SERVE_WORDS]; /* the leader's nth copy has n for its number */
     uint32_t n_done;            /* of the crew, with this job */
 };
 
@@ -102,8 +102,8 @@ FIB_CORE void serve_store_near(uint32_t *at, uint32_t value)
 #endif
 }
 
-/* One more of the GPU's, and whether they are all now. What they wrote before is seen by who is the
- * last, and by whoever sees what that one stores. */
+/* Counts one block more, and returns whether all have come. The last one sees what the others wrote
+ * before, and so does a thread that sees what the last one stores. */
 FIB_CORE bool serve_count(uint32_t *at, uint32_t all)
 {
 #ifdef __CUDA_ARCH__
@@ -119,8 +119,8 @@ FIB_CORE bool serve_count(uint32_t *at, uint32_t all)
 #endif
 }
 
-/* All words of a slot or a crew. On a GPU a warp calls this, a lane reads a word, and all have
- * them. One of the fences comes before anything is done with what they tell of. */
+/* Reads all words of a slot or a crew. On a GPU a warp calls this: each lane reads a word, and all
+ * lanes get all words. A fence must follow before the job's memory is read. */
 FIB_CORE void serve_read(uint64_t words[SERVE_WORDS], const uint64_t *from)
 {
 #ifdef __CUDA_ARCH__
@@ -246,9 +246,9 @@ static inline bool serve_is_done(const struct serve_slot *slot, uint16_t number)
 
 /* ---- a crew's side: a thread, on a GPU the first warp of a block ----------------------------- */
 
-/* The leader looks into its slot, `served` being the last job that its crew did. True: there is
- * something new, the words, and it has told the crew, for the nth time. A generation serves the job
- * that it finds first, however late or unwanted: each brings look-ups on. */
+/* The leader reads its slot; `served` is the last job that its crew did. True: there are new words,
+ * which it has copied for the crew, as its nth copy. A generation always serves the job that it
+ * finds first, also where it is late or called off, so that each generation makes progress. */
 FIB_CORE bool serve_lead(struct serve_crew *crew, const struct serve_slot *slot, uint16_t served,
                          uint16_t nth, bool is_late, uint64_t words[SERVE_WORDS])
 {
@@ -260,7 +260,7 @@ FIB_CORE bool serve_lead(struct serve_crew *crew, const struct serve_slot *slot,
 
     if (!leaves && !is_new)
         return false;
-    if (leaves && serve_load_near(&crew->n_done) != 0) /* others are still at the last job */
+    if (leaves && serve_load_near(&crew->n_done) != 0) /* others still work on the last job */
         return false;
     serve_fence();
     words[SERVE_LEAVE] = (uint64_t)leaves << SERVE_SHIFT;
@@ -269,7 +269,7 @@ FIB_CORE bool serve_lead(struct serve_crew *crew, const struct serve_slot *slot,
     return true;
 }
 
-/* Whether the leader has told anything for the nth time, and what. */
+/* Whether the leader has made its nth copy, and the words of it. */
 FIB_CORE bool serve_follow(const struct serve_crew *crew, uint16_t nth, uint64_t words[SERVE_WORDS])
 {
     serve_read(words, crew->word);
@@ -279,7 +279,7 @@ FIB_CORE bool serve_follow(const struct serve_crew *crew, uint16_t nth, uint64_t
     return true;
 }
 
-/* A block has done its part of a job. Until all have, there is nothing new. One thread of it. */
+/* Called by one thread of a block that has done its part of a job. The last block ends the job. */
 FIB_CORE void serve_end_job(struct serve_crew *crew, struct serve_slot *slot, uint16_t number,
                             uint32_t n_blocks)
 {
@@ -289,7 +289,7 @@ FIB_CORE void serve_end_job(struct serve_crew *crew, struct serve_slot *slot, ui
     serve_store(&slot->done, number);
 }
 
-/* A block leaves, and the last of a generation leaves all as it was. One thread of it. */
+/* Called by one thread of a block that ends. The last block of a generation zeroes the crews. */
 FIB_CORE void serve_go(struct serve_device *device, struct serve_host *host, uint32_t n_slots,
                        uint32_t n_blocks, uint32_t generation)
 {

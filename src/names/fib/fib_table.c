@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table towards its contexts: who reads, what is published, how GPU copies follow. */
+/* A table towards its contexts: readers, the published view, and how GPU copies follow. */
 #include "fib_table.h"
 
 #include <stdlib.h>

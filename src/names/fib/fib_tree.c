@@ -426,7 +426,7 @@ uint32_t fib_tree_next_entry(const struct fib_tree *tree, uint32_t top, uint32_t
     }
 }
 
-/* ---- hurrying ahead -------------------------------------------------------------------------- */
+/* ---- fetching ahead -------------------------------------------------------------------------- */
 
 void fib_tree_fetch_places(const struct fib_tree *tree, const uint8_t *name, size_t len,
                            struct fib_ahead *ahead)
@@ -445,7 +445,7 @@ void fib_tree_fetch_places(const struct fib_tree *tree, const uint8_t *name, siz
     ahead->is_whole = at == len && len <= SL_NAME_LEN_MAX;
 }
 
-/* Whatever has the half of the hash is fetched: that it is the right one shows later. */
+/* Fetches the node that has the half of the hash. Whether it is the right one shows later. */
 void fib_tree_fetch_nodes(const struct fib_tree *tree, struct fib_ahead *ahead)
 {
     for (uint32_t i = 0; i < ahead->n; i++) {
@@ -458,7 +458,7 @@ void fib_tree_fetch_nodes(const struct fib_tree *tree, struct fib_ahead *ahead)
     }
 }
 
-/* What is linked to a name's own node, or will be to the one that it gets. */
+/* Fetches the nodes that are linked to a name's node, or will be to the node that it gets. */
 void fib_tree_fetch_siblings(const struct fib_tree *tree, const struct fib_ahead *ahead)
 {
     if (ahead->n == 0)

@@ -54,12 +54,12 @@ size_t fib_tree_len(const struct fib_tree *tree); /* bytes */
 bool fib_tree_hash(const struct fib_tree *tree, const uint8_t *name, size_t len, uint32_t max_depth,
                    uint64_t *hash);
 
-/* ---- hurrying ahead -------------------------------------------------------------------------- */
+/* ---- fetching ahead -------------------------------------------------------------------------- */
 
 enum { FIB_AHEAD_LEVELS = 8 };
 
-/* What is known of a name before its turn comes: the prefixes of up to so many components. Their
- * places and nodes are fetched into the cache while other names are worked on. */
+/* A name's prefixes of up to so many components, before its turn. Their places and nodes are
+ * fetched into the cache while other names are worked on. */
 struct fib_ahead {
     uint64_t hash[FIB_AHEAD_LEVELS]; /* of one component, of two, ... */
     uint32_t end[FIB_AHEAD_LEVELS];  /* bytes */

@@ -2,7 +2,7 @@
 /* Planes of states on one core: name after name, and many names at once, each with its next slot on
  * the way into the cache while the others go a step.
  *
- * Who includes this has a plane's core, says with WALK(name) what that is called there, and defines
+ * The file that includes this has a plane's core, defines WALK(name) as the core's names, and
  *   bool WALK(advance)(view, name, struct WALK(walk) *, uint32_t *word)
  *     fetches the slot of the walk's next stride, which becomes *word; false: the name ends */
 #ifndef FIB_WALK_LANES_H

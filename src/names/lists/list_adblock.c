@@ -83,7 +83,7 @@ static const char *read_filter(struct list_parse *parse, const char *text, const
     return why;
 }
 
-/* What is certainly Adblock syntax, and nothing that names a domain. */
+/* Filters that are certainly Adblock syntax, and name no domain. */
 static const char *other_filter(const char *text, const char *end)
 {
     static const char *const marks[] = {"##", "#@#", "#?#", "#$#", "#%#", "$$", NULL};
@@ -123,8 +123,7 @@ const char *list_adblock_line(struct list_parse *parse, const char *text, size_t
     if (exception || contains(text, end, "$") || contains(text, end, "^") ||
         !contains(text, end, "."))
         return list_skip(parse, "a pattern that is not anchored to a domain");
-    /* Such lists may hold lines of hosts files and plain domains, which tell nothing of the
-     * format. */
+    /* Such lists may hold lines of hosts files and plain domains, which do not show the format. */
     const bool hosts = memchr(text, ' ', (size_t)(end - text)) != NULL ||
                        memchr(text, '\t', (size_t)(end - text)) != NULL;
     why = (hosts ? list_hosts_line : list_domains_line)(parse, text, (size_t)(end - text));

@@ -114,7 +114,7 @@ const char *list_urls_line(struct list_parse *parse, const char *text, size_t le
         return "more behind the category";
     if (url.text[0] == '/' || url.text[0] == '@' || url.text[0] == '|' || url.text[0] == '.')
         return "no URL";
-    /* A path or a category tell URLs from domains, and from the addresses of hosts files. */
+    /* A path or a category distinguishes URLs from domains, and from addresses of hosts files. */
     parse->recognised =
         memchr(url.text, '/', url.len) != NULL || (categories.len != 0 && !list_is_address(url));
     if (categories.len == 0)

@@ -15,7 +15,7 @@ enum {
     LIST_ZONE_MAX = 256          /* bytes of a zone's name with its NUL */
 };
 
-/* What a line says. Bytes are the parser's or the line's, valid until the next line. */
+/* A rule of a line. Bytes are the parser's or the line's, valid until the next line. */
 struct list_rule {
     enum sl_names_match match;
     uint32_t rank; /* SL_NAMES_RANK_* */
@@ -32,7 +32,7 @@ struct list_parse {
     const struct list_format *format;
     bool removing;   /* the line takes rules away: a value may be left out */
     bool recognised; /* the line is of this format, even where it gives no rule */
-    bool skipped;    /* the line is well formed, and what it says is not supported */
+    bool skipped;    /* the line is well formed and not supported */
 
     struct list_rule rules[LIST_LINE_RULES];
     uint32_t n_rules;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of a text several at a time: a byte looked for, and four characters told in a word. For
+/* Bytes of a text several at a time: finding a byte, and classifying four characters in a word. For
  * host and CUDA code. A thread of a GPU waits some forty cycles for each load, so it should make
  * few.
  *

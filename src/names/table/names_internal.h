@@ -75,7 +75,7 @@ struct sl_names {
     struct sl_names_reader *readers;
     _Atomic uint32_t n_gpu_readers;
     _Atomic uint64_t n_ranks[SL_N_NAMES_RANKS]; /* rules of each rank */
-    pthread_mutex_t update_lock; /* held by updates, and by who takes the table as it is */
+    pthread_mutex_t update_lock; /* held by updates, and by makers of copies for GPUs */
 
     struct names_ignored *ignored;
     size_t n_ignored, max_ignored;
