@@ -174,17 +174,6 @@ enum sl_status sl_capture_limit_latency(struct sl_capture *capture, uint64_t max
     return live_is(capture) ? live_reopen(capture, diag) : SL_OK;
 }
 
-enum sl_status capture_full(const struct sl_capture *capture, const struct sl_batch *batch,
-                            uint32_t len, struct sl_diag *diag)
-{
-    if (batch->n_items != 0)
-        return SL_OK;
-    return diag_set(diag, SL_EINVAL, capture->name, 0,
-                    "a batch of %s bytes and %s items cannot hold a packet of %s bytes",
-                    grouped(batch->bytes_cap).text, grouped(batch->max_items).text,
-                    grouped(len).text);
-}
-
 enum sl_status sl_capture_begin(struct sl_capture *capture, bool *begun, struct sl_diag *diag)
 {
     enum sl_status status = capture->ended;

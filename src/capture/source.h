@@ -170,6 +170,8 @@ static inline bool capture_add(struct sl_capture *capture, struct sl_batch *batc
     return true;
 }
 
+/* The status of a read whose next packet of `len` bytes does not fit: SL_OK where the batch has
+ * packets, else SL_EINVAL. */
 enum sl_status capture_full(const struct sl_capture *capture, const struct sl_batch *batch,
                             uint32_t len, struct sl_diag *diag);
 
