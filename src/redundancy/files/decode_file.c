@@ -24,7 +24,7 @@ struct file_decoder {
     bool ended;
 };
 
-/* Of the frame that is being read, which begins at byte bytes_in. */
+/* The diagnostic of the frame that is being read. It begins at byte bytes_in. */
 static enum sl_status bad_frame(const struct file_decoder *d, enum sl_status status,
                                 struct sl_diag *diag, const char *reason)
 {
@@ -112,7 +112,7 @@ static enum sl_status read_record(struct file_decoder *d, size_t *body_len, stru
     return SL_OK;
 }
 
-/* Before zstd sees the body: its stream goes on from frame to frame as well. */
+/* Runs before zstd reads the body, because zstd's stream goes on from frame to frame as well. */
 static enum sl_status check_position(struct file_decoder *d, struct sl_diag *diag)
 {
     struct frame_header header;

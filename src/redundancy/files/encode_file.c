@@ -145,7 +145,7 @@ static enum sl_status encode_item(struct pieces *p, struct sl_diag *diag)
     enum sl_status status = p->backend->submit(p->context, p->batch, &p->hits);
     if (status == SL_OK)
         status = p->backend->wait(p->context);
-    /* Samples only point to what may be worth a look: too many are as good as enough. */
+    /* A sample is a hint: too many of them are as good as enough. */
     if (status != SL_OK && status != SL_EOVERFLOW)
         return diag_set(diag, status, NULL, 0, "sampling: %s", sl_status_text(status));
     status = sl_encoder_batch(p->encoder, p->batch, &p->hits, diag);
@@ -154,7 +154,7 @@ static enum sl_status encode_item(struct pieces *p, struct sl_diag *diag)
 
     uint8_t *const frame = record_writer_room(p->e->writer);
     if (frame == NULL)
-        return SL_EIO; /* the writer says more */
+        return SL_EIO; /* the writer has the reason */
     file_put_frame(p->e, sl_encoder_frame(p->encoder, 0, frame), p->batch->payload[0].len);
     return SL_OK;
 }

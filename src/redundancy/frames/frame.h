@@ -56,8 +56,8 @@ frame_check_fn frame_check_scalar, frame_check_avx2;
 void frame_write_header(uint8_t *frame, uint32_t epoch, uint64_t position, const uint8_t *packet,
                         uint32_t len, size_t n_references);
 
-/* Writes what names the matches of a packet that begins at log offset `position`: at most
- * FRAME_REFERENCE_MAX bytes each, three each for its gap and its length, seven for its source.
+/* Writes the references to the matches of a packet that begins at log offset `position`. Each takes
+ * at most FRAME_REFERENCE_MAX bytes: three for its gap, three for its length, seven for its source.
  * Returns the end of what was written. */
 uint8_t *frame_write_references(uint8_t *to, uint64_t position, const struct sl_match *matches,
                                 size_t n_matches);

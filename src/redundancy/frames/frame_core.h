@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a reference is written: three numbers of variable length, of which the third says where its
- * source lies beside the expected place. docs/frames.md. */
+/* A reference is three numbers of variable length. The third is the distance of its source from the
+ * expected place: docs/frames.md. */
 #ifndef REDUNDANCY_FRAME_CORE_H
 #define REDUNDANCY_FRAME_CORE_H
 
@@ -11,7 +11,7 @@ enum { FRAME_KIND = 0xF1 };        /* the low bits are the version */
 enum { FRAME_REFERENCE_MAX = 13 }; /* bytes */
 enum { FRAME_REFERENCE_NUMBERS = 3 };
 
-/* What has been said of a packet: the next reference counts from there. */
+/* What the references so far give of a packet. The next reference counts from there. */
 struct frame_progress {
     uint64_t expected; /* log offset: where the last source ended, or the packet begins */
     uint32_t done;     /* bytes of the packet */
