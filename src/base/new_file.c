@@ -139,9 +139,16 @@ void new_file_drop(struct new_file *file)
     (void)close(file->fd);
 }
 
+/* An old file is given up for one that is on disk. Where there is none, closing a second descriptor
+ * finds the errors that a file system reports late, and the lock stays. */
+static bool bring_to_disk(const struct new_file *file)
+{
+    return (file->replaces ? fsync(file->fd) : close(dup(file->fd))) == 0;
+}
+
 enum sl_status new_file_end(struct new_file *file, struct sl_diag *diag)
 {
-    if (file->error == 0 && fsync(file->fd) != 0)
+    if (file->error == 0 && !bring_to_disk(file))
         file->error = errno;
     if (file->error == 0 && rename(file->beside, file->path) != 0)
         file->error = errno;

@@ -34,8 +34,8 @@ void new_file_write_first(struct new_file *file, const void *bytes, uint64_t len
 /* Removes the new file; the path keeps its old one. */
 void new_file_drop(struct new_file *file);
 
-/* Brings all to disk and renames the file to its path where all writes succeeded, else removes it.
- * SL_EIO. */
+/* Renames the file to its path where all writes succeeded, else removes it. A file that replaces
+ * another is brought to disk first. SL_EIO. */
 enum sl_status new_file_end(struct new_file *file, struct sl_diag *diag);
 
 #endif
