@@ -142,8 +142,8 @@ struct sl_fib_table;
 SL_API struct sl_fib_table *sl_fib_table(struct sl_fib *fib);
 
 /* Writes the data plane as one flat block that sl_fib_load reads: to a new file beside it
- * (PATH.sluice-new-N), which is then renamed. Updates wait meanwhile, look-ups do not. SL_EIO: the system
- * refused, or the path is no regular file. SL_ENOMEM. */
+ * (PATH.sluice-new-N), which is then renamed. Updates wait meanwhile, look-ups do not. SL_EIO: the
+ * system refused, or the path is no regular file. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_fib_save(struct sl_fib *fib, const char *path,
                                            struct sl_diag *diag);
 
