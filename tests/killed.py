@@ -6,8 +6,8 @@ import subprocess
 
 
 def at_each_step(preload, command, **options):
-    """Runs the command, killed before step 1, 2, ...; yields the step after each kill. The last run,
-    which nothing kills, must succeed. `preload`: the library of killed_preload.c."""
+    """Runs the command, killed before step 1, 2, ...; yields the step after each kill. Nothing
+    kills the last run, which must succeed. `preload`: the library of killed_preload.c."""
     for step in range(1, 10000):
         environment = dict(os.environ, LD_PRELOAD=preload, SLUICE_KILL_AT=str(step))
         status = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL,

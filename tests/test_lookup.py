@@ -257,8 +257,8 @@ class Lookup(case.Case):
 
     def stopped_while_reading(self, path):
         """A look-up in the list, stopped by a signal when it has read a part of the file."""
-        process = subprocess.Popen([SLUICE, "lookup", "--format", "hosts", "--table", path, "b.test"],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        command = [SLUICE, "lookup", "--format", "hosts", "--table", path, "b.test"]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
         while process.poll() is None:
@@ -277,7 +277,8 @@ class Lookup(case.Case):
 
     def test_a_list_that_changes_while_it_is_read(self):
         """It is refused: cut, overwritten, or longer. The look-up neither dies nor answers."""
-        text = b"0.0.0.0 a.test\n" + b"# a line of no meaning, which takes time to read\n" * (1 << 21)
+        filling = b"# a line of no meaning, which takes time to read\n"
+        text = b"0.0.0.0 a.test\n" + filling * (1 << 21)
 
         def cut(path):
             os.truncate(path, 1 << 20)

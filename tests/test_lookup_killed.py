@@ -19,8 +19,9 @@ SLUICE, KILLED = sys.argv[1:3]
 
 class Killed(case.Case):
     def build(self, lines, table):
-        subprocess.run([SLUICE, "lookup", "--table", lines, "--force", "--build", table], check=True,
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=120)
+        command = [SLUICE, "lookup", "--table", lines, "--force", "--build", table]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       timeout=120)
 
     def answers(self, table):
         result = subprocess.run([SLUICE, "lookup", "--table", table, "old.test", "new.test"],
@@ -50,8 +51,8 @@ class Killed(case.Case):
     def test_a_living_maker_keeps_its_file(self):
         """What is locked belongs to somebody; what is named otherwise is no file of ours."""
         table = self.path("table")
-        kept = [self.path(name, b"x") for name in
-                ("table.sluice-new-0", "table.2024-11", "table.sluice-new", "table.sluice-new-1.old")]
+        kept = [self.path("table." + end, b"x") for end in
+                ("sluice-new-0", "2024-11", "sluice-new", "sluice-new-1.old")]
         dead = self.path("table.sluice-new-3", b"x")
         with open(kept[0], "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

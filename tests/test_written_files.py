@@ -57,7 +57,8 @@ class WrittenFiles(case.Case):
                  ["lookup", "--table", "{}", "a1.test", "b1.test"])
         bases = [self.path("%s.ndb" % name, b"".join(b"%s:0:*:%s\n" % (
             name.encode(), os.urandom(9).hex().encode()) for _ in range(n)) +
-            b"This.%s:0:*:68656c6c6f20\n" % name.encode()) for name, n in (("x", 3000), ("y", 4000))]
+            b"This.%s:0:*:68656c6c6f20\n" % name.encode())
+            for name, n in (("x", 3000), ("y", 4000))]
         self.path("hello", b"hello hello")
         self.add("scan", [["scan", "-d", path, "--compile"] for path in bases],
                  ["scan", "-d", "{}", "--no-summary", self.path("hello")])
