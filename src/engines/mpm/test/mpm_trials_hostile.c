@@ -2,6 +2,8 @@
 /* Sets and texts that are made to be slow. */
 #include "mpm_trial.h"
 
+#include <time.h>
+
 #include "mpm_ref.h"
 
 enum { HOSTILE_TEXT = 1 << 16, HOSTILE_LITERALS = 4000, HOSTILE_BYTES = 9 << 20 };
@@ -200,6 +202,17 @@ void test_hits_that_stay(void **state)
     assert_non_null(n_stay);
 }
 
+/* Time of this program's work: on a CPU the cores', so that no other program counts. */
+static double busy_seconds(void)
+{
+    struct timespec now;
+
+    if (subject.stage != NULL)
+        return trial_seconds();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 static double fastest_scan(const char *name, const char *on, const struct hostile *hostile,
                            struct sl_hits *hits)
 {
@@ -207,10 +220,10 @@ static double fastest_scan(const char *name, const char *on, const struct hostil
     double best = 0;
 
     for (int i = 0; i < 5; i++) {
-        const double begin = trial_seconds();
+        const double begin = busy_seconds();
 
         assert_int_equal(trial_scan_table(table, on, subject.batch, hits), SL_OK);
-        const double took = trial_seconds() - begin;
+        const double took = busy_seconds() - begin;
         best = i == 0 || took < best ? took : best;
     }
     sl_mpm_free(table);
@@ -224,7 +237,7 @@ void test_hostile_sets(void **state)
     static void (*const make[])(struct hostile *) = {make_period, make_shared, make_runs,
                                                      make_tiny,   make_few,    make_mixed};
     struct hostile *hostile = (struct hostile *)calloc(1, sizeof *hostile);
-    const uint32_t text_len = trial_fewer(HOSTILE_TEXT, 1 << 14);
+    const uint32_t text_len = SANITIZED ? 1 << 14 : trial_fewer(HOSTILE_TEXT, 1 << 14);
 
     (void)state;
     assert_non_null(hostile);

@@ -31,7 +31,7 @@ static void add_all_texts(const char letter[2])
  */
 static void check_all_sets(const char letter[2], bool nocase)
 {
-    const double end = trial_seconds() + (SANITIZED || subject.stage != NULL ? 5 : 1e9);
+    const double end = trial_seconds() + (SANITIZED ? 2 : subject.stage != NULL ? 5 : 1e9);
     const uint32_t n_all = 1u << UNIVERSE;
     uint8_t word[UNIVERSE][3];
     uint32_t n_sets = 0;
