@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "sluice/event.h"
-#include "sluice/stats.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus
@@ -54,15 +53,20 @@ SL_CHECK SL_API enum sl_status sl_sink_hold(struct sl_sink **held, const struct 
 SL_CHECK SL_API enum sl_status sl_sink_pass(struct sl_sink *held, struct sl_sink *sink,
                                             struct sl_diag *diag);
 
-/* Whether the sink takes counters. "console" does, as one line. "eve" does, as an event of type
- * stats: totals are named as Suricata's where it has them, and the others lie in an object
- * "sluice". */
+/* The counters of a run as texts (sl_stats_json, sl_stats_line of sluice/stats.h). */
+struct sl_stats_event {
+    int64_t time_ns; /* since 1970-01-01 UTC */
+    const char *json, *line;
+};
+
+/* Whether the sink takes counters. "console" does, and prints the line. "eve" does, and writes the
+ * JSON object in an event of type stats. */
 SL_API bool sl_sink_takes_stats(const struct sl_sink *sink);
 
-/* Writes the counters of a run, as sl_sink_write writes an event. SL_EUNSUPPORTED: the sink takes
- * no counters, and nothing changes. */
+/* Writes counters, as sl_sink_write writes an event. The texts are borrowed for the call.
+ * SL_EUNSUPPORTED: the sink takes no counters, and nothing changes. */
 SL_CHECK SL_API enum sl_status
-sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats *stats, struct sl_diag *diag);
+sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats_event *stats, struct sl_diag *diag);
 
 /* Writes what is buffered to the system; SQLite commits. A run flushes its sinks each 100 ms. */
 SL_CHECK SL_API enum sl_status sl_sink_flush(struct sl_sink *sink, struct sl_diag *diag);

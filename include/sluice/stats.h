@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run has counted so far. Sinks write it as events (sluice/sink.h), and Prometheus reads it
- * as text. The program that runs a pipeline fills it. */
+/* What a run has counted so far, and its texts: JSON, a line, and Prometheus' format. Sinks write
+ * the first two as an event (sluice/sink.h). */
 #ifndef SLUICE_STATS_H
 #define SLUICE_STATS_H
 
@@ -42,11 +42,22 @@ struct sl_stats {
     struct sl_pipeline_snapshot pipeline;
 };
 
-/* Writes the counters in Prometheus' text format, version 0.0.4 (Content-Type "text/plain;
- * version=0.0.4; charset=utf-8"). docs/counters.md lists them. *text is allocated, and the caller's
- * to free. It ends in a NUL that len does not count. SL_ENOMEM. Any thread. */
+/* The texts below are allocated, and the caller's to free. They end in a NUL that len does not
+ * count. docs/counters.md lists the counters. SL_ENOMEM. Any thread. */
+
+/* Prometheus' text format, version 0.0.4 (Content-Type "text/plain; version=0.0.4;
+ * charset=utf-8"). */
 SL_CHECK SL_API enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text,
                                                    size_t *len);
+
+/* The object behind "stats" in an EVE event. Totals are named as Suricata's where it has them; the
+ * others lie in an object "sluice". */
+SL_CHECK SL_API enum sl_status sl_stats_json(const struct sl_stats *stats, char **text,
+                                             size_t *len);
+
+/* The most important ones on a line for people, without a line end. */
+SL_CHECK SL_API enum sl_status sl_stats_line(const struct sl_stats *stats, char **text,
+                                             size_t *len);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run_sinks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -133,7 +134,7 @@ bool run_sinks_take_stats(const struct run_sinks *sinks)
     return false;
 }
 
-void run_sinks_write_stats(struct run_sinks *sinks, const struct sl_stats *stats)
+static void write_stats_event(struct run_sinks *sinks, const struct sl_stats_event *stats)
 {
     pthread_mutex_lock(&sinks->lock);
     for (uint32_t i = 0; i < sinks->n; i++) {
@@ -144,6 +145,20 @@ void run_sinks_write_stats(struct run_sinks *sinks, const struct sl_stats *stats
             continue; /* the next write gives the reason again */
     }
     pthread_mutex_unlock(&sinks->lock);
+}
+
+void run_sinks_write_stats(struct run_sinks *sinks, const struct sl_stats *stats)
+{
+    char *json = NULL, *line = NULL;
+    size_t len;
+
+    if (sl_stats_json(stats, &json, &len) == SL_OK && sl_stats_line(stats, &line, &len) == SL_OK) {
+        const struct sl_stats_event event = {.time_ns = stats->time_ns, .json = json, .line = line};
+
+        write_stats_event(sinks, &event);
+    }
+    free(json);
+    free(line);
 }
 
 void run_sinks_flush(struct run_sinks *sinks)

@@ -116,7 +116,7 @@ bool sl_sink_takes_stats(const struct sl_sink *sink)
     return sink->kind->write_stats != NULL;
 }
 
-enum sl_status sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats *stats,
+enum sl_status sl_sink_write_stats(struct sl_sink *sink, const struct sl_stats_event *stats,
                                    struct sl_diag *diag)
 {
     if (!sl_sink_takes_stats(sink))

@@ -15,7 +15,6 @@
 #include "base/utf8.h"
 #include "event_fields.h"
 #include "line_sink.h"
-#include "stats_text.h"
 
 /* Opens standard output. With hold_len the sink holds lines instead. */
 static enum sl_status make(struct sl_sink **sink, size_t hold_len, struct sl_diag *diag)
@@ -206,14 +205,7 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
     return line_end(out, diag);
 }
 
-static void put_count(struct line_sink *out, uint64_t n, const char *what)
-{
-    line_text(out, "  ");
-    line_uint(out, n);
-    line_text(out, what);
-}
-
-static enum sl_status console_write_stats(struct sl_sink *sink, const struct sl_stats *stats,
+static enum sl_status console_write_stats(struct sl_sink *sink, const struct sl_stats_event *stats,
                                           struct sl_diag *diag)
 {
     struct line_sink *out = (struct line_sink *)sink;
@@ -222,21 +214,8 @@ static enum sl_status console_write_stats(struct sl_sink *sink, const struct sl_
     line_begin(out);
     event_time(time, stats->time_ns, ' ');
     line_bytes(out, time, sizeof time);
-    line_text(out, "  STATS");
-    put_count(out, stats->uptime_ns / 1000000000, " s");
-    put_count(out, stats->packets, " packets");
-    put_count(out, stats->bytes, " bytes");
-    if (stats->live)
-        put_count(out, stats->kernel_drops + stats->interface_drops, " dropped");
-    put_count(out, stats->flows.active, " active flows");
-    if (stats->has_header_checks)
-        put_count(out, stats_anomalies(stats), " anomalies");
-    if (stats->has_rules) {
-        put_count(out, stats->alerts, " alerts");
-        put_count(out, stats->rules.loaded, " rules loaded");
-        put_count(out, stats->rules.skipped, " skipped");
-        put_count(out, stats->rules.bad, " bad");
-    }
+    line_text(out, "  STATS  ");
+    line_text(out, stats->line);
     line_text(out, "\n");
     return line_end(out, diag);
 }

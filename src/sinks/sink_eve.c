@@ -6,7 +6,7 @@
  * - proto is the protocol's name where Suricata has one in use, else its number as a string.
  * - IPv6 addresses are in the short form of RFC 5952.
  * - Alerts carry a payload, as Base64 and as printable text. Other events carry none.
- * - Stats are totals; stats_json.c has their contents.
+ * - Stats are an object that the caller made.
  *
  * All strings that are not constants of this file pass eve_put_characters or the keys of metadata.
  * The writer is sluice's own: a tree of values, built and dumped for each alert, costs five times
@@ -19,7 +19,6 @@
 #include "event_fields.h"
 #include "line_sink.h"
 #include "payload_text.h"
-#include "stats_text.h"
 
 enum { VALUE_ROOM = 64 }; /* bytes of a time, an address or a number, with quotes */
 
@@ -198,22 +197,18 @@ static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *eve
     return line_end(&eve->out, diag);
 }
 
-static enum sl_status eve_write_stats(struct sl_sink *sink, const struct sl_stats *stats,
+static enum sl_status eve_write_stats(struct sl_sink *sink, const struct sl_stats_event *stats,
                                       struct sl_diag *diag)
 {
     struct line_sink *out = &((struct eve_sink *)sink)->out;
     char time[VALUE_ROOM];
-    char *object = stats_json(stats);
 
-    if (object == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a stats event");
     line_begin(out);
     line_text(out, "{\"timestamp\":");
     line_bytes(out, time, (size_t)(put_time(time, stats->time_ns) - time));
     line_text(out, ",\"event_type\":\"stats\",\"stats\":");
-    line_text(out, object);
+    line_text(out, stats->json);
     line_text(out, "}\n");
-    free(object);
     return line_end(out, diag);
 }
 

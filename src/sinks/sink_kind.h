@@ -31,7 +31,7 @@ struct sink_kind {
     enum sl_status (*write)(struct sl_sink *sink, const struct sl_event *event,
                             struct sl_diag *diag);
     /* NULL: the kind takes none. */
-    enum sl_status (*write_stats)(struct sl_sink *sink, const struct sl_stats *stats,
+    enum sl_status (*write_stats)(struct sl_sink *sink, const struct sl_stats_event *stats,
                                   struct sl_diag *diag);
     enum sl_status (*flush)(struct sl_sink *sink, struct sl_diag *diag);
     uint64_t (*written)(const struct sl_sink *sink);

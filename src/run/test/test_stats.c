@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A run's counters in each of their forms: every one arrives once, under its name. */
+#include "test.h"
+
 #include <jansson.h>
-#include <unistd.h>
 
 #include "sluice/stats.h"
-#include "test_sink_events.h"
 
 /* Counters that are all different, so that one in another's place is seen. */
 static void make_stats(struct sl_stats *stats)
@@ -256,34 +256,7 @@ static void test_prometheus_leaves_out_what_is_not_switched_on(void **state)
     free(text);
 }
 
-/* ---- sinks ----------------------------------------------------------------------------------- */
-
-/* Writes the counters to a sink of the kind, alone; returns the file's only line. */
-static char *line_of(const char *kind, const struct sl_stats *stats)
-{
-    char name[32];
-
-    snprintf(name, sizeof name, "stats.%s", kind);
-    const bool is_console = strcmp(kind, "console") == 0;
-    FILE *file = fopen(scratch_path(name), "w+");
-    const int saved = is_console ? stdout_to(dup(fileno(file))) : -1;
-    struct sl_sink *sink = open_sink(is_console ? "console" : scratch_spec(kind, name));
-    char *line = NULL;
-    size_t cap = 0;
-
-    assert_true(sl_sink_takes_stats(sink));
-    assert_int_equal(sl_sink_write_stats(sink, stats, NULL), SL_OK);
-    close_sink(sink, 1);
-    if (is_console)
-        stdout_back(saved);
-    fclose(file);
-    file = fopen(scratch_path(name), "r");
-    assert_non_null(file);
-    assert_true(getline(&line, &cap, file) > 0);
-    assert_int_equal(getc(file), EOF);
-    fclose(file);
-    return line;
-}
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* The value at a path of keys, one behind the other. */
 static json_t *at_path(json_t *value, const char *path)
@@ -374,30 +347,29 @@ static const struct {
     {"sluice>anomalies>land", 400 + SL_HEADER_LAND},
 };
 
-static json_t *parse_event(char *line)
+static json_t *parse(const struct sl_stats *stats)
 {
-    json_t *event = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+    char *text;
+    size_t len;
 
-    free(line);
-    assert_non_null(event);
-    return event;
+    assert_int_equal(sl_stats_json(stats, &text, &len), SL_OK);
+    assert_int_equal(strlen(text), len);
+    json_t *counters = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    free(text);
+    assert_non_null(counters);
+    return counters;
 }
 
-static void test_eve_has_each_counter(void **state)
+static void test_json_has_each_counter(void **state)
 {
     struct sl_stats stats;
     uint64_t undecodable = 0, anomalies = 0;
 
     (void)state;
     make_stats(&stats);
-    json_t *event = parse_event(line_of("eve", &stats));
-    json_t *counters = json_object_get(event, "stats");
+    json_t *counters = parse(&stats);
     json_t *engines = at_path(counters, "detect>engines");
 
-    assert_int_equal(json_object_size(event), 3);
-    assert_string_equal(json_string_value(json_object_get(event, "timestamp")),
-                        "2026-01-02T10:11:12.123456+0000");
-    assert_string_equal(json_string_value(json_object_get(event, "event_type")), "stats");
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         check_integer(counters, members[i].path, members[i].value);
     for (int d = 1; d < SL_N_DEFECTS; d++)
@@ -418,16 +390,15 @@ static void test_eve_has_each_counter(void **state)
                         "a \"GPU\"");
     assert_true(json_is_true(at_path(counters, "sluice>devices>cuda:3>dropped")));
     assert_true(json_is_false(at_path(counters, "sluice>devices>cpu>dropped")));
-    json_decref(event);
+    json_decref(counters);
 }
 
-static void test_eve_of_nothing(void **state)
+static void test_json_of_nothing(void **state)
 {
     const struct sl_stats stats = {.version = "1.2.3"};
 
     (void)state;
-    json_t *event = parse_event(line_of("eve", &stats));
-    json_t *counters = json_object_get(event, "stats");
+    json_t *counters = parse(&stats);
 
     check_integer(counters, "decoder>pkts", 0);
     check_integer(counters, "decoder>avg_pkt_size", 0);
@@ -438,13 +409,23 @@ static void test_eve_of_nothing(void **state)
     assert_null(at_path(counters, "sluice>latency"));
     assert_int_equal(json_object_size(at_path(counters, "sluice>engines")), 0);
     assert_int_equal(json_object_size(at_path(counters, "sluice>undecodable")), 0);
-    json_decref(event);
+    json_decref(counters);
 }
 
-static void test_console_has_a_line(void **state)
+static void check_line(const struct sl_stats *stats, const char *expected)
+{
+    char *line;
+    size_t len;
+
+    assert_int_equal(sl_stats_line(stats, &line, &len), SL_OK);
+    assert_string_equal(line, expected);
+    assert_int_equal(strlen(line), len);
+    free(line);
+}
+
+static void test_the_line(void **state)
 {
     struct sl_stats stats;
-    char *line;
 
     (void)state;
     make_stats(&stats);
@@ -452,73 +433,10 @@ static void test_console_has_a_line(void **state)
     stats.anomalies[SL_HEADER_LAND] = 2;
     stats.anomalies[SL_HEADER_TTL_ZERO] = 3;
     stats.alerts = 7;
-    line = line_of("console", &stats);
-    assert_string_equal(line,
-                        "2026-01-02 10:11:12.123456  STATS  10 s  1001 packets  900901 bytes  "
-                        "13 dropped  18 active flows  5 anomalies  7 alerts  "
-                        "20 rules loaded  21 skipped  22 bad\n");
-    free(line);
+    check_line(&stats, "10 s  1001 packets  900901 bytes  13 dropped  18 active flows  5 anomalies"
+                       "  7 alerts  20 rules loaded  21 skipped  22 bad");
     stats.live = stats.has_header_checks = stats.has_rules = false;
-    line = line_of("console", &stats);
-    assert_string_equal(line,
-                        "2026-01-02 10:11:12.123456  STATS  10 s  1001 packets  900901 bytes  "
-                        "18 active flows\n");
-    free(line);
-}
-
-static void test_sqlite_takes_none(void **state)
-{
-    struct sl_sink *sink = open_sink(scratch_spec("sqlite", "stats.db"));
-    struct made_event *made = malloc(sizeof *made);
-    struct sl_stats stats;
-    struct sl_diag diag = {.text = ""};
-
-    (void)state;
-    make_stats(&stats);
-    make_plain(made, 1);
-    assert_false(sl_sink_takes_stats(sink));
-    assert_int_equal(sl_sink_write_stats(sink, &stats, &diag), SL_EUNSUPPORTED);
-    assert_non_null(strstr(diag.text, "sqlite"));
-    assert_int_equal(sl_sink_write(sink, &made->event, &diag), SL_OK);
-    close_sink(sink, 1);
-    free(made);
-}
-
-static void test_counters_are_held(void **state)
-{
-    struct sl_sink *sink = open_sink(scratch_spec("eve", "held.eve")), *held;
-    struct sl_stats stats;
-
-    (void)state;
-    make_stats(&stats);
-    assert_int_equal(sl_sink_hold(&held, sink, 1 << 16, NULL), SL_OK);
-    assert_int_equal(sl_sink_write_stats(held, &stats, NULL), SL_OK);
-    assert_int_equal(sl_sink_written(held), 1);
-    assert_int_equal(sl_sink_pass(held, sink, NULL), SL_OK);
-    assert_int_equal(sl_sink_close(held, NULL, NULL), SL_OK);
-    assert_int_equal(sl_sink_hold(&held, sink, 100, NULL), SL_OK);
-    assert_int_equal(sl_sink_write_stats(held, &stats, NULL), SL_EOVERFLOW);
-    assert_int_equal(sl_sink_written(held), 0);
-    assert_int_equal(sl_sink_pass(held, sink, NULL), SL_OK);
-    assert_int_equal(sl_sink_close(held, NULL, NULL), SL_OK);
-    close_sink(sink, 1);
-}
-
-static void test_a_full_disk_is_said(void **state)
-{
-    struct sl_sink *sink = open_sink("eve:/dev/full");
-    struct sl_stats stats;
-    struct sl_diag diag = {.text = ""};
-    uint64_t written = 1;
-
-    (void)state;
-    make_stats(&stats);
-    assert_int_equal(sl_sink_write_stats(sink, &stats, &diag), SL_OK); /* it is buffered */
-    assert_int_equal(sl_sink_flush(sink, NULL), SL_EIO);
-    assert_int_equal(sl_sink_write_stats(sink, &stats, &diag), SL_EIO);
-    assert_non_null(strstr(diag.text, "No space left"));
-    assert_int_equal(sl_sink_close(sink, &written, &diag), SL_EIO);
-    assert_int_equal(written, 0);
+    check_line(&stats, "10 s  1001 packets  900901 bytes  18 active flows");
 }
 
 int main(void)
@@ -527,13 +445,10 @@ int main(void)
         cmocka_unit_test(test_prometheus_has_each_counter_once),
         cmocka_unit_test(test_prometheus_escapes_labels),
         cmocka_unit_test(test_prometheus_leaves_out_what_is_not_switched_on),
-        cmocka_unit_test(test_eve_has_each_counter),
-        cmocka_unit_test(test_eve_of_nothing),
-        cmocka_unit_test(test_console_has_a_line),
-        cmocka_unit_test(test_sqlite_takes_none),
-        cmocka_unit_test(test_counters_are_held),
-        cmocka_unit_test(test_a_full_disk_is_said),
+        cmocka_unit_test(test_json_has_each_counter),
+        cmocka_unit_test(test_json_of_nothing),
+        cmocka_unit_test(test_the_line),
     };
 
-    return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

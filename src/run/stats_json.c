@@ -200,11 +200,11 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
         put_anomalies(tree, stats);
 }
 
-char *stats_json(const struct sl_stats *stats)
+enum sl_status sl_stats_json(const struct sl_stats *stats, char **text, size_t *len)
 {
     struct tree tree = {.root = json_object()};
-    char *text = NULL;
 
+    *text = NULL;
     put_count(&tree, "uptime", stats->uptime_ns / 1000000000);
     if (stats->live) {
         put_count(&tree, "capture.kernel_packets", stats->kernel_packets);
@@ -220,7 +220,10 @@ char *stats_json(const struct sl_stats *stats)
     put_rules(&tree, stats);
     put_own(&tree, stats);
     if (!tree.failed)
-        text = json_dumps(tree.root, JSON_COMPACT);
+        *text = json_dumps(tree.root, JSON_COMPACT);
     json_decref(tree.root);
-    return text;
+    if (*text == NULL)
+        return SL_ENOMEM;
+    *len = strlen(*text);
+    return SL_OK;
 }

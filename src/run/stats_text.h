@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What all writers of counters share. */
-#ifndef SINKS_STATS_TEXT_H
-#define SINKS_STATS_TEXT_H
+#ifndef RUN_STATS_TEXT_H
+#define RUN_STATS_TEXT_H
 
 #include "sluice/stats.h"
-
-/* The object behind "stats" in an EVE event, to be freed. NULL: no memory. */
-char *stats_json(const struct sl_stats *stats);
 
 /* Anomalies, and packets that were not dissected to their payload, of all kinds. */
 uint64_t stats_anomalies(const struct sl_stats *stats);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "event_text.h"
 #include "stats_text.h"
 
 /* The end of the text checks once whether memory sufficed. */
