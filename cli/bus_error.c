@@ -15,11 +15,13 @@ static void print_fault(const char *path)
 {
     static const char before[] = "sluice: ", after[] = ": was cut while it was read\n";
     char text[PATH_MAX + sizeof before + sizeof after];
+    char *const name = text + sizeof before - 1;
 
-    strcpy(text, before);
-    (void)cli_printable(path, text + strlen(text), PATH_MAX);
-    strcat(text, after);
-    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+    memcpy(text, before, sizeof before);
+    (void)cli_printable(path, name, PATH_MAX);
+    char *const end = name + strlen(name);
+    memcpy(end, after, sizeof after);
+    if (write(STDERR_FILENO, text, (size_t)(end - text) + sizeof after - 1) < 0)
         return; /* the exit status alone shows it */
 }
 

@@ -320,12 +320,13 @@ class Limits(case.Case):
                  ("ldb", b"Wide;Engine:51-255,Target:0;0>9;6161{0-2000000}6161{0-2000000}6162\n"),
                  ("ndb", b"Far:0:*:6161{0-3000000}61??61{0-3000000}62\n"))
         path = self.path("hostile", b"a" * (3 << 20) + b"b")
+        found = f"{path}: Far.UNOFFICIAL FOUND\n"  # the last one matches, if there is time
         for ending, signature in cases:
             database = self.path("hostile." + ending, signature)
             begin = time.monotonic()
             result = sluice("scan", "-d", database, "--max-scantime=300", "--no-summary", path)
-            self.assertEqual(result.stdout.decode(),
-                             f"{path}: OK ({TIME}: not scanned to its end)\n", signature)
+            self.assertIn(result.stdout.decode(),
+                          (f"{path}: OK ({TIME}: not scanned to its end)\n", found), signature)
             self.assertLess(time.monotonic() - begin, 60)
 
 

@@ -55,16 +55,16 @@ struct shard {
 };
 
 struct pipeline {
+    struct shard shards[SL_PIPELINE_SHARDS_MAX];
+    _Atomic uint64_t n_ordered; /* `ordered`, for threads without the lock */
+
     const struct sl_pipeline_config *config;
-    bool cuda; /* some device is a GPU */
-    uint32_t n_slots, n_loaders;
     struct slot *slots;
+    uint32_t n_slots, n_loaders;
+    bool cuda; /* some device is a GPU */
     pthread_mutex_t latency_lock;
     struct histogram latency;     /* guarded by that lock */
     pthread_mutex_t dropped_lock; /* held while config->dropped is called */
-
-    struct shard shards[SL_PIPELINE_SHARDS_MAX];
-    _Atomic uint64_t n_ordered; /* `ordered`, for threads without the lock */
 
     pthread_mutex_t lock; /* guards all below */
     /* Each condition has its own waiters, and all are signalled at the end: a batch passes six

@@ -28,7 +28,7 @@ void own_checksums_open(struct own_checksums *own, const struct sl_run_config *c
     const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (any < 0)
         return;
-    strcpy(request.ifr_name, config->interface);
+    memcpy(request.ifr_name, config->interface, strlen(config->interface) + 1);
     own->on = ioctl(any, SIOCGIFHWADDR, &request) == 0 &&
               (request.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
                request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK);

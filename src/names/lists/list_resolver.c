@@ -256,7 +256,7 @@ const char *list_unbound_line(struct list_parse *parse, const char *text, size_t
     /* One key is the whole line's, the blank behind its colon may be missing. */
     const char *colon = memchr(at, ':', line.len);
     const struct list_token key = {at, colon != NULL ? (size_t)(colon - at) : 0};
-    if (!is_key(key))
+    if (colon == NULL || !is_key(key))
         return "no setting NAME: VALUE";
     at = colon + 1;
     while (at < end && list_is_blank(*at))

@@ -71,36 +71,35 @@ static enum sl_status add_line(struct names_load *load, const char *text, size_t
     return names_ignore(names, load->list, load->line, why, skipped) ? SL_OK : SL_ENOMEM;
 }
 
+/* NULL: the format is unknown, or none was named and none recognised. */
 static const struct list_format *choose_format(const char *label, const char *format,
                                                const char *text, size_t text_len,
-                                               enum sl_status *status, struct sl_diag *diag)
+                                               struct sl_diag *diag)
 {
     const struct list_format *found =
         format != NULL ? list_format_find(format, diag) : list_format_detect(text, text_len);
     char known[LIST_KNOWN_MAX];
 
-    *status = found != NULL ? SL_OK : SL_EINVAL;
-    if (found != NULL || format != NULL)
-        return found;
-    *status =
-        diag_set(diag, SL_EFORMAT, label, 0, "its first lines are of no format that is known (%s)",
-                 list_known_formats(known));
-    return NULL;
+    if (found == NULL && format == NULL)
+        (void)diag_set(diag, SL_EFORMAT, label, 0,
+                       "its first lines are of no format that is known (%s)",
+                       list_known_formats(known));
+    return found;
 }
 
 enum sl_status names_load_begin(struct names_load *load, struct sl_names *names, const char *label,
                                 const char *format, const char *text, size_t text_len,
                                 struct sl_diag *diag)
 {
-    enum sl_status status;
-
     *load = (struct names_load){.names = names, .label = label};
-    if (names->map == NULL)
-        return diag_set(diag, SL_EINVAL, label, 0, "the table is built already");
-    const struct list_format *found = choose_format(label, format, text, text_len, &status, diag);
+    if (names->map == NULL) {
+        (void)diag_set(diag, SL_EINVAL, label, 0, "the table is built already");
+        return SL_EINVAL;
+    }
+    const struct list_format *found = choose_format(label, format, text, text_len, diag);
     if (found == NULL)
-        return status;
-    status = names_list_add(names, label, found->name, &load->list, diag);
+        return format != NULL ? SL_EINVAL : SL_EFORMAT;
+    const enum sl_status status = names_list_add(names, label, found->name, &load->list, diag);
     if (status != SL_OK)
         return status;
     load->parse = calloc(1, sizeof *load->parse);
