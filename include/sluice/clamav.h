@@ -44,7 +44,8 @@ SL_API void sl_clamav_set_free(struct sl_clamav_set *set);
  * SL_EIO: a path cannot be read. SL_EFORMAT: a container or a compiled database is cut, damaged or
  * of another version; or a database has a wrong line and none that can be used, and `diag` names
  * the first. SL_EINVAL: a file's suffix is that of no format; a directory has no database; or a
- * list ignores by the MD5 of a line a name of a compiled database, which has no lines. SL_ENOMEM.
+ * list ignores by the MD5 of a line a name of a compiled database, which has no lines.
+ * SL_EUNSUPPORTED: OpenSSL refuses to make the MD5 of a container, as in FIPS mode. SL_ENOMEM.
  * After a failure the set is fit to be freed only. */
 SL_CHECK SL_API enum sl_status sl_clamav_set_read(struct sl_clamav_set *set,
                                                   const char *const *paths, size_t n_paths,
@@ -146,7 +147,8 @@ struct sl_clamav_result {
     bool timed_out; /* time_max_ms (below) ended its scan */
     bool suspect;   /* a threshold (below) left candidates unverified */
     bool changed;   /* it shrank, or could not be read to its end, while scanned */
-    int error;      /* errno of a failed read, or 0 */
+    int error;      /* errno of a failed read; ENOTSUP: OpenSSL refuses a digest that signatures of
+                       hashes need; or 0 */
 };
 
 struct sl_clamav_scan_config {

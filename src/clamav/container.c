@@ -127,7 +127,11 @@ static enum sl_status check_header(const char *path, const uint8_t *bytes, size_
         return diag_set(diag, SL_EFORMAT, path, 0, "is no ClamAV container");
     for (int i = 0; i < 6; i++)
         clam_text_cut(&rest, ':', &field);
-    clam_md5(bytes + CVD_HEADER_LEN, len - CVD_HEADER_LEN, digest);
+    if (clam_md5_is_refused())
+        return diag_set(diag, SL_EUNSUPPORTED, path, 0,
+                        "cannot be checked: OpenSSL refuses to make its MD5");
+    if (!clam_md5(bytes + CVD_HEADER_LEN, len - CVD_HEADER_LEN, digest))
+        return diag_set(diag, SL_ENOMEM, path, 0, "no memory to make its MD5");
     for (int i = 0; i < 16; i++)
         snprintf(text + 2 * i, 3, "%02x", digest[i]);
     if (field.len != 32 || strncasecmp(field.at, text, 32) != 0)

@@ -37,12 +37,20 @@ enum clam_format clam_format_of(const char *name)
             return formats[i].format;
     return CLAM_UNKNOWN;
 }
+
 /* ---- ignored names --------------------------------------------------------------------------- */
 
-void clam_md5(const void *bytes, size_t len, uint8_t digest[16])
+bool clam_md5_is_refused(void)
 {
-    if (EVP_Digest(bytes, len, digest, NULL, EVP_md5(), NULL) != 1)
-        memset(digest, 0, 16);
+    EVP_MD *md5 = EVP_MD_fetch(NULL, "MD5", NULL);
+
+    EVP_MD_free(md5);
+    return md5 == NULL;
+}
+
+bool clam_md5(const void *bytes, size_t len, uint8_t digest[16])
+{
+    return EVP_Digest(bytes, len, digest, NULL, EVP_md5(), NULL) == 1;
 }
 
 /* Name, or Name:MD5 of the signature's line; .ign: Database:Line:Name. */
@@ -60,6 +68,8 @@ static enum clam_taken read_ignore(struct sl_clamav_set *set, struct clam_text l
         return clam_bad(set, "there is no name");
     if (n == 2 && (!line_read_digest(fields[1], digest, &kind) || kind != CLAM_MD5))
         return clam_bad(set, "what follows the name is no MD5");
+    if (n == 2 && set->md5_is_refused)
+        return clam_skip(set, "has an MD5, which OpenSSL refuses to make");
     char *copy = strndup(name.at, name.len); /* first: each entry of the set has a name */
     ignore = copy != NULL ? clam_grow(&set->ignores, sizeof *ignore, 1) : NULL;
     if (ignore == NULL) {
@@ -72,17 +82,21 @@ static enum clam_taken read_ignore(struct sl_clamav_set *set, struct clam_text l
     return CLAM_TAKEN;
 }
 
-/* Only names that an .ign2 file lists with a digest need the digest of their line. */
-static bool is_ignored_line(const struct sl_clamav_set *set, struct clam_text line)
+/* Only names that an .ign2 file lists with a digest need the digest of their line. *made: false
+ * where there is no memory for it. */
+static bool is_ignored_line(const struct sl_clamav_set *set, struct clam_text line, bool *made)
 {
     const struct clam_ignore *ignores = (const struct clam_ignore *)set->ignores.at;
     uint8_t digest[16];
 
+    *made = true;
     for (size_t i = 0; i < set->ignores.n; i++) {
         if (!ignores[i].has_digest ||
             memmem(line.at, line.len, ignores[i].name, strlen(ignores[i].name)) == NULL)
             continue;
-        clam_md5(line.at, line.len, digest);
+        *made = clam_md5(line.at, line.len, digest);
+        if (!*made)
+            return false;
         if (memcmp(digest, ignores[i].digest, sizeof digest) == 0)
             return true;
     }
@@ -94,8 +108,12 @@ static bool is_ignored_line(const struct sl_clamav_set *set, struct clam_text li
 enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format format,
                                struct clam_text line)
 {
-    if (format != CLAM_IGN2 && is_ignored_line(set, line))
+    bool made = true;
+
+    if (format != CLAM_IGN2 && is_ignored_line(set, line, &made))
         return clam_skip(set, "named in an .ign2 file");
+    if (!made)
+        return CLAM_NO_MEMORY;
     switch (format) {
     case CLAM_NDB:
         return line_read_ndb(set, line);

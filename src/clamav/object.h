@@ -52,7 +52,7 @@ struct clam_object {
     uint8_t *memory;     /* malloc'ed, of memory_cap bytes, for files as a whole */
     size_t memory_cap;
     bool short_read; /* the file ended before its length, or could not be read */
-    int error;       /* errno of the last failed read */
+    int error;       /* errno of the last failed read, or of a digest */
 };
 
 /* len bytes at `at`, valid until the next call; NULL where the object ends before. Files: len is at

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports of an object: its matches, hashes among them, unless a list of allowed files has its
  * hash. */
+#include <errno.h>
 #include <openssl/evp.h>
 #include <string.h>
 
@@ -29,26 +30,39 @@ static uint64_t find_size(const struct clam_hash *hashes, const uint64_t range[2
     return from < range[1] && hashes[from].size == size ? from : range[1];
 }
 
-/* False: also where the object's time is over. Lists of allowed files hold then, too. */
-static bool hash_part(struct clam_match *match, int purpose, uint64_t at, uint64_t len, int kind,
-                      uint8_t digest[32])
+/* Adds a part to a digest. False: the object ends before. Where the object's time is over, the rest
+ * is left out, but lists of allowed files hold then, too. *made: OpenSSL did its share. */
+static bool hash_bytes(struct clam_match *match, int purpose, uint64_t at, uint64_t len,
+                       EVP_MD_CTX *context, bool *made)
 {
-    struct clam_object *object = match->object;
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    bool good = context != NULL && EVP_DigestInit_ex(context, digest_of(kind), NULL) == 1;
-
-    while (good && len > 0 && (purpose == CLAM_OF_ALLOWED || !clam_match_check_time(match))) {
+    while (*made && len > 0 && (purpose == CLAM_OF_ALLOWED || !clam_match_check_time(match))) {
         const size_t n = len < CLAM_WINDOW_LEN / 2 ? (size_t)len : CLAM_WINDOW_LEN / 2;
-        const uint8_t *bytes = clam_object_at(object, at, n);
+        const uint8_t *bytes = clam_object_at(match->object, at, n);
 
-        good = bytes != NULL && EVP_DigestUpdate(context, bytes, n) == 1;
+        if (bytes == NULL)
+            return false;
+        *made = EVP_DigestUpdate(context, bytes, n) == 1;
         at += n;
         len -= n;
     }
+    return len == 0;
+}
+
+/* False: there is no digest. Where OpenSSL makes none, the object has an error: what its hash would
+ * find is not known. */
+static bool hash_part(struct clam_match *match, int purpose, uint64_t at, uint64_t len, int kind,
+                      uint8_t digest[32])
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool made = context != NULL && EVP_DigestInit_ex(context, digest_of(kind), NULL) == 1;
+
     memset(digest, 0, 32);
-    good = good && len == 0 && EVP_DigestFinal_ex(context, digest, NULL) == 1;
+    const bool whole = hash_bytes(match, purpose, at, len, context, &made);
+    made = made && (!whole || EVP_DigestFinal_ex(context, digest, NULL) == 1);
+    if (!made)
+        match->object->error = context == NULL ? ENOMEM : ENOTSUP;
     EVP_MD_CTX_free(context);
-    return good;
+    return made && whole;
 }
 
 /* Whether a part of the object has a hash of that purpose; each is reported, but for allowed ones.
@@ -70,7 +84,7 @@ bool scanner_match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64
 
             if (i < range[1] && !made &&
                 !hash_part(&scanner->match, purpose, at, len, kind, digest))
-                return found;
+                break; /* hashes of another kind may be possible */
             made |= i < range[1];
             for (; i < range[1] && hashes[i].size == sizes[s]; i++) {
                 if (memcmp(hashes[i].digest, digest, clam_hash_len[kind]) != 0)

@@ -76,6 +76,7 @@ enum sl_status sl_clamav_set_create(struct sl_clamav_set **set, struct sl_diag *
         return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
     }
     memset(made->chain_head, 0xFF, CHAIN_HEADS * sizeof *made->chain_head);
+    made->md5_is_refused = clam_md5_is_refused();
     *set = made;
     return SL_OK;
 }

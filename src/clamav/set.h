@@ -57,6 +57,7 @@ struct sl_clamav_set {
     char **files;
     size_t n_files;
     size_t n_unchecked;
+    bool md5_is_refused; /* by OpenSSL: lists of ignored names cannot have MD5s */
     size_t n_allowed;
     uint64_t n_bad_before, n_skipped_before; /* when blocks that were merged were compiled */
 
@@ -184,6 +185,8 @@ enum sl_status clam_set_merge(struct sl_clamav_set *set, const struct clam_block
 uint32_t clam_chain_find(const struct sl_clamav_set *set, const uint64_t key[2]);
 bool clam_chain_add(struct sl_clamav_set *set, const uint64_t key[2]);
 
-void clam_md5(const void *bytes, size_t len, uint8_t digest[16]);
+/* Whether OpenSSL refuses MD5, as its FIPS mode does. Otherwise clam_md5 fails for memory alone. */
+bool clam_md5_is_refused(void);
+bool clam_md5(const void *bytes, size_t len, uint8_t digest[16]);
 
 #endif

@@ -211,7 +211,9 @@ static void on_done(void *user, void *token, const struct sl_clamav_result *resu
     struct entry *entry = token;
 
     entry->result = *result;
-    if (result->error != 0)
+    if (result->error == ENOTSUP)
+        set_error(entry, "OpenSSL refuses a digest that the signatures need");
+    else if (result->error != 0)
         set_error(entry, strerror(result->error));
     else if (result->changed)
         set_error(entry, "changed while it was scanned");

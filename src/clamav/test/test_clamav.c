@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -888,6 +889,59 @@ static void test_ignored_line(void **state)
     sl_clamav_set_free(set);
 }
 
+/* Lets OpenSSL refuse all digests, as its FIPS mode refuses MD5. */
+static void refuse_digests(bool refuse)
+{
+    assert_int_equal(EVP_set_default_properties(NULL, refuse ? "provider=none" : ""), 1);
+}
+
+static void test_refused_digest(void **state)
+{
+    static const char bytes[] = "hello, world";
+    const size_t len = strlen(bytes);
+    struct sl_clamav_set *set = new_set();
+    struct found found;
+    char line[256];
+
+    (void)state;
+    sprintf(line, "%s:%zu:Md5\n", hex_digest(EVP_md5(), bytes, len), len);
+    read_text(set, "h.hdb", line);
+    struct sl_clamav_db *db = compile(set);
+    refuse_digests(true);
+    scan(db, bytes, len, &found);
+    refuse_digests(false);
+    assert_int_equal(found.n, 0);
+    assert_int_equal(found.result.error, ENOTSUP);
+    scan(db, bytes, len, &found);
+    assert_true(has(&found, "Md5"));
+    assert_int_equal(found.result.error, 0);
+    found_free(&found);
+    sl_clamav_free(db);
+    sl_clamav_set_free(set);
+}
+
+/* A list that cannot be compared has no effect, and is listed. */
+static void test_refused_line(void **state)
+{
+    static const char line[] = "A:0:*:61626364";
+    struct sl_clamav_set *set;
+    char ignore[64];
+
+    (void)state;
+    sprintf(ignore, "A:%s\n", hex_digest(EVP_md5(), line, strlen(line)));
+    refuse_digests(true);
+    set = new_set();
+    read_text(set, "i.ign2", ignore);
+    read_text(set, "n.ndb", line);
+    refuse_digests(false);
+    assert_non_null(sl_clamav_skipped(set, 0));
+    assert_null(sl_clamav_skipped(set, 1));
+    struct sl_clamav_db *db = compile(set);
+    assert_true(finds(db, "abcd", 4, "A"));
+    sl_clamav_free(db);
+    sl_clamav_set_free(set);
+}
+
 /* ---- executables ----------------------------------------------------------------------------- */
 
 static void put16(uint8_t *at, unsigned value)
@@ -1196,6 +1250,10 @@ static void test_container(void **state)
     sl_clamav_set_free(set);
 
     set = new_set();
+    refuse_digests(true);
+    const enum sl_status refused = read_container(bytes, len, set);
+    refuse_digests(false);
+    assert_int_equal(refused, SL_EUNSUPPORTED);
     for (size_t cut = 0; cut < len; cut += 13)
         assert_int_equal(read_container(bytes, cut, set), SL_EFORMAT);
     for (size_t at = 512; at < len; at += 5) {
@@ -1335,17 +1393,30 @@ int main(int argc, char **argv)
     struct sl_diag diag;
     char why[SL_WHY_LEN];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constructs),   cmocka_unit_test(test_old_format),
-        cmocka_unit_test(test_wide),         cmocka_unit_test(test_random_sets),
-        cmocka_unit_test(test_pieces),       cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_thresholds),
-        cmocka_unit_test(test_long_pcres),   cmocka_unit_test(test_time),
-        cmocka_unit_test(test_first_match),  cmocka_unit_test(test_hashes),
-        cmocka_unit_test(test_ignored_line), cmocka_unit_test(test_pe),
-        cmocka_unit_test(test_elf),          cmocka_unit_test(test_macho),
-        cmocka_unit_test(test_report),       cmocka_unit_test(test_zero_bytes_are_no_end),
-        cmocka_unit_test(test_container),    cmocka_unit_test(test_store),
-        cmocka_unit_test(test_eicar),        cmocka_unit_test(test_real),
+        cmocka_unit_test(test_constructs),
+        cmocka_unit_test(test_old_format),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_random_sets),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_long_pcres),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_first_match),
+        cmocka_unit_test(test_hashes),
+        cmocka_unit_test(test_ignored_line),
+        cmocka_unit_test(test_pe),
+        cmocka_unit_test(test_elf),
+        cmocka_unit_test(test_macho),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_zero_bytes_are_no_end),
+        cmocka_unit_test(test_container),
+        cmocka_unit_test(test_store),
+        cmocka_unit_test(test_refused_digest),
+        cmocka_unit_test(test_refused_line),
+        cmocka_unit_test(test_eicar),
+        cmocka_unit_test(test_real),
     };
 
     if (sl_device_choose(&device, argc > 1 ? argv[1] : "cpu", why, &diag) != SL_OK) {
