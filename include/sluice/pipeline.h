@@ -155,7 +155,8 @@ struct sl_pipeline_stats {
  * the failure is the run's status, before the first fill; a run on another device may follow.
  * SL_ENOMEM: tables or hits do not fit its memory. SL_EDEVICE: it failed, or an engine has backends
  * for it and none is usable. SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM may also be
- * the machine's memory, or what of it can be pinned. SL_EINVAL: no device, or too many.
+ * the machine's memory, or what of it can be pinned. SL_EINVAL: no device, or more devices,
+ * engines or shards than the limits.
  *
  * After the first fill a GPU is dropped when it fails, hangs, or has no memory for a batch's hits.
  * The CPU takes over from the last GPU with the same tables; where it cannot use one of them, that
@@ -168,8 +169,8 @@ SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *
  * more batches in flight. Each device runs the engines with all its workers over made-up packets,
  * for 20 ms and one batch a worker; `why` reports the outcome. GPUs that fail are dropped, and
  * `why` has the reason; with one device `why` stays as it is. The engines, tables and batch sizes
- * must be set, and the tables suit all devices. SL_ENOMEM, SL_EDEVICE, SL_EUNSUPPORTED: the CPU
- * cannot, with the reason in diag. */
+ * must be set, and the tables suit all devices. SL_EINVAL: as sl_pipeline_run. SL_ENOMEM,
+ * SL_EDEVICE, SL_EUNSUPPORTED: the CPU cannot, with the reason in diag. */
 SL_CHECK SL_API enum sl_status sl_pipeline_choose(struct sl_pipeline_config *config,
                                                   char why[SL_WHY_LEN], struct sl_diag *diag);
 

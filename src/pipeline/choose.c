@@ -276,10 +276,11 @@ enum sl_status sl_pipeline_choose(struct sl_pipeline_config *config, char why[SL
                                   struct sl_diag *diag)
 {
     struct choose_rate gpus = {0}, cpu = {0};
+    enum sl_status status = lanes_check(config, diag);
 
-    if (config->n_devices == 1)
-        return SL_OK;
-    const enum sl_status status = time_all(config, &gpus, &cpu, why, diag);
+    if (status != SL_OK || config->n_devices == 1)
+        return status;
+    status = time_all(config, &gpus, &cpu, why, diag);
 
     if (status != SL_OK || gpus.n_workers == 0 || cpu.n_workers == 0)
         return status;

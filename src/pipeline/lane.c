@@ -77,6 +77,20 @@ void lane_drop(struct lane *lane, const struct sl_diag *why)
  * kernels, takes the hits and makes events of them. */
 enum { GPU_THREADS_MAX = 12 };
 
+enum sl_status lanes_check(const struct sl_pipeline_config *config, struct sl_diag *diag)
+{
+    if (config->n_devices == 0 || config->n_devices > SL_PIPELINE_DEVICES_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a run on %u devices (expected 1 to %d)",
+                        config->n_devices, SL_PIPELINE_DEVICES_MAX);
+    if (config->n_engines > SL_PIPELINE_ENGINES_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a run with %u engines (expected at most %d)",
+                        config->n_engines, SL_PIPELINE_ENGINES_MAX);
+    if (config->n_shards > SL_PIPELINE_SHARDS_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a run with %u shards (expected at most %d)",
+                        config->n_shards, SL_PIPELINE_SHARDS_MAX);
+    return SL_OK;
+}
+
 uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl_device *device)
 {
     if (config->n_workers != 0)

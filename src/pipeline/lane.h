@@ -44,6 +44,9 @@ struct lane {
     pthread_cond_t ready; /* signalled where there may be a batch */
 };
 
+/* Whether the config is within its limits. SL_EINVAL. */
+enum sl_status lanes_check(const struct sl_pipeline_config *config, struct sl_diag *diag);
+
 /* How many threads the config gives to a device. */
 uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl_device *device);
 

@@ -102,16 +102,13 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                 .begin_ns = clock_ns()};
 
     memset(stats, 0, sizeof *stats);
-    if (config->n_devices == 0 || config->n_devices > SL_PIPELINE_DEVICES_MAX)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "a run on %u devices (expected 1 to %d)",
-                        config->n_devices, SL_PIPELINE_DEVICES_MAX);
-    if (config->n_shards > SL_PIPELINE_SHARDS_MAX)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "a run with %u shards (expected at most %d)",
-                        config->n_shards, SL_PIPELINE_SHARDS_MAX);
+    enum sl_status status = lanes_check(config, diag);
+    if (status != SL_OK)
+        return status;
     begin(&pipeline);
 
     /* Workers open first: a GPU without room for the tables fails here. */
-    enum sl_status status = lanes_open(pipeline.lanes, config, stats, diag);
+    status = lanes_open(pipeline.lanes, config, stats, diag);
     /* One batch being filled, one being drained, and one waiting, beside those being worked on. */
     pipeline.n_slots = config->n_batches;
     if (pipeline.n_slots == 0)

@@ -169,6 +169,38 @@ static void test_what_was_filled_before_a_cut_is_drained(void **state)
     assert_int_equal(run.drained, 999);
 }
 
+static void assert_refused(const struct sl_pipeline_config *config, const char *reason)
+{
+    struct sl_pipeline_config chosen = *config;
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag = {.text = ""};
+    char why[SL_WHY_LEN];
+
+    assert_int_equal(sl_pipeline_run(config, &stats, &diag), SL_EINVAL);
+    assert_non_null(strstr(diag.text, reason));
+    diag.text[0] = '\0';
+    assert_int_equal(sl_pipeline_choose(&chosen, why, &diag), SL_EINVAL);
+    assert_non_null(strstr(diag.text, reason));
+}
+
+static void test_more_than_the_limits_is_refused(void **state)
+{
+    struct sl_pipeline_config config;
+
+    (void)state;
+    sl_pipeline_config_init(&config);
+    config.n_engines = SL_PIPELINE_ENGINES_MAX + 1;
+    assert_refused(&config, "13 engines");
+    sl_pipeline_config_init(&config);
+    config.n_shards = SL_PIPELINE_SHARDS_MAX + 1;
+    assert_refused(&config, "65 shards");
+    sl_pipeline_config_init(&config);
+    config.n_devices = 0;
+    assert_refused(&config, "0 devices");
+    config.n_devices = SL_PIPELINE_DEVICES_MAX + 1;
+    assert_refused(&config, "17 devices");
+}
+
 static void test_failures_end_the_run(void **state)
 {
     (void)state;
@@ -294,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_more_hits_than_expected_all_arrive),
         cmocka_unit_test(test_what_was_filled_before_a_cut_is_drained),
         cmocka_unit_test(test_failures_end_the_run),
+        cmocka_unit_test(test_more_than_the_limits_is_refused),
         cmocka_unit_test(test_a_missing_gpu_is_reported),
         cmocka_unit_test(test_engines_of_the_cpu_take_part_in_a_run_on_a_gpu),
         cmocka_unit_test(test_tables_too_large_for_a_gpu_fail_before_the_first_fill),
