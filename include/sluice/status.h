@@ -23,7 +23,8 @@ extern "C" {
 enum sl_status {
     SL_OK = 0,
     SL_END,          /* nothing is left to read; not an error */
-    SL_EINVAL,       /* the call is wrong: an argument is out of its documented range */
+    SL_EINVAL,       /* the call is wrong: an argument is out of its documented range, or a
+                        config's reserved field is not 0 */
     SL_ENOMEM,       /* host or device memory does not suffice */
     SL_EIO,          /* the system refused; the diagnostic holds its reason */
     SL_EFORMAT,      /* the input is not of the expected format */

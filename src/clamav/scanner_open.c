@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "clamav/scanner_internal.h"
 
 enum { BATCH_LEN = 4 << 20, BATCH_LEN_MIN = 1 << 16 };
@@ -17,10 +18,12 @@ void sl_clamav_scan_config_init(struct sl_clamav_scan_config *config)
 enum sl_status sl_clamav_open(struct sl_clamav_scanner **scanner, const struct sl_clamav_db *db,
                               const struct sl_clamav_scan_config *config, struct sl_diag *diag)
 {
-    struct sl_clamav_scanner *made = calloc(1, sizeof *made);
     const uint64_t n_sigs = db->block->n[CLAM_A_SIGS];
-    enum sl_status status;
+    enum sl_status status = reserved_check(config->reserved, diag);
 
+    if (status != SL_OK)
+        return status;
+    struct sl_clamav_scanner *made = calloc(1, sizeof *made);
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
     made->db = db;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 
 enum { MAX_FLOWS = 1 << 28 };
 
@@ -99,6 +100,10 @@ static bool open_shards(struct sl_flow_table *table, uint32_t max_flows)
 enum sl_status sl_flow_table_create(struct sl_flow_table **out, const struct sl_flow_config *config,
                                     struct sl_diag *diag)
 {
+    const enum sl_status status = reserved_check(config->reserved, diag);
+
+    if (status != SL_OK)
+        return status;
     if (config->max_flows == 0 || config->max_flows > MAX_FLOWS)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a table of %u flows (expected 1 to %u)",
                         config->max_flows, (unsigned)MAX_FLOWS);

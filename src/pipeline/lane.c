@@ -8,6 +8,7 @@
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/reserved.h"
 
 enum sl_status lane_open(struct lane *lane, const struct sl_pipeline_config *config,
                          uint32_t n_threads, struct sl_diag *diag)
@@ -88,7 +89,7 @@ enum sl_status lanes_check(const struct sl_pipeline_config *config, struct sl_di
     if (config->n_shards > SL_PIPELINE_SHARDS_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a run with %u shards (expected at most %d)",
                         config->n_shards, SL_PIPELINE_SHARDS_MAX);
-    return SL_OK;
+    return reserved_check(config->reserved, diag);
 }
 
 uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl_device *device)

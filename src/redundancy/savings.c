@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "redundancy/frames/frame.h"
 #include "redundancy/match/matcher.h"
 #include "sluice/dissect.h"
@@ -43,8 +44,11 @@ void sl_savings_config_init(struct sl_savings_config *config)
 enum sl_status sl_savings_create(struct sl_savings **savings,
                                  const struct sl_savings_config *config, struct sl_diag *diag)
 {
-    struct sl_savings *s = calloc(1, sizeof *s);
+    enum sl_status status = reserved_check(config->reserved, diag);
 
+    if (status != SL_OK)
+        return status;
+    struct sl_savings *s = calloc(1, sizeof *s);
     if (s == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to count savings");
     s->config = *config;
@@ -52,7 +56,7 @@ enum sl_status sl_savings_create(struct sl_savings **savings,
     s->ports[1] = calloc(PORTS, sizeof *s->ports[1]);
     s->flows = calloc((size_t)1 << FLOWS_LOG, sizeof *s->flows);
 
-    enum sl_status status = sl_matcher_create(&s->matcher, &config->redundancy, diag);
+    status = sl_matcher_create(&s->matcher, &config->redundancy, diag);
     if (status == SL_OK)
         s->references = malloc(((size_t)config->redundancy.frame_max / SL_REFERENCE_MIN + 1) *
                                FRAME_REFERENCE_MAX);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "run_internal.h"
 
 void sl_run_config_init(struct sl_run_config *config)
@@ -40,8 +41,10 @@ static enum sl_status check_limit(const char *what, size_t n, size_t max, struct
 
 static enum sl_status check(const struct sl_run_config *config, struct sl_diag *diag)
 {
-    enum sl_status status;
+    enum sl_status status = reserved_check(config->reserved, diag);
 
+    if (status != SL_OK)
+        return status;
     if ((config->n_files != 0) + (config->interface != NULL) + (config->fill != NULL) != 1)
         return diag_set(diag, SL_EINVAL, NULL, 0,
                         "a run reads files, an interface or a function (expected one of them)");

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/reserved.h"
 
 void sl_scan_config_init(struct sl_scan_config *config)
 {
@@ -65,7 +66,7 @@ static enum sl_status check_numbers(const struct sl_scan_config *config, struct 
     if (config->depth_max > SL_SCAN_DEPTH_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a depth of %u directories (expected at most %d)",
                         config->depth_max, SL_SCAN_DEPTH_MAX);
-    return SL_OK;
+    return reserved_check(config->reserved, diag);
 }
 
 enum sl_status sl_scan_open(struct sl_scan **scan, const struct sl_scan_config *config,

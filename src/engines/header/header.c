@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "header_backend.h"
 #include "header_core.h"
 
@@ -172,6 +173,10 @@ static void add_home(struct sl_header_table *table, const struct sl_net *net)
 enum sl_status sl_header_build(struct sl_header_table **table,
                                const struct sl_header_config *config, struct sl_diag *diag)
 {
+    const enum sl_status status = reserved_check(config->reserved, diag);
+
+    if (status != SL_OK)
+        return status;
     if ((config->checks & ~SL_HEADER_ALL) != 0)
         return diag_set(diag, SL_EINVAL, NULL, 0, "header check %d is unknown",
                         63 - __builtin_clzll(config->checks));

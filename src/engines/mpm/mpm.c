@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "base/diag.h"
 #include "base/papers.h"
+#include "base/reserved.h"
 #include "engines/mpm/papers/mpm_papers.h"
 #include "mpm_internal.h"
 
@@ -103,8 +104,10 @@ enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_con
 {
     const char *name = NULL;
     struct mpm_set set;
-    enum sl_status status = sl_mpm_variant(&name, config->algorithm, diag);
+    enum sl_status status = reserved_check(config->reserved, diag);
 
+    if (status == SL_OK)
+        status = sl_mpm_variant(&name, config->algorithm, diag);
     if (status == SL_OK)
         status = mpm_set_init(&set, literals, n_literals, diag);
     if (status != SL_OK)

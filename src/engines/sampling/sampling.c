@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/papers.h"
+#include "base/reserved.h"
 #include "engines/sampling/papers/sampling_papers.h"
 #include "sampling_internal.h"
 
@@ -132,8 +133,10 @@ enum sl_status sl_sampling_build(struct sl_sampling_table **table,
                                  const struct sl_sampling_config *config, struct sl_diag *diag)
 {
     struct choice choice;
-    enum sl_status status = choose(&choice, config->sampler, diag);
+    enum sl_status status = reserved_check(config->reserved, diag);
 
+    if (status == SL_OK)
+        status = choose(&choice, config->sampler, diag);
     if (status == SL_OK)
         status = sampling_check(config->window, config->period, diag);
     if (status == SL_OK)

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "fib_ahead.h"
 #include "fib_groups.h"
 
@@ -113,8 +114,10 @@ enum sl_status sl_fib_build(struct sl_fib **fib, const struct sl_fib_config *con
                             const struct sl_fib_entry *entries, size_t n_entries,
                             struct sl_diag *diag)
 {
-    enum sl_status status = SL_OK;
+    enum sl_status status = reserved_check(config->reserved, diag);
 
+    if (status != SL_OK)
+        return status;
     if (n_entries > UINT32_MAX / 2)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "%zu names (expected at most %u)",
                         n_entries, UINT32_MAX / 2);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "names_internal.h"
 
 void sl_names_config_init(struct sl_names_config *config)
@@ -74,16 +75,19 @@ static enum sl_status check_saved(const struct sl_names *names,
 enum sl_status sl_names_open_files(struct sl_names **names, const struct sl_names_config *config,
                                    struct sl_diag *diag)
 {
-    const struct sl_names_file *saved = find_saved(config);
     const uint64_t begin = clock_ns();
+    enum sl_status status = reserved_check(config->reserved, diag);
 
     *names = NULL;
+    if (status != SL_OK)
+        return status;
+    const struct sl_names_file *saved = find_saved(config);
     if (saved == NULL)
         return open_lists(names, config, diag);
     if (config->n_files > 1)
         return diag_set(diag, SL_EINVAL, saved->path, 0,
                         "is a built table, which cannot be put together with others");
-    enum sl_status status = sl_names_open(names, saved->path, config->updates, diag);
+    status = sl_names_open(names, saved->path, config->updates, diag);
     if (status != SL_OK)
         return status;
     (*names)->load_ns = clock_ns() - begin;

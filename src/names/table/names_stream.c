@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "names_input.h"
 #include "names_internal.h"
 
@@ -36,8 +37,11 @@ enum sl_status sl_names_stream_open(struct sl_names_stream **out,
                                     struct sl_diag *diag)
 {
     struct sl_names_stream *stream;
+    enum sl_status status = reserved_check(config->reserved, diag);
 
     *out = NULL;
+    if (status != SL_OK)
+        return status;
     if (config->names == NULL || config->take == NULL)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a stream needs a table and a taker");
     stream = malloc(sizeof *stream);
@@ -45,8 +49,7 @@ enum sl_status sl_names_stream_open(struct sl_names_stream **out,
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for look-ups");
     stream->config = *config;
     stream->n_results = stream->n_names = stream->bytes_len = 0;
-    const enum sl_status status =
-        sl_names_reader_open(&stream->reader, config->names, config->device, diag);
+    status = sl_names_reader_open(&stream->reader, config->names, config->device, diag);
     if (status != SL_OK) {
         free(stream);
         return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "batch_encode.h"
 #include "redundancy/match/matcher.h"
 
@@ -66,8 +67,10 @@ static enum sl_status check_config(const struct sl_batch_encoder_config *config,
                                    struct sl_diag *diag)
 {
     const struct sl_redundancy_config *const redundancy = &config->redundancy;
-    const enum sl_status status = matcher_check(redundancy, diag);
+    enum sl_status status = reserved_check(config->reserved, diag);
 
+    if (status == SL_OK)
+        status = matcher_check(redundancy, diag);
     if (status != SL_OK)
         return status;
     if (redundancy->chunks || redundancy->acknowledged)

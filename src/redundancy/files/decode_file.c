@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "encoded_file.h"
 #include "redundancy/match/packet_log.h"
 
@@ -205,7 +206,10 @@ enum sl_status sl_redundancy_decode_file(int in, int out,
     uint8_t more;
 
     *stats = (struct sl_redundancy_file_stats){0};
-    enum sl_status status = open_file(&decoder, diag);
+    enum sl_status status = reserved_check(config->reserved, diag);
+    if (status != SL_OK)
+        return status;
+    status = open_file(&decoder, diag);
     while (status == SL_OK && !decoder.ended)
         status = decode_record(&decoder, diag);
     if (status == SL_OK) {

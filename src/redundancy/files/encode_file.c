@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "encode_file.h"
 
 enum { HITS_EACH = 4 /* room for this many times the hits that the period promises */ };
@@ -226,7 +227,10 @@ enum sl_status sl_redundancy_encode_file(int in, int out,
         return diag_set(diag, SL_EINVAL, NULL, 0, "zstd level %d (expected 0 to %d)", config->level,
                         SL_REDUNDANCY_LEVEL_MAX);
 
-    enum sl_status status = sl_sampling_build(&encoder.table, &config->sampling, diag);
+    enum sl_status status = reserved_check(config->reserved, diag);
+    if (status != SL_OK)
+        return status;
+    status = sl_sampling_build(&encoder.table, &config->sampling, diag);
     if (status == SL_OK)
         status = config->whole_batches ? file_encode_batches(&encoder, diag)
                                        : encode_pieces(&encoder, diag);

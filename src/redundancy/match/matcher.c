@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "sluice/sampling.h"
 
 enum { PENDING_EACH = 64 /* samples remembered for each frame in flight */ };
@@ -51,6 +52,9 @@ enum sl_status matcher_check(const struct sl_redundancy_config *config, struct s
         if (ranges[i].value < ranges[i].lowest || ranges[i].value > ranges[i].highest)
             return out_of_range(diag, ranges[i].name, ranges[i].value, ranges[i].lowest,
                                 ranges[i].highest);
+    const enum sl_status status = reserved_check(config->reserved, diag);
+    if (status != SL_OK)
+        return status;
     if (config->chunks && config->window < config->min_match)
         return diag_set(diag, SL_EINVAL, NULL, 0,
                         "chunks of %u bytes are shorter than the shortest match, %u",

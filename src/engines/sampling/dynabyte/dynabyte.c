@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "dynabyte_search.h"
 
 enum {
@@ -73,7 +74,9 @@ static enum sl_status check(const struct sl_dynabyte_config *config, struct sl_d
     for (int byte = 0; byte < 256; byte++)
         any |= config->marker[byte];
 
-    const enum sl_status status = sampling_check(config->window, config->period, diag);
+    enum sl_status status = reserved_check(config->reserved, diag);
+    if (status == SL_OK)
+        status = sampling_check(config->window, config->period, diag);
     if (status != SL_OK)
         return status;
     if (config->interval < 16 * (uint64_t)config->period)
