@@ -211,7 +211,8 @@ SL_CHECK SL_API enum sl_status sl_clamav_feed(struct sl_clamav_scanner *scanner,
                                               size_t len);
 SL_CHECK SL_API enum sl_status sl_clamav_feed_end(struct sl_clamav_scanner *scanner, void *token);
 
-/* Completes all objects: their `done` has been called on return. */
+/* Completes all objects: their `done` has been called on return. SL_ENOMEM, SL_EDEVICE: objects
+ * without their `done` are lost. */
 SL_CHECK SL_API enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner);
 
 /* ---- payloads -------------------------------------------------------------------------------- */

@@ -79,8 +79,8 @@ SL_API bool sl_rules_skip_reason(const struct sl_rules *rules, size_t i, const c
                                  size_t *count);
 
 /* Returns the i-th bad rule: file, reason, and the line and column of what is wrong. NULL: i is
- * behind the last. The text is valid
- * until this thread's next call of this function or the next one. */
+ * behind the last. The text is valid until this thread's next call of sl_rules_bad_line or
+ * sl_rules_skipped_rule. */
 SL_API const struct sl_diag *sl_rules_bad_line(const struct sl_rules *rules, size_t i);
 
 /* Returns the i-th skipped rule: file, its first line, keyword. NULL: i is behind the last. */

@@ -86,7 +86,8 @@ enum { SL_STAGE_VIEWS_MAX = 16 };
 
 /* A further view of the last upload. Its work waits for the upload alone, so engines with a view
  * each run side by side. The next upload waits for all of them. Number 0 is the upload's own view;
- * others, below SL_STAGE_VIEWS_MAX, have a stream each, which the first call makes. SL_EDEVICE. */
+ * others have a stream each, which the first call makes. The caller must have uploaded a batch, and
+ * the number must be below SL_STAGE_VIEWS_MAX: neither is checked. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_view(struct sl_stage *stage, uint32_t number,
                                              struct sl_batch *view);
 

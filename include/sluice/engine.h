@@ -2,8 +2,9 @@
 /* The engine: configure, build, open, submit/wait, results. The same five words for every engine.
  *
  * Configure and build are each engine's own (sluice/header.h, sluice/mpm.h). They give a table: one
- * flat immutable block without pointers, the same for all backends. Any number of threads and
- * contexts share a table. Its maker frees it after the last context is closed. */
+ * flat immutable block without pointers, the same for all backends, but for packet_names, whose
+ * table counts. Any number of threads and contexts share a table. Its maker frees it after the last
+ * context is closed. */
 #ifndef SLUICE_ENGINE_H
 #define SLUICE_ENGINE_H
 
@@ -77,10 +78,10 @@ struct sl_backend {
      * value is ignored. Any thread. */
     bool (*usable)(char why[SL_WHY_LEN]);
 
-    /* Makes a context over a table, which must outlive it. SL_EINVAL: the table is another
-     * engine's. SL_EUNSUPPORTED: the table was built for another kind of device, or its hits cannot
-     * stay on the GPU. SL_ENOMEM: of a GPU, diag has the bytes needed and the bytes free.
-     * SL_EDEVICE. */
+    /* Makes a context over a table, which must outlive it. The table must be this engine's: the
+     * behaviour with another's is undefined. SL_EUNSUPPORTED: the table was built for another kind
+     * of device, or its hits cannot stay on the GPU. SL_ENOMEM: of a GPU, diag has the bytes needed
+     * and the bytes free. SL_EDEVICE. */
     enum sl_status (*open)(void **context, const void *table, const struct sl_limits *limits,
                            struct sl_diag *diag);
 

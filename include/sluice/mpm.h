@@ -88,8 +88,9 @@ SL_CHECK SL_API enum sl_status sl_mpm_save(const struct sl_mpm_table *table, con
  * is mapped (sluice/mapped.h): it may be replaced or removed, and must not be written to. SL_EIO:
  * the file cannot be read. SL_EFORMAT: diag says what is wrong: no table, a cut or damaged one, one
  * of another version, byte order, pointer size or CPU, or one of an algorithm that this build
- * lacks. The checksum finds damage, not malice: a table needs as much trust as a program.
- * sl_mpm_info and sl_mpm_literals_check show whether it was compiled from certain literals. */
+ * lacks. SL_ENOMEM. The checksum finds damage, not malice: a table needs as much trust as a
+ * program. sl_mpm_info and sl_mpm_literals_check show whether it was compiled from certain
+ * literals. */
 SL_CHECK SL_API enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path,
                                            struct sl_diag *diag);
 

@@ -19,9 +19,9 @@ struct sl_sink;
 /* Opens a sink: "console" (one line an event on standard output), "eve:FILE" or "eve:-" (EVE JSON
  * lines, field names as Suricata's), or "sqlite:FILE" (tables `alerts`, `anomalies` and `names`).
  * An existing EVE file gets further lines, and its last line is ended where a kill or a full disk
- * has cut it. An existing database gets further rows. SL_EINVAL: the kind
- * is unknown; diag names the known ones. SL_EIO: the file cannot be opened, or the database's
- * tables are of another program. SL_ENOMEM. */
+ * has cut it. An existing database gets further rows. SL_EINVAL: the kind is unknown; diag names
+ * the known ones. SL_EIO: the file cannot be opened, or the database's tables are of another
+ * program. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_sink_open(struct sl_sink **sink, const char *spec,
                                             struct sl_diag *diag);
 
@@ -36,7 +36,8 @@ SL_CHECK SL_API enum sl_status sl_sink_open_function(
     void *user, struct sl_diag *diag);
 
 /* Writes an event; sinks buffer. SL_EIO: the sink cannot take more (disk full, pipe closed), and
- * diag has the system's reason. The caller then closes the sink. One thread at a time. */
+ * diag has the system's reason. SL_ENOMEM. The caller then closes the sink. SL_EOVERFLOW: a sink of
+ * sl_sink_hold is full. One thread at a time. */
 SL_CHECK SL_API enum sl_status sl_sink_write(struct sl_sink *sink, const struct sl_event *event,
                                              struct sl_diag *diag);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The version. Before 1.0 a new minor version may change any declaration; the shared library's
- * SOVERSION is the minor version then. */
+ * SOVERSION is MAJOR.MINOR then. */
 #ifndef SLUICE_VERSION_H
 #define SLUICE_VERSION_H
 
