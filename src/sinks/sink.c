@@ -7,11 +7,11 @@
 
 #include "base/diag.h"
 
-enum { N_KINDS = 3 };
-
 static const size_t HOLD_MAX = SIZE_MAX / 2;
 
-static const struct sink_kind *const kinds[N_KINDS] = {&sink_console, &sink_eve, &sink_sqlite};
+static const struct sink_kind *const kinds[] = {&sink_console, &sink_eve, &sink_sqlite};
+
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 static enum sl_status unknown_kind(const char *spec, struct sl_diag *diag)
 {
