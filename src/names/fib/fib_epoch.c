@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fib_epoch.h"
 
-#include <sched.h>
 #include <stddef.h>
 
 void fib_epochs_init(struct fib_epochs *epochs)
@@ -48,10 +47,4 @@ uint64_t fib_epochs_oldest(struct fib_epochs *epochs)
             oldest = since;
     }
     return oldest;
-}
-
-void fib_epochs_wait(struct fib_epochs *epochs, uint64_t mark)
-{
-    while (fib_epochs_oldest(epochs) <= mark)
-        (void)sched_yield();
 }

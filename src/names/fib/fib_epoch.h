@@ -43,13 +43,10 @@ static inline void fib_epoch_exit(struct fib_reader_epoch *reader)
     atomic_store_explicit(&reader->since, 0, memory_order_release);
 }
 
-/* The mark of what has just been taken out: free when fib_epochs_over says so. */
+/* The mark of what has just been taken out: free when fib_epochs_oldest is above it. */
 uint64_t fib_epochs_retire(struct fib_epochs *epochs);
 
 /* All marks below it are over. */
 uint64_t fib_epochs_oldest(struct fib_epochs *epochs);
-
-/* Waits until a mark is over. */
-void fib_epochs_wait(struct fib_epochs *epochs, uint64_t mark);
 
 #endif
