@@ -131,5 +131,6 @@ void sl_run_snapshot(struct sl_run *run, struct sl_stats *stats)
             sl_rules_count(policy->rules, &stats->rules);
     }
     run_policy_release(policy);
-    sl_pipeline_snapshot(run->monitor, &stats->pipeline);
+    if (run->monitor != NULL) /* NULL: sl_run_create has failed before */
+        sl_pipeline_snapshot(run->monitor, &stats->pipeline);
 }

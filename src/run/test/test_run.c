@@ -448,6 +448,25 @@ static void test_bad_config(void **state)
     assert_int_equal(caller.n_notices, 0);
 }
 
+/* A run that was not created for a fault has counters, all 0. */
+static void test_failed_create(void **state)
+{
+    struct caller caller = {0};
+    struct sl_run_config config = config_of(&caller);
+    struct sl_stats stats;
+    struct sl_diag diag;
+    struct sl_run *run;
+
+    (void)state;
+    config.n_files = 0;
+    assert_int_equal(sl_run_create(&run, &config, &diag), SL_EINVAL);
+    memset(&stats, 0xFF, sizeof stats);
+    sl_run_snapshot(run, &stats);
+    assert_int_equal(stats.pipeline.stats.items, 0);
+    assert_false(stats.pipeline.running);
+    sl_run_close(run);
+}
+
 static void test_bad_files(void **state)
 {
     const char *const missing[] = {"/nowhere/1", "/nowhere/2"};
@@ -550,6 +569,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_two_runs),      cmocka_unit_test(test_bad_config),
         cmocka_unit_test(test_bad_files),     cmocka_unit_test(test_failing_functions),
         cmocka_unit_test(test_bad_rules),     cmocka_unit_test(test_close),
+        cmocka_unit_test(test_failed_create),
     };
 
     if (argc != 2)
