@@ -154,8 +154,9 @@ struct sl_run_config {
 SL_API void sl_run_config_init(struct sl_run_config *config);
 
 /* Appends a packet of memory to a batch in `fill`. False: the batch has no room for it; return
- * SL_OK, and add it to the next. len is at most SL_CAPTURE_PACKET_MAX. link_type is pcap's
- * (LINKTYPE_ETHERNET is 1). Packets are numbered from 1 in the order of adding. */
+ * SL_OK, and add it to the next. Of a packet of more than SL_CAPTURE_PACKET_MAX bytes the first
+ * ones are added, as if a capture had cut it. link_type is pcap's (LINKTYPE_ETHERNET is 1). Packets
+ * are numbered from 1 in the order of adding. */
 SL_API bool sl_run_add_packet(struct sl_batch *batch, const void *bytes, uint32_t len,
                               int64_t time_ns, uint16_t link_type);
 

@@ -21,9 +21,11 @@ void sl_run_config_init(struct sl_run_config *config)
 bool sl_run_add_packet(struct sl_batch *batch, const void *bytes, uint32_t len, int64_t time_ns,
                        uint16_t link_type)
 {
-    if (!sl_batch_fits(batch, len))
+    const uint32_t kept = len < SL_CAPTURE_PACKET_MAX ? len : SL_CAPTURE_PACKET_MAX;
+
+    if (!sl_batch_fits(batch, kept))
         return false;
-    struct sl_origin *origin = &batch->origin[sl_batch_add(batch, bytes, len, 0)];
+    struct sl_origin *origin = &batch->origin[sl_batch_add(batch, bytes, kept, 0)];
     origin->time_ns = time_ns;
     origin->link_type = link_type;
     origin->wire_len = len;

@@ -190,6 +190,23 @@ static void test_add_packet(void **state)
     sl_batch_free(batch);
 }
 
+static void test_add_long_packet(void **state)
+{
+    const uint32_t len = SL_CAPTURE_PACKET_MAX + 1;
+    uint8_t *packet = calloc(1, len);
+    struct sl_batch *batch;
+    struct sl_diag diag;
+
+    (void)state;
+    assert_non_null(packet);
+    assert_int_equal(sl_batch_create(&batch, 2 * len, 1, &diag), SL_OK);
+    assert_true(sl_run_add_packet(batch, packet, len, 0, 1));
+    assert_int_equal(batch->payload[0].len, SL_CAPTURE_PACKET_MAX);
+    assert_int_equal(batch->origin[0].wire_len, len);
+    sl_batch_free(batch);
+    free(packet);
+}
+
 static void test_file_sink(void **state)
 {
     char spec[] = "eve:/tmp/sluice-run-XXXXXX";
@@ -562,13 +579,21 @@ static void test_close(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_function_sink), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_add_packet),    cmocka_unit_test(test_file_sink),
-        cmocka_unit_test(test_redundancy),    cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_stop),          cmocka_unit_test(test_stop_first),
-        cmocka_unit_test(test_two_runs),      cmocka_unit_test(test_bad_config),
-        cmocka_unit_test(test_bad_files),     cmocka_unit_test(test_failing_functions),
-        cmocka_unit_test(test_bad_rules),     cmocka_unit_test(test_close),
+        cmocka_unit_test(test_function_sink),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_add_packet),
+        cmocka_unit_test(test_add_long_packet),
+        cmocka_unit_test(test_file_sink),
+        cmocka_unit_test(test_redundancy),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_stop_first),
+        cmocka_unit_test(test_two_runs),
+        cmocka_unit_test(test_bad_config),
+        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_failing_functions),
+        cmocka_unit_test(test_bad_rules),
+        cmocka_unit_test(test_close),
         cmocka_unit_test(test_failed_create),
     };
 
