@@ -5,6 +5,7 @@
 usage: test_changed_files.py SLUICE SAMPLES
 
 SLUICE_TEST_TRIES: how many times at random moments, for each kind of file (20).
+SLUICE_TEST_SEED: what the changes and the moments depend on (1).
 """
 import os
 import random
@@ -18,6 +19,7 @@ import case
 
 SLUICE, SAMPLES = sys.argv[1:3]
 TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "20"))
+random.seed(int(os.environ.get("SLUICE_TEST_SEED", "1")))
 RULES = os.path.join(SAMPLES, "sample.rules")
 
 
@@ -34,7 +36,7 @@ def overwrite(path):
             file.seek(random.randrange(length - block + 1))
             moved = file.read(block)
             file.seek(random.randrange(length - block + 1))
-            file.write(random.choice((os.urandom(block), moved, b"\xff" * block)))
+            file.write(random.choice((random.randbytes(block), moved, b"\xff" * block)))
             file.flush()
 
 
@@ -58,7 +60,7 @@ class ChangedFiles(case.Case):
         return self.path("literals")
 
     def make_database(self):
-        signatures = b"".join(b"Test.%d:0:*:%s\n" % (i, os.urandom(12).hex().encode())
+        signatures = b"".join(b"Test.%d:0:*:%s\n" % (i, random.randbytes(12).hex().encode())
                               for i in range(5000))
         text = self.path("text.ndb", signatures + b"Hello:0:*:68656c6c6f20\n")
         self.make("scan", "-d", text, "--compile", self.path("database"))
@@ -67,6 +69,7 @@ class ChangedFiles(case.Case):
     def make(self, *arguments):
         result = subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120)
         self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
 
     # ---- tables, after they were loaded
 
@@ -104,7 +107,7 @@ class ChangedFiles(case.Case):
         self.assert_keeps(table, ["lookup", "--table", table, "-"], queries)
 
     def test_a_database_stays_as_it_was_checked(self):
-        stdin = os.urandom(1 << 20) + b"hello hello " + os.urandom(1 << 20) + b"hello "
+        stdin = random.randbytes(1 << 20) + b"hello hello " + random.randbytes(1 << 20) + b"hello "
         database = self.make_database()
         self.assert_keeps(database, ["scan", "-d", database, "--no-summary", "-"], stdin)
 
@@ -128,32 +131,38 @@ class ChangedFiles(case.Case):
 
     # ---- at random moments
 
-    def assert_never_killed(self, path, *arguments):
-        """Each trial ends with an answer, or with an error that names the file."""
+    def assert_never_killed(self, path, *arguments, checked=False):
+        """Each trial ends with an answer, or with an error that names the file. Where the file has
+        a checksum, the answer is that of the unchanged file."""
         saved = path + ".saved"
         shutil.copyfile(path, saved)
         begin = time.monotonic()
-        self.make(*arguments)
+        answer = self.make(*arguments)
         took = time.monotonic() - begin
+        if checked:
+            self.assertTrue(answer)
         for trial in range(TRIES):
-            with subprocess.Popen([SLUICE, *arguments], stdout=subprocess.DEVNULL,
+            with subprocess.Popen([SLUICE, *arguments], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE) as process:
                 time.sleep(random.uniform(0, took))
                 (cut, overwrite)[trial % 2](path)
-                _, stderr = process.communicate(timeout=120)
+                stdout, stderr = process.communicate(timeout=120)
             shutil.copyfile(saved, path)
             self.assertIn(process.returncode, (0, 2), stderr[-2000:])
             if process.returncode == 2:
                 self.assertIn(path.encode(), stderr)
+            elif checked and trial % 2 == 1:  # a cut table may be an empty list
+                self.assertEqual(stdout, answer)
 
     def test_tables_at_any_moment(self):
         capture, table = os.path.join(SAMPLES, "sample.pcap"), self.make_table()
-        self.assert_never_killed(table, "lookup", "--table", table, "name1.test")
+        self.assert_never_killed(table, "lookup", "--table", table, "name1.test", checked=True)
         database = self.make_database()
-        self.assert_never_killed(database, "scan", "-d", database, capture)
+        self.assert_never_killed(database, "scan", "-d", database, "--no-summary", capture,
+                                 checked=True)
         literals = self.make_literals()
         self.assert_never_killed(literals, "run", "-r", capture, "--rules", RULES, "--compiled",
-                                 literals)
+                                 literals, "--alerts", "eve:-", checked=True)
         names = self.make_list()
         self.assert_never_killed(names, "lookup", "--table", names, "name1.test")
         self.assert_never_killed(names, "run", "-r", capture, "--names", names)
