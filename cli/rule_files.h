@@ -16,7 +16,8 @@ struct rule_files {
     const char *home; /* NULL, or networks for HOME_NET */
 };
 
-/* Makes room for as many as a command line of argc arguments can name; false: no memory, said. */
+/* Makes room for as many as a command line of argc arguments can name. False: no memory, with an
+ * error printed. */
 bool rule_files_init(struct rule_files *files, int argc);
 
 /* Takes a value of --set. Settings of Suricata have dots in their names: vars.address-groups.NAME

@@ -171,7 +171,7 @@ static enum sl_status compile_literals(struct sl_rules *rules, struct compiled *
     return status;
 }
 
-/* False: it could not be done, and why was said. */
+/* False: it failed, with an error printed. */
 static bool compile(struct sl_rules *rules, struct compiled *compiled)
 {
     struct sl_diag diag = {0};

@@ -25,14 +25,14 @@ struct scan_report {
 /* Whether to show progress: a line for each file on the terminal is progress enough. */
 bool scan_report_wants_progress(const struct scan_report *report);
 
-/* Opens the log. False: it cannot be, which was said. */
+/* Opens the log. False: it failed, with an error printed. */
 bool scan_report_begin(struct scan_report *report);
 
 /* The callback of a scan; `user` is the report. */
 void scan_report_file(void *user, const struct sl_scan_file *file);
 
-/* Takes progress away, says why the scan failed, NULL: it did not, and closes the log. False: the
- * log could not be written, which was said. */
+/* Removes progress, prints why the scan failed (NULL: it did not), and closes the log. False: the
+ * log could not be written, with an error printed. */
 bool scan_report_end(struct scan_report *report, const struct sl_diag *failed);
 
 void scan_report_summary(const struct scan_report *report, const struct sl_clamav_db *db,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections and entry points of PE, ELF and Mach-O. Every field is untrusted; what is out of
- * bounds makes the headers bad, as clamscan's engine has it. */
+/* Sections and entry points of PE, ELF and Mach-O. Every field is untrusted. A field out of bounds
+ * makes the headers bad, as libclamav does. */
 #include <string.h>
 
 #include "clamav/object.h"

@@ -3,7 +3,7 @@
 
 #include "base/cpu.h"
 
-/* Frequent bytes of files count less: zeros and fillers, then text. */
+/* Frequent bytes score lower: zeros and fillers, then text. */
 static unsigned rarity(uint8_t byte)
 {
     if (byte == 0 || byte == 0xFF || byte == ' ')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where some of many literals may lie in a text, in one pass: of each literal four bytes are looked
- * for, by their nibbles, in two table look-ups a byte for all literals together (the idea of
- * Hyperscan's Teddy, Wang et al., NSDI 2019, section 4.2). */
+/* Finds candidates of several literals in one pass over a text. It compares four bytes of each
+ * literal by their nibbles: two table look-ups a byte serve all literals (the idea of Hyperscan's
+ * Teddy, Wang et al., NSDI 2019, section 4.2). */
 #ifndef CLAMAV_MANY_H
 #define CLAMAV_MANY_H
 

@@ -63,7 +63,7 @@ static enum sl_status end_objects(struct sl_clamav_scanner *scanner,
     return status;
 }
 
-/* After an error all objects on their way are lost: none of them ends. */
+/* Ends the oldest batch. An error discards the batches in flight: none of their objects ends. */
 static enum sl_status end_oldest(struct sl_clamav_scanner *scanner)
 {
     struct clam_flight *flight;

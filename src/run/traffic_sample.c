@@ -12,7 +12,7 @@ enum {
     SAMPLE_LEAST = 64 << 10 /* bytes of payload: less says little of what follows */
 };
 
-/* What is read from a pipe is gone. */
+/* Pipes cannot be read again. */
 static bool is_file(const char *path)
 {
     struct stat status;

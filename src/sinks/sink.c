@@ -84,7 +84,7 @@ enum sl_status sl_sink_hold(struct sl_sink **held, const struct sl_sink *sink, s
     return SL_OK;
 }
 
-/* The status of a call: the first failure, in all later calls too. */
+/* Returns the first failure, in all later calls too. */
 static enum sl_status outcome(const struct sl_sink *sink, struct sl_diag *diag)
 {
     if (sink->failure != SL_OK && diag != NULL)

@@ -11,7 +11,7 @@ struct rule_class {
     uint32_t priority;
 };
 
-/* The class of this name, or NULL. A rule set knows the customary ones from the start. */
+/* The class of this name, or NULL. A rule set contains the customary ones from the start. */
 const struct rule_class *rule_class_find(const struct sl_rules *rules, struct rule_text name);
 
 enum sl_status rule_class_defaults(struct sl_rules *rules, struct sl_diag *diag);

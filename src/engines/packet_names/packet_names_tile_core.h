@@ -49,7 +49,7 @@ struct names_tile {
     uint32_t room[(NAMES_TILE_LEN + NAMES_TILE_SLACK) / 4];
 };
 
-/* What of Ethernet's NDN can be told without the link type: that it may be. */
+/* Whether Ethernet may carry NDN: the link type is not known here. */
 BYTES_INLINE bool names_tile_may_be_ndn(const struct names_items *items,
                                         const struct sl_packet *packet)
 {

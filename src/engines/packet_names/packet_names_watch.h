@@ -20,8 +20,8 @@ struct sl_names *names_watch_names(const struct sl_packet_names_watch *watch);
 void names_watch_add(struct sl_packet_names_watch *watch,
                      const struct sl_packet_names_watch_count *count);
 
-/* The table as it is now: what was lent last where no update came since, else it is taken anew,
- * which waits for an update that goes on. To be given back. SL_ENOMEM. */
+/* Lends the current table. After an update it makes a new block, and waits for an update in
+ * progress. The caller releases it. SL_ENOMEM. */
 struct names_flat;
 enum sl_status names_watch_borrow(struct sl_packet_names_watch *watch,
                                   const struct names_flat **flat, struct sl_diag *diag);

@@ -165,7 +165,7 @@ static const char *read_record(struct list_parse *parse, struct list_token owner
         return "no record type that is known";
     parse->recognised = true;
     if (list_token_is_nocase(type, "SOA")) {
-        /* The zone's top, where $ORIGIN has not said it. */
+        /* The zone's top, where $ORIGIN has not named it. */
         if (!parse->has_apex && owner.len > 0 && owner.text[owner.len - 1] == '.') {
             owner.len--;
             parse->has_apex = parse->has_origin =

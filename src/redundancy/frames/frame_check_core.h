@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The check of a frame as a warp computes it over a packet in the ring: XXH3's 64 bits of any
  * length, without a seed, and of sixteen bytes with one (the algorithm as the xxHash specification
- * describes it; said here once more because it is compiled by nvcc as well).
+ * describes it; stated here once more because nvcc compiles it, too).
  *
  * A block of 1,024 bytes is sixteen stripes whose contributions are added: a warp takes four
  * stripes at a time, eight lanes each, and adds up what its lanes have at the block's end. */

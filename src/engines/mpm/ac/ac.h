@@ -10,9 +10,9 @@
 /* An automaton that lies in no block yet. */
 struct ac_automaton;
 
-/* Of a set, or a part of one: its outputs are places among the whole set's literals. NULL: no
- * memory, and diag says so. The set must outlive it. max_rows: at most AC_ROWS_MAX; fewer take less
- * memory and are slower. */
+/* Builds an automaton of a set, or of a part of one. Its outputs are places among the whole set's
+ * literals. NULL: no memory, with the reason in diag. The set must outlive it. max_rows: at most
+ * AC_ROWS_MAX; fewer take less memory and are slower. */
 struct ac_automaton *ac_automaton_create(const struct mpm_set *set, uint32_t max_rows,
                                          struct sl_diag *diag);
 

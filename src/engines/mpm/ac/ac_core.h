@@ -4,9 +4,9 @@
  *
  * An item is cut into parts, and a segment is a part with the halo behind it. A walk begins at its
  * part's first byte in the root and so finds what begins there or later. Behind the part it goes on
- * while the state still holds a byte of the part: its depth tells. So each match is reported once,
- * by the part that it begins in. The halo is at most one byte less than the longest literal, and
- * where the text does not follow a literal across the parts' border, a byte or two. */
+ * while the state still holds a byte of the part, which its depth decides. So each match is
+ * reported once, by the part that it begins in. The halo is at most one byte less than the longest
+ * literal. Where the text follows no literal across the parts' border, it is a byte or two. */
 #ifndef AC_CORE_H
 #define AC_CORE_H
 
@@ -100,7 +100,7 @@ MPM_CORE uint32_t ac_next_state(const struct ac_view *view, uint32_t state, uint
     return view->rows[state << AC_ROW_SHIFT | byte];
 }
 
-/* Reads a byte; what ends behind it ac_match then tells. False: the segment is done. */
+/* Reads a byte; ac_match reports matches that end behind it. False: the segment is done. */
 MPM_CORE bool ac_step(const struct ac_view *view, struct ac_walk *walk)
 {
     if (walk->at >= walk->end &&

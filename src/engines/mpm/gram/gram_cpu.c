@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The gram matcher on a core. The filters know nothing of items: they go over a unit, which is a
- * few items that lie one behind another in the arena or a part of a large one, chunk by chunk,
- * headers and gaps between items included, since skipping those would cost more than filtering
- * them. What passes is looked up in steps, each prefetching for the next, and belongs to the text
- * that it lies in, if to any.
+/* The gram matcher on a core. Filters scan units, not items. A unit is a few items that lie one
+ * behind another in the arena, or a part of a large one. The filters scan it chunk by chunk. They
+ * include headers and gaps between items, since skipping those would cost more than filtering them.
+ * Positions that pass are looked up in steps, each of which prefetches for the next. A position
+ * belongs to the text that it lies in, if to any.
  *
- * Verification counts its work. A unit on which it becomes dear is scanned again, and so are the
- * DETOUR units behind it: what it had reported is taken back, entries of literals that may be dear
- * are left out, and the automaton looks for those. A unit's hits do not depend on other units', so
- * each is reported once. */
+ * Verification counts its work. A unit above the budget is scanned again, and so are the DETOUR
+ * units behind it. The unit's hits are removed, entries of literals that may be dear are omitted,
+ * and the automaton finds those literals. A unit's hits do not depend on other units', so each is
+ * reported once. */
 #include "gram_cpu.h"
 
 #include <stdlib.h>

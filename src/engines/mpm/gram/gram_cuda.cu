@@ -79,7 +79,7 @@ static __device__ uint32_t lanes_below(uint32_t lane)
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
-/* False: the batch has become too dear. */
+/* False: the batch is over budget. */
 static __device__ bool spend(struct warp *warp, uint32_t work)
 {
     warp->left -= (int32_t)work;

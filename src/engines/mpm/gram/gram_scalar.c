@@ -2,7 +2,7 @@
 /* The gram matcher's filters without vectors. */
 #include "gram_cpu.h"
 
-/* A window at a text's first byte that wants one before it is of no literal there. */
+/* A window at a text's first byte that requires one before it is of no literal there. */
 static uint32_t byte_before(const uint8_t *text, uint32_t at)
 {
     return at > 0 ? gram_fold4(text[at - 1]) : gram_fold4(text[0]);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What GPUs look for the gram matcher's windows with, beside what CPUs do. Compiled by C and by
- * nvcc.
+/* The filter of the gram matcher's windows on GPUs. Compiled by C and by nvcc.
  *
- * On a GPU a probe costs its instructions and the bank conflicts of one word of shared memory, so
- * every byte is probed, a literal has one window, and a probe is few instructions: a window's first
- * four bytes, or first eight where no literal is shorter, are hashed; one half of the product
- * chooses a word, the other one bit in each of the word's four bytes, which must be clear. What
- * passes costs one read of a slot, which knows four bytes more. */
+ * On a GPU a probe costs its instructions and the bank conflicts of one word of shared memory. So
+ * every byte is probed, and a literal has one window. A probe hashes a window's first four bytes,
+ * or first eight where no literal is shorter. One half of the product chooses a word. The other
+ * chooses one bit in each of the word's four bytes, which must be clear. A window that passes costs
+ * one read of a slot, which has four bytes more. */
 #ifndef GRAM_SIEVE_H
 #define GRAM_SIEVE_H
 

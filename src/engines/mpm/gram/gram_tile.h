@@ -83,7 +83,7 @@ MPM_CORE bool gram_locate(const struct gram_arena *arena, uint32_t at, struct gr
 }
 
 /* Whether an entry's literal is in a place with its window at `at`. On success *end is the byte
- * behind it, from the payload's first. *work: what it costs to tell. */
+ * behind it, from the payload's first. *work: the comparison's cost. */
 MPM_CORE bool gram_place_matches(const struct gram_view *view, const struct gram_arena *arena,
                                  const struct gram_place *place, const struct gram_entry *entry,
                                  uint32_t at, uint32_t *end, uint32_t *work)

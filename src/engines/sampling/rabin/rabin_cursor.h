@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* From places in a batch's arena to items, for backends that go over the arena from its first byte
- * to its last. They compute windows wherever they lie, headers and gaps included, since skipping
- * those would cost more. Only for chosen windows they determine whether an item holds them. */
+/* Maps arena positions to items, for backends that scan the arena from its first byte to its last.
+ * They compute windows in headers and gaps, too, since skipping those would cost more. They map
+ * chosen windows alone. */
 #ifndef RABIN_CURSOR_H
 #define RABIN_CURSOR_H
 

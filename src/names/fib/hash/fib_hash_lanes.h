@@ -5,10 +5,10 @@
  * Names go in groups of lanes down a pipeline: one group is hashed while the one before reads its
  * first buckets, the ones before that the further buckets that fewer lanes need, and the oldest its
  * records. So the memory always has about a group's loads to work on, and each load a group's time
- * to come back. What becomes of a lane cannot be foretold: so no branch asks, but lists take all
- * lanes of a kind, which are then dealt with one after another.
+ * to come back. A lane's outcome is unpredictable. So no branch tests it: lists collect all lanes
+ * of a kind, which are then processed one after another.
  *
- * Who includes this defines how a bucket and a key are compared:
+ * The file that includes this defines how a bucket and a key are compared:
  *   uint32_t lanes_match(const uint64_t *bucket, uint64_t tag, uint64_t *first)
  *     a bit for each slot with the tag; the first one's slot, 0 where there is none
  *   bool lanes_key_is(const uint32_t *record, const struct fib_reader *name, uint32_t len) */

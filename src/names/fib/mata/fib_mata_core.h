@@ -2,16 +2,17 @@
 /* Multiple aligned transition arrays (sections 2.3 and 2.4). Compiled by C and by nvcc.
  *
  * A stride is a word of up to four bytes that ends where its component ends. An ordinary component
- * of up to 252 bytes begins with the stride of its length and its first three bytes; any other one
- * with 255 and the first three bytes of its encoding. So strides of a component say its length, no
- * stride but a component's first one begins with 253 at a border, and MATA_END is free there: the
- * stride by which a state that continues tells its own entry's next hop.
+ * of up to 252 bytes begins with the stride of its length and its first three bytes. Any other
+ * begins with 255 and the first three bytes of its encoding. So the strides give a component's
+ * length. No stride but a component's first begins with 253 at a border, so MATA_END is free there:
+ * it is the stride to the next hop of a state that has further transitions.
  *
- * Array 0: a state is a number below the array's prime length, unlike all others; its transition
- * on a word is in the slot of state + word modulo the length. Slot and word say the state, so the
- * word alone is compared. What is taken already goes to the arrays behind, whose slots hold the
- * state too, to the first of them where its slot is free, in the last one to the next free slot in
- * steps of its own; states of such transitions are marked. Other primes part words that one cannot.
+ * Array 0: a state is a unique number below the array's prime length. Its transition on a word is
+ * in the slot of state + word modulo the length. Slot and word determine the state, so the word
+ * alone is compared. Colliding transitions move to later arrays, whose slots hold the state too.
+ * Each takes the first array where its slot is free. In the last array it takes the next free slot
+ * in steps of its own. States of such transitions are marked. Other primes separate words that one
+ * cannot.
  *
  * A transition is its word and, in the upper half, where it leads: a state, or for a leaf an index
  * of a next hop. */
