@@ -47,6 +47,10 @@ static enum sl_status open_database(const struct scan_options *options, enum sl_
 
     if (set != NULL && options->debug)
         scan_report_notes(set);
+    else if (status == SL_OK && options->debug)
+        fputs("sluice: a compiled database does not list what was left out (--compile with --debug "
+              "lists it)\n",
+              stderr);
     if (set != NULL && status == SL_OK) {
         if (options->compile != NULL)
             scan_report_database(set, *db, seconds_now() - begin);

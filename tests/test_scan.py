@@ -108,6 +108,14 @@ class Databases(case.Case):
         self.assertIn(b"format .cdb is not supported", result.stderr)
         self.assertIn(b"Skipped signatures: 1\n", result.stdout)
 
+    def test_a_compiled_database_says_that_it_lists_nothing(self):
+        compiled = self.compiled("compiled", b"First:0:*:6669727374\nwrong\n")
+        first = self.path("first", b"first")
+        result = sluice("scan", "--debug", "-d", compiled, first)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"a compiled database does not list what was left out", result.stderr)
+        self.assertNotIn(b"does not list", sluice("scan", "-d", compiled, first).stderr)
+
     def test_runs_combine_them(self):
         with open(CAPTURE, "rb") as file:
             words = sorted({w for w in file.read().split(b" ") if w.isalpha() and len(w) > 5})[:2]
