@@ -378,6 +378,11 @@ static int check_options(struct run_options *options)
                   options->config.compiled);
         return EXIT_FAILED;
     }
+    if (options->rule_files.n_sets != 0 && options->rule_files.n_paths == 0) {
+        cli_error("--set '%s' needs --rules: the rules whose variable it sets",
+                  options->rule_files.sets[0]);
+        return EXIT_FAILED;
+    }
     if (options->config.n_files > SL_RUN_FILES_MAX) {
         cli_error("%zu captures (expected at most %d a run)", options->config.n_files,
                   SL_RUN_FILES_MAX);

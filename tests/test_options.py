@@ -69,6 +69,8 @@ class Options(case.Case):
                                 f"'{option}' is given twice")
         self.assert_refused(sluice("scan", "-d", RULES, "--max-filesize", "1", "--max-filesize=2"),
                             "'--max-filesize' is given twice")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--set", "EXTERNAL_NET=any"),
+                            "--set 'EXTERNAL_NET=any' needs --rules")
         twice = sluice("run", "-r", CAPTURE, "--device", "cpu", "--device", "cpu", "--json")
         self.assertEqual((twice.returncode, twice.stderr), (0, b""))
 
