@@ -454,9 +454,6 @@ static void compare(const struct gram_view *view, const uint8_t *text, enum gram
     out->n = n;
 }
 
-extern const struct gram_filters gram_filters_avx512;
-const struct gram_filters gram_filters_avx512 = {windows, runs, tiny, keys, find, compare};
-
 static bool avx512_usable(char why[SL_WHY_LEN])
 {
     return cpu_usable(CPU_AVX512, why);
@@ -465,8 +462,9 @@ static bool avx512_usable(char why[SL_WHY_LEN])
 static enum sl_status avx512_open(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
 {
+    static const struct gram_filters filters = {windows, runs, tiny, keys, find, compare};
 
-    return gram_open(context, table, limits, &gram_filters_avx512, diag);
+    return gram_open(context, table, limits, &filters, diag);
 }
 
 extern const struct sl_backend mpm_gram_avx512;

@@ -54,18 +54,9 @@ struct gram_filters {
                     struct gram_candidates *out);
 };
 
-/* For levels that have none of their own. */
+/* `tiny` for levels that have none of their own. */
 uint32_t gram_tiny_scalar(const struct gram_table *body, const uint8_t *text, uint32_t from,
                           uint32_t to, uint32_t *out);
-void gram_keys_scalar(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
-                      uint32_t n, struct gram_keys out[GRAM_KINDS]);
-void gram_find_scalar(const struct gram_view *view, const struct gram_keys *keys,
-                      struct gram_candidates *out);
-void gram_compare_scalar(const struct gram_view *view, const uint8_t *text, enum gram_kind kind,
-                         uint8_t left_out, struct gram_candidates *candidates,
-                         struct gram_candidates *out);
-
-extern const struct gram_filters gram_filters_scalar;
 
 enum sl_status gram_open(void **context, const void *table, const struct sl_limits *limits,
                          const struct gram_filters *filters, struct sl_diag *diag);

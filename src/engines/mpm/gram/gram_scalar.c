@@ -49,8 +49,8 @@ uint32_t gram_tiny_scalar(const struct gram_table *body, const uint8_t *text, ui
 }
 
 /* The filter's word has all those bits clear that a short window does not name. */
-void gram_keys_scalar(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
-                      uint32_t n, struct gram_keys out[GRAM_KINDS])
+static void keys(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
+                 uint32_t n, struct gram_keys out[GRAM_KINDS])
 {
     const bool in_runs = view->body->n_in_runs != 0;
 
@@ -79,8 +79,8 @@ void gram_keys_scalar(const struct gram_view *view, const uint8_t *text, const u
     }
 }
 
-void gram_find_scalar(const struct gram_view *view, const struct gram_keys *keys,
-                      struct gram_candidates *out)
+static void find(const struct gram_view *view, const struct gram_keys *keys,
+                 struct gram_candidates *out)
 {
     out->n = 0;
     for (uint32_t i = 0; i < keys->n; i++) {
@@ -94,9 +94,9 @@ void gram_find_scalar(const struct gram_view *view, const struct gram_keys *keys
 }
 
 /* What matches is as good as random, and so is which entry is its key's last: no branch on that. */
-void gram_compare_scalar(const struct gram_view *view, const uint8_t *text, enum gram_kind kind,
-                         uint8_t left_out, struct gram_candidates *candidates,
-                         struct gram_candidates *out)
+static void compare(const struct gram_view *view, const uint8_t *text, enum gram_kind kind,
+                    uint8_t left_out, struct gram_candidates *candidates,
+                    struct gram_candidates *out)
 {
     const uint8_t last = GRAM_ENTRY_LAST | left_out;
     uint32_t n = 0, n_more = 0;
@@ -119,13 +119,13 @@ void gram_compare_scalar(const struct gram_view *view, const uint8_t *text, enum
     out->n = n;
 }
 
-const struct gram_filters gram_filters_scalar = {
-    windows, runs, gram_tiny_scalar, gram_keys_scalar, gram_find_scalar, gram_compare_scalar};
-
 static enum sl_status open_scalar(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
 {
-    return gram_open(context, table, limits, &gram_filters_scalar, diag);
+    static const struct gram_filters filters = {windows, runs, gram_tiny_scalar,
+                                                keys,    find, compare};
+
+    return gram_open(context, table, limits, &filters, diag);
 }
 
 extern const struct sl_backend mpm_gram_scalar;
