@@ -15,7 +15,7 @@
 #include "sluice/device.h"
 #include "sluice/mpm.h"
 
-enum { EXIT_BAD = 1 }; /* --strict: a rule is bad */
+enum { EXIT_BAD = 1 }; /* --strict: a rule is bad, or its class unknown */
 
 static const char usage[] =
     "usage: sluice rules [OPTION...] FILE...\n\n"
@@ -23,7 +23,8 @@ static const char usage[] =
     "FILE may be a folder, whose files *.rules are read, or a pattern in quotes.\n\n"
     "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
     "  --list            list each skipped rule: file, line, and the keyword that stopped it\n"
-    "  --strict          fail with exit status 1 where a rule is bad; skipped rules do not fail\n"
+    "  --strict          fail with exit status 1 where a rule is bad, or its class is unknown;\n"
+    "                    skipped rules do not fail\n"
     "  --compile OUT     compile the rules' literals into the file OUT, for sluice run --compiled\n"
     "  --force           with --compile: overwrite OUT; without it you are asked, or it is kept\n"
     "  --device D        with --compile: for auto, cpu, cuda or cuda:N, as sluice run would\n"
@@ -38,10 +39,24 @@ struct compiled {
     double seconds;
 };
 
+typedef const struct sl_diag *diag_at(const struct sl_rules *rules, size_t i);
+
+static void print_diags(const struct sl_rules *rules, diag_at *at, const char *indent)
+{
+    const struct sl_diag *diag;
+
+    for (size_t i = 0; (diag = at(rules, i)) != NULL; i++) {
+        char line[1100], safe[1100];
+
+        sl_diag_format(diag, line, sizeof line);
+        printf("%s%s\n", indent, cli_printable(line, safe, sizeof safe));
+    }
+}
+
 static void print_text(const struct sl_rules *rules, const struct compiled *compiled, bool list)
 {
+    static const char indent[] = "              ";
     struct sl_rules_count count;
-    const struct sl_diag *diag;
     const char *keyword;
     size_t n;
     char text[32];
@@ -54,25 +69,19 @@ static void print_text(const struct sl_rules *rules, const struct compiled *comp
            cli_count(count.without_literal, text));
     printf("%12s duplicates (same gid and sid; the highest rev stays)\n",
            cli_count(count.duplicates, text));
+    if (count.unknown_class != 0)
+        printf("%12s of an unknown class (priority 3)\n", cli_count(count.unknown_class, text));
+    print_diags(rules, sl_rules_unknown_class, indent);
     printf("%12s bad\n", cli_count(count.bad, text));
-    for (size_t i = 0; (diag = sl_rules_bad_line(rules, i)) != NULL; i++) {
-        char line[1100], safe[1100];
-
-        sl_diag_format(diag, line, sizeof line);
-        printf("%14s%s\n", "", cli_printable(line, safe, sizeof safe));
-    }
+    print_diags(rules, sl_rules_bad_line, indent);
     printf("%12s skipped, by the keyword that stopped them\n", cli_count(count.skipped, text));
     for (size_t i = 0; sl_rules_skip_reason(rules, i, &keyword, &n); i++) {
         char safe[128];
 
         printf("%14s%10s  %s\n", "", cli_count(n, text), cli_printable(keyword, safe, sizeof safe));
     }
-    for (size_t i = 0; list && (diag = sl_rules_skipped_rule(rules, i)) != NULL; i++) {
-        char line[1100], safe[1100];
-
-        sl_diag_format(diag, line, sizeof line);
-        puts(cli_printable(line, safe, sizeof safe));
-    }
+    if (list)
+        print_diags(rules, sl_rules_skipped_rule, "");
     if (compiled->path != NULL) {
         char safe[512], bytes[32];
 
@@ -94,14 +103,12 @@ static json_t *json_diag(const struct sl_diag *diag, const char *what)
     return object;
 }
 
-static json_t *json_diags(const struct sl_rules *rules,
-                          const struct sl_diag *(*diag_at)(const struct sl_rules *, size_t),
-                          const char *what)
+static json_t *json_diags(const struct sl_rules *rules, diag_at *at, const char *what)
 {
     json_t *array = json_array();
     const struct sl_diag *diag;
 
-    for (size_t i = 0; (diag = diag_at(rules, i)) != NULL; i++)
+    for (size_t i = 0; (diag = at(rules, i)) != NULL; i++)
         json_array_append_new(array, json_diag(diag, what));
     return array;
 }
@@ -131,6 +138,9 @@ static void print_json(const struct sl_rules *rules, const struct compiled *comp
                              (json_int_t)count.duplicates, "bad", (json_int_t)count.bad, "skipped",
                              (json_int_t)count.skipped, "skipped_by_keyword", reasons, "bad_lines",
                              json_diags(rules, sl_rules_bad_line, "reason"));
+    if (count.unknown_class != 0)
+        json_object_set_new(root, "unknown_classes",
+                            json_diags(rules, sl_rules_unknown_class, "class"));
     if (list)
         json_object_set_new(root, "skipped_rules",
                             json_diags(rules, sl_rules_skipped_rule, "keyword"));
@@ -202,7 +212,9 @@ static int status_of(const struct sl_rules *rules, bool usable, bool strict)
     struct sl_rules_count count;
 
     sl_rules_count(rules, &count);
-    return !usable ? EXIT_FAILED : strict && count.bad != 0 ? EXIT_BAD : EXIT_DONE;
+    if (!usable)
+        return EXIT_FAILED;
+    return strict && count.bad + count.unknown_class != 0 ? EXIT_BAD : EXIT_DONE;
 }
 
 static bool writes_input(const struct rule_files *files, const struct compiled *compiled)

@@ -265,8 +265,9 @@ class Command(case.Case):
             self.assertEqual(json.loads(result.stdout)["understood"], 0)
         self.assertEqual(os.listdir(self.folder.name), ["a.rules"])
         many = self.path("many.rules",
-                         b"".join(b"alert tcp any any -> any any (lua%d:1; sid:%d;)\n" % (i, i)
-                                  for i in range(1, 9)))
+                         b"".join(b"alert tcp any any -> any any (%s:1; sid:%d;)\n" % (name, i)
+                                  for i, name in enumerate((b"lua", b"pcre", b"frame", b"tos",
+                                                            b"rpc", b"seq", b"xor", b"ack"), 1)))
         self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", many), "8 skipped", " 1, ...\n")
 
     def test_compiled_rules_give_the_same_alerts(self):

@@ -85,6 +85,22 @@ class RuleFiles(case.Case):
         result = sluice("rules", "--json", "--strict", mixed)
         self.assertEqual((result.returncode, json.loads(result.stdout)["bad"]), (1, 1))
 
+    def test_strict_fails_on_misspellings(self):
+        """What Suricata or Snort know is skipped, and what none of them knows is wrong."""
+        for number, (rule, place) in enumerate((
+                (HEAD + b'(contnet:"x"; sid:5;)\n', ":2:31: 'contnet' is no option"),
+                (HEAD + b'(pcre:"/a/"; contnet:"x"; sid:5;)\n', ":2:43: 'contnet' is no option"),
+                (b'alert tcpp any any -> any any (sid:5;)\n', ":2:7: 'tcpp' is no protocol"),
+                (HEAD + b'(classtype:trojan-actvity; sid:5;)\n', ":2:41: trojan-actvity"))):
+            rules = self.path(f"{number}.rules", GOOD + rule)
+            result = sluice("rules", "--strict", rules)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertIn((rules + place).encode(), result.stdout)
+            self.assertEqual(sluice("rules", rules).returncode, 0)
+        listed = json.loads(sluice("rules", "--json", rules).stdout)["unknown_classes"]
+        self.assertEqual(listed, [{"file": rules, "line": 2, "column": 41,
+                                   "class": "trojan-actvity"}])
+
     def test_a_live_run_begins_with_what_was_understood(self):
         rules = self.path("a.rules", GOOD + SKIPPED + BAD)
         process = subprocess.Popen([SLUICE, "run", "-i", "lo", "-f", "udp port 1", "--json",

@@ -2,9 +2,10 @@
 /* Signature rules of Suricata, Snort 2 and Snort 3. The matcher gets one literal of each rule, and
  * the rest of the rule is evaluated on the matcher's hits.
  *
- * A well-formed rule with an unknown keyword is skipped, and counted under that keyword. A rule
- * that is not well-formed is an error of that rule alone. Both can be listed. docs/rules.md has
- * what is understood. */
+ * A well-formed rule with a keyword of Suricata or Snort that is not supported is skipped, and
+ * counted under that keyword. A rule that is not well-formed, or has a keyword or protocol that
+ * none of them has, is an error of that rule alone. Both can be listed. docs/rules.md has what is
+ * understood. */
 #ifndef SLUICE_DETECT_H
 #define SLUICE_DETECT_H
 
@@ -64,6 +65,7 @@ struct sl_rules_count {
      * first. The other is counted here, and not under loaded. */
     size_t duplicates;
     size_t without_literal; /* of the loaded: evaluated on every packet of their protocol or port */
+    size_t unknown_class;   /* when they were loaded: no configuration named their class */
 };
 
 SL_API void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *count);
@@ -85,6 +87,10 @@ SL_API const struct sl_diag *sl_rules_bad_line(const struct sl_rules *rules, siz
 
 /* Returns the i-th skipped rule: file, its first line, keyword. NULL: i is behind the last. */
 SL_API const struct sl_diag *sl_rules_skipped_rule(const struct sl_rules *rules, size_t i);
+
+/* Returns the i-th rule that was loaded and whose class no configuration named: file, the class,
+ * and its line and column. Such a rule has priority 3. NULL: i is behind the last. */
+SL_API const struct sl_diag *sl_rules_unknown_class(const struct sl_rules *rules, size_t i);
 
 /* Returns the loaded signature i, 0 to loaded - 1, in the order of files and lines. */
 SL_API const struct sl_signature *sl_rules_signature(const struct sl_rules *rules, size_t i);

@@ -124,7 +124,7 @@ struct sl_rules {
     struct rule **rule; /* in order of files and lines */
     size_t n_rules, cap_rules;
     size_t n_replaced; /* of them; 0 but within a load */
-    struct rule_notes bad, skipped;
+    struct rule_notes bad, skipped, unclassed;
     struct rule_skip **skip; /* largest first */
     size_t n_skips, cap_skips;
     struct sl_rules_count count;

@@ -115,6 +115,19 @@ static enum sl_status add_rule(struct loader *loader, struct rule *rule, bool *k
     return SL_OK;
 }
 
+/* Counts a rule that was loaded, and whose class is not known. */
+static enum sl_status check_class(struct loader *loader)
+{
+    struct sl_rules *rules = loader->rules;
+    const struct rule_text class = loader->parser.class;
+
+    if (class.len == 0 || rule_class_find(rules, class) != NULL)
+        return SL_OK;
+    rules->count.unknown_class++;
+    return add_note(loader, &rules->unclassed, rule_arena_text(&rules->shared, class.at, class.len),
+                    rule_lexer_place(&loader->lexer, class.at));
+}
+
 static enum sl_status load_rule(struct loader *loader, struct rule_text line)
 {
     struct rule_arena *arena = &loader->rules->arena;
@@ -126,6 +139,8 @@ static enum sl_status load_rule(struct loader *loader, struct rule_text line)
     loader->rules->count.lines++;
     if (status == SL_OK)
         status = add_rule(loader, rule, &kept);
+    if (status == SL_OK && kept)
+        status = check_class(loader);
     else if (status == SL_EFORMAT)
         status = count_bad(loader, loader->parser.where);
     else if (status == SL_EUNSUPPORTED)

@@ -42,6 +42,7 @@ void sl_rules_free(struct sl_rules *rules)
     free(rules->rule);
     free(rules->bad.note);
     free(rules->skipped.note);
+    free(rules->unclassed.note);
     free(rules->skip);
     rule_map_free(&rules->variables);
     rule_map_free(&rules->lists[RULE_ADDRESSES]);
@@ -147,6 +148,11 @@ const struct sl_diag *sl_rules_bad_line(const struct sl_rules *rules, size_t i)
 const struct sl_diag *sl_rules_skipped_rule(const struct sl_rules *rules, size_t i)
 {
     return note_diag(&rules->skipped, i);
+}
+
+const struct sl_diag *sl_rules_unknown_class(const struct sl_rules *rules, size_t i)
+{
+    return note_diag(&rules->unclassed, i);
 }
 
 const struct sl_signature *sl_rules_signature(const struct sl_rules *rules, size_t i)

@@ -83,9 +83,9 @@ static enum sl_status read_modifier(struct rule_parser *parser, struct rule_text
 
     if (option != NULL)
         return rule_option_apply(parser, option, name, value);
-    if (!rule_is_keyword(name))
-        return rule_bad_at(parser, name.at, "'%.*s' is no modifier of a content", RULE_QUOTE(name));
-    return rule_skip(parser, "content ", name);
+    if (rule_text_is(name, "width") || rule_text_is(name, "endian")) /* Snort 3's */
+        return rule_skip(parser, "content ", name);
+    return rule_bad_at(parser, name.at, "'%.*s' is no modifier of a content", RULE_QUOTE(name));
 }
 
 /* Snort 3: ",depth 5,nocase" behind the quotes. */

@@ -50,9 +50,9 @@ const struct rule_option *rule_option_known(struct rule_text name)
 enum sl_status rule_option_read(struct rule_parser *parser)
 {
     const struct rule_text name = parser->option.name;
-    const struct rule_option *option = rule_option_known(name);
+    const struct rule_option *known = parser->option.known;
 
-    if (option == NULL)
+    if (known == NULL)
         return rule_skip(parser, "", name);
-    return rule_option_apply(parser, option, name, parser->option.value);
+    return rule_option_apply(parser, known, name, parser->option.value);
 }

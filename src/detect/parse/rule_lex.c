@@ -27,6 +27,7 @@ const struct rule_action *rule_action_find(struct rule_text word)
         {"log", true},      {"rejectsrc", true}, {"rejectdst", true}, {"rejectboth", true},
         {"sdrop", true},    {"block", true},     {"config", false},   {"activate", false},
         {"dynamic", false}, {"react", false},    {"rewrite", false},  {"accept", false},
+        {"file_id", false},
     };
     static const struct rule_action scoped = {"", false};
     const char *colon = memchr(word.at, ':', word.len);

@@ -149,7 +149,7 @@ static enum sl_status end_quoted(struct rule_parser *parser, const struct rule_o
 /* Takes the value that begins at *at, and goes to its ';'. */
 static enum sl_status take_value(struct rule_parser *parser, const char **at, const char *end)
 {
-    const struct rule_option *known = rule_option_known(parser->option.name);
+    const struct rule_option *known = parser->option.known;
     const bool text = known != NULL && known->takes == RULE_A_TEXT;
     const bool content = known != NULL && known->takes == RULE_A_CONTENT;
     const char *begin = skip_blanks(*at, end);
@@ -183,7 +183,8 @@ static enum sl_status take_option(struct rule_parser *parser, const char **at, c
 
     if (name.len == 0)
         return rule_bad_at(parser, *at, "no option begins with '%.*s'", RULE_QUOTE(rest));
-    parser->option = (struct rule_option_text){.name = name, .value = {name.at + name.len, 0}};
+    parser->option = (struct rule_option_text){
+        .name = name, .value = {name.at + name.len, 0}, .known = rule_option_known(name)};
     *at = skip_blanks(name.at + name.len, end);
     if (*at < end && **at == ':') {
         ++*at;

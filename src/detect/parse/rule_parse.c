@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign_keyword.h"
 #include "rule_fail.h"
 #include "rule_lex.h"
 #include "rule_list.h"
@@ -68,6 +69,8 @@ static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text
         return rule_bad(parser, "the protocol is missing");
     if (rule_text_is(word, "any"))
         return rule_bad(parser, "'any' is no protocol: ip stands for any");
+    if (!rule_protocol_is_foreign(word))
+        return rule_bad(parser, "'%.*s' is no protocol of Suricata or Snort", RULE_QUOTE(word));
     return rule_skip(parser, "protocol ", word);
 }
 
@@ -140,13 +143,18 @@ static enum sl_status read_header(struct rule_parser *parser, struct rule_text *
 }
 
 /* Reads the options. The options of a rule whose header is not supported (`status`) only have to be
- * well-formed, and so do those behind the first option that is not supported. */
+ * well-formed and of a known name. So do those behind the first option that is not supported. */
 static enum sl_status read_options(struct rule_parser *parser, struct rule_text rest,
                                    enum sl_status status)
 {
     enum sl_status next;
 
     while ((next = rule_options_next(parser, &rest)) == SL_OK) {
+        const struct rule_text name = parser->option.name;
+
+        if (parser->option.known == NULL && !rule_keyword_is_foreign(name))
+            return rule_bad_at(parser, name.at, "'%.*s' is no option of Suricata or Snort",
+                               RULE_QUOTE(name));
         if (status == SL_EUNSUPPORTED)
             continue;
         status = rule_option_read(parser);

@@ -11,9 +11,12 @@ struct rule_strings {
     size_t n, cap;
 };
 
+struct rule_option;
+
 /* An option as it stands in a rule. */
 struct rule_option_text {
     struct rule_text name, value;
+    const struct rule_option *known; /* NULL: it is not understood */
     struct rule_text quoted; /* the text in quotes that the value begins with; `at` NULL: none */
     struct rule_text behind; /* the rest of the value, behind those quotes */
 };

@@ -88,6 +88,12 @@ static void test_classes(void **state)
 
     (void)state;
     assert_int_equal(count_of(rules).lines, 4);
+    assert_int_equal(count_of(rules).unknown_class, 1);
+    assert_string_equal(sl_rules_unknown_class(rules, 0)->text, "nobody-knows");
+    assert_int_equal(sl_rules_unknown_class(rules, 0)->line, 6);
+    assert_int_equal(sl_rules_unknown_class(rules, 0)->column,
+                     strlen(HEAD) + strlen("(classtype:") + 1);
+    assert_null(sl_rules_unknown_class(rules, 1));
     for (size_t i = 0; i < 4; i++) {
         const struct sl_signature *signature = sl_rules_signature(rules, i);
 
@@ -201,6 +207,13 @@ static void test_bad_rules(void **state)
         {"alert tcp any 2:1 -> any any (sid:1;)", "no port"},
         {"alert tcp any : -> any any (sid:1;)", "no port"},
         {"alert tcp any $HOME_NET -> any any (sid:1;)", "no port"},
+        {"alert tcpp any any -> any any (sid:1;)", "'tcpp' is no protocol of"},
+        {"alert tpc:hook any any -> any any (sid:1;)", "'tpc:hook' is no protocol of"},
+        {HEAD "(contnet:\"x\"; sid:1;)", "'contnet' is no option of"},
+        {HEAD "(pcre:\"/a/\"; http.uris; sid:1;)", "'http.uris' is no option of"},
+        {HEAD "(http; sid:1;)", "'http' is no option of"},
+        {"alert http any any -> any any (contnet:\"x\"; sid:1;)", "'contnet' is no option of"},
+        {HEAD "(content:\"a\",dpeth 5; sid:1;)", "'dpeth' is no modifier"},
         {"config classification: x,y", "a name, a description and a priority"},
         {"config something: x", "not known"},
         {"/* no end", "no action"},
@@ -233,6 +246,20 @@ static void test_skipped_rules(void **state)
         {HEAD "(flow:only_frag; sid:1;)", "flow only_frag"},
         {HEAD "(pcre:\"/a;b\\\"/\"; sid:1;)", "pcre"},
         {HEAD "(noalert; sid:1;)", "noalert"},
+        {HEAD "(absent; sid:1;)", "absent"},
+        {HEAD "(zlib_deflate; sid:1;)", "zlib_deflate"},
+        {HEAD "(dns.query; sid:1;)", "dns.query"},
+        {HEAD "(dns.query.name; sid:1;)", "dns.query.name"},
+        {HEAD "(dns_query; sid:1;)", "dns_query"},
+        {HEAD "(ssh-hassh; sid:1;)", "ssh-hassh"},
+        {HEAD "(ssh.hassh.server; sid:1;)", "ssh.hassh.server"},
+        {HEAD "(s7commplus_func:explore; sid:1;)", "s7commplus_func"},
+        {HEAD "(uricontent:\"a\"; sid:1;)", "uricontent"},
+        {HEAD "(content:\"a\",endian little; sid:1;)", "content endian"},
+        {"alert arp any any -> any any (sid:1;)", "protocol arp"},
+        {"alert WINS any any -> any any (sid:1;)", "protocol wins"},
+        {"file_id (msg:\"a\"; file_meta:type PDF, id 1; content:\"%PDF\"; sid:1;)",
+         "action file_id"},
     };
     int n_wrong = 0;
 
