@@ -160,6 +160,24 @@ static bool check_given(struct cli_options *options, int value)
     return true;
 }
 
+/* A value that may be left out stands behind '='. An argument of its own that is one was meant so.
+ */
+static bool check_behind(const struct cli_options *options, int value, int argc, char **argv)
+{
+    const struct option *option = options->names;
+
+    if (options->is_value == NULL || optarg != NULL || optind >= argc ||
+        strncmp(argv[optind - 1], "--", 2) != 0)
+        return true;
+    while (option->name != NULL && (option->val != value || option->has_arg != optional_argument))
+        option++;
+    if (option->name == NULL || !options->is_value(value, argv[optind]))
+        return true;
+    cli_error("option '--%s' takes its value behind '=' (expected --%s=%s)", option->name,
+              option->name, argv[optind]);
+    return false;
+}
+
 /* The next argument behind "--", which getopt does not advance over. */
 static int next_bare(int argc, char **argv)
 {
@@ -191,7 +209,9 @@ int cli_next_option(struct cli_options *options, int argc, char **argv)
         return CLI_OPTION_BAD;
     }
     if (option != -1)
-        return check_given(options, option) ? option : CLI_OPTION_BAD;
+        return check_given(options, option) && check_behind(options, option, argc, argv)
+                   ? option
+                   : CLI_OPTION_BAD;
     if (!in_order || optind >= argc)
         return -1;
     options->ended = true;

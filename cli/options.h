@@ -18,13 +18,18 @@ struct cli_options {
     const struct option *names; /* as getopt_long has them, fewer than 128 */
     const int *repeated;        /* options that take effect each time, ended by 0; NULL: none */
 
+    /* Whether a text is a value of an option whose value may be left out; NULL: of none. */
+    bool (*is_value)(int option, const char *text);
+
     const char *given[CLI_OPTION_MAX]; /* zeroed at first: the arguments so far, by option */
     bool ended;                        /* "--" was passed: only bare arguments follow */
 };
 
 /* The next option of argv, with its argument in optarg. -1: there is none. An option is bad that is
  * unknown, that lacks an argument or has one too many. It is also bad where another argument was
- * given before it, as that would have no effect. Where the letters begin with '-', arguments behind
+ * given before it, as that would have no effect. So is an option whose value may be left out before
+ * an argument that is such a value: the value stands behind '='. Where the letters begin with '-',
+ * arguments behind
  * "--" are bare ones, too. */
 int cli_next_option(struct cli_options *options, int argc, char **argv);
 

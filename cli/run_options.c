@@ -459,13 +459,24 @@ static bool set_config(struct run_options *options)
            set_variables(options);
 }
 
+static bool is_value(int option, const char *text)
+{
+    uint64_t checks;
+
+    return option == OPTION_HEADER && *text != '\0' &&
+           sl_header_parse_checks(&checks, text, NULL) == SL_OK;
+}
+
 /* -1: go on; otherwise the exit status. */
 int run_options_parse(struct run_options *options, int argc, char **argv)
 {
     static const int repeated[] = {'r',          OPTION_RULES,  OPTION_SET,          OPTION_SCAN,
                                    OPTION_NAMES, OPTION_ALERTS, OPTION_NAMES_FORMAT, 0};
-    struct cli_options known = {
-        .command = "run", .letters = "-r:i:f:k:qh", .names = long_options, .repeated = repeated};
+    struct cli_options known = {.command = "run",
+                                .letters = "-r:i:f:k:qh",
+                                .names = long_options,
+                                .repeated = repeated,
+                                .is_value = is_value};
     int option, list = 0;
 
     sl_run_config_init(&options->config);

@@ -424,6 +424,12 @@ void scan_options_free(struct scan_options *options)
     free(options->databases);
 }
 
+static bool is_value(int option, const char *text)
+{
+    (void)option;
+    return strcmp(text, "yes") == 0 || strcmp(text, "no") == 0;
+}
+
 enum scan_wish scan_options_read(struct scan_options *options, int argc, char **argv)
 {
     static const int repeated[] = {
@@ -431,7 +437,8 @@ enum scan_wish scan_options_read(struct scan_options *options, int argc, char **
     struct cli_options known = {.command = "scan",
                                 .letters = "d:riozf:l:avVh",
                                 .names = long_options,
-                                .repeated = repeated};
+                                .repeated = repeated,
+                                .is_value = is_value};
     int option;
 
     init(options);

@@ -54,6 +54,16 @@ class Options(case.Case):
         self.assert_refused(sluice("run", "--json=yes"), "'--json' takes no value")
         self.assert_refused(sluice("devices", "--js=yes"), "'--json' takes no value")
 
+    def test_a_value_that_may_be_left_out_stands_behind_its_option(self):
+        for option, value, behind in (("--header-checks", "all", ("-r", CAPTURE)),
+                                      ("--header-checks", "all,-checksums", ("-r", CAPTURE))):
+            self.assert_refused(sluice("run", "-r", CAPTURE, option, value, *behind),
+                                f"(expected {option}={value})")
+        self.assert_refused(sluice("scan", "-d", RULES, "--recursive", "no", CAPTURE),
+                            "(expected --recursive=no)")
+        result = sluice("run", "--header-checks", "-r", CAPTURE, "--stats", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_the_begin_of_several_options(self):
         self.assert_refused(sluice("run", "--s=1"), "'--s'", "--set, --scan, --stats")
 
