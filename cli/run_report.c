@@ -188,6 +188,10 @@ static void print_rules(const struct sl_run_result *result, FILE *out)
     fprintf(out, "rules      %s loaded, %s skipped, %s bad%s\n", cli_count(count.loaded, loaded),
             cli_count(count.skipped, skipped), cli_count(count.bad, bad),
             count.skipped + count.bad != 0 ? " (sluice rules FILE... says why)" : "");
+    if (result->home_missed)
+        fputs("notice     no packet has an address of HOME_NET (private networks): --home sets "
+              "yours\n",
+              out);
 }
 
 static void print_details(const struct sl_run_result *result, FILE *out)

@@ -102,8 +102,11 @@ static json_t *rules(const struct sl_run_result *result)
 
     if (result->rules != NULL)
         sl_rules_count(result->rules, &count);
-    return json_pack("{s:I, s:I, s:I}", "loaded", (json_int_t)count.loaded, "skipped",
-                     (json_int_t)count.skipped, "bad", (json_int_t)count.bad);
+    json_t *object = json_pack("{s:I, s:I, s:I}", "loaded", (json_int_t)count.loaded, "skipped",
+                               (json_int_t)count.skipped, "bad", (json_int_t)count.bad);
+    if (result->home_missed)
+        json_object_set_new(object, "home_missed", json_true());
+    return object;
 }
 
 static json_t *pipeline(const struct sl_run_result *result)

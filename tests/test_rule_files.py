@@ -118,6 +118,18 @@ class RuleFiles(case.Case):
         result = sluice("run", "-r", CAPTURE, "--rules", rules, "--json")
         self.assertNotIn(b"loaded", result.stderr)  # the summary is near
 
+    def test_a_capture_without_the_home_network_is_named(self):
+        notice = b"no packet has an address of HOME_NET (private networks): --home sets yours"
+        home = self.path("home.rules", b'alert ip any any -> $HOME_NET any (sid:1;)\n')
+        good = self.path("good.rules", GOOD)
+        for rules, options, said in ((home, (), True), (good, (), False),
+                                     (home, ("--home", "192.0.2.0/24"), False),
+                                     (home, ("--set", "HOME_NET=198.18.0.0/15"), False)):
+            run = ("run", "-r", CAPTURE, "--rules", rules, *options)
+            self.assertEqual(notice in sluice(*run).stdout, said)
+            told = json.loads(sluice(*run, "--json").stdout)["rules"]
+            self.assertEqual("home_missed" in told, said)
+
     def test_folders_and_patterns(self):
         folder = self.path("set")
         os.mkdir(folder)

@@ -102,6 +102,9 @@ SL_CHECK SL_API enum sl_status sl_rules_compile(struct sl_rules *rules,
                                                 const struct sl_literal **literals,
                                                 size_t *n_literals, struct sl_diag *diag);
 
+/* Whether compiled rules name HOME_NET, and it has its default. */
+SL_API bool sl_rules_assume_home(const struct sl_rules *rules);
+
 /* Accepts NULL. */
 SL_API void sl_rules_free(struct sl_rules *rules);
 
@@ -131,6 +134,9 @@ SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
                                                 const struct sl_batch *batch,
                                                 const struct sl_hits *hits,
                                                 const struct sl_alert **alerts, size_t *n);
+
+/* Whether a packet so far had an address of HOME_NET. Known where sl_rules_assume_home alone. */
+SL_API bool sl_evaluator_saw_home(const struct sl_evaluator *evaluator);
 
 /* Accepts NULL. */
 SL_API void sl_evaluator_free(struct sl_evaluator *evaluator);

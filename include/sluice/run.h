@@ -254,6 +254,8 @@ struct sl_run_result {
     /* What was found. */
     uint64_t anomalies, by_check[SL_N_HEADER_CHECKS];
     const struct sl_rules *rules; /* NULL: none */
+    bool home_missed; /* rules name HOME_NET, it has its default, and no packet has an address of it
+                       */
     uint64_t alerts;
     const uint64_t *by_signature; /* entries of sl_rules_count's loaded */
     struct sl_mpm_info matcher;   /* algorithm NULL: there is none */

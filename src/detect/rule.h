@@ -130,6 +130,9 @@ struct sl_rules {
     struct sl_rules_count count;
     const char *classification; /* the file beside the last rule file */
 
+    bool names_home, home_is_set;   /* the rules name HOME_NET; the caller has set it */
+    const struct rule_ranges *home; /* once compiled: rules name its default; NULL: they do not */
+
     bool compiled;
     struct rule_index *index; /* once compiled */
 };

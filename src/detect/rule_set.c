@@ -65,7 +65,10 @@ enum sl_status sl_rules_set(struct sl_rules *rules, const char *name, const char
 {
     if (rules->compiled)
         return rule_set_compiled(diag);
-    return rule_variable_set(rules, name, value, diag);
+    const enum sl_status status = rule_variable_set(rules, name, value, diag);
+
+    rules->home_is_set |= status == SL_OK && strcmp(name, rule_home_variable) == 0;
+    return status;
 }
 
 enum sl_status sl_rules_assign(struct sl_rules *rules, const char *assignment, struct sl_diag *diag)
@@ -109,6 +112,11 @@ enum sl_status sl_rules_require(const struct sl_rules *rules, const char *name,
                     "no rule was loaded: %zu were read, %zu bad, %zu "
                     "skipped%s",
                     rules->count.lines, rules->count.bad, rules->count.skipped, reasons);
+}
+
+bool sl_rules_assume_home(const struct sl_rules *rules)
+{
+    return rules->home != NULL;
 }
 
 void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *count)

@@ -43,6 +43,8 @@ enum sl_status run_counts_add(struct run_counts *counts, const struct batch_even
         counts->by_signature[digest->alerts[i].signature]++;
     counts->n_anomalies += events->header->n;
     counts->n_alerts += digest->n_alerts;
+    if (digest->evaluator != NULL)
+        counts->saw_home |= sl_evaluator_saw_home(digest->evaluator);
     publish(counts);
     if (!virus_counts_add(&counts->viruses, digest->scan))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for names of viruses");

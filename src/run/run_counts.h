@@ -12,6 +12,7 @@
 struct run_counts {
     /* Of drain's thread. */
     uint64_t n_alerts, n_anomalies;
+    bool saw_home;          /* an address of HOME_NET, where rules assume its default */
     uint64_t *by_signature; /* rules' loaded entries */
     uint64_t by_check[SL_N_HEADER_CHECKS];
     struct virus_counts viruses;

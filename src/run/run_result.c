@@ -40,6 +40,13 @@ static void read_policy(const struct run_policy *policy, struct sl_run_result *r
         sl_packet_names_watch_count(policy->watch, &result->watched);
 }
 
+/* A packet of another network than was meant matches no rule that names the home network. */
+static bool missed_home(const struct run_counts *counts, const struct sl_run_result *result)
+{
+    return result->rules != NULL && sl_rules_assume_home(result->rules) && !counts->saw_home &&
+           result->captured.packets > 0;
+}
+
 static void read_counts(const struct run_counts *counts, struct sl_run_result *result)
 {
     result->anomalies = counts->n_anomalies;
@@ -66,6 +73,7 @@ void sl_run_result(const struct sl_run *run, struct sl_run_result *result)
     if (run->policy != NULL)
         read_policy(run->policy, result);
     read_counts(&run->counts, result);
+    result->home_missed = missed_home(&run->counts, result);
     result->redundancy = &run->redundancy.config;
     result->n_samplers = run->redundancy.n_samplers;
     for (uint32_t i = 0; i < result->n_samplers; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "detect/parse/rule_list.h"
 #include "rule_literal.h"
 
 struct pair {
@@ -182,6 +183,16 @@ static bool compile(struct compiler *compiler)
            make_lists(&index->by_carried, &compiler->by_carried, RULE_N_CARRIED);
 }
 
+/* Keeps the networks of HOME_NET where rules name it, and nobody has set it. */
+static bool keep_home(struct sl_rules *rules)
+{
+    const struct rule_text home = {"$HOME_NET", strlen("$HOME_NET")};
+    const char *where = NULL;
+
+    return !rules->names_home || rules->home_is_set ||
+           rule_list_read(rules, RULE_ADDRESSES, home, &rules->home, &where, NULL) == SL_OK;
+}
+
 enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal **literals,
                                 size_t *n_literals, struct sl_diag *diag)
 {
@@ -193,7 +204,7 @@ enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal 
                         rules->compiled ? "the rules are compiled already" : "too many rules");
     }
 
-    const bool done = compiler.index != NULL && compile(&compiler);
+    const bool done = compiler.index != NULL && compile(&compiler) && keep_home(rules);
 
     rule_map_free(&compiler.known);
     free(compiler.by_literal.pair);

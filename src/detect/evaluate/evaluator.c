@@ -35,6 +35,8 @@ struct sl_evaluator {
     uint64_t *matched; /* of the packet at hand: priority and index of rules */
     size_t n_matched;
     bool passed;
+    const struct rule_ranges *home; /* not seen in a packet yet; NULL: seen, or not looked for */
+    bool saw_home;
     uint32_t max_len; /* payload that the scans have room for */
     struct rule_scan scan, empty;
     struct sl_alert *alerts; /* of the last run; grows */
@@ -221,6 +223,16 @@ static bool meets_endpoints(const struct rule *rule, const struct view *view)
            in_addresses(from->addresses, view, view->dst);
 }
 
+static void look_for_home(struct sl_evaluator *work, const struct view *view)
+{
+    if (work->home == NULL || view->ip == NULL ||
+        (!rule_ranges_contain(work->home, view->src) &&
+         !rule_ranges_contain(work->home, view->dst)))
+        return;
+    work->home = NULL;
+    work->saw_home = true;
+}
+
 static void try_rule(struct sl_evaluator *work, uint32_t i, const struct view *view)
 {
     const struct rule *rule = work->rules->rule[i];
@@ -290,16 +302,19 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
         work->at_hit++;
 
     const bool any_hit = work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
-    if (!any_hit && !any_header)
+    if (!any_hit && !any_header && work->home == NULL)
         return;
 
     struct view view = view_packet(work, item);
+    look_for_home(work, &view);
     try_hits(work, item, &view);
     if (!any_header)
         return;
     try_header(work, &view);
-    if (view_tunnel(work, item, &view))
+    if (view_tunnel(work, item, &view)) {
+        look_for_home(work, &view);
         try_header(work, &view);
+    }
 }
 
 /* Makes room for n alerts behind those there are. */
@@ -378,6 +393,7 @@ enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator, const struct
     struct sl_evaluator *made = calloc(1, sizeof *made);
     if (made != NULL) {
         made->rules = rules;
+        made->home = rules->home;
         made->seen = calloc((size_t)rules->index->n_literals + 1, sizeof *made->seen);
         /* Each rule at most once by each of a tunnel's headers. */
         made->matched = calloc(2 * rules->n_rules + 1, sizeof *made->matched);
@@ -389,6 +405,11 @@ enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator, const struct
     }
     *evaluator = made;
     return SL_OK;
+}
+
+bool sl_evaluator_saw_home(const struct sl_evaluator *evaluator)
+{
+    return evaluator->saw_home;
 }
 
 void sl_evaluator_free(struct sl_evaluator *evaluator)

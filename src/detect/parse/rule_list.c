@@ -12,12 +12,15 @@ enum {
         10000 /* variables of one list: "[$A,$A]" of "[$B,$B]" of ... doubles each time */
 };
 
+const char rule_home_variable[] = "HOME_NET";
+
 /* A list that is being read. */
 struct reader {
     struct sl_rules *rules;
     enum rule_list_kind kind;
     struct rule_range_list with, without;
     size_t *n_expansions;
+    bool *names_home;   /* set where HOME_NET is among the variables */
     const char **where; /* the item that is read; NULL: it is a variable's, not the text's */
     struct sl_diag *diag;
 };
@@ -74,6 +77,7 @@ static enum sl_status read_negated(struct reader *outer, struct rule_text text, 
     struct reader reader = {.rules = outer->rules,
                             .kind = outer->kind,
                             .n_expansions = outer->n_expansions,
+                            .names_home = outer->names_home,
                             .where = outer->where,
                             .diag = outer->diag};
     struct rule_ranges *made = NULL;
@@ -109,6 +113,7 @@ static enum sl_status read_variable(struct reader *reader, struct rule_text name
     if (++*reader->n_expansions > EXPANSIONS_MAX)
         return diag_set(reader->diag, SL_EFORMAT, NULL, 0, "a list of more than %d variables",
                         EXPANSIONS_MAX);
+    *reader->names_home |= rule_text_is(name, rule_home_variable);
     reader->where = NULL;
 
     const enum sl_status status =
@@ -186,8 +191,13 @@ static enum sl_status read_list(struct sl_rules *rules, enum rule_list_kind kind
                                 const char **where, struct sl_diag *diag)
 {
     size_t n_expansions = 0;
-    struct reader reader = {
-        .rules = rules, .kind = kind, .n_expansions = &n_expansions, .where = where, .diag = diag};
+    bool names_home = false;
+    struct reader reader = {.rules = rules,
+                            .kind = kind,
+                            .n_expansions = &n_expansions,
+                            .names_home = &names_home,
+                            .where = where,
+                            .diag = diag};
     struct rule_ranges *made = NULL;
     enum sl_status status = read_items(&reader, text, 0);
 
@@ -197,6 +207,7 @@ static enum sl_status read_list(struct sl_rules *rules, enum rule_list_kind kind
         *ranges = made->range[0].first == 0 && made->range[0].last == largest(kind) ? NULL : made;
     free(reader.with.range);
     free(reader.without.range);
+    rules->names_home |= names_home && where != NULL;
     return status;
 }
 
@@ -262,7 +273,7 @@ enum sl_status rule_variable_set(struct sl_rules *rules, const char *name, const
 enum sl_status rule_variable_defaults(struct sl_rules *rules, struct sl_diag *diag)
 {
     static const char *const variables[][2] = {
-        {"HOME_NET", "[192.168.0.0/16,10.0.0.0/8,172.16.0.0/12]"},
+        {rule_home_variable, "[192.168.0.0/16,10.0.0.0/8,172.16.0.0/12]"},
         {"EXTERNAL_NET", "!$HOME_NET"},
         {"HTTP_SERVERS", "$HOME_NET"},
         {"SMTP_SERVERS", "$HOME_NET"},

@@ -17,6 +17,8 @@
 
 enum rule_list_kind { RULE_ADDRESSES, RULE_PORTS };
 
+extern const char rule_home_variable[]; /* "HOME_NET" */
+
 /* Reads a list; *ranges is NULL where it holds every number. Equal texts share one set. SL_EFORMAT,
  * with the reason, and the byte of the text in *where; SL_ENOMEM. */
 enum sl_status rule_list_read(struct sl_rules *rules, enum rule_list_kind kind,

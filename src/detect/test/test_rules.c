@@ -391,6 +391,53 @@ static void test_variables(void **state)
     sl_rules_free(rules);
 }
 
+/* Whether the default of HOME_NET is assumed, and a packet with such an address is seen. */
+static void test_home_by_default(void **state)
+{
+    static const struct {
+        const char *rule, *home;
+        uint32_t src;
+        bool assumed, seen;
+    } cases[] = {
+        {"alert tcp any any -> any any (content:\"x\"; sid:1;)", NULL, 0, false, false},
+        {"alert tcp $HOME_NET any -> any any (content:\"x\"; sid:1;)", NULL, 0, true, true},
+        {"alert tcp $HOME_NET any -> any any (sid:1;)", NULL, 0, true, true},
+        {"alert tcp $HOME_NET any -> any any (content:\"x\"; sid:1;)", NULL, 0x09090901, true,
+         false},
+        {"alert tcp !$HTTP_SERVERS any -> any any (sid:1;)", NULL, 0x09090901, true, false},
+        {"alert tcp $HOME_NET any -> any any (sid:1;)", "9.9.9.0/24", 0x09090901, false, false},
+        {"alert tcp $HOME_NET any -> any any (sid:1;)", "9.9.9.0/24", 0, false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_rules *rules = load_rules("");
+        struct sl_batch *batch = fixture_batch(1);
+        static const struct sl_hits no_hits;
+        const struct sl_literal *literals;
+        const struct sl_alert *alerts;
+        struct sl_evaluator *evaluator;
+        struct sl_diag diag;
+        size_t n;
+
+        if (cases[i].home != NULL)
+            assert_int_equal(sl_rules_set(rules, "HOME_NET", cases[i].home, &diag), SL_OK);
+        assert_int_equal(
+            sl_rules_load_text(rules, "x", cases[i].rule, strlen(cases[i].rule), &diag), SL_OK);
+        assert_int_equal(sl_rules_compile(rules, &literals, &n, &diag), SL_OK);
+        assert_int_equal(sl_rules_assume_home(rules), cases[i].assumed);
+        add_packet(batch, &(struct packet){.src = cases[i].src});
+        dissect_batch(batch);
+        assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_OK);
+        assert_false(sl_evaluator_saw_home(evaluator));
+        assert_int_equal(sl_evaluator_run(evaluator, batch, &no_hits, &alerts, &n), SL_OK);
+        assert_int_equal(sl_evaluator_saw_home(evaluator), cases[i].seen);
+        sl_evaluator_free(evaluator);
+        sl_batch_free(batch);
+        sl_rules_free(rules);
+    }
+}
+
 /* Nothing is outside of a home of "any": rules that name the outside are bad, others are not. */
 static void test_home_is_everywhere(void **state)
 {
@@ -696,6 +743,7 @@ int main(void)
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_duplicates),
         cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_home_by_default),
         cmocka_unit_test(test_home_is_everywhere),
         cmocka_unit_test(test_endless_lists),
         cmocka_unit_test(test_literals),
