@@ -70,12 +70,24 @@ bool name_tables_open(const struct name_tables *tables, struct sl_names **names)
     return false;
 }
 
+/* The lines whose reasons the table knows. A saved table has the number of such lines alone. */
+static uint64_t known_lines(const struct sl_names *names)
+{
+    struct sl_names_reason reason;
+    uint64_t n = 0;
+
+    for (size_t i = 0; sl_names_ignore_reason(names, i, &reason); i++)
+        n += reason.n_lines;
+    return n;
+}
+
 void name_tables_report_ignored(const struct sl_names *names, bool each)
 {
     struct sl_names_count count;
     struct sl_diag diag = {0};
     struct sl_names_reason reason;
     char text[32], all[32], skipped[32];
+    const uint64_t known = known_lines(names);
 
     sl_names_count(names, &count);
     if (count.ignored + count.skipped == 0)
@@ -84,7 +96,11 @@ void name_tables_report_ignored(const struct sl_names *names, bool each)
         cli_diag(&diag);
     cli_error("%s of %s lines ignored, %s skipped%s", cli_count(count.ignored, text),
               cli_count(count.lines, all), cli_count(count.skipped, skipped),
-              each ? "" : " (sluice lookup --ignored lists them):");
+              each || known == 0 ? "" : " (sluice lookup --ignored lists them):");
+    if (known < count.ignored + count.skipped)
+        cli_error("%s of them are in the lists that a saved table was built from (sluice lookup "
+                  "--table LIST --ignored lists them)",
+                  cli_count(count.ignored + count.skipped - known, text));
     for (size_t i = 0; !each && sl_names_ignore_reason(names, i, &reason); i++)
         fprintf(stderr, "%14s  %s%s\n", cli_count(reason.n_lines, text),
                 reason.skipped ? "skipped: " : "", reason.text);

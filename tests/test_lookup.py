@@ -180,6 +180,21 @@ class Lookup(case.Case):
         self.assertIn(f"{self.hosts}:2: no IP address".encode(), result.stderr)
         self.assertEqual(result.stdout, b"ads.test\tads.test\tblock\t-\n")
 
+    def test_ignored_lines_of_a_saved_table_are_known_to_its_list(self):
+        filters = self.path("filters", b"||ads.test^\n||a.test^$third-party\n||a..b^\n##.ad\n")
+        table = self.path("table")
+        self.assertEqual(lookup("--table", filters, "--build", table).returncode, 0)
+        for option in ((), ("--ignored",)):
+            result = lookup("--table", table, *option, "ads.test")
+            self.assertEqual(result.stderr, b"sluice: 1 of 4 lines ignored, 2 skipped\n"
+                             b"sluice: 3 of them are in the lists that a saved table was built "
+                             b"from (sluice lookup --table LIST --ignored lists them)\n")
+        update = self.path("update", b"+||a..c^\n+||new.test^\n")
+        result = lookup("--table", table, "--update", update, "ads.test")
+        self.assertIn(b"2 of 6 lines ignored, 2 skipped (sluice lookup --ignored lists them):\n"
+                      b"sluice: 3 of them are in the", result.stderr)
+        self.assertIn(b"  an empty label", result.stderr)
+
     # ---- bad input
 
     def test_bad_options(self):
