@@ -96,6 +96,29 @@ static const char *other_filter(const char *text, const char *end)
     return NULL;
 }
 
+static bool ends_label(const char *at, const char *end)
+{
+    return at == end || *at == '.';
+}
+
+/* Whether a line without an anchor is a part of a URL, as "/banner/x.gif", "-ads-728." and "&ad.",
+ * and no domain: no label of a host begins or ends with a hyphen. */
+static bool is_url_part(const char *text, const char *end)
+{
+    bool begins_label = true;
+
+    if (*text == '_' || end[-1] == '_' || end[-1] == '.')
+        return true;
+    for (const char *at = text; at < end; at++) {
+        if (strchr("/?=&:;,%~+!|()[]{}'\"", *at) != NULL && *at != '\0')
+            return true;
+        if (*at == '-' && (begins_label || ends_label(at + 1, end)))
+            return true;
+        begins_label = *at == '.';
+    }
+    return false;
+}
+
 const char *list_adblock_line(struct list_parse *parse, const char *text, size_t len)
 {
     const char *end = text + len;
@@ -117,15 +140,16 @@ const char *list_adblock_line(struct list_parse *parse, const char *text, size_t
     const bool exception = begins(text, end, "@@");
     if (exception)
         text += 2;
-    parse->recognised = exception || begins(text, end, "|");
+    /* Names of other formats begin with none of these but '/', which NDN's do. */
+    parse->recognised = exception || (*text != '\0' && strchr("|-&_?=", *text) != NULL);
     if (end - text >= 2 && *text == '|')
         return read_filter(parse, text, end, exception);
-    if (exception || contains(text, end, "$") || contains(text, end, "^") ||
-        !contains(text, end, "."))
-        return list_skip(parse, "a pattern that is not anchored to a domain");
     /* Such lists may hold lines of hosts files and plain domains, which do not show the format. */
     const bool hosts = memchr(text, ' ', (size_t)(end - text)) != NULL ||
                        memchr(text, '\t', (size_t)(end - text)) != NULL;
+    if (exception || contains(text, end, "$") || contains(text, end, "^") ||
+        !contains(text, end, ".") || (!hosts && is_url_part(text, end)))
+        return list_skip(parse, "a pattern that is not anchored to a domain");
     why = (hosts ? list_hosts_line : list_domains_line)(parse, text, (size_t)(end - text));
     parse->recognised = false;
     return why;

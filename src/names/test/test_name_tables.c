@@ -375,7 +375,15 @@ static void test_wrong_lines_are_not_skipped(void **state)
         {"adblock", "||x.test/banner", true},
         {"adblock", "x.test##.ad", true},
         {"adblock", "/banner[0-9]+/", true},
+        {"adblock", "/banner/x.gif", true},
+        {"adblock", "-ads-728.", true},
+        {"adblock", "ads-.gif", true},
+        {"adblock", "&ad.box=", true},
+        {"adblock", "_ads.js", true},
+        {"adblock", "x.test:8080", true},
         {"adblock", "||x..test^", false},
+        {"adblock", "x..test", false},
+        {"adblock", "1.2.3 x.test", false},
         {"dnsmasq", "domain-needed", true},
         {"dnsmasq", "server=192.0.2.1", true},
         {"dnsmasq", "address=/*x.test/192.0.2.1", true},
@@ -416,6 +424,25 @@ static void test_wrong_lines_are_not_skipped(void **state)
             fail_msg("%s: '%s': %s", lines[i].format, lines[i].line, diag.text);
         sl_names_free(names);
     }
+}
+
+/* Filters without an anchor are lines of Adblock, also where the format is found out. */
+static void test_unanchored_filters_show_adblock(void **state)
+{
+    static const char text[] = "! Title\n-ads-728.\n&ad.box=\n/banner/x.gif\n||a.test^\n";
+    struct sl_names *names = NULL;
+    struct sl_names_count count;
+    const char *format;
+
+    (void)state;
+    assert_int_equal(sl_names_create(&names, NULL), SL_OK);
+    assert_int_equal(sl_names_load_text(names, "l", NULL, text, sizeof text - 1, NULL), SL_OK);
+    assert_non_null(sl_names_list(names, 0, &format));
+    assert_string_equal(format, "adblock");
+    sl_names_count(names, &count);
+    assert_int_equal(count.rules, 1);
+    assert_int_equal(count.skipped, 3);
+    sl_names_free(names);
 }
 
 /* A list without a rule fails where one of its lines is wrong, whatever other lists hold. */
@@ -1165,6 +1192,7 @@ int main(void)
         cmocka_unit_test(test_formats_are_named),
         cmocka_unit_test(test_ignored_lines_are_told),
         cmocka_unit_test(test_wrong_lines_are_not_skipped),
+        cmocka_unit_test(test_unanchored_filters_show_adblock),
         cmocka_unit_test(test_lists_without_a_rule),
         cmocka_unit_test(test_look_ups_equal_a_scan),
         cmocka_unit_test(test_updates),
