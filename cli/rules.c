@@ -20,7 +20,9 @@ enum { EXIT_BAD = 1 }; /* --strict: a rule is bad, or its class unknown */
 static const char usage[] =
     "usage: sluice rules [OPTION...] FILE...\n\n"
     "Reads rule files of Suricata, Snort 2 and Snort 3 and says what sluice understands of them.\n"
-    "FILE may be a folder, whose files *.rules are read, or a pattern in quotes.\n\n"
+    "FILE may be a folder, whose files *.rules are read, but not those of its folders; or a "
+    "pattern\n"
+    "in quotes.\n\n"
     "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
     "  --list            list each skipped rule: file, line, and the keyword that stopped it\n"
     "  --strict          fail with exit status 1 where a rule is bad, or its class is unknown;\n"
@@ -28,7 +30,9 @@ static const char usage[] =
     "  --compile OUT     compile the rules' literals into the file OUT, for sluice run --compiled\n"
     "  --force           with --compile: overwrite OUT; without it you are asked, or it is kept\n"
     "  --device D        with --compile: for auto, cpu, cuda or cuda:N, as sluice run would\n"
-    "  --json            print one JSON object instead of tables\n";
+    "  --json            print one JSON object instead of tables\n\n"
+    "Exit status: 0 done, 1 a rule is bad or its class unknown (with --strict alone), 2 an "
+    "error.\n";
 
 /* What was compiled; path is NULL where nothing was to be. */
 struct compiled {

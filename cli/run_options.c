@@ -20,7 +20,9 @@ static const char usage[] =
     "                         with -i without it\n"
     "  --rules FILE...        signature rules of Suricata, Snort 2 or Snort 3; a folder stands "
     "for\n"
-    "                         its files *.rules, a pattern in quotes for what it matches\n"
+    "                         its files *.rules, but not those of its folders; a pattern in "
+    "quotes\n"
+    "                         for what it matches\n"
     "  --set NAME=VALUE       set a variable of the rules; of Suricata's settings vars.*.NAME is\n"
     "                         one, and the others have no effect\n"
     "  --compiled FILE        what sluice rules --compile made of the same rules\n"
@@ -63,7 +65,8 @@ static const char usage[] =
     "  --metrics ADDR:PORT    the counters so far for Prometheus, at http://ADDR:PORT/metrics;\n"
     "                         [ADDR]:PORT for IPv6, PORT alone for 127.0.0.1\n"
     "  -q, --quiet            no progress and no summary: events and errors alone\n"
-    "  --json                 the summary as one JSON object; alerts only where --alerts says\n";
+    "  --json                 the summary as one JSON object; alerts only where --alerts says\n\n"
+    "Exit status: 0 done, also by SIGINT or SIGTERM, 2 an error.\n\n";
 
 static bool parse_home(struct run_options *options, const char *list)
 {

@@ -74,6 +74,9 @@ class ExitStatus(case.Case):
         commands = set(re.findall(r"^  ([a-z]+)  +\S", text, re.MULTILINE))
         self.assertEqual(commands, set(rows_of_page()))
         self.assertIn("exit-status", text)
+        for command in ("run", "rules", "lookup", "scan"):
+            text = subprocess.run([SLUICE, command, "--help"], capture_output=True, check=True)
+            self.assertIn(b"\nExit status: 0 ", text.stdout)
 
     def test_statuses(self):
         cases = self.cases()

@@ -144,8 +144,11 @@ class RuleFiles(case.Case):
         self.assertEqual(self.counts(self.path("set/b*")), (1, 0, 0))
         listed = json.loads(sluice("rules", "--json", "--list", folder).stdout)
         self.assertEqual(listed["skipped_rules"][0]["file"], self.path("set/a.rules"))
+        os.mkdir(self.path("empty/below"))
+        self.path("empty/below/c.rules", GOOD)
         for command in (["rules"], ["run", "-r", CAPTURE, "--rules"]):
-            self.assert_refused(sluice(*command, empty), empty, "no file that ends in .rules")
+            self.assert_refused(sluice(*command, empty), empty, "no file that ends in .rules",
+                                "folders in it are not searched")
             self.assert_refused(sluice(*command, self.path("set/c*.rules")), "matches no file")
 
 

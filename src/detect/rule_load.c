@@ -387,7 +387,8 @@ static enum sl_status load_folder(struct sl_rules *rules, const char *folder, st
     }
     free(entries);
     if (n == 0)
-        return diag_set(diag, SL_EINVAL, folder, 0, "holds no file that ends in .rules");
+        return diag_set(diag, SL_EINVAL, folder, 0,
+                        "holds no file that ends in .rules (folders in it are not searched)");
     return status;
 }
 
