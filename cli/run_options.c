@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "options.h"
+#include "overwrite.h"
 
 static const char usage[] =
     "usage: sluice run -r FILE... | -i IFACE [OPTION...] [-- FILTER]\n\n"
@@ -50,6 +51,8 @@ static const char usage[] =
     "                         no-raise: dynabyte corrects over-sampling alone\n"
     "  --compare              with --redundancy: all samplers, every position among them\n"
     "  --plot FILE.svg        with --redundancy: savings and sampling over the traffic (gnuplot)\n"
+    "  --force                with --plot: overwrite FILE; without it you are asked, or it is "
+    "kept\n"
     "  --train FILE           with samplebyte: learn its markers from this capture\n"
     "  --variant LIST         algorithms in place of the defaults, as the papers have them:\n"
     "                         mpm:ALGORITHM, sampling:VARIANT, names:PLANE, such as\n"
@@ -164,6 +167,7 @@ enum {
     OPTION_REDUNDANCY,
     OPTION_COMPARE,
     OPTION_PLOT,
+    OPTION_FORCE,
     OPTION_TRAIN,
     OPTION_VARIANT,
     OPTION_DEVICE,
@@ -187,6 +191,7 @@ static const struct option long_options[] = {
     {"redundancy", required_argument, NULL, OPTION_REDUNDANCY},
     {"compare", no_argument, NULL, OPTION_COMPARE},
     {"plot", required_argument, NULL, OPTION_PLOT},
+    {"force", no_argument, NULL, OPTION_FORCE},
     {"train", required_argument, NULL, OPTION_TRAIN},
     {"variant", required_argument, NULL, OPTION_VARIANT},
     {"device", required_argument, NULL, OPTION_DEVICE},
@@ -313,6 +318,9 @@ static int parse_option(struct run_options *options, int option, int *list, char
     case OPTION_COMPARE:
         options->config.redundancy.compare = true;
         return 0;
+    case OPTION_FORCE:
+        options->redundancy.force = true;
+        return 0;
     case OPTION_JSON:
         options->json = true;
         return 0;
@@ -345,6 +353,24 @@ static bool writes_input(const struct run_options *options, const char *spec)
         if (cli_is_input(path, options->tables.file[i].path))
             return true;
     return false;
+}
+
+/* Whether the picture may be written. Standard input is not asked where it is a capture. */
+static bool may_plot(const struct run_options *options)
+{
+    const char *plot = options->redundancy.plot;
+    bool asks = true;
+
+    if (plot == NULL && options->redundancy.force)
+        cli_error("--force needs --plot");
+    if (plot == NULL)
+        return !options->redundancy.force;
+    for (size_t i = 0; i < options->captures.n; i++) {
+        if (cli_is_input(plot, options->captures.paths[i]))
+            return false;
+        asks = asks && strcmp(options->captures.paths[i], "-") != 0;
+    }
+    return cli_may_write(plot, options->redundancy.force, asks);
 }
 
 static int check_options(struct run_options *options)
@@ -391,7 +417,8 @@ static int check_options(struct run_options *options)
                   SL_RUN_FILES_MAX);
         return EXIT_FAILED;
     }
-    if (!run_redundancy_option_parse(&options->redundancy, &options->config.redundancy))
+    if (!run_redundancy_option_parse(&options->redundancy, &options->config.redundancy) ||
+        !may_plot(options))
         return EXIT_FAILED;
     for (uint32_t i = 0; i < options->config.n_sinks; i++)
         if (writes_input(options, options->sinks[i]))

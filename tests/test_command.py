@@ -938,6 +938,14 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(plot, encoding="utf-8") as file:
             self.assertIn("net savings", file.read())
+        again = ("run", "-r", CAPTURE, "--redundancy", "dynabyte", "--plot", plot, "--json")
+        self.assert_refused(sluice(*again), "was not overwritten (--force overwrites it)")
+        with open(plot, encoding="utf-8") as file:
+            self.assertIn("maxp", file.read())
+        self.assertEqual(sluice(*again, "--force").returncode, 0)
+        with open(plot, encoding="utf-8") as file:
+            self.assertIn("dynabyte", file.read())
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--force"), "--force needs --plot")
         plot = self.path("none/a.svg")
         result = sluice("run", "-r", CAPTURE, "--redundancy", "maxp", "--plot", plot, "--json")
         self.assertEqual(result.returncode, 2)
