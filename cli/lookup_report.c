@@ -315,9 +315,11 @@ void lookup_report_text(const struct lookup_report *report, FILE *out)
     fprintf(out, "%12s understood\n", cli_count(count.rules, text));
     fprintf(out, "%12s ignored: they are wrong\n", cli_count(count.ignored, text));
     fprintf(out, "%12s skipped: they are not supported\n", cli_count(count.skipped, text));
-    fprintf(out, "%12s rules said again\n", cli_count(count.repeated, text));
+    fprintf(out, "%12s repeated: an earlier line made the same rule\n",
+            cli_count(count.repeated, text));
     fprintf(out, "%12s names, plane %s\n", cli_count(count.names, text), count.plane);
-    fprintf(out, "%12s read by look-ups\n", cli_bytes((double)count.table_len, text));
+    fprintf(out, "%12s of index that look-ups read, without lists and values\n",
+            cli_bytes((double)count.table_len, text));
     fprintf(out, "%12.3f s to read, %.3f s to build\n", (double)count.load_ns / 1e9,
             (double)count.build_ns / 1e9);
     if (report->updates) {

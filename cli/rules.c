@@ -66,12 +66,12 @@ static void print_text(const struct sl_rules *rules, const struct compiled *comp
     char text[32];
 
     sl_rules_count(rules, &count);
-    printf("%12s rules read\n", cli_count(count.lines, text));
+    printf("%12s read\n", cli_count(count.lines, text));
     printf("%12s understood", cli_count(count.loaded, text));
-    printf(", of which %s have no literal and are evaluated on every packet of their protocol or "
-           "port\n",
-           cli_count(count.without_literal, text));
-    printf("%12s duplicates (same gid and sid; the highest rev stays)\n",
+    if (count.without_literal != 0)
+        printf("; without a literal, so evaluated on each packet of their protocol or port: %s",
+               cli_count(count.without_literal, text));
+    printf("\n%12s with the gid and sid of another (the highest rev stays)\n",
            cli_count(count.duplicates, text));
     if (count.unknown_class != 0)
         printf("%12s of an unknown class (priority 3)\n", cli_count(count.unknown_class, text));

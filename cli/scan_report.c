@@ -370,7 +370,7 @@ void scan_report_database(const struct sl_clamav_set *set, const struct sl_clama
     printf("%12s signatures understood", cli_count(count.signatures, text));
     printf(", of which %s are hashes\n", cli_count(count.hashes, text));
     printf("%12s hashes of allowed files\n", cli_count(count.allowed, text));
-    printf("%12s wrong lines\n", cli_count(count.bad, text));
+    printf("%12s wrong\n", cli_count(count.bad, text));
     printf("%12s skipped\n", cli_count(count.skipped, text));
     for (size_t i = 0; sl_clamav_skip_reason(set, i, &reason, &n); i++)
         printf("%14s%10s  %s\n", "", cli_count(n, text), reason);

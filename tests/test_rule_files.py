@@ -58,7 +58,9 @@ class RuleFiles(case.Case):
         empty = self.path("empty.rules", b"# nothing\n")
         self.assertEqual(self.counts(good), (1, 0, 1))
         self.assertEqual(self.counts(good, skipped, empty), (1, 1, 1))
-        self.assertEqual(sluice("rules", good, skipped, empty).returncode, 0)
+        result = sluice("rules", good, skipped, empty)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b" 3 read\n           1 understood\n           0 with the gid", result.stdout)
         for files in ((skipped,), (empty,), (skipped, empty)):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", *files),
                                 "no rule was loaded")
