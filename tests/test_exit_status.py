@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Exit statuses of every command, as the table of docs/exit-status.md has them.
 
-usage: test_exit_status.py SLUICE SAMPLES PAGE
+usage: test_exit_status.py SLUICE SAMPLES PAGE MANUAL
 """
 import os
 import re
@@ -13,7 +13,7 @@ import unittest
 
 import case
 
-SLUICE, SAMPLES, PAGE = sys.argv[1:4]
+SLUICE, SAMPLES, PAGE, MANUAL = sys.argv[1:5]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 RULES = os.path.join(SAMPLES, "sample.rules")
 
@@ -77,6 +77,15 @@ class ExitStatus(case.Case):
         for command in ("run", "rules", "lookup", "scan"):
             text = subprocess.run([SLUICE, command, "--help"], capture_output=True, check=True)
             self.assertIn(b"\nExit status: 0 ", text.stdout)
+
+    def test_the_manual_page_has_every_command_and_status(self):
+        with open(MANUAL, encoding="utf-8") as page:
+            text = page.read()
+        bold = re.findall(r"^\.TP\n\.B (\w+)$", text, re.MULTILINE)
+        self.assertEqual(sorted(bold), sorted([*rows_of_page(), "0", "1", "2"]))
+        statuses = text.split(".SH EXIT STATUS")[1].split(".SH")[0]
+        self.assertEqual(set(re.findall(r"^\.B ([a-z]+)", statuses, re.MULTILINE)),
+                         {command for command, has_one in rows_of_page().items() if has_one})
 
     def test_statuses(self):
         cases = self.cases()
