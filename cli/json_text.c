@@ -38,3 +38,8 @@ json_t *cli_json_text(const char *text, size_t len)
 
     return value != NULL ? value : escaped((const uint8_t *)text, len);
 }
+
+json_t *cli_json_uint(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}

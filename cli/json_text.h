@@ -3,9 +3,13 @@
 #define CLI_JSON_TEXT_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 /* Paths, names and values may be any bytes; JSON is UTF-8: each byte that is not becomes the four
  * characters \xNN, as in all sinks. NULL: no memory. */
 json_t *cli_json_text(const char *text, size_t len);
+
+/* A number of at most INT64_MAX, as every count is. */
+json_t *cli_json_uint(uint64_t value);
 
 #endif

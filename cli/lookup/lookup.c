@@ -10,60 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "name_tables.h"
-#include "options.h"
-#include "overwrite.h"
-
-static const char usage[] =
-    "usage: sluice lookup [OPTION...] --table FILE [NAME...|-]\n\n"
-    "Looks NDN names, domains and URLs up in tables and says what is to be done with them, one "
-    "line a\n"
-    "name: name, matched prefix, action, next hops or other values. - reads names from standard "
-    "input,\n"
-    "and answers each line once; an empty line, and one of more than 1 MiB, is invalid.\n"
-    "Without names it tells what of the tables was understood.\n\n"
-    "  --table FILE     a list of routes or domains, or what --build made; may be given several "
-    "times,\n"
-    "                   each with one FILE\n"
-    "  --format FORMAT  of the tables and updates behind it (auto: found out from their first "
-    "lines;\n"
-    "                   help lists them)\n"
-    "  --syntax S       of the names: auto, ndn, domain or url\n"
-    "  --explain        also which list and which line of it won\n"
-    "  --json           JSON lines\n"
-    "  --ignored        list each line that was ignored (wrong) or skipped (not supported): file, "
-    "line,\n"
-    "                   reason\n"
-    "  --build OUT      save the table into the file OUT\n"
-    "  --force          with --build: overwrite OUT; without it you are asked, or it is kept\n"
-    "  --update FILE    apply lines +RULE and -RULE of FILE (- standard input) while look-ups go "
-    "on;\n"
-    "                   NAMEs wait for its end\n"
-    "  --exit-status    exit with 1 where a NAME was not found, or is no name\n"
-    "  --bench          time look-ups of the names instead of printing answers\n"
-    "  --plane P        data plane: auto, or one of sluice bench fib\n"
-    "  --device D       auto, cpu, cuda or cuda:N (cpu)\n"
-    "  --               what follows are NAMEs, also where they begin with a hyphen or are "
-    "files\n\n"
-    "Exit status: 0 done, 1 a NAME was not found (with --exit-status alone), 2 an error.\n";
+#include "cli/cli.h"
+#include "lookup_options.h"
 
 enum { EXIT_ABSENT = 1 }; /* --exit-status: a name was not found */
-
-struct options {
-    struct name_tables tables;
-    enum sl_name_syntax syntax;
-    const char *build, *update, *device;
-    const char *update_format; /* NULL: the one of all tables */
-    bool explain, json, ignored, bench, exit_status, from_stdin, force;
-    const char **names; /* room for each argument */
-    int n_names;
-    bool behind_table; /* the arguments before were --table FILE and bare ones */
-    bool missing;      /* a name was not found */
-};
 
 static atomic_bool stopped;
 static int stop_fd; /* can be read from then on: any thread that waits sees it, however late */
@@ -95,185 +47,6 @@ static bool take_signals(void)
     return true;
 }
 
-/* ---- the command line ------------------------------------------------------------------------ */
-
-static bool set_syntax(struct options *options, const char *name)
-{
-    static const char *const names[] = {"auto", "ndn", "domain", "url"};
-
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(names[i], name) == 0) {
-            options->syntax = (enum sl_name_syntax)i;
-            return true;
-        }
-    }
-    cli_error("--syntax '%.64s' (expected auto, ndn, domain or url)", name);
-    return false;
-}
-
-static bool is_file(const char *path)
-{
-    struct stat file;
-
-    return stat(path, &file) == 0 && S_ISREG(file.st_mode);
-}
-
-/* A file behind --table FILE was meant as a table, where a shell made several files of one. */
-static bool add_name(struct options *options, const char *name, bool ended)
-{
-    if (!ended && options->behind_table && is_file(name)) {
-        cli_error(
-            "'%s' stands for a name, and is a file (each file needs a --table; names that are "
-            "files stand behind --)",
-            name);
-        return false;
-    }
-    options->names[options->n_names++] = name;
-    options->from_stdin |= strcmp(name, "-") == 0;
-    return true;
-}
-
-/* -1: go on; otherwise the exit status. */
-static int parse_option(struct options *options, int option)
-{
-    options->behind_table = option == 't';
-    switch (option) {
-    case 't':
-        return name_tables_add(&options->tables, "--table", optarg) ? -1 : EXIT_FAILED;
-    case 'f':
-        if (strcmp(optarg, "help") == 0) {
-            name_tables_print_formats();
-            return EXIT_DONE;
-        }
-        return name_tables_set_format(&options->tables, "--format", optarg) ? -1 : EXIT_FAILED;
-    case 's':
-        return set_syntax(options, optarg) ? -1 : EXIT_FAILED;
-    case 'e':
-        options->explain = true;
-        return -1;
-    case 'j':
-        options->json = true;
-        return -1;
-    case 'i':
-        options->ignored = true;
-        return -1;
-    case 'o':
-        options->build = optarg;
-        return -1;
-    case 'w':
-        options->force = true;
-        return -1;
-    case 'u':
-        options->update = optarg;
-        options->update_format = options->tables.format;
-        options->tables.unused = NULL;
-        return -1;
-    case 'x':
-        options->exit_status = true;
-        return -1;
-    case 'b':
-        options->bench = true;
-        return -1;
-    case 'p':
-        options->tables.plane = optarg;
-        return -1;
-    case 'd':
-        options->device = optarg;
-        return -1;
-    case 'h':
-        fputs(usage, stdout);
-        return EXIT_DONE;
-    default:
-        return EXIT_FAILED;
-    }
-}
-
-static bool may_build(const struct options *options)
-{
-    const bool asks =
-        !options->from_stdin && (options->update == NULL || strcmp(options->update, "-") != 0);
-
-    return options->build == NULL || cli_may_write(options->build, options->force, asks);
-}
-
-/* A saved table may be built again in its place: it is loaded, and keeps what it has. */
-static bool writes_input(const struct options *options)
-{
-    if (options->build != NULL && options->update != NULL &&
-        cli_is_input(options->build, options->update))
-        return true;
-    for (int i = 0; options->build != NULL && i < options->tables.n; i++) {
-        const char *table = options->tables.file[i].path;
-
-        if (!sl_names_is_saved(table) && cli_is_input(options->build, table))
-            return true;
-    }
-    return false;
-}
-
-static bool check_options(const struct options *options)
-{
-    if (options->tables.n == 0)
-        cli_error("no table was named (--table FILE; sluice lookup --help)");
-    else if (options->from_stdin && options->n_names > 1)
-        cli_error("- and names exclude one another");
-    else if (options->from_stdin && options->update != NULL && strcmp(options->update, "-") == 0)
-        cli_error("names and updates cannot both come from standard input");
-    else if (options->bench && options->n_names == 0)
-        cli_error("--bench needs names (NAME... or -)");
-    else if (options->bench && (options->explain || options->exit_status))
-        cli_error("--bench and %s exclude one another",
-                  options->explain ? "--explain" : "--exit-status");
-    else if (options->exit_status && options->n_names == 0)
-        cli_error("--exit-status needs names (NAME... or -)");
-    else if (options->bench && options->update != NULL && strcmp(options->update, "-") == 0)
-        cli_error("--bench needs updates from a file");
-    else if (options->force && options->build == NULL)
-        cli_error("--force needs --build");
-    else
-        return name_tables_check(&options->tables, "--format") && !writes_input(options) &&
-               may_build(options);
-    return false;
-}
-
-static int parse_options(struct options *options, int argc, char **argv)
-{
-    static const struct option long_options[] = {{"table", required_argument, NULL, 't'},
-                                                 {"format", required_argument, NULL, 'f'},
-                                                 {"syntax", required_argument, NULL, 's'},
-                                                 {"explain", no_argument, NULL, 'e'},
-                                                 {"json", no_argument, NULL, 'j'},
-                                                 {"ignored", no_argument, NULL, 'i'},
-                                                 {"build", required_argument, NULL, 'o'},
-                                                 {"force", no_argument, NULL, 'w'},
-                                                 {"update", required_argument, NULL, 'u'},
-                                                 {"exit-status", no_argument, NULL, 'x'},
-                                                 {"bench", no_argument, NULL, 'b'},
-                                                 {"plane", required_argument, NULL, 'p'},
-                                                 {"device", required_argument, NULL, 'd'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
-    static const int repeated[] = {'t', 'f', 0};
-    struct cli_options known = {
-        .command = "lookup", .letters = "-h", .names = long_options, .repeated = repeated};
-    int option;
-
-    options->names = calloc((size_t)argc, sizeof *options->names);
-    if (options->names == NULL) {
-        cli_error("no memory for names");
-        return EXIT_FAILED;
-    }
-    while ((option = cli_next_option(&known, argc, argv)) != -1) {
-        const bool is_name = option == CLI_OPTION_BARE;
-        const int exit_status = !is_name ? parse_option(options, option)
-                                : add_name(options, optarg, known.ended) ? -1
-                                                                         : EXIT_FAILED;
-        if (exit_status != -1)
-            return exit_status;
-    }
-    return check_options(options) ? -1 : EXIT_FAILED;
-}
-
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static bool say(enum sl_status status, const struct sl_diag *diag)
@@ -284,7 +57,7 @@ static bool say(enum sl_status status, const struct sl_diag *diag)
 }
 
 /* Of updates: the --format before them, else the format that all tables have. */
-static const char *update_format(const struct options *options, const struct sl_names *names)
+static const char *update_format(const struct lookup_options *options, const struct sl_names *names)
 {
     const char *format, *first = NULL;
 
@@ -359,7 +132,7 @@ static bool join_updates(struct updates *updates)
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-static bool bench(struct sl_names *names, const struct options *options)
+static bool bench(struct sl_names *names, const struct lookup_options *options)
 {
     const struct lookup_bench of_names = {.names = names,
                                           .device = options->device,
@@ -373,7 +146,7 @@ static bool bench(struct sl_names *names, const struct options *options)
 }
 
 static enum sl_status look_up_arguments(struct sl_names_stream *stream,
-                                        const struct options *options, struct sl_diag *diag)
+                                        const struct lookup_options *options, struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
@@ -383,7 +156,7 @@ static enum sl_status look_up_arguments(struct sl_names_stream *stream,
 }
 
 /* Looks the names up and writes the answers. */
-static bool answer(struct sl_names *names, const struct options *options,
+static bool answer(struct sl_names *names, const struct lookup_options *options,
                    struct lookup_answers *answers)
 {
     struct sl_names_stream_config config;
@@ -408,7 +181,7 @@ static bool answer(struct sl_names *names, const struct options *options,
     return false;
 }
 
-static bool look_up(struct sl_names *names, struct options *options)
+static bool look_up(struct sl_names *names, struct lookup_options *options)
 {
     struct lookup_answers *answers = malloc(sizeof *answers);
 
@@ -428,7 +201,7 @@ static bool look_up(struct sl_names *names, struct options *options)
     return ok;
 }
 
-static bool report(const struct options *options, const struct lookup_report *report)
+static bool report(const struct lookup_options *options, const struct lookup_report *report)
 {
     /* Answers have standard output to themselves. */
     FILE *out = options->n_names > 0 ? stderr : stdout;
@@ -439,7 +212,7 @@ static bool report(const struct options *options, const struct lookup_report *re
     return fflush(out) == 0;
 }
 
-static bool run(struct options *options, struct sl_names *names, struct lookup_report *told)
+static bool run(struct lookup_options *options, struct sl_names *names, struct lookup_report *told)
 {
     struct updates updates = {.names = names, .path = options->update};
     struct sl_diag diag = {0};
@@ -463,7 +236,7 @@ static bool run(struct options *options, struct sl_names *names, struct lookup_r
     return ok && report(options, told);
 }
 
-static int open_and_run(struct options *options)
+static int open_and_run(struct lookup_options *options)
 {
     struct lookup_report report = {0};
     struct sl_names *names = NULL;
@@ -480,11 +253,11 @@ static int open_and_run(struct options *options)
 
 int command_lookup(int argc, char **argv)
 {
-    struct options options = {.device = "cpu"};
-    int exit_status = parse_options(&options, argc, argv);
+    struct lookup_options options = {.device = "cpu"};
+    int exit_status = lookup_options_parse(&options, argc, argv);
 
     if (exit_status == -1)
         exit_status = take_signals() ? open_and_run(&options) : EXIT_FAILED;
-    free(options.names);
+    lookup_options_free(&options);
     return exit_status;
 }

@@ -9,7 +9,7 @@
 
 #include "sluice/names.h"
 
-/* ---- answers (lookup_report.c) --------------------------------------------------------------- */
+/* ---- answers (lookup_answers.c) -------------------------------------------------------------- */
 
 enum { LOOKUP_OUT_LEN = 256 * 1024 }; /* bytes of answers that one write passes to the system */
 

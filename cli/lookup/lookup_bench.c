@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli.h"
+#include "cli/cli.h"
 #include "lookup.h"
 
 enum {

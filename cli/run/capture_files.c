@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "console.h"
+#include "cli/console.h"
 #include "sluice/capture.h"
 
 /* A capture of a folder. */

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "console.h"
+#include "cli/console.h"
 
 enum { INTERVAL_NS = 250000000 };
 

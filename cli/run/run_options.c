@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "options.h"
-#include "overwrite.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/overwrite.h"
 
 static const char usage[] =
     "usage: sluice run -r FILE... | -i IFACE [OPTION...] [-- FILTER]\n\n"

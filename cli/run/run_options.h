@@ -4,8 +4,8 @@
 #define CLI_RUN_OPTIONS_H
 
 #include "capture_files.h"
-#include "name_tables.h"
-#include "rule_files.h"
+#include "cli/name_tables.h"
+#include "cli/rule_files.h"
 #include "run_redundancy_option.h"
 #include "sluice/run.h"
 

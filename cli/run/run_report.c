@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary as text. */
+/* The summary: device, traffic and work here, what engines found in a file each. */
 #include "run_report.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "cli.h"
+#include "cli/cli.h"
+#include "cli/json_text.h"
 #include "sluice/version.h"
+
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static double seconds(const struct sl_run_result *result)
 {
@@ -49,21 +49,11 @@ static void print_devices(const struct sl_run_result *result, FILE *out)
     }
 }
 
-static double us(uint64_t ns)
+/* The variants that the run took in place of the defaults. */
+static void print_variants(const struct sl_run_result *result, FILE *out)
 {
-    return (double)ns / 1e3;
-}
-
-static void print_latency(const struct sl_run_result *result, FILE *out)
-{
-    const struct sl_pipeline_stats *stats = result->pipeline;
-
-    if (result->latency)
-        fprintf(out,
-                "latency    from arrival to result: p50 %.1f us, p99 %.1f us, p99.9 %.1f us, "
-                "at most %.1f us\n",
-                us(stats->latency.p50_ns), us(stats->latency.p99_ns), us(stats->latency.p999_ns),
-                us(stats->latency.max_ns));
+    if (result->variants != NULL)
+        fprintf(out, "variants   %s\n", result->variants);
 }
 
 static void print_totals(const struct sl_run_result *result, FILE *out)
@@ -81,6 +71,23 @@ static void print_totals(const struct sl_run_result *result, FILE *out)
         fprintf(out, "dropped    %s by the kernel, %s by the interface\n",
                 cli_count(captured->kernel_drops, drops),
                 cli_count(captured->interface_drops, of_interface));
+}
+
+static double us(uint64_t ns)
+{
+    return (double)ns / 1e3;
+}
+
+static void print_latency(const struct sl_run_result *result, FILE *out)
+{
+    const struct sl_pipeline_stats *stats = result->pipeline;
+
+    if (result->latency)
+        fprintf(out,
+                "latency    from arrival to result: p50 %.1f us, p99 %.1f us, p99.9 %.1f us, "
+                "at most %.1f us\n",
+                us(stats->latency.p50_ns), us(stats->latency.p99_ns), us(stats->latency.p999_ns),
+                us(stats->latency.max_ns));
 }
 
 static void print_protocols(const struct sl_run_result *result, FILE *out)
@@ -118,82 +125,6 @@ static void print_flows(const struct sl_run_result *result, FILE *out)
             cli_count(stats->other, other), cli_count(stats->evicted, evicted));
 }
 
-static void print_anomalies(const struct sl_run_result *result, FILE *out)
-{
-    char text[32];
-
-    if (!result->has_header_checks)
-        return;
-    fprintf(out, "anomalies  %s\n", cli_count(result->anomalies, text));
-    for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
-        if (result->by_check[c] != 0)
-            fprintf(out, "  %10s  %-22s %s\n", cli_count(result->by_check[c], text),
-                    sl_header_check_name((enum sl_header_check)c),
-                    sl_header_check_text((enum sl_header_check)c));
-}
-
-/* Signatures by alerts, largest first; equal ones in rule order. */
-static size_t *rank_signatures(const struct sl_run_result *result, size_t *n)
-{
-    struct sl_rules_count count;
-
-    sl_rules_count(result->rules, &count);
-    size_t *ranked = malloc((count.loaded + 1) * sizeof *ranked);
-    *n = 0;
-    for (size_t i = 0; ranked != NULL && i < count.loaded; i++) {
-        const uint64_t *by = result->by_signature;
-        size_t at;
-
-        if (by[i] == 0)
-            continue;
-        for (at = (*n)++; at > 0 && by[ranked[at - 1]] < by[i]; at--)
-            ranked[at] = ranked[at - 1];
-        ranked[at] = i;
-    }
-    return ranked;
-}
-
-static void print_alerts(const struct sl_run_result *result, bool details, FILE *out)
-{
-    enum { SHOWN = 25 };
-    char text[32], safe[200];
-    size_t n;
-
-    if (result->rules == NULL)
-        return;
-    fprintf(out, "alerts     %s\n", cli_count(result->alerts, text));
-
-    size_t *ranked = rank_signatures(result, &n);
-    for (size_t i = 0; i < n && (i < SHOWN || details); i++) {
-        const struct sl_signature *signature = sl_rules_signature(result->rules, ranked[i]);
-
-        fprintf(out, "  %10s  [%u:%u:%u] %s\n", cli_count(result->by_signature[ranked[i]], text),
-                signature->gid, signature->sid, signature->rev,
-                cli_printable(signature->msg, safe, sizeof safe));
-    }
-    if (n > SHOWN && !details)
-        fprintf(out, "  more signatures that alerted: %s (--stats lists all)\n",
-                cli_count(n - SHOWN, text));
-    free(ranked);
-}
-
-static void print_rules(const struct sl_run_result *result, FILE *out)
-{
-    struct sl_rules_count count;
-    char loaded[32], skipped[32], bad[32];
-
-    if (result->rules == NULL)
-        return;
-    sl_rules_count(result->rules, &count);
-    fprintf(out, "rules      %s loaded, %s skipped, %s bad%s\n", cli_count(count.loaded, loaded),
-            cli_count(count.skipped, skipped), cli_count(count.bad, bad),
-            count.skipped + count.bad != 0 ? " (sluice rules FILE... says why)" : "");
-    if (result->home_missed)
-        fputs("notice     no packet has an address of HOME_NET (private networks): --home sets "
-              "yours\n",
-              out);
-}
-
 static void print_details(const struct sl_run_result *result, FILE *out)
 {
     const struct sl_pipeline_stats *stats = result->pipeline;
@@ -224,69 +155,6 @@ static void print_details(const struct sl_run_result *result, FILE *out)
                 cli_bytes((double)result->matcher.table_len, (char[32]){0}));
 }
 
-/* The variants that the run took in place of the defaults. */
-static void print_variants(const struct sl_run_result *result, FILE *out)
-{
-    if (result->variants != NULL)
-        fprintf(out, "variants   %s\n", result->variants);
-}
-
-/* ---- viruses --------------------------------------------------------------------------------- */
-
-enum { NAME_LEN = 1024 };
-
-/* As clamscan prints it. */
-static char *name_text(const struct sl_run_virus *virus, char text[NAME_LEN])
-{
-    snprintf(text, NAME_LEN, "%s%s", virus->name, virus->official ? "" : ".UNOFFICIAL");
-    return text;
-}
-
-void run_viruses_text(const struct sl_run_result *result, bool details, FILE *out)
-{
-    enum { SHOWN = 25 };
-    struct sl_clamav_info info;
-    char text[32], more[32], name[NAME_LEN], safe[200];
-
-    if (result->database == NULL)
-        return;
-    sl_clamav_info(result->database, &info);
-    fprintf(out, "viruses    %s in ", cli_count(result->viruses, text));
-    fprintf(out, "%s payloads, of %s signatures; not looked for in payloads: %s\n",
-            cli_count(result->virus_payloads, text), cli_count(info.in_parts, more),
-            cli_count(info.signatures - info.in_parts, (char[32]){0}));
-    for (size_t i = 0; i < result->n_by_virus && (i < SHOWN || details); i++)
-        fprintf(out, "  %10s  %s\n", cli_count(result->by_virus[i].n, text),
-                cli_printable(name_text(&result->by_virus[i], name), safe, sizeof safe));
-    if (result->n_by_virus > SHOWN && !details)
-        fprintf(out, "  more signatures that matched: %s (--stats lists all)\n",
-                cli_count(result->n_by_virus - SHOWN, text));
-}
-
-json_t *run_viruses_json(const struct sl_run_result *result)
-{
-    struct sl_clamav_info info;
-    json_t *names = json_array();
-
-    sl_clamav_info(result->database, &info);
-    for (size_t i = 0; i < result->n_by_virus; i++) {
-        const struct sl_run_virus *virus = &result->by_virus[i];
-        char text[NAME_LEN];
-        json_t *entry = json_pack("{s:I, s:I}", "signature_id", (json_int_t)virus->sid, "count",
-                                  (json_int_t)virus->n);
-
-        /* A name of any bytes: left out where it is no UTF-8. */
-        json_object_set_new(entry, "signature", json_string(name_text(virus, text)));
-        json_array_append_new(names, entry);
-    }
-    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "signatures", (json_int_t)info.in_parts,
-                     "not_in_payloads", (json_int_t)(info.signatures - info.in_parts), "matches",
-                     (json_int_t)result->viruses, "payloads", (json_int_t)result->virus_payloads,
-                     "names", names);
-}
-
-/* ---- the whole ------------------------------------------------------------------------------- */
-
 void run_report_text(const struct sl_run_result *result, bool details, FILE *out)
 {
     print_device(result, out);
@@ -296,12 +164,155 @@ void run_report_text(const struct sl_run_result *result, bool details, FILE *out
     print_latency(result, out);
     print_protocols(result, out);
     print_flows(result, out);
-    print_rules(result, out);
-    print_anomalies(result, out);
-    print_alerts(result, details, out);
+    run_rules_text(result, out);
+    run_anomalies_text(result, out);
+    run_alerts_text(result, details, out);
     run_viruses_text(result, details, out);
     run_names_text(result, details, out);
     run_redundancy_text(result, out);
     if (details)
         print_details(result, out);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *devices(const struct sl_run_result *result)
+{
+    const struct sl_pipeline_stats *stats = result->pipeline;
+    json_t *array = json_array();
+
+    for (uint32_t i = 0; i < stats->n_devices; i++) {
+        const struct sl_pipeline_device *device = &stats->devices[i];
+        const bool cuda = device->device.kind == SL_DEVICE_CUDA;
+        json_t *entry = json_pack("{s:s, s:i, s:s, s:o, s:b, s:o}", "kind", cuda ? "cuda" : "cpu",
+                                  "index", device->device.index, "name", device->device.name,
+                                  "batches", cli_json_uint(device->batches), "dropped",
+                                  device->dropped, "redone", cli_json_uint(device->redone));
+
+        if (device->dropped)
+            json_object_set_new(entry, "why", json_string(device->why));
+        json_array_append_new(array, entry);
+    }
+    return array;
+}
+
+static json_t *latency(const struct sl_run_result *result)
+{
+    const struct sl_pipeline_stats *stats = result->pipeline;
+
+    return json_pack("{s:o, s:f, s:f, s:f, s:f}", "packets", cli_json_uint(stats->latency.packets),
+                     "p50_us", (double)stats->latency.p50_ns / 1e3, "p99_us",
+                     (double)stats->latency.p99_ns / 1e3, "p99.9_us",
+                     (double)stats->latency.p999_ns / 1e3, "max_us",
+                     (double)stats->latency.max_ns / 1e3);
+}
+
+static json_t *protocols(const struct sl_run_result *result)
+{
+    const struct sl_dissect_stats *stats = &result->dissected;
+    json_t *object = json_object();
+
+    for (int p = 0; p < SL_N_PROTOCOLS; p++)
+        if (stats->packets[p] != 0)
+            json_object_set_new(object, sl_protocol_name((enum sl_protocol)p),
+                                json_pack("{s:o, s:o}", "packets", cli_json_uint(stats->packets[p]),
+                                          "bytes", cli_json_uint(stats->bytes[p])));
+    return object;
+}
+
+static json_t *unknown_links(const struct sl_run_result *result)
+{
+    const struct sl_dissect_stats *stats = &result->dissected;
+    json_t *object = json_object();
+    char name[32];
+
+    for (uint16_t l = 0; l < 256; l++)
+        if (stats->unknown_links[l] != 0)
+            json_object_set_new(object, l == 255 ? "other" : sl_link_type_name(l, name),
+                                cli_json_uint(stats->unknown_links[l]));
+    return object;
+}
+
+static json_t *defects(const struct sl_run_result *result)
+{
+    const struct sl_dissect_stats *stats = &result->dissected;
+    json_t *object = json_object();
+
+    for (int d = 1; d < SL_N_DEFECTS; d++)
+        if (stats->defects[d] != 0)
+            json_object_set_new(object, sl_defect_name((enum sl_defect)d),
+                                cli_json_uint(stats->defects[d]));
+    return object;
+}
+
+static json_t *flows(const struct sl_run_result *result)
+{
+    const struct sl_flow_stats *stats = &result->flows;
+
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total",
+                     cli_json_uint(stats->flows), "tcp", cli_json_uint(stats->tcp), "udp",
+                     cli_json_uint(stats->udp), "other", cli_json_uint(stats->other), "midstream",
+                     cli_json_uint(stats->midstream), "evicted", cli_json_uint(stats->evicted),
+                     "timed_out", cli_json_uint(stats->timed_out), "active",
+                     cli_json_uint(stats->active));
+}
+
+static json_t *pipeline(const struct sl_run_result *result)
+{
+    const struct sl_pipeline_stats *stats = result->pipeline;
+    json_t *engines = json_array();
+
+    for (uint32_t e = 0; e < result->n_engines; e++)
+        json_array_append_new(engines, json_pack("{s:s, s:s, s:f, s:o}", "engine",
+                                                 result->engines[e], "backend", stats->backend[e],
+                                                 "seconds", (double)stats->engine_ns[e] / 1e9,
+                                                 "hits", cli_json_uint(stats->engine_hits[e])));
+    return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "batches",
+                     cli_json_uint(stats->batches), "workers", (int)stats->n_workers, "loaders",
+                     (int)stats->n_loaders, "fill_seconds", (double)stats->fill_ns / 1e9,
+                     "load_seconds", (double)stats->load_ns / 1e9, "order_seconds",
+                     (double)stats->order_ns / 1e9, "work_seconds", (double)stats->work_ns / 1e9,
+                     "digest_seconds", (double)stats->digest_ns / 1e9, "drain_seconds",
+                     (double)stats->drain_ns / 1e9, "engines", engines);
+}
+
+void run_report_json(const struct sl_run_result *result, bool details, FILE *out)
+{
+    const struct sl_device *device = &result->devices[0];
+    const struct sl_capture_stats *captured = &result->captured;
+    const bool cuda = device->kind == SL_DEVICE_CUDA;
+    json_t *root = json_pack(
+        "{s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:f, s:o, s:o, s:o}", "version", sl_version(), "device",
+        "kind", cuda ? "cuda" : "cpu", "name", device->name, "why", result->why, "packets",
+        cli_json_uint(captured->packets), "bytes", cli_json_uint(captured->bytes), "seconds",
+        (double)result->pipeline->seconds_ns / 1e9, "kernel_drops",
+        cli_json_uint(captured->kernel_drops), "interface_drops",
+        cli_json_uint(captured->interface_drops), "failed_sources",
+        cli_json_uint(result->failed_sources));
+
+    json_object_set_new(root, "devices", devices(result));
+    if (result->variants != NULL)
+        json_object_set_new(root, "variants", json_string(result->variants));
+    if (result->latency)
+        json_object_set_new(root, "latency", latency(result));
+    json_object_set_new(root, "protocols", protocols(result));
+    json_object_set_new(root, "unknown_link_types", unknown_links(result));
+    json_object_set_new(root, "defects", defects(result));
+    json_object_set_new(root, "flows", flows(result));
+    json_object_set_new(root, "rules", run_rules_json(result));
+    json_object_set_new(root, "anomalies_total", cli_json_uint(result->anomalies));
+    json_object_set_new(root, "anomalies", run_anomalies_json(result));
+    json_object_set_new(root, "alerts_total", cli_json_uint(result->alerts));
+    json_object_set_new(root, "alerts", run_alerts_json(result));
+    if (result->database != NULL)
+        json_object_set_new(root, "viruses", run_viruses_json(result));
+    if (result->names != NULL)
+        json_object_set_new(root, "names", run_names_json(result, details));
+    if (result->n_samplers != 0)
+        json_object_set_new(root, "redundancy", run_redundancy_json(result));
+    if (details)
+        json_object_set_new(root, "pipeline", pipeline(result));
+    json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', out);
+    json_decref(root);
 }

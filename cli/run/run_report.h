@@ -12,7 +12,13 @@
 void run_report_text(const struct sl_run_result *result, bool details, FILE *out);
 void run_report_json(const struct sl_run_result *result, bool details, FILE *out);
 
-/* Parts of them, each where its engine was switched on. JSON is the caller's. */
+/* Parts of them: texts are empty where their engine was switched off. JSON is the caller's. */
+void run_rules_text(const struct sl_run_result *result, FILE *out);
+json_t *run_rules_json(const struct sl_run_result *result);
+void run_anomalies_text(const struct sl_run_result *result, FILE *out);
+json_t *run_anomalies_json(const struct sl_run_result *result);
+void run_alerts_text(const struct sl_run_result *result, bool details, FILE *out);
+json_t *run_alerts_json(const struct sl_run_result *result); /* an array */
 void run_viruses_text(const struct sl_run_result *result, bool details, FILE *out);
 json_t *run_viruses_json(const struct sl_run_result *result);
 void run_names_text(const struct sl_run_result *result, bool details, FILE *out);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "json_text.h"
+#include "cli/cli.h"
+#include "cli/json_text.h"
 #include "run_report.h"
 
 /* Rules that matched, with their actions. */
@@ -177,11 +177,6 @@ void run_names_text(const struct sl_run_result *result, bool details, FILE *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *number(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
 static void set_action(const struct sl_names *names, const struct sl_names_answer *answer,
                        json_t *object)
 {
@@ -205,7 +200,7 @@ static json_t *json_actions(const struct sl_run_result *result)
     struct row *rows = group(result, compare_actions, &n);
 
     for (size_t i = 0; i < n; i++) {
-        json_t *entry = json_pack("{s:o}", "count", number(rows[i].n));
+        json_t *entry = json_pack("{s:o}", "count", cli_json_uint(rows[i].n));
 
         set_action(result->names, &rows[i].answer, entry);
         json_array_append_new(array, entry);
@@ -223,9 +218,9 @@ static json_t *json_lists(const struct sl_run_result *result)
     for (size_t i = 0; i < n; i++) {
         const char *format, *list = sl_names_list(result->names, rows[i].answer.list, &format);
 
-        json_array_append_new(array,
-                              json_pack("{s:o, s:o, s:s}", "count", number(rows[i].n), "list",
-                                        cli_json_text(list, strlen(list)), "format", format));
+        json_array_append_new(array, json_pack("{s:o, s:o, s:s}", "count", cli_json_uint(rows[i].n),
+                                               "list", cli_json_text(list, strlen(list)), "format",
+                                               format));
     }
     free(rows);
     return array;
@@ -241,7 +236,7 @@ static json_t *json_rules(const struct sl_run_result *result, bool details)
         const char *prefix = rows[i].rule->prefix;
         const char *list = sl_names_list(result->names, rows[i].answer.list, NULL);
         json_t *entry =
-            json_pack("{s:o, s:o, s:o, s:I}", "count", number(rows[i].n), "prefix",
+            json_pack("{s:o, s:o, s:o, s:I}", "count", cli_json_uint(rows[i].n), "prefix",
                       cli_json_text(prefix, strlen(prefix)), "list",
                       cli_json_text(list, strlen(list)), "line", (json_int_t)rows[i].answer.line);
 
@@ -263,15 +258,16 @@ json_t *run_names_json(const struct sl_run_result *result, bool details)
         if (count->names[p] != 0)
             json_object_set_new(protocols,
                                 sl_packet_names_protocol_text((enum sl_packet_names_protocol)p),
-                                json_pack("{s:o, s:o}", "names", number(count->names[p]), "matched",
-                                          number(count->matched[p])));
+                                json_pack("{s:o, s:o}", "names", cli_json_uint(count->names[p]),
+                                          "matched", cli_json_uint(count->matched[p])));
     for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         if (count->missed[m] != 0)
             json_object_set_new(missed, sl_packet_names_miss_name((enum sl_packet_names_miss)m),
-                                number(count->missed[m]));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", number(table.names),
-                     "packets", number(count->packets), "matched", number(result->names_matched),
-                     "protocols", protocols, "missed", missed, "left_to_cpu", number(count->left),
-                     "by_action", json_actions(result), "by_list", json_lists(result), "by_line",
+                                cli_json_uint(count->missed[m]));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table",
+                     cli_json_uint(table.names), "packets", cli_json_uint(count->packets),
+                     "matched", cli_json_uint(result->names_matched), "protocols", protocols,
+                     "missed", missed, "left_to_cpu", cli_json_uint(count->left), "by_action",
+                     json_actions(result), "by_list", json_lists(result), "by_line",
                      json_rules(result, details));
 }

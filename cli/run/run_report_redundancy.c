@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "plot.h"
+#include "cli/cli.h"
+#include "cli/plot.h"
 #include "run_report.h"
 #include "sluice/dissect.h"
 

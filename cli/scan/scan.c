@@ -4,8 +4,8 @@
 #include <getopt.h>
 #include <time.h>
 
-#include "cli.h"
-#include "overwrite.h"
+#include "cli/cli.h"
+#include "cli/overwrite.h"
 #include "scan_options.h"
 #include "scan_report.h"
 #include "sluice/clamav.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "console.h"
-#include "options.h"
+#include "cli/console.h"
+#include "cli/options.h"
 #include "sluice/version.h"
 
 static const char usage[] =

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "json_text.h"
+#include "cli/cli.h"
+#include "cli/json_text.h"
 #include "sluice/version.h"
 
 #define PROGRESS_NS UINT64_C(250000000)

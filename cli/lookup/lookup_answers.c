@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers as lines of tab-separated values or JSON. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "lookup.h"
+
+enum { TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64 }; /* a written name: four characters a byte at most */
+
+/* ---- the buffer ------------------------------------------------------------------------------ */
+
+/* Writes once. Returns the bytes that the system took: 0 where it failed or has to be asked again.
+ */
+static size_t write_some(struct lookup_answers *out, const char *bytes, size_t len)
+{
+    const ssize_t n = write(STDOUT_FILENO, bytes, len);
+
+    if (n > 0)
+        return (size_t)n;
+    if (n == 0) {
+        out->error = EIO; /* not in POSIX for len > 0; another try could go on forever */
+    } else if (errno == EAGAIN) {
+        /* Standard output may be shared with a program that made it non-blocking. */
+        struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+        if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+            out->error = errno;
+    } else if (errno != EINTR) {
+        out->error = errno;
+    }
+    return 0;
+}
+
+/* Passes the buffer to the system. What follows a failure is dropped. */
+static void drain(struct lookup_answers *out)
+{
+    for (size_t done = 0; done < out->len && out->error == 0;)
+        done += write_some(out, out->bytes + done, out->len - done);
+    out->len = 0;
+}
+
+static inline void put(struct lookup_answers *out, const void *bytes, size_t len)
+{
+    const char *at = bytes;
+
+    for (size_t room; len > (room = sizeof out->bytes - out->len); at += room, len -= room) {
+        memcpy(out->bytes + out->len, at, room);
+        out->len += room;
+        drain(out);
+    }
+    memcpy(out->bytes + out->len, at, len);
+    out->len += len;
+}
+
+static inline void put_text(struct lookup_answers *out, const char *text)
+{
+    put(out, text, strlen(text));
+}
+
+static void put_uint(struct lookup_answers *out, uint32_t value)
+{
+    char digits[10];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    put(out, digits + at, sizeof digits - at);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static bool is_plain(uint8_t byte)
+{
+    return byte >= 0x20 && byte < 0x7F;
+}
+
+/* How many bytes of printable ASCII it begins with. */
+static size_t plain_len(const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t *const begin = at;
+
+    while (at < end && is_plain(*at))
+        at++;
+    return (size_t)(at - begin);
+}
+
+static void put_escapes(struct lookup_answers *out, const uint8_t *bytes, size_t n,
+                        const char *before)
+{
+    for (size_t i = 0; i < n; i++) {
+        char escape[UTF8_ESCAPE_LEN];
+
+        utf8_escape(escape, bytes[i]);
+        put_text(out, before);
+        put(out, escape, sizeof escape);
+    }
+}
+
+/* As UTF-8; what would end a column or control a terminal, and what is no UTF-8, as \xNN. */
+static void put_column(struct lookup_answers *out, const char *text, size_t len)
+{
+    const uint8_t *at = (const uint8_t *)text, *end = at + len;
+
+    while (at < end) {
+        const size_t plain = plain_len(at, end);
+
+        put(out, at, plain);
+        at += plain;
+        if (at == end)
+            break;
+        const size_t n = utf8_len(at, end);
+        if (n > 1 && !utf8_is_control(at))
+            put(out, at, n);
+        else
+            put_escapes(out, at, n > 0 ? n : 1, "");
+        at += n > 0 ? n : 1;
+    }
+}
+
+static void put_json(struct lookup_answers *out, const char *text, size_t len)
+{
+    const uint8_t *at = (const uint8_t *)text, *end = at + len;
+
+    put_text(out, "\"");
+    while (at < end) {
+        const size_t n = utf8_len(at, end);
+
+        if (n == 0) {
+            put_escapes(out, at++, 1, "\\");
+            continue;
+        }
+        if (*at == '"' || *at == '\\') {
+            put_text(out, "\\");
+            put(out, at, 1);
+        } else if (utf8_is_control(at)) {
+            char code[8];
+            put(out, code, (size_t)snprintf(code, sizeof code, "\\u%04x", at[n - 1]));
+        } else {
+            put(out, at, n);
+        }
+        at += n;
+    }
+    put_text(out, "\"");
+}
+
+/* The rule's name, in the syntax of the name that was looked up. */
+static size_t write_prefix(const struct sl_name *name, const struct sl_names_answer *answer,
+                           char text[TEXT_MAX])
+{
+    struct sl_name prefix = *name;
+
+    prefix.len = answer->prefix_len;
+    if (prefix.host_len > prefix.len)
+        prefix.host_len = prefix.len;
+    return sl_name_write(&prefix, text, TEXT_MAX);
+}
+
+/* ---- tab-separated values -------------------------------------------------------------------- */
+
+static void write_values(struct lookup_answers *out, const struct sl_names_answer *answer)
+{
+    const char *value;
+    size_t len;
+
+    for (uint32_t i = 0; (value = sl_names_value(out->names, answer, i, &len)) != NULL; i++) {
+        if (i > 0)
+            put_text(out, ",");
+        put_column(out, value, len);
+    }
+    if (sl_names_value(out->names, answer, 0, &len) == NULL)
+        put_text(out, "-");
+}
+
+static void write_tsv(struct lookup_answers *out, const struct sl_names_result *result)
+{
+    const struct sl_names_answer *answer = result->answer;
+    char text[TEXT_MAX];
+
+    put_column(out, result->text, result->text_len);
+    if (result->why != NULL) {
+        put_text(out, "\t-\tinvalid\t");
+        put_text(out, result->why);
+        put_text(out, out->explain ? "\t-\t-\n" : "\n");
+        return;
+    }
+    if (answer->action == SL_NAMES_NONE) {
+        put_text(out, out->explain ? "\t-\tnone\t-\t-\t-\n" : "\t-\tnone\t-\n");
+        return;
+    }
+    put_text(out, "\t");
+    put_column(out, text, write_prefix(result->name, answer, text));
+    put_text(out, "\t");
+    put_text(out, sl_names_action_text(answer->action));
+    put_text(out, "\t");
+    write_values(out, answer);
+    if (out->explain) {
+        const char *list = sl_names_list(out->names, answer->list, NULL);
+
+        put_text(out, "\t");
+        put_column(out, list, strlen(list));
+        put_text(out, "\t");
+        put_uint(out, answer->line);
+    }
+    put_text(out, "\n");
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* "FACE COST", or a port alone. */
+static void write_hop(struct lookup_answers *out, const char *value, size_t len)
+{
+    const char *blank = memchr(value, ' ', len);
+
+    put_text(out, "{\"hop\":");
+    put_json(out, value, blank != NULL ? (size_t)(blank - value) : len);
+    if (blank != NULL) {
+        put_text(out, ",\"cost\":");
+        put(out, blank + 1, (size_t)(value + len - blank - 1));
+    }
+    put_text(out, "}");
+}
+
+static void write_json_values(struct lookup_answers *out, const struct sl_names_answer *answer)
+{
+    const bool hops = answer->action == SL_NAMES_FORWARD;
+    const char *value;
+    size_t len;
+
+    if (sl_names_value(out->names, answer, 0, &len) == NULL)
+        return;
+    put_text(out, hops ? ",\"next_hops\":[" : ",\"values\":[");
+    for (uint32_t i = 0; (value = sl_names_value(out->names, answer, i, &len)) != NULL; i++) {
+        if (i > 0)
+            put_text(out, ",");
+        if (hops)
+            write_hop(out, value, len);
+        else
+            put_json(out, value, len);
+    }
+    put_text(out, "]");
+}
+
+static void write_json(struct lookup_answers *out, const struct sl_names_result *result)
+{
+    const struct sl_names_answer *answer = result->answer;
+    char text[TEXT_MAX];
+
+    put_text(out, "{\"name\":");
+    put_json(out, result->text, result->text_len);
+    if (result->why != NULL) {
+        put_text(out, ",\"action\":\"invalid\",\"reason\":");
+        put_json(out, result->why, strlen(result->why));
+        put_text(out, "}\n");
+        return;
+    }
+    put_text(out, ",\"action\":\"");
+    put_text(out, sl_names_action_text(answer->action));
+    put_text(out, "\"");
+    if (answer->action != SL_NAMES_NONE) {
+        put_text(out, ",\"prefix\":");
+        put_json(out, text, write_prefix(result->name, answer, text));
+        write_json_values(out, answer);
+        if (out->explain) {
+            const char *format = "", *list = sl_names_list(out->names, answer->list, &format);
+
+            put_text(out, ",\"list\":");
+            put_json(out, list, strlen(list));
+            put_text(out, ",\"format\":\"");
+            put_text(out, format);
+            put_text(out, "\",\"line\":");
+            put_uint(out, answer->line);
+        }
+    }
+    put_text(out, "}\n");
+}
+
+enum sl_status lookup_answers_take(void *user, const struct sl_names_result *results, uint32_t n)
+{
+    struct lookup_answers *out = user;
+
+    for (uint32_t i = 0; i < n; i++) {
+        /* A reader of the other end gets whole lines, but of a line of half the buffer. */
+        if (out->len > sizeof out->bytes / 2)
+            drain(out);
+        (out->json ? write_json : write_tsv)(out, &results[i]);
+        out->missing |= results[i].why != NULL || results[i].answer->action == SL_NAMES_NONE;
+    }
+    drain(out);
+    return out->error == 0 ? SL_OK : SL_EIO;
+}
