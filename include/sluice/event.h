@@ -91,8 +91,9 @@ struct sl_event {
     bool live;               /* source is an interface */
     bool has_tuple;          /* tuple is valid */
     struct sl_tuple tuple;
-    const uint8_t *payload; /* the packet's payload; NULL where payload_len is 0 */
-    uint32_t payload_len;   /* bytes */
+    const char *community_id; /* version 1, seed 0, of the tuple; NULL: the packet has no flow */
+    const uint8_t *payload;   /* the packet's payload; NULL where payload_len is 0 */
+    uint32_t payload_len;     /* bytes */
 };
 
 enum { SL_EVENT_PAYLOAD_MAX = 4096 }; /* bytes of an alert's payload in its field, as Suricata */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/diag.h"
+
 struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
                                     const struct sl_hits *hits, struct run_digest *digest)
 {
@@ -31,8 +33,8 @@ void batch_events_begin(struct batch_events *events)
         name_events_begin(events->digest->name_events);
 }
 
-static void describe_packet(struct sl_event *event, const struct batch_events *events,
-                            uint32_t item)
+static enum sl_status describe_packet(struct sl_event *event, const struct batch_events *events,
+                                      uint32_t item, struct sl_diag *diag)
 {
     const struct sl_batch *batch = events->batch;
 
@@ -44,6 +46,13 @@ static void describe_packet(struct sl_event *event, const struct batch_events *e
     event->payload_len = batch->payload[item].len;
     if (event->payload_len != 0)
         event->payload = batch->bytes + batch->payload[item].offset;
+    if (event->origin.flow == 0)
+        return SL_OK;
+    event->community_id =
+        community_ids_of(events->digest->community_ids, &event->tuple, event->origin.flow);
+    return event->community_id != NULL
+               ? SL_OK
+               : diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "OpenSSL fails to make a community_id");
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -51,7 +60,18 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-bool batch_events_next(struct batch_events *events, struct sl_event *event)
+static enum sl_status name_event(struct batch_events *events, struct sl_event *event,
+                                 struct sl_diag *diag)
+{
+    const struct sl_hit *hit = &events->names->hit[events->n++];
+
+    return name_events_write(events->digest->name_events, events->batch, hit, event)
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
+}
+
+enum sl_status batch_events_next(struct batch_events *events, struct sl_event *event,
+                                 struct sl_diag *diag)
 {
     struct run_digest *digest = events->digest;
     const struct sl_hits *header = events->header, *names = events->names;
@@ -65,8 +85,8 @@ bool batch_events_next(struct batch_events *events, struct sl_event *event)
     const uint32_t first = least(least(of_header, of_alert), least(of_virus, of_name));
 
     if (first == end)
-        return false;
-    describe_packet(event, events, first);
+        return SL_END;
+    enum sl_status status = describe_packet(event, events, first, diag);
     event->kind = of_header == first ? SL_EVENT_ANOMALY : SL_EVENT_ALERT;
     if (of_header == first)
         event->check = sl_header_check_name((enum sl_header_check)header->hit[events->h++].id);
@@ -75,8 +95,7 @@ bool batch_events_next(struct batch_events *events, struct sl_event *event)
             sl_rules_signature(digest->policy->rules, digest->alerts[events->a++].signature);
     else if (of_virus == first)
         event->signature = payload_scan_signature(digest->scan, events->v++);
-    else
-        events->no_memory =
-            !name_events_write(digest->name_events, events->batch, &names->hit[events->n++], event);
-    return !events->no_memory;
+    else if (status == SL_OK)
+        status = name_event(events, event, diag);
+    return status;
 }

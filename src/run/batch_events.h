@@ -14,7 +14,6 @@ struct batch_events {
     struct run_digest *digest;
     const struct sl_hits *header, *names;
     size_t h, a, v, n; /* the next anomaly, alert, virus and name */
-    bool no_memory;    /* for the next event */
 };
 
 /* At the first event. The batch was digested; hits[e] are of engine e. */
@@ -27,7 +26,8 @@ size_t batch_events_count(const struct batch_events *events);
 /* Another pass over the batch begins. */
 void batch_events_begin(struct batch_events *events);
 
-/* The next event, valid until the next call. False: there are no more, or no_memory. */
-bool batch_events_next(struct batch_events *events, struct sl_event *event);
+/* The next event, valid until the next call. SL_END: there are no more. */
+enum sl_status batch_events_next(struct batch_events *events, struct sl_event *event,
+                                 struct sl_diag *diag);
 
 #endif

@@ -21,6 +21,8 @@ static enum sl_status fill(struct run_digest *digest, const struct run_sinks *si
         if (digest->name_events == NULL)
             status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
     }
+    if (status == SL_OK && sinks->n != 0)
+        status = community_ids_create(&digest->community_ids, diag);
     return status == SL_OK ? run_sinks_hold(sinks, digest->held, diag) : status;
 }
 
@@ -48,6 +50,7 @@ void run_digest_free(struct run_digest *digest)
     sl_evaluator_free(digest->evaluator);
     payload_scan_free(digest->scan);
     name_events_free(digest->name_events);
+    community_ids_free(digest->community_ids);
     for (uint32_t i = 0; i < SL_RUN_SINKS_MAX; i++)
         if (sl_sink_close(digest->held[i], NULL, NULL) != SL_OK)
             continue; /* it was full when the run ended */

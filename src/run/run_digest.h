@@ -3,6 +3,7 @@
 #ifndef RUN_DIGEST_H
 #define RUN_DIGEST_H
 
+#include "community_ids.h"
 #include "name_events.h"
 #include "payload_scan.h"
 #include "run_policy.h"
@@ -17,6 +18,7 @@ struct run_digest {
     size_t n_alerts;
     struct payload_scan *scan;              /* NULL: payloads are not scanned */
     struct name_events *name_events;        /* NULL: names are not looked up */
+    struct community_ids *community_ids;    /* NULL: there is no sink */
     struct sl_sink *held[SL_RUN_SINKS_MAX]; /* the first events of the batch; NULL: the sink holds
                                                none */
 };

@@ -67,14 +67,12 @@ static enum sl_status write_events(struct sl_sink *sink, struct batch_events eve
     struct sl_event event;
 
     batch_events_begin(&events);
-    while (status == SL_OK && batch_events_next(&events, &event))
+    while (status == SL_OK && (status = batch_events_next(&events, &event, diag)) == SL_OK)
         if (skip != 0)
             skip--;
         else
             status = sl_sink_write(sink, &event, diag);
-    if (status == SL_OK && events.no_memory)
-        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
-    return status;
+    return status == SL_END ? SL_OK : status;
 }
 
 enum sl_status run_sinks_write_ahead(const struct run_sinks *sinks, struct sl_sink *held[],

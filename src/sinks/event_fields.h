@@ -31,6 +31,7 @@
     FIELD(ICMP_TYPE, "icmp_type")       \
     FIELD(ICMP_CODE, "icmp_code")       \
     FIELD(PKT_SRC, "pkt_src")           \
+    FIELD(COMMUNITY_ID, "community_id") \
     FIELD(ALERT, "alert")               \
     FIELD(ACTION, "action")             \
     FIELD(GID, "gid")                   \
@@ -195,6 +196,8 @@ EVENT_INLINE void event_head(const struct event_visit *visit, const struct sl_ev
     if (event->has_tuple)
         event_tuple(visit, event, texts);
     event_text(visit, FIELD_PKT_SRC, "wire/pcap");
+    if (event->community_id != NULL)
+        event_text(visit, FIELD_COMMUNITY_ID, event->community_id);
 }
 
 EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_event *event)

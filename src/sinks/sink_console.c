@@ -178,8 +178,9 @@ static void put_tuple(struct line_sink *out, const struct event_picks *picks)
 /* Skips texts that no line shows, so that their lengths are not counted. */
 EVENT_INLINE void pick_shown(void *to, enum event_field id, const struct sl_field *field)
 {
-    if (id != FIELD_PKT_SRC && id != FIELD_IN_IFACE && id != FIELD_PCAP_FILENAME &&
-        id != FIELD_CATEGORY && id != FIELD_ACTION && id != FIELD_DIRECTION)
+    if (id != FIELD_PKT_SRC && id != FIELD_COMMUNITY_ID && id != FIELD_IN_IFACE &&
+        id != FIELD_PCAP_FILENAME && id != FIELD_CATEGORY && id != FIELD_ACTION &&
+        id != FIELD_DIRECTION)
         event_pick_field(to, id, field);
 }
 

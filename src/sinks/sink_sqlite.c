@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Three tables in an SQLite database, rows in transactions. The journal is a write-ahead log while
+/* Tables in an SQLite database, rows in transactions. The journal is a write-ahead log while
  * the sink is open: people can query during a run, and a killed run leaves whole transactions (in
  * FILE and FILE-wal, which SQLite puts together). A closed sink leaves FILE alone. */
 #include "sink_kind.h"
@@ -78,7 +78,8 @@ static enum sl_status query(const struct sqlite_sink *sqlite, const char *sql, i
     return status;
 }
 
-/* Makes the tables in an empty database; refuses one of another program. */
+/* Makes the tables of an empty database, and those that an older one lacks. Refuses a database of
+ * another program. */
 static enum sl_status set_up(const struct sqlite_sink *sqlite, struct sl_diag *diag)
 {
     int64_t application = 0, version = 0, n_objects = 0;
@@ -91,21 +92,18 @@ static enum sl_status set_up(const struct sqlite_sink *sqlite, struct sl_diag *d
     if (status != SL_OK)
         return status;
 
-    if (application == 0 && version == 0 && n_objects == 0) {
-        status = run(sqlite, table_schema, diag);
-        return status == SL_OK ? run(sqlite, table_schema_names, diag) : status;
-    }
-    if (application != DATABASE_APPLICATION_ID)
+    const bool is_empty = application == 0 && version == 0 && n_objects == 0;
+    if (!is_empty && application != DATABASE_APPLICATION_ID)
         return diag_set(diag, SL_EIO, sqlite->name, 0,
                         "a database of another program (expected one made by sluice, or none)");
-    if (version == 1)
-        return run(sqlite, table_schema_names, diag);
-    if (version != DATABASE_VERSION)
+    if (!is_empty && (version < 1 || version > DATABASE_VERSION))
         return diag_set(diag, SL_EIO, sqlite->name, 0,
                         "a database of another version of sluice (tables of version %lld, "
                         "expected " DATABASE_VERSION_TEXT ")",
                         (long long)version);
-    return SL_OK;
+    for (; status == SL_OK && version < DATABASE_VERSION; version++)
+        status = run(sqlite, table_schemas[version], diag);
+    return status;
 }
 
 static enum sl_status open_database(struct sqlite_sink *sqlite, struct sl_diag *diag)

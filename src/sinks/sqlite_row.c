@@ -195,5 +195,6 @@ int sqlite_row_bind(struct sqlite_row *row, sqlite3_stmt *insert, const struct s
     event_pick(&row->picks, event, event_pick_field);
     bind_columns(row, table_event_columns, TABLE_N_EVENT_COLUMNS);
     bind_columns(row, table->columns, table->n_columns);
+    bind_columns(row, &table_last_column, 1);
     return row->error;
 }

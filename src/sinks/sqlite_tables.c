@@ -20,7 +20,7 @@
     "  icmp_type INTEGER,\n"                                            \
     "  icmp_code INTEGER,\n"
 
-const char table_schema[] =
+static const char schema_1[] =
     "CREATE TABLE alerts(\n" EVENT_COLUMNS "  gid INTEGER NOT NULL,\n"
     "  sid INTEGER NOT NULL,\n"
     "  rev INTEGER NOT NULL,\n"
@@ -38,10 +38,11 @@ const char table_schema[] =
     "CREATE INDEX alerts_by_time ON alerts(time);\n"
     "CREATE INDEX anomalies_by_event ON anomalies(event);\n"
     "CREATE INDEX anomalies_by_time ON anomalies(time);\n"
-    "PRAGMA application_id = " DATABASE_TEXT_OF(DATABASE_APPLICATION_ID) ";\n";
+    "PRAGMA application_id = " DATABASE_TEXT_OF(
+        DATABASE_APPLICATION_ID) ";\n"
+                                 "PRAGMA user_version = 1;\n";
 
-/* The part that version 1 did not have. */
-const char table_schema_names[] =
+static const char schema_2[] =
     "CREATE TABLE names(\n" EVENT_COLUMNS "  protocol TEXT NOT NULL,   -- dns, http, tls, ndn\n"
     "  kind TEXT,                -- query, answer; a method; interest, data\n"
     "  name TEXT NOT NULL,       -- domain, URL or NDN name\n"
@@ -54,7 +55,15 @@ const char table_schema_names[] =
     ");\n"
     "CREATE INDEX names_by_prefix ON names(prefix);\n"
     "CREATE INDEX names_by_time ON names(time);\n"
-    "PRAGMA user_version = " DATABASE_VERSION_TEXT ";\n";
+    "PRAGMA user_version = 2;\n";
+
+/* The last column of all tables, as SQLite adds columns behind the others alone. */
+static const char schema_3[] = "ALTER TABLE alerts ADD COLUMN community_id TEXT;\n"
+                               "ALTER TABLE anomalies ADD COLUMN community_id TEXT;\n"
+                               "ALTER TABLE names ADD COLUMN community_id TEXT;\n"
+                               "PRAGMA user_version = 3;\n";
+
+const char *const table_schemas[DATABASE_VERSION] = {schema_1, schema_2, schema_3};
 
 /* ---- the fields of the columns --------------------------------------------------------------- */
 
@@ -77,6 +86,8 @@ const struct table_column table_event_columns[TABLE_N_EVENT_COLUMNS] = {
     {.fields = {FIELD_ICMP_TYPE}},
     {.fields = {FIELD_ICMP_CODE}},
 };
+
+const struct table_column table_last_column = {.fields = {FIELD_COMMUNITY_ID}};
 
 static const struct table_column alert_columns[] = {
     {.fields = {FIELD_GID}},       {.fields = {FIELD_SIGNATURE_ID}}, {.fields = {FIELD_REV}},
@@ -101,11 +112,11 @@ static const struct table_column name_columns[] = {
 #define COLUMNS(array) (array), sizeof(array) / sizeof *(array)
 
 const struct table_insert table_inserts[N_TABLES] = {
-    [TABLE_ALERTS] = {"INSERT INTO alerts VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?)",
+    [TABLE_ALERTS] = {"INSERT INTO alerts VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?)",
                       COLUMNS(alert_columns)},
-    [TABLE_ANOMALIES] = {"INSERT INTO anomalies VALUES(NULL," EVENT_VALUES ",?)",
+    [TABLE_ANOMALIES] = {"INSERT INTO anomalies VALUES(NULL," EVENT_VALUES ",?,?)",
                          COLUMNS(anomaly_columns)},
-    [TABLE_NAMES] = {"INSERT INTO names VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?)",
+    [TABLE_NAMES] = {"INSERT INTO names VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?,?)",
                      COLUMNS(name_columns)},
 };
 

@@ -8,11 +8,11 @@
 #define DATABASE_TEXT_OF(number) DATABASE_TEXT(number)
 #define DATABASE_TEXT(number) #number
 #define DATABASE_APPLICATION_ID 1936487779 /* "sluc" */
-#define DATABASE_VERSION 2
+#define DATABASE_VERSION 3
 #define DATABASE_VERSION_TEXT DATABASE_TEXT_OF(DATABASE_VERSION)
 
-/* What makes the tables: all of version 1, and those that version 2 added. */
-extern const char table_schema[], table_schema_names[];
+/* What makes the tables: each version's part, behind those of the versions before it. */
+extern const char *const table_schemas[DATABASE_VERSION];
 
 enum { TABLE_FIELDS_MAX = 3 };
 
@@ -27,13 +27,14 @@ enum table { TABLE_ALERTS, TABLE_ANOMALIES, TABLE_NAMES, N_TABLES };
 
 struct table_insert {
     const char *sql; /* of a row whose values are bound in the order of the columns */
-    const struct table_column *columns; /* behind those of all tables */
+    const struct table_column *columns; /* between the first and the last of all tables */
     uint32_t n_columns;
 };
 
 enum { TABLE_N_EVENT_COLUMNS = 15 };
 
 extern const struct table_column table_event_columns[TABLE_N_EVENT_COLUMNS];
+extern const struct table_column table_last_column;
 extern const struct table_insert table_inserts[N_TABLES];
 
 enum table table_of(enum sl_event_kind kind);

@@ -85,6 +85,7 @@ struct plain {
     } engine[2]; /* header checks, matcher */
     struct sl_alert *alerts;
     struct sl_sink *sink;
+    struct community_ids *community_ids;
     uint64_t n_events;
 };
 
@@ -120,6 +121,9 @@ static void write_event(struct plain *plain, uint32_t item, const struct sl_hit 
         event.signature = sl_rules_signature(plain->task->rules, alert->signature);
     event.source = plain->task->captures.gl_pathv[event.origin.source];
     event.has_tuple = sl_packet_tuple(batch, item, &event.tuple);
+    if (event.origin.flow != 0)
+        event.community_id =
+            community_ids_of(plain->community_ids, &event.tuple, event.origin.flow);
     assert_int_equal(sl_sink_write(plain->sink, &event, &diag), SL_OK);
     plain->n_events++;
 }
@@ -179,6 +183,7 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
     assert_int_equal(sl_flow_table_create(&plain.flows, &flow_config, &diag), SL_OK);
     assert_int_equal(sl_batch_create(&plain.batch, BATCH_LEN, BATCH_ITEMS, &diag), SL_OK);
     assert_int_equal(sl_sink_open(&plain.sink, spec, &diag), SL_OK);
+    assert_int_equal(community_ids_create(&plain.community_ids, &diag), SL_OK);
     open_engine(&plain, 0, sl_header_engine(), task->header);
     open_engine(&plain, 1, sl_mpm_engine(task->matcher), task->matcher);
     plain.alerts = malloc(MAX_ALERTS * sizeof *plain.alerts);
@@ -190,6 +195,7 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
         free(plain.engine[e].hits.hit);
     }
     free(plain.alerts);
+    community_ids_free(plain.community_ids);
     sl_batch_free(plain.batch);
     sl_flow_table_free(plain.flows);
     return plain.n_events;

@@ -303,6 +303,8 @@ void make_hostile(struct made_event *made, uint64_t *random)
     event->has_tuple = test_below(random, 8) != 0;
     if (event->has_tuple)
         hostile_tuple(&event->tuple, random);
+    if (origin->flow != 0)
+        event->community_id = "1:LQU9qZlK+B5F3KDmev6m5PMibrg=";
     hostile_payload(made, random);
 }
 

@@ -212,8 +212,9 @@ static void test_sqlite(void **state)
                "10|-|ndn|data|/com/v=7|/com|forward|-|262 10,9|r|2\n");
 }
 
-/* A database of version 1 has no table of names; it gets one, and keeps what it has. */
-static void test_a_database_without_names_gets_them(void **state)
+/* A database of version 1 has no table of names and no community ids; it gets both, and keeps what
+ * it has. */
+static void test_an_old_database_gets_what_it_lacks(void **state)
 {
     struct made_event *made = malloc(sizeof *made);
     struct sl_diag diag;
@@ -225,13 +226,18 @@ static void test_a_database_without_names_gets_them(void **state)
     assert_int_equal(sl_sink_write(sink, &made->event, &diag), SL_OK);
     close_sink(sink, 1);
     assert_int_equal(sqlite3_open(scratch_path("old.db"), &db), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_exec(db, "DROP TABLE names; PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "DROP TABLE names;"
+                                  "ALTER TABLE alerts DROP COLUMN community_id;"
+                                  "ALTER TABLE anomalies DROP COLUMN community_id;"
+                                  "PRAGMA user_version = 1",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
     sqlite3_close(db);
     write_golden(scratch_spec("sqlite", "old.db"));
     check_rows(scratch_path("old.db"), "SELECT count(*) FROM names", "5\n");
-    check_rows(scratch_path("old.db"), "SELECT count(*) FROM alerts", "1\n");
-    check_rows(scratch_path("old.db"), "PRAGMA user_version", "2\n");
+    check_rows(scratch_path("old.db"), "SELECT count(*), community_id FROM alerts", "1|-\n");
+    check_rows(scratch_path("old.db"), "PRAGMA user_version", "3\n");
     free(made);
 }
 
@@ -304,7 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_console), cmocka_unit_test(test_eve),
-        cmocka_unit_test(test_sqlite),  cmocka_unit_test(test_a_database_without_names_gets_them),
+        cmocka_unit_test(test_sqlite),  cmocka_unit_test(test_an_old_database_gets_what_it_lacks),
         cmocka_unit_test(test_hostile),
     };
 

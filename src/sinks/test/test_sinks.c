@@ -51,6 +51,7 @@ static void make_golden(struct sl_event events[N_GOLDEN])
                     .vlan = NO_VLAN,
                     .flow_flags = SL_FLOW_TO_SERVER},
          .tuple = {.src_port = 1234, .dst_port = 80, .protocol = SL_IP_TCP},
+         .community_id = "1:LQU9qZlK+B5F3KDmev6m5PMibrg=",
          .payload = golden_payload,
          .payload_len = 12},
         {.kind = SL_EVENT_ALERT,
@@ -178,6 +179,7 @@ static void test_eve_golden(void **state)
         "{\"timestamp\":\"2026-01-02T10:11:12.123456+0000\",\"flow_id\":42,\"pcap_cnt\":7,"
         "\"event_type\":\"alert\",\"src_ip\":\"10.0.0.1\",\"src_port\":1234,"
         "\"dest_ip\":\"10.0.0.2\",\"dest_port\":80,\"proto\":\"TCP\",\"pkt_src\":\"wire/pcap\","
+        "\"community_id\":\"1:LQU9qZlK+B5F3KDmev6m5PMibrg=\","
         "\"alert\":{\"action\":\"allowed\",\"gid\":1,\"signature_id\":2000001,\"rev\":3,"
         "\"signature\":\"message text\",\"category\":\"A Network Trojan was detected\","
         "\"severity\":1,\"references\":[\"https://example.org/a?b=\\\"c\\\"\","
@@ -465,6 +467,8 @@ static json_t *expected_object(const struct sl_event *event)
         set_uint(object, "pcap_cnt", origin->position);
     if (origin->flow != 0)
         set_uint(object, "flow_id", origin->flow);
+    if (event->community_id != NULL)
+        set_text(object, "community_id", event->community_id);
     if (origin->vlan[0] != SL_NO_VLAN) {
         json_object_set_new(object, "vlan", json_pack("[i]", origin->vlan[0]));
         if (origin->vlan[1] != SL_NO_VLAN)
@@ -803,6 +807,10 @@ static void check_row(sqlite3_stmt *rows, const struct sl_event *event)
                    origin->flow_flags & SL_FLOW_TO_SERVER ? "to_server" : "to_client");
     else
         check_null(rows, "direction");
+    if (event->community_id != NULL)
+        check_text(rows, "community_id", event->community_id);
+    else
+        check_null(rows, "community_id");
     check_int(rows, "vlan", origin->vlan[0] != SL_NO_VLAN, origin->vlan[0]);
     check_int(rows, "vlan_inner", origin->vlan[1] != SL_NO_VLAN, origin->vlan[1]);
     check_row_tuple(rows, event);
@@ -1019,8 +1027,8 @@ static void test_foreign_database(void **state)
          "a database of another program (expected one made by sluice, or none)"},
         {"id.db", "PRAGMA application_id = 7", "a database of another program"},
         {"user.db", "PRAGMA user_version = 1", "a database of another program"},
-        {"newer.db", "PRAGMA application_id = 1936487779; PRAGMA user_version = 3",
-         "a database of another version of sluice (tables of version 3, expected 2)"},
+        {"newer.db", "PRAGMA application_id = 1936487779; PRAGMA user_version = 4",
+         "a database of another version of sluice (tables of version 4, expected 3)"},
         {"torn.db", "PRAGMA application_id = 1936487779; PRAGMA user_version = 1", "no such table"},
         {"text.db", NULL, "not a database (expected one made by sluice, or none)"},
     };
