@@ -203,6 +203,71 @@ struct sl_flow_stats {
     uint64_t active;    /* in the table now */
 };
 
+/* How far a flow is, as EVE names it. */
+enum sl_flow_state {
+    SL_FLOW_STATE_NEW,         /* "new" */
+    SL_FLOW_STATE_ESTABLISHED, /* "established": as SL_FLOW_ESTABLISHED */
+    SL_FLOW_STATE_CLOSED       /* "closed": TCP alone */
+};
+
+/* The state of a TCP connection, as EVE names it ("none", "syn_sent", ...). */
+enum sl_tcp_state {
+    SL_TCP_NONE,        /* nothing that begins a connection */
+    SL_TCP_SYN_SENT,    /* a SYN */
+    SL_TCP_SYN_RECV,    /* and the server's SYN+ACK */
+    SL_TCP_ESTABLISHED, /* the handshake was complete, or the flow began midstream */
+    SL_TCP_CLOSE_WAIT,  /* the client's FIN came first, */
+    SL_TCP_LAST_ACK,    /* and the server's followed */
+    SL_TCP_FIN_WAIT1,   /* the server's FIN came first, */
+    SL_TCP_FIN_WAIT2,   /* and was acknowledged, */
+    SL_TCP_CLOSING,     /* or the client's followed before that, */
+    SL_TCP_TIME_WAIT,   /* or after it */
+    SL_TCP_CLOSED,      /* both were acknowledged, or a RST came */
+    SL_N_TCP_STATES
+};
+
+/* Why a flow ended, as EVE names it. */
+enum sl_flow_reason {
+    SL_FLOW_END_TIMEOUT,  /* "timeout": it was idle, or the clock was set back */
+    SL_FLOW_END_FORCED,   /* "forced": the table was full */
+    SL_FLOW_END_SHUTDOWN, /* "shutdown": the run ended */
+    SL_FLOW_END_TCP_REUSE /* "tcp_reuse": a SYN came after it was closed */
+};
+
+SL_API const char *sl_flow_state_name(enum sl_flow_state state);
+SL_API const char *sl_tcp_state_name(enum sl_tcp_state state);
+SL_API const char *sl_flow_reason_name(enum sl_flow_reason reason);
+
+/* What one end of a flow sent. */
+struct sl_flow_side {
+    uint64_t packets;
+    uint64_t bytes;    /* on the wire, with all headers (origin.wire_len) */
+    uint8_t tcp_flags; /* TCP: the flags of all segments together, the header's byte 13 */
+    uint8_t icmp_type, icmp_code; /* ICMP: of its first packet */
+};
+
+/* A flow that ended. */
+struct sl_flow_record {
+    uint64_t id;           /* as origin.flow of its packets */
+    struct sl_tuple tuple; /* src is the client. ICMP: type and code of the client's first packet,
+                              and where it sent none, of the server's */
+    uint16_t vlan[2];      /* outer and inner VLAN id; SL_NO_VLAN where absent */
+    uint16_t source;       /* index of the source of its first packet */
+    int64_t first_ns;      /* time of its first packet, since 1970-01-01 UTC; 0: unknown */
+    int64_t last_ns;       /* latest time of its packets; 0: none was known */
+    int64_t end_ns;        /* the packets' clock when it ended; 0: no time was known */
+    struct sl_flow_side client, server; /* what the client sent, and what the server sent */
+    enum sl_flow_state state;
+    enum sl_tcp_state tcp_state; /* TCP */
+    enum sl_flow_reason reason;
+    bool midstream; /* TCP: the first packet seen was no SYN */
+    bool alerted;   /* some packet of it matched a rule */
+
+    /* As EVE has it, "http", ...; "failed": there were bytes, and no protocol was found; NULL: not
+     * looked for. Static. */
+    const char *app_proto;
+};
+
 /* Makes an empty table and takes all its memory. The caller frees it. SL_EINVAL: max_flows is out
  * of its range. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table,
