@@ -80,7 +80,8 @@ struct sl_origin {
     uint16_t link_type; /* link type of the packet (LINKTYPE_* of pcap) */
     uint16_t source;    /* index of the source in the run */
     uint8_t flow_flags; /* SL_FLOW_* after this packet */
-    uint8_t pad[3];
+    uint8_t app;        /* enum sl_app (sluice/app.h): what sl_app_find found in the payload */
+    uint8_t pad[2];
     uint64_t arrival_ns; /* CLOCK_MONOTONIC after its bytes were read; 0: unknown */
 };
 
@@ -94,6 +95,12 @@ enum {
     SL_FLOW_NEW = 8        /* this packet began the flow */
 };
 
+/* Where a made item comes from. */
+struct sl_made {
+    uint32_t item;    /* the packet */
+    uint32_t buffers; /* SL_BUFFER_* (sluice/app.h): the buffers of rules that it belongs to */
+};
+
 struct sl_batch {
     enum sl_memory memory;
     uint32_t n_items;
@@ -103,13 +110,22 @@ struct sl_batch {
     bool has_overlap;   /* some item's overlap is not 0 */
     uint8_t *bytes;     /* the arena, aligned to SL_BATCH_ALIGN */
 
-    /* Columns of n_items entries. The first three lie where the arena lies. */
+    /* Items that no packet holds, such as decoded names. They lie behind the others, in the arena
+     * and in the columns that cross to a GPU. Engines do not see them: sl_batch_whole is for those
+     * that shall. They have no origin. Room is that of sl_batch_reserve_made; without it all is 0.
+     */
+    uint32_t n_made, max_made;
+    uint32_t made_len, made_cap; /* bytes of the arena: in use, and in all */
+    struct sl_made *made;        /* max_made entries. Host memory only */
+
+    /* Columns of n_items entries, and n_made behind them. The first three lie where the arena lies.
+     */
     struct sl_span *payload;  /* the bytes that content engines scan: a packet's payload, a whole
                                  piece; offsets ascend, spans do not overlap */
     uint16_t *overlap;        /* leading payload bytes that repeat the end of the piece before;
                                  valid where has_overlap, else it may be NULL */
     struct sl_packet *packet; /* headers; NULL: items are no packets */
-    struct sl_origin *origin; /* NULL: the caller needs none */
+    struct sl_origin *origin; /* of n_items entries; NULL: the caller needs none */
 
     /* Set by sl_device_batch_create where pinned, else NULL and 0: the arena with the room behind
      * it, bytes. An upload to a GPU lays short columns behind the last item, so that all crosses in
@@ -140,6 +156,11 @@ struct sl_batch {
 SL_CHECK SL_API enum sl_status sl_batch_create(struct sl_batch **batch, uint32_t arena_len,
                                                uint32_t max_items, struct sl_diag *diag);
 
+/* Takes len bytes and n items from an empty batch of sl_batch_create or sl_device_batch_create, for
+ * made items. Both are less than the batch has. Once a batch. SL_EINVAL, SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_batch_reserve_made(struct sl_batch *batch, uint32_t len,
+                                                     uint32_t n, struct sl_diag *diag);
+
 /* Frees a batch of sl_batch_create or sl_device_batch_create. Accepts NULL. */
 SL_API void sl_batch_free(struct sl_batch *batch);
 
@@ -149,6 +170,7 @@ static inline void sl_batch_reset(struct sl_batch *batch)
     batch->n_items = 0;
     batch->bytes_len = 0;
     batch->has_overlap = false;
+    batch->n_made = batch->made_len = 0;
 }
 
 /* Whether an item of len bytes still fits. */
@@ -194,6 +216,51 @@ static inline uint32_t sl_batch_add(struct sl_batch *batch, const void *bytes, u
     if (len != 0)
         memcpy(batch->bytes + batch->bytes_len, bytes, len);
     return sl_batch_append(batch, len, overlap);
+}
+
+/* Whether a made item of len bytes still fits. */
+static inline bool sl_batch_made_fits(const struct sl_batch *batch, uint32_t len)
+{
+    return batch->n_made < batch->max_made && len <= batch->made_cap - batch->made_len;
+}
+
+/* Where the bytes of the next made item belong. */
+static inline uint8_t *sl_batch_made_room(const struct sl_batch *batch)
+{
+    return batch->bytes + batch->bytes_len + batch->made_len;
+}
+
+/* Appends a made item, which must fit, and whose len bytes lie at sl_batch_made_room already. The
+ * batch then takes no other items until it is reset. */
+static inline void sl_batch_append_made(struct sl_batch *batch, uint32_t len, struct sl_made made)
+{
+    const uint32_t item = batch->n_items + batch->n_made;
+    const uint32_t offset = batch->bytes_len + batch->made_len;
+    const uint32_t aligned = (len + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
+
+    memset(batch->bytes + offset + len, 0, aligned - len);
+    batch->made[batch->n_made++] = made;
+    batch->made_len += aligned;
+    batch->payload[item].offset = offset;
+    batch->payload[item].len = len;
+    batch->overlap[item] = 0;
+    if (batch->packet != NULL) {
+        memset(&batch->packet[item], 0, sizeof batch->packet[item]);
+        batch->packet[item].offset = offset;
+        batch->packet[item].len = len;
+    }
+}
+
+/* The batch with its made items as items like the others, for engines that scan them. It shares the
+ * memory. */
+static inline struct sl_batch sl_batch_whole(const struct sl_batch *batch)
+{
+    struct sl_batch whole = *batch;
+
+    whole.n_items += batch->n_made;
+    whole.bytes_len += batch->made_len;
+    whole.n_made = whole.made_len = 0;
+    return whole;
 }
 
 /* Appends a source of any length as pieces, until the source ends or the batch is full. Pieces are

@@ -6,6 +6,7 @@
  *   order     one at a time, in the order of filling
  *   collect   each shard one at a time, in the order of filling; all shards at once
  *   apply     workers, in any order
+ *   make      workers, in any order
  *   engines   workers, in any order; one upload a batch on a GPU
  *   digest    workers, in any order
  *   drain     the caller's thread, in the order of filling
@@ -45,6 +46,7 @@ struct sl_pipeline_device {
 struct sl_pipeline_engine {
     const struct sl_engine *engine;
     const void *table; /* the engine's; outlives the run */
+    bool scans_made;   /* it scans the items that `make` makes, too */
 };
 
 struct sl_pipeline_config {
@@ -89,6 +91,15 @@ struct sl_pipeline_config {
     /* Writes what ordering and collecting found into the batch, so that these are quick; NULL:
      * nothing. Workers, before the engines, once a batch, several at once and in any order. */
     void (*apply)(void *user, struct sl_batch *batch);
+
+    /* Appends items that no packet holds to `to`, as far as there is room, for the engines that
+     * scan them; NULL: there are none. Without such an engine it is not called. `from` is 0 at
+     * first, and `to` is the batch. Until UINT64_MAX is returned it is called again, with what it
+     * returned before, and an empty batch without packets as `to`. Each has room for an item of
+     * batch_len / 8 bytes, or of 1,024. Hits in made items are told as hits of their packets
+     * (sl_hits_tell_made). Workers, before the engines, several batches at once. A batch may be
+     * made again, with the same results. */
+    uint64_t (*make)(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from);
 
     /* Evaluates a batch without knowledge of the batches before; NULL: nothing. hits[e] are engine
      * e's, sorted. Workers, after the engines, several at once and in any order. It may keep

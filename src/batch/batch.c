@@ -93,6 +93,7 @@ void sl_batch_free(struct sl_batch *batch)
     owned->memory->release(batch->overlap);
     owned->memory->release(batch->packet);
     free(batch->origin);
+    free(batch->made);
     free(owned);
 }
 

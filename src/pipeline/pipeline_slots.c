@@ -11,9 +11,8 @@
 static enum sl_status open_slot(struct pipeline *pipeline, struct slot *slot, struct sl_diag *diag)
 {
     const struct sl_pipeline_config *config = pipeline->config;
-    enum sl_status status =
-        sl_device_batch_create(&slot->batch, pipeline->cuda ? SL_DEVICE_CUDA : SL_DEVICE_CPU,
-                               config->batch_len, config->batch_items, diag);
+    enum sl_status status = worker_batch_create(config, pipeline->cuda, config->batch_len,
+                                                config->batch_items, &slot->batch, diag);
 
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
         status = worker_take_hits(config, &slot->hits[e], diag);

@@ -12,6 +12,48 @@
 /* Hits a batch for which contexts have room at first. Quiet traffic never reaches this number. */
 enum { FIRST_MAX_HITS = 65536 };
 
+/* ---- made items ------------------------------------------------------------------------------ */
+
+/* Room for made items in a batch: a part of batch_len, and as many items as packets. Where they are
+ * more, the engines run again, over made items alone. */
+enum { MADE_SHARE = 8, MADE_LEN_MIN = 1024 /* bytes */ };
+
+static bool makes_items(const struct sl_pipeline_config *config)
+{
+    bool scans = false;
+
+    for (uint32_t e = 0; e < config->n_engines; e++)
+        scans |= config->engines[e].scans_made;
+    return scans && config->make != NULL;
+}
+
+static uint32_t made_len_of(const struct sl_pipeline_config *config)
+{
+    const uint32_t len = config->batch_len / MADE_SHARE & ~(uint32_t)(SL_BATCH_ALIGN - 1);
+
+    if (!makes_items(config))
+        return 0;
+    return len < MADE_LEN_MIN ? (uint32_t)MADE_LEN_MIN : len;
+}
+
+static uint32_t n_made_of(const struct sl_pipeline_config *config)
+{
+    return makes_items(config) ? config->batch_items : 0;
+}
+
+enum sl_status worker_batch_create(const struct sl_pipeline_config *config, bool cuda, uint32_t len,
+                                   uint32_t n, struct sl_batch **batch, struct sl_diag *diag)
+{
+    const uint32_t made_len = made_len_of(config), n_made = n_made_of(config);
+    const enum sl_status status = sl_device_batch_create(
+        batch, cuda ? SL_DEVICE_CUDA : SL_DEVICE_CPU, len + made_len, n + n_made, diag);
+
+    return status == SL_OK && made_len != 0 ? sl_batch_reserve_made(*batch, made_len, n_made, diag)
+                                            : status;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
 /* An engine without a backend for GPUs works on the host's batch, while the others work on the
  * GPU's. A backend for GPUs that cannot run is not replaced. */
 static enum sl_device_kind engine_kind(const struct worker *worker, const struct sl_engine *engine)
@@ -46,8 +88,8 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
     worker->config = config;
     worker->max_hits = max_hits;
     worker->cuda = device->kind == SL_DEVICE_CUDA;
-    worker->limits.max_items = config->batch_items;
-    worker->limits.max_bytes = config->batch_len + SL_BATCH_ALIGN;
+    worker->limits.max_items = config->batch_items + n_made_of(config);
+    worker->limits.max_bytes = config->batch_len + made_len_of(config) + SL_BATCH_ALIGN;
     worker->limits.device = device->index;
     worker->limits.ordered = true;
     worker->limits.max_wait_ms =
@@ -273,7 +315,6 @@ static enum sl_status finish(struct worker *worker, uint32_t e, const struct sl_
     }
     if (status != SL_OK)
         return engine_failed(worker, e, "on", status, diag);
-    hits_sort(hits, &worker->scratch);
     return SL_OK;
 }
 
@@ -296,29 +337,124 @@ static enum sl_status upload(struct worker *worker, const struct sl_batch *batch
                           "copying a batch to the GPU failed: %s", why_failed(worker, status));
 }
 
-enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
-                          struct sl_diag *diag)
+/* Runs all engines over a batch, or those alone that scan made items. Hits are in no order. */
+static enum sl_status run_engines(struct worker *worker, const struct sl_batch *batch,
+                                  struct sl_hits *hits, bool made_alone, struct sl_diag *diag)
 {
+    const struct sl_pipeline_engine *engines = worker->config->engines;
     const uint32_t n_engines = worker->config->n_engines;
-    const uint64_t begin = clock_ns();
+    const struct sl_batch whole = sl_batch_whole(batch);
     struct sl_batch views[SL_PIPELINE_ENGINES_MAX];
-    const struct sl_batch *seen[SL_PIPELINE_ENGINES_MAX];
     enum sl_status status = SL_OK;
 
-    for (uint32_t e = 0; e < n_engines; e++)
-        ready_array(worker, e, &hits[e]);
     if (worker->stage != NULL)
-        status = upload(worker, batch, views, diag);
-    for (uint32_t e = 0; e < n_engines; e++)
-        seen[e] = worker->engines[e].backend->device == SL_DEVICE_CUDA ? &views[e] : batch;
+        status = upload(worker, &whole, views, diag);
+    for (uint32_t e = 0; e < n_engines; e++) {
+        if (worker->engines[e].backend->device != SL_DEVICE_CUDA)
+            views[e] = whole;
+        if (engines[e].scans_made)
+            continue;
+        views[e].n_items = batch->n_items;
+        views[e].bytes_len = batch->bytes_len;
+    }
     /* All are started before the first is waited for. Those that return when they are done, the
      * CPU's, come last. */
     for (int kind = SL_DEVICE_CUDA; kind >= SL_DEVICE_CPU; kind--)
         for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
-            if ((int)worker->engines[e].backend->device == kind)
-                status = submit(worker, e, seen[e], &hits[e], diag);
-    for (uint32_t e = 0; e < n_engines && status == SL_OK; e++)
-        status = finish(worker, e, seen[e], &hits[e], diag);
+            if ((int)worker->engines[e].backend->device == kind &&
+                (engines[e].scans_made || !made_alone))
+                status = submit(worker, e, &views[e], &hits[e], diag);
+    for (uint32_t e = 0; e < n_engines && status == SL_OK; e++) {
+        if (made_alone && !engines[e].scans_made)
+            continue;
+        status = finish(worker, e, &views[e], &hits[e], diag);
+        sl_hits_tell_made(&hits[e], batch);
+    }
+    return status;
+}
+
+/* ---- made items that do not fit the batch ---------------------------------------------------- */
+
+static enum sl_status take_rest(struct worker *worker, struct sl_diag *diag)
+{
+    const struct sl_pipeline_config *config = worker->config;
+    enum sl_status status = SL_OK;
+
+    if (worker->rest != NULL)
+        return SL_OK;
+    status = worker_batch_create(config, worker->cuda, SL_BATCH_ALIGN, 1, &worker->rest, diag);
+    for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
+        if (config->engines[e].scans_made)
+            status = worker_take_hits(config, &worker->rest_hits[e], diag);
+    return status;
+}
+
+/* Puts hits behind others. */
+static enum sl_status append_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
+                                  const struct sl_hits *more, struct sl_diag *diag)
+{
+    struct sl_hits grown = {0};
+
+    if (hits->n + more->n > hits->cap) {
+        if (!take_room(config, &grown, (hits->n + more->n) * 2))
+            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits of one batch");
+        memcpy(grown.hit, hits->hit, hits->n * sizeof *hits->hit);
+        grown.n = hits->n;
+        worker_free_hits(config, hits);
+        *hits = grown;
+    }
+    if (more->n != 0)
+        memcpy(hits->hit + hits->n, more->hit, more->n * sizeof *more->hit);
+    hits->n += more->n;
+    hits->in_order = false;
+    return SL_OK;
+}
+
+/* Runs the engines over made items from `from` on, a batch of them at a time. */
+static enum sl_status run_rest(struct worker *worker, const struct sl_batch *batch, uint64_t from,
+                               struct sl_hits *hits, struct sl_diag *diag)
+{
+    const struct sl_pipeline_config *config = worker->config;
+    enum sl_status status = take_rest(worker, diag);
+
+    while (from != UINT64_MAX && status == SL_OK) {
+        sl_batch_reset(worker->rest);
+        from = config->make(config->user, batch, worker->rest, from);
+        status = run_engines(worker, worker->rest, worker->rest_hits, true, diag);
+        for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
+            if (config->engines[e].scans_made)
+                status = append_hits(config, &hits[e], &worker->rest_hits[e], diag);
+    }
+    return gpu_status(worker, status);
+}
+
+static void free_rest(struct worker *worker)
+{
+    for (uint32_t e = 0; worker->rest != NULL && e < worker->config->n_engines; e++)
+        worker_free_hits(worker->config, &worker->rest_hits[e]);
+    sl_batch_free(worker->rest);
+    worker->rest = NULL;
+}
+
+/* ---- a batch --------------------------------------------------------------------------------- */
+
+enum sl_status worker_run(struct worker *worker, struct sl_batch *batch, struct sl_hits *hits,
+                          struct sl_diag *diag)
+{
+    const struct sl_pipeline_config *config = worker->config;
+    const uint64_t begin = clock_ns();
+    uint64_t rest = UINT64_MAX;
+
+    for (uint32_t e = 0; e < config->n_engines; e++)
+        ready_array(worker, e, &hits[e]);
+    batch->n_made = batch->made_len = 0; /* another worker may have failed on the batch */
+    if (batch->max_made != 0)
+        rest = config->make(config->user, batch, batch, 0);
+    enum sl_status status = run_engines(worker, batch, hits, false, diag);
+    if (status == SL_OK && rest != UINT64_MAX)
+        status = run_rest(worker, batch, rest, hits, diag);
+    for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
+        hits_sort(&hits[e], &worker->scratch);
     worker->busy_ns += clock_ns() - begin;
     return status;
 }
@@ -342,5 +478,6 @@ void worker_close(struct worker *worker)
             worker->engines[e].backend->close(worker->engines[e].context);
         worker->engines[e].context = NULL;
     }
+    free_rest(worker); /* no engine writes to it any more */
     hits_scratch_free(&worker->scratch);
 }

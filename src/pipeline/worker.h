@@ -26,6 +26,8 @@ struct worker {
     struct sl_limits limits;
     struct worker_engine engines[SL_PIPELINE_ENGINES_MAX];
     struct sl_stage *stage; /* NULL where no engine works on a GPU */
+    struct sl_batch *rest;  /* made items that the batch has no room for; NULL: none so far */
+    struct sl_hits rest_hits[SL_PIPELINE_ENGINES_MAX]; /* in them */
     uint64_t busy_ns;
 };
 
@@ -34,13 +36,13 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
                            const struct sl_device *device, atomic_uint *max_hits,
                            struct sl_diag *diag);
 
-/* Runs every engine over a host batch: one upload on a GPU, then all engines side by side. Engines
- * without a backend for GPUs run over the host batch meanwhile. The arrays in hits, one for each
- * engine, grow where they must and are sorted.
+/* Makes the items that no packet holds, and runs every engine over a host batch: one upload on a
+ * GPU, then all engines side by side. Engines without a backend for GPUs run over the host batch
+ * meanwhile. The arrays in hits, one for each engine, grow where they must and are sorted.
  *
  * SL_EDEVICE of a GPU's worker: the GPU is of no more use, or has no memory. Once the worker is
  * closed, another worker may run the batch. */
-enum sl_status worker_run(struct worker *worker, const struct sl_batch *batch, struct sl_hits *hits,
+enum sl_status worker_run(struct worker *worker, struct sl_batch *batch, struct sl_hits *hits,
                           struct sl_diag *diag);
 
 /* Whether the contexts have room for the largest need of any batch of the device so far. get_ready
@@ -61,5 +63,10 @@ void worker_close(struct worker *worker);
 enum sl_status worker_take_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
                                 struct sl_diag *diag);
 void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *hits);
+
+/* Makes a batch of len bytes and n items of packets, with room for made items where there are any,
+ * for GPUs or for the CPU alone. */
+enum sl_status worker_batch_create(const struct sl_pipeline_config *config, bool cuda, uint32_t len,
+                                   uint32_t n, struct sl_batch **batch, struct sl_diag *diag);
 
 #endif

@@ -229,6 +229,70 @@ static void test_backends_are_chosen_by_rank_and_by_name(void **state)
     assert_null(sl_engine_backend(&engine, "slo"));
 }
 
+/* ---- made items ------------------------------------------------------------------------------ */
+
+static void test_made_items_lie_behind_the_others(void **state)
+{
+    struct sl_batch *batch = make_batch(1024, 8);
+    const uint32_t bytes_cap = batch->bytes_cap;
+
+    (void)state;
+    assert_int_equal(sl_batch_reserve_made(batch, bytes_cap, 4, NULL), SL_EINVAL);
+    assert_int_equal(sl_batch_reserve_made(batch, 64, 8, NULL), SL_EINVAL);
+    assert_int_equal(sl_batch_reserve_made(batch, 64, 3, NULL), SL_OK);
+    assert_int_equal(sl_batch_reserve_made(batch, 64, 3, NULL), SL_EINVAL);
+    assert_int_equal(batch->bytes_cap, bytes_cap - 64);
+    assert_int_equal(batch->max_items, 5);
+    sl_batch_add(batch, "packet", 6, 0);
+    assert_true(sl_batch_made_fits(batch, 64));
+    assert_false(sl_batch_made_fits(batch, 65));
+    memcpy(sl_batch_made_room(batch), "first", 5);
+    sl_batch_append_made(batch, 5, (struct sl_made){0, 2});
+    memcpy(sl_batch_made_room(batch), "second", 6);
+    sl_batch_append_made(batch, 6, (struct sl_made){0, 4});
+    assert_true(sl_batch_made_fits(batch, 32));
+    assert_false(sl_batch_made_fits(batch, 33));
+    assert_int_equal(batch->n_items, 1);
+    assert_int_equal(batch->bytes_len, 16);
+
+    const struct sl_batch whole = sl_batch_whole(batch);
+
+    assert_int_equal(whole.n_items, 3);
+    assert_int_equal(whole.bytes_len, 48);
+    assert_int_equal(whole.payload[2].len, 6);
+    assert_memory_equal(whole.bytes + whole.payload[2].offset, "second\0\0\0\0\0\0\0\0\0\0", 16);
+    sl_batch_reset(batch);
+    assert_int_equal(sl_batch_whole(batch).n_items, 0);
+    sl_batch_free(batch);
+}
+
+static void test_hits_in_made_items_are_told_of_packets(void **state)
+{
+    struct sl_batch *batch = make_batch(1024, 8);
+    struct sl_hit hit[] = {{0, 1, 9}, {1, 2, 8}, {2, 3, 7}, {3, 1, 6}};
+    static const struct sl_hit told[] = {
+        {0, 1, 9}, {0, 3, UINT64_C(5) << 32 | 7}, {1, 1, UINT64_C(2) << 32 | 6}, {1, 2, 8}};
+    struct sl_hits hits = {hit, 4, 4, true};
+
+    (void)state;
+    assert_int_equal(sl_batch_reserve_made(batch, 256, 3, NULL), SL_OK);
+    sl_batch_add(batch, "a", 1, 0);
+    sl_batch_add(batch, "b", 1, 0);
+    sl_hits_tell_made(&hits, batch); /* nothing was made: hits stay in order */
+    assert_true(hits.in_order);
+    sl_batch_append_made(batch, 9, (struct sl_made){0, 5});
+    sl_batch_append_made(batch, 9, (struct sl_made){1, 2});
+    sl_hits_tell_made(&hits, batch);
+    assert_false(hits.in_order);
+    sl_hits_sort(&hits);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(hit[i].item, told[i].item);
+        assert_int_equal(hit[i].offset, told[i].offset);
+        assert_int_equal(hit[i].id, told[i].id);
+    }
+    sl_batch_free(batch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +304,8 @@ int main(void)
         cmocka_unit_test(test_long_lists_sort_as_short_ones),
         cmocka_unit_test(test_kept_memory_sorts_too),
         cmocka_unit_test(test_backends_are_chosen_by_rank_and_by_name),
+        cmocka_unit_test(test_made_items_lie_behind_the_others),
+        cmocka_unit_test(test_hits_in_made_items_are_told_of_packets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,6 +105,39 @@ enum sl_status device_run_prepare(void *user, struct sl_batch *batch, struct sl_
     return SL_OK;
 }
 
+enum { MADE_BEGIN = 60 };
+
+static uint32_t n_made_of(const struct run *run, uint64_t item)
+{
+    return (uint32_t)(item % (run->most_made + 1));
+}
+
+uint64_t device_run_make(void *user, const struct sl_batch *batch, struct sl_batch *to,
+                         uint64_t from)
+{
+    uint32_t j = (uint32_t)from;
+
+    for (uint32_t i = (uint32_t)(from >> 32); i < batch->n_items; i++, j = 0)
+        for (; j < n_made_of(user, batch->origin[i].position); j++) {
+            if (!sl_batch_made_fits(to, MADE_BEGIN + j + 1))
+                return (uint64_t)i << 32 | j;
+            memset(sl_batch_made_room(to), '.', MADE_BEGIN + j);
+            sl_batch_made_room(to)[MADE_BEGIN + j] = 'x';
+            sl_batch_append_made(to, MADE_BEGIN + j + 1, (struct sl_made){i, 1 + j});
+        }
+    return UINT64_MAX;
+}
+
+/* The hits in made items of a packet, from hits[h] on. */
+static void check_made(const struct sl_hit *hits, uint32_t i, uint32_t n)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        assert_int_equal(hits[j].item, i);
+        assert_int_equal(hits[j].offset, MADE_BEGIN + j);
+        assert_int_equal(hits[j].id, (1 + (uint64_t)j) << 32 | 7);
+    }
+}
+
 /* cmocka's asserts end by longjmp, which is for the thread of the test: drain runs on it. */
 static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag)
@@ -124,6 +157,10 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
                 if (hits[e].hit[h].item != i || hits[e].hit[h].offset != (burst ? k : 3 * k))
                     fail_msg("engine %d, item %u: hit %u is (%u, %u)", e, item, k,
                              hits[e].hit[h].item, hits[e].hit[h].offset);
+            }
+            if (e == 0) {
+                check_made(hits[e].hit + h, i, n_made_of(run, item));
+                h += n_made_of(run, item);
             }
         }
         assert_int_equal(hits[e].n, h);
@@ -177,7 +214,7 @@ void device_run_check(const struct run *run)
     uint64_t n_hits = 0, batches = 0;
 
     for (uint32_t i = 0; i < run->n_items; i++)
-        n_hits += 2 * (uint64_t)hits_of(run, i);
+        n_hits += 2 * (uint64_t)hits_of(run, i) + n_made_of(run, i);
     assert_int_equal(run->drained, run->n_items);
     assert_false(run->out_of_order);
     assert_int_equal(run->n_hits, n_hits);

@@ -15,6 +15,7 @@ struct run {
     uint32_t filled, drained;
     uint64_t n_hits;
     uint32_t items_a_batch; /* 0: as fit */
+    uint32_t most_made;     /* of item i, i % (most_made + 1) items are made for engine 0 */
     uint32_t n_dropped;     /* devices that the run reported */
     uint64_t n_redone;
     uint32_t drain_us;
@@ -30,6 +31,10 @@ extern void (*device_run_hook)(const struct sl_batch *batch);
 /* By engine: the number of contexts that the CPU still opens before it refuses one. Below 0: it
  * never refuses. */
 extern atomic_int device_run_opens_left[2];
+
+/* The step `make`: item j of a packet is an 'x' behind 60 + j other bytes, and of buffers 1 + j. */
+uint64_t device_run_make(void *user, const struct sl_batch *batch, struct sl_batch *to,
+                         uint64_t from);
 
 /* Configures GPUs 0 to n_devices - 1, or the CPU. */
 void device_run_init(struct run *run, uint32_t n_devices);

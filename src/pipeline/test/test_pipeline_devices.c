@@ -298,6 +298,32 @@ static uint32_t run_burst(struct worker *worker, const struct run *run)
     return simulated_calls(0, SIMULATED_SUBMIT) - before;
 }
 
+/* Made items that the batch has room for, and those that it has not, also where a GPU fails. */
+static void test_made_items_do_not_depend_on_room(void **state)
+{
+    static const struct {
+        uint32_t batch_len, batch_items, most_made;
+    } sizes[] = {{4096, 64, 1}, {4096, 64, 9}, {4096, 1, 5}, {1 << 20, 4096, 9}, {64, 64, 100}};
+
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (uint32_t n_devices = 0; n_devices <= 2; n_devices++)
+            for (uint32_t nth = 0; nth < 4; nth++) {
+                struct run run = {.n_items = 500, .most_made = sizes[s].most_made};
+
+                simulated_reset(n_devices, 50);
+                if (nth != 0 && n_devices != 0)
+                    simulated_fail(0, nth == 1 ? SIMULATED_HITS : SIMULATED_UPLOAD, 5 * nth,
+                                   SL_EDEVICE);
+                device_run_init(&run, n_devices);
+                run.config.batch_len = sizes[s].batch_len;
+                run.config.batch_items = sizes[s].batch_items;
+                run.config.make = device_run_make;
+                run.config.engines[0].scans_made = true;
+                device_run_complete(&run);
+            }
+}
+
 /* Two workers of a GPU, and the burst that they meet. */
 struct pair {
     struct run run;
@@ -461,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_a_thread_that_digests_returns_its_worker),
         cmocka_unit_test(test_the_cpu_takes_what_gpus_cannot),
         cmocka_unit_test(test_bursts_make_room_on_the_device),
+        cmocka_unit_test(test_made_items_do_not_depend_on_room),
         cmocka_unit_test(test_a_burst_makes_all_workers_ready),
         cmocka_unit_test(test_a_burst_beyond_measure_is_for_one_worker),
         cmocka_unit_test(test_lists_of_devices_are_checked),
