@@ -3,6 +3,7 @@
 #ifndef SLUICE_SLUICE_H
 #define SLUICE_SLUICE_H
 
+#include "sluice/app.h"
 #include "sluice/batch.h"
 #include "sluice/capture.h"
 #include "sluice/clamav.h"

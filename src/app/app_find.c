@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The application protocol of each packet. */
+#include "base/bytes.h"
+#include "dns.h"
+#include "sluice/app.h"
+
+enum { IP_UDP = 17, UDP_LEN = 8, PORT_DNS = 53, PORT_MDNS = 5353, PORT_LLMNR = 5355 };
+
+const char *sl_app_name(enum sl_app app)
+{
+    static const char *const names[SL_N_APPS] = {
+        [SL_APP_DNS] = "dns", [SL_APP_MDNS] = "mdns", [SL_APP_LLMNR] = "llmnr"};
+
+    return app < SL_N_APPS ? names[app] : NULL;
+}
+
+static enum sl_app app_of_port(uint16_t port)
+{
+    switch (port) {
+    case PORT_DNS:
+        return SL_APP_DNS;
+    case PORT_MDNS:
+        return SL_APP_MDNS;
+    case PORT_LLMNR:
+        return SL_APP_LLMNR;
+    default:
+        return SL_APP_UNKNOWN;
+    }
+}
+
+/* The bytes of a datagram's payload that were sent, which are more where the packet was cut. */
+static uint32_t sent_len_of(const uint8_t *udp, uint32_t len)
+{
+    const uint32_t udp_len = load_be16(udp + 4);
+
+    return udp_len > UDP_LEN + len ? udp_len - UDP_LEN : len;
+}
+
+static enum sl_app app_of(const struct sl_batch *batch, uint32_t item)
+{
+    const struct sl_packet *packet = &batch->packet[item];
+    const struct sl_span payload = batch->payload[item];
+
+    if (packet->protocol != IP_UDP || packet->transport == 0 || payload.len < DNS_HEADER_LEN)
+        return SL_APP_UNKNOWN;
+    const uint8_t *udp = batch->bytes + packet->offset + packet->transport;
+    const enum dns_verdict verdict =
+        dns_probe(batch->bytes + payload.offset, payload.len, sent_len_of(udp, payload.len));
+    if (verdict == DNS_NO)
+        return SL_APP_UNKNOWN;
+    enum sl_app app = app_of_port(load_be16(udp));
+    if (app == SL_APP_UNKNOWN)
+        app = app_of_port(load_be16(udp + 2));
+    return app == SL_APP_UNKNOWN && verdict == DNS_YES ? SL_APP_DNS : app;
+}
+
+void sl_app_find(struct sl_batch *batch)
+{
+    for (uint32_t item = 0; batch->origin != NULL && item < batch->n_items; item++)
+        batch->origin[item].app = (uint8_t)app_of(batch, item);
+}
