@@ -102,6 +102,14 @@ SL_CHECK SL_API enum sl_status sl_rules_compile(struct sl_rules *rules,
                                                 const struct sl_literal **literals,
                                                 size_t *n_literals, struct sl_diag *diag);
 
+/* The buffers that literals of compiled rules are searched for in: SL_BUFFER_* of sluice/app.h.
+ * Hits in payloads count for SL_BUFFER_PAYLOAD alone. Hits in the others are those of made items
+ * (sl_app_make, sl_hits_tell_made). */
+SL_API uint32_t sl_rules_buffers(const struct sl_rules *rules);
+
+/* Whether some compiled rule asks for an application protocol (sl_app_find). */
+SL_API bool sl_rules_ask_app(const struct sl_rules *rules);
+
 /* Whether compiled rules name HOME_NET, and it has its default. */
 SL_API bool sl_rules_assume_home(const struct sl_rules *rules);
 
@@ -125,11 +133,12 @@ SL_CHECK SL_API enum sl_status sl_evaluator_create(struct sl_evaluator **evaluat
                                                    struct sl_diag *diag);
 
 /* Evaluates the rules on a dissected, flow-tracked host batch: the rules whose literal is among the
- * hits, and those without one. sl_hits_sort has sorted the hits; they are NULL where no rule has a
- * literal. The result is one alert a packet and signature, ordered by item, priority and signature
- * index. A packet that a `pass` rule matches has none. The *n alerts are the evaluator's, until its
- * next run. No result depends on the batches before. SL_EINVAL: the batch is no host batch of
- * packets, or hits are missing. SL_ENOMEM. */
+ * hits, and those without one. sl_app_find has found protocols, where rules ask for one.
+ * sl_hits_sort has sorted the hits; they are NULL where no rule has a literal. The result is one
+ * alert a packet and signature, ordered by item, priority and signature index. A packet that a
+ * `pass` rule matches has none. The *n alerts are the evaluator's, until its next run. No result
+ * depends on the batches before. SL_EINVAL: the batch is no host batch of packets, or hits are
+ * missing. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
                                                 const struct sl_batch *batch,
                                                 const struct sl_hits *hits,

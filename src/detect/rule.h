@@ -9,6 +9,7 @@
 
 #include "rule_memory.h"
 #include "rule_ranges.h"
+#include "sluice/app.h"
 #include "sluice/detect.h"
 
 /* The protocols that a rule's header may ask for. A packet has several of them. */
@@ -54,15 +55,20 @@ struct rule_check {
 
 enum { RULE_FLOW_KNOWN = 0x80 }; /* beside SL_FLOW_*: the packet belongs to a flow */
 
-enum rule_payload_kind { RULE_CONTENT, RULE_DATA_AT };
+enum rule_payload_kind { RULE_CONTENT, RULE_DATA_AT, RULE_SIZE };
 
 #define RULE_NO_WINDOW UINT32_MAX /* a content may reach to the payload's end */
 
-/* One step of a rule's walk over the payload. The cursor is the position behind the last content
- * that was found, 0 at first; a negated content does not move it. */
+/* One step of a rule's walk over the payload, or over another buffer. The cursor is the position
+ * behind the last content that was found, 0 at first; a negated content does not move it. The steps
+ * of a section are neighbours, and each section is a walk of its own. It may be over any one of the
+ * packet's names that belong to the buffer. */
 struct rule_payload {
     enum rule_payload_kind kind;
     bool negated;
+    uint32_t section; /* its number in the rule; 0: the payload */
+    uint32_t buffer;  /* SL_BUFFER_*, of the section */
+    bool dotted;      /* a period stands before the bytes of the section's buffer */
     bool relative;    /* to the cursor; otherwise to the payload's first byte */
     bool nocase;      /* `bytes` are lower case */
     bool at_end;      /* RULE_CONTENT: ends where the payload ends */
@@ -71,8 +77,10 @@ struct rule_payload {
     bool marked;      /* RULE_CONTENT: "fast_pattern" */
     bool has_begin;   /* RULE_CONTENT: the rule says where it may begin */
     bool has_end;     /* RULE_CONTENT: the rule says how far it may reach */
-    int32_t distance; /* RULE_CONTENT: first byte allowed; RULE_DATA_AT: a byte is there */
-    uint32_t window;  /* RULE_CONTENT: bytes allowed from there on, or RULE_NO_WINDOW */
+    int32_t distance; /* RULE_CONTENT: first byte allowed; RULE_DATA_AT: a byte is there;
+                         RULE_SIZE: least length */
+    uint32_t window;  /* RULE_CONTENT: bytes allowed from there on, or RULE_NO_WINDOW; RULE_SIZE:
+                         largest length */
     const uint8_t *bytes;
     uint32_t len;
     uint32_t fast_offset, fast_len; /* the part of `bytes` that the matcher gets */
@@ -80,6 +88,7 @@ struct rule_payload {
 
 struct rule {
     uint16_t protocol; /* RULE_*, any of them suffices */
+    uint8_t app;       /* enum sl_app of the packet; SL_APP_UNKNOWN: any */
     bool both_ways;    /* "<>" */
     bool pass;
     bool replaced;      /* by one of higher rev */

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "run_policy.h"
+#include "sluice/app.h"
 #include "traffic_sample.h"
 
 /* ---- rules ----------------------------------------------------------------------------------- */
@@ -88,10 +89,13 @@ static enum sl_status build_matcher(struct run_policy *policy, const struct run_
                                       ? load_matcher(policy, build->config->compiled, diag)
                                       : compile_matcher(policy, build, diag);
 
-    if (status == SL_OK && policy->n_literals > 0)
-        policy->matcher_engine =
-            run_add_engine(build->pipeline, sl_mpm_engine(policy->matcher), policy->matcher);
-    return status;
+    if (status != SL_OK || policy->n_literals == 0)
+        return status;
+    policy->matcher_engine =
+        run_add_engine(build->pipeline, sl_mpm_engine(policy->matcher), policy->matcher);
+    build->pipeline->engines[policy->matcher_engine].scans_made =
+        (policy->buffers & ~(uint32_t)SL_BUFFER_PAYLOAD) != 0;
+    return SL_OK;
 }
 
 enum sl_status run_policy_build_rules(struct run_policy *policy,
@@ -111,7 +115,11 @@ enum sl_status run_policy_build_rules(struct run_policy *policy,
     status = check_loaded(policy->rules, config, diag);
     if (status == SL_OK)
         status = sl_rules_compile(policy->rules, &policy->literals, &policy->n_literals, diag);
-    return status == SL_OK ? build_matcher(policy, build, diag) : status;
+    if (status != SL_OK)
+        return status;
+    policy->buffers = sl_rules_buffers(policy->rules);
+    policy->finds_app = sl_rules_ask_app(policy->rules);
+    return build_matcher(policy, build, diag);
 }
 
 enum sl_status run_policy_match_on_cpu(struct run_policy *policy,

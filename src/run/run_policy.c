@@ -40,8 +40,8 @@ void run_policy_release(struct run_policy *policy)
 int run_add_engine(struct sl_pipeline_config *pipeline, const struct sl_engine *engine,
                    const void *table)
 {
-    pipeline->engines[pipeline->n_engines].engine = engine;
-    pipeline->engines[pipeline->n_engines].table = table;
+    pipeline->engines[pipeline->n_engines] =
+        (struct sl_pipeline_engine){.engine = engine, .table = table};
     return (int)pipeline->n_engines++;
 }
 

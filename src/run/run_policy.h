@@ -24,6 +24,8 @@ struct run_policy {
     const struct sl_literal *literals; /* of the rules */
     size_t n_literals;
     struct sl_mpm_table *matcher;
+    uint32_t buffers; /* of the literals: SL_BUFFER_* */
+    bool finds_app;   /* packets' application protocols are asked for */
 
     struct sl_clamav_db *database;
 

@@ -2,6 +2,7 @@
 /* The steps of a batch through a run, as the pipeline calls them. */
 #include "base/diag.h"
 #include "run_internal.h"
+#include "sluice/app.h"
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
@@ -46,6 +47,16 @@ static void apply(void *user, struct sl_batch *batch)
     const struct run_batch *mine = batch->filler;
 
     source_batch_apply(&mine->source, &((struct sl_run *)user)->source, batch);
+    if (mine->policy->finds_app)
+        sl_app_find(batch);
+}
+
+static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
+{
+    const struct run_batch *mine = batch->filler;
+
+    (void)user;
+    return sl_app_make(batch, to, mine->policy->buffers, from);
 }
 
 /* The batch's digest, for the policy that it holds. */
@@ -113,6 +124,7 @@ void run_set_steps(struct sl_run *run)
     pipeline->order = order;
     pipeline->collect = collect;
     pipeline->apply = apply;
+    pipeline->make = make;
     pipeline->digest = digest;
     pipeline->drain = drain;
     pipeline->dropped = dropped;

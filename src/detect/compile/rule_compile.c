@@ -62,11 +62,13 @@ void rule_index_free(struct rule_index *index)
     if (index == NULL)
         return;
     free(index->literal);
+    free(index->buffers);
     free_lists(&index->by_literal);
     free_lists(&index->by_dst_port);
     free_lists(&index->by_src_port);
     free_lists(&index->by_icmp_type);
     free_lists(&index->by_carried);
+    free_lists(&index->by_app);
     free(index);
 }
 
@@ -75,8 +77,8 @@ struct compiler {
     struct sl_rules *rules;
     struct rule_index *index;
     struct rule_map known; /* a byte of flags and the literal -> its id + 1, as uint32_t */
-    size_t cap_literals;
-    struct pairs by_literal, by_dst_port, by_src_port, by_icmp_type, by_carried;
+    size_t cap_literals, cap_buffers;
+    struct pairs by_literal, by_dst_port, by_src_port, by_icmp_type, by_carried, by_app;
 };
 
 /* The id of a literal that no rule had before. NULL: no memory. */
@@ -89,20 +91,28 @@ static const uint32_t *add_literal(struct compiler *compiler, const uint8_t *key
     struct sl_literal *grown =
         rule_grow(index->literal, &compiler->cap_literals, index->n_literals, sizeof *grown);
 
-    if (grown == NULL)
+    uint32_t *buffers =
+        rule_grow(index->buffers, &compiler->cap_buffers, index->n_literals, sizeof *buffers);
+
+    if (grown != NULL)
+        index->literal = grown;
+    if (buffers != NULL)
+        index->buffers = buffers;
+    if (grown == NULL || buffers == NULL)
         return NULL;
-    index->literal = grown;
     if (id == NULL || copy == NULL ||
         !rule_map_put(&compiler->known, copy, (size_t)literal.len + 1, id))
         return NULL;
     literal.bytes = copy + 1;
+    index->buffers[index->n_literals] = 0;
     index->literal[index->n_literals++] = literal;
     return id;
 }
 
 static bool place_by_literal(struct compiler *compiler, uint32_t i)
 {
-    const struct sl_literal literal = rule_literal_of(compiler->rules->rule[i]->literal);
+    const struct rule_payload *content = compiler->rules->rule[i]->literal;
+    const struct sl_literal literal = rule_literal_of(content);
     uint8_t key[1 + SL_LITERAL_LEN_MAX];
 
     key[0] = (uint8_t)literal.flags;
@@ -111,7 +121,11 @@ static bool place_by_literal(struct compiler *compiler, uint32_t i)
     const uint32_t *id = rule_map_get(&compiler->known, key, (size_t)literal.len + 1);
     if (id == NULL)
         id = add_literal(compiler, key, literal);
-    return id != NULL && add_pair(&compiler->by_literal, *id, i);
+    if (id == NULL)
+        return false;
+    compiler->index->buffers[*id] |= content->buffer;
+    compiler->index->all_buffers |= content->buffer;
+    return add_pair(&compiler->by_literal, *id, i);
 }
 
 static bool place_by_port(struct pairs *pairs, const struct rule_ranges *ports, uint32_t i)
@@ -153,6 +167,7 @@ static bool place(struct compiler *compiler, uint32_t i)
 {
     const struct rule *rule = compiler->rules->rule[i];
 
+    compiler->index->any_app |= rule->app != SL_APP_UNKNOWN;
     if (rule->literal != NULL)
         return place_by_literal(compiler, i);
     compiler->index->any_without_literal = true;
@@ -163,6 +178,8 @@ static bool place(struct compiler *compiler, uint32_t i)
         return place_by_port(&compiler->by_src_port, rule->from.ports, i);
     case RULE_BY_ICMP_TYPE:
         return place_by_icmp_type(compiler, i);
+    case RULE_BY_APP:
+        return add_pair(&compiler->by_app, rule->app, i);
     case RULE_BY_PROTOCOL:
         break;
     }
@@ -180,7 +197,18 @@ static bool compile(struct compiler *compiler)
            make_lists(&index->by_dst_port, &compiler->by_dst_port, 65536) &&
            make_lists(&index->by_src_port, &compiler->by_src_port, 65536) &&
            make_lists(&index->by_icmp_type, &compiler->by_icmp_type, 256) &&
-           make_lists(&index->by_carried, &compiler->by_carried, RULE_N_CARRIED);
+           make_lists(&index->by_carried, &compiler->by_carried, RULE_N_CARRIED) &&
+           make_lists(&index->by_app, &compiler->by_app, SL_N_APPS);
+}
+
+uint32_t sl_rules_buffers(const struct sl_rules *rules)
+{
+    return rules->compiled ? rules->index->all_buffers : 0;
+}
+
+bool sl_rules_ask_app(const struct sl_rules *rules)
+{
+    return rules->compiled && rules->index->any_app;
 }
 
 /* Keeps the networks of HOME_NET where rules name it, and nobody has set it. */
@@ -212,6 +240,7 @@ enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal 
     free(compiler.by_src_port.pair);
     free(compiler.by_icmp_type.pair);
     free(compiler.by_carried.pair);
+    free(compiler.by_app.pair);
     if (!done) {
         rule_index_free(compiler.index);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");

@@ -27,13 +27,17 @@ enum rule_carried {
 
 struct rule_index {
     struct sl_literal *literal;
+    uint32_t *buffers; /* of each literal: SL_BUFFER_* that it is searched for in */
     uint32_t n_literals;
+    uint32_t all_buffers; /* of all literals */
     struct rule_lists by_literal;
     /* Rules without a literal. */
     struct rule_lists by_dst_port, by_src_port;
     struct rule_lists by_icmp_type;
     struct rule_lists by_carried; /* enum rule_carried */
+    struct rule_lists by_app;     /* enum sl_app */
     bool any_without_literal;
+    bool any_app; /* some rule asks for a protocol of enum sl_app */
 };
 
 /* Accepts NULL. */

@@ -17,9 +17,10 @@ struct sl_literal rule_literal_of(const struct rule_payload *content)
  * blanks, which fill traffic, hardly. */
 static uint32_t rarity(const struct rule_payload *content)
 {
+    enum { OF_BUFFER = 1 << 16 }; /* names are few bytes of the traffic */
     const struct sl_literal literal = rule_literal_of(content);
     bool seen[256] = {false};
-    uint32_t sum = 0;
+    uint32_t sum = content->section != 0 ? OF_BUFFER : 0;
 
     for (uint32_t i = 0; i < literal.len; i++) {
         const uint8_t byte = literal.bytes[i];
@@ -99,6 +100,8 @@ const struct rule_check *rule_icmp_types(const struct rule *rule)
 
 enum rule_key rule_key_of(const struct rule *rule)
 {
+    if (rule->app != SL_APP_UNKNOWN)
+        return RULE_BY_APP;
     if (rule_icmp_types(rule) != NULL)
         return RULE_BY_ICMP_TYPE;
     if (rule->both_ways)

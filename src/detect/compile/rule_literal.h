@@ -7,8 +7,8 @@
 #include "detect/rule.h"
 
 /* The content that stands for the rule in the matcher: the marked one, or the one that should occur
- * least. NULL: the rule has no content that must be there; or just one that fills traffic, while
- * its header asks for few packets. */
+ * least, of a buffer rather than of the payload. NULL: the rule has no content that must be there;
+ * or just one that fills traffic, while its header asks for few packets. */
 const struct rule_payload *rule_literal_choose(const struct rule *rule);
 
 /* The part of a content that the matcher searches for. */
@@ -19,9 +19,10 @@ enum { RULE_KEYS_MAX = 64 }; /* ports or ICMP types of a rule that is found by t
 /* The field of a packet that selects a rule without a literal. */
 enum rule_key {
     RULE_BY_PROTOCOL,
-    RULE_BY_DST_PORT, /* rule->to.ports are at most RULE_KEYS_MAX */
-    RULE_BY_SRC_PORT, /* rule->from.ports are */
-    RULE_BY_ICMP_TYPE /* those of rule_icmp_types are */
+    RULE_BY_DST_PORT,  /* rule->to.ports are at most RULE_KEYS_MAX */
+    RULE_BY_SRC_PORT,  /* rule->from.ports are */
+    RULE_BY_ICMP_TYPE, /* those of rule_icmp_types are */
+    RULE_BY_APP        /* rule->app is one */
 };
 
 enum rule_key rule_key_of(const struct rule *rule);

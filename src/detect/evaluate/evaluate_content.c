@@ -155,17 +155,29 @@ static struct cursors step_data_at(const struct rule_payload *payload, const str
     return after;
 }
 
-bool rule_payload_match(const struct rule *rule, struct rule_scan *scan)
+static struct cursors step_size(const struct rule_payload *size, const struct rule_scan *scan,
+                                struct cursors before)
+{
+    const bool inside = scan->len >= (uint32_t)size->distance && scan->len <= size->window;
+
+    if (inside == size->negated)
+        before.n = 0;
+    return before;
+}
+
+bool rule_section_match(const struct rule_payload *steps, size_t n, struct rule_scan *scan)
 {
     struct cursors cursors = {scan->cursor[0], 1};
 
     cursors.at[0] = 0;
-    for (size_t i = 0; i < rule->n_payloads && cursors.n != 0; i++) {
-        const struct rule_payload *payload = &rule->payload[i];
+    for (size_t i = 0; i < n && cursors.n != 0; i++) {
+        const struct rule_payload *payload = &steps[i];
         uint32_t *behind = cursors.at == scan->cursor[0] ? scan->cursor[1] : scan->cursor[0];
 
         if (payload->kind == RULE_CONTENT)
             cursors = step_content(payload, scan, cursors, behind);
+        else if (payload->kind == RULE_SIZE)
+            cursors = step_size(payload, scan, cursors);
         else
             cursors = step_data_at(payload, scan, cursors, behind);
     }

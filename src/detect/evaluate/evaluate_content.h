@@ -5,7 +5,7 @@
 
 #include "detect/rule.h"
 
-/* A payload, and working memory for it. */
+/* A payload, or another buffer, and working memory for it. */
 struct rule_scan {
     const uint8_t *payload;
     uint32_t len;
@@ -14,9 +14,9 @@ struct rule_scan {
     uint32_t *cursor[2]; /* room for len + 1 each */
 };
 
-/* Whether there are occurrences of the rule's contents, one for each, that together satisfy all its
- * payload options. Time: the payload's length times the number of options, times, for a content
- * that nearly occurs everywhere, its length. */
-bool rule_payload_match(const struct rule *rule, struct rule_scan *scan);
+/* Whether there are occurrences of the contents of the n steps, which are a section, one for each,
+ * that together satisfy all of the steps. Time: the buffer's length times the number of steps,
+ * times, for a content that nearly occurs everywhere, its length. */
+bool rule_section_match(const struct rule_payload *steps, size_t n, struct rule_scan *scan);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/diag.h"
 #include "detect/compile/rule_compile.h"
-#include "evaluate_content.h"
+#include "evaluate_names.h"
 #include "sluice/dissect.h"
 
 /* A packet as rules see it; in a tunnel there are two, one to each IP header. */
@@ -22,6 +22,7 @@ struct view {
     uint32_t ip_len;   /* bytes that may be read from there on */
     const uint8_t *transport;
     uint32_t transport_len;
+    uint8_t app; /* enum sl_app */
     struct rule_scan *scan;
 };
 
@@ -39,6 +40,8 @@ struct sl_evaluator {
     bool saw_home;
     uint32_t max_len; /* payload that the scans have room for */
     struct rule_scan scan, empty;
+    struct rule_names names; /* of the packet at hand, once a rule asks for them */
+    bool has_names, no_memory;
     struct sl_alert *alerts; /* of the last run; grows */
     size_t n_alerts, max_alerts;
 };
@@ -111,6 +114,8 @@ static struct view view_packet(struct sl_evaluator *work, uint32_t item)
     }
     if (view.transport != NULL || (packet->flags & SL_PACKET_FRAGMENT) != 0)
         see_transport(&view);
+    if (origin != NULL)
+        view.app = origin->app;
     if (origin != NULL && origin->flow != 0)
         view.flow = RULE_FLOW_KNOWN | origin->flow_flags;
     return view;
@@ -233,13 +238,39 @@ static void look_for_home(struct sl_evaluator *work, const struct view *view)
     work->saw_home = true;
 }
 
+static bool meets_names(struct sl_evaluator *work, const struct rule_payload *steps, size_t n)
+{
+    if (!work->has_names)
+        work->no_memory |= !rule_names_read(&work->names, work->scan.payload, work->scan.len);
+    work->has_names = true;
+    return !work->no_memory && rule_names_match(&work->names, steps, n);
+}
+
+/* Each section of the rule is met by the payload, or by a name. */
+static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
+                           const struct view *view)
+{
+    const struct rule_payload *steps = rule->payload;
+    size_t end;
+
+    for (size_t i = 0; i < rule->n_payloads; i = end) {
+        for (end = i + 1; end < rule->n_payloads && steps[end].section == steps[i].section; end++)
+            ;
+        if (steps[i].section == 0 ? !rule_section_match(&steps[i], end - i, view->scan)
+                                  : !meets_names(work, &steps[i], end - i))
+            return false;
+    }
+    return true;
+}
+
 static void try_rule(struct sl_evaluator *work, uint32_t i, const struct view *view)
 {
     const struct rule *rule = work->rules->rule[i];
 
     if ((rule->protocol & view->protocols) == 0 ||
+        (rule->app != SL_APP_UNKNOWN && rule->app != view->app) ||
         (view->flow & rule->flow_mask) != rule->flow_flags || !meets_checks(rule, view) ||
-        !meets_endpoints(rule, view) || !rule_payload_match(rule, view->scan))
+        !meets_endpoints(rule, view) || !meets_contents(work, rule, view))
         return;
     work->passed |= rule->pass;
     work->matched[work->n_matched++] = (uint64_t)rule->signature.priority << 32 | i;
@@ -254,16 +285,26 @@ static void try_list(struct sl_evaluator *work, const struct rule_lists *lists, 
         try_rule(work, lists->rule[i], view);
 }
 
-/* The rules whose literal is in the payload. */
+/* Whether a literal was found where some rule wants it: in the payload, or in a made item. */
+static bool is_wanted(const struct rule_index *index, const struct sl_hit *hit)
+{
+    const uint32_t id = (uint32_t)hit->id, buffers = (uint32_t)(hit->id >> 32);
+
+    return id < index->n_literals &&
+           (index->buffers[id] & (buffers != 0 ? buffers : (uint32_t)SL_BUFFER_PAYLOAD)) != 0;
+}
+
+/* The rules whose literal is in the payload, or in a name. */
 static void try_hits(struct sl_evaluator *work, uint32_t item, const struct view *view)
 {
     const struct rule_index *index = work->rules->index;
 
     for (; work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
          work->at_hit++) {
-        const uint32_t id = work->hits->hit[work->at_hit].id;
+        const struct sl_hit *hit = &work->hits->hit[work->at_hit];
+        const uint32_t id = (uint32_t)hit->id;
 
-        if (id >= index->n_literals || work->seen[id] == work->items)
+        if (!is_wanted(index, hit) || work->seen[id] == work->items)
             continue;
         work->seen[id] = work->items;
         try_list(work, &index->by_literal, id, view);
@@ -277,6 +318,7 @@ static void try_header(struct sl_evaluator *work, const struct view *view)
     uint32_t type;
 
     try_list(work, &index->by_carried, view->carried, view);
+    try_list(work, &index->by_app, view->app, view);
     if (view->has_ports) {
         try_list(work, &index->by_dst_port, view->dst_port, view);
         try_list(work, &index->by_src_port, view->src_port, view);
@@ -297,7 +339,7 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
     const bool any_header = work->rules->index->any_without_literal;
 
     work->n_matched = 0;
-    work->passed = false;
+    work->passed = work->has_names = false;
     while (work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item < item)
         work->at_hit++;
 
@@ -419,6 +461,7 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     free(evaluator->seen);
     free(evaluator->matched);
     free_scan(evaluator);
+    rule_names_free(&evaluator->names);
     free(evaluator->alerts);
     free(evaluator);
 }
@@ -448,6 +491,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         return SL_EINVAL;
     if (!grow_scan(evaluator, batch))
         return SL_ENOMEM;
+    evaluator->no_memory = false;
     evaluator->batch = batch;
     evaluator->hits = hits;
     evaluator->at_hit = evaluator->n_hits = 0;
@@ -458,7 +502,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
             fetch_item(batch, item + AHEAD);
         evaluator->items++;
         match_item(evaluator, item);
-        if (!report(evaluator, item))
+        if (evaluator->no_memory || !report(evaluator, item))
             return SL_ENOMEM;
     }
     *alerts = evaluator->alerts;

@@ -12,21 +12,6 @@ enum {
     OFFSET_MAX = 65535
 };
 
-static struct rule_payload *add_payload(struct rule_parser *parser, enum rule_payload_kind kind)
-{
-    struct rule_payload *grown =
-        rule_grow(parser->payload, &parser->cap_payloads, parser->n_payloads, sizeof *grown);
-
-    if (grown == NULL)
-        return NULL;
-    parser->payload = grown;
-
-    struct rule_payload *payload = &grown[parser->n_payloads++];
-
-    *payload = (struct rule_payload){.kind = kind, .window = RULE_NO_WINDOW};
-    return payload;
-}
-
 /* The last content. NULL: there is none, and the caller returns SL_EFORMAT. */
 static struct rule_payload *last_content(struct rule_parser *parser)
 {
@@ -112,7 +97,7 @@ static enum sl_status read_modifiers(struct rule_parser *parser, struct rule_tex
 enum sl_status rule_read_content(struct rule_parser *parser, struct rule_text value)
 {
     const struct rule_text inner = parser->option.quoted;
-    struct rule_payload *content = add_payload(parser, RULE_CONTENT);
+    struct rule_payload *content = rule_payload_add(parser, RULE_CONTENT);
 
     if (content == NULL)
         return rule_no_memory(parser);
@@ -329,7 +314,7 @@ const struct rule_option *rule_modifier_find(struct rule_text name)
 /* "n", "n,relative", "n,relative,rawbytes", each with '!' in front. */
 enum sl_status rule_read_isdataat(struct rule_parser *parser, struct rule_text value)
 {
-    struct rule_payload *payload = add_payload(parser, RULE_DATA_AT);
+    struct rule_payload *payload = rule_payload_add(parser, RULE_DATA_AT);
     struct rule_text word;
     int64_t number;
 
@@ -390,7 +375,8 @@ static enum sl_status check_unplaced(struct rule_parser *parser)
             continue;
         if (content->unplaced && (content->has_begin || content->has_end || content->negated))
             return rule_bad(parser, "fast_pattern:only stands beside a place, or '!'");
-        if (content->relative && before != NULL && before->unplaced)
+        if (content->relative && before != NULL && before->unplaced &&
+            before->section == content->section)
             return rule_bad(parser, "a content is relative to one of fast_pattern:only");
         before = content;
     }
@@ -407,22 +393,33 @@ static void fold(struct rule_payload *content)
             bytes[i] = (uint8_t)(bytes[i] + ('a' - 'A'));
 }
 
+static void finish_step(const struct rule_parser *parser, size_t i)
+{
+    struct rule_payload *payload = &parser->payload[i];
+    size_t end = i + 1;
+
+    while (end < parser->n_payloads && parser->payload[end].section == payload->section)
+        end++;
+    if (payload->kind == RULE_DATA_AT)
+        place_data_at(parser, payload);
+    if (payload->nocase)
+        fold(payload);
+    payload->first_only = first_will_do(payload + 1, end - i - 1);
+}
+
 enum sl_status rule_content_finish(struct rule_parser *parser)
 {
     struct rule *rule = parser->rule;
-    const enum sl_status status = check_unplaced(parser);
+    enum sl_status status = rule_section_end(parser);
 
     if (status != SL_OK)
         return status;
-    for (size_t i = 0; i < parser->n_payloads; i++) {
-        struct rule_payload *payload = &parser->payload[i];
-
-        if (payload->kind == RULE_DATA_AT)
-            place_data_at(parser, payload);
-        if (payload->nocase)
-            fold(payload);
-        payload->first_only = first_will_do(payload + 1, parser->n_payloads - i - 1);
-    }
+    rule_section_sort(parser);
+    status = check_unplaced(parser);
+    if (status != SL_OK)
+        return status;
+    for (size_t i = 0; i < parser->n_payloads; i++)
+        finish_step(parser, i);
     rule->n_payloads = parser->n_payloads;
     rule->payload = rule_arena_copy(&parser->rules->arena, parser->payload,
                                     parser->n_payloads * sizeof *parser->payload);

@@ -76,8 +76,8 @@ static bool read_compared(const char *relation, struct rule_text value, int64_t 
     return true;
 }
 
-static enum sl_status read_range(struct rule_parser *parser, struct rule_text value,
-                                 const char *name, enum rule_field field, int64_t max)
+enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text value, const char *name,
+                               int64_t max, struct rule_check *check)
 {
     struct rule_text number = value;
     const char *relation = take_relation(&number);
@@ -89,11 +89,21 @@ static enum sl_status read_range(struct rule_parser *parser, struct rule_text va
                         RULE_QUOTE(value), (int)max);
     if (first > last)
         return rule_bad(parser, "%s is '%.*s', which no number meets", name, RULE_QUOTE(value));
-    return add_check(parser, (struct rule_check){.field = (uint8_t)field,
-                                                 .negated = relation[0] == '!',
-                                                 .mask = UINT32_MAX,
-                                                 .first = (uint32_t)first,
-                                                 .last = (uint32_t)last});
+    *check = (struct rule_check){.negated = relation[0] == '!',
+                                 .mask = UINT32_MAX,
+                                 .first = (uint32_t)first,
+                                 .last = (uint32_t)last};
+    return SL_OK;
+}
+
+static enum sl_status read_range(struct rule_parser *parser, struct rule_text value,
+                                 const char *name, enum rule_field field, int64_t max)
+{
+    struct rule_check check;
+    const enum sl_status status = rule_read_range(parser, value, name, max, &check);
+
+    check.field = (uint8_t)field;
+    return status == SL_OK ? add_check(parser, check) : status;
 }
 
 enum sl_status rule_read_dsize(struct rule_parser *parser, struct rule_text value)

@@ -6,8 +6,16 @@
 static const struct rule_option options[] = {
     {"content", rule_read_content, RULE_A_CONTENT},
     {"isdataat", rule_read_isdataat, RULE_A_VALUE},
-    /* The payload is never decoded: the option asks for the payload that is there. */
-    {"pkt_data", rule_read_nothing, RULE_NO_VALUE},
+    {"bsize", rule_read_bsize, RULE_A_VALUE},
+    {"pkt_data", rule_read_pkt_data, RULE_NO_VALUE},
+    {"dns.query", rule_read_buffer, RULE_NO_VALUE},
+    {"dns_query", rule_read_buffer, RULE_NO_VALUE},
+    {"dns.queries.rrname", rule_read_buffer, RULE_NO_VALUE},
+    {"dns.answers.rrname", rule_read_buffer, RULE_NO_VALUE},
+    {"dns.authorities.rrname", rule_read_buffer, RULE_NO_VALUE},
+    {"dns.additionals.rrname", rule_read_buffer, RULE_NO_VALUE},
+    {"dns.response.rrname", rule_read_buffer, RULE_NO_VALUE},
+    {"dotprefix", rule_read_dotprefix, RULE_NO_VALUE},
 
     {"flow", rule_read_flow, RULE_A_VALUE},
     {"dsize", rule_read_dsize, RULE_A_VALUE},

@@ -58,10 +58,27 @@ rule_option_reader rule_read_content, rule_read_isdataat;
  * is none. */
 const struct rule_option *rule_modifier_find(struct rule_text name);
 
+/* option_buffer.c */
+rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_dotprefix, rule_read_bsize;
+
+/* Adds a step to the section at hand. NULL: no memory. */
+struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payload_kind kind);
+
+/* Ends the section at hand. SL_EFORMAT: it is one of a buffer, and has no step. */
+enum sl_status rule_section_end(struct rule_parser *parser);
+
+/* Makes the steps of each section neighbours. */
+void rule_section_sort(struct rule_parser *parser);
+
 /* Checks the payload options against each other, and fills the rule with them. */
 enum sl_status rule_content_finish(struct rule_parser *parser);
 
 /* option_header.c */
+
+/* Reads numbers of at most max as the range of a check: n, <n, >n, a<>b and the like. */
+enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text value, const char *name,
+                               int64_t max, struct rule_check *check);
+
 rule_option_reader rule_read_dsize, rule_read_ttl, rule_read_id, rule_read_ip_proto,
     rule_read_itype, rule_read_icode, rule_read_flags, rule_read_fragbits, rule_read_sameip,
     rule_read_flow;

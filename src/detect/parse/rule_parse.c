@@ -35,7 +35,7 @@ static enum sl_status read_action(struct rule_parser *parser, struct rule_text *
 }
 
 /* "tcp-stream" asks for reassembled data and "tcp-pkt" for packets; packet by packet both are TCP.
- */
+ * "dns" is DNS over UDP, as TCP needs streams. */
 static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text *rest)
 {
     static const struct {
@@ -49,6 +49,7 @@ static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text
         {"ipv4", RULE_IPV4},     {"ip4", RULE_IPV4},
         {"ipv6", RULE_IPV6},     {"ip6", RULE_IPV6},
         {"icmpv4", RULE_ICMPV4}, {"icmpv6", RULE_ICMPV6},
+        {"dns", RULE_UDP},
     };
     const struct rule_text word = rule_word(rest);
 
@@ -56,6 +57,8 @@ static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text
     for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++) {
         if (rule_text_is(word, protocols[i].name)) {
             parser->rule->protocol = protocols[i].protocol;
+            if (rule_text_is(word, "dns"))
+                parser->rule->app = SL_APP_DNS;
             return SL_OK;
         }
     }
@@ -215,6 +218,8 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
         return rule_no_memory(parser);
     parser->n_payloads = parser->n_checks = parser->references.n = parser->metadata.n = 0;
     parser->content = SIZE_MAX;
+    parser->section = (struct rule_payload){.buffer = SL_BUFFER_PAYLOAD};
+    parser->n_sections = 0;
     parser->has_flow = parser->snort3 = false;
     parser->class = (struct rule_text){NULL, 0};
 

@@ -34,7 +34,9 @@ struct rule_parser {
     struct rule_check *check; /* malloc'ed */
     size_t n_checks, cap_checks;
     struct rule_strings references, metadata;
-    size_t content; /* the last one's index in payload; SIZE_MAX: there is none */
+    size_t content;              /* the last one's index in payload; SIZE_MAX: there is none */
+    struct rule_payload section; /* of the steps that come: section, buffer, dotted */
+    uint32_t n_sections;         /* behind that of the payload */
     bool has_flow;
     bool snort3; /* it shows syntax that only Snort 3 has */
     struct rule_text class;

@@ -72,7 +72,14 @@ static void close_task(struct task *task)
 
 /* ---- one packet after another ---------------------------------------------------------------- */
 
-enum { BATCH_LEN = 1 << 20, BATCH_ITEMS = 4096, MAX_HITS = 1 << 22, MAX_ALERTS = 1 << 20 };
+enum {
+    BATCH_LEN = 1 << 20,
+    BATCH_ITEMS = 4096,
+    MADE_LEN = 8 << 20,
+    MADE_ITEMS = 1 << 17,
+    MAX_HITS = 1 << 22,
+    MAX_ALERTS = 1 << 20
+};
 
 struct plain {
     const struct task *task;
@@ -92,8 +99,9 @@ struct plain {
 static void open_engine(struct plain *plain, int e, const struct sl_engine *engine,
                         const void *table)
 {
-    const struct sl_limits limits = {
-        .max_items = BATCH_ITEMS, .max_bytes = BATCH_LEN + SL_BATCH_ALIGN, .max_hits = MAX_HITS};
+    const struct sl_limits limits = {.max_items = BATCH_ITEMS + MADE_ITEMS,
+                                     .max_bytes = BATCH_LEN + MADE_LEN + SL_BATCH_ALIGN,
+                                     .max_hits = MAX_HITS};
     struct sl_diag diag;
 
     plain->engine[e].backend = sl_engine_choose(engine, SL_DEVICE_CPU, NULL);
@@ -136,12 +144,19 @@ static void take_batch(struct plain *plain)
 
     sl_dissect(plain->batch, &stats);
     sl_flow_track(plain->flows, plain->batch);
+    sl_app_find(plain->batch);
+    assert_int_equal(
+        sl_app_make(plain->batch, plain->batch, sl_rules_buffers(plain->task->rules), 0),
+        UINT64_MAX);
+    const struct sl_batch whole = sl_batch_whole(plain->batch);
     for (int e = 0; e < 2; e++) {
         const struct sl_backend *backend = plain->engine[e].backend;
 
-        assert_int_equal(
-            backend->submit(plain->engine[e].context, plain->batch, &plain->engine[e].hits), SL_OK);
+        assert_int_equal(backend->submit(plain->engine[e].context, e == 0 ? plain->batch : &whole,
+                                         &plain->engine[e].hits),
+                         SL_OK);
         assert_int_equal(backend->wait(plain->engine[e].context), SL_OK);
+        sl_hits_tell_made(&plain->engine[e].hits, plain->batch);
         sl_hits_sort(&plain->engine[e].hits);
     }
     assert_int_equal(sl_rules_evaluate(plain->task->rules, plain->batch, &plain->engine[1].hits,
@@ -181,7 +196,10 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
 
     sl_flow_config_init(&flow_config);
     assert_int_equal(sl_flow_table_create(&plain.flows, &flow_config, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&plain.batch, BATCH_LEN, BATCH_ITEMS, &diag), SL_OK);
+    assert_int_equal(
+        sl_batch_create(&plain.batch, BATCH_LEN + MADE_LEN, BATCH_ITEMS + MADE_ITEMS, &diag),
+        SL_OK);
+    assert_int_equal(sl_batch_reserve_made(plain.batch, MADE_LEN, MADE_ITEMS, &diag), SL_OK);
     assert_int_equal(sl_sink_open(&plain.sink, spec, &diag), SL_OK);
     assert_int_equal(community_ids_create(&plain.community_ids, &diag), SL_OK);
     open_engine(&plain, 0, sl_header_engine(), task->header);
@@ -324,6 +342,34 @@ static void test_samples(void **state)
     check_ways(captures, rules, ways, n, 100);
 }
 
+/* Rules on names, of which the smallest batches have no room for all. */
+static void test_names_of_dns(void **state)
+{
+    static const char text[] =
+        "alert dns any any -> any any (dns.query; content:\"EXAM\"; nocase; sid:1;)\n"
+        "alert dns any any -> any any (dns.response.rrname; content:\"com\"; sid:2;)\n"
+        "alert dns any any -> any any (dns.queries.rrname; content:!\"beacon\"; sid:3;)\n"
+        "alert udp any any -> any any (content:\"|03|\"; dns.answers.rrname; content:\"example\"; "
+        "sid:4;)\n";
+    static const struct way ways[] = {{SL_CAPTURE_PACKET_MAX, 1, 2, NULL},
+                                      {SL_CAPTURE_PACKET_MAX, 7, 3, NULL},
+                                      {SL_CAPTURE_PACKET_MAX, 0, 2, NULL},
+                                      {4 << 20, 0, 4, NULL}};
+    char captures[600];
+    FILE *rules = fopen(scratch("dns.rules"), "w");
+
+    (void)state;
+    assert_non_null(rules);
+    fputs(text, rules);
+    fclose(rules);
+    snprintf(captures, sizeof captures, "%s/*.pcap*", samples);
+    check_ways(captures, scratch("dns.rules"), ways, sizeof ways / sizeof *ways, 100);
+    if (data == NULL)
+        return;
+    snprintf(captures, sizeof captures, "%s/pcap/*dns*.pcap", data);
+    check_ways(captures, scratch("dns.rules"), ways, sizeof ways / sizeof *ways, 1000);
+}
+
 static void test_real_captures(void **state)
 {
     /* The text of 64 MiB of packets is more than is made ahead. */
@@ -364,7 +410,7 @@ static void test_real_rules(void **state)
 
 static int remove_scratch(void **state)
 {
-    static const char *const names[] = {"plain.json", "piped.json", "events.db"};
+    static const char *const names[] = {"plain.json", "piped.json", "events.db", "dns.rules"};
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -376,6 +422,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_names_of_dns),
         cmocka_unit_test(test_real_captures),
         cmocka_unit_test(test_real_rules),
     };

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules that look for contents in the names of DNS messages. */
+#include "detect_fixture.h"
+
+#include "sluice/app.h"
+
+enum { REQUEST = 0x0100, RESPONSE = 0x8180, MESSAGE_MAX = 4096, ALL_BUFFERS = 127 };
+
+/* A message: its names are those of the questions, then, behind "|", of the answers. */
+struct message {
+    uint16_t flags;
+    const char *names; /* "a.example b.example|c.example", each of class IN and type A */
+    enum kind kind;    /* 0: UDP */
+    uint16_t dst_port; /* 0: 53 */
+};
+
+#define ASK(of)                         \
+    {                                   \
+        .flags = REQUEST, .names = (of) \
+    }
+#define ANSWER(of)                       \
+    {                                    \
+        .flags = RESPONSE, .names = (of) \
+    }
+
+static uint32_t put_name(uint8_t *at, const char *name, size_t len)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < len;) {
+        const size_t label_len = strcspn(name + i, ". |");
+
+        at[n++] = (uint8_t)label_len;
+        memcpy(at + n, name + i, label_len);
+        n += (uint32_t)label_len;
+        i += label_len + 1;
+    }
+    at[n++] = 0;
+    return n;
+}
+
+static uint32_t put_message(uint8_t *bytes, const struct message *message)
+{
+    uint32_t counts[2] = {0, 0}, section = 0, len = 12;
+    const char *at = message->names;
+
+    memset(bytes, 0, 12);
+    while (*at != '\0') {
+        const size_t name_len = strcspn(at, " |");
+
+        len += put_name(bytes + len, at, name_len);
+        memcpy(bytes + len, "\0\1\0\1\0\0\0\1\0\4\1\2\3\4", 14);
+        len += section == 0 ? 4 : 14;
+        counts[section]++;
+        at += name_len;
+        section = *at == '|' ? 1 : section;
+        at += *at != '\0';
+    }
+    store_be16(bytes, 0x1234);
+    store_be16(bytes + 2, message->flags);
+    store_be16(bytes + 4, counts[0]);
+    store_be16(bytes + 6, counts[1]);
+    return len;
+}
+
+static void add_message(struct sl_batch *batch, const struct message *message)
+{
+    static uint8_t bytes[MESSAGE_MAX];
+    const struct packet packet = {.kind = message->kind == TCP ? UDP : message->kind,
+                                  .dst_port =
+                                      message->dst_port != 0 ? message->dst_port : (uint16_t)53,
+                                  .payload = (const char *)bytes,
+                                  .payload_len = put_message(bytes, message)};
+
+    add_packet(batch, &packet);
+}
+
+/* ---- evaluation ------------------------------------------------------------------------------ */
+
+/* Hits in the payloads and in all names. */
+static void find_all(struct sl_hits *hits, const struct sl_batch *batch,
+                     const struct sl_literal *literals, size_t n_literals)
+{
+    const struct sl_batch whole = sl_batch_whole(batch);
+
+    find_hits(hits, &whole, literals, n_literals);
+    sl_hits_tell_made(hits, batch);
+    sl_hits_sort(hits);
+}
+
+/* Every literal in every packet, as if it were in every buffer. */
+static void claim_all(struct sl_hits *hits, const struct sl_batch *batch, size_t n_literals)
+{
+    claim_hits(hits, batch, n_literals);
+    for (size_t i = 0; i < hits->n; i++)
+        hits->hit[i].id |= (uint64_t)ALL_BUFFERS << 32;
+}
+
+/* Whether the one rule of the text matches the message, with the hits that there are, and with all.
+ */
+static bool matches(const char *text, const struct message *message)
+{
+    struct sl_rules *rules = load_rules(text);
+    struct sl_batch *batch = fixture_batch(64);
+    const struct sl_literal *literals;
+    struct sl_rules_count count;
+    struct sl_alert alerts[2];
+    size_t n_literals, n, n_claimed;
+    struct sl_hits hits;
+
+    sl_rules_count(rules, &count);
+    if (count.loaded != 1)
+        fail_msg("%s: %s", text,
+                 sl_rules_bad_line(rules, 0) != NULL ? sl_rules_bad_line(rules, 0)->text
+                                                     : sl_rules_skipped_rule(rules, 0)->text);
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, NULL), SL_OK);
+    assert_int_equal(sl_batch_reserve_made(batch, 65536, 32, NULL), SL_OK);
+    add_message(batch, message);
+    dissect_batch(batch);
+    sl_app_find(batch);
+    assert_true(sl_rules_ask_app(rules));
+    assert_int_equal(sl_app_make(batch, batch, sl_rules_buffers(rules), 0), UINT64_MAX);
+    find_all(&hits, batch, literals, n_literals);
+    assert_int_equal(sl_rules_evaluate(rules, batch, &hits, alerts, 2, &n), SL_OK);
+    free(hits.hit);
+    claim_all(&hits, batch, n_literals);
+    assert_int_equal(sl_rules_evaluate(rules, batch, &hits, alerts, 2, &n_claimed), SL_OK);
+    free(hits.hit);
+    assert_int_equal(n, n_claimed);
+    sl_batch_free(batch);
+    sl_rules_free(rules);
+    return n == 1;
+}
+
+struct trial {
+    const char *options;
+    struct message message;
+    bool matches;
+};
+
+static void check(const char *header, const struct trial *trials, size_t n)
+{
+    char text[1024];
+
+    for (size_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "alert %s any any -> any any (msg:\"x\"; %s sid:1;)\n", header,
+                 trials[i].options);
+        if (matches(text, &trials[i].message) != trials[i].matches)
+            fail_msg("%s of '%s': expected %d", text, trials[i].message.names, trials[i].matches);
+    }
+}
+
+#define CHECK(header, trials) check(header, trials, sizeof(trials) / sizeof *(trials))
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void contents_are_those_of_names(void **state)
+{
+    static const struct trial trials[] = {
+        {"dns.query; content:\"evil.example\";", ASK("www.evil.example"), true},
+        {"dns_query; content:\"evil.example\";", ASK("www.evil.example"), true},
+        {"dns.query; content:\"Evil\";", ASK("www.evil.example"), false},
+        {"dns.query; content:\"Evil\"; nocase;", ASK("www.eVIL.example"), true},
+        {"dns.query; content:\"www\"; startswith;", ASK("www.evil.example"), true},
+        {"dns.query; content:\"evil\"; startswith;", ASK("www.evil.example"), false},
+        {"dns.query; content:\".example\"; endswith;", ASK("www.evil.example"), true},
+        {"dns.query; content:\".evil\"; endswith;", ASK("www.evil.example"), false},
+        {"dns.query; content:\"evil\"; offset:4; depth:4;", ASK("www.evil.example"), true},
+        {"dns.query; content:\"evil\"; depth:7;", ASK("www.evil.example"), false},
+        {"dns.query; content:\"www.\"; content:\"evil\"; distance:0; within:4;",
+         ASK("www.evil.example"), true},
+        {"dns.query; content:\"www.\"; content:\"example\"; distance:0; within:7;",
+         ASK("www.evil.example"), false},
+        {"dns.query; content:\"evil\"; isdataat:!9,relative;", ASK("www.evil.example"), true},
+        {"dns.query; content:\"evil\"; isdataat:!8,relative;", ASK("www.evil.example"), false},
+        {"dns.query; content:!\"evil\";", ASK("www.good.example"), true},
+        {"dns.query; content:!\"evil\";", ASK("www.evil.example"), false},
+        {"dns.query; content:\".\";", ASK("a.b"), true},
+        {"dns.query; content:\".\";", ASK("ab"), false},
+    };
+
+    (void)state;
+    CHECK("dns", trials);
+    CHECK("udp", trials);
+    CHECK("ip", trials);
+}
+
+static void names_have_sizes_and_periods(void **state)
+{
+    static const struct trial trials[] = {
+        {"dns.query; content:\"a.b\"; bsize:3;", ASK("a.b"), true},
+        {"dns.query; content:\"a.b\"; bsize:3;", ASK("a.bc"), false},
+        {"dns.query; bsize:>3; content:\"a.b\";", ASK("a.bc"), true},
+        {"dns.query; content:\"a.b\"; bsize:>4;", ASK("a.bc"), false},
+        {"dns.query; content:\"a.b\"; bsize:<4;", ASK("a.bc"), false},
+        {"dns.query; content:\"a.b\"; bsize:3<>5;", ASK("a.bc"), true},
+        {"dns.query; content:\"a.b\"; bsize:4<>9;", ASK("a.bc"), false},
+        {"dns.query; bsize:0;", ASK(""), false},
+        {"dns.query; dotprefix; content:\".evil.example\"; endswith;", ASK("evil.example"), true},
+        {"dns.query; dotprefix; content:\".evil.example\"; endswith;", ASK("x.evil.example"), true},
+        {"dns.query; dotprefix; content:\".evil.example\"; endswith;", ASK("notevil.example"),
+         false},
+        {"dns.query; content:\".evil.example\"; endswith;", ASK("evil.example"), false},
+        {"dns.query; dotprefix; content:\".a\"; bsize:2;", ASK("a"), true},
+    };
+
+    (void)state;
+    CHECK("dns", trials);
+}
+
+static void each_name_is_met_alone(void **state)
+{
+    static const struct trial trials[] = {
+        {"dns.query; content:\"one\"; content:\"two\";", ASK("one.a two.a"), false},
+        {"dns.query; content:\"one\"; content:\"two\";", ASK("x.a one.two"), true},
+        {"dns.query; content:\"one\"; dns.query; content:\"two\";", ASK("two.a one.a"), true},
+        {"dns.query; content:\"one\"; dns.query; content:\"three\";", ASK("two.a one.a"), false},
+        {"dns.query; content:!\"one\";", ASK("one.a two.a"), true},
+    };
+
+    (void)state;
+    CHECK("dns", trials);
+}
+
+static void buffers_are_those_of_directions_and_sections(void **state)
+{
+    static const struct trial trials[] = {
+        {"dns.query; content:\"one\";", ANSWER("one.a|two.a"), false},
+        {"dns.queries.rrname; content:\"one\";", ANSWER("one.a|two.a"), true},
+        {"dns.queries.rrname; content:\"one\";", ASK("one.a"), true},
+        {"dns.queries.rrname; content:\"two\";", ANSWER("one.a|two.a"), false},
+        {"dns.answers.rrname; content:\"two\";", ANSWER("one.a|two.a"), true},
+        {"dns.answers.rrname; content:\"one\";", ANSWER("one.a|two.a"), false},
+        {"dns.response.rrname; content:\"one\";", ANSWER("one.a|two.a"), true},
+        {"dns.response.rrname; content:\"two\";", ANSWER("one.a|two.a"), true},
+        {"dns.response.rrname; content:\"one\";", ASK("one.a"), false},
+        {"dns.queries.rrname; content:\"one\"; dns.answers.rrname; content:\"two\";",
+         ANSWER("one.a|two.a"), true},
+        {"dns.authorities.rrname; content:\"two\";", ANSWER("one.a|two.a"), false},
+        {"dns.additionals.rrname; content:\"two\";", ANSWER("one.a|two.a"), false},
+    };
+
+    (void)state;
+    CHECK("dns", trials);
+}
+
+static void payload_and_names_are_met_together(void **state)
+{
+    static const struct trial trials[] = {
+        {"content:\"|12 34|\"; depth:2; dns.query; content:\"one.a\";", ASK("one.a"), true},
+        {"content:\"|12 35|\"; depth:2; dns.query; content:\"one.a\";", ASK("one.a"), false},
+        {"dns.query; content:\"one.a\"; pkt_data; content:\"|03|one|01|a|00|\";", ASK("one.a"),
+         true},
+        {"content:\"one.a\";", ASK("one.a"), false},
+        {"content:\"|03|one\";", ASK("one.a"), true},
+        {"", ASK("one.a"), true},
+    };
+
+    (void)state;
+    CHECK("dns", trials);
+}
+
+static void dns_is_found_by_its_bytes(void **state)
+{
+    static const struct trial trials[] = {
+        {"dns.query; content:\"one\";", {REQUEST, "one.a", UDP, 40000}, true},
+        {"dns.query; content:\"one\";", {REQUEST, "one.a", UDP, 5353}, false},
+        {"dns.query; content:\"one\";", {REQUEST, "one.a", UDP, 5355}, false},
+        {"dns.query; content:\"one\";", {REQUEST, "one.a", ICMP, 0}, false},
+    };
+
+    (void)state;
+    CHECK("dns", trials);
+}
+
+/* How many rules of a text are loaded, skipped and bad. */
+static void check_load(const char *text, size_t loaded, size_t skipped, size_t bad)
+{
+    struct sl_rules *rules = load_rules(text);
+    struct sl_rules_count count;
+
+    sl_rules_count(rules, &count);
+    assert_int_equal(count.loaded, loaded);
+    assert_int_equal(count.skipped, skipped);
+    assert_int_equal(count.bad, bad);
+    sl_rules_free(rules);
+}
+
+static void misplaced_options_are_bad(void **state)
+{
+    (void)state;
+    check_load("alert dns any any -> any any (dns.query; sid:1;)", 0, 0, 1);
+    check_load("alert dns any any -> any any (dns.query; pkt_data; content:\"a\"; sid:1;)", 0, 0,
+               1);
+    check_load("alert dns any any -> any any (content:\"a\"; bsize:1; sid:1;)", 0, 0, 1);
+    check_load("alert dns any any -> any any (content:\"a\"; dotprefix; sid:1;)", 0, 0, 1);
+    check_load("alert dns any any -> any any (dns.query; content:\"a\"; dotprefix; sid:1;)", 0, 0,
+               1);
+    check_load("alert dns any any -> any any (content:\"a\"; dns.query; nocase; sid:1;)", 0, 0, 1);
+    check_load("alert dns any any -> any any (dns.query; bsize:x; sid:1;)", 0, 0, 1);
+    check_load("alert tcp any any -> any 53 (dns.query; content:\"a\"; sid:1;)", 0, 1, 0);
+}
+
+/* ---- made items ------------------------------------------------------------------------------ */
+
+/* The items of a batch are the same, however little of them fits at once. */
+static void names_that_do_not_fit_go_on(void **state)
+{
+    static const struct message messages[] = {
+        {REQUEST, "one.a two.a three.a", UDP, 0},
+        {RESPONSE, "four.a|five.a six.a", UDP, 0},
+        {REQUEST, "seven.a", UDP, 0},
+    };
+    static const char *const names[] = {".one.a",  ".two.a", ".three.a", ".four.a",
+                                        ".five.a", ".six.a", ".seven.a"};
+    static const uint32_t items[] = {0, 0, 0, 1, 1, 1, 2};
+    struct sl_batch *batch = fixture_batch(8);
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        add_message(batch, &messages[i]);
+    dissect_batch(batch);
+    sl_app_find(batch);
+    for (uint32_t n_fit = 1; n_fit <= 8; n_fit++) {
+        struct sl_batch *rest = fixture_batch(9);
+        uint64_t from = 0;
+        size_t n = 0;
+
+        assert_int_equal(sl_batch_reserve_made(rest, 4096, n_fit, NULL), SL_OK);
+        while (from != UINT64_MAX) {
+            sl_batch_reset(rest);
+            from = sl_app_make(batch, rest, ALL_BUFFERS, from);
+            assert_true(rest->n_made == n_fit || from == UINT64_MAX);
+            for (uint32_t i = 0; i < rest->n_made; i++, n++) {
+                assert_int_equal(rest->made[i].item, items[n]);
+                assert_int_equal(rest->payload[i].len, strlen(names[n]));
+                assert_memory_equal(rest->bytes + rest->payload[i].offset, names[n],
+                                    strlen(names[n]));
+            }
+        }
+        assert_int_equal(n, 7);
+        sl_batch_free(rest);
+    }
+    sl_batch_free(batch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contents_are_those_of_names),
+        cmocka_unit_test(names_have_sizes_and_periods),
+        cmocka_unit_test(each_name_is_met_alone),
+        cmocka_unit_test(buffers_are_those_of_directions_and_sections),
+        cmocka_unit_test(payload_and_names_are_met_together),
+        cmocka_unit_test(dns_is_found_by_its_bytes),
+        cmocka_unit_test(misplaced_options_are_bad),
+        cmocka_unit_test(names_that_do_not_fit_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
