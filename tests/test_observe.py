@@ -582,11 +582,11 @@ class Observed(unittest.TestCase):
                                 "86400")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--stats", "0"), "'0'")
         self.assertEqual(sluice("run", "--stats", "-r", CAPTURE).returncode, 0)
-        self.assert_refused(sluice("run", "-r", CAPTURE, "--stats=5", "--json"), "--stats=5",
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--stats=5", "--json"), "every 5 s",
                             "eve:FILE")
         database = "sqlite:" + self.path("a.db")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--stats=5", "--alerts", database),
-                            "--stats=5")
+                            "every 5 s")
         eve = self.path("eve.json")
         self.assertEqual(sluice("run", "-r", CAPTURE, "--stats=5", "--alerts", database, "--alerts",
                                 "eve:" + eve).returncode, 0)

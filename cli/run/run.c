@@ -202,21 +202,6 @@ static bool train(struct sl_run *run, const char *path)
     return true;
 }
 
-static bool check_stats_sinks(const struct sl_run *run, uint32_t seconds)
-{
-    struct sl_run_result result;
-
-    sl_run_result(run, &result);
-    for (uint32_t i = 0; i < result.n_sinks; i++)
-        if (result.sinks[i].takes_stats)
-            return true;
-    if (seconds != 0)
-        cli_error("--stats=%u writes events, and no sink takes them (expected --alerts eve:FILE "
-                  "or console)",
-                  seconds);
-    return seconds == 0;
-}
-
 static void snapshot(void *user, struct sl_stats *stats)
 {
     sl_run_snapshot(user, stats);
@@ -250,8 +235,7 @@ static bool open_run(struct sl_run *run, const struct run_options *options, stru
         cli_diag(&diag);
         return false;
     }
-    if ((options->metrics != NULL && !metrics_serve(metrics, snapshot, run)) ||
-        !check_stats_sinks(run, options->config.stats_seconds))
+    if (options->metrics != NULL && !metrics_serve(metrics, snapshot, run))
         return false;
     if (!options->quiet)
         print_loaded_rules(run);

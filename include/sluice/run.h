@@ -143,7 +143,7 @@ struct sl_run_config {
     size_t n_sinks;
     enum sl_status (*event)(void *user, const struct sl_event *event, struct sl_diag *diag);
     uint32_t stats_seconds; /* between two events of counters, and one at the end; 0: none. Where no
-                               sink takes counters, sl_run_execute returns SL_EINVAL */
+                               sink takes counters, sl_run_open returns SL_EINVAL */
 
     void (*notice)(void *user, const struct sl_run_notice *notice); /* any thread, one at a time;
                                                                        NULL: not wanted */

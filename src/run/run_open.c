@@ -133,6 +133,18 @@ static enum sl_status build(struct sl_run *run, struct run_policy *policy,
     return status == SL_OK ? run_policy_build_rules(policy, parts, diag) : status;
 }
 
+static enum sl_status open_sinks(struct sl_run *run, struct sl_diag *diag)
+{
+    const enum sl_status status = run_sinks_open(&run->sinks, &run->config, diag);
+
+    if (status != SL_OK || run->config.stats_seconds == 0 || run_sinks_take_stats(&run->sinks))
+        return status;
+    return diag_set(diag, SL_EINVAL, NULL, 0,
+                    "counters of every %u s are to be written, and no sink takes them (expected "
+                    "eve:FILE or console)",
+                    run->config.stats_seconds);
+}
+
 static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
                                   struct sl_diag *diag)
 {
@@ -143,7 +155,7 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
     if (status == SL_OK)
         status = run_counts_open(&run->counts, policy, diag);
     if (status == SL_OK)
-        status = run_sinks_open(&run->sinks, &run->config, diag);
+        status = open_sinks(run, diag);
     return status == SL_OK ? run_try_devices(run, &parts, policy, diag) : status;
 }
 
