@@ -100,7 +100,7 @@ static enum sl_status save_batch(struct saver *saver, const struct sl_batch *bat
     if (saver->dynabyte != NULL) {
         status = sl_dynabyte_begin(saver->dynabyte, batch, &state, &ticket);
         if (status == SL_OK)
-            sl_dynabyte_use(saver->context, &state);
+            status = sl_dynabyte_use(saver->context, &state);
     }
     if (status == SL_OK)
         status = saver->backend->submit(saver->context, batch, &saver->hits);

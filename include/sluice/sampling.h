@@ -211,8 +211,9 @@ SL_API void sl_dynabyte_info(const struct sl_dynabyte *dynabyte, struct sl_dynab
 
 /* Sets the state by which a context of the sampler "dynabyte" samples from its next submit on.
  * Before the first call a context has the configuration's markers and passes over half a period.
- * Not between submit and wait. */
-SL_API void sl_dynabyte_use(void *context, const struct sl_dynabyte_state *state);
+ * Not between submit and wait. SL_EINVAL: the context is of another engine or sampler. */
+SL_CHECK SL_API enum sl_status sl_dynabyte_use(void *context,
+                                               const struct sl_dynabyte_state *state);
 
 #ifdef __cplusplus
 }

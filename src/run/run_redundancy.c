@@ -115,10 +115,10 @@ static enum sl_status sample_in_order(struct run_sampler *sampler, const struct 
     uint64_t ticket;
     enum sl_status status = sl_dynabyte_begin(sampler->dynabyte, batch, &state, &ticket);
 
-    if (status == SL_OK) {
-        sl_dynabyte_use(sampler->context, &state);
+    if (status == SL_OK)
+        status = sl_dynabyte_use(sampler->context, &state);
+    if (status == SL_OK)
         status = sampler->backend->submit(sampler->context, batch, &sampler->hits);
-    }
     if (status == SL_OK)
         status = sampler->backend->wait(sampler->context);
     if (status != SL_OK)

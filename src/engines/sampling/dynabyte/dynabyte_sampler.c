@@ -3,27 +3,36 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "engines/sampling/samplebyte/samplebyte.h"
 
-/* A context of any backend begins with the marks it samples by. */
 struct dynabyte_cpu {
-    struct samplebyte_marks marks;
+    struct dynabyte_head head;
     struct cpu_context cpu;
 };
 
-void sl_dynabyte_use(void *context, const struct sl_dynabyte_state *state)
+enum sl_status sl_dynabyte_use(void *context, const struct sl_dynabyte_state *state)
 {
-    samplebyte_marks_set((struct samplebyte_marks *)context, state);
+    struct dynabyte_head *head = (struct dynabyte_head *)context;
+
+    if (head->magic != DYNABYTE_MAGIC)
+        return SL_EINVAL;
+    samplebyte_marks_set(&head->marks, state);
+    return SL_OK;
 }
 
 static enum sl_status open_cpu(void **context, const void *table, const struct sl_limits *limits,
                                struct sl_diag *diag)
 {
-    struct dynabyte_cpu *made = (struct dynabyte_cpu *)calloc(1, sizeof *made);
+    const enum sl_status status = reserved_check(limits->reserved, diag);
 
+    if (status != SL_OK)
+        return status;
+    struct dynabyte_cpu *made = (struct dynabyte_cpu *)calloc(1, sizeof *made);
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
-    made->marks = ((const struct samplebyte_table *)table)->marks;
+    made->head = (struct dynabyte_head){.magic = DYNABYTE_MAGIC,
+                                        .marks = ((const struct samplebyte_table *)table)->marks};
     made->cpu = (struct cpu_context){.table = table, .limits = *limits};
     *context = made;
     return SL_OK;
@@ -33,7 +42,7 @@ static const struct samplebyte_marks *marks_of(const struct cpu_context *cpu)
 {
     const char *context = (const char *)cpu - offsetof(struct dynabyte_cpu, cpu);
 
-    return &((const struct dynabyte_cpu *)(const void *)context)->marks;
+    return &((const struct dynabyte_cpu *)(const void *)context)->head.marks;
 }
 
 static enum sl_status wait_cpu(void *context)

@@ -15,6 +15,14 @@ struct samplebyte_marks {
     uint8_t high_half[16];
 };
 
+/* What each context of dynabyte begins with, on CPUs and GPUs. */
+struct dynabyte_head {
+    uint64_t magic; /* DYNABYTE_MAGIC: contexts of other engines have another word there */
+    struct samplebyte_marks marks;
+};
+
+#define DYNABYTE_MAGIC UINT64_C(0x5359424E59444C53) /* "SLDYNBYS" */
+
 void samplebyte_marks_set(struct samplebyte_marks *marks, const struct sl_dynabyte_state *state);
 
 /* The state that a configuration begins with: its markers, half a period skipped. */

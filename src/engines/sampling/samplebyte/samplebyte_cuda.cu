@@ -117,9 +117,8 @@ static enum sl_status samplebyte_submit(void *context, const struct sl_batch *ba
 
 /* ---- dynabyte -------------------------------------------------------------------------------- */
 
-/* As all of its contexts, one begins with the marks it samples by. */
 struct dynabyte_context {
-    struct samplebyte_marks marks;
+    struct dynabyte_head head;
     void *cuda;
 };
 
@@ -130,7 +129,8 @@ static enum sl_status dynabyte_open(void **context, const void *table,
 
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
-    made->marks = ((const struct samplebyte_table *)table)->marks;
+    made->head.magic = DYNABYTE_MAGIC;
+    made->head.marks = ((const struct samplebyte_table *)table)->marks;
 
     const enum sl_status status = sampling_open(&made->cuda, table, limits, diag);
     if (status != SL_OK) {
@@ -146,7 +146,7 @@ static enum sl_status dynabyte_submit(void *context, const struct sl_batch *batc
 {
     struct dynabyte_context *dynabyte = (struct dynabyte_context *)context;
 
-    return submit((struct cuda_context *)dynabyte->cuda, &dynabyte->marks.state, batch, hits);
+    return submit((struct cuda_context *)dynabyte->cuda, &dynabyte->head.marks.state, batch, hits);
 }
 
 static enum sl_status dynabyte_wait(void *context)

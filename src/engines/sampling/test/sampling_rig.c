@@ -86,7 +86,7 @@ static void draw_dynabyte(struct sl_sampling_config *config, uint64_t *random)
 static void use_drawn_state(void *context)
 {
     if (state_is_drawn)
-        sl_dynabyte_use(context, &drawn_state);
+        assert_int_equal(sl_dynabyte_use(context, &drawn_state), SL_OK);
 }
 
 static size_t dynabyte_oracle(const struct sl_sampling_config *config, const struct sl_batch *host,

@@ -73,7 +73,7 @@ static void close_run(struct run *run)
 
 static uint64_t sample(struct run *run, const struct sl_dynabyte_state *state)
 {
-    sl_dynabyte_use(run->context, state);
+    assert_int_equal(sl_dynabyte_use(run->context, state), SL_OK);
     assert_int_equal(run->backend->submit(run->context, run->batch, &hits), SL_OK);
     assert_int_equal(run->backend->wait(run->context), SL_OK);
     return hits.n;
@@ -517,6 +517,31 @@ static void test_captures(void **state)
     assert_true(n_short_off * 10 <= n_short);
 }
 
+/* A context of another sampler has no state. */
+static void test_other_contexts_are_refused(void **state)
+{
+    const struct sl_limits limits = {.max_items = 1, .max_bytes = 64, .max_hits = 1};
+    struct sl_dynabyte_state marks = {.skip = 1};
+    struct sl_sampling_config config;
+
+    (void)state;
+    sl_sampling_config_init(&config);
+    for (const char *const *name = sl_samplers(); *name != NULL; name++) {
+        struct sl_sampling_table *table;
+        void *context;
+
+        config.sampler = *name;
+        assert_int_equal(sl_sampling_build(&table, &config, NULL), SL_OK);
+        const struct sl_backend *backend =
+            sl_engine_choose(sl_sampling_engine(table), SL_DEVICE_CPU, NULL);
+        assert_int_equal(backend->open(&context, table, &limits, NULL), SL_OK);
+        assert_int_equal(sl_dynabyte_use(context, &marks),
+                         strcmp(*name, "dynabyte") == 0 ? SL_OK : SL_EINVAL);
+        backend->close(context);
+        sl_sampling_free(table);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +552,7 @@ int main(void)
         cmocka_unit_test(test_states_hang_on_traffic_alone),
         cmocka_unit_test(test_eligible_bytes),
         cmocka_unit_test(test_bad_configurations_are_refused),
+        cmocka_unit_test(test_other_contexts_are_refused),
         cmocka_unit_test(test_captures),
     };
 
