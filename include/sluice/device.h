@@ -64,7 +64,7 @@ SL_CHECK SL_API enum sl_status sl_device_batch_create(struct sl_batch **batch,
 struct sl_stage;
 
 /* Opens a stage on limits->device for batches within the limits. SL_ENOMEM: diag has the bytes
- * needed and the bytes free. SL_EDEVICE. */
+ * needed and the bytes free. SL_EINVAL: a reserved field of the limits is not 0. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
                                              const struct sl_limits *limits, struct sl_diag *diag);
 
@@ -86,8 +86,8 @@ enum { SL_STAGE_VIEWS_MAX = 16 };
 
 /* A further view of the last upload. Its work waits for the upload alone, so engines with a view
  * each run side by side. The next upload waits for all of them. Number 0 is the upload's own view;
- * others have a stream each, which the first call makes. The caller must have uploaded a batch, and
- * the number must be below SL_STAGE_VIEWS_MAX: neither is checked. SL_EDEVICE. */
+ * others have a stream each, which the first call makes. SL_EINVAL: nothing was uploaded, or the
+ * number is not below SL_STAGE_VIEWS_MAX. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_view(struct sl_stage *stage, uint32_t number,
                                              struct sl_batch *view);
 

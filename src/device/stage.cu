@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "device/columns.h"
 #include "device/cuda_internal.h"
 
@@ -39,13 +40,15 @@ static enum sl_status take_memory(struct sl_stage *stage, struct sl_diag *diag)
 enum sl_status sl_stage_open(struct sl_stage **stage, const struct sl_limits *limits,
                              struct sl_diag *diag)
 {
-    struct sl_stage *made = (struct sl_stage *)calloc(1, sizeof *made);
+    enum sl_status status = reserved_check(limits->reserved, diag);
 
+    if (status != SL_OK)
+        return status;
+    struct sl_stage *made = (struct sl_stage *)calloc(1, sizeof *made);
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a stage");
     made->limits = *limits;
-
-    const enum sl_status status = take_memory(made, diag);
+    status = take_memory(made, diag);
     if (status != SL_OK) {
         sl_stage_close(made);
         return status;
@@ -145,6 +148,8 @@ static cudaError_t begin_view(struct sl_stage *stage, cudaStream_t *stream)
 
 enum sl_status sl_stage_view(struct sl_stage *stage, uint32_t number, struct sl_batch *view)
 {
+    if (stage->view.bytes == NULL || number >= SL_STAGE_VIEWS_MAX)
+        return SL_EINVAL;
     *view = stage->view;
     if (number == 0)
         return SL_OK;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "device/columns.h"
 #include "device/device.h"
 #include "device/wait.h"
@@ -319,9 +320,10 @@ static void run_stream(struct sl_stage *stage)
 enum sl_status __wrap_sl_stage_open(struct sl_stage **stage, const struct sl_limits *limits,
                                     struct sl_diag *diag)
 {
-    const enum sl_status status =
-        open_step(limits->device, SIMULATED_STAGE, "opening a stage", diag);
+    enum sl_status status = reserved_check(limits->reserved, diag);
 
+    if (status == SL_OK)
+        status = open_step(limits->device, SIMULATED_STAGE, "opening a stage", diag);
     if (status != SL_OK)
         return status;
 
@@ -380,7 +382,8 @@ enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_ba
 /* On the same stream: engines one after the other are an order that side by side may have. */
 enum sl_status __wrap_sl_stage_view(struct sl_stage *stage, uint32_t number, struct sl_batch *view)
 {
-    (void)number;
+    if (stage->view.bytes == NULL || number >= SL_STAGE_VIEWS_MAX)
+        return SL_EINVAL;
     *view = stage->view;
     return device_is_hung(stage->limits.device) ? SL_EDEVICE : SL_OK;
 }

@@ -70,12 +70,16 @@ static void test_uploads_keep_within_the_limits(void **state)
         skip();
     }
     assert_int_equal(sl_stage_open(&stage, &limits, &diag), SL_OK);
+    assert_int_equal(sl_stage_view(stage, 0, &view), SL_EINVAL); /* nothing was uploaded */
     assert_int_equal(sl_device_batch_create(&batch, SL_DEVICE_CUDA, 128, 4, &diag), SL_OK);
     sl_batch_add(batch, bytes, 64, 0);
     assert_int_equal(sl_stage_upload(stage, batch, &view), SL_OK);
     assert_int_equal(sl_stage_wait(stage), SL_OK);
     assert_int_equal(view.memory, SL_MEMORY_DEVICE);
     assert_int_equal(view.n_items, 1);
+    assert_int_equal(sl_stage_view(stage, SL_STAGE_VIEWS_MAX - 1, &view), SL_OK);
+    assert_int_equal(view.n_items, 1);
+    assert_int_equal(sl_stage_view(stage, SL_STAGE_VIEWS_MAX, &view), SL_EINVAL);
     sl_batch_add(batch, bytes, 1, 0);
     assert_int_equal(sl_stage_upload(stage, batch, &view), SL_EINVAL);
     sl_batch_free(batch);
