@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every function that takes a config refuses one whose reserved fields are not 0. */
+/* Every function that takes a config or limits refuses reserved fields that are not 0. */
 #include "test.h"
 
 #include "sluice/sluice.h"
@@ -37,6 +37,115 @@ static void test_engines(void **state)
     REFUSES(sampling, sl_sampling_build(&samples, &sampling, &diag));
     sl_dynabyte_config_init(&rate);
     REFUSES(rate, sl_dynabyte_create(&dynabyte, &rate, &diag));
+}
+
+/* Each backend that this machine can run refuses limits whose reserved fields are not 0. */
+static void assert_opens_refuse(const struct sl_engine *engine, const void *table)
+{
+    struct sl_limits limits = {.max_items = 1, .max_bytes = 64, .max_hits = 1};
+    unsigned n_usable = 0;
+
+    for (const struct sl_backend *const *backend = engine->backends; *backend != NULL; backend++) {
+        char why[SL_WHY_LEN];
+        void *context;
+
+        if (!(*backend)->usable(why))
+            continue;
+        REFUSES(limits, (*backend)->open(&context, table, &limits, &diag));
+        n_usable++;
+    }
+    assert_true(n_usable > 0);
+}
+
+static void test_contexts_of_mpm(void **state)
+{
+    const struct sl_literal literal = {.bytes = (const uint8_t *)"literal", .len = 7};
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table;
+
+    (void)state;
+    sl_mpm_config_init(&config);
+    for (const char *const *name = sl_mpm_algorithms(); *name != NULL; name++) {
+        config.algorithm = *name;
+        assert_int_equal(sl_mpm_build(&table, &config, &literal, 1, NULL), SL_OK);
+        assert_opens_refuse(sl_mpm_engine(table), table);
+        sl_mpm_free(table);
+    }
+}
+
+static void test_contexts_of_sampling(void **state)
+{
+    struct sl_sampling_config config;
+    struct sl_sampling_table *table;
+
+    (void)state;
+    sl_sampling_config_init(&config);
+    for (const char *const *name = sl_samplers(); *name != NULL; name++) {
+        config.sampler = *name;
+        assert_int_equal(sl_sampling_build(&table, &config, NULL), SL_OK);
+        assert_opens_refuse(sl_sampling_engine(table), table);
+        sl_sampling_free(table);
+    }
+}
+
+static void test_contexts_of_headers_and_names(void **state)
+{
+    struct sl_header_config config;
+    struct sl_header_table *checks;
+    struct sl_names *names;
+    struct sl_packet_names_watch *watch;
+    struct sl_diag made;
+
+    (void)state;
+    sl_header_config_init(&config);
+    assert_int_equal(sl_header_build(&checks, &config, &made), SL_OK);
+    assert_opens_refuse(sl_header_engine(), checks);
+    sl_header_free(checks);
+    assert_int_equal(sl_names_create(&names, &made), SL_OK);
+    assert_int_equal(sl_names_build(names, NULL, &made), SL_OK);
+    assert_int_equal(sl_packet_names_watch_create(&watch, names, &made), SL_OK);
+    assert_opens_refuse(sl_packet_names_engine(), watch);
+    sl_packet_names_watch_free(watch);
+    sl_names_free(names);
+}
+
+static void test_contexts_of_fib(void **state)
+{
+    struct sl_limits limits = {.max_items = 1, .max_bytes = 64};
+    struct sl_fib_config config;
+
+    (void)state;
+    sl_fib_config_init(&config);
+    for (const char *const *plane = sl_fib_planes(); *plane != NULL; plane++) {
+        struct sl_fib *fib;
+        char why[SL_WHY_LEN];
+
+        config.plane = *plane;
+        assert_int_equal(sl_fib_build(&fib, &config, NULL, 0, NULL), SL_OK);
+        struct sl_fib_table *table = sl_fib_table(fib);
+        for (const struct sl_fib_backend *const *backend = sl_fib_engine(table)->backends;
+             *backend != NULL; backend++) {
+            void *context;
+
+            if ((*backend)->usable(why))
+                REFUSES(limits, (*backend)->open(&context, table, &limits, &diag));
+        }
+        sl_fib_free(fib);
+    }
+}
+
+static void test_stages(void **state)
+{
+    struct sl_limits limits = {.max_items = 1, .max_bytes = 64};
+    struct sl_device devices[2];
+    struct sl_stage *stage;
+
+    (void)state;
+    if (sl_device_list(devices, 2) < 2 || !devices[1].usable) {
+        print_message("skipped: no GPU\n");
+        skip();
+    }
+    REFUSES(limits, sl_stage_open(&stage, &limits, &diag));
 }
 
 static enum sl_status no_result(void *user, const struct sl_names_result *results, uint32_t n)
@@ -154,9 +263,16 @@ static void test_scans(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_engines), cmocka_unit_test(test_names),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_engines),
+                                       cmocka_unit_test(test_contexts_of_mpm),
+                                       cmocka_unit_test(test_contexts_of_sampling),
+                                       cmocka_unit_test(test_contexts_of_headers_and_names),
+                                       cmocka_unit_test(test_contexts_of_fib),
+                                       cmocka_unit_test(test_stages),
+                                       cmocka_unit_test(test_names),
                                        cmocka_unit_test(test_redundancy),
-                                       cmocka_unit_test(test_runs), cmocka_unit_test(test_scans)};
+                                       cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_scans)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,10 +83,11 @@ struct sl_backend {
      * value is ignored. Any thread. */
     bool (*usable)(char why[SL_WHY_LEN]);
 
-    /* Makes a context over a table, which must outlive it. The table must be this engine's: the
-     * behaviour with another's is undefined. SL_EUNSUPPORTED: the table was built for another kind
-     * of device, or its hits cannot stay on the GPU. SL_ENOMEM: of a GPU, diag has the bytes needed
-     * and the bytes free. SL_EDEVICE. */
+    /* Makes a context over a table, which must outlive it. The table must be of the backend's
+     * engine, as sl_mpm_engine and sl_sampling_engine name it: the behaviour with another is
+     * undefined. SL_EINVAL: a reserved field of the limits is not 0. SL_EUNSUPPORTED: the table was
+     * built for another kind of device, or its hits cannot stay on the GPU. SL_ENOMEM: of a GPU,
+     * diag has the bytes needed and the bytes free. SL_EDEVICE. */
     enum sl_status (*open)(void **context, const void *table, const struct sl_limits *limits,
                            struct sl_diag *diag);
 

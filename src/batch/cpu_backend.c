@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 
 bool cpu_backend_usable(char why[SL_WHY_LEN])
 {
@@ -14,8 +15,11 @@ bool cpu_backend_usable(char why[SL_WHY_LEN])
 enum sl_status cpu_backend_open(void **context, const void *table, const struct sl_limits *limits,
                                 struct sl_diag *diag)
 {
-    struct cpu_context *cpu = (struct cpu_context *)calloc(1, sizeof *cpu);
+    const enum sl_status status = reserved_check(limits->reserved, diag);
 
+    if (status != SL_OK)
+        return status;
+    struct cpu_context *cpu = (struct cpu_context *)calloc(1, sizeof *cpu);
     if (cpu == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
     cpu->table = table;

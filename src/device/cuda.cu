@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "device/wait.h"
 
 /* The probe reads its attributes: a device for which this binary has no code refuses. */
@@ -517,15 +518,18 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits, const struct sl_limi
 enum sl_status cuda_context_open(void **context, const void *table, size_t table_len,
                                  const struct sl_limits *limits, struct sl_diag *diag)
 {
-    struct cuda_context *cuda = (struct cuda_context *)calloc(1, sizeof *cuda);
+    enum sl_status status = reserved_check(limits->reserved, diag);
     int n_multiprocessors = 0;
 
+    if (status != SL_OK)
+        return status;
+    struct cuda_context *cuda = (struct cuda_context *)calloc(1, sizeof *cuda);
     if (cuda == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
     cuda->table = table;
     cuda->limits = *limits;
 
-    enum sl_status status = cuda_status(
+    status = cuda_status(
         cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, limits->device),
         "asking for the number of multiprocessors", diag);
     if (status == SL_OK)

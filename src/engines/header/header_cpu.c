@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 
 struct header_cpu {
     struct cpu_context cpu;
@@ -14,8 +15,10 @@ enum sl_status header_cpu_open(void **context, const void *table, const struct s
                                header_run *run, struct sl_diag *diag)
 {
     struct header_cpu *header;
-    const enum sl_status status = header_table_check(table, diag);
+    enum sl_status status = header_table_check(table, diag);
 
+    if (status == SL_OK)
+        status = reserved_check(limits->reserved, diag);
     if (status != SL_OK)
         return status;
     header = calloc(1, sizeof *header);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "batch/cpu_backend.h"
 #include "names/table/names_internal.h"
 #include "packet_names_backend.h"
@@ -65,6 +66,8 @@ static enum sl_status open_context(void **out, const void *table, const struct s
     struct sl_packet_names_watch *watch;
     enum sl_status status = names_watch_of(&watch, table, diag);
 
+    if (status == SL_OK)
+        status = reserved_check(limits->reserved, diag);
     if (status != SL_OK)
         return status;
     struct context *context = (struct context *)calloc(1, sizeof *context);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "device/cuda_internal.h"
 #include "packet_names_backend.h"
 #include "packet_names_gather.h"
@@ -180,6 +181,8 @@ static enum sl_status names_cuda_open(void **context, const void *table,
     struct sl_packet_names_watch *watch;
     enum sl_status status = names_watch_of(&watch, table, diag);
 
+    if (status == SL_OK)
+        status = reserved_check(limits->reserved, diag);
     if (status != SL_OK)
         return status;
     if (limits->device_hits != NULL)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "batch/cpu_backend.h"
 #include "packet_names_backend.h"
 #include "packet_names_gather.h"
@@ -33,6 +34,8 @@ static enum sl_status tiled_open(void **context, const void *table, const struct
     struct sl_packet_names_watch *watch;
     enum sl_status status = names_watch_of(&watch, table, diag);
 
+    if (status == SL_OK)
+        status = reserved_check(limits->reserved, diag);
     if (status != SL_OK)
         return status;
     struct tiled *tiled = (struct tiled *)calloc(1, sizeof *tiled);

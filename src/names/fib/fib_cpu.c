@@ -4,6 +4,7 @@
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "fib_internal.h"
 
 struct fib_cpu {
@@ -31,8 +32,11 @@ bool fib_cpu_usable_avx512(char why[SL_WHY_LEN])
 enum sl_status fib_cpu_open(void **context, struct sl_fib_table *table,
                             const struct sl_limits *limits, struct sl_diag *diag)
 {
-    struct fib_cpu *cpu = (struct fib_cpu *)calloc(1, sizeof *cpu);
+    const enum sl_status status = reserved_check(limits->reserved, diag);
 
+    if (status != SL_OK)
+        return status;
+    struct fib_cpu *cpu = (struct fib_cpu *)calloc(1, sizeof *cpu);
     if (cpu != NULL)
         cpu->reader = fib_reader_open(table);
     if (cpu == NULL || cpu->reader == NULL) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "device/cuda_internal.h"
 #include "fib_copy.h"
 #include "fib_cuda_look.h"
@@ -75,13 +76,16 @@ static enum sl_status open_context(void **context, struct sl_fib_table *table,
     if (!is_ours)
         return diag_set(diag, SL_EINVAL, NULL, 0, "the table is of another plane");
 
+    enum sl_status status = reserved_check(limits->reserved, diag);
+    if (status != SL_OK)
+        return status;
     struct fib_cuda *cuda = (struct fib_cuda *)calloc(1, sizeof *cuda);
     if (cuda == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
     cuda->table = table;
     cuda->limits = *limits;
 
-    enum sl_status status = prepare(cuda, diag);
+    status = prepare(cuda, diag);
     if (status == SL_OK)
         status = fib_copy_join(&cuda->copy, table, limits->device, diag);
     if (status != SL_OK) {

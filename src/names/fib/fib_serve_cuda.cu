@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "device/cuda_internal.h"
 #include "device/wait.h"
 #include "fib_copy.h"
@@ -306,13 +307,16 @@ static enum sl_status open_context(void **context, struct sl_fib_table *table,
     if (!is_ours)
         return diag_set(diag, SL_EINVAL, NULL, 0, "the table is of another plane");
 
+    enum sl_status status = reserved_check(limits->reserved, diag);
+    if (status != SL_OK)
+        return status;
     struct fib_serve *serve = (struct fib_serve *)calloc(1, sizeof *serve);
     if (serve == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a context");
     serve->table = table;
     serve->limits = *limits;
 
-    enum sl_status status = fib_copy_join(&serve->copy, table, limits->device, diag);
+    status = fib_copy_join(&serve->copy, table, limits->device, diag);
     if (status == SL_OK) {
         fib_table_lock(table);
         status = join(serve, look, diag);

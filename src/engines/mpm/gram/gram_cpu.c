@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "engines/mpm/ac/ac.h"
 
 enum {
@@ -542,8 +543,11 @@ enum sl_status gram_submit(void *context, const struct sl_batch *batch, struct s
 enum sl_status gram_open(void **context, const void *table, const struct sl_limits *limits,
                          const struct gram_filters *filters, struct sl_diag *diag)
 {
-    struct gram_cpu *gram = (struct gram_cpu *)calloc(1, sizeof *gram);
+    const enum sl_status status = reserved_check(limits->reserved, diag);
 
+    if (status != SL_OK)
+        return status;
+    struct gram_cpu *gram = (struct gram_cpu *)calloc(1, sizeof *gram);
     if (gram == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a matcher");
     gram->cpu.table = (const struct sl_mpm_table *)table;

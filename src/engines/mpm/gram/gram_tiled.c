@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "engines/mpm/ac/ac.h"
 #include "gram_check.h"
 #include "gram_tile.h"
@@ -368,9 +369,12 @@ static void tiled_close(void *context)
 static enum sl_status tiled_open(void **context, const void *table, const struct sl_limits *limits,
                                  struct sl_diag *diag)
 {
+    const enum sl_status status = reserved_check(limits->reserved, diag);
+
+    if (status != SL_OK)
+        return status;
     if (!gram_is_for_gpus((const struct sl_mpm_table *)table, diag))
         return SL_EUNSUPPORTED;
-
     struct gram_tiled *tiled = (struct gram_tiled *)calloc(1, sizeof *tiled);
     const size_t n = ((size_t)limits->max_bytes >> GRAM_INDEX_LOG) + 1;
 
