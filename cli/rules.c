@@ -43,6 +43,12 @@ struct compiled {
     double seconds;
 };
 
+struct options {
+    struct rule_files files;
+    struct compiled compiled;
+    bool json, list, strict;
+};
+
 typedef const struct sl_diag *diag_at(const struct sl_rules *rules, size_t i);
 
 static void print_diags(const struct sl_rules *rules, diag_at *at, const char *indent)
@@ -197,17 +203,15 @@ static bool compile(struct sl_rules *rules, struct compiled *compiled)
 }
 
 /* Prints what of the rules is understood. Rules are compiled where the exit status is 0. */
-static int compile_and_print(struct sl_rules *rules, int exit_status, struct compiled *compiled,
-                             bool json, bool list)
+static int compile_and_print(struct sl_rules *rules, int exit_status, struct options *options)
 {
+    struct compiled *compiled = &options->compiled;
+
     if (exit_status != EXIT_DONE)
         compiled->path = NULL;
     if (!compile(rules, compiled))
         return EXIT_FAILED;
-    if (json)
-        print_json(rules, compiled, list);
-    else
-        print_text(rules, compiled, list);
+    (options->json ? print_json : print_text)(rules, compiled, options->list);
     return exit_status;
 }
 
@@ -221,6 +225,8 @@ static int status_of(const struct sl_rules *rules, bool usable, bool strict)
     return strict && count.bad + count.unknown_class != 0 ? EXIT_BAD : EXIT_DONE;
 }
 
+/* ---- the command line ------------------------------------------------------------------------ */
+
 static bool writes_input(const struct rule_files *files, const struct compiled *compiled)
 {
     for (size_t i = 0; compiled->path != NULL && i < files->n_paths; i++)
@@ -229,8 +235,11 @@ static bool writes_input(const struct rule_files *files, const struct compiled *
     return false;
 }
 
-static bool check_options(const struct rule_files *files, const struct compiled *compiled)
+static bool check_options(const struct options *options)
 {
+    const struct rule_files *files = &options->files;
+    const struct compiled *compiled = &options->compiled;
+
     if (files->n_paths == 0)
         cli_error("no rule file was named (usage: sluice rules FILE...)");
     else if (compiled->device != NULL && compiled->path == NULL)
@@ -243,66 +252,81 @@ static bool check_options(const struct rule_files *files, const struct compiled 
     return false;
 }
 
-int command_rules(int argc, char **argv)
+/* -1: go on; otherwise the exit status. */
+static int parse_option(struct options *options, int option)
 {
-    static const struct option known[] = {{"set", required_argument, NULL, 's'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"strict", no_argument, NULL, 'S'},
-                                          {"compile", required_argument, NULL, 'c'},
-                                          {"force", no_argument, NULL, 'f'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
-    static const int repeated[] = {'s', 0};
-    struct cli_options options = {
-        .command = "rules", .letters = "h", .names = known, .repeated = repeated};
-    struct rule_files files = {0};
-    struct compiled compiled = {0};
-    struct sl_rules *rules = NULL;
-    bool json = false, list = false, strict = false, usable;
-    int option, exit_status = EXIT_FAILED;
+    switch (option) {
+    case 's':
+        rule_files_set(&options->files, optarg);
+        return -1;
+    case 'l':
+        options->list = true;
+        return -1;
+    case 'S':
+        options->strict = true;
+        return -1;
+    case 'c':
+        options->compiled.path = optarg;
+        return -1;
+    case 'd':
+        options->compiled.device = optarg;
+        return -1;
+    case 'f':
+        options->compiled.force = true;
+        return -1;
+    case 'j':
+        options->json = true;
+        return -1;
+    case 'h':
+        fputs(usage, stdout);
+        return EXIT_DONE;
+    default:
+        return EXIT_FAILED;
+    }
+}
 
-    if (!rule_files_init(&files, argc))
-        goto out;
-    while ((option = cli_next_option(&options, argc, argv)) != -1) {
-        switch (option) {
-        case 's':
-            rule_files_set(&files, optarg);
-            break;
-        case 'l':
-            list = true;
-            break;
-        case 'S':
-            strict = true;
-            break;
-        case 'c':
-            compiled.path = optarg;
-            break;
-        case 'd':
-            compiled.device = optarg;
-            break;
-        case 'f':
-            compiled.force = true;
-            break;
-        case 'j':
-            json = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            exit_status = EXIT_DONE;
-            goto out;
-        default:
-            goto out;
-        }
+static int parse_options(struct options *options, int argc, char **argv)
+{
+    static const struct option long_options[] = {{"set", required_argument, NULL, 's'},
+                                                 {"list", no_argument, NULL, 'l'},
+                                                 {"strict", no_argument, NULL, 'S'},
+                                                 {"compile", required_argument, NULL, 'c'},
+                                                 {"force", no_argument, NULL, 'f'},
+                                                 {"device", required_argument, NULL, 'd'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {0}};
+    static const int repeated[] = {'s', 0};
+    struct cli_options known = {
+        .command = "rules", .letters = "h", .names = long_options, .repeated = repeated};
+    int option;
+
+    if (!rule_files_init(&options->files, argc))
+        return EXIT_FAILED;
+    while ((option = cli_next_option(&known, argc, argv)) != -1) {
+        const int exit_status = parse_option(options, option);
+
+        if (exit_status != -1)
+            return exit_status;
     }
     for (; optind < argc; optind++)
-        files.paths[files.n_paths++] = argv[optind];
-    if (check_options(&files, &compiled) && rule_files_load(&files, &rules, &usable))
+        options->files.paths[options->files.n_paths++] = argv[optind];
+    return check_options(options) ? -1 : EXIT_FAILED;
+}
+
+int command_rules(int argc, char **argv)
+{
+    struct options options = {0};
+    struct sl_rules *rules = NULL;
+    bool usable;
+    int exit_status = parse_options(&options, argc, argv);
+
+    if (exit_status == -1)
         exit_status =
-            compile_and_print(rules, status_of(rules, usable, strict), &compiled, json, list);
-out:
+            rule_files_load(&options.files, &rules, &usable)
+                ? compile_and_print(rules, status_of(rules, usable, options.strict), &options)
+                : EXIT_FAILED;
     sl_rules_free(rules);
-    rule_files_free(&files);
+    rule_files_free(&options.files);
     return exit_status;
 }
