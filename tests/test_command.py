@@ -1272,4 +1272,4 @@ class Command(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    case.main()

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import unittest
 
+import case
+
 INCLUDE, C_COMPILER = sys.argv[1:3]
 CXX_COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
@@ -45,4 +47,4 @@ class Headers(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

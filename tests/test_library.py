@@ -10,6 +10,8 @@ import subprocess
 import sys
 import unittest
 
+import case
+
 LIBRARY, HEADERS, SOURCE_DIR, SLUICE = sys.argv[1:5]
 
 # What libsluice needs at run time. A client of a server is loaded when it is used.
@@ -79,4 +81,4 @@ class Library(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

@@ -61,4 +61,4 @@ class Live(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

@@ -428,4 +428,4 @@ class Lookup(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    case.main()

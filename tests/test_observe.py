@@ -645,4 +645,4 @@ class Observed(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    case.main()

@@ -141,10 +141,8 @@ static void test_stages(void **state)
     struct sl_stage *stage;
 
     (void)state;
-    if (sl_device_list(devices, 2) < 2 || !devices[1].usable) {
-        print_message("skipped: no GPU\n");
-        skip();
-    }
+    if (sl_device_list(devices, 2) < 2 || !devices[1].usable)
+        test_skip(devices[1].why);
     REFUSES(limits, sl_stage_open(&stage, &limits, &diag));
 }
 

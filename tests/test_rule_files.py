@@ -155,4 +155,4 @@ class RuleFiles(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    case.main()

@@ -1115,10 +1115,8 @@ static void test_a_lease_is_waited_for(void **state)
     sigaction(SIGIO, &before, NULL);
     close(leased_fd);
     (void)unlink(path);
-    if (!leased) {
-        print_message("skipped: the folder for temporary files has no leases\n");
-        skip();
-    }
+    if (!leased)
+        test_skip("the folder for temporary files has no leases");
 }
 
 static void test_stop_from_another_thread(void **state)
@@ -1280,8 +1278,7 @@ static void test_file_that_shrinks(void **state)
     munmap(page, 4096);
     if (populates != 0) {
         close(fd);
-        print_message("skipped: this kernel has no MADV_POPULATE_READ\n");
-        skip();
+        test_skip("this kernel has no MADV_POPULATE_READ");
     }
     assert_int_equal(sl_batch_create(&batch, LARGE_RECORD, 64, NULL), SL_OK);
     assert_int_equal(sl_capture_open_file(&capture, path, 0, NULL), SL_OK);

@@ -1367,8 +1367,7 @@ static void test_real(void **state)
     snprintf(path, sizeof path, "%s/clamav", data != NULL ? data : "");
     if (data == NULL || access(path, R_OK) != 0) {
         sl_clamav_set_free(set);
-        puts("SLUICE_TEST_DATA has no folder clamav");
-        skip();
+        test_skip("SLUICE_TEST_DATA has no folder clamav");
     }
     assert_int_equal(sl_clamav_set_read(set, (const char *const[]){path}, 1, &diag), SL_OK);
     sl_clamav_set_count(set, &count);

@@ -50,7 +50,7 @@ static void test_pinned_batches_need_a_gpu(void **state)
 
     (void)state;
     if (device_cuda_usable(why))
-        skip();
+        test_skip("there is a GPU");
     assert_int_equal(sl_device_batch_create(&batch, SL_DEVICE_CUDA, 4096, 16, &diag), SL_EDEVICE);
     assert_non_null(strstr(diag.text, why));
 }
@@ -65,10 +65,8 @@ static void test_uploads_keep_within_the_limits(void **state)
     uint8_t bytes[64] = {1, 2, 3};
 
     (void)state;
-    if (!device_cuda_usable(why)) {
-        print_message("no GPU: %s\n", why);
-        skip();
-    }
+    if (!device_cuda_usable(why))
+        test_skip(why);
     assert_int_equal(sl_stage_open(&stage, &limits, &diag), SL_OK);
     assert_int_equal(sl_stage_view(stage, 0, &view), SL_EINVAL); /* nothing was uploaded */
     assert_int_equal(sl_device_batch_create(&batch, SL_DEVICE_CUDA, 128, 4, &diag), SL_OK);

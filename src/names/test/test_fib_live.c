@@ -240,7 +240,7 @@ static void swaps_under_look_ups_of_ata(void **state)
 {
     (void)state;
     if (!fib_planes_has("ata"))
-        skip();
+        test_skip("this build leaves the papers out");
     swap_under_look_ups("ata");
 }
 
@@ -498,14 +498,12 @@ static void real_names(void **state)
 
     (void)state;
 #ifdef __SANITIZE_THREAD__
-    print_message("skipped: one thread, and minutes under the thread sanitizer\n");
-    skip();
+    test_skip("one thread, and minutes under the thread sanitizer");
 #endif
     if (!read_real(&real)) {
-        printf("skipped: SLUICE_TEST_DATA/names is not there\n");
         free(real.entries);
         free(real.bytes);
-        skip();
+        test_skip("SLUICE_TEST_DATA has no folder names");
     }
     uint32_t *next_hop = (uint32_t *)(pinned ? device_pinned_alloc(TRACE * sizeof *next_hop)
                                              : malloc(TRACE * sizeof *next_hop));

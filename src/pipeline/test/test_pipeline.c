@@ -263,10 +263,8 @@ static void test_engines_of_the_cpu_take_part_in_a_run_on_a_gpu(void **state)
 
     (void)state;
     configure_x(&config, &slow_engine, &table, &n_hits);
-    if (sl_device_choose(&config.devices[0], "cuda", why, &diag) != SL_OK) {
-        print_message("skipped: %s\n", diag.text);
-        skip();
-    }
+    if (sl_device_choose(&config.devices[0], "cuda", why, &diag) != SL_OK)
+        test_skip(diag.text);
     assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_OK);
     assert_string_equal(stats.backend[0], "test");
     assert_int_equal(n_hits, 1 << 17);

@@ -621,10 +621,8 @@ static void test_checks_agree(void **state)
     struct traffic traffic;
 
     (void)state;
-    if (cpu_level() < CPU_AVX2) {
-        print_message("this CPU, or SLUICE_CPU, has no AVX2\n");
-        skip();
-    }
+    if (cpu_level() < CPU_AVX2)
+        test_skip("this CPU, or SLUICE_CPU, has no AVX2");
     traffic_init(&traffic, 9, 1 << 16);
     traffic_packet(&traffic, bytes, sizeof bytes);
     for (uint32_t len = 0; len <= LEN; len++) {

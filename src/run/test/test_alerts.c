@@ -384,7 +384,7 @@ static void test_real_captures(void **state)
 
     (void)state;
     if (data == NULL)
-        skip();
+        test_skip("SLUICE_TEST_DATA names no folder of rules and captures");
     snprintf(captures, sizeof captures, "%s/pcap/*.pcap*", data);
     snprintf(rules, sizeof rules, "%s/sample.rules", samples);
     check_ways(captures, rules, ways, sizeof ways / sizeof *ways, 100000);
@@ -402,7 +402,7 @@ static void test_real_rules(void **state)
 
     (void)state;
     if (data == NULL)
-        skip();
+        test_skip("SLUICE_TEST_DATA names no folder of rules and captures");
     snprintf(captures, sizeof captures, "%s/pcap/*.pcap*", data);
     snprintf(rules, sizeof rules, "%s/rules/*/*.rules", data);
     check_ways(captures, rules, ways, sizeof ways / sizeof *ways, 10000);
@@ -434,7 +434,5 @@ int main(int argc, char **argv)
     (void)unsetenv("SLUICE_TEST_DATA");
 #endif
     data = getenv("SLUICE_TEST_DATA");
-    if (data == NULL)
-        puts("SLUICE_TEST_DATA names no folder of rules and captures: only the samples are read");
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }

@@ -977,7 +977,7 @@ static void test_read_only(void **state)
 
     const bool is_root = geteuid() == 0;
     if (is_root && seteuid(65534) != 0)
-        skip();
+        test_skip("root cannot take another user's rights here");
     spec = scratch_spec("eve", "read-only");
     check_refused(spec, SL_EIO, path, strerror(EACCES));
     spec = scratch_spec("sqlite", "read-only.db");

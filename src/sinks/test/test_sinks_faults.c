@@ -356,10 +356,8 @@ static void test_full_disk(void **state)
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == TEST_SKIPPED) {
-        print_message("no right to mount a small file system\n");
-        skip();
-    }
+    if (WEXITSTATUS(status) == TEST_SKIPPED)
+        test_skip("no right to mount a small file system");
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 

@@ -183,9 +183,9 @@ static void test_guard_pages(void **state)
     struct rig rig;
 
     (void)state;
-    if (header_backend->device == SL_DEVICE_CUDA) { /* device memory has no guard pages */
+    if (header_backend->device == SL_DEVICE_CUDA) {
         sl_batch_free(batch);
-        skip();
+        test_skip("device memory has no guard pages");
     }
     uint8_t *pages = guarded_pages();
     rig_open_all(&rig);

@@ -211,10 +211,8 @@ void test_rules_on_captures(void **state)
     struct trial trial = {0};
 
     (void)state;
-    if (data == NULL) {
-        puts("SLUICE_TEST_DATA is not set: no rules and captures to test with");
-        skip();
-    }
+    if (data == NULL)
+        test_skip("SLUICE_TEST_DATA names no folder of rules and captures");
     snprintf(folder, sizeof folder, "%s/rules/et-open-2024-04", data);
     read_contents(&contents, folder);
     assert_true(contents.n > 10000);

@@ -198,7 +198,7 @@ void test_hits_that_stay(void **state)
     sl_mpm_free(table);
     free(hostile);
     if (!on_gpu)
-        skip();
+        test_skip("hits of a CPU cannot stay on a GPU");
     assert_non_null(n_stay);
 }
 

@@ -46,7 +46,7 @@ static void test_pieces_give_the_same_hits(void **state)
 
     (void)state;
     if (!rig.subject->by_window)
-        skip(); /* where a piece begins says what its windows are compared with, or skipped by */
+        test_skip("the positions of this sampler follow from where a piece begins");
     rig_fill_random(&random, text, LEN);
     for (uint32_t piece = SL_SAMPLING_WINDOW_MIN; piece <= LEN; piece += 1 + piece / 20) {
         struct sl_sampling_config config = rig_drawn_config(&random);
@@ -230,7 +230,7 @@ static void test_bad_polynomials_are_refused(void **state)
 
     (void)state;
     if (strcmp(rig.subject->name, "rabin") != 0)
-        skip();
+        test_skip("this sampler has no polynomial");
     config.period = 48;
     assert_refused(&config, "power of two");
     config = rig_default_config();
