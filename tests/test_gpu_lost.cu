@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GPUs that are really lost in the middle of a run: test_gpu_lost trap|hang. A kernel traps, which
  * makes its device unusable for the rest of the process, or does not come back. Every GPU of the
- * machine is lost, one after another; each time the others, in the end the CPU, do the rest, and no
+ * machine is lost, one after another. The others do the rest each time, and in the end the CPU. No
  * hit is lost or found twice. */
 extern "C" {
 #include "test.h"
@@ -25,7 +25,7 @@ enum {
 };
 
 struct table {
-    uint32_t magic; /* what is looked for: copied to the GPU */
+    uint32_t magic; /* the pattern of the search: copied to the GPU */
 };
 
 static const struct table table = {'x'};

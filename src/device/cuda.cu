@@ -507,7 +507,7 @@ static enum sl_status wait_for_hits(struct cuda_hits *hits, const struct sl_limi
     expect_hits(hits, n_kept);
     if (n_along > 0 && !hits->cross_to_out)
         memcpy(out->hit, hits->h_found->hit, n_along * sizeof *out->hit);
-    if (n > n_along) /* what did not cross with the count */
+    if (n > n_along) /* hits that did not cross with the count */
         status = cuda_fetch(out->hit + n_along, hits->d_found->hit + n_along,
                             (n - n_along) * sizeof *out->hit, hits->stream, limits);
     return status == SL_OK && out->n > n ? SL_EOVERFLOW : status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU that does not come back is left alone in time, and nothing waits for it, not even the end
- * of the process: test_device_hung [fetch]. It hangs for all of the process, so that each test has
- * one of its own. */
+/* A GPU that does not return is given up in time, and nothing waits for it, not even the process's
+ * end: test_device_hung [fetch]. It hangs for all of the process, so that each test has one of its
+ * own. */
 extern "C" {
 #include "test.h"
 }

@@ -8,7 +8,7 @@ extern "C" {
 
 enum { MAX_HITS = 200000, MAX_ITEMS = 30000 };
 
-/* What the device was given and what it must make of it. */
+/* Hits that the device got, and their order as it must be. */
 struct list {
     uint32_t n, n_items, n_offsets;
 };

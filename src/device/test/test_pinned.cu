@@ -10,7 +10,7 @@ extern "C" {
 
 #include "device/device.h"
 
-/* What is pinned, and how. */
+/* Memory that is pinned, and by which call. */
 static struct pinned {
     void *memory;
     size_t len; /* registered; 0: CUDA's own */

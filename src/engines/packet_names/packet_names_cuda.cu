@@ -19,7 +19,7 @@ enum {
     BACK_ALONG = 1 << 10 /* items of those that come back that cross with the counts */
 };
 
-/* What crosses back beside hits. */
+/* The words that cross back beside hits. */
 struct report {
     uint32_t count[NAMES_N_COUNTS];
     uint32_t n_back;
@@ -78,9 +78,9 @@ static __device__ void bring_back(struct report *report, struct report *to)
     }
 }
 
-/* A block looks first which of its packets may have names. These it shares out over all its
- * threads, as far from one another as there is room: what a packet's names take is one thread's
- * way through them, and threads of a warp that go different ways wait for one another. */
+/* A block looks first which of its packets may have names. The block shares these out over all its
+ * threads, as far from one another as there is room. The time of a packet is one thread's way
+ * through its names, and threads of a warp on different ways wait for one another. */
 static __global__ void __launch_bounds__(BLOCK)
     names_kernel(const __grid_constant__ struct names_flat_view table,
                  const struct names_items items, struct report *report, struct report *to,

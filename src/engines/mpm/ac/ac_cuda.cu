@@ -19,7 +19,7 @@ enum {
 
 static_assert(AC_GROUP == 32, "a group has an item for each lane of a warp");
 
-/* What the kernels read of a batch; overlap is NULL where no item has any. */
+/* The part of a batch that kernels read; overlap is NULL where no item has any. */
 struct ac_items {
     const uint8_t *bytes;
     const struct sl_span *payload;
@@ -123,8 +123,8 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
 
 /* ---- for other algorithms -------------------------------------------------------------------- */
 
-/* The tasks of any batch within the limits: items do not share bytes, a part that is not its item's
- * first or last has AC_PART_MIN bytes, and of the tasks of a group only the last is not full. */
+/* The tasks of any batch within the limits. Items do not share bytes. A part that is not its item's
+ * first or last has AC_PART_MIN bytes. Of the tasks of a group only the last is not full. */
 static uint32_t count_tasks(const struct sl_limits *limits)
 {
     const uint64_t n_items = limits->max_items;

@@ -7,8 +7,8 @@
 #include "base/cpu.h"
 #include "gram_cpu.h"
 
-/* Sources, as vpshufb takes them, of the bytes of four windows at a stride, for both halves: bytes
- * 0 to 2 above a zero, and the bytes that name bits. */
+/* Sources, as vpshufb takes them, of the bytes of four windows at a stride, for both halves. They
+ * are bytes 0 to 2 above a zero, and the bytes that name bits. */
 #define WORD(at) 0x80, (at) + 1, (at) + 2, (at) + 3
 #define BITS(at) (at), (at) + 4, (at) + 5, (at) + 6
 #define WINDOWS_4(bytes, stride) bytes(0), bytes(stride), bytes(2 * (stride)), bytes(3 * (stride))
@@ -102,7 +102,7 @@ static inline __m256i load_8_windows(const uint8_t *text, uint32_t at, uint32_t 
     return fold(_mm256_set_m128i(high, load_before(text, at)));
 }
 
-/* Whether all bytes that 16 windows look at, and two or ten behind them, are one: no window of a
+/* Whether all bytes that 16 windows read, and two or ten behind them, are equal. No window of a
  * literal is there unless some lies in a run. */
 static inline bool is_run(__m256i low, __m256i high)
 {
@@ -147,8 +147,8 @@ static uint32_t write_positions(const uint8_t *masks, uint32_t n_masks, uint32_t
     return n;
 }
 
-/* What passes is kept in masks at first: where positions go depends on all that passed before, and
- * loads may have to wait until a core knows where its stores go. */
+/* Masks keep the windows that pass at first. The place of a position depends on all that passed
+ * before, and loads may wait until a core knows the addresses of its stores. */
 static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint32_t from,
                         uint32_t to, uint32_t *out)
 {

@@ -6,8 +6,8 @@
 #include "base/cpu.h"
 #include "gram_cpu.h"
 
-/* Sources, as vpermb takes them, of the bytes of 16 windows at a stride: bytes 0 to 2 above a byte
- * that is masked away, and the bytes that name bits. */
+/* Sources, as vpermb takes them, of the bytes of 16 windows at a stride. They are bytes 0 to 2
+ * above a byte that is masked away, and the bytes that name bits. */
 #define WORD(at) 0, (at) + 1, (at) + 2, (at) + 3
 #define BITS(at) (at), (at) + 4, (at) + 5, (at) + 6
 #define WINDOWS_8(bytes, at, stride)                                                           \
@@ -46,8 +46,8 @@ static inline __m512i load_before(const uint8_t *text, uint32_t at)
     return _mm512_loadu_si512(text + at - 1);
 }
 
-/* Whether all bytes that 16 windows look at are one, which fillers are full of: no window of a
- * literal is there unless some lies in a run. */
+/* Whether all bytes that 16 windows read are equal, as in fillers. No window of a literal is there
+ * unless some lies in a run. */
 static inline bool is_run(__m512i bytes, uint32_t stride)
 {
     const __m512i first = _mm512_broadcastb_epi8(_mm512_castsi512_si128(bytes));

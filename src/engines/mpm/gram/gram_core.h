@@ -2,43 +2,41 @@
 /* The gram matcher: what a filter tests at a position, and how a survivor is verified. Compiled by
  * C and by nvcc.
  *
- * Of each literal, windows of up to six bytes are taken, rare ones, one for each residue of the
- * stride, so that probing every stride-th position meets each occurrence exactly once. A window's
- * first three bytes choose a word of the filter, and in each of the word's four bytes one bit,
- * named by the byte before the window and its bytes 3 to 5, must be clear. Where the literal does
- * not reach to such a byte, all bits that it may name are clear. So one look-up serves literals of
- * all lengths.
+ * Of each literal, rare windows of up to six bytes are taken, one for each residue of the stride.
+ * So probing every stride-th position meets each occurrence exactly once. A window's first three
+ * bytes choose a word of the filter. The byte before the window and its bytes 3 to 5 name one bit
+ * each in the word's four bytes. All four bits must be clear. Where the literal does not reach to
+ * such a byte, all bits that it may name are clear. So one look-up serves literals of all lengths.
  *
  * A survivor is looked up in a dictionary of windows, by seven bytes, five and four, as far as
- * there may be windows of that kind; an entry compares eight bytes around the window, then the
+ * there may be windows of that kind. An entry compares eight bytes around the window, then the
  * whole literal.
  *
- * Two kinds of literals go apart. Tiny ones have no room for windows. And where a window and the
- * byte before it are one byte over and over, it would be met all along such runs in the text. A
- * literal that is not itself a run always has other windows: each that reaches over a change of
- * bytes will do. Those that are runs are looked for where runs of GRAM_RUN_MIN bytes or more begin.
- */
+ * Two kinds of literals go apart. Tiny ones have no room for windows. A window of one byte over and
+ * over, with the same byte before it, would be met all along such runs in the text. A literal that
+ * is not itself a run always has other windows: each that reaches over a change of bytes will do.
+ * Those that are runs are looked for where runs of GRAM_RUN_MIN bytes or more begin. */
 #ifndef GRAM_CORE_H
 #define GRAM_CORE_H
 
 #include "engines/mpm/mpm_table.h"
 
 enum {
-    GRAM_WINDOW = 6,     /* bytes of text that a probe looks at */
+    GRAM_WINDOW = 6,     /* bytes of text that a probe reads */
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
     GRAM_TINY_MAX = GRAM_WINDOW_MIN + GRAM_STRIDE_MAX - 2, /* bytes that have no room for windows */
-    GRAM_RUN_MIN = 3, /* bytes of a run of the text that is looked at: shorter ones are tiny */
+    GRAM_RUN_MIN = 3, /* bytes of a run of the text that is searched: shorter ones are tiny */
     GRAM_WORDS_LOG_MAX = 17, /* 512 KiB */
     GRAM_SLOTS_LOG_MIN = 5,
     GRAM_SLOTS_LOG_MAX = 28,
-    GRAM_PRESENT_LOG = 2, /* bits of a slot that tell whether a key is there: 4 */
+    GRAM_PRESENT_LOG = 2, /* bits of a slot that say whether a key is there: 4 */
     GRAM_WALK_USUAL = 32  /* slots that the longest walk reads in sets that nobody contrived */
 };
 
-/* Kinds of windows, by the bytes that a dictionary's key is made of: the one before the window and
- * as many of its own as the literal surely has; where the literal begins with the window, the first
- * four. */
+/* Kinds of windows, by the bytes of a dictionary's key. A key is the byte before the window, and as
+ * many of the window's own as the literal surely has. Where the literal begins with the window, the
+ * key is its first four. */
 enum gram_kind {
     GRAM_KIND_7, /* -1 to 5 */
     GRAM_KIND_5, /* -1 to 3 */
@@ -110,7 +108,7 @@ struct gram_table {
     struct gram_list runs;    /* literals that are a run of one byte, the shortest first */
     uint8_t tiny_first[256];  /* classes of a tiny literal's first byte, by the byte as it is, */
     uint8_t tiny_second[256]; /* and of its second: where both share a bit, one may begin */
-    uint8_t run_min[256];     /* the shortest run of this byte to be looked at, 0: none */
+    uint8_t run_min[256];     /* the shortest run of this byte to be searched, 0: none */
     uint32_t n_tiny;
     uint32_t n_runs;
     uint64_t sieve;     /* struct gram_sieve_table, for GPUs; 0: the table was built for CPUs */
@@ -172,8 +170,8 @@ MPM_CORE uint64_t gram_fold8(uint64_t bytes)
     return bytes | (bytes >> 1 & UINT64_C(0x2020202020202020));
 }
 
-/* ASCII folding of eight bytes. A byte's lower seven bits plus 0x3F set its bit 7 from 'A' on, plus
- * 0x25 from behind 'Z' on; bytes from 0x80 on are no letters. */
+/* ASCII folding of eight bytes. A byte's lower seven bits plus 0x3F set its bit 7 from 'A' on, and
+ * plus 0x25 from behind 'Z' on. Bytes from 0x80 on are no letters. */
 MPM_CORE uint64_t gram_fold8_ascii(uint64_t bytes)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);

@@ -28,7 +28,7 @@ enum {
                            of matches */
 };
 
-/* Where the last text of a unit may end: behind items that are not large, or a part and all of the
+/* The last text of a unit may end here: behind items that are not large, or behind a part and the
  * longest literal before it. */
 enum {
     UNIT_MAX = UNIT_LEN + GAP_MAX + PART_LEN > 2 * PART_LEN + SL_LITERAL_LEN_MAX
@@ -50,8 +50,8 @@ struct gram_cpu {
     struct gram_candidates matched;
 };
 
-/* A batch being scanned, and the unit at hand: whole items, or a part of one with what lies before
- * it as far as the longest literal reaches, which is an overlap. */
+/* A batch being scanned, and the present unit: whole items, or a part of one. A part has an
+ * overlap: the bytes before it, as far as the longest literal reaches. */
 struct scan {
     struct gram_cpu *gram;
     const struct gram_view *view;
@@ -320,8 +320,8 @@ static uint32_t keep_runs(const struct scan *scan, uint32_t n)
     return kept;
 }
 
-/* A run at a text's first byte may go on from what lies before the text, and not pass: those are
- * looked at in any case. */
+/* A run at a text's first byte may continue bytes before the text, and not pass. Such runs are
+ * searched in any case. */
 static void scan_runs(struct scan *scan, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;

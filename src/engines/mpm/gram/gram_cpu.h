@@ -12,7 +12,7 @@ enum {
     GRAM_PASSED_MAX = GRAM_CHUNK + 64 /* positions, as a vector is written whole */
 };
 
-/* What passed, as far as it was looked up. */
+/* Positions that passed, as far as they were looked up. */
 struct gram_candidates {
     uint32_t n;
     uint32_t at[GRAM_PASSED_MAX];    /* from the unit's first byte, ascending */
@@ -39,8 +39,8 @@ struct gram_filters {
     uint32_t (*tiny)(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
                      uint32_t *out);
 
-    /* Keys by kind of n positions that passed, without those that the filter's word rules out or
-     * that are surely not in the dictionary, and those that lie in a run where no window does. */
+    /* Keys by kind of n positions that passed. Keys are left out that the filter's word rules out,
+     * that are surely not in the dictionary, or that lie in a run where no window does. */
     void (*keys)(const struct gram_view *view, const uint8_t *text, const uint32_t *passed,
                  uint32_t n, struct gram_keys out[GRAM_KINDS]);
     /* Of keys those that are in the dictionary. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The gram matcher on GPUs. A block fills a multiprocessor; the filter lies in its shared memory. A
- * warp goes over 512 bytes of the arena at a time, 16 a lane. Few bytes pass, so what passes waits
- * in queues until all lanes of the warp have work: one for windows, one for entries that the
- * dictionary gave for them, one for runs. Hits wait too, so that one atomic serves many.
+ * warp goes over 512 bytes of the arena at a time, 16 a lane. Few bytes pass, so positions that
+ * pass wait in queues until all lanes of the warp have work. The queues are for windows, for
+ * entries of the dictionary, and for runs. Hits wait too, so that one atomic serves many.
  *
  * A warp counts what it verifies. Where that becomes too dear it stops, and has the automaton go
  * over the batch. The automaton's kernels follow on the stream where the batch before needed them;
- * else `wait` launches them, as launches that do nothing cost the link and other engines more than
- * the first batch of an attack does by being waited for twice. */
+ * else `wait` launches them. Launches that do nothing cost the link and other engines more than the
+ * second wait for the first batch of an attack. */
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -33,7 +33,7 @@ enum {
 struct queues {
     uint32_t passed[QUEUE];
     uint32_t found_at[QUEUE];
-    uint32_t found[QUEUE]; /* the entry there that is to be looked at */
+    uint32_t found[QUEUE]; /* the entry there that is to be compared */
     uint32_t run[QUEUE];
     uint32_t n_staged;
     struct sl_hit staged[STAGED];
@@ -52,7 +52,7 @@ static __device__ struct queues *my_queues(void)
     return &shared_queues[threadIdx.x / 32];
 }
 
-/* What is the same for all warps. */
+/* Values that all warps share. */
 struct gram_scan {
     struct gram_view view;
     struct gram_sieve sieve;
@@ -359,7 +359,7 @@ static __device__ void verify_runs(struct warp *warp, bool active, const struct 
     }
 }
 
-/* Runs at an item's first byte are looked at apart: they may go on from what lies before it. */
+/* Runs at an item's first byte are handled apart: they may continue bytes before it. */
 static __device__ void take_runs(struct warp *warp, uint32_t n)
 {
     struct gram_place place = {};
@@ -418,7 +418,7 @@ static __device__ void verify_tiny(struct warp *warp, uint32_t bits, uint32_t at
     spend_most(warp, (uint32_t)work);
 }
 
-/* What a lane reads of a tile. */
+/* The bytes of a tile that a lane reads. */
 struct lane_bytes {
     uint4 own;
     uint2 behind;
@@ -752,7 +752,7 @@ static enum sl_status run_automaton(struct gram_cuda *gram)
     struct cuda_context *cuda = (struct cuda_context *)gram->cuda;
     enum sl_status status = cuda_choose(gram->batch.device, NULL);
 
-    if (status == SL_OK) { /* what was delivered is void */
+    if (status == SL_OK) { /* the hits so far are void */
         cuda->hits.is_delivered = false;
         ac_cuda_launch(&gram->plan, cuda, gram->automaton, &gram->batch);
         status = cuda_submit_end(cuda);

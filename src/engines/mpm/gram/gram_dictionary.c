@@ -69,8 +69,8 @@ static void fill_words(struct gram_builder *builder)
     }
 }
 
-/* What frequent windows, in none of which a literal's begins, collide with depends on the
- * multiplier: of some, the one that lets the least pass is taken. */
+/* Collisions of frequent windows with those of literals depend on the multiplier. Of several
+ * multipliers, the one that lets the least pass is taken. */
 bool gram_make_filter(struct gram_builder *builder)
 {
     static const uint32_t multipliers[] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu,
@@ -100,8 +100,8 @@ bool gram_make_filter(struct gram_builder *builder)
     return true;
 }
 
-/* The longest walk: from where a key is looked for to where it lies, or, for keys that are
- * not there, through slots marked so to the first one that is not. */
+/* The longest walk: from the first slot of a search to the key's own. For an absent key it passes
+ * slots marked as overflowing, up to the first that is not. */
 static uint32_t longest_walk(const struct gram_slot *slots, uint32_t slots_log)
 {
     const uint32_t n = UINT32_C(1) << slots_log;

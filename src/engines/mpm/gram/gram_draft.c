@@ -144,8 +144,8 @@ static void add_window(struct gram_builder *builder, const struct gram_share *sh
     draft->entry.kind = (uint8_t)kind;
 }
 
-/* Entries for a window of each residue. Of a group that is not large each literal has its own: they
- * need no look at the group when they match. */
+/* Entries for a window of each residue. Of a group that is not large each literal has its own: a
+ * match of it needs no read of the group. */
 static void add_windows(struct gram_builder *builder, const struct gram_share *whole,
                         const uint32_t window[GRAM_STRIDE_MAX])
 {
@@ -162,8 +162,8 @@ static void add_windows(struct gram_builder *builder, const struct gram_share *w
     }
 }
 
-/* Whether a group's literals are runs of one byte, not only of coarsely equal ones, and those whose
- * case counts are runs as they were given. */
+/* Whether a group's literals are runs of one byte, not only of coarsely equal ones. Literals whose
+ * case counts must be runs as they were given. */
 static bool is_run_as_given(const struct mpm_set *set, const struct gram_share *group)
 {
     const struct mpm_key *key = gram_share_key(set, group);

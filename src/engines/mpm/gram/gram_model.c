@@ -9,8 +9,8 @@ enum {
     TRIAL_MAX = 1 << 19,  /* bytes that filters are tried on */
 };
 
-/* What of some bytes, the first lowest, makes a gram. That of the filter begins with the byte
- * before the window. */
+/* The mask of the bytes that make a gram, the first byte lowest. That of the filter begins with the
+ * byte before the window. */
 static uint64_t gram_of(uint64_t bytes, int gram)
 {
     switch (gram) {
@@ -121,9 +121,9 @@ double gram_model_occurrences(const struct gram_model *model, uint64_t bytes, in
     return share;
 }
 
-/* What is in the dictionary costs a few times what only passes the filter. Where the literal lacks
- * bytes that name bits, those of the others reject less than their number suggests: bytes that
- * follow one another depend on each other. The shares are fitted to captures. */
+/* A window in the dictionary costs a few times one that only passes the filter. Where the literal
+ * lacks bytes that name bits, the other bytes reject less than their number suggests. Neighbouring
+ * bytes depend on each other. The shares are fitted to captures. */
 double gram_model_cost(const struct gram_model *model, uint64_t bytes, enum gram_kind kind)
 {
     const double verification = 4;

@@ -32,7 +32,7 @@ void gram_model_clear(struct gram_model *model);
  * is made of. */
 double gram_model_occurrences(const struct gram_model *model, uint64_t bytes, int gram);
 
-/* What a window of a kind is expected to cost: a measure to compare windows by. `bytes` are the one
+/* The expected cost of a window of a kind: a measure to compare windows by. `bytes` are the one
  * before it, lowest, and its own, coarsely folded. */
 double gram_model_cost(const struct gram_model *model, uint64_t bytes, enum gram_kind kind);
 

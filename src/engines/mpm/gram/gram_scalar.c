@@ -93,7 +93,8 @@ static void find(const struct gram_view *view, const struct gram_keys *keys,
     }
 }
 
-/* What matches is as good as random, and so is which entry is its key's last: no branch on that. */
+/* The match of an entry is as good as random, and so is the end of its key's entries: no branch
+ * depends on them. */
 static void compare(const struct gram_view *view, const uint8_t *text, enum gram_kind kind,
                     uint8_t left_out, struct gram_candidates *candidates,
                     struct gram_candidates *out)

@@ -51,8 +51,8 @@ static uint32_t *chosen(const struct choice *choice, uint64_t bytes)
                 ->n_chosen[(key ^ key >> 29) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - COUNTERS_LOG)];
 }
 
-/* What is in the dictionary costs a few times what only passes, for each entry of the key. What the
- * sample lacks may occur all the same. */
+/* A window in the dictionary costs a few times one that only passes, for each entry of the key.
+ * Bytes that the sample lacks may occur all the same. */
 static double cost_of(const struct choice *choice, uint64_t bytes, uint32_t known)
 {
     const double verification = 4, unseen = 0.5;
@@ -64,9 +64,9 @@ static double cost_of(const struct choice *choice, uint64_t bytes, uint32_t know
                          (1 + *chosen(choice, bytes));
 }
 
-/* The cheapest window whose hashed bytes are no run: it would be met all along runs in the text. A
- * literal that is no run has one, where it is long only by a change not too near its end; else the
- * first. */
+/* The cheapest window whose hashed bytes are no run: a run would be met all along runs in the text.
+ * A literal that is no run has one, where it is long only by a change not too near its end; else
+ * the first. */
 static uint32_t choose_window(const struct choice *choice, const struct mpm_key *key)
 {
     const uint32_t len = choice->is_long ? GRAM_SIEVE_LONG : GRAM_SIEVE_SHORT;
@@ -173,8 +173,8 @@ static uint32_t choose_n_words(uint64_t n_windows)
     return n < GRAM_SIEVE_WORDS_MAX ? (uint32_t)n : (uint32_t)GRAM_SIEVE_WORDS_MAX;
 }
 
-/* What frequent bytes, with which no window begins, collide with depends on the multiplier: of some
- * the one that lets the least pass is taken. */
+/* Collisions of frequent bytes with the begins of windows depend on the multiplier. Of several
+ * multipliers, the one that lets the least pass is taken. */
 static bool make_words(struct gram_sieve_builder *builder, const struct gram_model *model)
 {
     static const uint32_t multipliers[] = {0x9E3779B1u, 0x85EBCA77u, 0xC2B2AE3Du, 0x27D4EB2Fu,

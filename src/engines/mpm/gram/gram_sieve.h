@@ -18,7 +18,7 @@ enum {
 };
 
 /* The windows of one key: their entries begin at `entry` and end with one that is marked last. Two
- * slots, of an even number and the next, are one sector of 32 bytes and read together: a key lies
+ * slots, of an even number and the next, are one sector of 32 bytes and read together. A key lies
  * in the first pair from its own on that has room. */
 struct gram_sieve_slot {
     uint32_t key;
@@ -110,8 +110,8 @@ MPM_CORE uint32_t gram_sieve_bits(uint64_t hash)
 }
 
 /* Sets a bit where a window of some literal may begin with these bytes. On GPUs `words` are the
- * sieve's in shared memory, and what binds is the pipe of sums, shifts and logic: so address and
- * bit are made by multiplying, which is another pipe's work. The factors are read from memory as a
+ * sieve's in shared memory, and the pipe of sums, shifts and logic is the limit. So address and bit
+ * are made by multiplying, which is another pipe's work. The factors are read from memory as a
  * compiler that knows them would make sums and shifts of it again. */
 MPM_CORE void gram_sieve_probe(const struct gram_sieve *sieve, const uint32_t *words,
                                uint32_t first, uint32_t next, uint32_t bit, uint32_t *passed)

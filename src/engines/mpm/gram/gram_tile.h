@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gram matcher over an arena in tiles, as GPUs do it: a lane filters 16 bytes, and what passes
- * is verified by its place in the arena; which item that is in is looked up last. Compiled by C and
+/* The gram matcher over an arena in tiles, as GPUs do it. A lane filters 16 bytes. A position that
+ * passes is verified by its place in the arena, and its item is looked up last. Compiled by C and
  * by nvcc. */
 #ifndef GRAM_TILE_H
 #define GRAM_TILE_H
@@ -15,16 +15,16 @@ enum {
     GRAM_INDEX_LOG = 9 /* bytes of the arena that share an entry of the index of items */
 };
 
-/* What verification may cost a warp, in units of eight bytes compared by some or all of its lanes.
- * A batch on which a warp exceeds it is given up, and scanned by the automaton, which takes about
- * as long for a tile as this does. */
+/* The limit of a warp's verification, in units of eight bytes compared by some or all of its lanes.
+ * A batch on which a warp exceeds it is given up. The automaton scans it then, and takes about as
+ * long for a tile as this limit. */
 enum {
     GRAM_WORK_TILE = 256,  /* for each tile, */
     GRAM_WORK_ITEM = 64,   /* for each item that begins with a run, */
     GRAM_WORK_FREE = 4096, /* and for each warp: some tiles are full of matches */
     GRAM_WORK_ROUND = 8,   /* a look-up or an entry for each lane, which wait for memory, */
     GRAM_WORK_LONG = 64,   /* and again each of these bytes of a literal that is compared */
-    GRAM_WORK_RUN = 2      /* a literal in a run, and 32 bytes of one that are looked at */
+    GRAM_WORK_RUN = 2      /* a literal in a run, and 32 bytes of one that are read */
 };
 
 enum { GRAM_RUN_STEP = GRAM_LANES * 8 /* bytes in which a warp looks for a run's end */ };
@@ -184,8 +184,8 @@ struct gram_run {
     bool uniform; /* they are equal */
 };
 
-/* Where bytes that are equal to this one end, coarsely where `coarse` is 0x20 in each byte; looking
- * at no more than `most` bytes, a multiple of 8, and not beyond `end`. */
+/* The end of bytes that are equal to this one, coarsely where `coarse` is 0x20 in each byte. It
+ * reads `most` bytes at most, a multiple of 8, and none beyond `end`. */
 MPM_CORE uint32_t gram_run_end(const struct gram_arena *arena, uint8_t byte, uint64_t coarse,
                                uint32_t at, uint32_t most, uint32_t end)
 {
@@ -260,14 +260,14 @@ MPM_CORE bool gram_next_run(const struct gram_view *view, const struct gram_run 
     return true;
 }
 
-/* What a literal costs there. */
+/* The cost of a literal there. */
 MPM_CORE uint32_t gram_run_work(const struct gram_run *run)
 {
     return GRAM_WORK_RUN * (1 + (run->end - run->begin) / (run->uniform ? 1024 : 32));
 }
 
-/* The ends of a literal of `len` bytes in a run all of which is it, from the payload's first byte:
- * those from *first on; returns how many. */
+/* The ends, from *first on, of a literal of `len` bytes in a run that is full of it, from the
+ * payload's first byte. Returns their number. */
 MPM_CORE uint32_t gram_run_ends(const struct gram_place *place, const struct gram_run *run,
                                 uint32_t len, uint32_t *first)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gram matcher on one core in the tiling of the GPU: warps, each over tiles of its own, whose
- * lanes' work waits in queues and is counted. It proves the core where no GPU is. */
+/* The gram matcher on one core in the tiling of the GPU. Each warp has tiles of its own; the work
+ * of its lanes waits in queues, and is counted. It proves the core where no GPU is. */
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -198,7 +198,7 @@ static void verify_run(struct warp *warp, const struct gram_place *place, uint32
     report_runs(warp, place, byte, &run);
 }
 
-/* Runs at an item's first byte are looked at apart: they may go on from what lies before it. */
+/* Runs at an item's first byte are handled apart: they may continue bytes before it. */
 static void verify_inner_run(struct warp *warp, uint32_t at)
 {
     struct gram_place place;

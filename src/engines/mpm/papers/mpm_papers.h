@@ -6,7 +6,7 @@
 
 #define MPM_PAPERS(X) X(pfac) X(naive) X(wm) X(wm2) X(wm3) X(rk) X(tag)
 
-/* What the build has of them. */
+/* Those that the build has. */
 #ifdef SLUICE_PAPERS
 #define MPM_PAPERS_BUILT(X) MPM_PAPERS(X)
 #else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The mapping in which every start position of every item has a thread (block-level parallelism,
- * thesis, section 4.1.2): a block an item, whose threads stride over its starts. Where items are
- * fewer than the device has room for blocks, several blocks share each. */
+ * thesis, section 4.1.2). Each item has a block, whose threads stride over its starts. Where items
+ * are fewer than the device has room for blocks, several blocks share each. */
 #ifndef MPM_STARTS_H
 #define MPM_STARTS_H
 
@@ -13,7 +13,7 @@ enum { MPM_STARTS_BLOCK = 128 }; /* threads of a block */
 #ifdef __CUDACC__
 #include "device/cuda_internal.h"
 
-/* What kernels read of a batch; overlap is NULL where no item has any. */
+/* The part of a batch that kernels read; overlap is NULL where no item has any. */
 struct mpm_items {
     const uint8_t *bytes;
     const struct sl_span *payload;

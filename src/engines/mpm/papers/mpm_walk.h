@@ -2,15 +2,16 @@
 /* Verification: which of some literals the text at a position begins with. For algorithms that find
  * positions by less than the whole literal. Compiled by C and by nvcc.
  *
- * The literals' groups lie in order of their folded bytes, so those that agree with the text in its
- * first bytes are neighbours: each byte narrows them by two binary searches at most. So the cost of
- * a position does not grow with the number of literals that begin alike, but for a logarithm. */
+ * The literals' groups lie in order of their folded bytes, so groups that agree with the text in
+ * its first bytes are neighbours. Each byte narrows them by two binary searches at most. So the
+ * cost of a position does not grow with the number of literals that begin alike, but for a
+ * logarithm. */
 #ifndef MPM_WALK_H
 #define MPM_WALK_H
 
 #include "engines/mpm/mpm_table.h"
 
-/* What a walk reads of a table. */
+/* The part of a table that a walk reads. */
 struct mpm_order {
     const struct mpm_literal *literals;
     const uint32_t *groups;
@@ -37,7 +38,7 @@ struct mpm_walk {
     uint32_t depth;   /* bytes read */
     uint32_t first; /* of the order: the groups that are longer than depth and agree in all of it */
     uint32_t end;
-    uint32_t literal; /* of the group of depth bytes: the next to look at, */
+    uint32_t literal; /* of the group of depth bytes: the next to compare, */
     uint32_t last;    /* and the end of them */
 };
 

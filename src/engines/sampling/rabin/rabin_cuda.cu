@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Rabin's fingerprints on GPUs. The arena's bytes are spread evenly over the lanes of all
  * multiprocessors, so that nothing depends on the items in it. Where shared memory has the room,
- * each lane of a warp has its own column of the two tables, so that no look-up waits for another.
- * One block then fills a multiprocessor, and fills the tables once. Elsewhere blocks share one
- * copy.
+ * each lane of a warp has its own column of the two tables. So no look-up waits for another. One
+ * block then fills a multiprocessor, and fills the tables once. Elsewhere blocks share one copy.
  *
  * Bytes come in steps through shared memory, asynchronously: the next step is on its way during the
  * work on one. Chosen windows wait in a queue of the warp until all lanes have one. Then all lanes

@@ -103,8 +103,8 @@ static enum sl_status pfac_build(struct sl_mpm_table **table, const struct mpm_s
     return status;
 }
 
-/* Of the hash table it must hold that its buckets are there and that one of them ends a search:
- * keys are compared and not used as indices. */
+/* The hash table's buckets must be there, and one of them must end a search. Keys are compared and
+ * not used as indices. */
 static const char *pfac_check(const struct sl_mpm_table *table)
 {
     static const char wrong[] = "its automaton leads out of the table";

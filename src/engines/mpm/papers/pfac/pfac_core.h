@@ -99,7 +99,7 @@ struct pfac_walk {
     uint32_t overlap; /* matches that end here or before are not wanted */
     uint32_t pos;     /* behind the bytes read */
     uint32_t state;
-    uint32_t literal; /* of those that end at the state: the next to look at, */
+    uint32_t literal; /* of those that end at the state: the next to compare, */
     uint32_t last;    /* and the end of them */
 };
 

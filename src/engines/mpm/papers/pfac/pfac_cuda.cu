@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The failure-less walk on GPUs, in the thesis' two mappings (section 4.3): a block a packet, whose
- * threads stride over its start positions, and a thread a packet. */
+/* The failure-less walk on GPUs, in the thesis' two mappings (section 4.3). One has a block a
+ * packet, whose threads stride over its start positions, the other a thread a packet. */
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -9,7 +9,7 @@
 
 enum { BLOCKS_PER_SM = 2048 / PFAC_BLOCK }; /* as many as an SM holds threads for */
 
-/* What the kernels read of a batch; overlap is NULL where no item has any. */
+/* The part of a batch that kernels read; overlap is NULL where no item has any. */
 struct pfac_items {
     const uint8_t *bytes;
     const struct sl_span *payload;
@@ -25,7 +25,7 @@ static __device__ void load_root(uint32_t root[256], const struct sl_mpm_table *
     __syncthreads();
 }
 
-/* What one thread does with an item: the starts first, first + stride, ... */
+/* The work of one thread on an item: the starts first, first + stride, ... */
 static __device__ void scan_starts(const struct pfac_view *view, const uint32_t *root,
                                    const struct pfac_items *items, uint32_t item, uint32_t first,
                                    uint32_t stride, struct cuda_hits_device hits)

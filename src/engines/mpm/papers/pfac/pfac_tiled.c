@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The failure-less walk on one core in the tiling of the GPU: an item that fills a block is worked
- * on thread after thread as "cuda-block" does, a shorter one as "cuda-thread" does. It proves the
+/* The failure-less walk on one core in the tiling of the GPU. An item that fills a block has the
+ * work of "cuda-block", thread after thread, and a shorter one that of "cuda-thread". It proves the
  * core where no GPU is; `ac` is the one to use. */
 #include "engines/mpm/mpm_internal.h"
 #include "pfac_core.h"
 
-/* What one thread does with an item: the starts first, first + stride, ... */
+/* The work of one thread on an item: the starts first, first + stride, ... */
 static void scan_starts(const struct pfac_view *view, const uint32_t *root, struct pfac_walk *walk,
                         uint32_t first, uint32_t stride, uint32_t item, struct sl_hits *hits)
 {

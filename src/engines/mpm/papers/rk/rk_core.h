@@ -2,8 +2,9 @@
 /* Rabin-Karp for many literals (thesis, sections 2.4.1 and 4.3.1): hashes of windows of the text,
  * looked up among the hashes of the literals. Compiled by C and by nvcc.
  *
- * The hash of folded bytes t[0] to t[k - 1] is the sum of t[i] * RK_BASE^(k - i), modulo 2^32 (the
- * thesis: base 256, modulo 997). The last byte is multiplied too, so the top bits depend on all. */
+ * The hash of folded bytes t[0] to t[k - 1] is the sum of t[i] * RK_BASE^(k - i), modulo 2^32. The
+ * thesis has base 256, modulo 997. The last byte is multiplied too, so the top bits depend on all.
+ */
 #ifndef RK_CORE_H
 #define RK_CORE_H
 
@@ -23,9 +24,9 @@ struct rk_slot {
     uint32_t end;
 };
 
-/* The literals that are looked for by windows of one length, the largest one not above theirs: a
- * hash table of their first bytes, open addressing, at most half full, and before it a filter of
- * one bit for many hashes. Both are indexed by the hash's top bits. */
+/* The literals that windows of one length find: the largest length not above theirs. A hash table
+ * has their first bytes (open addressing, at most half full). A filter of one bit for many hashes
+ * is before it. Both are indexed by the hash's top bits. */
 struct rk_set {
     uint32_t len;    /* bytes of the window */
     uint32_t weight; /* RK_BASE^len: of what lies before the window, in the running hash */
@@ -58,8 +59,8 @@ struct rk_view {
     struct rk_table table;
 };
 
-/* `head` is the table in memory that can be read here; `at` is it or its copy on a device, whose
- * addresses the view is to have. */
+/* `head` is the table in memory that can be read here. `at` is the table, or its copy on a device,
+ * whose addresses the view gets. */
 MPM_CORE struct rk_view rk_view(const struct sl_mpm_table *head, const struct sl_mpm_table *at)
 {
     struct rk_view view;
@@ -118,7 +119,7 @@ MPM_CORE const struct rk_slot *rk_find(const struct rk_view *view, const struct 
     return slots[at].end != 0 ? &slots[at] : NULL;
 }
 
-/* What begins at one position of a payload. */
+/* The literals that begin at one position of a payload. */
 struct rk_position {
     const uint8_t *payload;
     uint32_t len;
@@ -126,7 +127,7 @@ struct rk_position {
     uint32_t start;
     uint32_t hash;  /* of the `depth` bytes from start on */
     uint32_t depth; /* bytes hashed */
-    uint32_t next;  /* set, or whole group, to look at */
+    uint32_t next;  /* set, or whole group, to compare */
 };
 
 MPM_CORE void rk_begin(struct rk_position *position, uint32_t start)
@@ -166,7 +167,7 @@ MPM_CORE bool rk_next_window(const struct rk_view *view, struct rk_position *pos
 }
 
 /* The thesis' own version (figure 11): begins the walk of the next group whose hash is that of as
- * many bytes at this position, which are hashed for every group anew. False: there is none. */
+ * many bytes here. The bytes are hashed anew for every group. False: there is none. */
 MPM_CORE bool rk_next_whole(const struct rk_view *view, struct rk_position *position,
                             struct mpm_walk *walk)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rabin-Karp on GPUs: "cuda", a thread a position with hash sets, and the thesis' own version,
- * which compares with one literal after another, in its two mappings (section 4.3): a block a
- * packet, whose threads stride over its positions, and a thread a packet. */
+/* Rabin-Karp on GPUs. "cuda" has a thread a position, and hash sets. The thesis' own version
+ * compares with one literal after another, in its two mappings (section 4.3). One has a block a
+ * packet, whose threads stride over its positions, the other a thread a packet. */
 #include "engines/mpm/papers/mpm_starts.h"
 #include "rk_core.h"
 
@@ -18,7 +18,7 @@ static __device__ struct rk_position item_position(const struct mpm_items *items
 
 enum method { BY_WINDOWS, BY_WHOLES };
 
-/* What one thread does with an item: the positions first, first + stride, ..., by hash sets or by
+/* The work of one thread on an item: the positions first, first + stride, ..., by hash sets or by
  * comparing with one literal after another. */
 template <enum method method>
 static __device__ void scan(const struct rk_view *view, const struct mpm_items *items,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rabin-Karp on one core. One hash rolls over the text; the hash of a window of any length is its
- * value at the window's end less what came before the window. So all lengths share the rolling, in
- * one pass, and the windows' hashes do not wait for one another. */
+/* Rabin-Karp on one core. One hash rolls over the text. The hash of a window of any length is its
+ * value at the window's end less the share of bytes before the window. So all lengths share the
+ * rolling, in one pass, and the windows' hashes do not wait for one another. */
 #include <string.h>
 
 #include "engines/mpm/mpm_internal.h"

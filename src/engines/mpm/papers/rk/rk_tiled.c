@@ -12,7 +12,7 @@ enum { STRIPS = 3 }; /* blocks an item */
 typedef bool next_walk(const struct rk_view *view, struct rk_position *position,
                        struct mpm_walk *walk);
 
-/* What one thread does with an item: the positions first, first + stride, ... */
+/* The work of one thread on an item: the positions first, first + stride, ... */
 static void scan_positions(const struct rk_view *view, struct rk_position *position, uint64_t first,
                            uint32_t stride, next_walk *next, uint32_t item, struct sl_hits *hits)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tags (GPU Gems 3, chapter 35): of each literal a window of 6 bytes is looked for. Its last two
- * bytes, the key, index a table of 64 K buckets; the four before them, the tag, are compared with
- * those in the bucket. What passes is a candidate, and verified apart. Compiled by C and by nvcc.
+ * bytes, the key, index a table of 64 K buckets. The four before them, the tag, are compared with
+ * those in the bucket. A position that passes is a candidate, and is verified apart. Compiled by C
+ * and by nvcc.
  *
- * A literal of 2 to 5 bytes is a window as a whole, with a tag of the 0 to 3 bytes before the key;
- * one of 1 byte has a table of its own. All bytes are folded. */
+ * A literal of 2 to 5 bytes is a window as a whole, with a tag of the 0 to 3 bytes before the key.
+ * Literals of 1 byte have a table of their own. All bytes are folded. */
 #ifndef TAG_CORE_H
 #define TAG_CORE_H
 
@@ -27,8 +28,8 @@ struct tag_entry {
 };
 
 /* The body of the block. Entries are sorted by key, then tag_word, then end; those of one byte are
- * the last. A bucket is its first entry, its end that of the bucket behind, and above the first
- * entry's bits one bit for each length of window, from TAG_KEY on, that it has. */
+ * the last. A bucket is the number of its first entry; it ends where the next one begins. Above
+ * that number it has one bit for each length of its windows, from TAG_KEY on. */
 struct tag_table {
     uint32_t single[256]; /* entry of the one-byte literal, or MPM_NONE; both cases of a letter */
     uint32_t n_entries;
@@ -39,14 +40,14 @@ struct tag_table {
     uint64_t order;   /* the groups, by entry and folded bytes */
 };
 
-/* What finding candidates needs: buckets and words alone are read at every position. */
+/* The parts that finding candidates needs. Buckets and words alone are read at every position. */
 struct tag_view {
     const uint32_t *single; /* NULL where there is none */
     const uint32_t *buckets;
     const uint64_t *words;
 };
 
-/* What verifying them needs. */
+/* The parts that verifying them needs. */
 struct tag_verifier {
     struct mpm_order order;
     const struct tag_entry *entries;
@@ -57,8 +58,8 @@ MPM_CORE const struct tag_table *tag_body(const struct sl_mpm_table *table)
     return (const struct tag_table *)mpm_at(table, table->body);
 }
 
-/* `head` is the table in memory that can be read here; `at` is it or its copy on a device, whose
- * addresses the view is to have. */
+/* `head` is the table in memory that can be read here. `at` is the table, or its copy on a device,
+ * whose addresses the view gets. */
 MPM_CORE struct tag_view tag_view(const struct sl_mpm_table *head, const struct sl_mpm_table *at)
 {
     const struct tag_table *table = tag_body(head);
@@ -105,7 +106,7 @@ MPM_CORE uint32_t tag_key(uint64_t recent)
     return (uint32_t)recent & (TAG_KEYS - 1);
 }
 
-/* What entries of a bucket are sorted by: the window's length, then its tag. */
+/* The order of a bucket's entries: by the window's length, then by its tag. */
 MPM_CORE uint64_t tag_word(uint64_t recent, uint32_t window)
 {
     const uint64_t tag = recent >> 8 * TAG_KEY & ((UINT64_C(1) << 8 * (window - TAG_KEY)) - 1);
@@ -119,13 +120,14 @@ struct tag_search {
     uint32_t single;  /* an entry to report, or MPM_NONE */
     uint32_t lengths; /* of windows in the bucket, not yet looked for: bit 0 is `window` */
     uint32_t window;
-    uint32_t at; /* the entry to look at, */
+    uint32_t at; /* the entry to compare, */
     uint32_t last;
     uint64_t word; /* and what it is looked for by */
 };
 
 /* `recent` holds the bytes before the position, one at least; where there are too few for a window,
- * it holds zeros. What passes with those is no match: its literals would begin before the text. */
+ * it holds zeros. An entry that passes with those is no match: its literals would begin before the
+ * text. */
 MPM_CORE void tag_begin(const struct tag_view *view, struct tag_search *search, uint64_t recent)
 {
     search->recent = recent;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tags on GPUs in the chapter's division of work: the kernel finds candidates, (item, window's end,
- * entry), a thread a position; the CPU verifies them when the batch is waited for. */
+/* Tags on GPUs in the chapter's division of work. The kernel finds candidates (item, window's end,
+ * entry), with a thread a position. The CPU verifies them when the batch is waited for. */
 #include <stdlib.h>
 
 #include "base/diag.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tags on one core in the tiling of the GPU and in its division of work: several blocks an item,
- * whose threads stride over its positions and collect candidates; then these are verified. It
- * proves the core where no GPU is; "scalar" is the one to use. */
+/* Tags on one core in the tiling of the GPU and in its division of work. An item has several
+ * blocks, whose threads stride over its positions and collect candidates. These are verified then.
+ * It proves the core where no GPU is; "scalar" is the one to use. */
 #include "engines/mpm/mpm_internal.h"
 #include "engines/mpm/papers/mpm_starts.h"
 #include "tag_core.h"
@@ -27,7 +27,7 @@ static void verify_collected(struct scan *scan)
     scan->n = 0;
 }
 
-/* What one thread does with an item: the positions first, first + stride, ... */
+/* The work of one thread on an item: the positions first, first + stride, ... */
 static void scan_positions(struct scan *scan, uint32_t item, uint64_t first, uint32_t stride)
 {
     const struct sl_span span = scan->batch->payload[item];

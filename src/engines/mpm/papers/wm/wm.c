@@ -114,8 +114,8 @@ static uint32_t bucket_of(const struct wm_table *body, const struct mpm_set *set
     return wm_bucket(wm_prefix(window), block, body->bucket_shift);
 }
 
-/* Sorts the long groups by bucket, in each by their number: a bucket's entry goes from the number
- * of its groups, by way of their end, to their first, as they are put in from the last on. */
+/* Sorts the long groups by bucket, and in each by their number. A bucket's word is first the number
+ * of its groups, then their end, and at last their first: groups are put in from the last on. */
 static void fill_buckets(struct wm_table *body, const struct mpm_set *set)
 {
     const uint32_t n_buckets = UINT32_C(1) << (32 - body->bucket_shift);
@@ -135,8 +135,8 @@ static void fill_buckets(struct wm_table *body, const struct mpm_set *set)
 
 /* ---- short groups ---------------------------------------------------------------------------- */
 
-/* Slots being filled, in order of groups: so all of a slot come one after another, and the group of
- * a byte before the others that begin with it. */
+/* Slots being filled, in order of groups. So the groups of a slot come one after another, and the
+ * group of a byte comes before the others that begin with it. */
 struct slots {
     uint32_t *slots;
     uint16_t *pairs;
@@ -200,7 +200,7 @@ static bool begins_with(const struct mpm_key *key, const struct mpm_key *with)
     return key->len >= with->len && memcmp(key->folded, with->folded, with->len) == 0;
 }
 
-/* What a group begins with, the group before it begins with too, or is. */
+/* A prefix of a group is the group before it, or a prefix of that. */
 static void fill_shorter(struct wm_table *body, const struct mpm_set *set)
 {
     uint32_t *shorter = (uint32_t *)part(body, body->shorter);

@@ -91,8 +91,8 @@ MPM_CORE struct wm_view wm_view(const struct sl_mpm_table *table)
     return view;
 }
 
-/* mpm_fold of four bytes at once. A byte's low seven bits plus 0x3F reach 0x80 from 'A' on, plus
- * 0x25 from 'Z' + 1 on: of both sums' high bits just one is set for letters of upper case. */
+/* mpm_fold of four bytes at once. A byte's low seven bits plus 0x3F reach 0x80 from 'A' on, and
+ * plus 0x25 from 'Z' + 1 on. For letters of upper case the high bit of just one sum is set. */
 MPM_CORE uint32_t wm_fold4(uint32_t bytes)
 {
     const uint32_t low = bytes & 0x7F7F7F7Fu;
@@ -160,9 +160,9 @@ MPM_CORE bool wm_is_behind(const struct wm_view *view, uint32_t group, const uin
  *
  * The entries are in order, and with a group all its prefixes of its kind, long or short, are among
  * them. Let p be the longest group that the text begins with, and g the last that is not behind the
- * text. As p <= g <= text, and the text begins with p, so does g: p is g or one of the shorter ones
- * of g. So a binary search is all that it takes, however many entries there are. What the text has
- * in common with those on both sides, it has with all between. */
+ * text. As p <= g <= text, and the text begins with p, so does g. So p is g, or one of the shorter
+ * ones of g. So a binary search is all that it takes, however many entries there are. A prefix that
+ * the text shares with the groups on both sides, it shares with all between. */
 MPM_CORE uint32_t wm_search(const struct wm_view *view, uint32_t first, uint32_t end,
                             uint32_t prefix, const uint8_t *text, uint32_t len)
 {
@@ -227,7 +227,7 @@ struct wm_chain {
     uint32_t start;
     uint32_t end;     /* behind the match found last */
     uint32_t group;   /* the next, MPM_NONE: no more */
-    uint32_t literal; /* of the group before: the next to look at, */
+    uint32_t literal; /* of the group before: the next to compare, */
     uint32_t last;    /* and the end of them */
 };
 

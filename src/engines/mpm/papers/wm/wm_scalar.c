@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Wu-Manber on one core: windows are moved by the shifts. Where a window goes next is known only
- * when its block and the block's shift have been read, which leaves a core idle for most of the
- * time, so several texts have a window each, moved in turn. Short literals have a pass of their
- * own, as no position may be left out for them. */
+/* Wu-Manber on one core: windows are moved by the shifts. The next place of a window is known only
+ * when its block and the block's shift have been read. A core would be idle for most of the time,
+ * so several texts have a window each, moved in turn. Short literals have a pass of their own, as
+ * no position may be left out for them. */
 #include "engines/mpm/mpm_internal.h"
 #include "wm_core.h"
 

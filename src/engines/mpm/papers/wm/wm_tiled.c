@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wu-Manber on one core in the tiling of the GPU, each position by itself: proves the core where no
- * GPU is; "scalar" is the one to use. */
+/* Wu-Manber on one core in the tiling of the GPU, each position by itself. It proves the core where
+ * no GPU is; "scalar" is the one to use. */
 #include "engines/mpm/mpm_internal.h"
 #include "engines/mpm/papers/mpm_starts.h"
 #include "wm_core.h"
@@ -15,7 +15,7 @@ static void report(const struct wm_view *view, struct wm_chain *chain, uint32_t 
         cpu_hits_append(hits, item, chain->end, id);
 }
 
-/* What one thread does with an item: the starts first, first + MPM_STARTS_BLOCK, ... */
+/* The work of one thread on an item: the starts first, first + MPM_STARTS_BLOCK, ... */
 static void scan_starts(const struct wm_view *view, const struct sl_batch *batch, uint32_t item,
                         uint32_t first, struct sl_hits *hits)
 {
