@@ -75,7 +75,7 @@ void cli_diag(const struct sl_diag *diag)
 }
 
 /* A closed standard descriptor would become the first file that is opened, and output would go into
- * it: a descriptor that refuses every write takes its place. */
+ * it. A descriptor that refuses every write takes its place. */
 bool cli_hold_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs of sluice share: exit statuses, errors, and figures in text. */
+/* Parts that programs of sluice share: exit statuses, errors, and figures in text. */
 #ifndef CLI_CONSOLE_H
 #define CLI_CONSOLE_H
 

@@ -49,7 +49,8 @@ static void print_failure(const struct file_pair *files, enum file_pair_end end,
         cli_error("%s: %s; the %s bytes before it were written", in, reason, text);
 }
 
-/* What is kept of the output. A damaged input has a part; a full disk and a limit have none. */
+/* The part of the output that is kept. A damaged input has a part; a full disk and a limit have
+ * none. */
 static enum file_pair_end end_of(enum sl_status status, uint64_t bytes_out)
 {
     if (status == SL_OK)

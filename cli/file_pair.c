@@ -27,7 +27,7 @@ static bool cannot_open(const char *path)
 
 static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
 
-/* What a handler of these signals removes. */
+/* The file that a handler of these signals removes. */
 static const char *volatile unfinished;
 
 static void on_stop(int number)

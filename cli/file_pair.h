@@ -24,7 +24,7 @@ struct file_pair {
     uint64_t begin_ns, last_ns;
 };
 
-/* What becomes of an output that is a file. */
+/* The fate of an output that is a file. */
 enum file_pair_end {
     FILE_PAIR_WHOLE,  /* it takes its path */
     FILE_PAIR_PART,   /* the same where nothing is there, else OUT.partial */

@@ -13,12 +13,12 @@ enum {
 };
 
 struct cli_options {
-    const char *command;        /* whose help an error names */
+    const char *command;        /* the subcommand, for the help that an error names */
     const char *letters;        /* as getopt has them */
     const struct option *names; /* as getopt_long has them, fewer than 128 */
     const int *repeated;        /* options that take effect each time, ended by 0; NULL: none */
 
-    /* Whether a text is a value of an option whose value may be left out; NULL: of none. */
+    /* Whether a text is a value of this option, which may be left out; NULL: no option is so. */
     bool (*is_value)(int option, const char *text);
 
     const char *given[CLI_OPTION_MAX]; /* zeroed at first: the arguments so far, by option */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sluice rules: what of these rule files is understood, what is skipped, and why; and their
- * literals compiled, for sluice run. */
+/* sluice rules: reports which rules of files are understood or skipped, and why. It compiles their
+ * literals for sluice run. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +34,10 @@ static const char usage[] =
     "Exit status: 0 done, 1 a rule is bad or its class unknown (with --strict alone), 2 an "
     "error.\n";
 
-/* What was compiled; path is NULL where nothing was to be. */
+/* The compiled literals; path is NULL where none are wanted. */
 struct compiled {
     const char *path;
-    bool force;         /* what is there is overwritten */
+    bool force;         /* an existing file is overwritten */
     const char *device; /* NULL where none was named */
     struct sl_mpm_info info;
     double seconds;

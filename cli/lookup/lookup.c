@@ -25,10 +25,10 @@ static void on_signal(int number)
     const uint64_t one = 1;
     const int error = errno;
 
-    /* The second time the user means it. */
+    /* The user insists. */
     if (atomic_exchange(&stopped, true) || write(stop_fd, &one, sizeof one) < 0) {
         signal(number, SIG_DFL);
-        (void)raise(number); /* which comes when the handler is left */
+        (void)raise(number); /* the signal comes when the handler returns */
     }
     errno = error;
 }

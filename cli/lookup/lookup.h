@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of sluice lookup share. */
+/* Types and calls that the parts of sluice lookup share. */
 #ifndef CLI_LOOKUP_H
 #define CLI_LOOKUP_H
 

@@ -34,7 +34,7 @@ static size_t write_some(struct lookup_answers *out, const char *bytes, size_t l
     return 0;
 }
 
-/* Passes the buffer to the system. What follows a failure is dropped. */
+/* Passes the buffer to the system. Bytes behind a failure are dropped. */
 static void drain(struct lookup_answers *out)
 {
     for (size_t done = 0; done < out->len && out->error == 0;)

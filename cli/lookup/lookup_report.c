@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the tables was understood, as text and as JSON. */
+/* The report on the tables, as text and as JSON: lines that were understood, and others. */
 #include <jansson.h>
 #include <string.h>
 

@@ -24,7 +24,7 @@ struct metrics_clients {
     pthread_mutex_t lock; /* guards all of it */
     pthread_cond_t ends;
     bool ending;
-    pthread_t clock; /* which ends connections that take too long */
+    pthread_t clock; /* it ends connections that take too long */
 };
 
 /* Starts the clock. False: the system has no thread. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary: device, traffic and work here, what engines found in a file each. */
+/* The summary. Devices, traffic and work are here; the findings of engines have a file each. */
 #include "run_report.h"
 
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What rules, header checks and signatures of viruses found, as text and as JSON. */
+/* The report on rules, header checks and signatures of viruses, as text and as JSON. */
 #include <stdlib.h>
 
 #include "cli/cli.h"

@@ -17,7 +17,7 @@ struct scan_report {
     bool bell; /* for each file with a match */
 
     FILE *log;
-    struct sl_scan *scan; /* whose progress is shown; NULL: none */
+    struct sl_scan *scan; /* the scan that progress is shown of; NULL: none */
     bool shown;
     uint64_t shown_ns; /* of the scan's time, when progress was shown last */
 };

@@ -15,7 +15,7 @@ void sl_fib_config_init(struct sl_fib_config *config)
 
 /* ---- what was taken out ---------------------------------------------------------------------- */
 
-/* What no look-up under way may have seen is used again. */
+/* Memory that no look-up under way may have seen is used again. */
 static void collect(struct sl_fib *fib)
 {
     struct fib_retired retired;
@@ -45,7 +45,7 @@ void fib_put_plane(struct sl_fib *fib, void *plane, struct fib_view *view)
 
 /* ---- one entry ------------------------------------------------------------------------------- */
 
-/* What a change of a node's next hop means below it and above it. */
+/* The effects of a node's new next hop below it and above it. */
 struct change {
     uint32_t node;
     uint32_t before, after;    /* next hop, SL_FIB_NONE: no entry */
@@ -120,9 +120,9 @@ static bool change_own(struct sl_fib *fib, const struct change *change)
     return good;
 }
 
-/* Gives a node an entry, another next hop, or takes its entry. What is folded below comes back
- * first and what may fold goes last, so that each look-up meanwhile gets the answer of before or
- * after. */
+/* Gives a node an entry, another next hop, or takes its entry. Entries that were folded below come
+ * back first, and entries that may fold go last. So each look-up meanwhile gets the answer of
+ * before or after. */
 static bool set_next_hop(struct sl_fib *fib, uint32_t at, uint32_t next_hop)
 {
     const struct fib_node *node = &fib->tree.nodes[at];

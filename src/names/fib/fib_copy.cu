@@ -156,7 +156,7 @@ static struct fib_copy *join_copy(struct sl_fib_table *table, int device)
     return copy;
 }
 
-/* Only who makes one waits for updates and publishing to pause. */
+/* Only the maker of a copy waits until updates and publishing pause. */
 enum sl_status fib_copy_join(struct fib_copy **joined, struct sl_fib_table *table, int device,
                              struct sl_diag *diag)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables on GPUs. A copy is a table's on one device, shared by its contexts, and is of snapshots:
+/* Tables on GPUs. A copy of a table on one device is shared by its contexts. It has snapshots:
  * sl_fib_publish puts a new one in the place of the latest. Look-ups keep the one that they began
  * with. For CUDA sources. */
 #ifndef FIB_COPY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all planes share: reading names a word at a time, their components, and their hashes.
+/* Parts that all planes share: reading names a word at a time, their components, and their hashes.
  * Compiled by C and by nvcc. */
 #ifndef FIB_CORE_H
 #define FIB_CORE_H
@@ -146,8 +146,8 @@ FIB_CORE uint64_t fib_low_bytes(uint64_t value, uint32_t n)
     return n >= 8 ? value : value & ((UINT64_C(1) << n * 8) - 1);
 }
 
-/* The hash after 16 more bytes. Chained, so it tells /a/b from /b/a; a component's own length is in
- * its first bytes, so zeros behind its end are no ambiguity. */
+/* The hash after 16 more bytes. The chain makes /a/b and /b/a differ. A component's own length is
+ * in its first bytes, so zeros behind its end are no ambiguity. */
 FIB_CORE uint64_t fib_hash_step(const struct fib_secret *secret, uint64_t hash, uint64_t low,
                                 uint64_t high)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What CPU backends share. */
+/* The part that CPU backends share. */
 #include <stdlib.h>
 
 #include "base/cpu.h"

@@ -2,8 +2,8 @@
 /* Names looked up on GPUs: a thread a name, the planes' cores as they are.
  *
  * Names and answers are each used where they lie. Names in the host's pinned memory cross while the
- * kernel reads them, once and in whole lines, and answers go back as it writes them: one launch is
- * all that a small batch waits for. On a stage they were copied before.
+ * kernel reads them, once and in whole lines. Answers go back as it writes them. So a small batch
+ * waits for one launch alone. On a stage they were copied before.
  *
  * A table's copy on a device is a snapshot; sl_fib_publish puts a new one in its place. Kernels
  * keep the one that they began with until wait. */

@@ -26,8 +26,8 @@ void fib_epochs_leave(struct fib_epochs *epochs, struct fib_reader_epoch *reader
         *link = reader->next;
 }
 
-/* A look-up that began in an epoch up to the mark may have seen what was taken out before it; one
- * that finds a later epoch has not. */
+/* A look-up that began in an epoch up to the mark may have seen an entry that was removed before
+ * it. One that finds a later epoch has not. */
 uint64_t fib_epochs_retire(struct fib_epochs *epochs)
 {
     return atomic_fetch_add(&epochs->now, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* When what was taken out of a table may be used again: when no look-up that began before is
- * under way. A look-up lasts from submit to wait, over threads and over kernels in flight, so each
- * context holds an epoch of its own; liburcu's read sides belong to a thread and end with a call.
+/* When what was taken out of a table may be used again: when no look-up that began before is under
+ * way. A look-up lasts from submit to wait, over threads and over kernels in flight. So each
+ * context holds an epoch of its own. liburcu's read sides belong to a thread and end with a call.
  *
  * One updater at a time; contexts come and go under the same lock. */
 #ifndef FIB_EPOCH_H
@@ -33,7 +33,7 @@ static inline void fib_epoch_enter(struct fib_epochs *epochs, struct fib_reader_
 
     /* A locked exchange: no load of the table may come before it. */
     (void)atomic_exchange(&reader->since, now);
-#ifndef __SANITIZE_THREAD__ /* which does not know fences */
+#ifndef __SANITIZE_THREAD__ /* the sanitizer does not know fences */
     atomic_thread_fence(memory_order_seq_cst);
 #endif
 }

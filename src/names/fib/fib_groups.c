@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names go by the hash of their first components, so a group's nodes and their places in the index,
- * but for those of deeper ones, lie together. */
+/* Groups follow the hash of names' first components. So a group's nodes and their places in the
+ * index lie together, but for those of deeper ones. */
 #include "fib_groups.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The entries of a new table in an order in which those that share nodes and places come together:
- * what planting one has brought into the cache is there for the next. */
+/* The entries of a new table in an order that brings those together that share nodes and places.
+ * Memory that planting one fetched into the cache serves the next. */
 #ifndef FIB_GROUPS_H
 #define FIB_GROUPS_H
 
@@ -17,8 +17,8 @@ struct fib_groups {
 enum sl_status fib_groups_make(struct fib_groups *groups, const struct fib_tree *tree,
                                const struct sl_fib_entry *entries, size_t n, struct sl_diag *diag);
 
-/* The first n entries and their names are needed no more: what is planted grows by the memory that
- * they had, and the system need not clear other memory for it. */
+/* The first n entries and their names are needed no more. The tree grows by their memory, so the
+ * system need not clear other memory for it. */
 void fib_groups_forget(struct fib_groups *groups, size_t n);
 
 void fib_groups_free(struct fib_groups *groups);

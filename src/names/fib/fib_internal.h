@@ -31,14 +31,14 @@ struct fib_plane {
     /* NULL, or fetches into the cache what a change of the entry with this hash will touch. */
     void (*fetch)(const struct sl_fib *fib, uint64_t hash);
 
-    /* What was taken out before `oldest` may be used again. */
+    /* Memory that was retired before `oldest` may be used again. */
     void (*collect)(struct sl_fib *fib, uint64_t oldest);
 
     size_t (*control_len)(const struct sl_fib *fib); /* bytes that only updates need */
-    void (*free)(void *plane);                       /* which nobody reads any more; accepts NULL */
+    void (*free)(void *plane); /* a plane that nobody reads any more; accepts NULL */
 
-    /* NULL, or what is wrong with a view from a file: nothing that look-ups read may lie outside
-     * its parts, none may go on forever, and what they answer is below n_hops. */
+    /* NULL, or the fault of a view from a file. Look-ups may read nothing outside its parts, none
+     * may go on forever, and their answers must be below n_hops. */
     const char *(*check)(const struct fib_view *view, uint64_t n_hops);
 };
 
@@ -101,7 +101,7 @@ static inline bool fib_in_plane(const struct fib_node *node)
     return node->next_hop != SL_FIB_NONE && !node->folded;
 }
 
-/* What look-ups read changes with these. */
+/* These change memory that look-ups read. */
 static inline void fib_store32(uint32_t *at, uint32_t value)
 {
     __atomic_store_n(at, value, __ATOMIC_RELEASE);

@@ -69,7 +69,7 @@ void *fib_memory_resize(void *memory, size_t len, size_t new_len)
     void *moved = fib_memory_take(new_len);
     if (moved == NULL)
         return NULL;
-    /* Pages move, bytes do not. What was one mapping stays one, which can move again. */
+    /* Pages move, bytes do not. The memory stays one mapping, which can move again. */
     if (new_whole < whole ||
         mremap(memory, whole, new_whole, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
         memcpy(moved, memory, len < new_len ? len : new_len);

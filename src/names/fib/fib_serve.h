@@ -29,7 +29,7 @@ struct serve_place {
 };
 
 struct serve_server {
-    struct sl_fib_table *table; /* under whose lock all is but what is atomic */
+    struct sl_fib_table *table; /* its lock guards all members but the atomic ones */
     struct serve_host *host;    /* zero at first */
     struct serve_place place;
     uint32_t started; /* the latest generation; atomic */

@@ -8,7 +8,7 @@
  * job as done. So the whole crew serves each job, and all its blocks have the same state.
  *
  * A job is five words, and each holds the job's number. A reader that finds the same new number in
- * all of them has the whole job, in whatever order they arrived, by one read of a line.
+ * all of them has the whole job by one read of a line, whatever their order of arrival.
  *
  * A kernel is one *generation*. It stays for a slice of time or until it is called off. Jobs that
  * come meanwhile are the next generation's, so that no wait depends on a kernel without end. */
@@ -237,7 +237,7 @@ static inline void serve_set_leave(struct serve_slot *slot, bool leave)
     serve_write(&slot->word[SERVE_LEAVE], (uint64_t)leave << SERVE_SHIFT);
 }
 
-/* What the crew wrote is then seen. */
+/* The crew's answers are then seen. */
 static inline bool serve_is_done(const struct serve_slot *slot, uint16_t number)
 {
     return serve_load(&slot->done) == number;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Look-ups by a kernel that stays on the GPU: a batch costs no call of the driver, and a thread a
- * few hundred nanoseconds beside filling it. See fib_serve_core.h for how batches come to it.
+/* Look-ups by a kernel that stays on the GPU. A batch costs no call of the driver, and a few
+ * hundred nanoseconds of a thread beside filling it. See fib_serve_core.h for how batches come to
+ * it.
  *
- * The kernel takes part of each multiprocessor, so that others run beside it, and ends after a
- * slice of time, so that whoever waits for the whole GPU waits for no longer. Who then waits for
- * answers launches the next one, over the latest snapshot of the table. */
+ * The kernel takes part of each multiprocessor, so that others run beside it. It ends after a slice
+ * of time, so that no other program waits longer for the whole GPU. A thread that then waits for
+ * answers launches the next kernel, over the latest snapshot of the table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ enum {
     WARPS = 8,
     BLOCK = WARPS * FIB_TILE_NAMES, /* threads */
     BLOCKS_PER_SM = 2,              /* of the four that there are registers for */
-    REST_NS = 64                    /* of a block that has not been told anything */
+    REST_NS = 64                    /* of a block without an order so far */
 };
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
@@ -39,7 +40,7 @@ static __device__ __forceinline__ uint64_t now_ns(void)
     return now;
 }
 
-/* What the leader tells for the nth time. */
+/* The leader's nth order. */
 static __device__ __forceinline__ void await(struct serve_crew *crew, const struct serve_slot *slot,
                                              bool leads, uint16_t served, uint16_t nth,
                                              uint64_t late_ns, uint64_t words[SERVE_WORDS])
@@ -125,7 +126,7 @@ struct fib_persistent {
     struct serve_server server;
     struct fib_copy *copy;
     struct fib_snapshot *snapshot; /* of the latest generation */
-    struct sl_limits limits;       /* of who made it */
+    struct sl_limits limits;       /* of its maker */
     launch *look;
     struct serve_device *d_device;
     uint32_t n_multiprocessors;

@@ -12,7 +12,7 @@
  */
 struct open_state {
     size_t edges;        /* where its transitions begin */
-    size_t kids;         /* what is behind is its own to give back */
+    size_t kids;         /* memory behind it is the state's own to give back */
     uint32_t begin, end; /* labels that are to be dealt with, of the kids */
     uint32_t at;         /* bytes of the labels that are behind */
 };
@@ -175,7 +175,7 @@ static bool open_node(struct maker *maker, uint32_t at)
     return open_state(maker, &state);
 }
 
-/* The first of a state's labels, and those that go on alike, become a transition: it leads to a
+/* The first of a state's labels, and those that go on alike, become a transition. It leads to a
  * leaf, or to a state that opens. */
 static bool next_edge(struct maker *maker, struct open_state *state)
 {

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* A context's hold on a table: between enter and exit nothing that its look-ups may have read is
- * used again. enter gives the view to read. */
+/* A context's hold on a table. Between enter and exit, memory that its look-ups may have read is
+ * not used again. enter gives the view to read. */
 struct fib_reader_epoch;
 struct fib_reader_epoch *fib_reader_open(struct sl_fib_table *table); /* NULL: no memory */
 void fib_reader_close(struct sl_fib_table *table, struct fib_reader_epoch *reader);
@@ -35,7 +35,7 @@ uint64_t fib_table_write(struct sl_fib *fib, struct new_file *file);
 /* Whether a plane's backends may run over a table. */
 bool fib_table_is(const struct sl_fib_table *table, const char *plane);
 
-/* What the CUDA backends keep at a table: their copies, and how these follow it. Both under the
+/* State of the CUDA backends at a table: their copies, and how these follow it. Both under the
  * table's lock; `publish` is called without it, with the updater's held. */
 typedef enum sl_status fib_publish(struct sl_fib_table *table, const struct fib_view *view,
                                    struct sl_diag *diag);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How GPUs take names: 32 at a time, one a thread of a warp. Names that lie one after another are
- * read by the warp together into shared memory, so that what crosses is whole lines, and each
- * thread reads its own there: the transposition of section 4, done on the device. Compiled by C
- * and by nvcc. */
+/* How GPUs take names: 32 at a time, one a thread of a warp. A warp reads names that lie one after
+ * another together into shared memory, so that whole lines cross. Each thread reads its own name
+ * there. This is the transposition of section 4, done on the device. Compiled by C and by nvcc. */
 #ifndef FIB_TILE_H
 #define FIB_TILE_H
 

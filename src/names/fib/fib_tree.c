@@ -7,8 +7,8 @@
 
 /* ---- index ----------------------------------------------------------------------------------- */
 
-/* Open addressing, linear. The place of an entry follows from the half of the hash that it holds
- * and grows with it, so growing and closing gaps look at no node. */
+/* Open addressing, linear. The place of an entry follows from the half of the hash that it holds,
+ * and grows with it. So growing and closing gaps read no node. */
 
 static uint32_t entry_place(const struct fib_tree *tree, uint64_t entry)
 {
@@ -34,7 +34,7 @@ static uint64_t entry_of(uint64_t hash, uint32_t node)
     return (hash & UINT64_C(0xFFFFFFFF00000000)) | node;
 }
 
-/* What stands behind a gap moves into it, unless its own place lies behind the gap. */
+/* An entry behind a gap moves into it, unless its own place lies behind the gap. */
 static void index_drop(struct fib_tree *tree, uint64_t hash, uint32_t node)
 {
     const uint64_t entry = entry_of(hash, node);

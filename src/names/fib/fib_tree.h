@@ -63,7 +63,7 @@ enum { FIB_AHEAD_LEVELS = 8 };
 struct fib_ahead {
     uint64_t hash[FIB_AHEAD_LEVELS]; /* of one component, of two, ... */
     uint32_t end[FIB_AHEAD_LEVELS];  /* bytes */
-    uint32_t node[FIB_AHEAD_LEVELS]; /* what half of the hash leads to, 0: nothing */
+    uint32_t node[FIB_AHEAD_LEVELS]; /* nodes by half of the hash, 0: none */
     uint32_t n;
     bool is_whole; /* it is well formed, and these are all its prefixes */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What look-ups read: a few numbers, and parts of memory. The same for all planes, so that saving,
- * mapping and copying to a GPU are done once for all. Compiled by C and by nvcc. */
+/* A view is the memory that look-ups read: a few numbers, and parts. The same for all planes, so
+ * that saving, mapping and copying to a GPU are done once for all. Compiled by C and by nvcc. */
 #ifndef FIB_VIEW_H
 #define FIB_VIEW_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Planes of states on one core: name after name, and many names at once, each with its next slot on
- * the way into the cache while the others go a step.
+/* Planes of states on one core: name after name, and many names at once. The next slot of each is
+ * on its way into the cache while the others go a step.
  *
  * The file that includes this has a plane's core, defines WALK(name) as the core's names, and
  *   bool WALK(advance)(view, name, struct WALK(walk) *, uint32_t *word)

@@ -39,7 +39,7 @@ static const char *read_modifiers(struct list_parse *parse, const char *text, co
     return NULL;
 }
 
-/* What stands between "||" and the modifiers. */
+/* The text between "||" and the modifiers. */
 static const char *check_pattern(struct list_parse *parse, const char **text, const char **end)
 {
     const char *stop = *end;
@@ -102,7 +102,7 @@ static bool ends_label(const char *at, const char *end)
 }
 
 /* Whether a line without an anchor is a part of a URL, as "/banner/x.gif", "-ads-728." and "&ad.",
- * and no domain: no label of a host begins or ends with a hyphen. */
+ * and no domain. No label of a host begins or ends with a hyphen. */
 static bool is_url_part(const char *text, const char *end)
 {
     bool begins_label = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all list formats share: lines, tokens, detection. */
+/* Parts that all list formats share: lines, tokens, detection. */
 #include "list_parse.h"
 
 #include <arpa/inet.h>
@@ -98,10 +98,10 @@ const char *list_parse_line(struct list_parse *parse, const char *text, size_t l
 
 /* ---- detection ------------------------------------------------------------------------------- */
 
-/* Twice the lines that gave rules and once those of this format that give none, over the first
- * lines that are not comments; *n_lines is how many there were. What Adblock lists and lists of
- * URLs may hold and other formats are made of counts once in lists of URLs, and for both there must
- * be one line that is theirs alone. */
+/* The score of a format over the first lines that are not comments: two for a line that gives
+ * rules, one for another line of the format. *n_lines is the number of lines. Adblock lists and
+ * lists of URLs may hold lines of other formats. Such a line counts once in lists of URLs, and both
+ * formats need one line that is theirs alone. */
 static uint32_t score(struct list_parse *parse, const char *text, size_t text_len,
                       uint32_t *n_lines)
 {

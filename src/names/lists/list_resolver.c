@@ -59,7 +59,7 @@ static bool is_server(struct list_token value)
     return list_is_address((struct list_token){value.text, len});
 }
 
-/* What the text behind the last slash asks for; NULL or why not. */
+/* Reads the action from the text behind the last slash; NULL or why not. */
 static const char *read_target(enum setting setting, struct list_token value,
                                enum sl_names_action *action)
 {
@@ -143,7 +143,7 @@ const char *list_dnsmasq_line(struct list_parse *parse, const char *text, size_t
 
 /* ---- unbound --------------------------------------------------------------------------------- */
 
-/* What a local-zone does to names without local data of their own. */
+/* The action of a local-zone on names without local data of their own. */
 static const struct {
     const char *type;
     enum sl_names_action action;
@@ -201,7 +201,7 @@ static const char *read_zone(struct list_parse *parse, const char *text, const c
         const char *why = list_add(parse, SL_NAMES_SUBTREE, zone_types[i].action, SL_NAME_DOMAIN,
                                    zone, list_no_value);
         if (why == NULL && zone_types[i].action == SL_NAMES_REDIRECT) {
-            /* What such a zone does is its local data, which follows. */
+            /* The action of such a zone is its local data, which follows. */
             const struct list_token name = without_dot(zone);
             memcpy(parse->owner, name.text, name.len);
             parse->owner[name.len] = '\0';

@@ -227,7 +227,8 @@ const char *list_rpz_line(struct list_parse *parse, const char *text, size_t len
     if (parentheses < 0 && (uint32_t)-parentheses > parse->parentheses)
         return "a ')' that closes nothing";
     parse->parentheses += (uint32_t)parentheses;
-    if (text == end || goes_on) /* what goes on here is an SOA, or ignored by its first line */
+    if (text == end ||
+        goes_on) /* the line continues an SOA, or one that its first line made ignored */
         return NULL;
     if (*text == '$')
         return read_directive(parse, text, end);

@@ -44,8 +44,8 @@ BYTES_INLINE int name_hex(char digit)
     return letter < 6 ? (int)letter + 10 : -1;
 }
 
-/* Opens a component of value_len bytes and returns where they go, so that readers decode in place;
- * NULL: the name grows beyond what a name may hold. */
+/* Opens a component of value_len bytes and returns their place, so that readers decode in place.
+ * NULL: the name grows beyond the limit of names. */
 BYTES_INLINE uint8_t *name_open_component(struct name_build *build, uint32_t type, size_t value_len)
 {
     if (value_len > SL_NAME_LEN_MAX)

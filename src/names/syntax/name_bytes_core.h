@@ -54,7 +54,7 @@ BYTES_INLINE const char *name_find_blocks(const char *text, const char *end, cha
 #endif
         word[0] ^= wanted;
         word[1] ^= wanted;
-        if (before != 0) { /* what lies there is not looked for */
+        if (before != 0) { /* bytes there are not searched */
             word[0] |= before < 64 ? (UINT64_C(1) << before) - 1 : UINT64_MAX;
             word[1] |= before > 64 ? (UINT64_C(1) << (before - 64)) - 1 : 0;
         }

@@ -34,8 +34,8 @@ enum name_why {
     NAME_BAD_PORT
 };
 
-/* What host names are made of, lower-cased: letters, digits, '-', and the '_' of service names; 0
- * elsewhere. */
+/* The characters of host names, in lower case: letters, digits, '-', and the '_' of service names;
+ * 0 elsewhere. */
 BYTES_INLINE uint8_t name_host_byte(uint8_t byte)
 {
     if ((byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || byte == '-' || byte == '_')
@@ -189,7 +189,7 @@ BYTES_INLINE size_t name_format_ipv6(char to[NAME_IPV6_TEXT_MAX], const uint8_t 
 
 /* ---- domains --------------------------------------------------------------------------------- */
 
-/* A name whose last label is a number is an address (URL standard, "ends in a number"): it has no
+/* A name whose last label is a number is an address (URL standard, "ends in a number"). It has no
  * hierarchy that could be turned around, and is one component. */
 BYTES_INLINE enum name_why name_read_ipv4(struct name_build *build, const char *text, size_t len)
 {
@@ -294,7 +294,7 @@ BYTES_INLINE enum name_why name_read_port(uint16_t *port, const char *text, cons
     return NAME_GOOD;
 }
 
-/* [userinfo@]host[:port]; only the host tells who is named. */
+/* [userinfo@]host[:port]; the host alone makes the name. */
 BYTES_INLINE enum name_why name_read_authority(struct name_build *build, uint16_t *port,
                                                const char *text, const char *end)
 {
@@ -323,7 +323,7 @@ BYTES_INLINE bool name_is_unreserved(uint8_t byte)
 
 /* How many bytes of a segment make its next byte, and which: `raw` where it stands for itself, else
  * it is written %XX. Escapes of unreserved characters are undone, all others kept, in upper case
- * (RFC 3986, sections 6.2.2.1 and 6.2.2.2); a '%' that begins no escape stands for itself. */
+ * (RFC 3986, sections 6.2.2.1 and 6.2.2.2). A '%' that begins no escape stands for itself. */
 BYTES_INLINE size_t name_segment_byte(const char *text, const char *end, uint8_t *byte, bool *raw)
 {
     *byte = (uint8_t)*text;
@@ -428,7 +428,7 @@ BYTES_INLINE enum name_why name_read_path(struct name_build *build, uint32_t hos
     return NAME_GOOD;
 }
 
-/* What follows an authority: path, query, fragment. */
+/* The text behind an authority: path, query, fragment. */
 BYTES_INLINE enum name_why name_read_target(struct name_build *build, const char *text,
                                             const char *end)
 {

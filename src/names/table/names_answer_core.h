@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rule of a table answers a name: the rules of a node, and the prefix that is asked for next.
+/* The choice of the rule that answers a name: the rules of a node, and the prefix that comes next.
  * For host and CUDA code. */
 #ifndef NAMES_NAMES_ANSWER_CORE_H
 #define NAMES_NAMES_ANSWER_CORE_H

@@ -9,8 +9,8 @@
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* Bytes a name that building takes at its peak, measured at 1 to 3 million names with some to
- * spare: the plane, what updates need beside it, and what building takes for its time. */
+/* Bytes a name at the peak of building, measured at 1 to 3 million names, with some to spare. They
+ * are the plane, memory of updates beside it, and memory of the build alone. */
 static const struct {
     const char *plane;
     uint32_t name_len;

@@ -13,7 +13,7 @@ struct names_input {
     const char *name; /* for diagnostics; NULL: none */
     bool ended;       /* the descriptor has no more */
     bool stopped;     /* stop_fd could be read */
-    bool in_tail;     /* what comes next belongs to an over-long line, whose begin was used */
+    bool in_tail;     /* the next bytes belong to an over-long line, whose begin was used */
     size_t len;       /* bytes that wait in `text` */
     char text[SL_NAMES_LINE_MAX + 1]; /* the longest line and its end */
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a table of names is made of.
+/* The parts of a table of names.
  *
- * The engine maps a name to a node: the index of the first of its rules, which lie side by side in
- * the pool, the best first, the last one marked. A node never changes: a change makes a new node,
- * gives it to the engine, and frees the old one when no reader can hold it any more. Values are
- * interned and stay. */
+ * The index maps a name to a node: the place of the first of its rules. They lie side by side in
+ * the pool, the best first, the last one marked. A node never changes. An update makes a new node,
+ * gives it to the index, and frees the old one when no reader can hold it. Values are interned and
+ * stay. */
 #ifndef NAMES_NAMES_INTERNAL_H
 #define NAMES_NAMES_INTERNAL_H
 
@@ -21,7 +21,7 @@ enum { NODE_RULES_MAX = 255, LISTS_MAX = 65535 };
 
 #define NODE_NONE SL_FIB_NONE
 
-/* What a rule does: an action and its values, sorted, each ended by '\n'. */
+/* The action of a rule, and its values, sorted, each ended by '\n'. */
 struct names_values {
     const char *text;
     uint32_t len;
@@ -31,7 +31,7 @@ struct names_values {
 struct names_list {
     char *label;
     const char *format;
-    struct list_parse *parse; /* what updates leave for the next ones; NULL: no list of updates */
+    struct list_parse *parse; /* kept between updates; NULL: none */
 };
 
 /* A line that gave no rule. */
@@ -53,7 +53,7 @@ struct names_retired {
 /* Bytes that never move and are freed all at once: the blocks that hold them. Zeroed at first. */
 struct names_kept {
     struct names_block *blocks; /* the newest first */
-    uint8_t *at, *end;          /* what is left of the newest */
+    uint8_t *at, *end;          /* the free rest of the newest */
 };
 
 struct names_map; /* name to node while the table is filled */

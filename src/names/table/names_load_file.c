@@ -112,7 +112,7 @@ static enum sl_status read_lines(struct file *file, struct names_load *load, str
     }
 }
 
-/* What was read is a file that nobody has written to since it was opened. */
+/* The file was not written to since it was opened. */
 static enum sl_status check_same(const struct file *file, struct sl_diag *diag)
 {
     const struct stat *begin = &file->begin;

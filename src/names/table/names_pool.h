@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A growing array whose items never move, so that readers need no lock: chunks of a fixed number of
- * items behind a table of pointers that is as large as it can ever be (its untouched part costs
- * address space alone). One writer. */
+/* A growing array whose items never move, so that readers need no lock. Chunks of a fixed number of
+ * items lie behind a table of pointers, which has its largest size from the begin. Its untouched
+ * part costs address space alone. One writer. */
 #ifndef NAMES_NAMES_POOL_H
 #define NAMES_NAMES_POOL_H
 
@@ -77,7 +77,7 @@ static inline void pool_lend(struct names_pool *pool, char *items, uint64_t n)
         atomic_store_explicit(&pool->chunk[i], items + (size_t)i * POOL_CHUNK * pool->item_len,
                               memory_order_release);
     pool->lent = n;
-    pool->n = (uint64_t)pool->n_lent << POOL_CHUNK_BITS; /* what is added begins a chunk */
+    pool->n = (uint64_t)pool->n_lent << POOL_CHUNK_BITS; /* the next addition begins a chunk */
 }
 
 /* Items of the chunk that begins at `index` which there is memory of: behind the lent ones fewer

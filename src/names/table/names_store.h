@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables in files. Behind the head lie, each at a multiple of 8: rules, values, lists, their texts,
- * and the names, each behind its node and length; then, at a multiple of 64, the index as a block
+ * and the names, each behind its node and length. The index follows at a multiple of 64, as a block
  * file holds it (fib/fib_store.c).
  *
- * The whole is no block file (base/block_file.h): it is written as it is made, which takes no
- * memory for a second table, and what is loaded of it is written to where rules are freed. */
+ * The whole is no block file (base/block_file.h). It is written as it is made, which takes no
+ * memory for a second table. Updates of a loaded table write into its memory. */
 #ifndef NAMES_NAMES_STORE_H
 #define NAMES_NAMES_STORE_H
 

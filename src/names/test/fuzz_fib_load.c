@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables whose bytes the fuzzer changes before the checksum is made: what the checks let through is
- * looked up in, reads nothing outside the block and answers no next hop that there is none of; and
- * names of any bytes. */
+/* Tables whose bytes the fuzzer changes before the checksum is made, and names of any bytes.
+ * Look-ups in a table that passes the checks read nothing outside the block, and answer existing
+ * next hops alone. */
 #include <stdlib.h>
 
 #include "names/fib/fib_internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a list of each format and of the one that is found out, built, updated by the same
- * lines, and asked for names of the list. */
+/* Any bytes as a list of each format, and of the detected one. The list is built, updated by its
+ * own lines, and asked for its names. */
 #include <stdlib.h>
 #include <string.h>
 

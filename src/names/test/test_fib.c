@@ -507,8 +507,8 @@ static void small_tables_are_saved(void **state)
 
 /* ---- exhaustive ------------------------------------------------------------------------------ */
 
-/* Every table over the seven names of at most two components of two letters, each absent or with
- * one of two next hops, bulk built; all names of at most three components looked up. */
+/* Every table over the seven names of at most two components of two letters. Each name is absent,
+ * or has one of two next hops. All names of at most three components are looked up. */
 static void tiny_name(struct name *name, uint32_t which)
 {
     static const char *const texts[] = {"",      "a",     "b",     "a/a",   "a/b",

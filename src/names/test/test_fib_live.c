@@ -35,8 +35,8 @@ static uint32_t make_name(uint8_t name[64], uint32_t i)
 
 /* ---- look-ups and updates at once ------------------------------------------------------------ */
 
-/* Even names stay with their own number as next hop. Odd ones come, change and go. What looks up an
- * odd one gets 1000 + i, 2000 + i, or what is above it: nothing, or for every fourth i - 1. */
+/* Even names stay with their own number as next hop. Odd ones come, change and go. A look-up of an
+ * odd one gets 1000 + i, 2000 + i, or the answer above it: nothing, or for every fourth i - 1. */
 struct stage_of {
     struct sl_fib *fib;
     atomic_bool stop;

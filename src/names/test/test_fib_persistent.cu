@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel that stays, on a GPU: many contexts at once, tables that are published meanwhile, what
- * else the GPU is asked for, and a GPU that hangs. */
+/* The kernel that stays, on a GPU: many contexts at once, tables that are published meanwhile,
+ * other work of the GPU, and a GPU that hangs. */
 extern "C" {
 #include "test.h"
 }
@@ -221,7 +221,7 @@ static void tables_are_published_under_look_ups(void **state)
     look_up_at_once("ata");
 }
 
-/* What waits for the whole GPU, and other kernels, come to their turn. */
+/* Other kernels, and calls that wait for the whole GPU, have their turn. */
 static void others_use_the_gpu(void **state)
 {
     struct crowd crowd = {};

@@ -40,7 +40,7 @@ struct gpu {
     uint32_t n_blocks;
 };
 
-/* What is answered, in the kernel's order: tiles go to the blocks in turn. */
+/* The answers, in the kernel's order: tiles go to the blocks in turn. */
 static void answer(const struct fib_items *job, uint32_t member, uint32_t version)
 {
     for (uint32_t tile = member; tile * FIB_TILE_NAMES < job->n; tile += N_CREW)

@@ -474,7 +474,7 @@ static void test_lists_without_a_rule(void **state)
 
 /* ---- the oracle ------------------------------------------------------------------------------ */
 
-/* A rule as the documentation tells it, over texts: a host and how it matches. */
+/* A rule as the documentation has it, over texts: a host and how it matches. */
 struct plain_rule {
     char host[32], path[16];
     enum sl_names_match match;
@@ -763,7 +763,7 @@ static void test_look_ups_during_updates(void **state)
     sl_names_free(flipping.names);
 }
 
-/* What a GPU's copy of the table, made before an update, leads to. */
+/* The targets of a GPU's copy of the table that was made before an update. */
 enum { SEEN = 2000 /* names: several times what goes to the engine at once */ };
 
 static struct {
@@ -773,7 +773,7 @@ static struct {
     uint32_t n_published, n_changed;
 } seen;
 
-/* Until it is published readers on GPUs look at what the update has retired. */
+/* Until it is published, readers on GPUs read nodes that the update has retired. */
 static enum sl_status check_seen(struct sl_fib_table *table, const struct fib_view *view,
                                  struct sl_diag *diag)
 {
@@ -828,7 +828,7 @@ static void test_what_gpus_see_stays_until_it_is_published(void **state)
                          SL_OK);
         assert_int_equal(seen.n_published, round);
         assert_int_equal(seen.n_changed, 0);
-        assert_int_equal(seen.names->n_retired, 0); /* nobody looks at it any more */
+        assert_int_equal(seen.names->n_retired, 0); /* nobody reads it any more */
     }
     assert_int_equal(updated.added, 2 * SEEN);
     assert_int_equal(updated.removed, SEEN);
@@ -1066,7 +1066,7 @@ static void test_forged_empty_tables(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* What a saved table was updated with is saved again, twice. */
+/* The updates of a saved table are saved again, twice. */
 static void test_saved_tables_that_grow(void **state)
 {
     char folder[] = "/tmp/sluice-names-XXXXXX", path[64];

@@ -10,7 +10,7 @@
 
 enum { N_TEXTS = 20000 };
 
-/* What a taker has seen. */
+/* The results that a taker has seen. */
 struct seen {
     uint32_t n, n_names, n_blocked, n_calls;
     enum sl_status status; /* that it returns */

@@ -8,7 +8,7 @@
 #include "names/fib/fib_internal.h"
 
 enum {
-    WAY_AHEAD = 16,    /* nodes whose memory is fetched into the cache before they are dealt with */
+    WAY_AHEAD = 16,    /* nodes whose memory is fetched into the cache ahead */
     FULL_NEW = 80,     /* per cent of the slots of a new plane, at most */
     FULL_MAX = 88,     /* and of one that grows */
     DEFAULT_SPLIT = 3, /* of an empty table: most names of hosts have three labels */
@@ -42,8 +42,8 @@ static uint64_t *bucket_at(const struct fib_view *view, uint32_t place)
     return (uint64_t *)view->part[0] + (size_t)place * HASH_SLOTS;
 }
 
-/* Puts one slot in place of another that is equal to it, whichever it is: slots of one hash with
- * the same content are one as good as another. 0 is a free slot. */
+/* Puts one slot in place of any that is equal to `before`: slots of one hash with the same content
+ * are interchangeable. 0 is a free slot. */
 static void swap_slot(struct hash *hash, const struct fib_view *view, uint64_t at, uint64_t before,
                       uint64_t after)
 {
@@ -174,8 +174,8 @@ static void hash_free(void *plane)
 
 /* ---- build ----------------------------------------------------------------------------------- */
 
-/* The level at which probes are fewest for the names of the table: an entry above it takes one for
- * each level between, one below it one more. */
+/* The level at which probes are fewest for the names of the table. An entry above it takes one for
+ * each level between, and one below it one more. */
 static uint32_t choose_split(const struct fib_tree *tree)
 {
     size_t n[HASH_SPLIT_MAX + 2] = {0}, best = SIZE_MAX;
@@ -221,7 +221,7 @@ static void forget_below(struct fib_tree *tree)
     }
 }
 
-/* What is below each node at the split, from nothing; returns the slots needed. */
+/* Counts the entries below each node at the split anew; returns the slots needed. */
 static size_t count_below(struct fib_tree *tree, uint32_t split)
 {
     size_t n_slots = 0;

@@ -26,8 +26,8 @@ static const uint8_t up[LINE_LEN] = {
     22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
     44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
 
-/* A record that fits a line is taken out of it: a load that crossed into the next line, be it
- * masked, would cost a miss. */
+/* A record that fits a line is taken out of it. A load that crossed into the next line would cost a
+ * miss, even with a mask. */
 FIB_LOADS_WORDS static bool lanes_key_is(const uint32_t *record, const struct fib_reader *name,
                                          uint32_t len)
 {

@@ -12,8 +12,8 @@
  * the fifth on where the length is below 255, else 255, then the length in two bytes, a zero, and
  * the key from the eighth on.
  *
- * All prefixes of `split` components below which there are entries have a slot, so that one probe
- * tells whether to look further down or up. */
+ * All prefixes of `split` components below which there are entries have a slot. So one probe
+ * decides between further down and further up. */
 #ifndef FIB_HASH_CORE_H
 #define FIB_HASH_CORE_H
 
@@ -81,9 +81,9 @@ FIB_CORE bool hash_key_is(const uint32_t *record, const struct fib_reader *name,
     return differ == 0;
 }
 
-/* What a prefix finds in its buckets: the first entry with its tag, and the largest height. That
- * the key is another one shows later, and seldom. An entry with nothing below it ends the search:
- * if it is the right one all is found, and if not its key will say so. */
+/* The find of a prefix in its buckets: the first entry with its tag, and the largest height. That
+ * the key is another one shows later, and seldom. An entry with nothing below it ends the search.
+ * Its key shows later whether it is the right one. */
 struct hash_found {
     uint32_t piece; /* 0: none */
     uint32_t height;
@@ -255,8 +255,8 @@ FIB_CORE uint64_t hash_prefix(const struct fib_view *view, const struct fib_read
     return hash;
 }
 
-/* Where nothing is found at a level the one above is hashed anew: few names come to that, and what
- * a thread keeps of each level would not fit a GPU's registers. */
+/* Where nothing is found at a level, the one above is hashed anew. Few names come to that, and the
+ * hashes of all levels would not fit a GPU's registers. */
 FIB_CORE struct fib_answer hash_lookup(const struct fib_view *view, const struct fib_reader *name)
 {
     struct hash_candidate candidate = {0, 0};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The hash plane on one core, many names at once: what one will read next is on its way into the
- * cache while the others are worked on.
+/* The hash plane on one core, many names at once. The next read of one is on its way into the cache
+ * while the others have their turn.
  *
- * Names go in groups of lanes down a pipeline: one group is hashed while the one before reads its
- * first buckets, the ones before that the further buckets that fewer lanes need, and the oldest its
- * records. So the memory always has about a group's loads to work on, and each load a group's time
- * to come back. A lane's outcome is unpredictable. So no branch tests it: lists collect all lanes
- * of a kind, which are then processed one after another.
+ * Names go in groups of lanes down a pipeline. One group is hashed while the one before reads its
+ * first buckets. Older groups read the further buckets that fewer lanes need, and the oldest reads
+ * its records. So the memory always has about a group's loads to work on, and each load a group's
+ * time to come back. A lane's outcome is unpredictable. So no branch tests it: lists collect all
+ * lanes of a kind, which are then processed one after another.
  *
  * The file that includes this defines how a bucket and a key are compared:
  *   uint32_t lanes_match(const uint64_t *bucket, uint64_t tag, uint64_t *first)
@@ -351,7 +351,8 @@ static inline void end_group(const struct fib_view *view, const struct sl_batch 
     }
 }
 
-/* What groups behind this one will read of the batch: names, and before that where they are. */
+/* The part of the batch that groups behind this one will read: names, and before them their spans.
+ */
 static inline void fetch_names(const struct sl_batch *batch, uint32_t first, uint32_t left)
 {
     for (uint32_t i = 3 * LANES; i < 4 * LANES && i < left; i += SPANS_OF_LINE)

@@ -117,7 +117,7 @@ static uint32_t make_state(struct mata *mata, const uint32_t *words, const uint3
     return number | (spilled ? MATA_SPILLED : 0);
 }
 
-/* What leads to the strides from `at` on, which end in a leaf. */
+/* The word that leads to the strides from `at` on, which end in a leaf. */
 static uint32_t make_tail(struct mata *mata, uint32_t at, uint32_t n, uint32_t leaf)
 {
     uint32_t to = leaf;
@@ -144,7 +144,7 @@ static uint32_t follow(struct mata *mata, uint32_t n)
     return n;
 }
 
-/* What leads to the state that stride i begins at gets another mark or place. */
+/* The word that leads to the state of stride i gets another mark or place. */
 static void lead_to(struct mata *mata, uint32_t i, uint32_t to)
 {
     if (i == 0)
@@ -269,7 +269,7 @@ static bool mata_change(struct sl_fib *fib, uint32_t at, const uint8_t *name, ui
     struct mata *mata = (struct mata *)fib->plane;
     const uint32_t next_hop = fib->tree.nodes[at].next_hop;
 
-    if (!mata_has_hop_room(mata)) /* which takes the next hop of the tree */
+    if (!mata_has_hop_room(mata)) /* it takes the next hop of the tree */
         return mata_build_anew(fib, MATA_MORE_GROWING, NULL) == SL_OK;
     const uint32_t leaf = mata_leaf_of(mata, next_hop);
     if (leaf == 0)
@@ -299,8 +299,8 @@ static enum sl_status mata_build(struct sl_fib *fib, struct sl_diag *diag)
 
 /* ---- tables from files ----------------------------------------------------------------------- */
 
-/* Where something leads must exist: a state below the array's length, a next hop that is there,
- * and an entry's transition on MATA_END, which look-ups would else seek forever. */
+/* The target of each word must exist: a state below the array's length, or a next hop. An entry's
+ * transition on MATA_END must exist too, else look-ups would seek it forever. */
 static bool leads_somewhere(const struct fib_view *view, uint64_t n_hops, uint64_t transition)
 {
     const uint32_t *hops = (const uint32_t *)view->part[MATA_HOPS];

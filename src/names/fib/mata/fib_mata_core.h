@@ -4,8 +4,8 @@
  * A stride is a word of up to four bytes that ends where its component ends. An ordinary component
  * of up to 252 bytes begins with the stride of its length and its first three bytes. Any other
  * begins with 255 and the first three bytes of its encoding. So the strides give a component's
- * length. No stride but a component's first begins with 253 at a border, so MATA_END is free there:
- * it is the stride to the next hop of a state that has further transitions.
+ * length. No stride but a component's first begins with 253 at a border, so MATA_END is free there.
+ * It is the stride to the next hop of a state that has further transitions.
  *
  * Array 0: a state is a unique number below the array's prime length. Its transition on a word is
  * in the slot of state + word modulo the length. Slot and word determine the state, so the word
@@ -64,7 +64,7 @@ FIB_CORE uint32_t mata_place(const struct fib_view *view, uint32_t array, uint32
 }
 
 /* Where search in the last array goes on. Words of a wide state differ by one in their length and
- * by a few in each letter: in steps of one they would stand in line for thousands of slots. As the
+ * by a few in each letter. In steps of one they would collide over thousands of slots. As the
  * length is prime each step comes to all of them. */
 FIB_CORE uint32_t mata_next(const struct fib_view *view, uint32_t place, uint32_t state,
                             uint32_t word)
@@ -158,11 +158,11 @@ FIB_CORE bool mata_stride(const struct fib_reader *name, struct mata_cursor *cur
     return true;
 }
 
-/* An entry that a walk came past: a leaf, or a state that continues, whose transition on MATA_END
- * is looked up only for the last one. */
+/* An entry that a walk passed: a leaf, or a state that continues. The transition on MATA_END is
+ * looked up for the last one alone. */
 struct mata_walk {
     struct mata_cursor cursor;
-    uint32_t from; /* what led to the state */
+    uint32_t from; /* the word that led to the state */
     uint32_t entry, entry_len;
 };
 

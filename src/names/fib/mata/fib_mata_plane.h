@@ -29,7 +29,7 @@ struct mata {
     struct fib_waiting slots;   /* array, place */
     uint32_t words[MATA_STRIDES_MAX];
     uint64_t *path[MATA_STRIDES_MAX]; /* the transitions of a name */
-    uint32_t from[MATA_STRIDES_MAX];  /* what led to the state that each begins at */
+    uint32_t from[MATA_STRIDES_MAX];  /* the word that led to the state of each */
 };
 
 /* ---- numbers of states and next hops (fib_mata_numbers.c) ------------------------------------ */

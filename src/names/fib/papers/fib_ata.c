@@ -192,7 +192,7 @@ static bool take_memory(struct ata *ata, uint64_t n_slots)
     return ata->view->part[0] != NULL && ata->given != NULL;
 }
 
-/* What is there beyond n_slots is given back. */
+/* Slots beyond n_slots are given back. */
 static void trim_memory(struct ata *ata, uint64_t n_slots)
 {
     const uint64_t len = (n_slots + ATA_ROW) * sizeof(uint64_t);
@@ -309,7 +309,7 @@ static uint32_t follow(struct ata *ata, const uint8_t *name, uint32_t len)
     return len;
 }
 
-/* What leads to the state that byte i begins at leads to another one. */
+/* The slot that leads to the state of byte i gets another target. */
 static void lead_to(struct ata *ata, uint32_t i, uint32_t state)
 {
     if (i == 0)
@@ -318,9 +318,8 @@ static void lead_to(struct ata *ata, uint32_t i, uint32_t state)
         fib_store64(ata->path[i - 1], (uint64_t)state << 32 | (uint32_t)*ata->path[i - 1]);
 }
 
-/* A transition more for the state that byte i begins at; where its slot is taken the state moves,
- * and one store leads to all of it. `marks` come to what leads there, which is one store as well.
- */
+/* One more transition for the state of byte i. Where its slot is taken the state moves, and one
+ * store leads to all of it. `marks` come to what leads there, which is one store as well. */
 static void extend(struct sl_fib *fib, uint32_t i, uint32_t state, uint64_t slot, uint32_t marks)
 {
     struct ata *ata = (struct ata *)fib->plane;
@@ -344,7 +343,7 @@ static void extend(struct sl_fib *fib, uint32_t i, uint32_t state, uint64_t slot
         give_back(fib, state, MOVED);
 }
 
-/* What leads to the bytes from `at` on, which end in a leaf, by `byte`. */
+/* The slot that leads by `byte` to the bytes from `at` on, which end in a leaf. */
 static uint64_t make_tail(struct ata *ata, const uint8_t *name, uint32_t at, uint32_t len,
                           uint32_t next_hop)
 {

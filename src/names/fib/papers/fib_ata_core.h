@@ -3,15 +3,15 @@
  * a row of its own for each state. Compiled by C and by nvcc.
  *
  * A state is the place of its transition on byte 0, unlike all others; on byte b it is b slots on.
- * A slot holds the byte, so another state's transition there is told apart. The "byte" ATA_END
- * leads from a state that continues to its own entry's next hop. A slot is one 64-bit word: the
- * byte, ATA_* marks, and in the upper half the next state, or a leaf's next hop. */
+ * A slot holds the byte, so another state's transition there differs. The "byte" ATA_END leads from
+ * a state that continues to its own entry's next hop. A slot is one 64-bit word: the byte, ATA_*
+ * marks, and in the upper half the next state, or a leaf's next hop. */
 #ifndef FIB_ATA_CORE_H
 #define FIB_ATA_CORE_H
 
 #include "names/fib/fib_view.h"
 
-enum { ATA_END = 256, ATA_ROW = 257 /* slots that a state may look at */ };
+enum { ATA_END = 256, ATA_ROW = 257 /* slots that a state may read */ };
 
 enum {
     ATA_BYTE = 511,
