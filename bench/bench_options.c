@@ -122,7 +122,7 @@ static const struct option long_options[] = {
     (SET(OPTION_RUNS) | SET(OPTION_DEVICE) | SET(OPTION_SAVE) | SET(OPTION_AGAINST) | \
      SET(OPTION_JSON))
 
-/* What all benchmarks that are named beside each other must take. */
+/* The options that all benchmarks named beside each other must take. */
 #define OF_ALL (SET(OPTION_FILES) | SET(OPTION_STUDY))
 
 /* The options of the bench without a name. */

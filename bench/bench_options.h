@@ -10,7 +10,7 @@ enum { N_BENCHMARKS = 10 };
 struct bench_options {
     struct bench bench;
     char *const *words;                /* of the command line, ended by NULL */
-    unsigned given;                    /* which options it has: a set of bench_options.c */
+    unsigned given;                    /* its options: a set of bench_options.c */
     bool selected[N_BENCHMARKS];       /* the benchmarks that it names */
     const char *save, *against, *from; /* files, or NULL */
 };

@@ -101,7 +101,7 @@ static bool read_names(struct bench_names *names, const char *path, size_t n)
 
 /* ---- generated names ------------------------------------------------------------------------- */
 
-/* Which names there are already, by hash; open addressing. */
+/* The names so far, by hash; open addressing. */
 struct known {
     uint32_t *places; /* index + 1 */
     size_t mask;

@@ -65,7 +65,7 @@ static double read_all(void *user)
 
 /* ---- all cores ------------------------------------------------------------------------------- */
 
-/* A run without engines. What cannot be read was a warning when it was loaded. */
+/* A run without engines. A file that cannot be read was a warning when it was loaded. */
 static double run_all(void *user)
 {
     struct reading *reading = user;

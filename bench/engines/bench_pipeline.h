@@ -27,7 +27,7 @@ struct bench_together {
     uint32_t n_devices;
 };
 
-/* What ran, on how many cores (the process is bound to as many), and how. */
+/* The run: its name, its cores (the process is bound to as many), and its way. */
 struct bench_together_result {
     struct bench_rate rate;  /* bytes a second, of the data's units */
     double p50_us, p99_us;   /* from the arrival of a batch to its results */

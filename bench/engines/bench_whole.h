@@ -8,7 +8,7 @@
 #include "contenders.h"
 #include "work.h"
 
-/* What all its rows share. */
+/* State that all its rows share. */
 struct bench_whole {
     const struct bench *bench;
     bool all; /* else the parts of the one transfer, on the GPU alone where there is one */

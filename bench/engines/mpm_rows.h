@@ -7,7 +7,7 @@
 
 enum { MPM_BLOCKS = 4 /* lengths of the batches that cross to a GPU */ };
 
-/* What all tables run over. */
+/* The data that all tables run over. */
 struct mpm_ground {
     const struct bench *bench;
     struct bench_data scan;               /* on the host */

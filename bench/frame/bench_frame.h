@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all output goes through: the heading, the format, the results. */
+/* The way of all output: the heading, the format, the results. */
 #ifndef BENCH_FRAME_H
 #define BENCH_FRAME_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rates over cores as a picture: a line for each series of rows, ceilings dashed, all engines
- * together thick. What ran on a GPU stands at the right, in the colour of its engine. */
+ * together thick. Rows of GPUs stand at the right, in the colour of their engine. */
 #include <stdio.h>
 #include <string.h>
 

@@ -2,9 +2,9 @@
 /* Virus signatures: ClamAV's databases compiled, and the scanner.
  *
  * There are three steps. A set reads databases (text or .cvd/.cld containers) and counts the
- * supported signatures. sl_clamav_compile makes one immutable block of the set, which can be saved
- * and loaded. Any number of scanners, one a thread, share the block. A new database is a new block,
- * and open scanners keep the old one until they are closed.
+ * supported signatures. The call sl_clamav_compile makes one immutable block of the set, which can
+ * be saved and loaded. Any number of scanners, one a thread, share the block. A new database is a
+ * new block, and open scanners keep the old one until they are closed.
  *
  * The formats are those of ClamAV's documentation (docs.clamav.net/manual/Signatures). The filter
  * is that of sluice/mpm.h, after GPU Gems 3, chapter 35, without its limits. docs/virus-scan.md
@@ -157,9 +157,9 @@ struct sl_clamav_scan_config {
     bool all_matches;        /* else the first match ends an object */
     uint64_t max_scan_len;   /* of each object no more bytes are scanned; 0: no limit */
 
-    /* Milliseconds of an object's scan, from its first byte on; 0: no limit. What is known by then
-     * is reported. The scan ends at its next step: some ms later, or some 100 ms where a signature
-     * has collected millions of places. Payloads have no limit. */
+    /* Milliseconds of an object's scan, from its first byte on; 0: no limit. Matches that are known
+     * by then are reported. The scan ends at its next step: some ms later, or some 100 ms where a
+     * signature has collected millions of places. Payloads have no limit. */
     uint32_t time_max_ms;
 
     /* The chapter's two rules. A batch with more candidates than max_batch_hits is not verified.

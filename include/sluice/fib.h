@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Longest-prefix match of names by components: the index behind sluice/names.h, and a library of
- * its own for those who map names to numbers or compare look-up structures.
+/* Longest-prefix match of names by components: the index behind sluice/names.h. It also serves
+ * programs that map names to numbers, or compare look-up structures.
  *
  * After "Wire Speed Name Lookup: A GPU-based Approach" (NSDI 2013), whose sections the comments
  * name. The encoding of names is that of sluice/name.h. Names that are looked up need not be well
@@ -135,8 +135,8 @@ SL_API void sl_fib_info(struct sl_fib *fib, struct sl_fib_info *info);
 
 /* ---- data planes ----------------------------------------------------------------------------- */
 
-/* What look-ups run over: the data plane of a sl_fib, or one loaded from a file. The first lives as
- * long as its sl_fib and follows its updates. */
+/* The table that look-ups run over: the data plane of a sl_fib, or one loaded from a file. The
+ * first lives as long as its sl_fib and follows its updates. */
 struct sl_fib_table;
 
 SL_API struct sl_fib_table *sl_fib_table(struct sl_fib *fib);

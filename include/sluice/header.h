@@ -9,7 +9,7 @@
  * Each check applies to the innermost IP header and its transport header, as the dissector found
  * them (sluice/dissect.h). Checks marked "outer too" apply to the outer header of a tunnel as well.
  * A check trips once a packet, at the outer header first. Lengths are those that an IP header
- * claims; a length of 0 (segmentation offload, jumbograms) is none, and the checks that need one
+ * claims. A length of 0 (segmentation offload, jumbograms) is none, and the checks that need one
  * are not made. Options and extension headers count as far as they were captured, and at most 16 of
  * them. An IPv4-mapped address in an IPv6 header is that IPv4 address.
  *
@@ -55,8 +55,8 @@ enum sl_header_check {
                          of another version; IP header of the tunnel */
 
     /* Checksums, where all bytes that they cover were captured. Those of a transport also need a
-     * packet that is no fragment (RFC 6946: an IPv6 fragment header with offset 0 and nothing to
-     * follow makes none). TCP's, UDP's and ICMPv6's also need a source route without hops left: the
+     * packet that is no fragment. An IPv6 fragment header with offset 0 and nothing to follow makes
+     * none (RFC 6946). TCP's, UDP's and ICMPv6's also need a source route without hops left: the
      * pseudo-header's destination then is the IP header's. Offset: the checksum field. */
     SL_HEADER_IPV4_CHECKSUM, /* RFC 1071 over the header with its options. Outer too */
     SL_HEADER_TCP_CHECKSUM,  /* RFC 9293, pseudo-header of IPv4 or of IPv6 (RFC 8200, 8.1) */

@@ -76,7 +76,7 @@ struct sl_names;
 
 struct sl_names_format {
     const char *name; /* "hosts" */
-    const char *text; /* what the format is, in a few words */
+    const char *text; /* the format in a few words */
 };
 
 /* The known formats, ended by a NULL name. Static; any thread. */
@@ -309,9 +309,9 @@ SL_CHECK SL_API enum sl_status sl_names_stream_flush(struct sl_names_stream *str
                                                      struct sl_diag *diag);
 
 /* Adds the lines that a file descriptor gives until it ends, or until stop_fd (-1: none) can be
- * read. What one read gave is looked up before the next, which may wait. Each line has one result:
- * a line of more than SL_NAMES_LINE_MAX bytes is no name, and its first SL_NAMES_LINE_MAX bytes are
- * the text. SL_EIO: reading failed; SL_ENOMEM; else as sl_names_stream_flush. */
+ * read. The names of one read are looked up before the next read, which may wait. Each line has one
+ * result: a line of more than SL_NAMES_LINE_MAX bytes is no name, and its first SL_NAMES_LINE_MAX
+ * bytes are the text. SL_EIO: reading failed; SL_ENOMEM; else as sl_names_stream_flush. */
 SL_CHECK SL_API enum sl_status sl_names_stream_read(struct sl_names_stream *stream, int fd,
                                                     int stop_fd, struct sl_diag *diag);
 

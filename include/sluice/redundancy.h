@@ -127,8 +127,8 @@ SL_API void sl_matcher_free(struct sl_matcher *matcher);
  * unless the epochs lie 2^31 apart. That holds with and without `acknowledged`. With it, single
  * losses cost no later packets; without it, each may cost those of a round trip.
  *
- * Frames and feedback are not secret and not signed: XXH3 finds accidents alone. An attacker who
- * forges feedback can make the encoder begin new epochs and resend packets. No forged feedback
+ * Frames and feedback are not secret and not signed: XXH3 finds accidents alone. An attacker with
+ * forged feedback can make the encoder begin new epochs and resend packets. No forged feedback
  * makes a wrong byte of frames that are whole. Encrypt and authenticate both after encoding. Use a
  * pair of caches for each tenant, because lengths reveal what was sent before. Packets that are
  * encrypted already have no repeats; send them past the encoder. */
@@ -175,7 +175,7 @@ SL_API void sl_encoder_stats(const struct sl_encoder *encoder, struct sl_encoder
 /* Accepts NULL. */
 SL_API void sl_encoder_free(struct sl_encoder *encoder);
 
-/* What became of a frame. */
+/* The fate of a frame. */
 enum sl_frame_verdict {
     SL_FRAME_DELIVERED,
     SL_FRAME_REPEATED,   /* its packet was delivered before */
@@ -224,12 +224,13 @@ SL_API void sl_decoder_free(struct sl_decoder *decoder);
 /* Packet cache and fingerprint index lie in the GPU's memory, and all packets of a batch are
  * matched at once. The frames are those of docs/frames.md, and sl_decoder gives the packets back.
  * They are not the same bytes as sl_encoder's. Samples are looked up among those of the batches
- * before, of which the newest counts, and among those of their own batch, of which the first
- * counts. The frames depend on what was encoded and in which batches alone: every run gives the
- * same.
+ * before, of which the newest counts. They are also looked up among those of their own batch, of
+ * which the first counts. The frames depend on what was encoded and in which batches alone: every
+ * run gives the same.
  *
- * For links that bring all frames in order, and for files: this encoder refers to all that it has
- * encoded, takes no feedback, and begins a new epoch only where offsets come to their end. */
+ * It is for links that bring all frames in order, and for files. This encoder refers to all that it
+ * has encoded, and takes no feedback. It begins a new epoch only where offsets come to their end.
+ */
 
 enum { SL_BATCH_ENCODER_IN_FLIGHT = 4 }; /* batches that are submitted and not waited for */
 
@@ -300,9 +301,9 @@ SL_API void sl_batch_encoder_free(struct sl_batch_encoder *encoder);
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* A file is encoded as the bytes that it is: captures of any format and in any condition, and
- * anything else, come back bit for bit. Each frame carries a part of the file and a check of its
- * own. The decoder also checks the order of frames and the end. */
+/* A file is encoded as bytes. So captures of any format and in any condition, and anything else,
+ * come back bit for bit. Each frame carries a part of the file and a check of its own. The decoder
+ * also checks the order of frames and the end. */
 
 enum { SL_REDUNDANCY_LEVEL_MAX = 22 };
 
@@ -360,7 +361,7 @@ struct sl_savings_count {
     uint64_t packets;         /* with a payload */
     uint64_t bytes;           /* of payload */
     uint64_t matched_bytes;   /* gross */
-    uint64_t reference_bytes; /* what the references take: net = matched - reference bytes */
+    uint64_t reference_bytes; /* bytes of the references: net = matched - reference bytes */
 };
 
 /* A part of the traffic: a flow, a protocol and its server's port, or an interval. */

@@ -71,7 +71,7 @@ SL_API const struct sl_engine *sl_sampling_engine(const struct sl_sampling_table
 /* The names of all samplers, ended by NULL. Static storage; any thread. */
 SL_API const char *const *sl_samplers(void);
 
-/* The papers' variants of samplers: one way each to run a sampler that no default takes, as
+/* The papers' variants of samplers. Each is a way to run a sampler that no default takes, as
  * "rabin-textbook" on the CPU and "rabin-buckets" on a GPU. Every build lists the same names; ended
  * by NULL. Static storage; any thread. */
 SL_API const char *const *sl_sampling_variants(void);
@@ -124,21 +124,21 @@ SL_API void sl_sampling_trainer_free(struct sl_sampling_trainer *trainer);
 
 /* ---- dynabyte's controller ------------------------------------------------------------------- */
 
-/* The controller decides which bytes mark a position and how many bytes the sampler passes over
- * behind a marker, so that one position in `period` is chosen whatever the traffic.
+/* The controller decides which bytes mark a position, and how many bytes the sampler passes over
+ * behind a marker. So one position in `period` is chosen whatever the traffic.
  *
  * The sampler's state is a value. It is constant during a batch, so all backends find the same
  * hits. A context samples by the state that it received last:
  *
- *     sl_dynabyte_begin(dynabyte, batch, &state, &ticket);       in the order of the traffic
+ * sl_dynabyte_begin(dynabyte, batch, &state, &ticket);       in the order of the traffic
  *     sl_dynabyte_use(context, &state);
  *     backend->submit(context, ...); backend->wait(context);
  *     sl_dynabyte_end(dynabyte, ticket, n_hits);                 in any order
  *
  * Traffic is counted in eligible bytes: positions at which a window fits and that do not belong to
  * the piece before. The state changes at the begin of an interval. It also changes within an early
- * interval, where the rate of all traffic so far is off: at the ends of parts, which are a
- * sixteenth of an interval at first and grow. The controller tries states on copies of earlier
+ * interval, where the rate of all traffic so far is off. It does so at the ends of parts, which are
+ * a sixteenth of an interval at first and grow. The controller tries states on copies of earlier
  * items (400 KB) and corrects the wanted rate by what it chose too often. It knows the hits of
  * batches that ended, and estimates those of the latest half interval, which may be in flight.
  *
@@ -198,7 +198,7 @@ SL_API uint64_t sl_dynabyte_room(const struct sl_dynabyte *dynabyte);
 SL_CHECK SL_API enum sl_status sl_dynabyte_set_period(struct sl_dynabyte *dynabyte,
                                                       uint32_t period);
 
-/* What the controller did: for reports. */
+/* The work of the controller: for reports. */
 struct sl_dynabyte_info {
     uint64_t n_intervals; /* ended */
     uint64_t eligible;    /* bytes begun */

@@ -9,7 +9,7 @@
 
 /* Instruction set levels that backends are written for. Each contains those before it. */
 enum cpu_level {
-    CPU_SCALAR, /* what the baseline of the architecture gives */
+    CPU_SCALAR, /* the baseline of the architecture */
     CPU_AVX2,   /* and BMI2 */
     CPU_AVX512  /* F, BW, VL, DQ, VBMI */
 };

@@ -2,7 +2,7 @@
 /* Distributions of values in fixed memory: each power of two is cut into 32 equal parts.
  *
  * A quantile is the upper end of the part that it lies in. It is never too low, and too high by
- * less than 1/32 of itself: the parts from 32 s to 63 s, s a power of two, are s wide. Below 32 it
+ * less than 1/32 of itself. The parts from 32 s to 63 s, s a power of two, are s wide. Below 32 it
  * is exact. Values from 2^40 on (18 minutes, in nanoseconds) share one part, whose quantile is the
  * maximum. */
 #ifndef BASE_HISTOGRAM_H

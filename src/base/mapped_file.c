@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of entries that grows and never shrinks, because a signal handler may read it at any time.
  * An entry is reused. Its turn is odd while it describes a mapping, and each change of the entry
- * raises it: a reader that finds the same odd turn before and after has read one mapping. */
+ * raises it. A reader that finds the same odd turn before and after has read one mapping. */
 #include "base/mapped_file.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@
 #include "sluice/status.h"
 
 struct new_file {
-    char path[PATH_MAX]; /* what the file will replace; a link there was followed */
+    char path[PATH_MAX]; /* the path that the file will replace; a link there was followed */
     char beside[PATH_MAX];
     int fd;
     bool replaces; /* the path had a file when this one was created */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of unknown encoding becomes UTF-8 in one way everywhere: what is well-formed stays, and each
- * byte that is not is written as the four characters \xNN. */
+/* Text of unknown encoding becomes UTF-8 in one way everywhere. Well-formed sequences stay, and
+ * each other byte becomes the four characters \xNN. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 

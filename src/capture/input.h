@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a capture file, in order: mapped where the file lies on disk and is plain, streamed
- * through a bounded buffer where it is a pipe or compressed. */
+/* The bytes of a capture file, in order. A plain file on disk is mapped. A pipe or a compressed
+ * file is streamed through a bounded buffer. */
 #ifndef CAPTURE_INPUT_H
 #define CAPTURE_INPUT_H
 
@@ -62,7 +62,7 @@ struct input {
     bool flushing;       /* the decoder holds output that had no room */
     z_stream gzip;
     lzma_stream xz;
-    const char *xz_fault; /* what ended the decoder; NULL: nothing did */
+    const char *xz_fault; /* the fault that ended the decoder; NULL: none */
     ZSTD_DStream *zstd;
 };
 

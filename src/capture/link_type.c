@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Link types have two numberings: LINKTYPE_ values, written in files and the same everywhere, and
- * DLT_ values, which libpcap's calls speak and which differ between systems below 104. */
+/* Link types have two numberings. LINKTYPE_ values are written in files and the same everywhere.
+ * DLT_ values are those of libpcap's calls, and differ between systems below 104. */
 #include "capture/source.h"
 
 #include <stdio.h>

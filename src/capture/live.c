@@ -247,7 +247,7 @@ static enum sl_status open_handle(struct sl_capture *capture, struct sl_diag *di
         status = set_filter(capture, diag);
     if (status != SL_OK)
         return status;
-    /* What passed before the filter was set is counted, and delivered to nobody. */
+    /* Packets that passed before the filter was set are counted, and delivered to nobody. */
     (void)pcap_stats(live->handle, &live->last);
     live->link_type = link_type_of_dlt(pcap_datalink(live->handle));
     live->ns_per_fraction =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Plain pcap files in parts.
  *
- * A part's bytes are read into the batch's arena as they are, and its packets moved to where items
- * begin, in place: the items before end at or before their records did, as a record's header is no
- * shorter than an item's alignment can add to its packet. */
+ * A part's bytes are read into the batch's arena as they are. Its packets are then moved in place
+ * to where items begin. The items before end at or before their records did: a record's header is
+ * at least as long as the padding of an item. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

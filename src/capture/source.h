@@ -26,7 +26,7 @@ struct capture_kind {
     void (*close)(struct sl_capture *capture); /* NULL: nothing to free */
 };
 
-/* Whose records have a header of a fixed length: what parts need. */
+/* Sources whose records have a header of a fixed length, as parts need it. */
 struct pcap_file {
     bool swapped;             /* the file's byte order is not ours */
     bool lengths_swapped;     /* old versions write the wire's length first */

@@ -55,7 +55,8 @@ enum clam_elem_kind {
     CLAM_ELEM_KINDS
 };
 
-/* Which side of a word a byte may stand at, by ClamAV's table: 1 before it, 2 behind it, 3 both. */
+/* The sides of a word at which a byte may stand, by ClamAV's table: 1 before it, 2 behind it, 3
+ * both. */
 static inline unsigned clam_word_side(uint8_t byte)
 {
     switch (byte) {
@@ -139,8 +140,8 @@ enum clam_offset_kind {
 /* A body: segments in order. Segments with bounded gaps between them are a group. */
 struct clam_pattern {
     uint32_t segs, n_segs;
-    uint32_t last_part; /* index, from segs, of the segment that begins the last part: `{}` and `*`
-                           separate parts, and a match is counted by where its last part begins */
+    uint32_t last_part; /* index, from segs, of the segment that begins the last part. `{}` and `*`
+                           separate parts, and the begin of its last part counts a match */
     uint32_t groups;    /* number of groups */
     uint32_t offset_kind, section, offset, shift;
     uint32_t targets;      /* bits of the targets of the signatures that it anchors */

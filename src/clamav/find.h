@@ -11,9 +11,9 @@
 
 enum { CLAM_PROBES = 4 };
 
-/* A literal to search for: `len` bytes, at least one. A byte of the text is compared as
- * (byte | fold) == value, where fold is 0x20 for letters whose case does not count: no other byte
- * becomes a lower-case letter by that. */
+/* A literal to search for: `len` bytes, at least one. A byte of the text is compared as (byte |
+ * fold) == value. `fold` is 0x20 for letters whose case does not count; no other byte becomes a
+ * lower-case letter by it. */
 struct clam_needle {
     const uint8_t *key;
     size_t len;

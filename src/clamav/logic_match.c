@@ -75,8 +75,8 @@ static bool sub_may_match(struct clam_match *match, const struct clam_sig *sig, 
     return false;
 }
 
-/* A block that asks for several different subsignatures is most often decided by few of them: what
- * is known first, then one search after another until too many are missing. */
+/* A block that asks for several different subsignatures is most often decided by few of them. Known
+ * ones come first, then one search after another until too many are missing. */
 static bool may_have_distinct(struct clam_match *match, const struct clam_sig *sig, uint32_t number)
 {
     const struct clam_node *node = &match->nodes[number];
@@ -98,7 +98,7 @@ static bool may_have_distinct(struct clam_match *match, const struct clam_sig *s
     return left >= node->distinct;
 }
 
-/* As libclamav counts: a block that does not hold has no matches, and one with a count of its own
+/* The count is libclamav's. A block that does not hold has no matches. One with a count of its own
  * adds its matches, but no subsignatures, to the block around it. */
 static bool evaluate(struct clam_match *match, const struct clam_sig *sig, uint32_t number,
                      uint32_t max, struct tally *tally)

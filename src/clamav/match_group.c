@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of segments, verified around one of them: from there the places of the next ones are
+/* Groups of segments, verified around one of them. From there the places of the next ones are
  * tested within their gaps, forward and backward, as sets. So the cost is at most the sum of the
  * gaps. */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A compiled block as a part of a set. Both consist of the same records, so each array is appended
+/* A compiled block as a part of a set. Both consist of the same records. So each array is appended
  * to that of the set, and its indices grow by the lengths of the set's arrays. The compiler then
  * chooses anchors anew, among all signatures. */
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static void move_patterns(const struct merge *merge)
 }
 
 /* Every pattern has a key, which stands for its text. The text of these is not in the block, so
- * their keys are those of no text: an equal body that is read later becomes a pattern of its own.
+ * their keys are those of no text. An equal body that is read later becomes a pattern of its own.
  */
 static bool add_keys(const struct merge *merge)
 {

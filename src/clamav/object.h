@@ -14,7 +14,7 @@ enum {
     CLAM_WINDOW_LEN = 1 << 18 /* bytes of a file in memory at a time */
 };
 
-/* Bytes of a file that is read as a whole where it is searched again and again: new memory costs as
+/* Bytes of a file that is read as a whole where it is searched again and again. New memory costs as
  * much as some passes with the window, which stays in the cache. */
 #define CLAM_WHOLE_MAX (UINT64_C(512) << 20)
 enum { CLAM_WINDOW_PASSES = 5 };

@@ -13,7 +13,7 @@ struct sl_clamav_scanner {
     const struct sl_clamav_db *db;
     struct sl_clamav_scan_config config;
     struct clam_filter filter;
-    struct scanner_source *large; /* whose pieces are on their way */
+    struct scanner_source *large; /* the object of the pieces in flight */
     bool large_is_late;           /* and whose time is over */
     struct clam_match match;
     struct clam_object object;

@@ -116,8 +116,8 @@ static bool holds(struct clam_match *match, uint32_t sig)
     return clam_match_sig(match, sig) && (!match->late || clam_match_only_gains(match, sig));
 }
 
-/* Signatures of bodies first, then hashes, then logical ones, each for the object's own type before
- * those for all: clamscan's order, as far as it has one. */
+/* The order is clamscan's, as far as it has one: signatures of bodies, then hashes, then logical
+ * ones. In each, those for the object's own type come before those for all. */
 static void match_candidates_of(struct sl_clamav_scanner *scanner, unsigned logical, bool generic)
 {
     for (size_t i = 0; i < scanner->n_candidates && !scanner->over; i++) {

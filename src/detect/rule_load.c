@@ -292,8 +292,8 @@ static enum sl_status read_file(const char *path, char **text, size_t *text_len,
     return SL_OK;
 }
 
-/* Reads the classification.config that lies beside the file, where there is one; once for all files
- * of a folder that are loaded one after the other. */
+/* Reads the classification.config beside the file, where there is one. It is read once for all
+ * files of a folder that are loaded one after the other. */
 static enum sl_status load_classes_beside(struct sl_rules *rules, const char *path,
                                           struct sl_diag *diag)
 {

@@ -35,7 +35,7 @@ static inline struct columns columns_behind(size_t bytes_len, size_t n_items, bo
     return at;
 }
 
-/* What an arena and all columns of a full batch take, slack included. */
+/* Bytes of an arena and all columns of a full batch, slack included. */
 static inline size_t columns_room(size_t arena_len, size_t max_items)
 {
     return columns_behind(arena_len, max_items, true, true).end + SL_BATCH_SLACK;

@@ -110,7 +110,7 @@ static struct flow *find_flow(struct sl_savings *savings, uint64_t id)
     return &savings->flows[slot];
 }
 
-/* What one packet saves. */
+/* The savings of one packet. */
 static struct sl_savings_count count_item(const struct sl_savings *savings,
                                           const struct sl_batch *batch, uint32_t item,
                                           size_t *cursor)

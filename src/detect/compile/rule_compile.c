@@ -13,7 +13,7 @@ struct pair {
     uint32_t rule;
 };
 
-/* What will be lists, in order of rules. */
+/* Entries that will be lists, in order of rules. */
 struct pairs {
     struct pair *pair; /* malloc'ed */
     size_t n, cap;

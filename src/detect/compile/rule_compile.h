@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rules a packet may match: by the literals found in it, and, for rules without one, by its
- * header. A rule stands under one literal, or under keys of one kind of which a packet has at most
- * one, so that no packet meets it twice. */
+/* The rules that a packet may match: by the literals found in it, and, for rules without one, by
+ * its header. A rule stands under one literal, or under keys of one kind. A packet has at most one
+ * key of a kind, so no packet meets a rule twice. */
 #ifndef DETECT_RULE_COMPILE_H
 #define DETECT_RULE_COMPILE_H
 

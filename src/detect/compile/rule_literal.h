@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What finds the packets that a rule may match: a literal in the payload, or a key in the header.
- */
+/* The trigger of a rule: a literal in the payload, or a key in the header, that every matching
+ * packet has. */
 #ifndef DETECT_RULE_LITERAL_H
 #define DETECT_RULE_LITERAL_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The contents of a rule hang together through the cursor alone: whether the later ones can be met
- * depends on where the one before them ended, and on nothing else. So instead of trying all
- * combinations of occurrences, each option maps the set of cursors that are possible before it to
- * the set behind it; the rule matches if the last set is not empty. A set has at most len + 1
- * members, kept sorted, and both the windows of sorted cursors and the occurrences move forward
- * only: one pass an option. */
+/* The contents of a rule depend on each other through the cursor alone. Whether the later ones can
+ * be met depends only on the end of the one before them. So no combinations of occurrences are
+ * tried. Each option maps the set of possible cursors before it to the set behind it. The rule
+ * matches if the last set is not empty. A set has at most len + 1 members, kept sorted. The windows
+ * of sorted cursors and the occurrences both move forward only, so an option is one pass. */
 #include "evaluate_content.h"
 
 #include <string.h>

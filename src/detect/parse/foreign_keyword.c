@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What Suricata and Snort have beyond what is understood. Sources: the keywords that Suricata 8 and
- * its development branch register, and their older names; the options and services of Snort 3;
- * Snort 2.9 Users Manual, chapter 3. */
+/* The keywords of Suricata and Snort beyond those that are understood. The sources are the keywords
+ * that Suricata 8 and its development branch register, with older names. Others are the options and
+ * services of Snort 3, and Snort 2.9 Users Manual, chapter 3. */
 #include "foreign_keyword.h"
 
 #include <stdlib.h>

@@ -339,9 +339,9 @@ enum sl_status rule_read_isdataat(struct rule_parser *parser, struct rule_text v
     return SL_OK;
 }
 
-/* Whether the first of a content's occurrences will do: until a content sets the cursor anew, each
- * step that is relative to it accepts whatever lies further behind. A smaller cursor then allows
- * all that a larger one does. */
+/* Whether the first of a content's occurrences will do. Until a content sets the cursor anew, each
+ * step that is relative to it accepts any later place. A smaller cursor then allows all that a
+ * larger one does. */
 static bool first_will_do(const struct rule_payload *payload, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -356,7 +356,7 @@ static bool first_will_do(const struct rule_payload *payload, size_t n)
 }
 
 /* In Suricata "isdataat:n,relative" asks for n bytes behind the cursor, in Snort for one more: the
- * byte n behind it. n = 0 holds always in Suricata's sense, so Snort's sense is meant. */
+ * byte n behind it. The number 0 holds always in Suricata's sense, so Snort's sense is meant. */
 static void place_data_at(const struct rule_parser *parser, struct rule_payload *payload)
 {
     if (payload->relative && !parser->snort3 && payload->distance > 0)

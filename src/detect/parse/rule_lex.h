@@ -34,7 +34,7 @@ struct rule_place {
 void rule_lexer_init(struct rule_lexer *lexer, const char *text, size_t text_len);
 
 /* The next rule, or other line, trimmed, valid until the next call; *number is its first line's. A
- * rule may go on over the next lines, as in Snort 3, until a line ends in ')'; no line that begins
+ * rule may go on over the next lines, as in Snort 3, until a line ends in ')'. No line that begins
  * a rule is taken for the end of another. SL_END: there is none. SL_ENOMEM. */
 enum sl_status rule_lexer_next(struct rule_lexer *lexer, struct rule_text *line, uint32_t *number);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of addresses and ports in rule headers, and the variables in them.
  *
- *     list = item *("," item)
+ * list = item *("," item)
  *     item = ["!"] (number | "$" name | "[" list "]")
  *
  * A list holds the union of its items without the union of its negated items. A list of negated
- * items alone holds everything else. A list inside a list adds its items to the outer one, so an
+ * items alone holds everything else. A list inside a list adds its items to the outer one. So an
  * item that is negated in either is in none: [1.0.0.0/8,[2.0.0.0/8,!1.2.3.4]] has no 1.2.3.4. A
  * negated list is a set of its own that is taken away. Suricata reads lists so, but its
  * "!10.0.0.0/8" holds no IPv6 address. Here, as in Snort, it does. */

@@ -12,7 +12,7 @@
 #include "header_sum_core.h"
 #include "sluice/dissect.h"
 
-/* What every packet goes through. Left to itself, gcc calls these and keeps struct header_ip in
+/* The checks that every packet has. Left to itself, gcc calls these and keeps struct header_ip in
  * memory, at two thirds of the rate. */
 #define HEADER_INLINE __attribute__((always_inline)) CORE
 

@@ -6,7 +6,8 @@
 #include "header_ip_core.h"
 #include "sluice/batch.h"
 
-/* What only hits go through. Inlined, it more than doubles the registers of the CUDA kernel. */
+/* Offsets of fields, for hits alone. Inlined, it more than doubles the registers of the CUDA
+ * kernel. */
 #ifdef __CUDACC__
 #define HEADER_COLD __attribute__((noinline, unused)) static __host__ __device__
 #else

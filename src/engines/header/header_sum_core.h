@@ -87,8 +87,8 @@ CORE uint64_t header_sum_tile(const uint8_t *bytes, uint32_t tile, uint32_t begi
     return header_halves(word[0]) + header_halves(word[1]);
 }
 
-/* What one of n_lanes lanes sums: every n_lanes-th tile, so that lanes side by side load bytes side
- * by side. The sums of all lanes add up to the sum of [begin, end). */
+/* The share of one of n_lanes lanes: every n_lanes-th tile, so that lanes side by side load bytes
+ * side by side. The sums of all lanes add up to the sum of [begin, end). */
 CORE uint64_t header_sum_lane(const uint8_t *bytes, uint32_t begin, uint32_t end, uint32_t lane,
                               uint32_t n_lanes)
 {

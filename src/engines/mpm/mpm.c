@@ -77,7 +77,7 @@ enum sl_status sl_mpm_variant(const char **algorithm, const char *name, struct s
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* "auto" is gram, which is slower than the automaton in two cases: on CPUs without vectors, and for
+/* "auto" is gram. It is slower than the automaton in two cases: on CPUs without vectors, and for
  * sets with literals too short for its windows. */
 static const char *choose_name(const struct sl_mpm_config *config, const struct mpm_set *set)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an algorithm is, and what blocks from files go through. */
+/* The interface of an algorithm, and the checks of blocks from files. */
 #ifndef MPM_INTERNAL_H
 #define MPM_INTERNAL_H
 
@@ -18,9 +18,9 @@ struct mpm_algorithm {
     /* Whether backends may run on a block from a file: NULL, or what is wrong in a few words of
      * static storage. Header, literals and groups have been checked (mpm_table_check); of the body
      * not even the length of its first struct. Whatever the text, a backend must then read nothing
-     * outside the block and come to an end: each part lies inside (mpm_part_fits), each number that
-     * is used as an index is below its count, each search ends. The hits need not make sense.
-     * Called once a load; it may read the whole body. */
+     * outside the block, and come to an end. Each part lies inside (mpm_part_fits), each index is
+     * below its count, each search ends. The hits need not make sense. Called once a load; it may
+     * read the whole body. */
     const char *(*check)(const struct sl_mpm_table *table);
 
     const struct sl_engine *engine;

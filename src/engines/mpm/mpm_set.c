@@ -247,7 +247,7 @@ static void fill_literals(struct sl_mpm_table *table, const struct mpm_set *set)
            (set->n_groups + (size_t)1) * sizeof *set->groups);
 }
 
-/* Zeroed. A scan meets a large table at random places: in pages of 2 MiB, where the system gives
+/* Zeroed. A scan reads a large table at random places. In pages of 2 MiB, where the system gives
  * them, it misses the cache and not the TLB beside it. */
 static void *take_table(size_t len)
 {

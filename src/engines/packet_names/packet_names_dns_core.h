@@ -84,7 +84,8 @@ BYTES_INLINE enum sl_packet_names_miss name_dns_read(struct name_dns *dns, const
     return SL_N_PACKET_NAMES_MISSES;
 }
 
-/* Who asks for an address as if it were a name means what tables hold as one component. */
+/* A question for an address, as if it were a name, means the name that tables hold as one
+ * component. */
 BYTES_INLINE bool name_dns_address(const struct name_dns *dns, char text[NAME_IPV4_TEXT_MAX],
                                    uint32_t *text_len)
 {

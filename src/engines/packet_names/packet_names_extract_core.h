@@ -70,7 +70,7 @@ BYTES_INLINE bool name_has_port(const struct name_packet *packet, uint16_t port)
     return packet->src_port == port || packet->dst_port == port;
 }
 
-/* Whose names may begin here; SL_N_PACKET_NAMES_PROTOCOLS: nobody's. */
+/* The protocol whose names may begin here; SL_N_PACKET_NAMES_PROTOCOLS: none. */
 BYTES_INLINE enum sl_packet_names_protocol name_protocol(const struct name_packet *packet)
 {
     const char *text = (const char *)packet->bytes;

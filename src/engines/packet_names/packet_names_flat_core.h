@@ -12,7 +12,7 @@
 
 enum names_plane { NAMES_PLANE_HASH, NAMES_PLANE_MATA, NAMES_PLANE_ATA };
 
-/* The block's head. What offsets count from is its first byte. */
+/* The block's head. Offsets count from its first byte. */
 struct names_flat {
     uint64_t len;        /* bytes of the block */
     struct fib_view fib; /* its parts: offsets */
@@ -23,7 +23,7 @@ struct names_flat {
     uint32_t n_users; /* the host's */
 };
 
-/* What look-ups are given: addresses in the block, or in a copy of it. */
+/* The addresses of look-ups: in the block, or in a copy of it. */
 struct names_flat_view {
     struct fib_view fib;
     const struct names_rule *rules;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names gathered over packets of a host batch, as many as one call looks up, and their hits: a
- * look-up waits for memory several times, finding a name does not, and so the engine of the table
- * has all of them in flight. For C and CUDA sources. */
+/* Names gathered over packets of a host batch, as many as one call looks up, and their hits. A
+ * look-up waits for memory several times, and finding a name does not. So the table's index has all
+ * of them in flight. For C and CUDA sources. */
 #ifndef NAMES_NAMES_GATHER_H
 #define NAMES_NAMES_GATHER_H
 
@@ -28,7 +28,7 @@ enum sl_status names_gather_take(struct names_gather *gather, const struct sl_ba
 /* Looks up what is left. */
 enum sl_status names_gather_end(struct names_gather *gather, struct sl_hits *hits);
 
-/* What is counted of the batch, to be added to. */
+/* The counts of the batch, to be added to. */
 struct sl_packet_names_watch_count *names_gather_count(struct names_gather *gather);
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 
 enum { NAME_METHOD_MAX = 20 /* bytes; the longest registered has 17 */ };
 
-/* What of a request's head matters. */
+/* The parts of a request's head that matter. */
 struct name_http {
     const char *method, *method_end, *target, *target_end;
     const char *host, *host_end; /* host NULL: none */
@@ -25,8 +25,8 @@ BYTES_INLINE bool name_is_field(const char *line, const char *end, const char *n
     return true;
 }
 
-/* METHOD SP, or NULL. Methods are upper-case words; SIP's and RTSP's requests differ in what stands
- * at the line's end, which is looked at later. */
+/* METHOD SP, or NULL. Methods are upper-case words. SIP's and RTSP's requests differ at the line's
+ * end, which is checked later. */
 BYTES_INLINE const char *name_http_method(const char *text, const char *end)
 {
     const char *at = text;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What is found in a packet: names, and reasons why there are none. For host and CUDA code. */
+/* The findings in a packet: names, and reasons why there are none. For host and CUDA code. */
 #ifndef PACKET_NAMES_OUT_CORE_H
 #define PACKET_NAMES_OUT_CORE_H
 
 #include "names/syntax/name_host_core.h"
 #include "sluice/packet_names.h"
 
-/* What is found. */
+/* The findings. */
 struct name_out {
     struct sl_packet_name *found; /* max_names of them, n used */
     uint32_t n, max_names;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread of a GPU does with a packet: its names found and looked up, if they are few and
- * short enough for the memory that a thread has. For host and CUDA code. */
+/* The work of a GPU's thread on a packet. It finds and looks up its names, if they are few and
+ * short enough for the memory of a thread. For host and CUDA code. */
 #ifndef NAMES_NAMES_TILE_CORE_H
 #define NAMES_NAMES_TILE_CORE_H
 
@@ -15,7 +15,7 @@ enum {
     NAMES_TILE_SLACK = 32      /* readers read up to 20 bytes behind a name */
 };
 
-/* What a GPU counts, in the order of struct sl_packet_names_watch_count. */
+/* The counts of a GPU, in the order of struct sl_packet_names_watch_count. */
 enum {
     NAMES_COUNT_PACKETS,
     NAMES_COUNT_NAMES,
@@ -83,8 +83,8 @@ BYTES_INLINE void names_tile_move(uint32_t *to, const uint8_t *name, uint32_t le
     }
 }
 
-/* Where a name's words begin, in the room. What was extracted into it stands back to back from its
- * beginning and moves down, over the end of the name before, which is done; NDN's names are still
+/* Where a name's words begin, in the room. Names that were extracted into it lie back to back from
+ * its begin. Each moves down, over the end of the name before, which is done. NDN's names are still
  * in the packet, and the room is free. */
 BYTES_INLINE const uint32_t *names_tile_words(struct names_tile *tile, const struct sl_name *name)
 {
@@ -110,7 +110,7 @@ names_tile_look(struct name_packet *at, const struct names_items *items, uint32_
     return name_protocol(at);
 }
 
-/* Whether there is anything to be done for a packet. Most are told by their first bytes. */
+/* Whether there is anything to be done for a packet. The first bytes decide for most. */
 BYTES_INLINE bool names_tile_wants(const struct names_items *items, uint32_t item)
 {
     struct name_packet at;

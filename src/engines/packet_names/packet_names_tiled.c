@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's work on the CPU, thread by thread, over the block that a GPU has a copy of: finds
+/* The kernel's work on the CPU, thread by thread, over the block that a GPU has a copy of. It finds
  * wrong bounds where there is no GPU. */
 #include <stdlib.h>
 

@@ -193,7 +193,7 @@ BYTES_INLINE bool name_tls_extensions(struct name_tls *tls, uint32_t left,
     return true;
 }
 
-/* False: no ClientHello. What of it can be read is read, also where its end is cut off. */
+/* False: no ClientHello. As much of it is read as is there, also where its end is cut off. */
 BYTES_INLINE bool name_tls_read(struct name_tls *tls, struct name_tls_hello *hello)
 {
     uint32_t head = 6, left, type;
@@ -217,8 +217,8 @@ BYTES_INLINE bool name_tls_read(struct name_tls *tls, struct name_tls_hello *hel
     return true;
 }
 
-/* A client that is asked to try again sends a record of its own before its second ClientHello, for
- * middleboxes that know no better (appendix D.4). */
+/* A client that must try again sends a record of its own before its second ClientHello, for old
+ * middleboxes (appendix D.4). */
 BYTES_INLINE bool name_tls_is_change_cipher(const uint8_t *bytes, uint32_t len)
 {
     return len >= 6 && bytes[0] == NAME_TLS_CHANGE_CIPHER && bytes[1] == 3 &&

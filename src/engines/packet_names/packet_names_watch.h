@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The watch, which is the engine's table: what it counts, and the table of names as one block for
- * those who cannot follow its pointers. For C and CUDA sources. */
+/* The watch, which is the engine's table: its counts, and the table of names as one block for GPUs,
+ * which cannot follow its pointers. For C and CUDA sources. */
 #ifndef NAMES_NAMES_WATCH_H
 #define NAMES_NAMES_WATCH_H
 

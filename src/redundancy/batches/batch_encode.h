@@ -51,8 +51,8 @@ struct encode_backend {
                            struct encode_job jobs[SL_BATCH_ENCODER_IN_FLIGHT],
                            struct sl_diag *diag);
 
-    /* Starts on all steps of a job behind those of the last one submitted, where there is one; the
-     * samples are there, on the stream. restart: the log begins anew at 0, and the index is
+    /* Starts on all steps of a job behind those of the last one submitted, where there is one. The
+     * samples are there, on the stream. With `restart` the log begins anew at 0, and the index is
      * cleared. */
     enum sl_status (*submit)(void *machine, uint32_t slot, const struct encode_job *job,
                              bool restart, void *stream);

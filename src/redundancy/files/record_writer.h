@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames to records of an encoded file, on a thread of its own: compressed, checked and written in
- * the order in which they are given, while the next ones are made. */
+/* Frames to records of an encoded file, on a thread of its own. They are compressed, checked and
+ * written in the order of submission, while the next ones are made. */
 #ifndef REDUNDANCY_RECORD_WRITER_H
 #define REDUNDANCY_RECORD_WRITER_H
 

@@ -3,8 +3,8 @@
  * length, without a seed, and of sixteen bytes with one (the algorithm as the xxHash specification
  * describes it; stated here once more because nvcc compiles it, too).
  *
- * A block of 1,024 bytes is sixteen stripes whose contributions are added: a warp takes four
- * stripes at a time, eight lanes each, and adds up what its lanes have at the block's end. */
+ * A block of 1,024 bytes is sixteen stripes whose contributions are added. A warp takes four
+ * stripes at a time, eight lanes each, and adds up its lanes at the block's end. */
 #ifndef REDUNDANCY_FRAME_CHECK_CORE_H
 #define REDUNDANCY_FRAME_CHECK_CORE_H
 
@@ -145,7 +145,7 @@ CORE uint64_t check_of_240(const struct ring *ring, uint64_t at, uint32_t len)
     return check_avalanche(sum + check_mix(ring, at, len - 16, 136 - 17));
 }
 
-/* What a stripe adds to an accumulator: its own word of the stripe, and the one beside it. */
+/* The share of a stripe in an accumulator: its own word of the stripe, and the one beside it. */
 CORE uint64_t check_stripe(uint64_t own, uint64_t beside, uint64_t secret)
 {
     const uint64_t keyed = own ^ secret;
@@ -167,7 +167,7 @@ CORE uint64_t check_scramble(uint64_t sum, uint32_t i)
     return (sum ^ sum >> 47 ^ check_secret_word(16 + i)) * CHECK_PRIME_32_1;
 }
 
-/* What the lanes i, i + 8, i + 16 and i + 24 have of accumulator i, as all of them get it. */
+/* The sum of accumulator i over the lanes i, i + 8, i + 16 and i + 24, in all of them. */
 CORE void check_add_up(uint64_t *sums)
 {
 #ifdef __CUDA_ARCH__

@@ -11,7 +11,7 @@ enum { FRAME_KIND = 0xF1 };        /* the low bits are the version */
 enum { FRAME_REFERENCE_MAX = 13 }; /* bytes */
 enum { FRAME_REFERENCE_NUMBERS = 3 };
 
-/* What the references so far give of a packet. The next reference counts from there. */
+/* The part of a packet that the references so far give. The next reference counts from there. */
 struct frame_progress {
     uint64_t expected; /* log offset: where the last source ended, or the packet begins */
     uint32_t done;     /* bytes of the packet */

@@ -209,7 +209,7 @@ enum sl_status sl_matcher_batch(struct sl_matcher *matcher, const struct sl_batc
     if (status != SL_OK)
         return status;
     if (!is_sorted(hits, n)) {
-        hits->in_order = false; /* whatever a list holds that others may have changed */
+        hits->in_order = false; /* for any list, which others may have changed */
         hits_sort(hits, &matcher->scratch);
     }
     if (n > 0 && hits->hit[n - 1].item >= batch->n_items)

@@ -52,7 +52,7 @@ CORE void core_max_64(uint64_t *at, uint64_t value)
 
 /* ---- sums of a warp -------------------------------------------------------------------------- */
 
-/* What all lanes have together; on a CPU one variable has it already. */
+/* The sum over all lanes; on a CPU one variable has it already. */
 CORE uint64_t core_warp_sum(uint64_t value)
 {
 #ifdef __CUDA_ARCH__

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Building and checking the Aho-Corasick automaton (thesis, section 2.4.2): goto, failure and
- * output functions give one next state for each state and byte, and the failure function is gone
- * when the build ends. */
+/* Building and checking the Aho-Corasick automaton (thesis, section 2.4.2). Goto, failure and
+ * output functions give one next state for each state and byte. The failure function is gone when
+ * the build ends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ void ac_automaton_free(struct ac_automaton *automaton)
     free(automaton);
 }
 
-/* A state's children have larger numbers than those of the states before it, so the states with a
+/* A state's children have larger numbers than those of the states before it. So the states with a
  * child that has no row are the last ones. */
 static uint32_t find_first_record(const struct ac_automaton *automaton)
 {
@@ -136,7 +136,7 @@ static void make_row(struct ac_automaton *automaton, uint32_t state)
 }
 
 /* The failure's exceptions, but for the children without a row. A child with a row never meets one
- * of them: the exception's target is a suffix of the child, so it is a state before and has a row
+ * of them. The exception's target is a suffix of the child, so it is a state before and has a row
  * too. */
 static void collect_exceptions(const struct ac_automaton *automaton, uint32_t state,
                                struct ac_record *record, uint32_t target[256])

@@ -14,7 +14,7 @@
 
 enum {
     AC_UNIT = 16,    /* bytes of a load: all walks of a warp load at the same step */
-    AC_GROUP = 32,   /* items that a warp looks at together, and segments that it walks together */
+    AC_GROUP = 32,   /* items that a warp reads together, and segments that it walks together */
     AC_PART_MIN = 64 /* bytes: below, starting a walk costs more than it gains */
 };
 
@@ -41,8 +41,8 @@ MPM_CORE uint32_t ac_n_parts(struct sl_span span, uint32_t part_len)
     return span.len == 0 ? 0 : (uint32_t)((len + part_len - 1) / part_len);
 }
 
-/* Of AC_GROUP items, the one that segment k of the group is cut from; ends[i] is how many segments
- * items 0 to i have, and k < ends[AC_GROUP - 1]. */
+/* Of AC_GROUP items, the one that segment k of the group is cut from. ends[i] is the number of
+ * segments of items 0 to i, and k < ends[AC_GROUP - 1]. */
 MPM_CORE uint32_t ac_find_item(const uint32_t ends[AC_GROUP], uint32_t k)
 {
     uint32_t item = 0;
@@ -62,8 +62,8 @@ struct ac_walk {
     uint32_t stop; /* the item's end, */
     uint32_t drop; /* and its overlap's: matches that end there or before are not wanted */
     uint32_t state;
-    uint32_t group;   /* that ends here: the next to look at, or MPM_NONE; */
-    uint32_t literal; /* of the one before: the next to look at, */
+    uint32_t group;   /* that ends here: the next to compare, or MPM_NONE; */
+    uint32_t literal; /* of the one before: the next to compare, */
     uint32_t last;    /* and the end of them */
     uint64_t text[2]; /* of the unit: the bytes that are left, the next one lowest */
 };

@@ -15,7 +15,7 @@ struct ac_cuda_state {
 
 struct ac_task;
 
-/* What kernels list the segments of a batch with. */
+/* Memory in which kernels list the segments of a batch. */
 struct ac_cuda_plan {
     struct ac_cuda_state *d_state;
     struct ac_task *d_tasks;
@@ -28,8 +28,9 @@ enum sl_status ac_cuda_plan_open(struct ac_cuda_plan *plan, const struct sl_limi
                                  struct sl_diag *diag);
 void ac_cuda_plan_close(struct ac_cuda_plan *plan);
 
-/* Launches the kernels on the batch's stream: hits that the context has of it are dropped for those
- * of the automaton that lies `at` bytes behind the first of the table's body. One item or more. */
+/* Launches the kernels on the batch's stream. Hits that the context has of it are dropped for the
+ * automaton's. The automaton lies `at` bytes behind the first of the table's body. One item or
+ * more. */
 void ac_cuda_launch(const struct ac_cuda_plan *plan, const struct cuda_context *cuda, uint64_t at,
                     const struct sl_batch *batch);
 

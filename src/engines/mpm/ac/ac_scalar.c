@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Aho-Corasick on one core. A chain of dependent loads, one a byte, leaves a core idle for most of
- * its time, so eight texts go through the rows side by side. The states are stored as they come and
- * looked at afterwards: a branch on each of them would stop all eight texts whenever it is
+ * its time. So eight texts go through the rows side by side. The states are stored as they come and
+ * tested afterwards. A branch on each of them would stop all eight texts whenever it is
  * mispredicted. */
 #include <string.h>
 #if defined(__SSE2__)
@@ -20,13 +20,13 @@ enum {
 
 _Static_assert((int)STEPS <= (int)SL_BATCH_SLACK, "a round may read this far behind an item");
 
-/* What a lane works on: bytes pos to len - 1 of an item, reporting matches that end behind `drop`.
+/* The work of a lane: bytes pos to len - 1 of an item. It reports matches that end behind `drop`.
  */
 struct lane {
     const uint8_t *text; /* the item's first byte */
     uint64_t pos;
     uint64_t len;
-    uint64_t looked; /* states before this position have been looked at */
+    uint64_t looked; /* states before this position have been tested */
     uint64_t drop;
     uint32_t item;
 };
@@ -150,8 +150,8 @@ static void report(const struct scan *scan, const struct lane *lane, uint32_t gr
     }
 }
 
-/* Looks at the state behind byte pos; where the automaton goes on to a state without a row, follows
- * it until it has one again, from where on the rows are right. */
+/* Tests the state behind byte pos. Where the automaton goes on to a state without a row, it follows
+ * until a state has one again. From there on the rows are right. */
 static void look(const struct scan *scan, struct lane *lane, uint32_t state, uint64_t pos)
 {
     const struct ac_view *ac = &scan->ac;

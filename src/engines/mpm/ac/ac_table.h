@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The Aho-Corasick automaton in a flat block.
  *
- * States 0 to n_rows - 1 are the first of the trie in breadth-first order and have a row of 256
- * next states, 16 bits each. A row leads to the longest suffix that has a row itself, so rows alone
- * are the automaton of the truncated trie, and its state is always the longest suffix with a row of
- * the whole automaton's state. All other transitions are exceptions: state s has those whose target
- * has no row.
+ * States 0 to n_rows - 1 are the first of the trie in breadth-first order. Each has a row of 256
+ * next states, 16 bits each. A row leads to the longest suffix that has a row itself. So rows alone
+ * are the automaton of the truncated trie. Its state is always the longest suffix, among those with
+ * a row, of the whole automaton's state. All other transitions are exceptions: state s has those
+ * whose target has no row.
  *
- * States are numbered anew so that one compare tells what needs a second look: below n_plain a
- * state reports nothing and has no exceptions; from n_plain on it has a record. Compiled by C and
- * by nvcc. */
+ * States are numbered anew so that one compare finds those that need more. Below n_plain a state
+ * reports nothing and has no exceptions; from n_plain on it has a record. Compiled by C and by
+ * nvcc. */
 #ifndef AC_TABLE_H
 #define AC_TABLE_H
 
 #include "engines/mpm/mpm_table.h"
 
 enum {
-    AC_ROWS_MAX = 65536, /* what 16 bits name: 32 MiB */
+    AC_ROWS_MAX = 65536, /* all that 16 bits name: 32 MiB */
     AC_ROW_SHIFT = 8
 };
 
@@ -29,7 +29,7 @@ struct ac_record {
     uint32_t report; /* group of literals that ends here, MPM_NONE: nothing ends here */
 };
 
-/* What a state that ends a group reports: its literals, then those of the next shorter group that
+/* The report of a state that ends a group: its literals, then those of the next shorter group that
  * is a suffix (the output function). */
 struct ac_output {
     uint32_t literal; /* first of the group */
@@ -91,7 +91,7 @@ MPM_CORE bool ac_has_exception(const struct ac_record *record, uint8_t folded)
     return (record->exception[folded / 64] >> folded % 64 & 1) != 0;
 }
 
-/* Which of the record's targets an exception's is. */
+/* The place of an exception's target among the record's. */
 MPM_CORE uint32_t ac_exception(const struct ac_record *record, uint8_t folded)
 {
     const uint64_t mask = (UINT64_C(1) << folded % 64) - 1;

@@ -2,7 +2,7 @@
 /* DYNABYTE's next state, found by trying states on earlier traffic.
  *
  * A sample is scanned as a batch is, so the positions that a state would have chosen are known.
- * Frequencies of bytes are far from that: markers lie side by side, at places that the skip passes
+ * Frequencies of bytes are far from that. Markers lie side by side, at places that the skip passes
  * over, or in items too short for a second one. */
 #include "dynabyte_search.h"
 

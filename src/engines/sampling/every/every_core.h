@@ -3,8 +3,8 @@
  *
  * The window's bytes are the coefficients of a polynomial, highest first, at an odd number, modulo
  * 2^64. From one window to the next it takes one multiplication, whatever the window's length (R.
- * M. Karp, M. O. Rabin, 1987). The high half depends on all bytes, and low bits on low bits alone,
- * so the high half is added to the low one at the end. */
+ * M. Karp, M. O. Rabin, 1987). The high half depends on all bytes, and low bits on low bits alone.
+ * So the high half is added to the low one at the end. */
 #ifndef EVERY_CORE_H
 #define EVERY_CORE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Several places of the arena side by side: each step waits for a look-up that depends on the step
- * before, and the steps of other streams fill the wait. The oldest byte is read again from the
- * arena, without a ring, and is removed off that path. */
+/* Several places of the arena side by side. Each step waits for a look-up that depends on the step
+ * before; the steps of other streams fill the wait. The oldest byte is read again from the arena,
+ * without a ring, and is removed off that path. */
 #include "rabin_cursor.h"
 
 enum { STREAMS = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What samplebyte and dynabyte share: scans by a state. */
+/* Parts that samplebyte and dynabyte share: scans by a state. */
 #ifndef SAMPLEBYTE_H
 #define SAMPLEBYTE_H
 
@@ -15,7 +15,7 @@ struct samplebyte_marks {
     uint8_t high_half[16];
 };
 
-/* What each context of dynabyte begins with, on CPUs and GPUs. */
+/* The begin of each context of dynabyte, on CPUs and GPUs. */
 struct dynabyte_head {
     uint64_t magic; /* DYNABYTE_MAGIC: contexts of other engines have another word there */
     struct samplebyte_marks marks;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Markers 32 at a time: a byte of the set looked up by a value's low four bits, a bit of that by
- * the high four. */
+/* Markers 32 at a time. A value's low four bits choose a byte of the set, and its high four a bit
+ * of that. */
 #include <immintrin.h>
 
 #include "base/cpu.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Markers 64 at a time: the set of byte values is a table of 32 bytes in one register, a byte of it
- * looked up by a value's high five bits, a bit of that by the low three. */
+/* Markers 64 at a time. The set of byte values is a table of 32 bytes in one register. A value's
+ * high five bits choose a byte of it, and its low three a bit of that. */
 #include <immintrin.h>
 
 #include "base/cpu.h"
