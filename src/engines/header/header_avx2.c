@@ -65,18 +65,4 @@ static bool avx2_usable(char why[SL_WHY_LEN])
     return cpu_usable(CPU_AVX2, why);
 }
 
-static enum sl_status avx2_open(void **context, const void *table, const struct sl_limits *limits,
-                                struct sl_diag *diag)
-{
-    return header_cpu_open(context, table, limits, avx2_run, diag);
-}
-
-const struct sl_backend header_avx2 = {
-    .name = "avx2",
-    .device = SL_DEVICE_CPU,
-    .usable = avx2_usable,
-    .open = avx2_open,
-    .submit = header_cpu_submit,
-    .wait = cpu_backend_wait,
-    .close = cpu_backend_close,
-};
+HEADER_CPU_BACKEND(header_avx2, "avx2", avx2_usable, avx2_run);

@@ -74,18 +74,4 @@ static void scalar_run(const struct sl_header_table *table, const struct sl_batc
     header_loop(table, batch, hits, scalar_sum);
 }
 
-static enum sl_status scalar_open(void **context, const void *table, const struct sl_limits *limits,
-                                  struct sl_diag *diag)
-{
-    return header_cpu_open(context, table, limits, scalar_run, diag);
-}
-
-const struct sl_backend header_scalar = {
-    .name = "scalar",
-    .device = SL_DEVICE_CPU,
-    .usable = cpu_backend_usable,
-    .open = scalar_open,
-    .submit = header_cpu_submit,
-    .wait = cpu_backend_wait,
-    .close = cpu_backend_close,
-};
+HEADER_CPU_BACKEND(header_scalar, "scalar", cpu_backend_usable, scalar_run);

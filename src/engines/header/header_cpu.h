@@ -24,6 +24,21 @@ enum sl_status header_cpu_open(void **context, const void *table, const struct s
                                header_run *run, struct sl_diag *diag);
 enum sl_status header_cpu_submit(void *context, const struct sl_batch *batch, struct sl_hits *hits);
 
+/* Defines a backend of header_run `run`. is_usable is its `usable`. */
+#define HEADER_CPU_BACKEND(symbol, label, is_usable, run)                                     \
+    static enum sl_status symbol##_open(void **context, const void *table,                    \
+                                        const struct sl_limits *limits, struct sl_diag *diag) \
+    {                                                                                         \
+        return header_cpu_open(context, table, limits, run, diag);                            \
+    }                                                                                         \
+    const struct sl_backend symbol = {.name = (label),                                        \
+                                      .device = SL_DEVICE_CPU,                                \
+                                      .usable = (is_usable),                                  \
+                                      .open = symbol##_open,                                  \
+                                      .submit = header_cpu_submit,                            \
+                                      .wait = cpu_backend_wait,                               \
+                                      .close = cpu_backend_close}
+
 static inline void header_emit(const struct sl_header_table *table, const struct sl_batch *batch,
                                uint32_t item, uint64_t tripped, struct sl_hits *hits)
 {

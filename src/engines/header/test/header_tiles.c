@@ -22,24 +22,4 @@ static void tiles_run(const struct sl_header_table *table, const struct sl_batch
     header_loop(table, batch, hits, tiles_sum);
 }
 
-static bool tiles_usable(char why[SL_WHY_LEN])
-{
-    (void)why;
-    return true;
-}
-
-static enum sl_status tiles_open(void **context, const void *table, const struct sl_limits *limits,
-                                 struct sl_diag *diag)
-{
-    return header_cpu_open(context, table, limits, tiles_run, diag);
-}
-
-const struct sl_backend header_tiles = {
-    .name = "tiles",
-    .device = SL_DEVICE_CPU,
-    .usable = tiles_usable,
-    .open = tiles_open,
-    .submit = header_cpu_submit,
-    .wait = cpu_backend_wait,
-    .close = cpu_backend_close,
-};
+HEADER_CPU_BACKEND(header_tiles, "tiles", cpu_backend_usable, tiles_run);
