@@ -150,10 +150,9 @@ enum { ENTRIES_MAX = 100000000 };
 
 static bool parse_runs(struct bench *bench, const char *text)
 {
-    char *end;
-    const long runs = strtol(text, &end, 10);
+    uint64_t runs;
 
-    if (*text == '\0' || *end != '\0' || runs < 1 || runs > BENCH_RUNS_MAX) {
+    if (!cli_parse_number(text, BENCH_RUNS_MAX, &runs) || runs < 1) {
         cli_error("--runs '%s' (expected 1 to %d)", text, BENCH_RUNS_MAX);
         return false;
     }

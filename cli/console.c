@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "console.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -126,20 +127,33 @@ char *cli_bytes(double bytes, char out[32])
     return out;
 }
 
+/* A number at the text's begin; *end is behind it. */
+static bool parse_digits(const char *text, uint64_t *value, char **end)
+{
+    errno = 0;
+    *value = strtoull(text, end, 10);
+    return *text >= '0' && *text <= '9' && errno == 0;
+}
+
+bool cli_parse_number(const char *text, uint64_t max, uint64_t *value)
+{
+    char *end;
+
+    return parse_digits(text, value, &end) && *end == '\0' && *value <= max;
+}
+
 bool cli_parse_bytes(const char *text, uint64_t *bytes)
 {
     static const char units[] = "KMG";
+    uint64_t value;
     char *end;
 
-    if (*text < '0' || *text > '9')
+    if (!parse_digits(text, &value, &end))
         return false;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    const char *const unit = *end != '\0' ? strchr(units, *end) : NULL;
+    const char *const unit = *end != '\0' ? strchr(units, toupper((unsigned char)*end)) : NULL;
     const unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (errno != 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) ||
-        value > UINT64_MAX >> shift)
+    if ((*end != '\0' && (unit == NULL || end[1] != '\0')) || value > UINT64_MAX >> shift)
         return false;
-    *bytes = (uint64_t)value << shift;
+    *bytes = value << shift;
     return true;
 }

@@ -25,7 +25,11 @@ void cli_diag(const struct sl_diag *diag);
  * was printed. */
 bool cli_is_input(const char *out, const char *in);
 
-/* Reads "12", "12K", "12M" or "12G" (powers of 1,024) as bytes. False: it is none of these. */
+/* Reads digits as a number of at most max. False: they are none. */
+bool cli_parse_number(const char *text, uint64_t max, uint64_t *value);
+
+/* Reads "12", "12K", "12M" or "12G" (powers of 1,024, either case) as bytes. False: it is none of
+ * these. */
 bool cli_parse_bytes(const char *text, uint64_t *bytes);
 
 /* 12345678 as "12,345,678". Returns out. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice encode: a capture, or any file, without what it repeats. */
-#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,24 +49,20 @@ static void print_usage(void)
 }
 
 /* Reads a whole number of at most `highest`. False: the error was printed. */
-static bool parse_number(const char *text, const char *option, unsigned long highest,
-                         unsigned long *value)
+static bool parse_number(const char *text, const char *option, uint64_t highest, uint64_t *value)
 {
-    char *end;
     char safe[64];
 
-    errno = 0;
-    *value = strtoul(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *value <= highest)
+    if (cli_parse_number(text, highest, value))
         return true;
-    cli_error("%s '%s' (expected a number of at most %lu)", option,
+    cli_error("%s '%s' (expected a number of at most %" PRIu64 ")", option,
               cli_printable(text, safe, sizeof safe), highest);
     return false;
 }
 
 static bool set_option(struct options *options, int option)
 {
-    unsigned long number;
+    uint64_t number;
     char safe[64];
 
     switch (option) {

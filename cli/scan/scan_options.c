@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "scan_options.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,29 +87,9 @@ static bool add_pattern(struct sl_scan_patterns *patterns, const char *text)
     return true;
 }
 
-/* "10", "10K", "10M", "10G". */
-static bool parse_size(const char *text, uint64_t *size)
-{
-    char *end;
-    unsigned shift = 0;
-
-    errno = 0;
-    *size = strtoull(text, &end, 10);
-    if (*end != '\0' && end[1] == '\0')
-        shift = tolower(*end) == 'k'   ? 10
-                : tolower(*end) == 'm' ? 20
-                : tolower(*end) == 'g' ? 30
-                                       : 0;
-    if (!isdigit((unsigned char)text[0]) || errno != 0 || (shift == 0 && *end != '\0') ||
-        *size > (uint64_t)INT64_MAX >> shift)
-        return false;
-    *size <<= shift;
-    return true;
-}
-
 static bool read_size(const char *text, const char *option, uint64_t *size)
 {
-    if (parse_size(text, size))
+    if (cli_parse_bytes(text, size) && *size <= INT64_MAX)
         return true;
     cli_error("--%s '%s' is no size (expected bytes, or a number with K, M or G)", option, text);
     return false;
@@ -119,7 +97,7 @@ static bool read_size(const char *text, const char *option, uint64_t *size)
 
 static bool read_count(const char *text, const char *option, uint64_t max, uint64_t *value)
 {
-    if (parse_size(text, value) && *value <= max)
+    if (cli_parse_number(text, max, value))
         return true;
     cli_error("--%s '%s' (expected a number of at most %" PRIu64 ")", option, text, max);
     return false;
