@@ -6,11 +6,19 @@ import os
 import re
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
 import time
 import unittest
+
+
+def run(*command, **options):
+    """What a command did: its status and outputs. Standard input is empty where none is named."""
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run(command, capture_output=True, timeout=300, check=False, **options)
 
 
 def wait_until_read(pipe):

@@ -24,8 +24,7 @@ RULES = os.path.join(SAMPLES, "sample.rules")
 
 
 def sluice(*arguments, **options):
-    options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=300, **options)
+    return case.run(SLUICE, *arguments, **options)
 
 
 class Command(case.Case):

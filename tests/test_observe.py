@@ -142,8 +142,7 @@ class Run:
 
 
 def sluice(*arguments, **options):
-    options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120, **options)
+    return case.run(SLUICE, *arguments, **options)
 
 
 class Observed(unittest.TestCase):

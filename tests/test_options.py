@@ -5,7 +5,6 @@
 usage: test_options.py SLUICE SAMPLES
 """
 import os
-import subprocess
 import sys
 import unittest
 
@@ -17,8 +16,7 @@ RULES = os.path.join(SAMPLES, "sample.rules")
 
 
 def sluice(*arguments, **options):
-    options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=300, **options)
+    return case.run(SLUICE, *arguments, **options)
 
 
 class Options(case.Case):

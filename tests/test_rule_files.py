@@ -21,9 +21,8 @@ SKIPPED = HEAD + b'(msg:"skipped"; pcre:"/a/"; sid:2;)\n'
 BAD = HEAD + b'(msg:"oops; content:"x"; sid:3;)\n'
 
 
-def sluice(*arguments):
-    return subprocess.run([SLUICE, *arguments], capture_output=True, stdin=subprocess.DEVNULL,
-                          timeout=300)
+def sluice(*arguments, **options):
+    return case.run(SLUICE, *arguments, **options)
 
 
 class RuleFiles(case.Case):

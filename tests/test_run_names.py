@@ -8,7 +8,6 @@ import json
 import os
 import sqlite3
 import struct
-import subprocess
 import sys
 import unittest
 
@@ -19,8 +18,7 @@ SIMULATED = "SIMULATED_GPUS" in os.environ
 
 
 def sluice(*arguments, **options):
-    options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120, **options)
+    return case.run(SLUICE, *arguments, **options)
 
 
 def ethernet(ethertype, payload):

@@ -12,7 +12,6 @@ import json
 import lzma
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 import time
@@ -26,8 +25,7 @@ CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 
 
 def sluice(*arguments, **options):
-    options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=300, **options)
+    return case.run(SLUICE, *arguments, **options)
 
 
 class Databases(case.Case):

@@ -26,8 +26,7 @@ DISK_FULL = (b"No space left on device", b"File too large")
 
 
 def sluice(*arguments, **options):
-    options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120, **options)
+    return case.run(SLUICE, *arguments, **options)
 
 
 def read(path):
