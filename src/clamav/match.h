@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "clamav/block.h"
 #include "clamav/find.h"
-#include "clamav/many.h"
+#include "clamav/find_many.h"
 #include "clamav/object.h"
 
 struct clam_positions {

@@ -7,7 +7,7 @@
 
 #include "base/cpu.h"
 #include "clamav/find.h"
-#include "clamav/many.h"
+#include "clamav/find_many.h"
 #include "clamav_ref.h"
 #include "sluice/clamav.h"
 

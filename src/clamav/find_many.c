@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "clamav/many.h"
+#include "clamav/find_many.h"
 
 #include "base/cpu.h"
 

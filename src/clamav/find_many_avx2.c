@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <immintrin.h>
 
-#include "clamav/many.h"
+#include "clamav/find_many.h"
 
 enum { WIDTH = 32 };
 
@@ -46,7 +46,7 @@ static inline mask may_lie(const struct tables *tables, const uint8_t *text)
     return ~(uint32_t)_mm256_movemask_epi8(none);
 }
 
-#include "clamav/many_vector.h"
+#include "clamav/find_many_vector.h"
 
 size_t clam_many_avx2(const struct clam_many *many, const uint8_t *text, size_t n, uint16_t *places)
 {
