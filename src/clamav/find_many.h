@@ -2,8 +2,8 @@
 /* Finds candidates of several literals in one pass over a text. It compares four bytes of each
  * literal by their nibbles. Two table look-ups a byte serve all literals (the idea of Hyperscan's
  * Teddy, Wang et al., NSDI 2019, section 4.2). */
-#ifndef CLAMAV_MANY_H
-#define CLAMAV_MANY_H
+#ifndef CLAMAV_FIND_MANY_H
+#define CLAMAV_FIND_MANY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of bodies that the next pass over the object searches for (ahead.c). */
+/* The list of bodies that the next pass over the object searches for (match_ahead.c). */
 #include "clamav/match.h"
 
 bool clam_match_defer(struct clam_match *match, uint32_t number)

@@ -11,34 +11,34 @@ struct names_block {
     uint8_t bytes[];
 };
 
-static bool add_block(struct names_kept *kept, size_t least)
+static bool add_block(struct names_arena *arena, size_t least)
 {
     const size_t len = least > BLOCK_LEN ? least : BLOCK_LEN;
     struct names_block *block = malloc(sizeof *block + len);
 
     if (block == NULL)
         return false;
-    block->next = kept->blocks;
-    *kept = (struct names_kept){block, block->bytes, block->bytes + len};
+    block->next = arena->blocks;
+    *arena = (struct names_arena){block, block->bytes, block->bytes + len};
     return true;
 }
 
-const void *names_keep(struct names_kept *kept, const void *bytes, size_t len)
+const void *names_arena_add(struct names_arena *arena, const void *bytes, size_t len)
 {
-    if ((kept->blocks == NULL || (size_t)(kept->end - kept->at) < len) && !add_block(kept, len))
+    if ((arena->blocks == NULL || (size_t)(arena->end - arena->at) < len) && !add_block(arena, len))
         return NULL;
-    uint8_t *copy = kept->at;
+    uint8_t *copy = arena->at;
     if (len != 0)
         memcpy(copy, bytes, len);
-    kept->at += len;
+    arena->at += len;
     return copy;
 }
 
-void names_keep_free(struct names_kept *kept)
+void names_arena_free(struct names_arena *arena)
 {
-    while (kept->blocks != NULL) {
-        struct names_block *block = kept->blocks;
-        kept->blocks = block->next;
+    while (arena->blocks != NULL) {
+        struct names_block *block = arena->blocks;
+        arena->blocks = block->next;
         free(block);
     }
 }

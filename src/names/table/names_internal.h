@@ -51,7 +51,7 @@ struct names_retired {
 };
 
 /* Bytes that never move and are freed all at once: the blocks that hold them. Zeroed at first. */
-struct names_kept {
+struct names_arena {
     struct names_block *blocks; /* the newest first */
     uint8_t *at, *end;          /* the free rest of the newest */
 };
@@ -65,7 +65,7 @@ struct sl_names {
     uint32_t *values_slots; /* hash: index + 1, 0 free; a power of two of them */
     uint32_t n_values_slots;
     uint64_t values_seed;
-    struct names_kept texts; /* of values */
+    struct names_arena texts; /* of values */
 
     uint32_t free_nodes[NODE_RULES_MAX + 1]; /* of each size, linked through `line` */
     struct names_retired *retired;           /* oldest first */
@@ -130,11 +130,11 @@ uint32_t names_intern(struct sl_names *names, enum sl_names_action action, const
 bool names_values_init(struct sl_names *names);
 void names_values_free(struct sl_names *names);
 
-/* ---- names_keep.c ---------------------------------------------------------------------------- */
+/* ---- names_arena.c --------------------------------------------------------------------------- */
 
 /* A copy of the bytes; NULL: no memory. */
-const void *names_keep(struct names_kept *kept, const void *bytes, size_t len);
-void names_keep_free(struct names_kept *kept);
+const void *names_arena_add(struct names_arena *arena, const void *bytes, size_t len);
+void names_arena_free(struct names_arena *arena);
 
 /* ---- names_map.c ----------------------------------------------------------------------------- */
 

@@ -20,7 +20,7 @@ struct names_map {
     size_t n, max;
     struct slot *slots;
     size_t n_slots; /* a power of two */
-    struct names_kept names;
+    struct names_arena names;
     uint64_t seed; /* names come from outside: where they collide must not be known */
 };
 
@@ -44,7 +44,7 @@ void names_map_free(struct names_map *map)
 {
     if (map == NULL)
         return;
-    names_keep_free(&map->names);
+    names_arena_free(&map->names);
     free(map->slots);
     free(map->entries);
     free(map);
@@ -100,7 +100,7 @@ uint32_t *names_map_node(struct names_map *map, const uint8_t *name, uint32_t le
     }
     if (map->n == UINT32_MAX - 1 || (map->n == map->max && !grow_entries(map)))
         return NULL;
-    const uint8_t *kept = names_keep(&map->names, name, len);
+    const uint8_t *kept = names_arena_add(&map->names, name, len);
     if (kept == NULL)
         return NULL;
     map->entries[map->n] =

@@ -21,7 +21,7 @@ bool names_values_init(struct sl_names *names)
 
 void names_values_free(struct sl_names *names)
 {
-    names_keep_free(&names->texts);
+    names_arena_free(&names->texts);
     free(names->values_slots);
 }
 
@@ -71,7 +71,7 @@ uint32_t names_intern(struct sl_names *names, enum sl_names_action action, const
             (len == 0 || memcmp(have->text, text, len) == 0))
             return names->values_slots[slot] - 1;
     }
-    const char *kept = names_keep(&names->texts, text, len);
+    const char *kept = names_arena_add(&names->texts, text, len);
     if (kept == NULL || !pool_take(&names->values, 1, &index))
         return UINT32_MAX;
     *(struct names_values *)pool_at(&names->values, index) =
