@@ -9,6 +9,8 @@
  *   make      workers, in any order
  *   engines   workers, in any order; one upload a batch on a GPU
  *   digest    workers, in any order
+ *   settle    as collect, on workers
+ *   report    workers, in any order
  *   drain     the caller's thread, in the order of filling
  *
  * The batches in flight bound the memory. Each device has workers of its own; an idle worker takes
@@ -83,8 +85,8 @@ struct sl_pipeline_config {
     enum sl_status (*order)(void *user, struct sl_batch *batch, struct sl_diag *diag);
 
     /* The work that is in order within each of n_shards shards (0: none), and takes most of the
-     * time that order takes. A shard has the ordered batches one after another, in the order of
-     * filling, on any thread; several shards at once. */
+     * time that order takes; NULL: none. A shard has the ordered batches one after another, in the
+     * order of filling, on any thread; several shards at once. */
     void (*collect)(void *user, struct sl_batch *batch, uint32_t shard);
     uint32_t n_shards;
 
@@ -107,6 +109,17 @@ struct sl_pipeline_config {
      * may point into batch and hits, which stay unchanged until drain returns. Any status but SL_OK
      * ends the run with it. */
     enum sl_status (*digest)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag);
+
+    /* The work that is in order within each shard and needs what digest found; NULL: none. A shard
+     * has the digested batches one after another, in the order of filling, on any worker; several
+     * shards at once. Empty batches are left out. Shards of `collect` may be several batches
+     * ahead. */
+    void (*settle)(void *user, struct sl_batch *batch, const struct sl_hits *hits, uint32_t shard);
+
+    /* Makes results of what digest and settle found, so that drain is quick; NULL: nothing.
+     * Workers, after all shards have settled the batch, otherwise as digest. */
+    enum sl_status (*report)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag);
 
     /* Takes a batch and its hits in the order of filling. The caller's thread, while other batches
@@ -138,7 +151,8 @@ struct sl_pipeline_stats {
     uint64_t seconds_ns;         /* wall time of the run */
     uint64_t fill_ns, drain_ns;  /* busy time of fill and of drain */
     uint64_t load_ns;            /* of prepare and apply, all threads added */
-    uint64_t work_ns, digest_ns; /* of the engines and of digest, all threads added */
+    uint64_t work_ns;            /* of the engines, all threads added */
+    uint64_t digest_ns;          /* of digest, settle and report, all threads added */
     uint64_t order_ns;           /* of order and collect, all threads added */
     uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of each engine, all workers added */
     uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX];
@@ -191,7 +205,7 @@ SL_CHECK SL_API enum sl_status sl_pipeline_choose(struct sl_pipeline_config *con
 enum sl_pipeline_stage {
     SL_PIPELINE_FILL,
     SL_PIPELINE_LOAD,
-    SL_PIPELINE_WORK, /* the engines, and digest */
+    SL_PIPELINE_WORK, /* the engines, digest, settle and report */
     SL_PIPELINE_DRAIN,
     SL_PIPELINE_N_STAGES
 };

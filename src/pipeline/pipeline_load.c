@@ -3,6 +3,29 @@
 #include "base/clock.h"
 #include "pipeline_state.h"
 
+/* Collects the ordered batches in all shards that no other thread has, and signals those who wait
+ * for them. With the lock held, which is free meanwhile. */
+static void collect(struct pipeline *pipeline)
+{
+    struct slot *slot;
+
+    if (pipeline->collect.n_shards != 0 && !pipeline->failed)
+        pipeline->stats->order_ns += pipeline_visit_shards(pipeline, &pipeline->collect);
+    while ((slot = pipeline_leave_step(pipeline, &pipeline->collect)) != NULL)
+        if (pipeline->n_loaders != 0)
+            pipeline_signal_workers(pipeline);
+        else
+            pthread_cond_signal(&slot->turn);
+}
+
+/* Returns when this worker's own batch is collected, which is ordered. With the lock held. */
+static void collect_own(struct pipeline *pipeline, uint64_t sequence)
+{
+    collect(pipeline);
+    while (!pipeline->failed && pipeline->collect.n_left <= sequence)
+        pthread_cond_wait(&pipeline_slot(pipeline, sequence)->turn, &pipeline->lock);
+}
+
 bool pipeline_load(struct pipeline *pipeline, uint64_t sequence)
 {
     const struct sl_pipeline_config *config = pipeline->config;
@@ -20,10 +43,10 @@ bool pipeline_load(struct pipeline *pipeline, uint64_t sequence)
         pipeline_fail_locked(pipeline, status, &diag);
     } else if (pipeline->n_loaders != 0) {
         pipeline_order(pipeline, UINT64_MAX);
-        pipeline_collect(pipeline);
+        collect(pipeline);
     } else {
         pipeline_order_own(pipeline, sequence);
-        pipeline_collect_own(pipeline, sequence);
+        collect_own(pipeline, sequence);
     }
     const bool go_on = !pipeline->failed;
     pthread_mutex_unlock(&pipeline->lock);

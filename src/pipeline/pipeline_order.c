@@ -24,9 +24,8 @@ static void order_next(struct pipeline *pipeline)
         pipeline_fail_locked(pipeline, status, &diag);
         return;
     }
-    atomic_store(&slot->n_uncollected, config->n_shards);
     pipeline->ordered++;
-    atomic_store(&pipeline->n_ordered, pipeline->ordered);
+    pipeline_enter_step(pipeline, &pipeline->collect);
     if (pipeline->n_loaders == 0)
         pthread_cond_signal(&slot->turn);
 }

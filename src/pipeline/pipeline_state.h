@@ -4,26 +4,28 @@
  * | Role | File | Threads |
  * |---|---|---|
  * | fill | pipeline_fill.c | one |
- * | load: prepare, order, collect | pipeline_{load,order,collect}.c | loaders, or workers' own |
+ * | load: prepare, order, collect | pipeline_{load,order,shards}.c | loaders, or workers' own |
  * | work: apply, engines, digest | pipeline_work.c | those of each lane |
+ * | settle, report | pipeline_{settle,shards}.c | those of each lane |
  * | drain | pipeline_drain.c | the caller's |
  * | read counters | pipeline_snapshot.c | any |
  * | take over from a lost GPU | pipeline_lost.c | the last thread of its lane |
  *
  * A batch has a sequence number; batch s lies in slot s modulo n_slots. One lock guards the
- * counters below, the slots' flags and what lanes count. With the lock held these hold always:
+ * counters below, the slots' flags and what lanes count. `collected` and `settled` are n_left of
+ * these steps, and `digested` is n_ready of settling. With the lock held these hold always:
  *
- * | Invariant | Why |
- * |---|---|
- * | drained <= collected <= ordered <= loading <= filled | a batch goes through its stages in order
- * | | filled <= drained + n_slots | a slot is filled again after its batch was drained | | drained
- * <= taken | work on a batch begins before it is drained | | taken <= collected, where there are
- * loaders | workers take collected batches | | where there are none, taken stands for loading | a
- * worker loads the batch that it takes | | n_done == slots that are done and not drained | workers
- * finish in any order | | n_redo == slots with redo set | a batch that a GPU failed on is taken
- * before all others | | prepared is set from prepare to order | one thread orders at a time:
- * `ordering` | | collected <= next of each shard <= ordered | a shard goes through the batches in
- * order |
+ * - drained <= collected <= ordered <= loading <= filled: a batch goes through its stages in order
+ * - filled <= drained + n_slots: a slot is filled again after its batch was drained
+ * - drained <= taken: work on a batch begins before it is drained
+ * - taken <= collected, where there are loaders: workers take collected batches. Where there are
+ *   none, taken stands for loading: a worker loads the batch that it takes
+ * - drained <= reporting <= settled <= digested <= collected: a settled batch is reported once
+ * - digested is the first batch whose slot is not digested: workers digest in any order
+ * - n_done == slots that are done and not drained: workers report in any order
+ * - n_redo == slots with redo set: a batch that a GPU failed on is taken before all others
+ * - prepared is set from prepare to order: one thread orders at a time, `ordering`
+ * - n_left of a step <= next of each shard <= n_ready: a shard goes through the batches in order
  *
  * A shard has no part in the lock: the thread that sets `busy` has the shard until it clears it. */
 #ifndef PIPELINE_PIPELINE_STATE_H
@@ -43,20 +45,27 @@ enum {
 struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
-    bool done, redo, prepared;
-    _Atomic uint32_t n_uncollected; /* shards that have not collected it */
+    bool done, redo, prepared, digested;
+    _Atomic uint32_t n_shards_left; /* that have not had it in its step, collect or settle */
     pthread_cond_t turn; /* signalled when this batch is the next to be ordered, or is collected */
 };
 
-/* A shard, in a cache line of its own. */
+/* A shard in a step, in a cache line of its own. */
 struct shard {
     _Alignas(64) atomic_bool busy;
-    _Atomic uint64_t next; /* the batch that it collects next */
+    _Atomic uint64_t next; /* the batch that it has next */
+};
+
+/* A step that is in order within each shard: collect or settle. */
+struct shard_step {
+    struct shard shards[SL_PIPELINE_SHARDS_MAX];
+    uint32_t n_shards;        /* 0: there is nothing to do */
+    _Atomic uint64_t n_ready; /* batches that may be done; written with the lock held */
+    uint64_t n_left;          /* batches that all shards have done; guarded by the lock */
 };
 
 struct pipeline {
-    struct shard shards[SL_PIPELINE_SHARDS_MAX];
-    _Atomic uint64_t n_ordered; /* `ordered`, for threads without the lock */
+    struct shard_step collect, settle;
 
     const struct sl_pipeline_config *config;
     struct slot *slots;
@@ -72,7 +81,7 @@ struct pipeline {
      * waits on its slot for its turn to order. */
     pthread_cond_t freed, has_filled, has_done;
     struct watch done_watch; /* of the thread that waits for has_done */
-    uint64_t filled, loading, ordered, collected, taken, drained;
+    uint64_t filled, loading, ordered, taken, reporting, drained;
     uint32_t n_done;
     uint32_t n_redo;
     bool filling, ordering, draining;
@@ -118,8 +127,7 @@ void pipeline_fail_locked(struct pipeline *pipeline, enum sl_status status,
                           const struct sl_diag *diag);
 void pipeline_fail(struct pipeline *pipeline, enum sl_status status, const struct sl_diag *diag);
 
-/* ---- pipeline_fill.c, pipeline_load.c, pipeline_order.c, pipeline_collect.c -------------------
- */
+/* ---- pipeline_fill.c, pipeline_load.c, pipeline_order.c -------------------------------------- */
 
 /* The argument is the pipeline. */
 void *pipeline_fill_loop(void *argument);
@@ -137,12 +145,22 @@ void pipeline_order(struct pipeline *pipeline, uint64_t last);
  * none behind it: its own batch would wait. With the lock held. */
 void pipeline_order_own(struct pipeline *pipeline, uint64_t sequence);
 
-/* Collects the ordered batches in all shards that no other thread has. With the lock held, which is
- * free meanwhile. */
-void pipeline_collect(struct pipeline *pipeline);
+/* ---- pipeline_shards.c; all with the lock held ----------------------------------------------- */
 
-/* Returns when this worker's own batch is collected, which is ordered. With the lock held. */
-void pipeline_collect_own(struct pipeline *pipeline, uint64_t sequence);
+/* The next batch may be done in this step. */
+void pipeline_enter_step(struct pipeline *pipeline, struct shard_step *step);
+
+/* Does what is ready in all shards that no other thread has. Returns the time that it took. The
+ * lock is free meanwhile. */
+uint64_t pipeline_visit_shards(struct pipeline *pipeline, struct shard_step *step);
+
+/* The next batch that all shards have done leaves the step. NULL: there is none. */
+struct slot *pipeline_leave_step(struct pipeline *pipeline, struct shard_step *step);
+
+/* ---- pipeline_settle.c ----------------------------------------------------------------------- */
+
+/* This batch was digested: settles and reports what can be, this batch or others. */
+void pipeline_settle(struct pipeline *pipeline, struct slot *slot);
 
 /* ---- pipeline_work.c, pipeline_lost.c -------------------------------------------------------- */
 

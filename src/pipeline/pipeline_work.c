@@ -52,7 +52,7 @@ static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
  * free. A batch is slower there, and the cores may have to load others for the GPUs. */
 static bool has_work(const struct pipeline *pipeline, const struct lane *lane)
 {
-    const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->collected;
+    const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->collect.n_left;
     const uint64_t n = ready - pipeline->taken;
 
     return lane->n_idle > 0 &&
@@ -143,8 +143,8 @@ static void return_worker(struct lane_thread *self)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* Runs the engines and the digest for one batch. The worker is returned before the hits are
- * digested, unless it must first grow. False: the worker's device failed. */
+/* Runs the engines and the digest for one batch, and settles it. The worker is returned before the
+ * hits are digested, unless it must first grow. False: the worker's device failed. */
 static bool work_on(struct lane_thread *self, struct slot *slot)
 {
     struct pipeline *pipeline = self->pipeline;
@@ -166,16 +166,12 @@ static bool work_on(struct lane_thread *self, struct slot *slot)
     if (status == SL_OK && slot->batch->n_items != 0)
         status = digest(pipeline, slot, &digest_ns, &diag);
     if (status != SL_OK)
-        pipeline_fail(pipeline, status, &diag); /* before the batch counts as done */
+        pipeline_fail(pipeline, status, &diag);
     pthread_mutex_lock(&pipeline->lock);
     pipeline->stats->digest_ns += digest_ns;
     self->lane->device->batches += slot->batch->n_items != 0;
-    slot->done = true;
-    pipeline->n_done++;
-    if (slot == pipeline_slot(pipeline, pipeline->drained))
-        pipeline_signal(&pipeline->has_done, &pipeline->done_watch);
-    if (pipeline_is_done(pipeline))
-        pipeline_signal_all(pipeline);
+    if (status == SL_OK)
+        pipeline_settle(pipeline, slot);
     const bool over = is_over(pipeline, self->lane);
     pthread_mutex_unlock(&pipeline->lock);
     if (!ready) { /* no thread waits for the batch any more */

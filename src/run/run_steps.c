@@ -74,12 +74,16 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
 {
     const struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
-    enum sl_status status = digest_of(run, mine, diag);
+    const enum sl_status status = digest_of(run, mine, diag);
 
-    if (status == SL_OK)
-        status = run_digest_evaluate(mine->digest, batch, hits, diag);
-    if (status != SL_OK)
-        return status;
+    return status == SL_OK ? run_digest_evaluate(mine->digest, batch, hits, diag) : status;
+}
+
+static enum sl_status report(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    const struct sl_run *run = user;
+    const struct run_batch *mine = batch->filler;
     const struct batch_events events = batch_events_of(&run->source, batch, hits, mine->digest);
     return run_sinks_write_ahead(&run->sinks, mine->digest->held, &events, diag);
 }
@@ -126,6 +130,7 @@ void run_set_steps(struct sl_run *run)
     pipeline->apply = apply;
     pipeline->make = make;
     pipeline->digest = digest;
+    pipeline->report = report;
     pipeline->drain = drain;
     pipeline->dropped = dropped;
     pipeline->user = run;

@@ -138,6 +138,29 @@ static void check_made(const struct sl_hit *hits, uint32_t i, uint32_t n)
     }
 }
 
+static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hits, uint32_t shard)
+{
+    struct run *run = user;
+
+    (void)hits;
+    for (uint32_t i = 0; i < batch->n_items; i++)
+        if (batch->origin[i].position != atomic_fetch_add(&run->settled[shard], 1))
+            run->out_of_order = true;
+}
+
+static enum sl_status report(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    struct run *run = user;
+
+    (void)hits;
+    (void)diag;
+    for (uint32_t shard = 0; shard < N_SHARDS; shard++)
+        if (run->settled[shard] <= batch->origin[batch->n_items - 1].position)
+            run->out_of_order = true;
+    return SL_OK;
+}
+
 /* cmocka's asserts end by longjmp, which is for the thread of the test: drain runs on it. */
 static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                             struct sl_diag *diag)
@@ -167,7 +190,8 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
         run->n_hits += h;
     }
     for (uint32_t i = 0; i < batch->n_items; i++)
-        run->out_of_order |= batch->origin[i].position != run->drained++;
+        if (batch->origin[i].position != run->drained++)
+            run->out_of_order = true;
     if (run->drain_us != 0)
         usleep(run->drain_us);
     return SL_OK;
@@ -203,6 +227,9 @@ void device_run_init(struct run *run, uint32_t n_devices)
     }
     config->n_engines = 2;
     config->fill = fill;
+    config->settle = settle;
+    config->report = report;
+    config->n_shards = N_SHARDS;
     config->drain = drain;
     config->dropped = dropped;
     config->user = run;
@@ -217,6 +244,8 @@ void device_run_check(const struct run *run)
         n_hits += 2 * (uint64_t)hits_of(run, i) + n_made_of(run, i);
     assert_int_equal(run->drained, run->n_items);
     assert_false(run->out_of_order);
+    for (uint32_t shard = 0; shard < N_SHARDS; shard++)
+        assert_int_equal(run->settled[shard], run->n_items);
     assert_int_equal(run->n_hits, n_hits);
     assert_int_equal(stats->engine_hits[0] + stats->engine_hits[1], n_hits);
     assert_int_equal(stats->items, run->n_items);

@@ -7,7 +7,10 @@
 
 #include "sluice/pipeline.h"
 
-enum { N_WORKERS = 2 /* of each device, however many cores there are */ };
+enum {
+    N_WORKERS = 2, /* of each device, however many cores there are */
+    N_SHARDS = 3
+};
 
 /* Item i holds i % 50 bytes, every third an 'x', or, where `burst` is 1 + i, 100,000 of them. */
 struct run {
@@ -19,7 +22,8 @@ struct run {
     uint32_t n_dropped;     /* devices that the run reported */
     uint64_t n_redone;
     uint32_t drain_us;
-    bool out_of_order;
+    atomic_bool out_of_order;
+    atomic_uint settled[N_SHARDS]; /* items, by shard */
     struct sl_pipeline_config config;
     struct sl_pipeline_stats stats;
     struct sl_diag diag;

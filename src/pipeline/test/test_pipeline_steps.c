@@ -14,16 +14,19 @@ enum { N_SHARDS = 5 };
  * where n is a multiple of seven. */
 struct prepared {
     uint32_t collected[N_SHARDS]; /* batches, by shard */
+    uint32_t settled[N_SHARDS];   /* the same, with the empty ones */
     uint32_t n_batches, filled, ordered, drained;
     atomic_uint prepared, digested;
     uint32_t seen_by_first; /* batches that were prepared before it */
-    uint32_t fail_prepare_at, fail_order_at, fail_digest_at;
+    uint32_t fail_prepare_at, fail_order_at, fail_digest_at, fail_report_at;
     uint32_t wait_for; /* batches that are to be prepared before number 0 is */
-    bool digest;
+    bool digest, settle;
     struct mark {
         uint32_t number;
         atomic_uint n_collected; /* shards that had it */
-        uint32_t n_applied;
+        atomic_uint n_settled;   /* shards that settled it */
+        atomic_bool digested;
+        uint32_t n_applied, n_reported;
         size_t n_hits; /* what digest leaves for drain */
     } mark[1000];
 };
@@ -108,9 +111,42 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
     assert_int_equal(mark->n_hits, 0);
     usleep(test_below(&seed, 500));
     mark->n_hits = hits[0].n;
+    atomic_store(&mark->digested, true);
     atomic_fetch_add(&run->digested, 1);
     strcpy(diag->text, "not digested");
     return mark->number == run->fail_digest_at ? SL_ENOMEM : SL_OK;
+}
+
+/* As collect, and empty batches are left out. */
+static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hits, uint32_t shard)
+{
+    struct prepared *run = user;
+    struct mark *mark = batch->filler;
+    uint64_t seed = mark->number * N_SHARDS + shard + 99;
+
+    run->settled[shard] += run->settled[shard] % 7 == 0;
+    assert_int_equal(mark->number, run->settled[shard]); /* no lock: one at a time */
+    assert_int_equal(hits[0].n, mark->number % 50);
+    assert_true(mark->digested);
+    if (test_below(&seed, 8) == 0)
+        usleep(test_below(&seed, 500));
+    run->settled[shard]++;
+    atomic_fetch_add(&mark->n_settled, 1);
+}
+
+static enum sl_status report(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                             struct sl_diag *diag)
+{
+    struct prepared *run = user;
+    struct mark *mark = batch->filler;
+    uint64_t seed = mark->number + 5;
+
+    (void)hits;
+    assert_int_equal(mark->n_settled, run->settle ? N_SHARDS : 0);
+    usleep(test_below(&seed, 300));
+    mark->n_reported++;
+    strcpy(diag->text, "not reported");
+    return mark->number == run->fail_report_at ? SL_EIO : SL_OK;
 }
 
 static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
@@ -124,6 +160,7 @@ static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
     assert_int_equal(run->mark[run->drained].n_applied, 1);
     assert_int_equal(hits[0].n, run->drained % 50);
     assert_int_equal(run->mark[run->drained].n_hits, run->digest ? run->drained % 50 : 0);
+    assert_int_equal(run->mark[run->drained].n_reported, 1);
     run->drained++;
     return SL_OK;
 }
@@ -150,6 +187,8 @@ static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint
     config.n_shards = N_SHARDS;
     config.apply = apply;
     config.digest = run->digest ? digest : NULL;
+    config.settle = run->settle ? settle : NULL;
+    config.report = report;
     config.drain = drain_prepared;
     config.user = run;
     config.monitor = monitor;
@@ -167,8 +206,10 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
     (void)state;
     for (uint32_t n_workers = 1; n_workers <= 4; n_workers++)
         for (uint32_t n_loaders = 0; n_loaders <= 4; n_loaders += 2) {
-            struct prepared run = {
-                .n_batches = 200, .fail_prepare_at = UINT32_MAX, .fail_order_at = UINT32_MAX};
+            struct prepared run = {.n_batches = 200,
+                                   .fail_prepare_at = UINT32_MAX,
+                                   .fail_order_at = UINT32_MAX,
+                                   .fail_report_at = UINT32_MAX};
             struct sl_pipeline_stats stats;
             struct sl_diag diag;
 
@@ -191,6 +232,7 @@ static void test_loaders_do_not_wait_for_batches_before_theirs(void **state)
         struct prepared run = {.n_batches = 200,
                                .fail_prepare_at = UINT32_MAX,
                                .fail_order_at = UINT32_MAX,
+                               .fail_report_at = UINT32_MAX,
                                .wait_for = 2 + n_loaders + 3 - 1};
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
@@ -210,6 +252,7 @@ static void test_batches_are_digested_at_once_before_they_are_drained(void **sta
                                .fail_prepare_at = UINT32_MAX,
                                .fail_order_at = UINT32_MAX,
                                .fail_digest_at = UINT32_MAX,
+                               .fail_report_at = UINT32_MAX,
                                .digest = true};
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
@@ -224,6 +267,7 @@ static void test_batches_are_digested_at_once_before_they_are_drained(void **sta
                                .fail_prepare_at = UINT32_MAX,
                                .fail_order_at = UINT32_MAX,
                                .fail_digest_at = 40,
+                               .fail_report_at = UINT32_MAX,
                                .digest = true};
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
@@ -234,20 +278,67 @@ static void test_batches_are_digested_at_once_before_they_are_drained(void **sta
     }
 }
 
+static void test_batches_are_settled_in_order_within_each_shard(void **state)
+{
+    (void)state;
+    for (uint32_t n_workers = 1; n_workers <= 64; n_workers *= 2)
+        for (uint32_t n_loaders = 0; n_loaders <= 2; n_loaders += 2) {
+            struct prepared run = {.n_batches = 200,
+                                   .fail_prepare_at = UINT32_MAX,
+                                   .fail_order_at = UINT32_MAX,
+                                   .fail_digest_at = UINT32_MAX,
+                                   .fail_report_at = UINT32_MAX,
+                                   .digest = true,
+                                   .settle = true};
+            struct sl_pipeline_stats stats;
+            struct sl_diag diag;
+
+            assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
+            assert_int_equal(run.drained, 200);
+            for (uint32_t shard = 0; shard < N_SHARDS; shard++)
+                assert_int_equal(run.settled[shard], 200);
+        }
+}
+
+static void test_a_batch_that_cannot_be_reported_ends_the_run(void **state)
+{
+    (void)state;
+    for (uint32_t n_workers = 1; n_workers <= 4; n_workers++)
+        for (int settle_too = 0; settle_too < 2; settle_too++) {
+            struct prepared run = {.n_batches = 200,
+                                   .fail_prepare_at = UINT32_MAX,
+                                   .fail_order_at = UINT32_MAX,
+                                   .fail_digest_at = UINT32_MAX,
+                                   .fail_report_at = 50,
+                                   .digest = true,
+                                   .settle = settle_too != 0};
+            struct sl_pipeline_stats stats;
+            struct sl_diag diag;
+
+            assert_int_equal(run_prepared(&run, n_workers, 0, &stats, &diag), SL_EIO);
+            assert_string_equal(diag.text, "not reported");
+            assert_true(run.drained <= 50);
+        }
+}
+
 static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
 {
     (void)state;
     for (uint32_t n_loaders = 0; n_loaders <= 3; n_loaders++) {
-        struct prepared run = {
-            .n_batches = 200, .fail_prepare_at = 20, .fail_order_at = UINT32_MAX};
+        struct prepared run = {.n_batches = 200,
+                               .fail_prepare_at = 20,
+                               .fail_order_at = UINT32_MAX,
+                               .fail_report_at = UINT32_MAX};
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
 
         assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EIO);
         assert_string_equal(diag.text, "not prepared");
         assert_true(run.ordered <= 20 && run.drained <= 20);
-        run =
-            (struct prepared){.n_batches = 200, .fail_prepare_at = UINT32_MAX, .fail_order_at = 30};
+        run = (struct prepared){.n_batches = 200,
+                                .fail_prepare_at = UINT32_MAX,
+                                .fail_order_at = 30,
+                                .fail_report_at = UINT32_MAX};
         assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EFORMAT);
         assert_string_equal(diag.text, "not ordered");
         assert_true(run.ordered == 31 && run.drained <= 30);
@@ -318,8 +409,10 @@ static bool has_seen_all(const struct watcher *watcher)
 
 static void watch_a_run(struct watcher *watcher, uint32_t n_loaders)
 {
-    struct prepared run = {
-        .n_batches = 1000, .fail_prepare_at = UINT32_MAX, .fail_order_at = UINT32_MAX};
+    struct prepared run = {.n_batches = 1000,
+                           .fail_prepare_at = UINT32_MAX,
+                           .fail_order_at = UINT32_MAX,
+                           .fail_report_at = UINT32_MAX};
     struct sl_pipeline_snapshot snapshot;
     struct sl_pipeline_stats stats;
     struct sl_diag diag;
@@ -366,6 +459,8 @@ int main(void)
         cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
         cmocka_unit_test(test_loaders_do_not_wait_for_batches_before_theirs),
         cmocka_unit_test(test_batches_are_digested_at_once_before_they_are_drained),
+        cmocka_unit_test(test_batches_are_settled_in_order_within_each_shard),
+        cmocka_unit_test(test_a_batch_that_cannot_be_reported_ends_the_run),
         cmocka_unit_test(test_batches_that_cannot_be_prepared_end_the_run),
         cmocka_unit_test(test_a_run_can_be_watched),
     };

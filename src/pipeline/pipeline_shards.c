@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Collecting and settling: steps in which each shard has the batches one after another, and shards
+ * do not wait for each other. Any thread that made a batch ready for the step goes through the
+ * shards. Where another thread is busy with one, it goes on to the next, and the other thread takes
+ * its batch too. */
+#include "base/clock.h"
+#include "pipeline_state.h"
+
+static void call_step(const struct pipeline *pipeline, const struct shard_step *step,
+                      const struct slot *slot, uint32_t shard)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+
+    if (step == &pipeline->collect)
+        config->collect(config->user, slot->batch, shard);
+    else if (slot->batch->n_items != 0)
+        config->settle(config->user, slot->batch, slot->hits, shard);
+}
+
+/* Does the batches that the shard, which this thread has, lacks. */
+static void go_through(struct pipeline *pipeline, struct shard_step *step, uint32_t index)
+{
+    struct shard *shard = &step->shards[index];
+    uint64_t next = atomic_load(&shard->next);
+
+    for (; next < atomic_load(&step->n_ready); next++) {
+        struct slot *slot = pipeline_slot(pipeline, next);
+
+        call_step(pipeline, step, slot, index);
+        atomic_store(&shard->next, next + 1);
+        atomic_fetch_sub(&slot->n_shards_left, 1);
+    }
+}
+
+/* A batch that becomes ready after the last look at n_ready, and before `busy` is cleared, is left
+ * to this thread by the one that made it ready: so this thread looks again. */
+static void visit_shard(struct pipeline *pipeline, struct shard_step *step, uint32_t index)
+{
+    struct shard *shard = &step->shards[index];
+
+    while (atomic_load(&shard->next) < atomic_load(&step->n_ready) &&
+           !atomic_exchange(&shard->busy, true)) {
+        go_through(pipeline, step, index);
+        atomic_store(&shard->busy, false);
+    }
+}
+
+void pipeline_enter_step(struct pipeline *pipeline, struct shard_step *step)
+{
+    const uint64_t n = atomic_load(&step->n_ready);
+
+    atomic_store(&pipeline_slot(pipeline, n)->n_shards_left, step->n_shards);
+    atomic_store(&step->n_ready, n + 1);
+}
+
+uint64_t pipeline_visit_shards(struct pipeline *pipeline, struct shard_step *step)
+{
+    const uint64_t begin = clock_ns();
+
+    pthread_mutex_unlock(&pipeline->lock);
+    for (uint32_t shard = 0; shard < step->n_shards; shard++)
+        visit_shard(pipeline, step, shard);
+    const uint64_t busy = clock_ns() - begin;
+
+    pthread_mutex_lock(&pipeline->lock);
+    return busy;
+}
+
+struct slot *pipeline_leave_step(struct pipeline *pipeline, struct shard_step *step)
+{
+    struct slot *slot = pipeline_slot(pipeline, step->n_left);
+
+    if (step->n_left == atomic_load(&step->n_ready) || atomic_load(&slot->n_shards_left) != 0)
+        return NULL;
+    step->n_left++;
+    return slot;
+}
