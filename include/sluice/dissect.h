@@ -178,19 +178,24 @@ enum {
  * on the number of threads or on the cut into batches. */
 struct sl_flow_table;
 
+enum { SL_FLOWS_MAX = 1 << 28 };
+
 struct sl_flow_config {
-    uint32_t max_flows;             /* flows at once; 1 to 2^28 */
+    uint32_t max_flows;             /* flows at once; 1 to SL_FLOWS_MAX */
+    uint64_t memory;                /* bytes that the table takes at most: it has fewer flows then;
+                                       0: what max_flows takes */
     uint32_t tcp_handshake_seconds; /* idle time that ends a flow, by state; TCP not established */
     uint32_t tcp_established_seconds;
     uint32_t tcp_closed_seconds;
-    uint32_t udp_seconds;
-    uint32_t other_seconds; /* ICMP, SCTP and other IP protocols */
-    uint64_t hash_key[2];   /* keys the table's hash: random values resist crafted collisions */
-    uint32_t sensor_id;     /* makes ids of flows others than those of other sensors */
-    uint64_t reserved[4];   /* 0: room to grow */
+    uint32_t new_seconds;         /* other protocols: one side was seen, */
+    uint32_t established_seconds; /* or both */
+    bool keep_ends;               /* what flows that end were: see struct sl_flow_record */
+    uint64_t hash_key[2]; /* keys the table's hash: random values resist crafted collisions */
+    uint32_t sensor_id;   /* makes ids of flows others than those of other sensors */
+    uint64_t reserved[4]; /* 0: room to grow */
 };
 
-/* 262,144 flows; 60 s, 600 s, 10 s, 60 s, 30 s (Suricata's defaults where it has them); key 0,
+/* 262,144 flows; 60, 600, 60, 30 and 300 s, as suricata.yaml has them; ends are not kept; key 0,
  * sensor 0. */
 SL_API void sl_flow_config_init(struct sl_flow_config *config);
 
@@ -240,8 +245,8 @@ SL_API const char *sl_flow_reason_name(enum sl_flow_reason reason);
 
 /* What one end of a flow sent. */
 struct sl_flow_side {
-    uint64_t packets;
-    uint64_t bytes;    /* on the wire, with all headers (origin.wire_len) */
+    uint64_t packets;  /* 2^40 - 1 at most */
+    uint64_t bytes;    /* on the wire, with all headers (origin.wire_len); 2^48 - 1 at most */
     uint8_t tcp_flags; /* TCP: the flags of all segments together, the header's byte 13 */
     uint8_t icmp_type, icmp_code; /* ICMP: of its first packet */
 };
@@ -262,14 +267,14 @@ struct sl_flow_record {
     enum sl_flow_reason reason;
     bool midstream; /* TCP: the first packet seen was no SYN */
     bool alerted;   /* some packet of it matched a rule */
+    uint8_t app;    /* the first application protocol of its packets (origin.app); 0: none */
 
-    /* As EVE has it, "http", ...; "failed": there were bytes, and no protocol was found; NULL: not
-     * looked for. Static. */
+    /* The name of `app`, which the caller of this module may set; static. NULL: none. */
     const char *app_proto;
 };
 
 /* Makes an empty table and takes all its memory. The caller frees it. SL_EINVAL: max_flows is out
- * of its range. SL_ENOMEM. */
+ * of its range, or no flow fits the memory. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table,
                                                     const struct sl_flow_config *config,
                                                     struct sl_diag *diag);
@@ -328,6 +333,54 @@ SL_API void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch 
 
 /* Accepts NULL. */
 SL_API void sl_flow_keys_free(struct sl_flow_keys *keys);
+
+/* ---- flows that ended ------------------------------------------------------------------------ */
+
+/* Where keep_ends is set, the keys of a batch keep the flows that end in it: those that time out,
+ * give way or are begun anew. Tracking by sl_flow_track keeps none. The steps behind
+ * sl_flow_track_shard are: mark, settle each shard, sort.
+ *
+ * A flow ends at a packet: the first whose time is behind its timeout or sets the clock back, or
+ * the one that needed its place in the table. A flow's end comes before that packet. So the order
+ * of ends and packets depends on packets and hash_key alone. Without evictions it depends on
+ * packets alone. */
+
+/* What a packet adds to the state of its flow. */
+struct sl_flow_mark {
+    uint32_t item;
+    bool alerted; /* it matched a rule */
+    uint8_t app;  /* its application protocol (origin.app), 0: none */
+};
+
+/* Takes the marks of a batch: in the order of items, each once, at most as many as the keys were
+ * made for. Once a batch, before it is settled; one thread. */
+SL_API void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mark, size_t n);
+
+/* Adds the marks to their flows, and finds out those of the ended flows. A shard has
+ * the batches in the order in which they were dealt. One thread a shard; all shards at once, while
+ * others track the batches behind. */
+SL_API void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys,
+                                 uint32_t shard);
+
+/* Puts the ends of all shards in order: by packet, then by the time of the flow's first packet,
+ * then by its id. SL_ENOMEM: also where tracking had no memory for an end. */
+SL_CHECK SL_API enum sl_status sl_flow_keys_sort_ends(struct sl_flow_keys *keys,
+                                                      const struct sl_flow_table *table);
+
+/* How many flows ended in the batch; 0 where ends are not kept. */
+SL_API size_t sl_flow_keys_n_ends(const struct sl_flow_keys *keys);
+
+/* Fills the record of the end at this index, but for its app_proto; record may be NULL. Returns the
+ * item at which it ended. */
+SL_API uint32_t sl_flow_keys_end(const struct sl_flow_keys *keys, size_t index,
+                                 struct sl_flow_record *record);
+
+/* Calls `take` with a record of each flow in the table, as one that ended by shutdown, by the time
+ * of its first packet, then by its id. Where ends are not kept there are none. After all batches
+ * were settled. The call ends with the first status of `take` that is not SL_OK. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status
+sl_flow_table_finish(struct sl_flow_table *table,
+                     enum sl_status (*take)(void *user, struct sl_flow_record *record), void *user);
 
 /* Ends the flows that are idle for too long by the table's clock, and copies the counters. While no
  * thread tracks. */

@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracking: the state of each flow, packet by packet, and runs of packets at once. */
-#include "flow_clock.h"
+#include <string.h>
 
-/* The state of a flow. Flags of one end are those of the key's end 0; the flags of end 1 lie one
- * bit further left. */
-enum {
-    STATE_CLIENT = 1 << 0, /* the client is the key's end 1 */
-    STATE_ESTABLISHED = 1 << 1,
-    STATE_MIDSTREAM = 1 << 2,
-    STATE_CLOSED = 1 << 3,
-    STATE_SYN = 1 << 4,
-    STATE_SYN_ACK = 1 << 5,
-    STATE_SEEN = 1 << 6,
-    STATE_SEEN_BOTH = 3 << 6,
-    STATE_FIN = 1 << 8,
-    STATE_FIN_ACKED = 1 << 10,
-    STATE_FIN_ACKED_BOTH = 3 << 10
-};
+#include "flow_clock.h"
+#include "flow_ends.h"
 
 /* The index of the run's flow, 0 if it is not in the table. */
 static uint32_t find_flow(const struct flow_shard *shard, const struct flow_run *run)
 {
     uint32_t index = *flow_bucket(shard, run->hash);
 
-    while (index != 0 && !flow_key_equal(&shard->flows[index].key, &run->key))
+    while (index != 0 && !flow_has_key(&shard->flows[index], &run->key))
         index = shard->flows[index].chain;
     return index;
 }
@@ -55,17 +42,23 @@ static uint32_t guess_client(const struct flow_run *run, const struct flow_packe
     return from_server ? sender ^ 1 : sender;
 }
 
-/* Begins a flow with this packet of the run, at this time. */
+/* Begins a flow with this packet of the run. */
 static struct flow *begin_flow(struct flow_shard *shard, const struct flow_run *run,
-                               const struct flow_packet *packet, int64_t time)
+                               const struct flow_packet *packet, const struct sl_origin *origin)
 {
     struct flow *flow = flow_shard_new(shard);
     uint32_t *head = flow_bucket(shard, run->hash);
 
-    flow->key = run->key;
-    flow->id = flow_key_id(&run->key, time, shard->table->id_secret);
+    memcpy(flow->key, run->key.word, sizeof flow->key);
+    flow->kind = (uint16_t)run->key.word[FLOW_KEY_WORDS - 1];
+    flow->id = flow_key_id(&run->key, origin->time_ns, shard->table->id_secret);
+    flow->first_ns = flow->last_ns = origin->time_ns;
+    flow->source = origin->source;
+    memset(flow->sent, 0, sizeof flow->sent);
+    memset(flow->packets_low, 0, sizeof flow->packets_low);
     shard->stats.flows++;
     flow->state = guess_client(run, packet) ? STATE_CLIENT : 0;
+    flow->fin_end[packet->sender] = packet->sequence;
     flow->chain = *head;
     *head = (uint32_t)(flow - shard->flows);
     shard->stats.active++;
@@ -127,19 +120,10 @@ static void update_tcp(struct flow *flow, const struct flow_packet *packet, uint
     }
     if ((tcp_flags & FLOW_TCP_FIN) && (flow->state & STATE_FIN << sender) == 0) {
         flow->fin_end[sender] = packet->sequence + payload_len + 1;
+        if (sender == 1 && (flow->state & STATE_FIN) == 0)
+            flow->state |= STATE_FIN_FIRST;
         flow->state |= (uint16_t)(STATE_FIN << sender);
     }
-}
-
-static enum flow_list list_of(const struct flow *flow, uint8_t protocol)
-{
-    if (protocol == SL_IP_UDP)
-        return LIST_UDP;
-    if (protocol != SL_IP_TCP)
-        return LIST_OTHER;
-    if (flow->state & STATE_CLOSED)
-        return LIST_TCP_CLOSED;
-    return flow->state & STATE_ESTABLISHED ? LIST_TCP_ESTABLISHED : LIST_TCP_HANDSHAKE;
 }
 
 static uint8_t flags_of(const struct flow *flow, uint32_t sender, bool is_new)
@@ -150,32 +134,43 @@ static uint8_t flags_of(const struct flow *flow, uint32_t sender, bool is_new)
                      (is_new ? SL_FLOW_NEW : 0));
 }
 
+static void note_time(struct flow *flow, int64_t time)
+{
+    if (time != 0 && (flow->last_ns == 0 || time > flow->last_ns))
+        flow->last_ns = time;
+}
+
 /* The shard's clock is that of the packet. */
 static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
                          const struct sl_flow_keys *keys, const struct flow_run *run, uint32_t item)
 {
-    const struct flow_packet *packet = &keys->packet[item - keys->first_item];
+    struct flow_packet *packet = &keys->packet[item - keys->first_item];
     struct sl_origin *origin = &batch->origin[item];
     const uint32_t index = find_flow(shard, run);
     struct flow *flow = &shard->flows[index];
     bool is_new = index == 0;
 
     if (!is_new && is_syn(packet->tcp_flags) && (flow->state & STATE_CLOSED)) {
-        flow_shard_end(shard, flow);
+        flow_shard_end(shard, flow, SL_FLOW_END_TCP_REUSE);
         is_new = true;
     }
     if (is_new)
-        flow = begin_flow(shard, run, packet, origin->time_ns);
+        flow = begin_flow(shard, run, packet, origin);
     else
         flow_list_remove(shard, flow);
     flow->last_time = shard->clock.now;
-    flow->last_packet = ++shard->packets;
+    flow_set_last_packet(flow, ++shard->packets);
+    packet->entry = (uint32_t)(flow - shard->flows);
+    flow_add_sent(flow, packet->sender, (struct flow_sent){1, origin->wire_len, packet->tcp_flags});
+    note_time(flow, origin->time_ns);
+    if (run->protocol != SL_IP_TCP && (flow->state & STATE_SEEN << packet->sender) == 0)
+        flow->fin_end[packet->sender] = packet->sequence;
     flow->state |= (uint16_t)(STATE_SEEN << packet->sender);
     if (run->protocol == SL_IP_TCP)
         update_tcp(flow, packet, batch->payload[item].len);
     else if ((flow->state & STATE_SEEN_BOTH) == STATE_SEEN_BOTH)
         flow->state |= STATE_ESTABLISHED;
-    flow_list_append(shard, flow, list_of(flow, run->protocol));
+    flow_list_append(shard, flow, flow_list_of(flow->state, run->protocol));
     origin->flow = flow->id;
     origin->flow_flags = flags_of(flow, packet->sender, is_new);
 }
@@ -200,12 +195,21 @@ static bool is_steady(uint16_t state, const struct flow_run *run)
            ((state | STATE_SEEN * run->senders) & STATE_SEEN_BOTH) != STATE_SEEN_BOTH;
 }
 
+/* The packet that begins a flow, and the clock at it. */
+static void set_item(struct flow_shard *shard, struct flow_clock before, uint32_t item,
+                     int64_t time)
+{
+    flow_clock_advance(&before, shard->table, time);
+    shard->item = item;
+    shard->item_time = before.now;
+}
+
 /* Tracks all packets of a run at once. False: they must be tracked one by one, and nothing was
  * changed. */
 static bool track_at_once(struct flow_shard *shard, const struct sl_batch *batch,
                           const struct sl_flow_keys *keys, struct flow_run *run)
 {
-    const struct flow_packet *first = &keys->packet[run->first - keys->first_item];
+    struct flow_packet *first = &keys->packet[run->first - keys->first_item];
     struct flow_clock clock = flow_clock_before(keys, run);
 
     if (!run->plain || !flow_clock_pass(&clock, shard->table, run->min_time, run->max_time) ||
@@ -220,15 +224,25 @@ static bool track_at_once(struct flow_shard *shard, const struct sl_batch *batch
         return false;
     flow_shard_advance(shard, clock);
     run->is_new = index == 0;
-    if (run->is_new)
-        flow = begin_flow(shard, run, first, batch->origin[run->first].time_ns);
-    else
+    if (run->is_new) {
+        if (shard->batch != NULL)
+            set_item(shard, flow_clock_before(keys, run), run->first,
+                     batch->origin[run->first].time_ns);
+        flow = begin_flow(shard, run, first, &batch->origin[run->first]);
+    } else {
         flow_list_remove(shard, flow);
+    }
     shard->packets += run->end - run->first;
     flow->last_time = shard->clock.now;
-    flow->last_packet = shard->packets;
+    flow_set_last_packet(flow, shard->packets);
+    first->entry = (uint32_t)(flow - shard->flows);
+    note_time(flow, run->max_time);
+    flow_add_sent(flow, 0,
+                  (struct flow_sent){run->end - run->first - run->n_of_end_1, run->bytes[0],
+                                     run->tcp_flags[0]});
+    flow_add_sent(flow, 1, (struct flow_sent){run->n_of_end_1, run->bytes[1], run->tcp_flags[1]});
     flow->state |= (uint16_t)(STATE_SEEN * run->senders);
-    flow_list_append(shard, flow, list_of(flow, run->protocol));
+    flow_list_append(shard, flow, flow_list_of(flow->state, run->protocol));
     run->flow = flow->id;
     run->flags[0] = flags_of(flow, 0, false);
     run->flags[1] = flags_of(flow, 1, false);
@@ -243,6 +257,8 @@ static void track_run(struct flow_shard *shard, const struct sl_batch *batch,
     run->one_by_one = !track_at_once(shard, batch, keys, run);
     for (uint32_t item = run->first; run->one_by_one && item < run->end; item++) {
         flow_clock_advance(&clock, shard->table, batch->origin[item].time_ns);
+        shard->item = item;
+        shard->item_time = clock.now;
         flow_shard_advance(shard, clock);
         track_packet(shard, batch, keys, run, item);
     }
@@ -339,8 +355,10 @@ void sl_flow_track_shard(struct sl_flow_table *table, struct sl_batch *batch,
                                     .index = keys->by_shard + keys->first_of[shard],
                                     .n = keys->first_of[shard + 1] - keys->first_of[shard]};
 
+    flow_ends_begin(mine, batch, keys, shard);
     track_runs(mine, batch, keys, &runs);
     flow_shard_advance(mine, keys->after);
+    mine->batch = NULL;
     keys->added[shard] = gained(&mine->stats, &before);
 }
 

@@ -20,11 +20,12 @@ enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items
         keys->packet = (struct flow_packet *)malloc(n * sizeof *keys->packet);
         keys->shard = (uint8_t *)malloc(n);
         keys->by_shard = (uint32_t *)malloc(n * sizeof *keys->by_shard);
+        keys->mark = (struct flow_mark *)malloc(n * sizeof *keys->mark);
         if (posix_memalign(&run, 64, n * sizeof *keys->run) == 0)
             keys->run = (struct flow_run *)run;
     }
     if (keys == NULL || keys->packet == NULL || keys->shard == NULL || keys->by_shard == NULL ||
-        keys->run == NULL) {
+        keys->mark == NULL || keys->run == NULL) {
         sl_flow_keys_free(keys);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the flow keys of %u packets",
                         max_items);
@@ -41,6 +42,10 @@ void sl_flow_keys_free(struct sl_flow_keys *keys)
     free(keys->packet);
     free(keys->shard);
     free(keys->by_shard);
+    free(keys->mark);
+    for (uint32_t i = 0; i < FLOW_SHARDS_MAX; i++)
+        free(keys->ends[i].end);
+    free(keys->sorted);
     free(keys);
 }
 
@@ -52,6 +57,13 @@ static void read_tcp(struct flow_packet *packet, const struct sl_batch *batch, u
     packet->sequence = load_be32(tcp + 4);
     packet->acknowledged = load_be32(tcp + 8);
     packet->tcp_flags = tcp[13];
+}
+
+static void read_icmp(struct flow_packet *packet, const struct sl_batch *batch, uint32_t item)
+{
+    const struct sl_packet *headers = &batch->packet[item];
+
+    packet->sequence = load_be16(batch->bytes + headers->offset + headers->transport);
 }
 
 /* The run that the packet belongs to: the last one, or the next. */
@@ -106,9 +118,14 @@ static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *t
     run->protocol = batch->packet[item].protocol;
     if (run->protocol == SL_IP_TCP)
         read_tcp(packet, batch, item);
+    else if (run->protocol == SL_IP_ICMP || run->protocol == SL_IP_ICMPV6)
+        read_icmp(packet, batch, item);
     run->plain =
         run->plain && (packet->tcp_flags & (FLOW_TCP_SYN | FLOW_TCP_FIN | FLOW_TCP_RST)) == 0;
     run->senders |= (uint8_t)(1 << packet->sender);
+    run->n_of_end_1 += packet->sender;
+    run->bytes[packet->sender] += batch->origin[item].wire_len;
+    run->tcp_flags[packet->sender] |= packet->tcp_flags;
     add_time(&run->min_time, &run->max_time, batch->origin[item].time_ns);
     add_time(&keys->min_time, &keys->max_time, batch->origin[item].time_ns);
 }

@@ -3,7 +3,6 @@
 #ifndef DISSECT_FLOW_RUNS_H
 #define DISSECT_FLOW_RUNS_H
 
-#include "flow_key.h"
 #include "flow_table.h"
 #include "sluice/dissect.h"
 
@@ -14,7 +13,9 @@ enum { FLOW_TCP_FIN = 0x01, FLOW_TCP_SYN = 0x02, FLOW_TCP_RST = 0x04, FLOW_TCP_A
 
 /* The part of a packet's bytes that tracking needs beside its flow's key. */
 struct flow_packet {
-    uint32_t sequence, acknowledged; /* TCP */
+    uint32_t sequence, acknowledged; /* TCP; of ICMP the first has type and code */
+    uint32_t entry;                  /* its flow's in the shard, where it was tracked alone, or is
+                                        the first of its run */
     uint8_t tcp_flags;               /* 0 where it is no TCP */
     uint8_t sender;                  /* which end of the key sent it */
 };
@@ -27,18 +28,43 @@ struct flow_run {
     uint32_t first, end; /* items */
     uint8_t protocol;
     uint8_t senders; /* bit n: end n of the key sent some */
-    bool has_flow;
-    bool plain;                 /* none is a TCP segment with SYN, FIN or RST */
+    bool has_flow : 1;
+    bool plain : 1;             /* none is a TCP segment with SYN, FIN or RST */
+    bool is_new : 1;            /* tracking: the first began the flow */
+    bool one_by_one : 1;        /* tracking: they were tracked one by one */
+    uint8_t tcp_flags[2];       /* of all packets of an end together */
+    uint8_t flags[2];           /* tracking: flow_flags, by sender */
+    uint32_t n_of_end_1;        /* packets that end 1 of the key sent */
+    uint64_t bytes[2];          /* on the wire, of packets of an end */
     int64_t min_time, max_time; /* of known times; 0: no time is known */
     struct flow_clock before;   /* the clock before the run, as flow_clock_before has it */
 
-    uint64_t flow;    /* of all packets, unless they were tracked one by one */
-    uint8_t flags[2]; /* flow_flags, by sender */
-    bool is_new;      /* the first began the flow */
-    bool one_by_one;
+    uint64_t flow; /* tracking: of all packets, unless they were tracked one by one */
 };
 
-_Static_assert(sizeof(struct flow_run) == 112, "a run is no more than two cache lines");
+_Static_assert(sizeof(struct flow_run) == 128, "a run is no more than two cache lines");
+
+/* A flow that ended, as it was. */
+struct flow_end {
+    struct flow flow;
+    int64_t time;   /* the clock then */
+    uint32_t item;  /* the packet whose time, or whose flow, ended it */
+    uint32_t entry; /* of the flow in its shard */
+    enum sl_flow_reason reason;
+    struct flow_settled settled; /* settling */
+};
+
+/* What a packet adds to its flow. */
+struct flow_mark {
+    uint32_t item, entry; /* the flow's in its shard */
+    struct flow_settled adds;
+};
+
+struct flow_ends {
+    struct flow_end *end;
+    size_t n, max;
+    bool no_memory; /* for some of them */
+};
 
 struct sl_flow_keys {
     struct flow_run *run;       /* aligned to a cache line */
@@ -57,6 +83,15 @@ struct sl_flow_keys {
     bool set_back;                   /* a packet of the batch sets the clock back */
 
     struct sl_flow_stats added[FLOW_SHARDS_MAX]; /* tracking: what the batch added to a shard's */
+
+    /* The flows that ended, by shard; in their order once they are sorted. */
+    struct flow_ends ends[FLOW_SHARDS_MAX];
+    const struct flow_end **sorted;
+    size_t n_sorted, max_sorted;
+
+    /* The marks of packets, as runs are by shard. */
+    struct flow_mark *mark;
+    uint32_t first_mark[FLOW_SHARDS_MAX + 1];
 };
 
 /* Items of a batch, or runs. */

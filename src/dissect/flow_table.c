@@ -6,8 +6,7 @@
 
 #include "base/diag.h"
 #include "base/reserved.h"
-
-enum { MAX_FLOWS = 1 << 28 };
+#include "flow_ends.h"
 
 void sl_flow_config_init(struct sl_flow_config *config)
 {
@@ -15,9 +14,9 @@ void sl_flow_config_init(struct sl_flow_config *config)
         .max_flows = 262144,
         .tcp_handshake_seconds = 60,
         .tcp_established_seconds = 600,
-        .tcp_closed_seconds = 10,
-        .udp_seconds = 60,
-        .other_seconds = 30,
+        .tcp_closed_seconds = 60,
+        .new_seconds = 30,
+        .established_seconds = 300,
     };
 }
 
@@ -27,8 +26,8 @@ static void set_timeouts(struct sl_flow_table *table, const struct sl_flow_confi
         [LIST_TCP_HANDSHAKE] = config->tcp_handshake_seconds,
         [LIST_TCP_ESTABLISHED] = config->tcp_established_seconds,
         [LIST_TCP_CLOSED] = config->tcp_closed_seconds,
-        [LIST_UDP] = config->udp_seconds,
-        [LIST_OTHER] = config->other_seconds,
+        [LIST_NEW] = config->new_seconds,
+        [LIST_ESTABLISHED] = config->established_seconds,
     };
 
     for (uint32_t list = 0; list < N_LISTS; list++) {
@@ -42,7 +41,7 @@ static void make_lists(struct flow_shard *shard)
 {
     for (uint32_t list = 0; list < N_LISTS; list++) {
         shard->flows[list].before = shard->flows[list].after = list;
-        shard->flows[list].last_packet = UINT64_MAX; /* an empty list has none to evict */
+        flow_set_last_packet(&shard->flows[list], UINT64_MAX); /* an empty list has none to evict */
     }
     shard->n_used = N_LISTS;
 }
@@ -65,24 +64,63 @@ static uint32_t count_shards(uint32_t max_flows)
     return n;
 }
 
-static bool open_shard(struct flow_shard *shard, const struct sl_flow_table *table,
-                       uint32_t max_flows)
+static uint32_t count_buckets(uint32_t max_flows)
 {
-    uint32_t n_buckets = 1;
+    uint32_t n = 1;
 
-    while (n_buckets < max_flows)
-        n_buckets *= 2;
+    while (n < max_flows)
+        n *= 2;
+    return n;
+}
+
+/* Bytes of a table of so many flows. */
+static uint64_t table_len(uint32_t max_flows, bool keeps_ends)
+{
+    const uint64_t n_shards = count_shards(max_flows);
+    const uint32_t n_flows = (uint32_t)((max_flows + n_shards - 1) / n_shards);
+    const uint64_t entry = sizeof(struct flow) + (keeps_ends ? sizeof(struct flow_settled) : 0);
+
+    return sizeof(struct sl_flow_table) +
+           n_shards * (sizeof(struct flow_shard) + (n_flows + N_LISTS) * entry +
+                       count_buckets(n_flows) * sizeof(uint32_t));
+}
+
+/* The most flows up to max_flows that the memory holds; 0: not one. */
+static uint32_t count_flows(uint32_t max_flows, uint64_t memory, bool keeps_ends)
+{
+    uint32_t low = 0, high = max_flows + 1;
+
+    if (memory == 0)
+        return max_flows;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (table_len(middle, keeps_ends) <= memory)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool open_shard(struct flow_shard *shard, const struct sl_flow_table *table,
+                       uint32_t max_flows, bool keeps_ends)
+{
+    const uint32_t n_buckets = count_buckets(max_flows);
+
     *shard = (struct flow_shard){
         .table = table, .n_flows = max_flows + N_LISTS, .bucket_mask = n_buckets - 1};
     shard->buckets = (uint32_t *)calloc(n_buckets, sizeof *shard->buckets);
     shard->flows = (struct flow *)alloc_lines(shard->n_flows, sizeof *shard->flows);
-    if (shard->buckets == NULL || shard->flows == NULL)
+    if (keeps_ends)
+        shard->settled = (struct flow_settled *)calloc(shard->n_flows, sizeof *shard->settled);
+    if (shard->buckets == NULL || shard->flows == NULL || (keeps_ends && shard->settled == NULL))
         return false;
     make_lists(shard);
     return true;
 }
 
-static bool open_shards(struct sl_flow_table *table, uint32_t max_flows)
+static bool open_shards(struct sl_flow_table *table, uint32_t max_flows, bool keeps_ends)
 {
     const uint32_t n = count_shards(max_flows);
 
@@ -92,7 +130,7 @@ static bool open_shards(struct sl_flow_table *table, uint32_t max_flows)
     memset(table->shards, 0, n * sizeof *table->shards);
     table->n_shards = n;
     for (uint32_t i = 0; i < n; i++)
-        if (!open_shard(&table->shards[i], table, (max_flows + n - 1) / n))
+        if (!open_shard(&table->shards[i], table, (max_flows + n - 1) / n, keeps_ends))
             return false;
     return true;
 }
@@ -104,16 +142,22 @@ enum sl_status sl_flow_table_create(struct sl_flow_table **out, const struct sl_
 
     if (status != SL_OK)
         return status;
-    if (config->max_flows == 0 || config->max_flows > MAX_FLOWS)
+    if (config->max_flows == 0 || config->max_flows > SL_FLOWS_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a table of %u flows (expected 1 to %u)",
-                        config->max_flows, (unsigned)MAX_FLOWS);
+                        config->max_flows, (unsigned)SL_FLOWS_MAX);
+
+    const uint32_t max_flows = count_flows(config->max_flows, config->memory, config->keep_ends);
+
+    if (max_flows == 0)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a table of %llu bytes (expected at least %llu)",
+                        (unsigned long long)config->memory,
+                        (unsigned long long)table_len(1, config->keep_ends));
 
     struct sl_flow_table *table = (struct sl_flow_table *)calloc(1, sizeof *table);
 
-    if (table == NULL || !open_shards(table, config->max_flows)) {
+    if (table == NULL || !open_shards(table, max_flows, config->keep_ends)) {
         sl_flow_table_free(table);
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %u flows",
-                        config->max_flows);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %u flows", max_flows);
     }
     set_timeouts(table, config);
     flow_key_secret(table->secret, config->hash_key);
@@ -129,6 +173,7 @@ void sl_flow_table_free(struct sl_flow_table *table)
     for (uint32_t i = 0; i < table->n_shards; i++) {
         free(table->shards[i].buckets);
         free(table->shards[i].flows);
+        free(table->shards[i].settled);
     }
     free(table->shards);
     free(table);
@@ -160,11 +205,14 @@ void flow_stats_add(struct sl_flow_stats *sum, const struct sl_flow_stats *more)
     sum->active += more->active;
 }
 
-void flow_shard_end(struct flow_shard *shard, struct flow *flow)
+void flow_shard_end(struct flow_shard *shard, struct flow *flow, enum sl_flow_reason reason)
 {
     const uint32_t index = (uint32_t)(flow - shard->flows);
-    uint32_t *link = flow_bucket(shard, flow_hash(shard->table, &flow->key));
+    const struct flow_key key = flow_key_of(flow);
+    uint32_t *link = flow_bucket(shard, flow_hash(shard->table, &key));
 
+    if (shard->batch != NULL)
+        flow_ends_add(shard, flow, reason);
     while (*link != index)
         link = &shard->flows[*link].chain;
     *link = flow->chain;
@@ -184,7 +232,7 @@ static uint64_t sweep_list(struct flow_shard *shard, uint32_t list, uint64_t idl
 
         if (idle <= idle_ns)
             return idle_ns - idle;
-        flow_shard_end(shard, oldest);
+        flow_shard_end(shard, oldest, SL_FLOW_END_TIMEOUT);
         shard->stats.timed_out++;
     }
     return idle_ns;
@@ -206,7 +254,7 @@ static void end_all(struct flow_shard *shard)
 {
     for (uint32_t list = 0; list < N_LISTS; list++)
         while (shard->flows[list].after != list) {
-            flow_shard_end(shard, &shard->flows[shard->flows[list].after]);
+            flow_shard_end(shard, &shard->flows[shard->flows[list].after], SL_FLOW_END_TIMEOUT);
             shard->stats.timed_out++;
         }
 }
@@ -231,10 +279,10 @@ static void evict(struct flow_shard *shard)
     for (uint32_t list = 1; list < N_LISTS; list++) {
         const uint32_t head = shard->flows[list].after;
 
-        if (shard->flows[head].last_packet < shard->flows[oldest].last_packet)
+        if (flow_last_packet(&shard->flows[head]) < flow_last_packet(&shard->flows[oldest]))
             oldest = head;
     }
-    flow_shard_end(shard, &shard->flows[oldest]);
+    flow_shard_end(shard, &shard->flows[oldest], SL_FLOW_END_FORCED);
     shard->stats.evicted++;
 }
 

@@ -13,30 +13,141 @@ enum flow_list {
     LIST_TCP_HANDSHAKE,
     LIST_TCP_ESTABLISHED,
     LIST_TCP_CLOSED,
-    LIST_UDP,
-    LIST_OTHER,
+    LIST_NEW, /* of other protocols */
+    LIST_ESTABLISHED,
     N_LISTS
 };
 
-/* 96 bytes: two cache lines, wherever it lies in an array that begins at one. */
-struct flow {
-    struct flow_key key;
-    uint64_t id;
-    int64_t last_time;    /* of its last packet, by the table's clock */
-    uint64_t last_packet; /* count of packets at its last */
-    uint32_t fin_end[2];  /* sequence number behind the FIN of each end; valid once it has a FIN */
-    uint32_t chain;       /* next flow of the bucket, or of the free entries; 0 ends it */
-    uint32_t before, after; /* in its list */
-    uint16_t state;         /* flags of flow.c */
-    uint8_t list;
+/* The state of a flow. Flags of one end are those of the key's end 0; the flags of end 1 lie one
+ * bit further left. */
+enum {
+    STATE_CLIENT = 1 << 0, /* the client is the key's end 1 */
+    STATE_ESTABLISHED = 1 << 1,
+    STATE_MIDSTREAM = 1 << 2,
+    STATE_CLOSED = 1 << 3,
+    STATE_SYN = 1 << 4,
+    STATE_SYN_ACK = 1 << 5,
+    STATE_SEEN = 1 << 6,
+    STATE_SEEN_BOTH = 3 << 6,
+    STATE_FIN = 1 << 8,
+    STATE_FIN_BOTH = 3 << 8,
+    STATE_FIN_ACKED = 1 << 10,
+    STATE_FIN_ACKED_BOTH = 3 << 10,
+    STATE_FIN_FIRST = 1 << 12 /* the first FIN is that of end 1 */
 };
 
-_Static_assert(sizeof(struct flow) == 96, "a flow is two cache lines");
+/* Two cache lines. The first one hardly changes. */
+struct flow {
+    uint64_t key[FLOW_KEY_WORDS - 1]; /* the key but for its last word */
+    uint64_t id;
+    int64_t first_ns;    /* time of its first packet */
+    uint32_t fin_end[2]; /* TCP: sequence number behind the FIN of each end; valid once it has a
+                            FIN. ICMP: type and code of the end's first packet */
+
+    int64_t last_ns;           /* latest time of its packets; 0: none is known */
+    int64_t last_time;         /* of its last packet, by the table's clock */
+    uint32_t last_packet_low;  /* count of packets at its last, and its */
+    uint16_t last_packet_high; /* next 16 bits */
+    uint16_t source;           /* of its first packet */
+    uint64_t sent[2];          /* by the key's ends: see flow_add_sent */
+    uint32_t packets_low[2];
+    uint32_t chain;         /* next flow of the bucket, or of the free entries; 0 ends it */
+    uint32_t before, after; /* in its list */
+    uint16_t kind;          /* the key's last word */
+    uint16_t state;         /* STATE_* */
+};
+
+_Static_assert(sizeof(struct flow) == 128, "a flow is two cache lines");
+
+/* What an end sent. */
+struct flow_sent {
+    uint64_t packets, bytes;
+    uint8_t tcp_flags;
+};
+
+static inline struct flow_sent flow_get_sent(const struct flow *flow, uint32_t end)
+{
+    const uint64_t word = flow->sent[end];
+
+    return (struct flow_sent){.packets = word >> 56 << 32 | flow->packets_low[end],
+                              .bytes = word & ((UINT64_C(1) << 48) - 1),
+                              .tcp_flags = (uint8_t)(word >> 48)};
+}
+
+/* The counts stop at their highest values: 2^48 bytes are six hours of 100 Gbit/s. One word has the
+ * bytes, the flags from bit 48 on and the high bits of the packets from bit 56 on. It is stored as
+ * a whole: parts of it would be slow to load again. */
+static inline void flow_add_sent(struct flow *flow, uint32_t end, struct flow_sent more)
+{
+    const uint64_t packets_max = (UINT64_C(1) << 40) - 1, bytes_max = (UINT64_C(1) << 48) - 1;
+    struct flow_sent sum = flow_get_sent(flow, end);
+
+    sum.packets += more.packets;
+    sum.bytes += more.bytes;
+    sum.packets = sum.packets < packets_max ? sum.packets : packets_max;
+    sum.bytes = sum.bytes < bytes_max ? sum.bytes : bytes_max;
+    flow->packets_low[end] = (uint32_t)sum.packets;
+    flow->sent[end] =
+        sum.bytes | (uint64_t)(sum.tcp_flags | more.tcp_flags) << 48 | sum.packets >> 32 << 56;
+}
+
+static inline uint64_t flow_last_packet(const struct flow *flow)
+{
+    return (uint64_t)flow->last_packet_high << 32 | flow->last_packet_low;
+}
+
+static inline void flow_set_last_packet(struct flow *flow, uint64_t count)
+{
+    flow->last_packet_low = (uint32_t)count;
+    flow->last_packet_high = (uint16_t)(count >> 32);
+}
+
+/* The list of a flow in this state. */
+static inline enum flow_list flow_list_of(uint16_t state, uint8_t protocol)
+{
+    if (protocol != SL_IP_TCP)
+        return state & STATE_ESTABLISHED ? LIST_ESTABLISHED : LIST_NEW;
+    if (state & STATE_CLOSED)
+        return LIST_TCP_CLOSED;
+    return state & STATE_ESTABLISHED ? LIST_TCP_ESTABLISHED : LIST_TCP_HANDSHAKE;
+}
+
+static inline struct flow_key flow_key_of(const struct flow *flow)
+{
+    struct flow_key key;
+
+    for (uint32_t i = 0; i < FLOW_KEY_WORDS - 1; i++)
+        key.word[i] = flow->key[i];
+    key.word[FLOW_KEY_WORDS - 1] = flow->kind;
+    return key;
+}
+
+static inline bool flow_has_key(const struct flow *flow, const struct flow_key *key)
+{
+    uint64_t difference = flow->kind ^ key->word[FLOW_KEY_WORDS - 1];
+
+    for (uint32_t i = 0; i < FLOW_KEY_WORDS - 1; i++)
+        difference |= flow->key[i] ^ key->word[i];
+    return difference == 0;
+}
+
+/* What settling knows of a flow. It lies apart from what tracking knows, which may be several
+ * batches ahead. */
+struct flow_settled {
+    bool alerted;
+    uint8_t app; /* 0: none so far */
+};
 
 /* The latest time of the packets so far. An era ends where the clock is set back. */
 struct flow_clock {
     int64_t now;
     uint32_t era;
+};
+
+/* The moment of a packet: the clock before it, and after it. */
+struct flow_moment {
+    uint32_t run, item;
+    struct flow_clock before, after;
 };
 
 enum {
@@ -59,6 +170,13 @@ struct flow_shard {
     uint64_t next_sweep_ns;  /* no flow times out before this much time has passed since */
     uint64_t packets;
     struct sl_flow_stats stats;
+
+    struct flow_settled *settled; /* of each flow; settling alone. NULL: ends are not kept */
+    const struct sl_batch *batch; /* that is tracked, of keys `keys`; NULL: ends are not kept */
+    struct sl_flow_keys *keys;
+    uint32_t item;            /* its packet that is tracked, */
+    int64_t item_time;        /* and the clock at it */
+    struct flow_moment found; /* in it, the last that was looked for */
 };
 
 struct sl_flow_table {
@@ -98,7 +216,6 @@ static inline void flow_list_append(struct flow_shard *shard, struct flow *flow,
     const uint32_t index = (uint32_t)(flow - shard->flows);
     struct flow *end = &shard->flows[list];
 
-    flow->list = (uint8_t)list;
     flow->after = list;
     flow->before = end->before;
     shard->flows[end->before].after = index;
@@ -110,8 +227,8 @@ void flow_stats_add(struct sl_flow_stats *sum, const struct sl_flow_stats *more)
 /* Returns a free entry, in no list and in no bucket. Evicts a flow where there is none. */
 struct flow *flow_shard_new(struct flow_shard *shard);
 
-/* Takes a flow out of its list and its bucket, and frees the entry. */
-void flow_shard_end(struct flow_shard *shard, struct flow *flow);
+/* Keeps what the flow was, takes it out of its list and its bucket, and frees the entry. */
+void flow_shard_end(struct flow_shard *shard, struct flow *flow, enum sl_flow_reason reason);
 
 /* Sets the shard's clock, which is that of its next packet. Ends the flows that are idle for longer
  * than their timeout, and all flows where the era is another. */

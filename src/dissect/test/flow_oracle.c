@@ -14,6 +14,8 @@ struct side {
     bool seen;
     bool fin, fin_acked;
     uint32_t behind_fin;
+    uint64_t fin_order; /* of the packet with its first FIN */
+    struct sl_flow_side sent;
 };
 
 struct entry {
@@ -28,6 +30,9 @@ struct entry {
     bool midstream, established, closed;
     bool syn, syn_ack;
     int64_t last;
+    int64_t first_ns, last_ns;
+    bool alerted;
+    uint8_t app;
 };
 
 /* Entries are in order of their last packets, the oldest first. */
@@ -38,6 +43,9 @@ struct flow_oracle {
     int64_t now;
     uint32_t n_shards;
     struct sl_flow_stats stats;
+    uint64_t n_packets;
+    struct flow_oracle_end *ends;
+    size_t n_ends, max_ends;
 };
 
 struct flow_oracle *flow_oracle_create(const struct sl_flow_config *config)
@@ -56,6 +64,7 @@ struct flow_oracle *flow_oracle_create(const struct sl_flow_config *config)
 void flow_oracle_free(struct flow_oracle *oracle)
 {
     free(oracle->entries);
+    free(oracle->ends);
     free(oracle);
 }
 
@@ -67,6 +76,78 @@ struct sl_flow_stats flow_oracle_stats(const struct flow_oracle *oracle)
     return stats;
 }
 
+/* The table of states in RFC 9293's figure 5, seen from the server. */
+static enum sl_tcp_state tcp_state(const struct entry *entry)
+{
+    const struct side *client = &entry->client, *server = &entry->server;
+
+    if (entry->closed)
+        return SL_TCP_CLOSED;
+    if (client->fin && server->fin) {
+        if (client->fin_order < server->fin_order)
+            return SL_TCP_LAST_ACK;
+        return server->fin_acked ? SL_TCP_TIME_WAIT : SL_TCP_CLOSING;
+    }
+    if (client->fin)
+        return SL_TCP_CLOSE_WAIT;
+    if (server->fin)
+        return server->fin_acked ? SL_TCP_FIN_WAIT2 : SL_TCP_FIN_WAIT1;
+    if (entry->established)
+        return SL_TCP_ESTABLISHED;
+    return entry->syn_ack ? SL_TCP_SYN_RECV : SL_TCP_SYN_SENT;
+}
+
+static void keep(struct flow_oracle *oracle, const struct entry *entry, enum sl_flow_reason reason)
+{
+    struct sl_flow_record *record;
+
+    if (oracle->n_ends == oracle->max_ends) {
+        oracle->max_ends = 2 * oracle->max_ends + 64;
+        oracle->ends = (struct flow_oracle_end *)realloc(oracle->ends,
+                                                         oracle->max_ends * sizeof *oracle->ends);
+    }
+    oracle->ends[oracle->n_ends].packet = oracle->n_packets;
+    record = &oracle->ends[oracle->n_ends++].record;
+    memset(record, 0, sizeof *record);
+    record->id = entry->id;
+    record->tuple.src.byte[15] = entry->client.addr;
+    record->tuple.dst.byte[15] = entry->server.addr;
+    record->tuple.src_port = entry->client.port;
+    record->tuple.dst_port = entry->server.port;
+    record->tuple.protocol = entry->protocol;
+    record->vlan[0] = entry->vlan != 0 ? entry->vlan : SL_NO_VLAN;
+    record->vlan[1] = SL_NO_VLAN;
+    record->first_ns = entry->first_ns;
+    record->last_ns = entry->last_ns;
+    record->end_ns = oracle->now;
+    record->client = entry->client.sent;
+    record->server = entry->server.sent;
+    record->state = entry->closed        ? SL_FLOW_STATE_CLOSED
+                    : entry->established ? SL_FLOW_STATE_ESTABLISHED
+                                         : SL_FLOW_STATE_NEW;
+    record->tcp_state = entry->protocol == TCP ? tcp_state(entry) : SL_TCP_NONE;
+    record->reason = reason;
+    record->midstream = entry->midstream;
+    record->alerted = entry->alerted;
+    record->app = entry->app;
+    if (entry->protocol == ICMP || entry->protocol == ICMPV6)
+        record->tuple.src_port = entry->client.sent.packets != 0 ? entry->client.sent.icmp_type
+                                                                 : entry->server.sent.icmp_type;
+}
+
+struct flow_oracle_end *flow_oracle_ends(struct flow_oracle *oracle, size_t *n)
+{
+    *n = oracle->n_ends;
+    return oracle->ends;
+}
+
+void flow_oracle_forget(struct flow_oracle *oracle, size_t n)
+{
+    oracle->n_ends -= n;
+    if (oracle->n_ends != 0)
+        memmove(oracle->ends, oracle->ends + n, oracle->n_ends * sizeof *oracle->ends);
+}
+
 static void drop(struct flow_oracle *oracle, uint32_t i)
 {
     oracle->n--;
@@ -76,10 +157,8 @@ static void drop(struct flow_oracle *oracle, uint32_t i)
 
 static double seconds_of(const struct flow_oracle *oracle, const struct entry *entry)
 {
-    if (entry->protocol == UDP)
-        return oracle->config.udp_seconds;
     if (entry->protocol != TCP)
-        return oracle->config.other_seconds;
+        return entry->established ? oracle->config.established_seconds : oracle->config.new_seconds;
     if (entry->closed)
         return oracle->config.tcp_closed_seconds;
     return entry->established ? oracle->config.tcp_established_seconds
@@ -89,7 +168,8 @@ static double seconds_of(const struct flow_oracle *oracle, const struct entry *e
 static double longest_seconds(const struct sl_flow_config *config)
 {
     const uint32_t all[] = {config->tcp_handshake_seconds, config->tcp_established_seconds,
-                            config->tcp_closed_seconds, config->udp_seconds, config->other_seconds};
+                            config->tcp_closed_seconds, config->new_seconds,
+                            config->established_seconds};
     uint32_t longest = 0;
 
     for (uint32_t i = 0; i < 5; i++)
@@ -108,6 +188,7 @@ static void move_clock(struct flow_oracle *oracle, int64_t time)
         const double idle = (double)(oracle->now - oracle->entries[i].last);
 
         if (new_time || idle > seconds_of(oracle, &oracle->entries[i]) * 1e9) {
+            keep(oracle, &oracle->entries[i], SL_FLOW_END_TIMEOUT);
             drop(oracle, i);
             oracle->stats.timed_out++;
         } else {
@@ -180,6 +261,7 @@ static void make_room(struct flow_oracle *oracle, uint32_t shard)
     }
     if (n_here < (oracle->config.max_flows + n - 1) / n)
         return;
+    keep(oracle, &oracle->entries[oldest], SL_FLOW_END_FORCED);
     drop(oracle, oldest);
     oracle->stats.evicted++;
 }
@@ -203,13 +285,16 @@ static struct entry begin(struct flow_oracle *oracle, const struct flow_event *e
                           .vlan = event->vlan,
                           .echo = is_echo(event),
                           .echo_id = event->icmp_id,
+                          .first_ns = event->time,
+                          .last_ns = event->time,
                           .client = sides[client ? 0 : 1],
                           .server = sides[client ? 1 : 0],
                           .midstream = event->protocol == TCP && !is_syn(event),
                           .established = event->protocol == TCP && !is_syn(event)};
 }
 
-static void see_tcp(struct entry *entry, const struct flow_event *event)
+static void see_tcp(const struct flow_oracle *oracle, struct entry *entry,
+                    const struct flow_event *event)
 {
     if (is_syn(event) && !entry->syn && !sent_by_client(entry, event)) {
         const struct side client = entry->server;
@@ -236,13 +321,31 @@ static void see_tcp(struct entry *entry, const struct flow_event *event)
         }
         if ((event->tcp_flags & FIN) && !sender->fin) {
             sender->fin = true;
+            sender->fin_order = oracle->n_packets;
             sender->behind_fin = event->seq + event->payload_len + 1;
         }
         entry->closed |= entry->client.fin_acked && entry->server.fin_acked;
     }
 }
 
-struct flow_verdict flow_oracle_track(struct flow_oracle *oracle, const struct flow_event *event)
+static void count(struct entry *entry, const struct flow_event *event)
+{
+    struct sl_flow_side *sent =
+        sent_by_client(entry, event) ? &entry->client.sent : &entry->server.sent;
+
+    if (sent->packets == 0 && (event->protocol == ICMP || event->protocol == ICMPV6))
+        sent->icmp_type = event->icmp_type;
+    sent->packets++;
+    sent->bytes += event->wire_len;
+    if (event->protocol == TCP)
+        sent->tcp_flags |= event->tcp_flags;
+    if (event->time != 0 && (entry->last_ns == 0 || entry->last_ns < event->time))
+        entry->last_ns = event->time;
+    entry->alerted |= event->alerted;
+    entry->app = entry->app != 0 ? entry->app : event->app;
+}
+
+static struct flow_verdict track(struct flow_oracle *oracle, const struct flow_event *event)
 {
     struct entry entry;
     uint32_t i = 0;
@@ -258,12 +361,15 @@ struct flow_verdict flow_oracle_track(struct flow_oracle *oracle, const struct f
         entry = oracle->entries[i];
         drop(oracle, i);
         found = !(entry.closed && is_syn(event));
+        if (!found)
+            keep(oracle, &entry, SL_FLOW_END_TCP_REUSE);
     }
     if (!found)
         entry = begin(oracle, event);
     entry.last = oracle->now;
     if (event->protocol == TCP)
-        see_tcp(&entry, event);
+        see_tcp(oracle, &entry, event);
+    count(&entry, event);
 
     const bool by_client = sent_by_client(&entry, event);
     *(by_client ? &entry.client.seen : &entry.server.seen) = true;
@@ -275,4 +381,18 @@ struct flow_verdict flow_oracle_track(struct flow_oracle *oracle, const struct f
                                                     (entry.established ? SL_FLOW_ESTABLISHED : 0) |
                                                     (entry.midstream ? SL_FLOW_MIDSTREAM : 0) |
                                                     (found ? 0 : SL_FLOW_NEW))};
+}
+
+struct flow_verdict flow_oracle_track(struct flow_oracle *oracle, const struct flow_event *event)
+{
+    const struct flow_verdict verdict = track(oracle, event);
+
+    oracle->n_packets++;
+    return verdict;
+}
+
+void flow_oracle_finish(struct flow_oracle *oracle)
+{
+    for (uint32_t i = 0; i < oracle->n; i++)
+        keep(oracle, &oracle->entries[i], SL_FLOW_END_SHUTDOWN);
 }

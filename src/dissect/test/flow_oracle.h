@@ -25,7 +25,10 @@ struct flow_event {
     bool no_ip;
     bool later_fragment;
     bool short_transport; /* the IP header leaves it 3 bytes; not with IPv6 */
-    uint32_t shard;       /* of the table, where it has several */
+    uint32_t wire_len;
+    bool alerted;
+    uint8_t app;
+    uint32_t shard; /* of the table, where it has several */
 };
 
 struct flow_verdict {
@@ -33,11 +36,25 @@ struct flow_verdict {
     uint8_t flags;
 };
 
+/* A flow that ended at the n-th packet, from 0. Its id counts flows from 1, and of its addresses
+ * the last byte alone is set. */
+struct flow_oracle_end {
+    uint64_t packet;
+    struct sl_flow_record record;
+};
+
 struct flow_oracle;
 
 struct flow_oracle *flow_oracle_create(const struct sl_flow_config *config);
 struct flow_verdict flow_oracle_track(struct flow_oracle *oracle, const struct flow_event *event);
 struct sl_flow_stats flow_oracle_stats(const struct flow_oracle *oracle);
+
+/* Ends all flows by shutdown. */
+void flow_oracle_finish(struct flow_oracle *oracle);
+
+/* The ends so far, which flow_oracle_forget empties. */
+struct flow_oracle_end *flow_oracle_ends(struct flow_oracle *oracle, size_t *n);
+void flow_oracle_forget(struct flow_oracle *oracle, size_t n);
 void flow_oracle_free(struct flow_oracle *oracle);
 
 #endif

@@ -86,8 +86,13 @@ void tracker_start(struct tracker *t, const struct sl_flow_config *config)
     *t = (struct tracker){.time = 1700000000 * SECOND};
     assert_int_equal(sl_flow_table_create(&t->table, config, &diag), SL_OK);
     assert_int_equal(sl_batch_create(&t->batch, 65536, 256, &diag), SL_OK);
-    assert_int_equal(sl_flow_table_create(&t->twin, config, &diag), SL_OK);
     assert_int_equal(sl_flow_keys_create(&t->keys, 256, &diag), SL_OK);
+    assert_int_equal(sl_flow_keys_create(&t->other, 256, &diag), SL_OK);
+
+    struct sl_flow_config keeping = *config;
+
+    keeping.keep_ends = true;
+    assert_int_equal(sl_flow_table_create(&t->twin, &keeping, &diag), SL_OK);
 }
 
 void tracker_stop(struct tracker *t)
@@ -95,6 +100,7 @@ void tracker_stop(struct tracker *t)
     sl_flow_table_free(t->table);
     sl_flow_table_free(t->twin);
     sl_flow_keys_free(t->keys);
+    sl_flow_keys_free(t->other);
     sl_batch_free(t->batch);
 }
 
@@ -113,7 +119,10 @@ void tracker_add(struct tracker *t, const struct flow_event *event)
 void tracker_run(struct tracker *t)
 {
     struct sl_origin twins[256];
+    struct sl_flow_keys *keys = t->other;
 
+    t->other = t->keys;
+    t->keys = keys;
     sl_dissect(t->batch, &t->stats);
     sl_flow_keys_read(t->keys, t->twin, t->batch);
     sl_flow_deal(t->twin, t->batch, t->keys);

@@ -14,8 +14,9 @@ enum { MAX_FLOWS = 40000 };
 /* A table, its twin and a batch for both. */
 struct tracker {
     struct sl_flow_table *table, *twin; /* the twin tracks by keys, from the last shard on */
-    struct sl_flow_keys *keys;
-    struct sl_flow_stats added; /* to the twin by all batches */
+    struct sl_flow_keys *keys;          /* of the batch, */
+    struct sl_flow_keys *other;         /* and of the batch before */
+    struct sl_flow_stats added;         /* to the twin by all batches */
     struct sl_batch *batch;
     struct sl_dissect_stats stats;
     int64_t time;
@@ -28,7 +29,8 @@ void tracker_stop(struct tracker *t);
 /* Appends the packet of an event to the batch. */
 void tracker_add(struct tracker *t, const struct flow_event *event);
 
-/* Tracks the batch, by keys too. Both ways have to agree. */
+/* Tracks the batch, by keys too. Both ways have to agree. The twin keeps ends, which the caller
+ * settles. */
 void tracker_run(struct tracker *t);
 
 /* The packet is of the flow that began as the n-th. */

@@ -81,9 +81,10 @@ static void test_defaults(void **state)
     assert_int_equal(config.max_flows, 262144);
     assert_int_equal(config.tcp_handshake_seconds, 60);
     assert_int_equal(config.tcp_established_seconds, 600);
-    assert_int_equal(config.tcp_closed_seconds, 10);
-    assert_int_equal(config.udp_seconds, 60);
-    assert_int_equal(config.other_seconds, 30);
+    assert_int_equal(config.tcp_closed_seconds, 60);
+    assert_int_equal(config.new_seconds, 30);
+    assert_int_equal(config.established_seconds, 300);
+    assert_false(config.keep_ends);
     assert_int_equal(config.hash_key[0] | config.hash_key[1], 0);
 }
 
@@ -380,8 +381,8 @@ static void test_timeouts_by_state(void **state)
                                           .tcp_handshake_seconds = 5,
                                           .tcp_established_seconds = 9,
                                           .tcp_closed_seconds = 2,
-                                          .udp_seconds = 4,
-                                          .other_seconds = 3};
+                                          .new_seconds = 3,
+                                          .established_seconds = 6};
     struct tracker t;
 
     (void)state;
@@ -403,11 +404,15 @@ static void test_timeouts_by_state(void **state)
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 5, TO_SERVER | NEW);
     EXPECT(&t, icmp(1, 2, 8, 1), 0, 6, TO_SERVER | NEW);
     EXPECT(&t, icmp(1, 2, 8, 2), 3 * SECOND + 1, 7, TO_SERVER | NEW);
-    assert_int_equal(tracker_stats(&t).timed_out, 4);
-    EXPECT(&t, udp(1, 5000, 2, 53), SECOND - 1, 5, TO_SERVER);
-    EXPECT(&t, udp(1, 5000, 2, 53), 4 * SECOND + 1, 8, TO_SERVER | NEW);
-    assert_int_equal(tracker_stats(&t).timed_out, 6);
-    assert_int_equal(tracker_stats(&t).active, 2);
+    assert_int_equal(tracker_stats(&t).timed_out, 5);
+    EXPECT(&t, udp(1, 5000, 2, 53), 0, 8, TO_SERVER | NEW);
+    EXPECT(&t, udp(1, 5000, 2, 53), 3 * SECOND, 8, TO_SERVER);
+    EXPECT(&t, udp(2, 53, 1, 5000), 0, 8, ESTABLISHED);
+    EXPECT(&t, udp(1, 5000, 2, 53), 6 * SECOND, 8, TO_SERVER | ESTABLISHED);
+    assert_int_equal(tracker_stats(&t).timed_out, 7);
+    EXPECT(&t, udp(1, 5000, 2, 53), 6 * SECOND + 1, 9, TO_SERVER | NEW);
+    assert_int_equal(tracker_stats(&t).timed_out, 8);
+    assert_int_equal(tracker_stats(&t).active, 1);
     tracker_stop(&t);
 }
 
@@ -417,8 +422,8 @@ static void test_time_that_jumps(void **state)
                                           .tcp_handshake_seconds = 1,
                                           .tcp_established_seconds = 10,
                                           .tcp_closed_seconds = 1,
-                                          .udp_seconds = 4,
-                                          .other_seconds = 1};
+                                          .new_seconds = 4,
+                                          .established_seconds = 4};
     struct tracker t;
 
     (void)state;

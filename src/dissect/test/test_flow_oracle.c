@@ -2,8 +2,7 @@
 /* Random traffic against the oracle. */
 #include "test.h"
 
-#include "dissect/flow_runs.h"
-#include "flow_tracker.h"
+#include "flow_comparison.h"
 
 static uint64_t random_state = 0x9E3779B97F4A7C15;
 
@@ -62,6 +61,9 @@ static struct flow_event random_event(int64_t *time, uint32_t n_hosts)
         random_below(50) == 0 && !event.ipv6 && !event.no_ip && event.protocol != 89;
     *time += random_step();
     event.time = random_below(40) == 0 ? 0 : *time;
+    event.wire_len = 60 + random_below(2000);
+    event.alerted = random_below(30) == 0;
+    event.app = (uint8_t)(random_below(20) == 0 ? random_below(4) : 0);
     return event;
 }
 
@@ -81,57 +83,29 @@ static void follow(struct flow_event *event, const struct flow_event *before)
     event->short_transport = false; /* which not all protocols have */
 }
 
-static uint32_t shard_of(const struct tracker *t, uint32_t item)
-{
-    const struct flow_run *run = t->keys->run;
-
-    while (run->end <= item)
-        run++;
-    return flow_shard_index(t->twin, run->hash);
-}
+static struct comparison comparison;
 
 /* Random traffic against the oracle: `n` packets over so few hosts and ports that flows come back,
  * in batches of random sizes, some of them in trains. Returns the table's counters. */
 static struct sl_flow_stats compare_with_oracle(const struct sl_flow_config *config, uint32_t n,
                                                 uint32_t n_hosts)
 {
-    struct flow_oracle *oracle = flow_oracle_create(config);
-    struct flow_event events[64];
-    struct tracker t;
+    struct flow_event events[COMPARISON_BATCH];
+    int64_t time = 1700000000 * SECOND;
 
-    tracker_start(&t, config);
+    comparison_start(&comparison, config);
     while (n != 0) {
-        const uint32_t n_batch = 1 + random_below(n < 64 ? n : 64);
+        const uint32_t n_batch = 1 + random_below(n < COMPARISON_BATCH ? n : COMPARISON_BATCH);
 
-        sl_batch_reset(t.batch);
         for (uint32_t i = 0; i < n_batch; i++) {
-            events[i] = random_event(&t.time, n_hosts);
+            events[i] = random_event(&time, n_hosts);
             if (i != 0 && random_below(4) < random_below(4))
                 follow(&events[i], &events[i - 1]);
-            tracker_add(&t, &events[i]);
         }
-        tracker_run(&t);
-        for (uint32_t i = 0; i < n_batch; i++) {
-            events[i].shard = shard_of(&t, i);
-
-            const struct flow_verdict verdict = flow_oracle_track(oracle, &events[i]);
-
-            tracker_expect(&t, &t.batch->origin[i], verdict.flow, verdict.flags);
-        }
-
-        const struct sl_flow_stats stats = tracker_stats(&t);
-        const struct sl_flow_stats expected = flow_oracle_stats(oracle);
-        assert_memory_equal(&stats, &expected, sizeof stats);
+        comparison_track(&comparison, events, n_batch);
         n -= n_batch;
     }
-
-    const struct sl_flow_stats stats = tracker_stats(&t);
-
-    assert_int_equal(t.added.flows, stats.flows);
-    assert_int_equal(t.added.evicted, stats.evicted);
-    flow_oracle_free(oracle);
-    tracker_stop(&t);
-    return stats;
+    return comparison_end(&comparison);
 }
 
 static void test_random_traffic(void **state)
@@ -143,8 +117,8 @@ static void test_random_traffic(void **state)
                                                   .tcp_handshake_seconds = 3,
                                                   .tcp_established_seconds = 8,
                                                   .tcp_closed_seconds = random_below(3),
-                                                  .udp_seconds = 5,
-                                                  .other_seconds = 2,
+                                                  .new_seconds = 2,
+                                                  .established_seconds = 5,
                                                   .hash_key = {random_below(3), max_flows}};
 
             (void)compare_with_oracle(&config, 20000, n_hosts);
@@ -158,13 +132,13 @@ static void test_random_traffic_over_shards(void **state)
     (void)state;
     for (uint32_t trial = 0; trial < 4; trial++) {
         const uint32_t n_shards = trial % 2 == 0 ? 2 : 8;
-        const uint32_t seconds = trial < 2 ? 3 : 3000;
+        const uint32_t seconds = trial < 2 ? 3 : 30000;
         const struct sl_flow_config config = {.max_flows = n_shards * 1024 + 5,
                                               .tcp_handshake_seconds = seconds,
                                               .tcp_established_seconds = 3 * seconds,
                                               .tcp_closed_seconds = seconds,
-                                              .udp_seconds = 2 * seconds,
-                                              .other_seconds = seconds,
+                                              .new_seconds = seconds,
+                                              .established_seconds = 2 * seconds,
                                               .hash_key = {n_shards, 1}};
         struct sl_flow_table *table;
 

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* The ends of flows. A flow ends at a packet: the one whose time is behind its timeout, though no
+ * shard looks before its own next packet, or the one that needed its place. That packet does not
+ * depend on how packets were cut into batches. */
+#include "flow_ends.h"
+
+#include <stdlib.h>
+
+#include "flow_clock.h"
+
+/* ---- tracking -------------------------------------------------------------------------------- */
+
+void flow_ends_begin(struct flow_shard *shard, const struct sl_batch *batch,
+                     struct sl_flow_keys *keys, uint32_t index)
+{
+    keys->ends[index].n = 0;
+    keys->ends[index].no_memory = false;
+    shard->batch = shard->settled != NULL ? batch : NULL;
+    shard->keys = keys;
+    shard->found.run = UINT32_MAX;
+}
+
+/* Whether a flow of the shard has timed out by this clock. Eras may wrap around. */
+static bool is_past(const struct flow_shard *shard, const struct flow *flow,
+                    struct flow_clock clock)
+{
+    if (clock.era != shard->clock.era)
+        return (int32_t)(clock.era - shard->clock.era) > 0;
+    return clock.now > flow->last_time &&
+           (uint64_t)clock.now - (uint64_t)flow->last_time >
+               shard->table->timeout_ns[flow_list_of(flow->state, (uint8_t)flow->kind)];
+}
+
+/* The run in which a flow times out: the last one before which it has not. */
+static uint32_t find_run(const struct flow_shard *shard, const struct flow *flow)
+{
+    const struct sl_flow_keys *keys = shard->keys;
+    uint32_t low = 0, high = keys->n_runs; /* past before all runs from `high` on */
+
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+
+        if (is_past(shard, flow, flow_clock_before(keys, &keys->run[middle])))
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+/* Finds the packet at which a flow times out. Flows of a list time out in order, so the search in a
+ * run goes on where the last one ended. */
+static void find_moment(struct flow_shard *shard, const struct flow *flow)
+{
+    const struct sl_flow_keys *keys = shard->keys;
+    struct flow_moment *found = &shard->found;
+    const uint32_t index = find_run(shard, flow);
+    const struct flow_run *run = &keys->run[index];
+
+    if (found->run != index || is_past(shard, flow, found->before))
+        *found = (struct flow_moment){
+            .run = index, .item = run->first, .before = flow_clock_before(keys, run)};
+    for (;; found->item++, found->before = found->after) {
+        found->after = found->before;
+        flow_clock_advance(&found->after, shard->table, shard->batch->origin[found->item].time_ns);
+        if (found->item + 1 == run->end || is_past(shard, flow, found->after))
+            return;
+    }
+}
+
+static bool make_room(struct flow_ends *ends)
+{
+    if (ends->n < ends->max)
+        return true;
+    const size_t max = ends->max == 0 ? 64 : 2 * ends->max;
+    struct flow_end *end = (struct flow_end *)realloc(ends->end, max * sizeof *end);
+
+    if (end == NULL)
+        return false;
+    ends->end = end;
+    ends->max = max;
+    return true;
+}
+
+void flow_ends_add(struct flow_shard *shard, const struct flow *flow, enum sl_flow_reason reason)
+{
+    struct flow_ends *ends = &shard->keys->ends[shard - shard->table->shards];
+
+    if (!make_room(ends)) {
+        ends->no_memory = true;
+        return;
+    }
+    struct flow_end *end = &ends->end[ends->n++];
+
+    *end = (struct flow_end){.flow = *flow,
+                             .time = shard->item_time,
+                             .item = shard->item,
+                             .entry = (uint32_t)(flow - shard->flows),
+                             .reason = reason};
+    if (reason == SL_FLOW_END_TIMEOUT) {
+        find_moment(shard, flow);
+        end->item = shard->found.item;
+        end->time = shard->found.after.now;
+    }
+}
+
+/* ---- settling -------------------------------------------------------------------------------- */
+
+/* A counting sort, which keeps the order of a shard's marks. */
+void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mark, size_t n)
+{
+    uint32_t next[FLOW_SHARDS_MAX + 1] = {0}; /* the last takes the packets without a flow */
+    uint32_t sum = 0;
+
+    for (size_t i = 0, run = 0; i < n; i++) {
+        while (keys->run[run].end <= mark[i].item)
+            run++;
+        next[keys->shard[run]]++;
+    }
+    for (uint32_t shard = 0; shard <= FLOW_SHARDS_MAX; shard++) {
+        const uint32_t n_here = next[shard];
+
+        keys->first_mark[shard] = next[shard] = sum;
+        sum += n_here;
+    }
+    for (size_t i = 0, index = 0; i < n; i++) {
+        while (keys->run[index].end <= mark[i].item)
+            index++;
+        const struct flow_run *run = &keys->run[index];
+
+        keys->mark[next[keys->shard[index]]++] = (struct flow_mark){
+            .item = mark[i].item,
+            .entry = keys->packet[run->one_by_one ? mark[i].item : run->first].entry,
+            .adds = {mark[i].alerted, mark[i].app}};
+    }
+}
+
+/* Ends come before the marks of their packet: an entry may be that of the next flow then. */
+void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys, uint32_t shard)
+{
+    struct flow_settled *settled = table->shards[shard].settled;
+    struct flow_ends *ends = &keys->ends[shard];
+    const struct flow_mark *mark = keys->mark + keys->first_mark[shard];
+    const struct flow_mark *last = keys->mark + keys->first_mark[shard + 1];
+    size_t e = 0;
+
+    while (e < ends->n || mark != last) {
+        if (e < ends->n && (mark == last || ends->end[e].item <= mark->item)) {
+            struct flow_end *end = &ends->end[e++];
+
+            end->settled = settled[end->entry];
+            settled[end->entry] = (struct flow_settled){0};
+        } else {
+            struct flow_settled *flow = &settled[mark->entry];
+
+            flow->alerted |= mark->adds.alerted;
+            if (flow->app == 0)
+                flow->app = mark->adds.app;
+            mark++;
+        }
+    }
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static int compare_flows(const struct flow *a, const struct flow *b)
+{
+    if (a->first_ns != b->first_ns)
+        return a->first_ns < b->first_ns ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct flow_end *const *left = (const struct flow_end *const *)a;
+    const struct flow_end *const *right = (const struct flow_end *const *)b;
+
+    if ((*left)->item != (*right)->item)
+        return (*left)->item < (*right)->item ? -1 : 1;
+    return compare_flows(&(*left)->flow, &(*right)->flow);
+}
+
+enum sl_status sl_flow_keys_sort_ends(struct sl_flow_keys *keys, const struct sl_flow_table *table)
+{
+    size_t n = 0;
+
+    for (uint32_t shard = 0; shard < table->n_shards; shard++) {
+        if (keys->ends[shard].no_memory)
+            return SL_ENOMEM;
+        n += keys->ends[shard].n;
+    }
+    keys->n_sorted = 0;
+    if (n > keys->max_sorted) {
+        free(keys->sorted);
+        keys->sorted = (const struct flow_end **)malloc(n * sizeof(const struct flow_end *));
+        keys->max_sorted = keys->sorted != NULL ? n : 0;
+    }
+    if (n > keys->max_sorted)
+        return SL_ENOMEM;
+    for (uint32_t shard = 0; shard < table->n_shards; shard++)
+        for (size_t i = 0; i < keys->ends[shard].n; i++)
+            keys->sorted[keys->n_sorted++] = &keys->ends[shard].end[i];
+    if (n > 1)
+        qsort(keys->sorted, n, sizeof(const struct flow_end *), compare_ends);
+    return SL_OK;
+}
+
+size_t sl_flow_keys_n_ends(const struct sl_flow_keys *keys)
+{
+    return keys->n_sorted;
+}
+
+uint32_t sl_flow_keys_end(const struct sl_flow_keys *keys, size_t index,
+                          struct sl_flow_record *record)
+{
+    const struct flow_end *end = keys->sorted[index];
+
+    if (record != NULL)
+        flow_record_fill(record, &end->flow, end->reason, end->time, end->settled);
+    return end->item;
+}
+
+/* A flow of a shard. */
+struct active {
+    const struct flow *flow;
+    struct flow_settled settled;
+};
+
+static int compare_active(const void *a, const void *b)
+{
+    return compare_flows(((const struct active *)a)->flow, ((const struct active *)b)->flow);
+}
+
+static size_t list_active(const struct flow_shard *shard, struct active *active)
+{
+    size_t n = 0;
+
+    for (uint32_t list = 0; list < N_LISTS; list++)
+        for (uint32_t i = shard->flows[list].after; i != list; i = shard->flows[i].after)
+            active[n++] = (struct active){&shard->flows[i], shard->settled[i]};
+    return n;
+}
+
+enum sl_status
+sl_flow_table_finish(struct sl_flow_table *table,
+                     enum sl_status (*take)(void *user, struct sl_flow_record *record), void *user)
+{
+    enum sl_status status = SL_OK;
+    struct active *active;
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < table->n_shards; i++)
+        n += table->shards[i].stats.active;
+    if (n == 0 || table->shards[0].settled == NULL)
+        return SL_OK;
+    active = (struct active *)malloc(n * sizeof *active);
+    if (active == NULL)
+        return SL_ENOMEM;
+    n = 0;
+    for (uint32_t i = 0; i < table->n_shards; i++)
+        n += list_active(&table->shards[i], active + n);
+    qsort(active, n, sizeof *active, compare_active);
+    for (size_t i = 0; i < n && status == SL_OK; i++) {
+        struct sl_flow_record record;
+
+        flow_record_fill(&record, active[i].flow, SL_FLOW_END_SHUTDOWN, table->clock.now,
+                         active[i].settled);
+        status = take(user, &record);
+    }
+    free(active);
+    return status;
+}
