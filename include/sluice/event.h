@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* The kinds of events, by the types of Suricata's. The last four are names in packets. */
+/* The kinds of events, by the types of Suricata's. DNS to NDN are names in packets. */
 enum sl_event_kind {
     SL_EVENT_ALERT,
     SL_EVENT_ANOMALY,
@@ -27,10 +27,11 @@ enum sl_event_kind {
     SL_EVENT_HTTP,
     SL_EVENT_TLS,
     SL_EVENT_NDN,
+    SL_EVENT_FLOW, /* a flow that ended */
     SL_N_EVENT_KINDS
 };
 
-/* "alert", "anomaly", "dns", "http", "tls", "ndn". */
+/* "alert", "anomaly", "dns", "http", "tls", "ndn", "flow". */
 SL_API const char *sl_event_type(enum sl_event_kind kind);
 
 /* The part of a rule that an alert shows. Strings have the bytes of the rule file, in UTF-8 or not,
@@ -79,12 +80,15 @@ struct sl_name_match {
     } ndn;
 };
 
-/* A report on one packet. All pointers are borrowed for the call that takes the event. */
+/* A report on one packet, or on a flow. All pointers are borrowed for the call that takes the
+ * event. The origin of a flow's event has its id, its VLANs, its source and the time when it ended;
+ * its tuple begins at the client. */
 struct sl_event {
     enum sl_event_kind kind;
     const struct sl_signature *signature; /* alerts */
     const char *check;                    /* anomalies: the header check's name */
     const struct sl_name_match *match;    /* names */
+    const struct sl_flow_record *flow;    /* flows */
 
     struct sl_origin origin; /* time, packet number, flow, VLANs, direction */
     const char *source;      /* the file's path or the interface's name */
@@ -104,7 +108,8 @@ enum sl_field_type {
     SL_FIELD_END,     /* to its end */
     SL_FIELD_NUMBER,  /* number */
     SL_FIELD_UNKNOWN, /* a number that the packet does not have; EVE shows 0 */
-    SL_FIELD_TRUE,    /* a flag that is set; others are not visited */
+    SL_FIELD_TRUE,    /* a flag that is set, */
+    SL_FIELD_FALSE,   /* and one that is not, where EVE shows those */
     SL_FIELD_TEXT,    /* n bytes at text, of any encoding, not ended by NUL */
     SL_FIELD_TEXTS,   /* texts, ended by NULL; at least one */
     SL_FIELD_NUMBERS, /* n numbers; at least one */

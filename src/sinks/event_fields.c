@@ -5,7 +5,8 @@ const char *sl_event_type(enum sl_event_kind kind)
 {
     static const char *const types[SL_N_EVENT_KINDS] = {
         [SL_EVENT_ALERT] = "alert", [SL_EVENT_ANOMALY] = "anomaly", [SL_EVENT_DNS] = "dns",
-        [SL_EVENT_HTTP] = "http",   [SL_EVENT_TLS] = "tls",         [SL_EVENT_NDN] = "ndn"};
+        [SL_EVENT_HTTP] = "http",   [SL_EVENT_TLS] = "tls",         [SL_EVENT_NDN] = "ndn",
+        [SL_EVENT_FLOW] = "flow"};
 
     return types[kind];
 }

@@ -15,76 +15,103 @@
 #include "event_text.h"
 #include "sluice/event.h"
 
-#define EVENT_FIELDS(FIELD)             \
-    FIELD(END, "")                      \
-    FIELD(TIMESTAMP, "timestamp")       \
-    FIELD(FLOW_ID, "flow_id")           \
-    FIELD(IN_IFACE, "in_iface")         \
-    FIELD(PCAP_CNT, "pcap_cnt")         \
-    FIELD(EVENT_TYPE, "event_type")     \
-    FIELD(VLAN, "vlan")                 \
-    FIELD(SRC_IP, "src_ip")             \
-    FIELD(SRC_PORT, "src_port")         \
-    FIELD(DEST_IP, "dest_ip")           \
-    FIELD(DEST_PORT, "dest_port")       \
-    FIELD(PROTO, "proto")               \
-    FIELD(ICMP_TYPE, "icmp_type")       \
-    FIELD(ICMP_CODE, "icmp_code")       \
-    FIELD(PKT_SRC, "pkt_src")           \
-    FIELD(COMMUNITY_ID, "community_id") \
-    FIELD(ALERT, "alert")               \
-    FIELD(ACTION, "action")             \
-    FIELD(GID, "gid")                   \
-    FIELD(SIGNATURE_ID, "signature_id") \
-    FIELD(REV, "rev")                   \
-    FIELD(SIGNATURE, "signature")       \
-    FIELD(CATEGORY, "category")         \
-    FIELD(SEVERITY, "severity")         \
-    FIELD(REFERENCES, "references")     \
-    FIELD(METADATA, "metadata")         \
-    FIELD(CLASSTYPE, "classtype")       \
-    FIELD(DIRECTION, "direction")       \
-    FIELD(PAYLOAD, "payload")           \
-    FIELD(STREAM, "stream")             \
-    FIELD(ANOMALY, "anomaly")           \
-    FIELD(ANOMALY_TYPE, "type")         \
-    FIELD(ANOMALY_EVENT, "event")       \
-    FIELD(DNS, "dns")                   \
-    FIELD(DNS_VERSION, "version")       \
-    FIELD(DNS_TYPE, "type")             \
-    FIELD(DNS_ID, "id")                 \
-    FIELD(DNS_FLAGS, "flags")           \
-    FIELD(DNS_QR, "qr")                 \
-    FIELD(DNS_AA, "aa")                 \
-    FIELD(DNS_TC, "tc")                 \
-    FIELD(DNS_RD, "rd")                 \
-    FIELD(DNS_RA, "ra")                 \
-    FIELD(DNS_RRNAME, "rrname")         \
-    FIELD(DNS_RRTYPE, "rrtype")         \
-    FIELD(DNS_RCODE, "rcode")           \
-    FIELD(DNS_OPCODE, "opcode")         \
-    FIELD(HTTP, "http")                 \
-    FIELD(HTTP_HOSTNAME, "hostname")    \
-    FIELD(HTTP_PORT, "http_port")       \
-    FIELD(HTTP_URL, "url")              \
-    FIELD(HTTP_METHOD, "http_method")   \
-    FIELD(HTTP_PROTOCOL, "protocol")    \
-    FIELD(TLS, "tls")                   \
-    FIELD(TLS_SNI, "sni")               \
-    FIELD(TLS_VERSION, "version")       \
-    FIELD(NDN, "ndn")                   \
-    FIELD(NDN_TYPE, "type")             \
-    FIELD(NDN_NAME, "name")             \
-    FIELD(NAMES, "names")               \
-    FIELD(NAMES_NAME, "name")           \
-    FIELD(NAMES_PREFIX, "prefix")       \
-    FIELD(NAMES_ACTION, "action")       \
-    FIELD(NAMES_VERDICT, "verdict")     \
-    FIELD(NAMES_NEXT_HOPS, "next_hops") \
-    FIELD(NAMES_VALUES, "values")       \
-    FIELD(NAMES_LIST, "list")           \
-    FIELD(NAMES_FORMAT, "format")       \
-    FIELD(NAMES_LINE, "line")           \
+#define EVENT_FIELDS(FIELD)                         \
+    FIELD(END, "")                                  \
+    FIELD(TIMESTAMP, "timestamp")                   \
+    FIELD(FLOW_ID, "flow_id")                       \
+    FIELD(IN_IFACE, "in_iface")                     \
+    FIELD(PCAP_CNT, "pcap_cnt")                     \
+    FIELD(EVENT_TYPE, "event_type")                 \
+    FIELD(VLAN, "vlan")                             \
+    FIELD(SRC_IP, "src_ip")                         \
+    FIELD(SRC_PORT, "src_port")                     \
+    FIELD(DEST_IP, "dest_ip")                       \
+    FIELD(DEST_PORT, "dest_port")                   \
+    FIELD(PROTO, "proto")                           \
+    FIELD(ICMP_TYPE, "icmp_type")                   \
+    FIELD(ICMP_CODE, "icmp_code")                   \
+    FIELD(RESPONSE_ICMP_TYPE, "response_icmp_type") \
+    FIELD(RESPONSE_ICMP_CODE, "response_icmp_code") \
+    FIELD(PKT_SRC, "pkt_src")                       \
+    FIELD(COMMUNITY_ID, "community_id")             \
+    FIELD(ALERT, "alert")                           \
+    FIELD(ACTION, "action")                         \
+    FIELD(GID, "gid")                               \
+    FIELD(SIGNATURE_ID, "signature_id")             \
+    FIELD(REV, "rev")                               \
+    FIELD(SIGNATURE, "signature")                   \
+    FIELD(CATEGORY, "category")                     \
+    FIELD(SEVERITY, "severity")                     \
+    FIELD(REFERENCES, "references")                 \
+    FIELD(METADATA, "metadata")                     \
+    FIELD(CLASSTYPE, "classtype")                   \
+    FIELD(DIRECTION, "direction")                   \
+    FIELD(PAYLOAD, "payload")                       \
+    FIELD(STREAM, "stream")                         \
+    FIELD(ANOMALY, "anomaly")                       \
+    FIELD(ANOMALY_TYPE, "type")                     \
+    FIELD(ANOMALY_EVENT, "event")                   \
+    FIELD(DNS, "dns")                               \
+    FIELD(DNS_VERSION, "version")                   \
+    FIELD(DNS_TYPE, "type")                         \
+    FIELD(DNS_ID, "id")                             \
+    FIELD(DNS_FLAGS, "flags")                       \
+    FIELD(DNS_QR, "qr")                             \
+    FIELD(DNS_AA, "aa")                             \
+    FIELD(DNS_TC, "tc")                             \
+    FIELD(DNS_RD, "rd")                             \
+    FIELD(DNS_RA, "ra")                             \
+    FIELD(DNS_RRNAME, "rrname")                     \
+    FIELD(DNS_RRTYPE, "rrtype")                     \
+    FIELD(DNS_RCODE, "rcode")                       \
+    FIELD(DNS_OPCODE, "opcode")                     \
+    FIELD(HTTP, "http")                             \
+    FIELD(HTTP_HOSTNAME, "hostname")                \
+    FIELD(HTTP_PORT, "http_port")                   \
+    FIELD(HTTP_URL, "url")                          \
+    FIELD(HTTP_METHOD, "http_method")               \
+    FIELD(HTTP_PROTOCOL, "protocol")                \
+    FIELD(TLS, "tls")                               \
+    FIELD(TLS_SNI, "sni")                           \
+    FIELD(TLS_VERSION, "version")                   \
+    FIELD(NDN, "ndn")                               \
+    FIELD(NDN_TYPE, "type")                         \
+    FIELD(NDN_NAME, "name")                         \
+    FIELD(NAMES, "names")                           \
+    FIELD(NAMES_NAME, "name")                       \
+    FIELD(NAMES_PREFIX, "prefix")                   \
+    FIELD(NAMES_ACTION, "action")                   \
+    FIELD(NAMES_VERDICT, "verdict")                 \
+    FIELD(NAMES_NEXT_HOPS, "next_hops")             \
+    FIELD(NAMES_VALUES, "values")                   \
+    FIELD(NAMES_LIST, "list")                       \
+    FIELD(NAMES_FORMAT, "format")                   \
+    FIELD(NAMES_LINE, "line")                       \
+    FIELD(APP_PROTO, "app_proto")                   \
+    FIELD(FLOW, "flow")                             \
+    FIELD(FLOW_PKTS_TOSERVER, "pkts_toserver")      \
+    FIELD(FLOW_PKTS_TOCLIENT, "pkts_toclient")      \
+    FIELD(FLOW_BYTES_TOSERVER, "bytes_toserver")    \
+    FIELD(FLOW_BYTES_TOCLIENT, "bytes_toclient")    \
+    FIELD(FLOW_START, "start")                      \
+    FIELD(FLOW_END, "end")                          \
+    FIELD(FLOW_AGE, "age")                          \
+    FIELD(FLOW_STATE, "state")                      \
+    FIELD(FLOW_REASON, "reason")                    \
+    FIELD(FLOW_ALERTED, "alerted")                  \
+    FIELD(TCP, "tcp")                               \
+    FIELD(TCP_FLAGS, "tcp_flags")                   \
+    FIELD(TCP_FLAGS_TS, "tcp_flags_ts")             \
+    FIELD(TCP_FLAGS_TC, "tcp_flags_tc")             \
+    FIELD(TCP_SYN, "syn")                           \
+    FIELD(TCP_FIN, "fin")                           \
+    FIELD(TCP_RST, "rst")                           \
+    FIELD(TCP_PSH, "psh")                           \
+    FIELD(TCP_ACK, "ack")                           \
+    FIELD(TCP_URG, "urg")                           \
+    FIELD(TCP_ECN, "ecn")                           \
+    FIELD(TCP_CWR, "cwr")                           \
+    FIELD(TCP_STATE, "state")                       \
     FIELD(PCAP_FILENAME, "pcap_filename")
 
 #define EVENT_FIELD_ID(id, name) FIELD_##id,
@@ -96,6 +123,7 @@ enum event_field { EVENT_FIELDS(EVENT_FIELD_ID) N_EVENT_FIELDS };
 struct event_texts {
     char protocol[4], dns_flags[8], dns_type[EVENT_NUMBER_LEN], dns_rcode[EVENT_NUMBER_LEN];
     char http_protocol[12], tls_version[EVENT_NUMBER_LEN];
+    char tcp_flags[3][3];
 };
 
 struct event_visit {
@@ -127,6 +155,17 @@ EVENT_INLINE void event_end(const struct event_visit *visit)
 EVENT_INLINE void event_number(const struct event_visit *visit, enum event_field id, uint64_t value)
 {
     event_take(visit, id, (struct sl_field){.type = SL_FIELD_NUMBER, .number = value});
+}
+
+EVENT_INLINE void event_flag(const struct event_visit *visit, enum event_field id, bool flag)
+{
+    event_take(visit, id, (struct sl_field){.type = flag ? SL_FIELD_TRUE : SL_FIELD_FALSE});
+}
+
+EVENT_INLINE void event_time_of(const struct event_visit *visit, enum event_field id,
+                                int64_t time_ns)
+{
+    event_take(visit, id, (struct sl_field){.type = SL_FIELD_TIME, .time_ns = time_ns});
 }
 
 EVENT_INLINE void event_bytes(const struct event_visit *visit, enum event_field id,
@@ -179,8 +218,7 @@ EVENT_INLINE void event_head(const struct event_visit *visit, const struct sl_ev
 {
     const struct sl_origin *origin = &event->origin;
 
-    event_take(visit, FIELD_TIMESTAMP,
-               (struct sl_field){.type = SL_FIELD_TIME, .time_ns = origin->time_ns});
+    event_time_of(visit, FIELD_TIMESTAMP, origin->time_ns);
     if (origin->flow != 0)
         event_number(visit, FIELD_FLOW_ID, origin->flow);
     if (event->live)
@@ -195,7 +233,10 @@ EVENT_INLINE void event_head(const struct event_visit *visit, const struct sl_ev
                                      .numbers = origin->vlan});
     if (event->has_tuple)
         event_tuple(visit, event, texts);
-    event_text(visit, FIELD_PKT_SRC, "wire/pcap");
+}
+
+EVENT_INLINE void event_community_id(const struct event_visit *visit, const struct sl_event *event)
+{
     if (event->community_id != NULL)
         event_text(visit, FIELD_COMMUNITY_ID, event->community_id);
 }
@@ -254,7 +295,7 @@ EVENT_INLINE void event_dns(const struct event_visit *visit, const struct sl_nam
     }
     for (size_t i = 0; answer && i < sizeof flags / sizeof *flags; i++)
         if ((match->dns.flags & flags[i].bit) != 0)
-            event_take(visit, flags[i].id, (struct sl_field){.type = SL_FIELD_TRUE});
+            event_flag(visit, flags[i].id, true);
     event_text(visit, FIELD_DNS_RRNAME, match->name);
     event_text(visit, FIELD_DNS_RRTYPE, event_dns_type(match->dns.rrtype, texts->dns_type));
     if (answer)
@@ -315,9 +356,74 @@ EVENT_INLINE void event_rule(const struct event_visit *visit, const struct sl_na
     event_end(visit);
 }
 
+EVENT_INLINE void event_flow_object(const struct event_visit *visit,
+                                    const struct sl_flow_record *flow)
+{
+    event_object(visit, FIELD_FLOW);
+    event_number(visit, FIELD_FLOW_PKTS_TOSERVER, flow->client.packets);
+    event_number(visit, FIELD_FLOW_PKTS_TOCLIENT, flow->server.packets);
+    event_number(visit, FIELD_FLOW_BYTES_TOSERVER, flow->client.bytes);
+    event_number(visit, FIELD_FLOW_BYTES_TOCLIENT, flow->server.bytes);
+    event_time_of(visit, FIELD_FLOW_START, flow->first_ns);
+    event_time_of(visit, FIELD_FLOW_END, flow->last_ns);
+    event_number(visit, FIELD_FLOW_AGE, event_age(flow));
+    event_text(visit, FIELD_FLOW_STATE, sl_flow_state_name(flow->state));
+    event_text(visit, FIELD_FLOW_REASON, sl_flow_reason_name(flow->reason));
+    event_flag(visit, FIELD_FLOW_ALERTED, flow->alerted);
+    event_end(visit);
+}
+
+EVENT_INLINE void event_tcp_flags(const struct event_visit *visit, enum event_field id,
+                                  uint8_t flags, char text[3])
+{
+    snprintf(text, 3, "%02x", flags);
+    event_text(visit, id, text);
+}
+
+EVENT_INLINE void event_tcp(const struct event_visit *visit, const struct sl_flow_record *flow,
+                            struct event_texts *texts)
+{
+    static const enum event_field by_bit[8] = {FIELD_TCP_FIN, FIELD_TCP_SYN, FIELD_TCP_RST,
+                                               FIELD_TCP_PSH, FIELD_TCP_ACK, FIELD_TCP_URG,
+                                               FIELD_TCP_ECN, FIELD_TCP_CWR};
+    static const uint8_t order[8] = {1, 0, 2, 3, 4, 5, 6, 7}; /* SYN is shown first */
+    const uint8_t flags = flow->client.tcp_flags | flow->server.tcp_flags;
+
+    event_object(visit, FIELD_TCP);
+    event_tcp_flags(visit, FIELD_TCP_FLAGS, flags, texts->tcp_flags[0]);
+    event_tcp_flags(visit, FIELD_TCP_FLAGS_TS, flow->client.tcp_flags, texts->tcp_flags[1]);
+    event_tcp_flags(visit, FIELD_TCP_FLAGS_TC, flow->server.tcp_flags, texts->tcp_flags[2]);
+    for (size_t i = 0; i < sizeof order; i++)
+        if ((flags >> order[i] & 1) != 0)
+            event_flag(visit, by_bit[order[i]], true);
+    event_text(visit, FIELD_TCP_STATE, sl_tcp_state_name(flow->tcp_state));
+    event_end(visit);
+}
+
+/* A flow has no packet that it was found in, and its community_id stands behind its object. */
+EVENT_INLINE void event_flow(const struct event_visit *visit, const struct sl_event *event,
+                             struct event_texts *texts)
+{
+    const struct sl_flow_record *flow = event->flow;
+
+    if (event_is_icmp(event) && flow->server.packets != 0) {
+        event_number(visit, FIELD_RESPONSE_ICMP_TYPE, flow->server.icmp_type);
+        event_number(visit, FIELD_RESPONSE_ICMP_CODE, flow->server.icmp_code);
+    }
+    if (flow->app_proto != NULL)
+        event_text(visit, FIELD_APP_PROTO, flow->app_proto);
+    event_flow_object(visit, flow);
+    event_community_id(visit, event);
+    if (flow->tuple.protocol == SL_IP_TCP)
+        event_tcp(visit, flow, texts);
+}
+
+/* What an event of a packet has behind its head. */
 EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_event *event,
                              struct event_texts *texts)
 {
+    event_text(visit, FIELD_PKT_SRC, "wire/pcap");
+    event_community_id(visit, event);
     switch (event->kind) {
     case SL_EVENT_ALERT:
         event_alert(visit, event);
@@ -345,7 +451,10 @@ EVENT_INLINE void event_visit(const struct event_visit *visit, const struct sl_e
                               struct event_texts *texts)
 {
     event_head(visit, event, texts);
-    event_body(visit, event, texts);
+    if (event->kind == SL_EVENT_FLOW)
+        event_flow(visit, event, texts);
+    else
+        event_body(visit, event, texts);
     if (!event->live)
         event_text(visit, FIELD_PCAP_FILENAME, event->source);
 }
@@ -357,7 +466,7 @@ EVENT_INLINE void event_visit_rest(const struct event_visit *visit, const struct
         event_number(visit, FIELD_PCAP_CNT, event->origin.position);
     if (event->kind == SL_EVENT_ALERT)
         event_text(visit, FIELD_CLASSTYPE, event->signature->classtype);
-    else if (event->origin.flow != 0)
+    else if (event->kind != SL_EVENT_FLOW && event->origin.flow != 0)
         event_text(visit, FIELD_DIRECTION, event_direction(event));
 }
 

@@ -101,6 +101,20 @@ bool event_has_transport(const struct sl_event *event)
     return event->origin.flow != 0 || event->tuple.src_port != 0 || event->tuple.dst_port != 0;
 }
 
+static int64_t whole_seconds(int64_t time_ns)
+{
+    const int64_t second_ns = 1000000000;
+
+    return time_ns / second_ns - (time_ns % second_ns < 0);
+}
+
+uint64_t event_age(const struct sl_flow_record *flow)
+{
+    const int64_t first = whole_seconds(flow->first_ns), last = whole_seconds(flow->last_ns);
+
+    return last > first ? (uint64_t)(last - first) : 0;
+}
+
 uint32_t event_payload_len(const struct sl_event *event)
 {
     return event->payload_len < SL_EVENT_PAYLOAD_MAX ? event->payload_len : SL_EVENT_PAYLOAD_MAX;

@@ -29,6 +29,9 @@ bool event_is_icmp(const struct sl_event *event);
  */
 bool event_has_transport(const struct sl_event *event);
 
+/* Seconds from a flow's first packet to its last, as Suricata counts: of whole seconds. */
+uint64_t event_age(const struct sl_flow_record *flow);
+
 /* Bytes of the payload to keep. */
 uint32_t event_payload_len(const struct sl_event *event);
 

@@ -4,6 +4,8 @@
  * 2026-01-02 10:11:12.123456  ALERT  [1:2000001:3] message  (class, priority 1)  TCP 10.0.0.1:1
  * -> 10.0.0.2:2
  * 2026-01-02 10:11:12.123456  NAME  dns query A ads.example  block  (ads.example, list:3)  UDP ...
+ * 2026-01-02 10:11:12.123456  FLOW  http closed, timeout  to server 5 packets, 700 bytes  to client
+ * 4 packets, 9000 bytes  3 s  TCP ...
  *
  * and one for the counters that a person follows.
  *
@@ -158,6 +160,23 @@ static void put_name(struct line_sink *out, const struct event_picks *picks)
     line_text(out, ")");
 }
 
+/* How it ended, what both ends sent, and how long it was. */
+static void put_flow(struct line_sink *out, const struct event_picks *picks)
+{
+    line_text(out, "  FLOW");
+    put_field(out, "  ", picks, FIELD_APP_PROTO);
+    put_field(out, picks->has[FIELD_APP_PROTO] ? " " : "  ", picks, FIELD_FLOW_STATE);
+    put_field(out, ", ", picks, FIELD_FLOW_REASON);
+    if (picks->field[FIELD_FLOW_ALERTED].type == SL_FIELD_TRUE)
+        line_text(out, ", alerted");
+    put_field(out, "  to server ", picks, FIELD_FLOW_PKTS_TOSERVER);
+    put_field(out, " packets, ", picks, FIELD_FLOW_BYTES_TOSERVER);
+    put_field(out, " bytes  to client ", picks, FIELD_FLOW_PKTS_TOCLIENT);
+    put_field(out, " packets, ", picks, FIELD_FLOW_BYTES_TOCLIENT);
+    put_field(out, " bytes  ", picks, FIELD_FLOW_AGE);
+    line_text(out, " s");
+}
+
 /* "TCP 192.0.2.1:80 -> 192.0.2.2:80", "ICMP 192.0.2.1 -> 192.0.2.2 type 8 code 0". */
 static void put_tuple(struct line_sink *out, const struct event_picks *picks)
 {
@@ -199,6 +218,8 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
         put_alert(out, &picks);
     if (picks.has[FIELD_NAMES])
         put_name(out, &picks);
+    if (picks.has[FIELD_FLOW])
+        put_flow(out, &picks);
     put_field(out, "  ANOMALY  ", &picks, FIELD_ANOMALY_EVENT);
     if (picks.has[FIELD_SRC_IP])
         put_tuple(out, &picks);

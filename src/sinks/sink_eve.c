@@ -161,6 +161,9 @@ EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field
     case SL_FIELD_TRUE:
         line_text(out, "true");
         break;
+    case SL_FIELD_FALSE:
+        line_text(out, "false");
+        break;
     case SL_FIELD_TEXT:
         eve_put_string(out, field->text, field->n);
         break;

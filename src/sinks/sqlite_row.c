@@ -106,8 +106,9 @@ static void bind_time(struct sqlite_row *row, int64_t time_ns, bool as_text)
         bind_number(row, (uint64_t)time_ns);
         return;
     }
-    event_time(row->time, time_ns, ' ');
-    bind_text(row, row->time, sizeof row->time, SQLITE_STATIC);
+    char *text = row->time[row->n_times++];
+    event_time(text, time_ns, ' ');
+    bind_text(row, text, EVENT_TIME_LEN, SQLITE_STATIC);
 }
 
 static void bind_addr(struct sqlite_row *row, const struct sl_addr *addr)
@@ -136,6 +137,10 @@ static void bind_field(struct sqlite_row *row, const struct table_column *column
     switch (field->type) {
     case SL_FIELD_NUMBER:
         bind_number(row, field->number);
+        break;
+    case SL_FIELD_TRUE:
+    case SL_FIELD_FALSE:
+        bind_number(row, field->type == SL_FIELD_TRUE);
         break;
     case SL_FIELD_TEXT:
         bind_text(row, field->text, field->n, SQLITE_STATIC);
@@ -191,7 +196,7 @@ int sqlite_row_bind(struct sqlite_row *row, sqlite3_stmt *insert, const struct s
     row->insert = insert;
     row->column = 0;
     row->error = SQLITE_OK;
-    row->n_addrs = 0;
+    row->n_addrs = row->n_times = 0;
     event_pick(&row->picks, event, event_pick_field);
     bind_columns(row, table_event_columns, TABLE_N_EVENT_COLUMNS);
     bind_columns(row, table->columns, table->n_columns);

@@ -13,7 +13,8 @@ struct sqlite_row {
     int column; /* that was bound last, from 1 */
     int error;  /* the first, an SQLITE_ code */
     struct event_picks picks;
-    char time[EVENT_TIME_LEN];
+    char time[3][EVENT_TIME_LEN]; /* of the event, a flow's begin and end */
+    uint32_t n_times;
     char addr[2][SL_ADDR_TEXT_LEN];
     uint32_t n_addrs;
 };

@@ -58,10 +58,29 @@ static const char schema_2[] =
     "PRAGMA user_version = 2;\n";
 
 /* The last column of all tables, as SQLite adds columns behind the others alone. */
-static const char schema_3[] = "ALTER TABLE alerts ADD COLUMN community_id TEXT;\n"
-                               "ALTER TABLE anomalies ADD COLUMN community_id TEXT;\n"
-                               "ALTER TABLE names ADD COLUMN community_id TEXT;\n"
-                               "PRAGMA user_version = 3;\n";
+static const char schema_3[] =
+    "ALTER TABLE alerts ADD COLUMN community_id TEXT;\n"
+    "ALTER TABLE anomalies ADD COLUMN community_id TEXT;\n"
+    "ALTER TABLE names ADD COLUMN community_id TEXT;\n"
+    "CREATE TABLE flows(\n" EVENT_COLUMNS "  app_proto TEXT,           -- http, ...; failed\n"
+    "  start_time TEXT NOT NULL, -- of the first packet; UTC, as all times\n"
+    "  end_time TEXT NOT NULL,   -- of the last packet; time is when the flow ended\n"
+    "  age INTEGER NOT NULL,     -- seconds between them\n"
+    "  state TEXT NOT NULL,      -- new, established, closed\n"
+    "  reason TEXT NOT NULL,     -- timeout, forced, shutdown, tcp_reuse\n"
+    "  alerted INTEGER NOT NULL, -- 1: a packet of it matched a rule\n"
+    "  pkts_toserver INTEGER NOT NULL,\n"
+    "  pkts_toclient INTEGER NOT NULL,\n"
+    "  bytes_toserver INTEGER NOT NULL,\n"
+    "  bytes_toclient INTEGER NOT NULL,\n"
+    "  tcp_flags TEXT,           -- hexadecimal, of all segments\n"
+    "  tcp_flags_ts TEXT,        -- of those to the server\n"
+    "  tcp_flags_tc TEXT,        -- of those to the client\n"
+    "  tcp_state TEXT,           -- established, fin_wait1, ...\n"
+    "  community_id TEXT\n"
+    ");\n"
+    "CREATE INDEX flows_by_time ON flows(time);\n"
+    "PRAGMA user_version = 3;\n";
 
 const char *const table_schemas[DATABASE_VERSION] = {schema_1, schema_2, schema_3};
 
@@ -109,6 +128,24 @@ static const struct table_column name_columns[] = {
     {.fields = {FIELD_NAMES_LINE}},
 };
 
+static const struct table_column flow_columns[] = {
+    {.fields = {FIELD_APP_PROTO}},
+    {.fields = {FIELD_FLOW_START}, .as_text = true},
+    {.fields = {FIELD_FLOW_END}, .as_text = true},
+    {.fields = {FIELD_FLOW_AGE}},
+    {.fields = {FIELD_FLOW_STATE}},
+    {.fields = {FIELD_FLOW_REASON}},
+    {.fields = {FIELD_FLOW_ALERTED}},
+    {.fields = {FIELD_FLOW_PKTS_TOSERVER}},
+    {.fields = {FIELD_FLOW_PKTS_TOCLIENT}},
+    {.fields = {FIELD_FLOW_BYTES_TOSERVER}},
+    {.fields = {FIELD_FLOW_BYTES_TOCLIENT}},
+    {.fields = {FIELD_TCP_FLAGS}},
+    {.fields = {FIELD_TCP_FLAGS_TS}},
+    {.fields = {FIELD_TCP_FLAGS_TC}},
+    {.fields = {FIELD_TCP_STATE}},
+};
+
 #define COLUMNS(array) (array), sizeof(array) / sizeof *(array)
 
 const struct table_insert table_inserts[N_TABLES] = {
@@ -118,11 +155,15 @@ const struct table_insert table_inserts[N_TABLES] = {
                          COLUMNS(anomaly_columns)},
     [TABLE_NAMES] = {"INSERT INTO names VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?,?)",
                      COLUMNS(name_columns)},
+    [TABLE_FLOWS] = {"INSERT INTO flows VALUES(NULL," EVENT_VALUES
+                     ",?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                     COLUMNS(flow_columns)},
 };
 
 enum table table_of(enum sl_event_kind kind)
 {
     return kind == SL_EVENT_ALERT     ? TABLE_ALERTS
            : kind == SL_EVENT_ANOMALY ? TABLE_ANOMALIES
+           : kind == SL_EVENT_FLOW    ? TABLE_FLOWS
                                       : TABLE_NAMES;
 }

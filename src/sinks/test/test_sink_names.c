@@ -227,7 +227,7 @@ static void test_an_old_database_gets_what_it_lacks(void **state)
     close_sink(sink, 1);
     assert_int_equal(sqlite3_open(scratch_path("old.db"), &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
-                                  "DROP TABLE names;"
+                                  "DROP TABLE names; DROP TABLE flows;"
                                   "ALTER TABLE alerts DROP COLUMN community_id;"
                                   "ALTER TABLE anomalies DROP COLUMN community_id;"
                                   "PRAGMA user_version = 1",
