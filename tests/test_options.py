@@ -4,6 +4,7 @@
 
 usage: test_options.py SLUICE SAMPLES
 """
+import json
 import os
 import sys
 import unittest
@@ -81,6 +82,30 @@ class Options(case.Case):
                             "--set 'EXTERNAL_NET=any' needs --rules")
         twice = sluice("run", "-r", CAPTURE, "--device", "cpu", "--device", "cpu", "--json")
         self.assertEqual((twice.returncode, twice.stderr), (0, b""))
+
+    def test_types_of_events(self):
+        def types(*arguments):
+            result = sluice("run", "-r", CAPTURE, "-q", "--rules", RULES, "--header-checks",
+                            "--alerts", "eve:-", *arguments)
+            self.assertEqual((result.returncode, result.stderr), (0, b""))
+            return {json.loads(line)["event_type"] for line in result.stdout.splitlines()}
+
+        for arguments, expected in (((), {"alert", "anomaly"}),
+                                    (("--events", "alert"), {"alert"}),
+                                    (("--events", "dns,anomaly,anomaly"), {"anomaly"}),
+                                    (("--events=http",), set()),
+                                    (("--events", "stats", "--stats=9"), {"stats"})):
+            self.assertEqual(types(*arguments), expected, arguments)
+        self.assertEqual(types("--events", "all") & {"alert", "anomaly", "stats"},
+                         {"alert", "anomaly"})
+        run = ("run", "-r", CAPTURE, "--events")
+        self.assert_refused(sluice(*run, "alert,flows"), "'flows' is no type of event",
+                            "did you mean 'flow'?",
+                            "alert, anomaly, dns, http, tls, ndn, flow, stats, all")
+        self.assert_refused(sluice(*run, "alert,"), "'' is no type of event")
+        self.assert_refused(sluice(*run, "stats"), "--events stats needs --stats=SECONDS")
+        self.assert_refused(sluice(*run, "alert", "--stats=1"), "--stats=1", "--events leaves out")
+        self.assert_refused(sluice(*run, "alert", "--json"), "--events needs --alerts")
 
     def test_a_misspelled_command_names_the_nearest(self):
         self.assert_refused(sluice("rnu"), "'rnu'", "did you mean 'run'?")

@@ -129,6 +129,10 @@ class RunNames(case.Case):
         self.assertEqual(events[5]["names"]["prefix"], "/com/parc")
         self.assertNotIn("src_ip", events[6])
 
+    def test_types_of_events(self):
+        self.assertEqual([event["pcap_cnt"] for event in self.events("--events", "ndn,dns")],
+                         [1, 2, 3, 8, 9])
+
     def test_summary(self):
         summary = json.loads(self.run_names("--json").stdout)["names"]
         self.assertEqual(summary["protocols"], {"dns": {"names": 5, "matched": 3},

@@ -44,6 +44,9 @@ static const char usage[] =
     "help)\n"
     "  --alerts SINK          console, eve:FILE (EVE JSON lines; eve:- is standard output) or\n"
     "                         sqlite:FILE; may be given several times; console where it is not\n"
+    "  --events LIST          types of events for these: alert, anomaly, dns, http, tls, ndn, "
+    "flow,\n"
+    "                         stats, comma separated, or all; without it all but flow\n"
     "  --redundancy SPEC      what eliminating redundancy would save: "
     "SAMPLER[,p=N][,w=N][,cache=N]\n"
     "                         [,interval=N|Ns][,chunks][,no-raise], such as "
@@ -164,6 +167,7 @@ enum {
     OPTION_NAMES,
     OPTION_NAMES_FORMAT,
     OPTION_ALERTS,
+    OPTION_EVENTS,
     OPTION_REDUNDANCY,
     OPTION_COMPARE,
     OPTION_PLOT,
@@ -188,6 +192,7 @@ static const struct option long_options[] = {
     {"names", required_argument, NULL, OPTION_NAMES},
     {"names-format", required_argument, NULL, OPTION_NAMES_FORMAT},
     {"alerts", required_argument, NULL, OPTION_ALERTS},
+    {"events", required_argument, NULL, OPTION_EVENTS},
     {"redundancy", required_argument, NULL, OPTION_REDUNDANCY},
     {"compare", no_argument, NULL, OPTION_COMPARE},
     {"plot", required_argument, NULL, OPTION_PLOT},
@@ -245,6 +250,8 @@ static const char **argument_of(struct run_options *options, int option)
         return &options->config.filter;
     case OPTION_COMPILED:
         return &options->config.compiled;
+    case OPTION_EVENTS:
+        return &options->events.list;
     case OPTION_REDUNDANCY:
         return &options->redundancy.spec;
     case OPTION_PLOT:
@@ -417,7 +424,13 @@ static int check_options(struct run_options *options)
                   SL_RUN_FILES_MAX);
         return EXIT_FAILED;
     }
-    if (!run_redundancy_option_parse(&options->redundancy, &options->config.redundancy) ||
+    if (options->events.list != NULL && options->config.n_sinks == 0 && options->json) {
+        cli_error("--events needs --alerts: with --json no sink takes events");
+        return EXIT_FAILED;
+    }
+    if (!run_events_option_parse(&options->events, &options->config.events,
+                                 options->config.stats_seconds) ||
+        !run_redundancy_option_parse(&options->redundancy, &options->config.redundancy) ||
         !may_plot(options))
         return EXIT_FAILED;
     for (uint32_t i = 0; i < options->config.n_sinks; i++)

@@ -6,6 +6,7 @@
 #include "capture_files.h"
 #include "cli/name_tables.h"
 #include "cli/rule_files.h"
+#include "run_events_option.h"
 #include "run_redundancy_option.h"
 #include "sluice/run.h"
 
@@ -24,6 +25,7 @@ struct run_options {
     const char *sinks[SL_RUN_SINKS_MAX];
     struct sl_net home[RUN_HOME_MAX];
     struct run_redundancy_option redundancy;
+    struct run_events_option events;
 
     const char *header_list; /* NULL: no header checks */
     bool no_checksums;

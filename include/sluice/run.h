@@ -141,6 +141,7 @@ struct sl_run_config {
      */
     const char *const *sinks;
     size_t n_sinks;
+    uint32_t events; /* which: a bit 1 << kind for each of enum sl_event_kind; all are counted */
     enum sl_status (*event)(void *user, const struct sl_event *event, struct sl_diag *diag);
     uint32_t stats_seconds; /* between two events of counters, and one at the end; 0: none. Where no
                                sink takes counters, sl_run_open returns SL_EINVAL */
@@ -151,7 +152,8 @@ struct sl_run_config {
     uint64_t reserved[4];                                           /* 0: room to grow */
 };
 
-/* No source, no engine, no sink; devices "auto"; the defaults of each engine's config. */
+/* No source, no engine, no sink; all kinds of events but flows; devices "auto"; the defaults of
+ * each engine's config. */
 SL_API void sl_run_config_init(struct sl_run_config *config);
 
 /* Appends a packet of memory to a batch in `fill`. False: the batch has no room for it; return
@@ -166,9 +168,9 @@ SL_API bool sl_run_add_packet(struct sl_batch *batch, const void *bytes, uint32_
 struct sl_run;
 
 /* Checks the config and chooses the devices. The caller closes *run, also after a failure.
- * SL_EINVAL: no source or several, a number above its limit, an unknown variant. SL_EDEVICE: a
- * named device is not usable. SL_EUNSUPPORTED: this build or this machine lacks a variant.
- * SL_ENOMEM. */
+ * SL_EINVAL: no source or several, a number above its limit, an unknown variant or kind of event.
+ * SL_EDEVICE: a named device is not usable. SL_EUNSUPPORTED: this build or this machine lacks a
+ * variant. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status
 sl_run_create(struct sl_run **run, const struct sl_run_config *config, struct sl_diag *diag);
 

@@ -20,15 +20,20 @@ struct batch_events batch_events_of(const struct run_source *source, const struc
     };
 }
 
-size_t batch_events_count(const struct batch_events *events)
+static bool is_wanted(const struct batch_events *events, enum sl_event_kind kind)
 {
-    return events->header->n + events->digest->n_alerts + payload_scan_count(events->digest->scan) +
-           events->names->n;
+    return (events->source->config->events >> kind & 1) != 0;
 }
 
+/* Kinds that are not wanted are passed over here; names have several kinds. */
 void batch_events_begin(struct batch_events *events)
 {
-    events->h = events->a = events->v = events->n = 0;
+    const bool alerts = is_wanted(events, SL_EVENT_ALERT);
+
+    events->h = is_wanted(events, SL_EVENT_ANOMALY) ? 0 : events->header->n;
+    events->a = alerts ? 0 : events->digest->n_alerts;
+    events->v = alerts ? 0 : payload_scan_count(events->digest->scan);
+    events->n = 0;
     if (events->digest->name_events != NULL)
         name_events_begin(events->digest->name_events);
 }
@@ -70,8 +75,8 @@ static enum sl_status name_event(struct batch_events *events, struct sl_event *e
                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
 }
 
-enum sl_status batch_events_next(struct batch_events *events, struct sl_event *event,
-                                 struct sl_diag *diag)
+static enum sl_status next_of_packets(struct batch_events *events, struct sl_event *event,
+                                      struct sl_diag *diag)
 {
     struct run_digest *digest = events->digest;
     const struct sl_hits *header = events->header, *names = events->names;
@@ -97,5 +102,16 @@ enum sl_status batch_events_next(struct batch_events *events, struct sl_event *e
         event->signature = payload_scan_signature(digest->scan, events->v++);
     else if (status == SL_OK)
         status = name_event(events, event, diag);
+    return status;
+}
+
+enum sl_status batch_events_next(struct batch_events *events, struct sl_event *event,
+                                 struct sl_diag *diag)
+{
+    enum sl_status status;
+
+    do
+        status = next_of_packets(events, event, diag);
+    while (status == SL_OK && !is_wanted(events, event->kind));
     return status;
 }

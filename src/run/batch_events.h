@@ -20,13 +20,10 @@ struct batch_events {
 struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
                                     const struct sl_hits *hits, struct run_digest *digest);
 
-/* How many there are in all. */
-size_t batch_events_count(const struct batch_events *events);
-
 /* Another pass over the batch begins. */
 void batch_events_begin(struct batch_events *events);
 
-/* The next event, valid until the next call. SL_END: there are no more. */
+/* The next event that the config wants, valid until the next call. SL_END: there are no more. */
 enum sl_status batch_events_next(struct batch_events *events, struct sl_event *event,
                                  struct sl_diag *diag);
 

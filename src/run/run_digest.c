@@ -52,7 +52,7 @@ void run_digest_free(struct run_digest *digest)
     name_events_free(digest->name_events);
     community_ids_free(digest->community_ids);
     for (uint32_t i = 0; i < SL_RUN_SINKS_MAX; i++)
-        if (sl_sink_close(digest->held[i], NULL, NULL) != SL_OK)
+        if (sl_sink_close(digest->held[i].sink, NULL, NULL) != SL_OK)
             continue; /* it was full when the run ended */
     run_policy_release(digest->policy);
     free(digest);

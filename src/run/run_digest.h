@@ -10,17 +10,22 @@
 
 struct run_sinks;
 
+/* Events of a batch that are written ahead for a sink. */
+struct held_events {
+    struct sl_sink *sink; /* NULL: the sink takes events one by one alone */
+    bool whole;           /* it has all of the batch at hand */
+};
+
 /* In memory that is kept from batch to batch. */
 struct run_digest {
     struct run_policy *policy;      /* that it was made for; held */
     struct sl_evaluator *evaluator; /* NULL: there are no rules */
     const struct sl_alert *alerts;
     size_t n_alerts;
-    struct payload_scan *scan;              /* NULL: payloads are not scanned */
-    struct name_events *name_events;        /* NULL: names are not looked up */
-    struct community_ids *community_ids;    /* NULL: there is no sink */
-    struct sl_sink *held[SL_RUN_SINKS_MAX]; /* the first events of the batch; NULL: the sink holds
-                                               none */
+    struct payload_scan *scan;           /* NULL: payloads are not scanned */
+    struct name_events *name_events;     /* NULL: names are not looked up */
+    struct community_ids *community_ids; /* NULL: there is no sink */
+    struct held_events held[SL_RUN_SINKS_MAX];
 };
 
 /* The digest is NULL after a failure. */

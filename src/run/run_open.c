@@ -7,10 +7,13 @@
 #include "base/reserved.h"
 #include "run_internal.h"
 
+static const uint32_t ALL_EVENTS = (1u << SL_N_EVENT_KINDS) - 1;
+
 void sl_run_config_init(struct sl_run_config *config)
 {
     memset(config, 0, sizeof *config);
     config->devices = "auto";
+    config->events = ALL_EVENTS & ~(1u << SL_EVENT_FLOW);
     sl_header_config_init(&config->header);
     sl_sampling_config_init(&config->redundancy.sampling);
     sl_savings_config_init(&config->redundancy.savings);
@@ -56,6 +59,9 @@ static enum sl_status check(const struct sl_run_config *config, struct sl_diag *
     if (config->compiled != NULL && config->rules == NULL && config->n_rule_files == 0)
         return diag_set(diag, SL_EINVAL, NULL, 0,
                         "compiled literals need the rules that they were compiled from");
+    if ((config->events & ~ALL_EVENTS) != 0)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "events 0x%x (expected bits of at most 0x%x)",
+                        config->events, ALL_EVENTS);
     status = check_limit("captures", config->n_files, SL_RUN_FILES_MAX, diag);
     if (status == SL_OK)
         status =

@@ -46,13 +46,13 @@ enum sl_status run_sinks_open(struct run_sinks *sinks, const struct sl_run_confi
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-enum sl_status run_sinks_hold(const struct run_sinks *sinks, struct sl_sink *held[],
+enum sl_status run_sinks_hold(const struct run_sinks *sinks, struct held_events held[],
                               struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
     for (uint32_t i = 0; i < sinks->n && status == SL_OK; i++) {
-        status = sl_sink_hold(&held[i], sinks->sinks[i].sink, HOLD_LEN, diag);
+        status = sl_sink_hold(&held[i].sink, sinks->sinks[i].sink, HOLD_LEN, diag);
         if (status == SL_EUNSUPPORTED) /* it takes events one by one alone */
             status = SL_OK;
     }
@@ -75,15 +75,16 @@ static enum sl_status write_events(struct sl_sink *sink, struct batch_events eve
     return status == SL_END ? SL_OK : status;
 }
 
-enum sl_status run_sinks_write_ahead(const struct run_sinks *sinks, struct sl_sink *held[],
+enum sl_status run_sinks_write_ahead(const struct run_sinks *sinks, struct held_events held[],
                                      const struct batch_events *events, struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
     for (uint32_t i = 0; i < sinks->n && status == SL_OK; i++) {
-        if (held[i] == NULL)
+        if (held[i].sink == NULL)
             continue;
-        status = write_events(held[i], *events, 0, diag);
+        status = write_events(held[i].sink, *events, 0, diag);
+        held[i].whole = status == SL_OK;
         if (status == SL_EOVERFLOW)
             status = SL_OK;
     }
@@ -91,31 +92,32 @@ enum sl_status run_sinks_write_ahead(const struct run_sinks *sinks, struct sl_si
 }
 
 static enum sl_status write_to(const struct run_sinks *sinks, struct sl_sink *sink,
-                               struct sl_sink *held, const struct batch_events *events,
+                               struct held_events *held, const struct batch_events *events,
                                struct sl_diag *diag)
 {
     uint64_t n_held = 0;
     enum sl_status status = SL_OK;
 
-    if (held != NULL) {
-        n_held = sl_sink_written(held);
-        status = sl_sink_pass(held, sink, diag);
+    if (held->sink != NULL) {
+        n_held = sl_sink_written(held->sink);
+        status = sl_sink_pass(held->sink, sink, diag);
     }
-    if (status == SL_OK && n_held < batch_events_count(events))
+    if (status == SL_OK && !held->whole)
         status = write_events(sink, *events, n_held, diag);
+    held->whole = false;
     if (status == SL_OK && sinks->flush_each_batch)
         status = sl_sink_flush(sink, diag);
     return status;
 }
 
-enum sl_status run_sinks_write(struct run_sinks *sinks, struct sl_sink *held[],
+enum sl_status run_sinks_write(struct run_sinks *sinks, struct held_events held[],
                                const struct batch_events *events, struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
     pthread_mutex_lock(&sinks->lock);
     for (uint32_t i = 0; i < sinks->n && status == SL_OK; i++) {
-        status = write_to(sinks, sinks->sinks[i].sink, held[i], events, diag);
+        status = write_to(sinks, sinks->sinks[i].sink, &held[i], events, diag);
         sinks->sinks[i].result.failed = status != SL_OK;
     }
     pthread_mutex_unlock(&sinks->lock);

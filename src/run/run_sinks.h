@@ -24,16 +24,16 @@ enum sl_status run_sinks_open(struct run_sinks *sinks, const struct sl_run_confi
                               struct sl_diag *diag);
 
 /* A sink that holds events for each sink that can have one. */
-enum sl_status run_sinks_hold(const struct run_sinks *sinks, struct sl_sink *held[],
+enum sl_status run_sinks_hold(const struct run_sinks *sinks, struct held_events held[],
                               struct sl_diag *diag);
 
 /* Writes a batch's events to the sinks that hold, as far as they have room. Any thread. */
-enum sl_status run_sinks_write_ahead(const struct run_sinks *sinks, struct sl_sink *held[],
+enum sl_status run_sinks_write_ahead(const struct run_sinks *sinks, struct held_events held[],
                                      const struct batch_events *events, struct sl_diag *diag);
 
 /* Writes the events of the next batch: those that `held` holds, and then those that it had no room
  * for. */
-enum sl_status run_sinks_write(struct run_sinks *sinks, struct sl_sink *held[],
+enum sl_status run_sinks_write(struct run_sinks *sinks, struct held_events held[],
                                const struct batch_events *events, struct sl_diag *diag);
 
 /* Whether a sink takes counters; writes them to those that do, on any thread. A sink that fails

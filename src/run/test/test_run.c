@@ -148,6 +148,25 @@ static void test_function_sink(void **state)
     sl_run_close(run);
 }
 
+/* Kinds that are not wanted are counted all the same. */
+static void test_kinds_of_events(void **state)
+{
+    (void)state;
+    for (uint32_t events = 0; events < 4; events++) {
+        struct caller caller = {0};
+        struct sl_run_config config = config_of(&caller);
+        struct sl_run *run;
+
+        config.events = (events & 1) << SL_EVENT_ALERT | (events >> 1) << SL_EVENT_ANOMALY;
+        const struct sl_run_result result = execute(&run, &config);
+        assert_true(result.alerts > 0 && result.anomalies > 0);
+        assert_int_equal(caller.n_alerts, (events & 1) * result.alerts);
+        assert_int_equal(caller.n_events, caller.n_alerts + (events >> 1) * result.anomalies);
+        assert_int_equal(result.sinks[0].written, caller.n_events);
+        sl_run_close(run);
+    }
+}
+
 static void test_memory(void **state)
 {
     struct caller from_file = {0}, from_memory = {0};
@@ -461,6 +480,9 @@ static void test_bad_config(void **state)
     config.stats_seconds = 1;
     assert_fails(&config, SL_EINVAL, "no sink takes them");
     config = config_of(&caller);
+    config.events = 1u << SL_N_EVENT_KINDS;
+    assert_fails(&config, SL_EINVAL, "events 0x80");
+    config = config_of(&caller);
     config.compiled = "/nowhere/compiled";
     assert_fails(&config, SL_EIO, "/nowhere/compiled");
     assert_int_equal(caller.n_notices, 0);
@@ -584,6 +606,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_function_sink),
+        cmocka_unit_test(test_kinds_of_events),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_add_packet),
         cmocka_unit_test(test_add_long_packet),
