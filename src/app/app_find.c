@@ -14,18 +14,14 @@ const char *sl_app_name(enum sl_app app)
     return app < SL_N_APPS ? names[app] : NULL;
 }
 
-static enum sl_app app_of_port(uint16_t port)
+/* What a message of this form is by its ports; SL_APP_UNKNOWN: they tell nothing. */
+static enum sl_app app_of_ports(uint16_t src, uint16_t dst)
 {
-    switch (port) {
-    case PORT_DNS:
+    if (src == PORT_DNS || dst == PORT_DNS)
         return SL_APP_DNS;
-    case PORT_MDNS:
+    if (src == PORT_MDNS || dst == PORT_MDNS)
         return SL_APP_MDNS;
-    case PORT_LLMNR:
-        return SL_APP_LLMNR;
-    default:
-        return SL_APP_UNKNOWN;
-    }
+    return src == PORT_LLMNR || dst == PORT_LLMNR ? SL_APP_LLMNR : SL_APP_UNKNOWN;
 }
 
 /* The bytes of a datagram's payload that were sent, which are more where the packet was cut. */
@@ -48,9 +44,7 @@ static enum sl_app app_of(const struct sl_batch *batch, uint32_t item)
         dns_probe(batch->bytes + payload.offset, payload.len, sent_len_of(udp, payload.len));
     if (verdict == DNS_NO)
         return SL_APP_UNKNOWN;
-    enum sl_app app = app_of_port(load_be16(udp));
-    if (app == SL_APP_UNKNOWN)
-        app = app_of_port(load_be16(udp + 2));
+    const enum sl_app app = app_of_ports(load_be16(udp), load_be16(udp + 2));
     return app == SL_APP_UNKNOWN && verdict == DNS_YES ? SL_APP_DNS : app;
 }
 
