@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 
 enum {
-    LABEL_MAX = 63,
     NETBIOS_LABEL_LEN = 32,
     NETBIOS_TYPE_NB = 32,
     POINTER = 0xC0,                  /* the bits of a length byte that make it a pointer's first */
@@ -37,46 +36,23 @@ const char *dns_damage_name(enum dns_damage damage)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Reads the name at *at, which goes behind it. `end` bounds the bytes before the first pointer. A
- * pointer leads to before the part that it stands in, so there is no circle. */
+/* Reads the name at *at, which goes behind it. `end` bounds the bytes before the first pointer. */
 static enum dns_damage read_name(const struct dns_bytes *message, uint32_t *at, uint32_t end,
                                  struct dns_name *name)
 {
-    uint32_t part = *at, from = *at, wire_len = 1, n_pointers = 0;
+    struct dns_walk walk = dns_walk_begin(*at);
+    uint32_t label, label_len;
 
+    do {
+        const enum dns_damage damage =
+            dns_walk_next(&walk, message->bytes, message->len, end, &label, &label_len);
+
+        if (damage != DNS_WHOLE)
+            return damage;
+    } while (label_len != 0);
     name->at = *at;
-    for (;;) {
-        if (from >= end)
-            return DNS_NAME_CUT;
-        const uint32_t label_len = message->bytes[from];
-
-        if (label_len == 0)
-            break;
-        if (label_len <= LABEL_MAX) {
-            wire_len += 1 + label_len;
-            if (wire_len > DNS_NAME_LEN_MAX)
-                return DNS_NAME_LONG;
-            from += 1 + label_len;
-            continue;
-        }
-        if (label_len < POINTER)
-            return DNS_NAME_LABEL;
-        if (end - from < 2)
-            return DNS_NAME_CUT;
-        const uint32_t to = load_be16(message->bytes + from) & 0x3FFFu;
-
-        if (to >= part || to < DNS_HEADER_LEN)
-            return DNS_NAME_POINTER;
-        if (n_pointers++ == 0)
-            *at = from + 2;
-        if (n_pointers > DNS_NAME_POINTERS_MAX)
-            return DNS_NAME_POINTERS;
-        part = from = to;
-        end = message->len;
-    }
-    if (n_pointers == 0)
-        *at = from + 1;
-    name->text_len = wire_len < 2 ? 0 : wire_len - 2;
+    name->text_len = walk.labels_len == 0 ? 0 : walk.labels_len - 1;
+    *at = walk.behind;
     return DNS_WHOLE;
 }
 

@@ -12,12 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dns_walk_core.h"
+
 enum {
-    DNS_HEADER_LEN = 12,
-    DNS_NAME_LEN_MAX = 255,      /* bytes of a name on the wire, expanded, with the root's */
-    DNS_NAME_TEXT_MAX = 253,     /* bytes of the same as text */
-    DNS_NAME_POINTERS_MAX = 127, /* as many as a name has labels at most */
-    DNS_NUMBER_LEN = 6           /* bytes of a 16-bit number as text, NUL included */
+    DNS_NAME_TEXT_MAX = DNS_NAME_LEN_MAX - 2, /* bytes of the longest name as text */
+    DNS_NUMBER_LEN = 6                        /* bytes of a 16-bit number as text, with its NUL */
 };
 
 /* Bits of struct dns_header.flags. */
@@ -49,20 +48,6 @@ enum {
 };
 
 enum dns_section { DNS_QUESTION, DNS_ANSWER, DNS_AUTHORITY, DNS_ADDITIONAL, DNS_N_SECTIONS };
-
-/* Why reading ended before the last record. */
-enum dns_damage {
-    DNS_WHOLE,         /* it did not */
-    DNS_HEADER_CUT,    /* fewer than 12 bytes */
-    DNS_NAME_CUT,      /* a name ends behind the message, or behind the data that it begins in */
-    DNS_NAME_LABEL,    /* a label of an unknown type */
-    DNS_NAME_LONG,     /* more than DNS_NAME_LEN_MAX bytes */
-    DNS_NAME_POINTER,  /* a pointer that does not lead back, or that leads into the header */
-    DNS_NAME_POINTERS, /* more than DNS_NAME_POINTERS_MAX pointers */
-    DNS_RECORD_CUT,    /* a question or record ends behind the message */
-    DNS_DATA,          /* data that does not have the form of its type */
-    DNS_N_DAMAGES
-};
 
 const char *dns_damage_name(enum dns_damage damage); /* "name-pointer" */
 

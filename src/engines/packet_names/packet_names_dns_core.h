@@ -3,13 +3,12 @@
 #ifndef PACKET_NAMES_DNS_CORE_H
 #define PACKET_NAMES_DNS_CORE_H
 
+#include "app/dns_walk_core.h"
 #include "packet_names_out_core.h"
 
 enum {
-    NAME_DNS_HEADER_LEN = 12,
     NAME_DNS_QUESTION_LEN = 5, /* bytes of one, at least */
-    NAME_DNS_WIRE_MAX = 254,   /* bytes of labels with their lengths, the root's not counted */
-    NAME_DNS_ROOM = 384        /* the same as components: a byte more a label, 127 labels at most */
+    NAME_DNS_ROOM = 384        /* bytes of a name's components: a byte more than each label has */
 };
 
 /* A question's name, written from its end to its beginning: labels turn around. */
@@ -37,50 +36,41 @@ BYTES_INLINE void name_dns_label(struct name_dns *dns, const uint8_t *label, uin
     dns->n_labels++;
 }
 
-/* Reads the name at *at, which goes behind it. Each pointer leads to before the part that it stands
- * in, so that there are fewer pointers than bytes, and no circles. SL_N_PACKET_NAMES_MISSES: done.
- */
+BYTES_INLINE enum sl_packet_names_miss name_dns_miss(enum dns_damage damage)
+{
+    switch (damage) {
+    case DNS_NAME_LABEL:
+        return SL_PACKET_NAMES_MISS_DNS_LABEL;
+    case DNS_NAME_LONG:
+        return SL_PACKET_NAMES_MISS_DNS_LONG;
+    case DNS_NAME_POINTER:
+    case DNS_NAME_POINTERS:
+        return SL_PACKET_NAMES_MISS_DNS_POINTER;
+    default:
+        return SL_PACKET_NAMES_MISS_DNS_CUT;
+    }
+}
+
+/* Reads the name at *at, which goes behind it. SL_N_PACKET_NAMES_MISSES: done. */
 BYTES_INLINE enum sl_packet_names_miss name_dns_read(struct name_dns *dns, const uint8_t *message,
                                                      uint32_t len, uint32_t *at)
 {
-    uint32_t part = *at, from = *at;
-    bool jumped = false;
+    struct dns_walk walk = dns_walk_begin(*at);
 
     dns->begin = NAME_DNS_ROOM;
-    dns->n_labels = dns->wire_len = 0;
+    dns->n_labels = 0;
     for (;;) {
-        if (from >= len)
-            return SL_PACKET_NAMES_MISS_DNS_CUT;
-        const uint32_t label_len = message[from];
+        uint32_t label, label_len;
+        const enum dns_damage damage = dns_walk_next(&walk, message, len, len, &label, &label_len);
 
-        if (label_len >= 0xC0) {
-            if (len - from < 2)
-                return SL_PACKET_NAMES_MISS_DNS_CUT;
-            const uint32_t to = load_be16(message + from) & 0x3FFF;
-
-            if (to >= part || to < NAME_DNS_HEADER_LEN)
-                return SL_PACKET_NAMES_MISS_DNS_POINTER;
-            if (!jumped)
-                *at = from + 2;
-            jumped = true;
-            part = from = to;
-            continue;
-        }
-        if (label_len > NAME_LABEL_MAX)
-            return SL_PACKET_NAMES_MISS_DNS_LABEL;
-        from++;
+        if (damage != DNS_WHOLE)
+            return name_dns_miss(damage);
         if (label_len == 0)
             break;
-        dns->wire_len += label_len + 1;
-        if (dns->wire_len > NAME_DNS_WIRE_MAX)
-            return SL_PACKET_NAMES_MISS_DNS_LONG;
-        if (label_len > len - from)
-            return SL_PACKET_NAMES_MISS_DNS_CUT;
-        name_dns_label(dns, message + from, label_len);
-        from += label_len;
+        name_dns_label(dns, message + label, label_len);
     }
-    if (!jumped)
-        *at = from;
+    dns->wire_len = walk.labels_len;
+    *at = walk.behind;
     return SL_N_PACKET_NAMES_MISSES;
 }
 
@@ -136,17 +126,17 @@ BYTES_INLINE void name_dns_keep(struct name_out *out, struct sl_packet_name *fou
 BYTES_INLINE void name_extract_dns(struct name_out *out, const uint8_t *message, uint32_t len,
                                    uint32_t message_len, uint32_t base)
 {
-    uint32_t at = NAME_DNS_HEADER_LEN;
+    uint32_t at = DNS_HEADER_LEN;
     struct name_dns dns;
 
-    if (len < NAME_DNS_HEADER_LEN) {
+    if (len < DNS_HEADER_LEN) {
         name_miss(out, len < message_len ? SL_PACKET_NAMES_MISS_DNS_CUT
                                          : SL_PACKET_NAMES_MISS_DNS_HEADER);
         return;
     }
     uint32_t left = load_be16(message + 4);
     /* More questions than fit: no message, or a segment that begins inside of one. */
-    if (left * NAME_DNS_QUESTION_LEN > message_len - NAME_DNS_HEADER_LEN) {
+    if (left * NAME_DNS_QUESTION_LEN > message_len - DNS_HEADER_LEN) {
         name_miss(out, SL_PACKET_NAMES_MISS_DNS_HEADER);
         return;
     }

@@ -63,7 +63,7 @@ static uint32_t number(const uint8_t *at, int n)
 struct labels {
     char text[128][64];
     int len[128];
-    int n;
+    int n, n_pointers;
 };
 
 /* RFC 1035, sections 3.1 and 4.1.4: bytes from `at` on, or -1. `before`: pointers lead to before
@@ -86,6 +86,8 @@ static int read_labels(struct labels *labels, const uint8_t *message, int len, i
             if (at + 1 >= len)
                 return -1;
             const int to = (head - 192) * 256 + message[at + 1];
+            if (++labels->n_pointers > 127) /* no more than a name has labels */
+                return -1;
             if (to < 12 || to >= before || read_labels(labels, message, len, to, to) < 0)
                 return -1;
             return at + 2 - begin;
