@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a rule file, compiled and evaluated on packets with every literal claimed to be
- * there. */
+ * there, in all buffers. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "dissect/test/frame_fixture.h"
+#include "sluice/app.h"
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
+
+enum { N_PACKETS = 5, ALL_BUFFERS = 127 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,7 +23,18 @@ static void add_frame(struct sl_batch *batch, const struct frame *f, uint8_t flo
     batch->origin[item].flow_flags = flow_flags;
 }
 
-/* The packets: TCP over IPv4 with a payload, ICMP over IPv6, TCP in GRE, and no IP. */
+static void put_dns(struct frame *f)
+{
+    static const char message[] =
+        "\0\7\1\0\0\2\0\0\0\0\0\0\4abab\4aaaa\0\0\1\0\1\1b\xC0\x0C\0\1\0\1";
+    const uint32_t begin = frame_ipv4(f, 17, 0);
+
+    frame_udp(f, 1024, 53, sizeof message - 1);
+    frame_bytes(f, message, sizeof message - 1);
+    frame_end_ipv4(f, begin);
+}
+
+/* The packets: TCP over IPv4 with a payload, ICMP over IPv6, TCP in GRE, no IP, and DNS. */
 static struct sl_batch *make_batch(void)
 {
     static const char payload[] = "GET / HTTP/1.1\r\nHost: aaaaaaaaaaaaaaaabababab\r\n\r\n";
@@ -29,9 +43,9 @@ static struct sl_batch *make_batch(void)
     struct sl_batch *batch;
     struct sl_diag diag;
 
-    if (sl_batch_create(&batch, 4096, 4, &diag) != SL_OK)
+    if (sl_batch_create(&batch, 4096, N_PACKETS, &diag) != SL_OK)
         abort();
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < N_PACKETS; i++) {
         uint32_t outer = 0, begin;
 
         f.len = 0;
@@ -44,6 +58,8 @@ static struct sl_batch *make_batch(void)
             begin = frame_ipv6(&f, 58);
             memcpy(frame_put(&f, 8), "\x80\0\0\0", 4);
             frame_end_ipv6(&f, begin);
+        } else if (i == 4) {
+            put_dns(&f);
         } else if (i != 3) {
             begin = frame_ipv4(&f, 6, 0);
             frame_tcp(&f, 1024, 80, 0x18, 0);
@@ -55,6 +71,9 @@ static struct sl_batch *make_batch(void)
         add_frame(batch, &f, i == 0 ? SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED : 0);
     }
     sl_dissect(batch, &stats);
+    sl_app_find(batch);
+    if (batch->origin[4].app != SL_APP_DNS)
+        abort();
     return batch;
 }
 
@@ -71,7 +90,8 @@ static void evaluate(struct sl_rules *rules, const struct sl_batch *batch)
     hits.n = hits.cap = batch->n_items * n_literals;
     hits.hit = malloc((hits.n + 1) * sizeof *hits.hit);
     for (size_t i = 0; i < hits.n; i++)
-        hits.hit[i] = (struct sl_hit){(uint32_t)(i / n_literals), 1, (uint32_t)(i % n_literals)};
+        hits.hit[i] = (struct sl_hit){(uint32_t)(i / n_literals), 1,
+                                      (uint64_t)ALL_BUFFERS << 32 | i % n_literals};
 
     const enum sl_status status = sl_rules_evaluate(rules, batch, &hits, alerts, 16, &n);
 
