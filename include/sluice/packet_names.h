@@ -51,7 +51,7 @@ enum sl_packet_names_miss {
     SL_PACKET_NAMES_MISS_DNS_CUT,
     SL_PACKET_NAMES_MISS_DNS_HEADER, /* on a port of DNS, and no message: more questions than fit */
     SL_PACKET_NAMES_MISS_DNS_LABEL,  /* a label of an unknown type */
-    SL_PACKET_NAMES_MISS_DNS_POINTER, /* a compression pointer that does not point backwards */
+    SL_PACKET_NAMES_MISS_DNS_POINTER, /* more than 127 compression pointers */
     SL_PACKET_NAMES_MISS_DNS_LONG,    /* longer than 255 bytes */
     SL_PACKET_NAMES_MISS_HTTP_CUT,
     SL_PACKET_NAMES_MISS_HTTP_NO_HOST,

@@ -25,7 +25,6 @@ const char *dns_damage_name(enum dns_damage damage)
         [DNS_NAME_CUT] = "name-cut",
         [DNS_NAME_LABEL] = "name-label",
         [DNS_NAME_LONG] = "name-long",
-        [DNS_NAME_POINTER] = "name-pointer",
         [DNS_NAME_POINTERS] = "name-pointers",
         [DNS_RECORD_CUT] = "record-cut",
         [DNS_DATA] = "data",

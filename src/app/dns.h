@@ -49,7 +49,7 @@ enum {
 
 enum dns_section { DNS_QUESTION, DNS_ANSWER, DNS_AUTHORITY, DNS_ADDITIONAL, DNS_N_SECTIONS };
 
-const char *dns_damage_name(enum dns_damage damage); /* "name-pointer" */
+const char *dns_damage_name(enum dns_damage damage); /* "name-pointers" */
 
 struct dns_header {
     uint16_t id, flags;

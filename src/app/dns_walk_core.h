@@ -20,41 +20,36 @@ enum dns_damage {
     DNS_NAME_CUT,      /* a name ends behind the message, or behind the data that it begins in */
     DNS_NAME_LABEL,    /* a label of an unknown type */
     DNS_NAME_LONG,     /* more than DNS_NAME_LEN_MAX bytes */
-    DNS_NAME_POINTER,  /* a pointer that does not lead back, or that leads into the header */
-    DNS_NAME_POINTERS, /* more than DNS_NAME_POINTERS_MAX pointers */
+    DNS_NAME_POINTERS, /* more than DNS_NAME_POINTERS_MAX pointers, as in a circle */
     DNS_RECORD_CUT,    /* a question or record ends behind the message */
     DNS_DATA,          /* data that does not have the form of its type */
     DNS_N_DAMAGES
 };
 
 struct dns_walk {
-    uint32_t part, from; /* where the part at hand begins, and the next label */
-    uint32_t behind;     /* the name's end in its first part, once it is known */
+    uint32_t from;   /* where the next label begins */
+    uint32_t behind; /* the name's end before the first pointer's target, once it is known */
     uint32_t n_pointers;
     uint32_t labels_len; /* bytes of the labels so far, with their lengths */
 };
 
 BYTES_INLINE struct dns_walk dns_walk_begin(uint32_t at)
 {
-    const struct dns_walk walk = {at, at, 0, 0, 0};
+    const struct dns_walk walk = {at, 0, 0, 0};
 
     return walk;
 }
 
-/* Follows the pointer at walk->from, of which a byte is there. It leads to before the part that it
- * stands in, so there is no circle. */
+/* Follows the pointer at walk->from, of which a byte is there. It may lead anywhere, as Suricata's
+ * may; the number of pointers ends a circle. */
 BYTES_INLINE enum dns_damage dns_walk_jump(struct dns_walk *walk, const uint8_t *message,
                                            uint32_t end)
 {
     if (end - walk->from < 2)
         return DNS_NAME_CUT;
-    const uint32_t to = load_be16(message + walk->from) & 0x3FFFu;
-
-    if (to >= walk->part || to < DNS_HEADER_LEN)
-        return DNS_NAME_POINTER;
     if (walk->n_pointers++ == 0)
         walk->behind = walk->from + 2;
-    walk->part = walk->from = to;
+    walk->from = load_be16(message + walk->from) & 0x3FFFu;
     return walk->n_pointers > DNS_NAME_POINTERS_MAX ? DNS_NAME_POINTERS : DNS_WHOLE;
 }
 

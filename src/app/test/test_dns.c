@@ -427,36 +427,41 @@ static void keeps_bytes_of_labels(void **state)
     assert_memory_equal(text, "a.B\0\xff.\"", 7);
 }
 
-static void follows_pointers_back_alone(void **state)
+static void follows_pointers_in_the_message(void **state)
 {
     (void)state;
     build_name("\xc0\x0c", 2); /* to itself */
-    assert_bad_name(DNS_NAME_POINTER);
+    assert_bad_name(DNS_NAME_POINTERS);
     build_name("\1a\xc0\x0c", 4); /* to its own beginning */
-    assert_bad_name(DNS_NAME_POINTER);
-    build_name("\xc0\x0b", 2); /* into the header */
-    assert_bad_name(DNS_NAME_POINTER);
-    build_name("\xc0\x0f\0\0", 4); /* ahead */
-    assert_bad_name(DNS_NAME_POINTER);
+    assert_bad_name(DNS_NAME_LONG);
     build_name("\xff\xff", 2);
-    assert_bad_name(DNS_NAME_POINTER);
+    assert_bad_name(DNS_NAME_CUT);
+
+    build_name("\1a\xc0\x0b", 4); /* into the header, to its last byte */
+    open_message();
+    next(DNS_QUESTION, 1, DNS_FORM_NONE);
+    assert_name(record.name, "a");
+    end(DNS_WHOLE);
+
+    /* Ahead, to the name of the answer. */
+    add_header(0x8180, 1, 1, 0, 0);
+    ADD("\1a\xc0\x14\0\1\0\1"
+        "\1b\0\0\1\0\1\0\0\0\x3c\0\4\1\2\3\4");
+    open_message();
+    next(DNS_QUESTION, 1, DNS_FORM_NONE);
+    assert_name(record.name, "a.b");
+    next(DNS_ANSWER, 1, DNS_FORM_ADDRESS);
+    assert_name(record.name, "b");
+    end(DNS_WHOLE);
 
     /* Pointers that alternate: to each other. */
     add_header(0x8180, 1, 1, 0, 0);
     ADD("\1a\0\0\1\0\1"
-        "\1b\xc0\x15"
+        "\xc0\x15"
         "\xc0\x13");
     open_message();
     next(DNS_QUESTION, 1, DNS_FORM_NONE);
-    end(DNS_NAME_POINTER);
-
-    /* Labels behind a pointer's target run on over the pointer itself. */
-    add_header(0x8180, 1, 1, 0, 0);
-    ADD("\1a\0\0\1\0\1");
-    ADD("\1b\xc0\x13");
-    open_message();
-    next(DNS_QUESTION, 1, DNS_FORM_NONE);
-    end(DNS_NAME_POINTER);
+    end(DNS_NAME_POINTERS);
 }
 
 /* A chain of n pointers behind the question, and a record whose name is the last of them. */
@@ -660,7 +665,7 @@ int main(void)
         cmocka_unit_test(reads_strings_and_options),
         cmocka_unit_test(bounds_names),
         cmocka_unit_test(keeps_bytes_of_labels),
-        cmocka_unit_test(follows_pointers_back_alone),
+        cmocka_unit_test(follows_pointers_in_the_message),
         cmocka_unit_test(bounds_pointers),
         cmocka_unit_test(reads_prefixes),
         cmocka_unit_test(probes_messages),

@@ -43,7 +43,6 @@ BYTES_INLINE enum sl_packet_names_miss name_dns_miss(enum dns_damage damage)
         return SL_PACKET_NAMES_MISS_DNS_LABEL;
     case DNS_NAME_LONG:
         return SL_PACKET_NAMES_MISS_DNS_LONG;
-    case DNS_NAME_POINTER:
     case DNS_NAME_POINTERS:
         return SL_PACKET_NAMES_MISS_DNS_POINTER;
     default:

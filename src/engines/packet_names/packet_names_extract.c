@@ -31,7 +31,7 @@ static const struct {
     [SL_PACKET_NAMES_MISS_DNS_CUT] = {"dns-cut", "the message is cut off before its questions end"},
     [SL_PACKET_NAMES_MISS_DNS_HEADER] = {"dns-header", "on a port of DNS, and no message of DNS"},
     [SL_PACKET_NAMES_MISS_DNS_LABEL] = {"dns-label", "a label of an unknown type"},
-    [SL_PACKET_NAMES_MISS_DNS_POINTER] = {"dns-pointer", "a pointer that does not point backwards"},
+    [SL_PACKET_NAMES_MISS_DNS_POINTER] = {"dns-pointer", "more pointers than a name may have"},
     [SL_PACKET_NAMES_MISS_DNS_LONG] = {"dns-long", "a name longer than 255 bytes"},
     [SL_PACKET_NAMES_MISS_HTTP_CUT] = {"http-cut", "the request is cut off before its Host"},
     [SL_PACKET_NAMES_MISS_HTTP_NO_HOST] = {"http-no-host", "a request without a Host"},

@@ -66,10 +66,8 @@ struct labels {
     int n, n_pointers;
 };
 
-/* RFC 1035, sections 3.1 and 4.1.4: bytes from `at` on, or -1. `before`: pointers lead to before
- * it.
- */
-static int read_labels(struct labels *labels, const uint8_t *message, int len, int at, int before)
+/* RFC 1035, sections 3.1 and 4.1.4: bytes from `at` on, or -1. */
+static int read_labels(struct labels *labels, const uint8_t *message, int len, int at)
 {
     int wire = 1; /* the root's byte */
     const int begin = at;
@@ -88,7 +86,7 @@ static int read_labels(struct labels *labels, const uint8_t *message, int len, i
             const int to = (head - 192) * 256 + message[at + 1];
             if (++labels->n_pointers > 127) /* no more than a name has labels */
                 return -1;
-            if (to < 12 || to >= before || read_labels(labels, message, len, to, to) < 0)
+            if (read_labels(labels, message, len, to) < 0)
                 return -1;
             return at + 2 - begin;
         }
@@ -154,7 +152,7 @@ static bool dns(struct list *list, const uint8_t *message, int len, int sent_len
 
         if (full(list))
             return false;
-        const int name_len = read_labels(&labels, message, len, at, at);
+        const int name_len = read_labels(&labels, message, len, at);
         if (name_len < 0 || at + name_len + 4 > len)
             return false;
         add_labels(list, &labels, base + (size_t)at);

@@ -95,7 +95,7 @@ static inline void make_dns_message(struct made_message *made, uint64_t *random)
             made_text(made, label);
         }
         if (label != NULL && *label != '\0') {
-            made_number(made, 0xC000 | known, 2);
+            made_number(made, 0xC000 | (test_below(random, 64) == 0 ? made->len - base : known), 2);
         } else {
             made_number(made, 0, 1);
         }
