@@ -44,7 +44,8 @@ static const uint8_t *raw(const struct load *load, uint64_t offset)
 }
 
 /* Reads the file's bytes before `offset` into the arena. False: the file has no more, they cannot
- * be read, or the arena ends before. */
+ * be read, or the arena ends before. A file that was cut ends there for the whole load: a guess
+ * asks for each place of its part. */
 static bool reach(struct load *load, uint64_t offset)
 {
     if (offset > load->file_len || offset - load->base > load->batch->bytes_cap)
@@ -60,8 +61,10 @@ static bool reach(struct load *load, uint64_t offset)
                   len, (off_t)load->have);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got <= 0)
+        if (got <= 0) {
+            load->file_len = load->have;
             return false;
+        }
         load->have += (uint64_t)got;
     }
     return true;

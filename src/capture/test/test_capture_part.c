@@ -250,6 +250,53 @@ static void test_files_that_go_bad(void **state)
     }
 }
 
+/* The system calls that read, of this process so far. 0: the kernel does not count them. */
+static uint64_t read_calls(void)
+{
+    FILE *file = fopen("/proc/self/io", "r");
+    char line[256];
+    uint64_t n = 0;
+
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "syscr:", 6) == 0)
+            n = strtoull(line + 6, NULL, 10);
+    if (file != NULL)
+        (void)fclose(file);
+    return n;
+}
+
+/* A file that is cut after its parts were claimed: each part meets the end, and asks once. */
+static void test_a_file_that_is_cut(void **state)
+{
+    struct sl_batch *batch = new_batch();
+    struct sl_capture_part parts[3];
+    struct sl_capture *capture;
+    struct sl_diag diag;
+    struct file file;
+    char path[32];
+
+    (void)state;
+    begin(&file);
+    put_packets(&file, 4 * ROOM, 1500, 1);
+    const int fd = memory_file(file.bytes, file.len, path);
+    assert_int_equal(sl_capture_open_file(&capture, path, 0, &diag), SL_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sl_capture_claim(capture, batch, &parts[i]), SL_OK);
+    /* Half of the second part is left, and no record begins in it. */
+    assert_int_equal(ftruncate(fd, (off_t)parts[1].from), 0);
+    assert_int_equal(ftruncate(fd, (off_t)(parts[1].from + ROOM / 2)), 0);
+    const uint64_t before = read_calls();
+    for (int i = 1; i < 3; i++) {
+        sl_capture_load(&parts[i], batch);
+        assert_int_equal(batch->n_items, 0);
+    }
+    assert_true(read_calls() - before < 100);
+    sl_capture_close(capture);
+    close(fd);
+    sl_batch_free(batch);
+    free(file.bytes);
+}
+
 static void test_what_is_not_read_in_parts(void **state)
 {
     struct image *image = image_pcapng(false);
@@ -296,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_longest_packets),
         cmocka_unit_test(test_files_that_end_early),
         cmocka_unit_test(test_files_that_go_bad),
+        cmocka_unit_test(test_a_file_that_is_cut),
         cmocka_unit_test(test_what_is_not_read_in_parts),
     };
 
