@@ -7,7 +7,11 @@
  * mark: it points to offset 0.
  *
  * A bucket holds each tag at most once, the newest, and replaces its oldest entry. A hostile peer
- * can crowd its own bucket only, at the cost of one compare a probe. */
+ * can crowd its own bucket only, at the cost of one compare a probe.
+ *
+ * A sixteenth of the index is used at first, and twice as much where it is getting full, so a small
+ * input takes little memory. An entry does not tell in which half of its bucket it belongs, and is
+ * kept in both. The copies are few, and the first to be lost. */
 #ifndef REDUNDANCY_FINGERPRINT_INDEX_H
 #define REDUNDANCY_FINGERPRINT_INDEX_H
 
@@ -16,7 +20,11 @@
 
 #include "sluice/status.h"
 
-enum { INDEX_WAYS = 8, INDEX_OFFSET_BITS = 48 };
+enum {
+    INDEX_WAYS = 8,
+    INDEX_OFFSET_BITS = 48,
+    INDEX_BEGIN = 16 /* the part of the buckets that is used at first */
+};
 
 struct index_bucket {
     uint16_t tag[INDEX_WAYS];
@@ -24,16 +32,21 @@ struct index_bucket {
 };
 
 struct fingerprint_index {
-    struct index_bucket *buckets;
-    uint64_t n_buckets; /* below 2^32 */
+    struct index_bucket *buckets; /* room for n_max */
+    uint64_t n_buckets;           /* in use */
+    uint64_t n_max;               /* below 2^32 */
+    uint64_t n_entries;           /* that were put, lost ones among them */
 };
 
-/* len bytes, rounded to whole buckets, at least one. */
+/* At most len bytes, but at least one bucket. */
 enum sl_status index_create(struct fingerprint_index *index, uint64_t len, struct sl_diag *diag);
 void index_free(struct fingerprint_index *index);
 
 /* Forgets all. */
 void index_clear(struct fingerprint_index *index);
+
+/* Doubles the buckets in use. */
+void index_grow(struct fingerprint_index *index);
 
 /* Samplers choose fingerprints by some of their bits, which are then the same in all. A product
  * spreads the other bits over the high bits. 32 of those choose the bucket, and the next 16 the
@@ -136,6 +149,9 @@ static inline uint64_t index_put(struct fingerprint_index *index, uint64_t hash,
     index_make_room(bucket);
     bucket->tag[0] = tag;
     index_entry_set(bucket, 0, offset);
+    index->n_entries++;
+    if (index->n_entries > index->n_buckets / 4 && index->n_buckets < index->n_max)
+        index_grow(index);
     return UINT64_MAX;
 }
 

@@ -390,6 +390,37 @@ static void test_buckets_are_queues(void **state)
     index_free(&index);
 }
 
+/* The hashes of a seed are found, but for a few, and 100,000 of them take little memory. */
+static void check_growth(uint64_t index_len, uint64_t seed)
+{
+    enum { ENTRIES = 100000 };
+    const uint64_t before = test_memory_of("VmRSS:");
+    struct fingerprint_index index;
+    uint64_t random = seed, lost = 0;
+
+    assert_int_equal(index_create(&index, index_len, NULL), SL_OK);
+    const uint64_t begin = index.n_buckets;
+    for (uint64_t i = 1; i <= ENTRIES; i++)
+        index_put(&index, test_random(&random), i);
+    random = seed;
+    for (uint64_t i = 1; i <= ENTRIES; i++)
+        lost += index_get(&index, test_random(&random)) != i;
+    assert_true(lost < 10);
+    assert_true(test_memory_of("VmRSS:") - before < 64 << 20);
+    index_clear(&index);
+    assert_int_equal(index.n_buckets, begin);
+    random = seed;
+    assert_true(index_get(&index, test_random(&random)) == UINT64_MAX);
+    index_free(&index);
+}
+
+static void test_the_index_grows(void **state)
+{
+    (void)state;
+    check_growth(16 << 20, 1);
+    check_growth(700 << 20, 2);
+}
+
 /* A run is one reference into itself. */
 static void test_runs_refer_to_themselves(void **state)
 {
@@ -654,6 +685,7 @@ int main(void)
         cmocka_unit_test(test_edges_of_packets),
         cmocka_unit_test(test_changed_content),
         cmocka_unit_test(test_buckets_are_queues),
+        cmocka_unit_test(test_the_index_grows),
         cmocka_unit_test(test_runs_refer_to_themselves),
         cmocka_unit_test(test_never_larger),
         cmocka_unit_test(test_bad_calls),
