@@ -34,6 +34,8 @@ static const char usage[] =
     "  --save FILE      the rows, the machine and the timelines as one JSON file\n"
     "  --against FILE   what became slower or faster since that was saved, beyond the noise\n"
     "  --from FILE      the rows of a saved file, instead of measuring\n"
+    "  --force          with --save or --plot: overwrite FILE; without it you are asked, or it is\n"
+    "                   kept\n"
     "  --plot FILE.svg  rates on one core up to all and on the GPU beside the ceilings (gnuplot)\n"
     "  --variants LIST  of the bench without a name: variants beside the defaults, as mpm:ac,\n"
     "                   header:scalar, sampling:maxp, virus:ac, names:mata; --counts are its\n"
@@ -85,6 +87,7 @@ enum {
     OPTION_AGAINST,
     OPTION_FROM,
     OPTION_PLOT,
+    OPTION_FORCE,
     OPTION_VARIANTS,
     OPTION_JSON
 };
@@ -108,6 +111,7 @@ static const struct option long_options[] = {
     {"against", required_argument, NULL, OPTION_AGAINST},
     {"from", required_argument, NULL, OPTION_FROM},
     {"plot", required_argument, NULL, OPTION_PLOT},
+    {"force", no_argument, NULL, OPTION_FORCE},
     {"variants", required_argument, NULL, OPTION_VARIANTS},
     {"json", no_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, 'h'},
@@ -120,7 +124,7 @@ static const struct option long_options[] = {
 #define STUDY (SET(OPTION_STUDY) | SET(OPTION_PLOT))
 #define EVERY                                                                         \
     (SET(OPTION_RUNS) | SET(OPTION_DEVICE) | SET(OPTION_SAVE) | SET(OPTION_AGAINST) | \
-     SET(OPTION_JSON))
+     SET(OPTION_FORCE) | SET(OPTION_JSON))
 
 /* The options that all benchmarks named beside each other must take. */
 #define OF_ALL (SET(OPTION_FILES) | SET(OPTION_STUDY))
@@ -303,6 +307,9 @@ static int read_option(struct bench_options *options, int option)
         return -1;
     case OPTION_ALL_CORES:
         bench->all_cores = true;
+        return -1;
+    case OPTION_FORCE:
+        options->force = true;
         return -1;
     case OPTION_JSON:
         bench->frame.json = true;

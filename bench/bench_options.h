@@ -13,6 +13,7 @@ struct bench_options {
     unsigned given;                    /* its options: a set of bench_options.c */
     bool selected[N_BENCHMARKS];       /* the benchmarks that it names */
     const char *save, *against, *from; /* files, or NULL */
+    bool force;                        /* files that are there are overwritten */
 };
 
 /* A benchmark that has a name. */

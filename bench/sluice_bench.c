@@ -11,6 +11,7 @@
 #include "bench/studies/studies.h"
 #include "bench_options.h"
 #include "cli/console.h"
+#include "cli/overwrite.h"
 #include "sluice/device.h"
 
 static bool run_named(const struct bench_options *options)
@@ -93,6 +94,22 @@ static bool replay(struct bench_frame *frame, const char *from)
     return true;
 }
 
+/* Whether the files may be written that the options name. */
+static bool may_write(const struct bench_options *options)
+{
+    const char *const files[] = {options->save, options->bench.plot};
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i] != NULL && !cli_may_write(files[i], options->force, true))
+            return false;
+        any = any || files[i] != NULL;
+    }
+    if (options->force && !any)
+        cli_error("--force needs --save or --plot");
+    return any || !options->force;
+}
+
 /* Files that cannot be used are refused before minutes are spent. */
 static bool run(struct bench_options *options)
 {
@@ -105,6 +122,7 @@ static bool run(struct bench_options *options)
         good = (before = bench_results_load(options->against)) != NULL;
     if (good && options->save != NULL)
         good = bench_results_writable(options->save);
+    good = good && may_write(options);
     good = good && (options->from != NULL ? replay(frame, options->from) : measure(options));
     if (good && options->save != NULL)
         good = bench_results_save(frame->results, options->save);

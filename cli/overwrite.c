@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "console.h"
 
 /* Whether the line on standard input begins with y. */
 static bool is_yes(void)

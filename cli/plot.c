@@ -2,8 +2,8 @@
 #include "plot.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "console.h"
 
@@ -24,52 +24,56 @@ void plot_quoted(FILE *script, const char *text)
     fputc('\'', script);
 }
 
-/* gnuplot goes on where it cannot open its file, and writes the picture to standard output. */
-static bool can_write(const char *path)
+bool plot_begin(struct plot *plot, const char *path, unsigned width, unsigned height)
 {
-    FILE *file = fopen(path, "w");
+    const int fd = memfd_create("plot", 0); /* gnuplot inherits it */
+    struct sl_diag diag = {0};
 
-    if (file != NULL && fclose(file) == 0)
+    plot->script = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (plot->script == NULL) {
+        cli_error("%s: no memory for a picture: %s", path, strerror(errno));
+        return false;
+    }
+    if (new_file_create(&plot->file, path, &diag) != SL_OK) {
+        cli_diag(&diag);
+        fclose(plot->script);
+        return false;
+    }
+    fprintf(plot->script,
+            "set terminal svg size %u,%u dynamic background rgb 'white' font 'sans,13'\n", width,
+            height);
+    return true;
+}
+
+/* gnuplot says nothing of a full disk, so its output is written here. False: it failed. */
+static bool draw(struct plot *plot)
+{
+    char command[64], piece[16384];
+
+    if (fflush(plot->script) != 0)
+        return false;
+    snprintf(command, sizeof command, "exec gnuplot /dev/fd/%d", fileno(plot->script));
+    FILE *picture = popen(command, "r");
+    if (picture == NULL)
+        return false;
+    for (size_t n; (n = fread(piece, 1, sizeof piece, picture)) > 0;)
+        new_file_write(&plot->file, piece, n);
+    return pclose(picture) == 0;
+}
+
+bool plot_end(struct plot *plot)
+{
+    struct sl_diag diag = {0};
+    const bool drawn = draw(plot);
+
+    fclose(plot->script);
+    if (!drawn) {
+        cli_error("%s: gnuplot failed (is it installed?)", plot->file.path);
+        new_file_drop(&plot->file);
+    } else if (new_file_end(&plot->file, &diag) == SL_OK) {
         return true;
-    cli_error("--plot '%s': %s", path, strerror(errno));
+    } else {
+        cli_diag(&diag);
+    }
     return false;
-}
-
-FILE *plot_begin(const char *path, unsigned width, unsigned height)
-{
-    FILE *script;
-    char safe[512];
-
-    for (const char *at = path; *at != '\0'; at++) {
-        if (is_control(*at)) {
-            cli_error("--plot '%s': control characters in a path",
-                      cli_printable(path, safe, sizeof safe));
-            return NULL;
-        }
-    }
-    if (!can_write(path))
-        return NULL;
-    signal(SIGPIPE, SIG_IGN); /* until plot_end: gnuplot may be missing, or end early */
-    script = popen("gnuplot >/dev/null", "w");
-    if (script == NULL) {
-        cli_error("--plot '%s': gnuplot cannot be started: %s", path, strerror(errno));
-        return NULL;
-    }
-    fprintf(script,
-            "set terminal svg size %u,%u dynamic background rgb 'white' font 'sans,13'\n"
-            "set output ",
-            width, height);
-    plot_quoted(script, path);
-    fputc('\n', script);
-    return script;
-}
-
-bool plot_end(FILE *script, const char *path)
-{
-    fputs("set output\n", script);
-    const int status = pclose(script);
-    signal(SIGPIPE, SIG_DFL);
-    if (status != 0)
-        cli_error("--plot '%s': gnuplot failed (is it installed?)", path);
-    return status == 0;
 }

@@ -6,12 +6,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A script that will draw an SVG of this size to a file; NULL: the reason is on stderr. plot_end
- * must follow. */
-FILE *plot_begin(const char *path, unsigned width, unsigned height);
+#include "base/new_file.h"
 
-/* Draws. False: the reason is on stderr. */
-bool plot_end(FILE *script, const char *path);
+struct plot {
+    FILE *script;         /* what gnuplot shall do */
+    struct new_file file; /* its standard output */
+};
+
+/* Begins an SVG of this size, which appears at the path when it is whole. False: the reason is on
+ * stderr. plot_end must follow where it is true. */
+bool plot_begin(struct plot *plot, const char *path, unsigned width, unsigned height);
+
+/* Draws. False: the reason is on stderr, and what was at the path is there still. */
+bool plot_end(struct plot *plot);
 
 /* Text as a string in gnuplot. */
 void plot_quoted(FILE *script, const char *text);

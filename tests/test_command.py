@@ -949,7 +949,7 @@ class Command(case.Case):
         result = sluice("run", "-r", CAPTURE, "--redundancy", "maxp", "--plot", plot, "--json")
         self.assertEqual(result.returncode, 2)
         self.assertEqual(result.stderr.decode(),
-                         f"sluice: --plot '{plot}': No such file or directory\n")
+                         f"sluice: {plot}: cannot be created: No such file or directory\n")
         json.loads(result.stdout)  # and no picture
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
@@ -958,15 +958,15 @@ class Command(case.Case):
         for study, panel in (("markers", "bytes a sample"), ("periods", "ms a GB"),
                              ("period-change", "net %")):
             result = sluice("bench", "sampling", "--study", study, "-r", CAPTURE, "--device", "cpu",
-                            "--plot", plot, "--json")
+                            "--force", "--plot", plot, "--json")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(b'"study": "' + study.encode() + b'"', result.stdout)
             with open(plot, encoding="utf-8") as file:
                 self.assertIn(panel, file.read())
         for bench, study in (("sampling", "machines"), ("mpm", "literals"),
                              ("fib", "lookup-kernel")):
-            self.assert_refused(sluice("bench", bench, "--study", study, "--plot", plot, "--json"),
-                                study, "table")
+            self.assert_refused(sluice("bench", bench, "--study", study, "--force", "--plot", plot,
+                                       "--json"), study, "table")
 
     # ---- the benchmark of the whole machine
 
@@ -1214,8 +1214,8 @@ class Command(case.Case):
         for words in ("header it's", "memory read", "Test CPU", "CPU cores, and the GPU",
                       "GB/s, logarithmic"):
             self.assertIn(words, text.replace("&#39;", "'"))
-        result = sluice("bench", "--from", self.results("y.json", [self.row("a", 10)]), "--plot",
-                        plot)
+        result = sluice("bench", "--from", self.results("y.json", [self.row("a", 10)]),
+                        "--force", "--plot", plot)
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"no rows", result.stderr)
 

@@ -6,6 +6,7 @@ usage: test_written_files.py SLUICE SAMPLES
 
 SLUICE_TEST_TRIES: how many times each command is killed (20).
 """
+import json
 import os
 import pty
 import random
@@ -66,6 +67,23 @@ class WrittenFiles(case.Case):
                 os.urandom(8).hex().encode(), i) for i in range(1, n))) for name, n in (
                     ("r", 3000), ("s", 4000))]
         self.add("rules", [["rules", path, "--device", "cpu", "--compile"] for path in rules], None)
+        self.add_pictures()
+
+    def add_pictures(self):
+        rows = [self.path("rows%s.json" % rate, json.dumps({
+            "format": "sluice bench", "version": 1, "timelines": [],
+            "machine": {"sluice": "0.1.0", "time": "2026-11-21T00:00:00Z", "cpu": "Test CPU",
+                        "level": "AVX2", "cores": 2, "memory_bytes": 1000000000},
+            "command": ["bench"],
+            "rows": [{"bench": "header", "variant": "a", "data": "some", "unit": "GB/s",
+                      "role": "engine", "series": "a", "cores": cores, "runs": 3,
+                      **dict.fromkeys(("median", "min", "q1", "q3", "max"), rate * cores)}
+                     for cores in (1, 2)]}).encode()) for rate in (1, 2)]
+        self.add("bench --save", [["bench", "--from", path, "--save"] for path in rows], None)
+        if shutil.which("gnuplot"):
+            self.add("bench --plot", [["bench", "--from", path, "--plot"] for path in rows], None)
+            self.add("run", [["run", "-r", CAPTURE, "--redundancy", sampler, "-q", "--plot"]
+                             for sampler in ("maxp", "rabin")], None)
 
     def add(self, name, arguments, use):
         """`use`: a command that reads the file; None: its bytes themselves tell."""
@@ -224,7 +242,7 @@ class WrittenFiles(case.Case):
             if mounted:
                 with open(os.path.join(folder, "rest"), "wb") as file:
                     room = os.statvfs(folder)
-                    file.write(bytes(room.f_bavail * room.f_frsize - 8192))
+                    file.write(bytes(room.f_bavail * room.f_frsize))
             before = {name: read(os.path.join(folder, name)) for name in os.listdir(folder)}
             self.assert_full(start, new, before)
 

@@ -226,6 +226,7 @@ static void put_lines(FILE *to, const struct drawing *drawing)
 bool bench_results_draw(const json_t *results, const char *path)
 {
     struct drawing drawing = {.rows = json_object_get(results, "rows")};
+    struct plot plot;
     char machine[512];
 
     for (size_t i = 0; i < json_array_size(drawing.rows); i++)
@@ -237,12 +238,12 @@ bool bench_results_draw(const json_t *results, const char *path)
                   path);
         return false;
     }
-    FILE *script = plot_begin(path, 1000, 560);
-    if (script == NULL)
+    if (!plot_begin(&plot, path, 1000, 560))
         return false;
+    FILE *const script = plot.script;
     bench_machine_text(json_object_get(results, "machine"), machine, sizeof machine);
     put_data(script, &drawing);
     put_axes(script, &drawing, machine);
     put_lines(script, &drawing);
-    return plot_end(script, path);
+    return plot_end(&plot);
 }

@@ -100,13 +100,14 @@ bool study_draw(const struct study_table *table, const struct study_picture *pic
                 const char *path)
 {
     const struct groups groups = find_groups(table->rows);
+    struct plot plot;
     unsigned n_panels = 0;
 
     while (n_panels < STUDY_PANELS_MAX && picture->panels[n_panels] != NULL)
         n_panels++;
-    FILE *script = plot_begin(path, WIDTH, n_panels * PANEL_HEIGHT);
-    if (script == NULL)
+    if (!plot_begin(&plot, path, WIDTH, n_panels * PANEL_HEIGHT))
         return false;
+    FILE *const script = plot.script;
     fprintf(script,
             "set multiplot layout %u,1\nset lmargin 11\nset grid lc rgb 'gray85'\nset key above\n"
             "set yrange [0:*]\nset xlabel ",
@@ -120,5 +121,5 @@ bool study_draw(const struct study_table *table, const struct study_picture *pic
         put_panel(script, table->rows, &groups, picture->axis, picture->panels[i]);
     }
     fputs("unset multiplot\n", script);
-    return plot_end(script, path);
+    return plot_end(&plot);
 }

@@ -28,6 +28,6 @@ json_t *run_redundancy_json(const struct sl_run_result *result); /* an array */
 
 /* Draws the intervals of redundancy by gnuplot, where `plot` names a file. False: the reason is on
  * stderr. */
-bool run_redundancy_plot(const struct sl_run_result *result, const char *plot);
+bool run_redundancy_plot(const struct sl_run_result *result, const char *path);
 
 #endif

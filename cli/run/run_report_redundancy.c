@@ -226,21 +226,24 @@ static void put_panel(FILE *to, const struct sl_run_result *result, int column)
     fputc('\n', to);
 }
 
-bool run_redundancy_plot(const struct sl_run_result *result, const char *plot)
+bool run_redundancy_plot(const struct sl_run_result *result, const char *path)
 {
-    if (plot == NULL)
+    struct plot picture;
+
+    if (path == NULL)
         return true;
-    FILE *script = plot_begin(plot, 900, 700);
-    if (script == NULL)
+    if (!plot_begin(&picture, path, 900, 700))
         return false;
+    FILE *const script = picture.script;
     put_data(script, result);
     fputs("set multiplot layout 2,1\nset lmargin 8\nset grid lc rgb 'gray85'\nset key outside "
           "right\n"
-          "set xlabel 'payload (MB)'\nset ylabel 'net savings (%)'\nset yrange [0:*]\n",
+          "set xlabel 'payload (MB)'\nset xrange [0:*]\nset ylabel 'net savings (%)'\n"
+          "set yrange [0:*]\n",
           script);
     put_panel(script, result, 2);
     fputs("set ylabel 'bytes a sample'\n", script);
     put_panel(script, result, 3);
     fputs("unset multiplot\n", script);
-    return plot_end(script, plot);
+    return plot_end(&picture);
 }
