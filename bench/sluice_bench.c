@@ -94,6 +94,27 @@ static bool replay(struct bench_frame *frame, const char *from)
     return true;
 }
 
+static bool any_is(const char *const *paths, size_t n, const char *out)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cli_is_input(out, paths[i]))
+            return true;
+    return false;
+}
+
+/* Whether the file is read. True: the error was printed. */
+static bool is_input(const struct bench *bench, const char *out)
+{
+    const struct bench_input *input = &bench->input;
+
+    return any_is(input->paths, input->n_paths, out) ||
+           any_is(input->file_paths, input->n_file_paths, out) ||
+           any_is(input->literal_paths, input->n_literal_paths, out) ||
+           any_is(bench->database_paths, bench->n_database_paths, out) ||
+           (input->names_path != NULL && cli_is_input(out, input->names_path)) ||
+           rule_files_have(&input->rule_files, out);
+}
+
 /* Whether the files may be written that the options name. */
 static bool may_write(const struct bench_options *options)
 {
@@ -101,7 +122,8 @@ static bool may_write(const struct bench_options *options)
     bool any = false;
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (files[i] != NULL && !cli_may_write(files[i], options->force, true))
+        if (files[i] != NULL &&
+            (is_input(&options->bench, files[i]) || !cli_may_write(files[i], options->force, true)))
             return false;
         any = any || files[i] != NULL;
     }

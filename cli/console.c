@@ -96,12 +96,39 @@ int cli_finish(int exit_status)
     return EXIT_FAILED;
 }
 
+static bool is_one(const char *a, const char *b)
+{
+    struct stat one, other;
+
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+bool cli_is_one_file(const char *a, const char *b)
+{
+    struct stat there;
+
+    return strcmp(a, b) == 0 || (stat(a, &there) == 0 && S_ISREG(there.st_mode) && is_one(a, b));
+}
+
+/* Whether the path is one of a file right in this folder. */
+static bool lies_in(const char *path, const char *folder)
+{
+    const char *const slash = strrchr(path, '/');
+    char around[PATH_MAX];
+
+    if (slash != NULL && slash - path >= PATH_MAX - 1)
+        return false;
+    snprintf(around, sizeof around, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
+             slash != NULL ? path : ".");
+    return is_one(around, folder);
+}
+
 bool cli_is_input(const char *out, const char *in)
 {
-    struct stat there, read;
+    struct stat there;
 
-    if (stat(out, &there) != 0 || stat(in, &read) != 0 || !S_ISREG(there.st_mode) ||
-        there.st_dev != read.st_dev || there.st_ino != read.st_ino)
+    if (stat(out, &there) != 0 || !S_ISREG(there.st_mode) || !(is_one(out, in) || lies_in(out, in)))
         return false;
     cli_error("%s: is read, and would be written (expected another file)", out);
     return true;

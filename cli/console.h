@@ -21,8 +21,11 @@ int cli_finish(int exit_status);
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_diag(const struct sl_diag *diag);
 
-/* Whether `out` is the file `in` by another name, so that writing would destroy it. True: the error
- * was printed. */
+/* Whether both name one regular file, which need not be there yet. */
+bool cli_is_one_file(const char *a, const char *b);
+
+/* Whether `out` is a file that is there, and is `in` by any name, or lies right in the folder `in`:
+ * writing would destroy it. True: the error was printed. */
 bool cli_is_input(const char *out, const char *in);
 
 /* Reads digits as a number of at most max. False: they are none. */

@@ -28,10 +28,13 @@ static const char usage[] =
     "  -q, --quiet       no progress, no summary and no question\n\n"
     "OUT appears when it is whole. Where encoding fails OUT is as it was.\n";
 
+enum { LEVEL, NO_ZSTD, PERIOD, N_GIVEN }; /* options that exclude others */
+
 struct options {
     struct sl_redundancy_file_config config;
     struct file_pair files;
     const char *device;
+    bool given[N_GIVEN];
 };
 
 static void print_usage(void)
@@ -48,15 +51,16 @@ static void print_usage(void)
            cache, SL_REDUNDANCY_LEVEL_MAX, config.level);
 }
 
-/* Reads a whole number of at most `highest`. False: the error was printed. */
-static bool parse_number(const char *text, const char *option, uint64_t highest, uint64_t *value)
+/* Reads a whole number. False: the error was printed. */
+static bool parse_number(const char *text, const char *option, uint64_t lowest, uint64_t highest,
+                         uint64_t *value)
 {
     char safe[64];
 
-    if (cli_parse_number(text, highest, value))
+    if (cli_parse_number(text, highest, value) && *value >= lowest)
         return true;
-    cli_error("%s '%s' (expected a number of at most %" PRIu64 ")", option,
-              cli_printable(text, safe, sizeof safe), highest);
+    cli_error("%s '%s' (expected %" PRIu64 " to %" PRIu64 ")", option,
+              cli_printable(text, safe, sizeof safe), lowest, highest);
     return false;
 }
 
@@ -70,12 +74,14 @@ static bool set_option(struct options *options, int option)
         options->config.sampling.sampler = optarg;
         return true;
     case 'p':
-        if (!parse_number(optarg, "--period", SL_SAMPLING_PERIOD_MAX, &number))
+        if (!parse_number(optarg, "--period", 1, SL_SAMPLING_PERIOD_MAX, &number))
             return false;
         options->config.sampling.period = (uint32_t)number;
+        options->given[PERIOD] = true;
         return true;
     case 'w':
-        if (!parse_number(optarg, "--window", SL_SAMPLING_WINDOW_MAX, &number))
+        if (!parse_number(optarg, "--window", SL_SAMPLING_WINDOW_MIN, SL_SAMPLING_WINDOW_MAX,
+                          &number))
             return false;
         options->config.sampling.window = (uint32_t)number;
         return true;
@@ -86,12 +92,14 @@ static bool set_option(struct options *options, int option)
                   cli_printable(optarg, safe, sizeof safe));
         return false;
     case 'l':
-        if (!parse_number(optarg, "--level", SL_REDUNDANCY_LEVEL_MAX, &number))
+        if (!parse_number(optarg, "--level", 1, SL_REDUNDANCY_LEVEL_MAX, &number))
             return false;
         options->config.level = (int)number;
+        options->given[LEVEL] = true;
         return true;
     case 'n':
         options->config.level = 0;
+        options->given[NO_ZSTD] = true;
         return true;
     case 'd':
         options->device = optarg;
@@ -103,6 +111,20 @@ static bool set_option(struct options *options, int option)
         options->files.quiet = true;
         return true;
     }
+}
+
+/* An option that another takes the effect of is a misunderstanding. */
+static bool check_options(const struct options *options)
+{
+    const bool every = strcmp(options->config.sampling.sampler, "every") == 0;
+
+    if (options->given[LEVEL] && options->given[NO_ZSTD])
+        cli_error("--level and --no-zstd exclude one another");
+    else if (options->given[PERIOD] && every)
+        cli_error("--period has no effect on the sampler every");
+    else
+        return true;
+    return false;
 }
 
 static void print_summary(const struct sl_redundancy_file_stats *stats, double seconds)
@@ -189,7 +211,7 @@ int command_encode(int argc, char **argv)
         cli_error("%d files were named (usage: sluice encode [OPTION...] IN OUT)", argc - optind);
         return EXIT_FAILED;
     }
-    if (!choose_device(&options))
+    if (!check_options(&options) || !choose_device(&options))
         return EXIT_FAILED;
     options.files.in_path = argv[optind];
     options.files.out_path = argv[optind + 1];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "rule_files.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "console.h"
 
@@ -96,6 +98,37 @@ bool rule_files_load(const struct rule_files *files, struct sl_rules **rules, bo
         *usable = false;
     }
     return true;
+}
+
+static bool pattern_has(const char *pattern, const char *out)
+{
+    glob_t found;
+    bool has = false;
+
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc && !has; i++)
+        has = cli_is_input(out, found.gl_pathv[i]);
+    globfree(&found);
+    return has;
+}
+
+bool rule_files_have(const struct rule_files *files, const char *out)
+{
+    static const char ending[] = ".rules";
+    const size_t len = strlen(out);
+    const bool is_read = len > strlen(ending) && strcmp(out + len - strlen(ending), ending) == 0;
+
+    for (size_t i = 0; i < files->n_paths; i++) {
+        const char *const path = files->paths[i];
+        struct stat found;
+
+        if (stat(path, &found) != 0
+                ? pattern_has(path, out)
+                : (!S_ISDIR(found.st_mode) || is_read) && cli_is_input(out, path))
+            return true;
+    }
+    return false;
 }
 
 void rule_files_free(struct rule_files *files)

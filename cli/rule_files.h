@@ -31,6 +31,10 @@ bool rule_files_check_variables(const struct rule_files *files);
  * and some rule is loaded. False: a file cannot be read, or there is no memory. */
 bool rule_files_load(const struct rule_files *files, struct sl_rules **rules, bool *usable);
 
+/* Whether the file `out` is one that is read: named itself, by a pattern, or as a file of a folder.
+ * True: the error was printed. */
+bool rule_files_have(const struct rule_files *files, const char *out);
+
 void rule_files_free(struct rule_files *files);
 
 #endif

@@ -227,14 +227,6 @@ static int status_of(const struct sl_rules *rules, bool usable, bool strict)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-static bool writes_input(const struct rule_files *files, const struct compiled *compiled)
-{
-    for (size_t i = 0; compiled->path != NULL && i < files->n_paths; i++)
-        if (cli_is_input(compiled->path, files->paths[i]))
-            return true;
-    return false;
-}
-
 static bool check_options(const struct options *options)
 {
     const struct rule_files *files = &options->files;
@@ -247,8 +239,8 @@ static bool check_options(const struct options *options)
     else if (compiled->force && compiled->path == NULL)
         cli_error("--force needs --compile");
     else
-        return !writes_input(files, compiled) &&
-               (compiled->path == NULL || cli_may_write(compiled->path, compiled->force, true));
+        return compiled->path == NULL || (!rule_files_have(files, compiled->path) &&
+                                          cli_may_write(compiled->path, compiled->force, true));
     return false;
 }
 

@@ -80,6 +80,25 @@ class Options(case.Case):
                             "'--max-filesize' is given twice")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--set", "EXTERNAL_NET=any"),
                             "--set 'EXTERNAL_NET=any' needs --rules")
+        run, lookup = ["run", "-r", CAPTURE], ["lookup", "--table", RULES]
+        scan = ["scan", "-d", RULES, "--compile", "/dev/null"]
+        for command, reason in (
+                ([*run, "--home", "192.0.2.0/24"], "--home '192.0.2.0/24' needs --rules"),
+                ([*run, "-q", "--stats"], "-q and --stats exclude one another"),
+                ([*run, "--redundancy", "every,p=32"], "no effect on the sampler every"),
+                ([*lookup, "--explain"], "--explain needs names"),
+                ([*lookup, "--syntax", "url"], "--syntax needs names"),
+                ([*lookup, "--device", "cpu"], "--device needs names"),
+                ([*scan, CAPTURE], f"'{CAPTURE}' was not expected"),
+                ([*scan, "-r"], "--recursive and --compile exclude"),
+                ([*scan, "--max-filesize", "1K"], "--max-filesize and --compile exclude"),
+                ([*scan, "--log", "x"], "--log and --compile exclude"),
+                (["encode", "--level", "0", CAPTURE, "/dev/null"], "'0' (expected 1 to 22)"),
+                (["encode", "--level", "1", "--no-zstd", CAPTURE, "/dev/null"],
+                 "--level and --no-zstd exclude"),
+                (["encode", "--sampler", "every", "--period", "32", CAPTURE, "/dev/null"],
+                 "--period has no effect")):
+            self.assert_refused(sluice(*command), reason)
         twice = sluice("run", "-r", CAPTURE, "--device", "cpu", "--device", "cpu", "--json")
         self.assertEqual((twice.returncode, twice.stderr), (0, b""))
 
@@ -106,6 +125,22 @@ class Options(case.Case):
         self.assert_refused(sluice(*run, "stats"), "--events stats needs --stats=SECONDS")
         self.assert_refused(sluice(*run, "alert", "--stats=1"), "--stats=1", "--events leaves out")
         self.assert_refused(sluice(*run, "alert", "--json"), "--events needs --alerts")
+
+    def test_checksums_are_checked_as_k_says(self):
+        """-k prevails over the list. Without header checks it promises nothing in silence."""
+        def checks(*options):
+            result = sluice("run", "-r", CAPTURE, "--json", *options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            found = json.loads(result.stdout).get("anomalies", {})
+            return "checksum" in json.dumps(found), result.stderr.decode()
+        self.assertEqual(checks("--header-checks=all"), (True, ""))
+        self.assertEqual(checks("--header-checks=all", "-k", "none"), (False, ""))
+        self.assertEqual(checks("--header-checks=all,-checksums"), (False, ""))
+        self.assertEqual(checks("--header-checks=all,-checksums", "-k", "all"), (True, ""))
+        self.assertEqual(checks("-k", "none"), (False, ""))
+        checked, said = checks("-k", "all")
+        self.assertFalse(checked)
+        self.assertIn("-k all has no effect without --header-checks", said)
 
     def test_a_misspelled_command_names_the_nearest(self):
         self.assert_refused(sluice("rnu"), "'rnu'", "did you mean 'run'?")

@@ -128,6 +128,60 @@ class WrittenFiles(case.Case):
             self.assert_refused(sluice(command, "--force", *files[command]),
                                 "--force needs " + option)
 
+    def test_what_is_read_is_not_written(self):
+        """An input stays as it is, whatever names it: itself, its folder or a pattern."""
+        folder = os.path.join(self.folder.name, "inputs")
+        os.mkdir(folder)
+        rules, base, names, table, capture = (
+            os.path.join("inputs", name)
+            for name in ("a.rules", "a.ndb", "a.hosts", "a.table", "a.pcap"))
+        shutil.copy(os.path.join(SAMPLES, "sample.rules"), self.path(rules))
+        shutil.copy(CAPTURE, self.path(capture))
+        self.path(base, b"Hello:0:*:68656c6c6f20\n")
+        self.path(names, b"0.0.0.0 a.test\n")
+        self.assertEqual(sluice("rules", self.path(rules), "--compile",
+                                self.path(table)).returncode, 0)
+        before = {name: read(os.path.join(folder, name)) for name in os.listdir(folder)}
+        run = ["run", "-r", CAPTURE, "-q"]
+        for out, command in (
+                (rules, ["rules", folder, "--force", "--compile", "{}"]),
+                (rules, ["rules", folder + "/*.rules", "--force", "--compile", "{}"]),
+                (base, ["scan", "-d", folder, "--force", "--compile", "{}"]),
+                (base, ["scan", "-d", folder, "-l", "{}", CAPTURE]),
+                (base, ["scan", "-d", self.path(base), "-l", "{}", CAPTURE]),
+                (names, ["scan", "-d", self.path(base), "-f", self.path(names), "-l", "{}"]),
+                (rules, [*run, "--rules", folder, "--alerts", "eve:{}"]),
+                (rules, [*run, "--rules", folder + "/*.rules", "--alerts", "eve:{}"]),
+                (base, [*run, "--scan", self.path(base), "--alerts", "eve:{}"]),
+                (base, [*run, "--scan", folder, "--alerts", "eve:{}"]),
+                (table, [*run, "--rules", self.path(rules), "--compiled", self.path(table),
+                         "--alerts", "eve:{}"]),
+                (names, [*run, "--names", self.path(names), "--alerts", "eve:{}"]),
+                (capture, [*run, "--redundancy", "samplebyte", "--train", self.path(capture),
+                           "--alerts", "eve:{}"]),
+                (rules, [*run, "--rules", self.path(rules), "--redundancy", "maxp", "--force",
+                         "--plot", "{}"]),
+                (capture, ["bench", "header", "-r", self.path(capture), "--force", "--save", "{}"]),
+                (rules, ["bench", "mpm", "--rules", self.path(rules), "--force", "--save", "{}"])):
+            path = self.path(out)
+            self.assert_refused(sluice(*(word.replace("{}", path) for word in command)),
+                                path + ": is read, and would be written")
+            self.assertEqual({name: read(os.path.join(folder, name))
+                              for name in os.listdir(folder)}, before)
+        again = ["rules", folder, "--force", "--compile", self.path("inputs/b.table")]
+        for _ in range(2):  # what is not read may be overwritten in a folder that is
+            self.assertEqual(sluice(*again).returncode, 0)
+
+    def test_two_outputs_are_two_files(self):
+        rules, out = os.path.join(SAMPLES, "sample.rules"), self.path("events", b"")
+        run = ["run", "-r", CAPTURE, "--rules", rules, "-q", "--alerts", "eve:" + out]
+        link = self.path("link")
+        os.symlink(out, link)
+        for more in (["--alerts", "eve:" + out], ["--alerts", "eve:" + link],
+                     ["--alerts", "sqlite:" + out], ["--redundancy", "maxp", "--plot", out]):
+            self.assert_refused(sluice(*run, *more), "are one file (expected two)")
+        self.assertEqual(read(out), b"")
+
     def ask(self, answer, *arguments):
         """What the command says at a terminal whose user gives this answer."""
         child, terminal = pty.fork()

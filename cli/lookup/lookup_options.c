@@ -164,13 +164,11 @@ static bool check_options(const struct lookup_options *options)
         cli_error("- and names exclude one another");
     else if (options->from_stdin && options->update != NULL && strcmp(options->update, "-") == 0)
         cli_error("names and updates cannot both come from standard input");
-    else if (options->bench && options->n_names == 0)
-        cli_error("--bench needs names (NAME... or -)");
     else if (options->bench && (options->explain || options->exit_status))
         cli_error("--bench and %s exclude one another",
                   options->explain ? "--explain" : "--exit-status");
-    else if (options->exit_status && options->n_names == 0)
-        cli_error("--exit-status needs names (NAME... or -)");
+    else if (options->of_names != NULL && options->n_names == 0)
+        cli_error("--%s needs names (NAME... or -)", options->of_names);
     else if (options->bench && options->update != NULL && strcmp(options->update, "-") == 0)
         cli_error("--bench needs updates from a file");
     else if (options->force && options->build == NULL)
@@ -179,6 +177,13 @@ static bool check_options(const struct lookup_options *options)
         return name_tables_check(&options->tables, "--format") && !writes_input(options) &&
                may_build(options);
     return false;
+}
+
+static const char *name_of(const struct option *known, int option)
+{
+    while (known->val != option)
+        known++;
+    return known->name;
 }
 
 int lookup_options_parse(struct lookup_options *options, int argc, char **argv)
@@ -209,6 +214,8 @@ int lookup_options_parse(struct lookup_options *options, int argc, char **argv)
         return EXIT_FAILED;
     }
     while ((option = cli_next_option(&known, argc, argv)) != -1) {
+        if (strchr("sexbd", option) != NULL)
+            options->of_names = name_of(long_options, option);
         const bool is_name = option == CLI_OPTION_BARE;
         const int exit_status = !is_name ? parse_option(options, option)
                                 : add_name(options, optarg, known.ended) ? -1

@@ -13,8 +13,9 @@ struct lookup_options {
     bool explain, json, ignored, bench, exit_status, from_stdin, force;
     const char **names; /* room for each argument */
     int n_names;
-    bool behind_table; /* the arguments before were --table FILE and bare ones */
-    bool missing;      /* a name was not found */
+    const char *of_names; /* an option that has an effect on names alone; NULL: none was given */
+    bool behind_table;    /* the arguments before were --table FILE and bare ones */
+    bool missing;         /* a name was not found */
 };
 
 /* Reads the command line into options that are zeroed but for their defaults. -1: go on; otherwise

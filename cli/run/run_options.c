@@ -14,7 +14,8 @@ static const char usage[] =
     "usage: sluice run -r FILE... | -i IFACE [OPTION...] [-- FILTER]\n\n"
     "  -r FILE...             capture files: pcap, pcapng, plain or packed by gzip, xz or zstd; - "
     "is\n"
-    "                         standard input; of a folder its captures, in the order of time\n"
+    "                         standard input; of a folder its captures, in the order of time,\n"
+    "                         but not those of its folders\n"
     "  -i IFACE               an interface, until Ctrl-C\n"
     "  -f FILTER              a BPF filter, as for tcpdump; also as words at the end: behind --, "
     "and\n"
@@ -29,9 +30,10 @@ static const char usage[] =
     "  --compiled FILE        what sluice rules --compile made of the same rules\n"
     "  --header-checks[=LIST] check headers: all, or a list of names (all,-checksums; help lists\n"
     "                         them)\n"
-    "  -k all|none            checksums among the header checks (no effect without these): none "
+    "  -k all|none            checksums among the header checks, whatever their list says: none "
     "where\n"
-    "                         this host's interface writes them behind the capture\n"
+    "                         this host's interface writes them behind the capture; without\n"
+    "                         --header-checks nothing checks them, and -k all says so\n"
     "  --scan DB              ClamAV's signatures in payloads: a database file, a directory of "
     "them,\n"
     "                         or what sluice scan --compile made; may be given several times\n"
@@ -122,8 +124,8 @@ static bool parse_sensor(struct run_options *options, const char *text)
 
 static bool parse_checksums(struct run_options *options, const char *which)
 {
-    options->no_checksums = strcmp(which, "none") == 0;
-    if (options->no_checksums || strcmp(which, "all") == 0)
+    options->checksums = which;
+    if (strcmp(which, "none") == 0 || strcmp(which, "all") == 0)
         return true;
     cli_error("-k '%s' (expected all or none)", which);
     return false;
@@ -342,24 +344,54 @@ static int parse_option(struct run_options *options, int option, int *list, char
     }
 }
 
-/* Whether a sink would write behind an input. SQLite refuses a file that is no database. */
-static bool writes_input(const struct run_options *options, const char *spec)
+/* Whether the file is read. True: the error was printed. */
+static bool is_input(const struct run_options *options, const char *path)
 {
-    static const char eve[] = "eve:";
-    const char *path = spec + sizeof eve - 1;
+    const char *const lone[] = {options->config.compiled, options->redundancy.train};
 
-    if (strncmp(spec, eve, sizeof eve - 1) != 0)
-        return false;
     for (size_t i = 0; i < options->captures.n; i++)
         if (cli_is_input(path, options->captures.paths[i]))
-            return true;
-    for (size_t i = 0; i < options->rule_files.n_paths; i++)
-        if (cli_is_input(path, options->rule_files.paths[i]))
             return true;
     for (int i = 0; i < options->tables.n; i++)
         if (cli_is_input(path, options->tables.file[i].path))
             return true;
-    return false;
+    for (uint32_t i = 0; i < options->config.n_databases; i++)
+        if (cli_is_input(path, options->databases[i]))
+            return true;
+    for (size_t i = 0; i < sizeof lone / sizeof *lone; i++)
+        if (lone[i] != NULL && cli_is_input(path, lone[i]))
+            return true;
+    return rule_files_have(&options->rule_files, path);
+}
+
+/* The file of a sink. NULL: it has none. */
+static const char *file_of(const char *sink)
+{
+    const char *const colon = strchr(sink, ':');
+
+    return colon == NULL || strcmp(sink, "eve:-") == 0 ? NULL : colon + 1;
+}
+
+/* Whether sinks would write behind an input, or twice into one file. */
+static bool check_sinks(const struct run_options *options)
+{
+    for (uint32_t i = 0; i < options->config.n_sinks; i++) {
+        const char *const path = file_of(options->sinks[i]);
+
+        for (uint32_t k = 0; k < i; k++) {
+            const char *const other = file_of(options->sinks[k]);
+
+            if (strcmp(options->sinks[i], options->sinks[k]) == 0 ||
+                (path != NULL && other != NULL && cli_is_one_file(path, other))) {
+                cli_error("--alerts '%s' and '%s' are one file (expected two)", options->sinks[k],
+                          options->sinks[i]);
+                return false;
+            }
+        }
+        if (path != NULL && is_input(options, path))
+            return false;
+    }
+    return true;
 }
 
 /* Whether the picture may be written. Standard input is not asked where it is a capture. */
@@ -372,20 +404,27 @@ static bool may_plot(const struct run_options *options)
         cli_error("--force needs --plot");
     if (plot == NULL)
         return !options->redundancy.force;
-    for (size_t i = 0; i < options->captures.n; i++) {
-        if (cli_is_input(plot, options->captures.paths[i]))
-            return false;
+    for (size_t i = 0; i < options->captures.n; i++)
         asks = asks && strcmp(options->captures.paths[i], "-") != 0;
+    for (uint32_t i = 0; i < options->config.n_sinks; i++) {
+        const char *const path = file_of(options->sinks[i]);
+
+        if (path != NULL && cli_is_one_file(path, plot)) {
+            cli_error("--plot '%s' and --alerts '%s' are one file (expected two)", plot,
+                      options->sinks[i]);
+            return false;
+        }
     }
-    return cli_may_write(plot, options->redundancy.force, asks);
+    return !is_input(options, plot) && cli_may_write(plot, options->redundancy.force, asks);
 }
 
 static int check_options(struct run_options *options)
 {
     const bool live = options->config.interface != NULL;
 
-    if (options->quiet && options->json) {
-        cli_error("-q and --json exclude one another");
+    if (options->quiet &&
+        (options->json || (options->stats && options->config.stats_seconds == 0))) {
+        cli_error("-q and --%s exclude one another", options->json ? "json" : "stats");
         return EXIT_FAILED;
     }
     options->config.files = options->captures.paths;
@@ -419,6 +458,12 @@ static int check_options(struct run_options *options)
                   options->rule_files.sets[0]);
         return EXIT_FAILED;
     }
+    if (options->rule_files.home != NULL && options->rule_files.n_paths == 0 &&
+        options->header_list == NULL) {
+        cli_error("--home '%s' needs --rules or --header-checks: nothing else asks for it",
+                  options->rule_files.home);
+        return EXIT_FAILED;
+    }
     if (options->config.n_files > SL_RUN_FILES_MAX) {
         cli_error("%zu captures (expected at most %d a run)", options->config.n_files,
                   SL_RUN_FILES_MAX);
@@ -431,11 +476,8 @@ static int check_options(struct run_options *options)
     if (!run_events_option_parse(&options->events, &options->config.events,
                                  options->config.stats_seconds) ||
         !run_redundancy_option_parse(&options->redundancy, &options->config.redundancy) ||
-        !may_plot(options))
+        !check_sinks(options) || !may_plot(options))
         return EXIT_FAILED;
-    for (uint32_t i = 0; i < options->config.n_sinks; i++)
-        if (writes_input(options, options->sinks[i]))
-            return EXIT_FAILED;
     if (options->config.n_sinks == 0 && !options->json)
         options->sinks[options->config.n_sinks++] = "console";
     return 0;
@@ -450,13 +492,18 @@ static bool set_header_checks(struct run_options *options)
 
     header->home = options->home;
     options->config.check_headers = options->header_list != NULL;
+    if (options->header_list == NULL && options->checksums != NULL &&
+        strcmp(options->checksums, "all") == 0)
+        cli_error("-k all has no effect without --header-checks: no checksum is checked");
     if (options->header_list == NULL)
         return true;
     if (sl_header_parse_checks(&header->checks, options->header_list, &diag) != SL_OK) {
         cli_error("--header-checks: %s", diag.text);
         return false;
     }
-    if (options->no_checksums)
+    if (options->checksums != NULL && strcmp(options->checksums, "all") == 0)
+        header->checks |= SL_HEADER_CHECKSUMS;
+    else if (options->checksums != NULL)
         header->checks &= ~SL_HEADER_CHECKSUMS;
     return true;
 }

@@ -28,8 +28,8 @@ struct run_options {
     struct run_events_option events;
 
     const char *header_list; /* NULL: no header checks */
-    bool no_checksums;
-    const char *metrics; /* the address of a server; NULL: none */
+    const char *checksums;   /* all or none, whatever the list says; NULL: as it says */
+    const char *metrics;     /* the address of a server; NULL: none */
     bool json, stats, quiet;
 };
 

@@ -134,6 +134,11 @@ bool run_redundancy_option_parse(const struct run_redundancy_option *option,
         cli_error("--redundancy: no-raise is for dynabyte");
         return false;
     }
+    if (!redundancy->compare && strcmp(redundancy->sampling.sampler, "every") == 0 &&
+        strstr(option->spec, ",p=") != NULL) {
+        cli_error("--redundancy: p=N has no effect on the sampler every");
+        return false;
+    }
     if (option->train == NULL || redundancy->compare ||
         strcmp(redundancy->sampling.sampler, "samplebyte") == 0)
         return true;

@@ -118,13 +118,6 @@ static int scan(struct scan_options *options, char **paths, int n_paths)
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
 
-    for (size_t i = 0; options->compile != NULL && i < options->n_databases; i++)
-        if (cli_is_input(options->compile, options->databases[i]))
-            return EXIT_FAILED;
-    if (options->force && options->compile == NULL) {
-        cli_error("--force needs --compile");
-        return EXIT_FAILED;
-    }
     if (options->compile != NULL && !cli_may_write(options->compile, options->force, true))
         return EXIT_FAILED;
     config->paths = (const char *const *)paths;

@@ -387,6 +387,60 @@ static bool take_option(struct scan_options *options, int option)
     }
 }
 
+/* Options that have an effect where a database is compiled, or nowhere. */
+static bool is_of_compile(int option)
+{
+    static const int of_compile[] = {
+        'd',        'a',       'v',        OPT_COMPILE,    OPT_FORCE,          OPT_DEBUG,
+        OPT_DEVICE, OPT_QUIET, OPT_STDOUT, OPT_NO_SUMMARY, OPT_WITHOUT_EFFECT, OPT_REFUSED};
+
+    for (size_t i = 0; i < sizeof of_compile / sizeof *of_compile; i++)
+        if (of_compile[i] == option)
+            return true;
+    return false;
+}
+
+static const char *name_of(int option)
+{
+    const struct option *known = long_options;
+
+    while (known->name != NULL && known->val != option)
+        known++;
+    return known->name;
+}
+
+/* What a compilation would pass over, or would destroy. */
+static bool check_compile(const struct scan_options *options, const char *path)
+{
+    const char *const compile = options->compile;
+
+    if (compile == NULL && options->force)
+        cli_error("--force needs --compile");
+    else if (compile != NULL && path != NULL)
+        cli_error("'%s' was not expected: --compile scans no file", path);
+    else if (compile != NULL && options->of_scan != NULL)
+        cli_error("--%s and --compile exclude one another", options->of_scan);
+    else
+        return true;
+    return false;
+}
+
+/* Whether the compiled database or the log would be written over what is read. */
+static bool writes_input(const struct scan_options *options)
+{
+    const char *const outs[] = {options->compile, options->report.log_path};
+
+    for (size_t out = 0; out < sizeof outs / sizeof *outs; out++) {
+        for (size_t i = 0; outs[out] != NULL && i < options->n_databases; i++)
+            if (cli_is_input(outs[out], options->databases[i]))
+                return true;
+        if (outs[out] != NULL && options->config.list != NULL &&
+            cli_is_input(outs[out], options->config.list))
+            return true;
+    }
+    return false;
+}
+
 static void init(struct scan_options *options)
 {
     *options = (struct scan_options){.device = "cpu", .report = {.summary = true}};
@@ -437,9 +491,12 @@ enum scan_wish scan_options_read(struct scan_options *options, int argc, char **
         if (option == CLI_OPTION_BAD || (option == OPT_REFUSED && !refuse(argv)) ||
             !take_option(options, option))
             return SCAN_WISH_FAILED;
+        if (options->of_scan == NULL && !is_of_compile(option))
+            options->of_scan = name_of(option);
     }
-    if (options->n_databases > 0)
+    if (options->n_databases == 0)
+        cli_error("no database was named (usage: sluice scan -d DATABASE FILE...)");
+    else if (check_compile(options, argv[optind]) && !writes_input(options))
         return SCAN_WISH_SCAN;
-    cli_error("no database was named (usage: sluice scan -d DATABASE FILE...)");
     return SCAN_WISH_FAILED;
 }

@@ -14,6 +14,7 @@ struct scan_options {
     size_t n_databases;
     const char *compile; /* write the compiled database here and end */
     bool force;          /* a file there is overwritten */
+    const char *of_scan; /* an option that a scan alone has; NULL: none was given */
     const char *device;
     bool debug;
     struct sl_scan_config config; /* its paths are the arguments */
