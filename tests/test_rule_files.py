@@ -151,6 +151,17 @@ class RuleFiles(case.Case):
             self.assert_refused(sluice(*command, empty), empty, "no file that ends in .rules",
                                 "folders in it are not searched")
             self.assert_refused(sluice(*command, self.path("set/c*.rules")), "matches no file")
+        os.mkfifo(self.path("set/c.rules"))  # nobody ever writes into it
+        self.assert_refused(sluice("rules", folder), "set/c.rules: is no regular file")
+
+    def test_a_rule_with_a_zero_byte_is_bad(self):
+        for rule in (b'alert tcp any any -> any any (msg:"a\0b"; content:"GET"; sid:1;)\n',
+                     b'alert tcp any any -> any any (content:"A\0B"; sid:1;)\n'):
+            self.assertEqual(self.counts(self.path("a.rules", GOOD.replace(b"sid:1", b"sid:4")
+                                                   + rule)), (1, 0, 1))
+
+    def test_an_endless_file_is_refused(self):
+        self.assert_refused(sluice("rules", "/dev/zero"), "/dev/zero: is longer than 256 MiB")
 
 
 if __name__ == "__main__":

@@ -72,6 +72,13 @@ class Databases(case.Case):
             for entry in os.listdir(self.path("set")):
                 os.remove(self.path("set/" + entry))
 
+    def test_a_pipe_in_a_directory_is_not_waited_for(self):
+        os.mkdir(self.path("set"))
+        self.path("set/a.ndb", b"First:0:*:6669727374\n")
+        os.mkfifo(self.path("set/b.ndb"))
+        self.assert_refused(sluice("scan", "-d", self.path("set"), "--no-summary", SLUICE),
+                            "set/b.ndb: is no regular file")
+
     def test_ignored_names_stay_ignored(self):
         ignore = self.path("a.ign2", b"Second\n")
         both = self.compiled("both", b"First:0:*:6669727374\nSecond:0:*:7365636f6e64\n", "-d",
@@ -360,6 +367,15 @@ class Options(case.Case):
         with open(self.path("log"), "rb") as log:
             self.assertEqual(log.read(), result.stdout)
         self.assertEqual(result.stderr, b"")
+
+    def test_a_list_of_print0_is_an_error(self):
+        """Its first name would be scanned alone, and the exit status would say that all is well."""
+        base = self.path("a.ndb", b"First:0:*:6669727374\n")
+        good, bad = self.path("good", b"nothing"), self.path("bad", b"the first")
+        names = self.path("names", b"%s\0%s\0" % (good.encode(), bad.encode()))
+        result = sluice("scan", "-d", base, "--no-summary", "-f", names)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"holds a NUL byte", result.stdout + result.stderr)
 
     def test_without_effect(self):
         plain = self.scan("--no-summary", self.clean, self.found).stdout

@@ -80,12 +80,15 @@ class Sources(case.Case):
             self.path("folder/" + name, data)
         os.mkdir(self.path("folder/below"))
         self.path("folder/below/e", capture(1))
+        os.mkfifo(self.path("folder/pipe"))
+        os.symlink("nowhere", self.path("folder/dangling.pcap"))
         eve = self.path("eve.json")
         result = run("-r", self.path("folder"), "--header-checks", "--json", "--alerts",
                      "eve:" + eve)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr.decode().count("\n"), 1)
-        self.assertIn(b"files in it that are no captures: 1\n", result.stderr)
+        self.assertIn(b"files in it that are no captures: 3, folders, which are not searched: 1\n",
+                      result.stderr)
         self.assertEqual(json.loads(result.stdout)["packets"], 4)
         with open(eve, encoding="utf-8") as lines:
             files = [os.path.basename(json.loads(line)["pcap_filename"]) for line in lines]

@@ -23,6 +23,7 @@ struct folder {
     struct found *found;
     size_t n, room;
     size_t n_foreign; /* files that are no captures */
+    size_t n_folders; /* which are not searched */
     struct sl_batch *batch;
 };
 
@@ -74,13 +75,15 @@ static bool add_entry(struct folder *folder, const char *name)
         cli_error("%s: no memory for its captures", folder->path);
         return false;
     }
-    if (stat(found.path, &file) == 0 && S_ISREG(file.st_mode)) {
-        if (read_time(folder, found.path, &found.time_ns)) {
-            folder->found[folder->n++] = found;
-            return true;
-        }
-        folder->n_foreign++;
+    const bool there = stat(found.path, &file) == 0;
+    if (there && S_ISREG(file.st_mode) && read_time(folder, found.path, &found.time_ns)) {
+        folder->found[folder->n++] = found;
+        return true;
     }
+    if (there && S_ISDIR(file.st_mode))
+        folder->n_folders++;
+    else
+        folder->n_foreign++;
     free(found.path);
     return true;
 }
@@ -143,10 +146,13 @@ static bool add_folder(struct capture_files *files, const char *path)
     bool good = read_folder(&folder);
 
     if (good && folder.n == 0) {
-        cli_error("%s: no capture lies in it (files that are none: %zu)", path, folder.n_foreign);
+        cli_error("%s: no capture lies in it (files that are none: %zu, folders, which are not "
+                  "searched: %zu)",
+                  path, folder.n_foreign, folder.n_folders);
         good = false;
-    } else if (good && folder.n_foreign != 0) {
-        cli_error("%s: files in it that are no captures: %zu", path, folder.n_foreign);
+    } else if (good && folder.n_foreign + folder.n_folders != 0) {
+        cli_error("%s: files in it that are no captures: %zu, folders, which are not searched: %zu",
+                  path, folder.n_foreign, folder.n_folders);
     }
     if (folder.n != 0)
         qsort(folder.found, folder.n, sizeof *folder.found, compare);

@@ -119,11 +119,16 @@ static enum sl_status add_entry(struct files *files, const char *directory, cons
                                 struct sl_diag *diag)
 {
     char path[PATH_MAX];
+    struct stat file;
 
     if (snprintf(path, sizeof path, "%s/%s", directory, name) >= PATH_MAX)
         return diag_set(diag, SL_EIO, directory, 0, "has a file with too long a path");
     const enum clam_format format = format_of(path);
-    return format != CLAM_UNKNOWN ? add_file(files, path, format, diag) : SL_OK;
+    if (format == CLAM_UNKNOWN)
+        return SL_OK;
+    if (stat(path, &file) == 0 && !S_ISREG(file.st_mode)) /* a pipe would be waited for */
+        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
+    return add_file(files, path, format, diag);
 }
 
 static enum sl_status add_directory(struct files *files, const char *path, struct sl_diag *diag)

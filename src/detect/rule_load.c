@@ -14,6 +14,8 @@
 #include "detect/parse/rule_parse.h"
 #include "rule_set.h"
 
+enum { FILE_MAX = 256 << 20 /* bytes of a file of rules */ };
+
 /* The state of a load. */
 struct loader {
     struct sl_rules *rules;
@@ -132,11 +134,16 @@ static enum sl_status load_rule(struct loader *loader, struct rule_text line)
 {
     struct rule_arena *arena = &loader->rules->arena;
     const struct rule_mark mark = rule_arena_mark(arena);
+    const char *const zero = memchr(line.at, '\0', line.len);
     struct rule *rule;
     bool kept = false;
-    enum sl_status status = rule_parse(&loader->parser, line, &rule);
 
     loader->rules->count.lines++;
+    if (zero != NULL) { /* a text would end there */
+        (void)diag_set(&loader->diag, SL_EFORMAT, NULL, 0, "a NUL byte");
+        return count_bad(loader, zero);
+    }
+    enum sl_status status = rule_parse(&loader->parser, line, &rule);
     if (status == SL_OK)
         status = add_rule(loader, rule, &kept);
     if (status == SL_OK && kept)
@@ -279,6 +286,10 @@ static enum sl_status read_file(const char *path, char **text, size_t *text_len,
         len += n;
         if (n == 0)
             break;
+        if (len > FILE_MAX) {
+            status = diag_set(diag, SL_EIO, path, 0, "is longer than %d MiB", FILE_MAX >> 20);
+            break;
+        }
     }
     if (status == SL_OK && ferror(file))
         status = diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(errno));
@@ -366,6 +377,17 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* A pipe in a folder would be waited for. */
+static enum sl_status load_entry(struct sl_rules *rules, const char *path, enum sl_status before,
+                                 struct sl_diag *diag)
+{
+    struct stat found;
+
+    if (stat(path, &found) == 0 && !S_ISREG(found.st_mode))
+        return diag_set(diag, SL_EIO, path, 0, "is no regular file");
+    return load_next(rules, path, before, diag);
+}
+
 static enum sl_status load_folder(struct sl_rules *rules, const char *folder, struct sl_diag *diag)
 {
     struct dirent **entries;
@@ -378,7 +400,8 @@ static enum sl_status load_folder(struct sl_rules *rules, const char *folder, st
         char *path;
 
         if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0) {
-            status = load_next(rules, path, status, diag);
+            if (status == SL_OK || status == SL_EFORMAT)
+                status = load_entry(rules, path, status, diag);
             free(path);
         } else {
             status = rule_set_no_memory(diag);

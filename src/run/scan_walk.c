@@ -150,6 +150,10 @@ void scan_walk_list(const struct scan_walk *walk, const char *list)
     while (!walk->stopped(walk->user) && (errno = 0, n = getline(&line, &cap, file)) > 0) {
         while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
             line[--n] = '\0';
+        if (strlen(line) != (size_t)n) { /* of find -print0: all paths would be one */
+            walk->failed(walk->user, list, "holds a NUL byte (expected a path a line)");
+            break;
+        }
         if (n > 0)
             scan_walk_path(walk, line);
     }
