@@ -7,7 +7,7 @@
 
 #include "counted_malloc.h"
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void print_count(void)
 {
     dprintf(STDERR_FILENO, "\nallocations %llu\n", atomic_load(&n_allocations));
 }

@@ -212,7 +212,8 @@ static bool report(const struct lookup_options *options, const struct lookup_rep
     return fflush(out) == 0;
 }
 
-static bool run(struct lookup_options *options, struct sl_names *names, struct lookup_report *told)
+static bool run(struct lookup_options *options, struct sl_names *names,
+                struct lookup_report *result)
 {
     struct updates updates = {.names = names, .path = options->update};
     struct sl_diag diag = {0};
@@ -228,12 +229,12 @@ static bool run(struct lookup_options *options, struct sl_names *names, struct l
     if (ok && options->n_names > 0)
         ok = options->bench ? bench(names, options) : look_up(names, options);
     ok = join_updates(&updates) && ok;
-    told->updates = options->update != NULL;
-    told->updated = updates.updated;
+    result->updates = options->update != NULL;
+    result->updated = updates.updated;
     if (ok && options->build != NULL)
         ok = say(sl_names_save(names, options->build, &diag), &diag);
-    told->saved = options->build;
-    return ok && report(options, told);
+    result->saved = options->build;
+    return ok && report(options, result);
 }
 
 static int open_and_run(struct lookup_options *options)

@@ -382,7 +382,7 @@ static void test_cut_at_every_byte(void **state)
     }
 }
 
-static void test_cut_is_told_with_its_place(void **state)
+static void test_cut_is_reported_with_its_place(void **state)
 {
     struct image *const image = image_pcap(IMAGE_PCAP_US, false, 100);
 
@@ -1342,7 +1342,7 @@ int main(void)
         cmocka_unit_test(test_batch_boundaries_change_nothing),
         cmocka_unit_test(test_packet_that_no_batch_holds_waits),
         cmocka_unit_test(test_cut_at_every_byte),
-        cmocka_unit_test(test_cut_is_told_with_its_place),
+        cmocka_unit_test(test_cut_is_reported_with_its_place),
         cmocka_unit_test(test_last_status_is_repeated),
         cmocka_unit_test(test_pcap_record_that_claims_too_much),
         cmocka_unit_test(test_longest_packet_is_read),

@@ -160,7 +160,7 @@ static bool check_libpcap(const struct entry *entry, const struct reading *readi
 static char last_path[1024];
 
 /* The file to blame where the test failed. */
-static int tell_last_path(void **state)
+static int print_last_path(void **state)
 {
     (void)state;
     print_message("last file: %s\n", last_path);
@@ -202,7 +202,7 @@ int main(void)
 {
     char *const folder = getenv("SLUICE_TEST_DATA");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate_setup_teardown(test_corpus, NULL, tell_last_path, folder)};
+        cmocka_unit_test_prestate_setup_teardown(test_corpus, NULL, print_last_path, folder)};
 
     if (folder == NULL) {
         puts("skipped: SLUICE_TEST_DATA, a folder with pcap/MANIFEST.csv, is not set");

@@ -310,7 +310,7 @@ static void slots_are_few(void **state)
     close_gpu(gpu);
 }
 
-static void failures_are_told(void **state)
+static void failures_are_reported(void **state)
 {
     struct gpu *gpu = open_gpu();
     struct asker asker = {.n = 0};
@@ -343,7 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_are_served),           cmocka_unit_test(numbers_wrap),
         cmocka_unit_test(nobody_is_served_for_ever), cmocka_unit_test(slots_are_few),
-        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(failures_are_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -327,7 +327,7 @@ static void test_formats_are_named(void **state)
     sl_names_free(names);
 }
 
-static void test_ignored_lines_are_told(void **state)
+static void test_ignored_lines_are_reported(void **state)
 {
     struct sl_names *names = make("hosts", "0.0.0.0 a\nx\n0.0.0.0 b..c\ny\n");
     struct sl_diag diag = {0};
@@ -1190,7 +1190,7 @@ int main(void)
         cmocka_unit_test(test_unbound),
         cmocka_unit_test(test_rpz),
         cmocka_unit_test(test_formats_are_named),
-        cmocka_unit_test(test_ignored_lines_are_told),
+        cmocka_unit_test(test_ignored_lines_are_reported),
         cmocka_unit_test(test_wrong_lines_are_not_skipped),
         cmocka_unit_test(test_unanchored_filters_show_adblock),
         cmocka_unit_test(test_lists_without_a_rule),

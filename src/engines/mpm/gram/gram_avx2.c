@@ -392,9 +392,9 @@ static void find(const struct gram_view *view, const struct gram_keys *keys,
 
 /* The fields of the eight bytes of an entry that hold its mode of comparison. */
 struct question {
-    __m256i told; /* these bits */
-    __m256i are;  /* are to be so; */
-    __m256i last; /* none of these is set where its key has more entries */
+    __m256i fields; /* these bits */
+    __m256i wanted; /* must be so; */
+    __m256i last;   /* none of these is set where its key has more entries */
 };
 
 static inline struct question ask(enum gram_kind kind, uint8_t left_out)
@@ -402,8 +402,8 @@ static inline struct question ask(enum gram_kind kind, uint8_t left_out)
     const int64_t out = (int64_t)left_out << SHIFT_OF(flags);
 
     return (struct question){
-        .told = _mm256_set1_epi64x((int64_t)0xFF << SHIFT_OF(kind) | out),
-        .are = _mm256_set1_epi64x((int64_t)kind << SHIFT_OF(kind)),
+        .fields = _mm256_set1_epi64x((int64_t)0xFF << SHIFT_OF(kind) | out),
+        .wanted = _mm256_set1_epi64x((int64_t)kind << SHIFT_OF(kind)),
         .last = _mm256_set1_epi64x((int64_t)GRAM_ENTRY_LAST << SHIFT_OF(flags) | out)};
 }
 
@@ -474,7 +474,8 @@ static inline uint32_t compare_4(const struct gram_view *view, const uint8_t *te
     const __m256i exact = _mm256_cmpeq_epi64(_mm256_and_si256(rest, case_counts), case_counts);
     const __m256i differ =
         _mm256_and_si256(_mm256_xor_si256(fold_unless(exact, there), bytes), mask);
-    const __m256i wrong = _mm256_xor_si256(_mm256_and_si256(rest, question->told), question->are);
+    const __m256i wrong =
+        _mm256_xor_si256(_mm256_and_si256(rest, question->fields), question->wanted);
 
     *more = zero_quads(_mm256_and_si256(rest, question->last));
     return zero_quads(_mm256_or_si256(differ, wrong));

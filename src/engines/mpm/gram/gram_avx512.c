@@ -411,7 +411,7 @@ static void compare(const struct gram_view *view, const uint8_t *text, enum gram
     const __m512i last =
         _mm512_set1_epi64((int64_t)(GRAM_ENTRY_LAST | left_out) << SHIFT_OF(flags));
     const __m512i wanted = _mm512_set1_epi64((int64_t)kind << SHIFT_OF(kind));
-    const __m512i told =
+    const __m512i fields =
         _mm512_set1_epi64((int64_t)0xFF << SHIFT_OF(kind) | (int64_t)left_out << SHIFT_OF(flags));
     uint32_t n = 0, n_more = 0;
 
@@ -435,7 +435,7 @@ static void compare(const struct gram_view *view, const uint8_t *text, enum gram
         const __m512i differ = _mm512_and_si512(_mm512_xor_si512(folded, bytes), mask);
         const __mmask8 equal =
             _mm512_mask_cmpeq_epi64_mask(_mm512_mask_testn_epi64_mask(live, differ, differ),
-                                         _mm512_and_si512(rest, told), wanted);
+                                         _mm512_and_si512(rest, fields), wanted);
         const __mmask8 more = _mm512_mask_testn_epi64_mask(live, rest, last);
 
         _mm256_storeu_si256((__m256i *)(out->at + n), _mm256_maskz_compress_epi32(equal, at));

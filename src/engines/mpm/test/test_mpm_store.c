@@ -216,7 +216,7 @@ static uint64_t check_of(const char *a, const char *b, uint32_t flags)
     return sl_mpm_literals_check(two, 2);
 }
 
-static void test_the_check_tells_literals_apart(void **state)
+static void test_the_check_differs_by_literals(void **state)
 {
     struct sl_mpm_table *table = build("ac", N_LITERALS);
     struct sl_mpm_info info;
@@ -562,7 +562,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_loaded_table_is_the_one_saved),
         cmocka_unit_test(test_a_loaded_table_outlives_its_file),
-        cmocka_unit_test(test_the_check_tells_literals_apart),
+        cmocka_unit_test(test_the_check_differs_by_literals),
         cmocka_unit_test(test_flips_are_refused),
         cmocka_unit_test(test_cuts_are_refused),
         cmocka_unit_test(test_other_files_are_refused),

@@ -542,7 +542,7 @@ static void test_shared_captures(void **state)
     check_folder(folder);
 }
 
-static void test_hits_tell_their_rules(void **state)
+static void test_hits_lead_to_their_rules(void **state)
 {
     struct sl_names *names = make_table(true, NULL);
     struct sl_names_answer answer, told;
@@ -614,7 +614,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_updates_beside_batches),
         cmocka_unit_test(test_sample_captures),
         cmocka_unit_test(test_shared_captures),
-        cmocka_unit_test(test_hits_tell_their_rules),
+        cmocka_unit_test(test_hits_lead_to_their_rules),
         cmocka_unit_test(test_what_is_refused),
     };
     char why[SL_WHY_LEN];

@@ -177,7 +177,7 @@ static const struct example examples[] = {
 };
 
 /* Names as "protocol name" lines. */
-static void tell(const struct name_out *out, char *text, size_t cap)
+static void print_names(const struct name_out *out, char *text, size_t cap)
 {
     size_t len = 0;
 
@@ -202,7 +202,7 @@ static void check_example(const struct example *example, size_t i)
             extract(example->carrier, side ? example->port : 40000, side ? 40000 : example->port,
                     example->bytes, example->len, example->len, &alone);
 
-        tell(&out, text, sizeof text);
+        print_names(&out, text, sizeof text);
         if (strcmp(text, example->names) != 0)
             fail_msg("example %zu: '%s', expected '%s'", i, text, example->names);
         if (out.misses != misses)
@@ -280,7 +280,7 @@ static void check_hello(const struct made_message *made, uint32_t len, const cha
     uint8_t *alone;
     const struct name_out out = extract(REF_TCP, 40000, 8443, made->byte, len, len, &alone);
 
-    tell(&out, text, sizeof text);
+    print_names(&out, text, sizeof text);
     assert_string_equal(text, name);
     assert_int_equal(out.misses, misses);
     free(alone);
@@ -449,7 +449,7 @@ static void test_longest_domains(void **state)
                 extract(REF_UDP, 1, 53, made.byte, made.len, made.len, &alone);
             assert_int_equal(out.n, wire <= 255);
             assert_int_equal(out.misses, wire <= 255 ? 0 : 1u << SL_PACKET_NAMES_MISS_DNS_LONG);
-            tell(&out, text, sizeof text);
+            print_names(&out, text, sizeof text);
             assert_int_equal(strlen(text), wire <= 255 ? 4 + wire - 2 : 0);
             free(alone);
         }
@@ -489,7 +489,7 @@ static void check_item(const struct sl_batch *batch, uint32_t item, const char *
     char text[256];
 
     out.n = sl_packet_names_find(batch, item, found, name_bytes, &out.misses);
-    tell(&out, text, sizeof text);
+    print_names(&out, text, sizeof text);
     assert_string_equal(text, expected);
     if (out.n > 0)
         assert_int_equal(found[0].offset, offset);
