@@ -230,8 +230,20 @@ static double fastest_scan(const char *name, const char *on, const struct hostil
     return best;
 }
 
-/* All give the oracle's hits. gram also switches to the automaton where verification is dear:
- * without that it would take hundreds of times as long as this. */
+/* gram switches to the automaton where verification is dear. The limit is in scans by the automaton
+ * alone. Scans take 0.7 to 5.2 of them on CPUs and a GPU. Without the switch a CPU takes 14 to
+ * 3,900 on all sets but the runs, which need none. */
+static void check_switch(const struct hostile *hostile)
+{
+    const double limit = SANITIZED ? 30 : 10;
+    const char *const on = subject.built_for == SL_DEVICE_CUDA ? subject.backend_name : "scalar";
+    const double automaton = fastest_scan("ac", on, hostile, &subject.expected);
+
+    assert_true(fastest_scan(subject.algorithm, subject.backend_name, hostile, &subject.found) <
+                limit * automaton);
+}
+
+/* All give the oracle's hits. */
 void test_hostile_sets(void **state)
 {
     static void (*const make[])(struct hostile *) = {make_period, make_shared, make_runs,
@@ -251,13 +263,8 @@ void test_hostile_sets(void **state)
         for (uint32_t at = 0; at + 1400 < text_len; at += 1400)
             trial_add_item(hostile->text + at, 1400);
         trial_check(hostile->literals, hostile->n);
-        if (strcmp(subject.algorithm, "gram") == 0) {
-            const char *on = subject.built_for == SL_DEVICE_CUDA ? subject.backend_name : "scalar";
-            const double limit = 30 * fastest_scan("ac", on, hostile, &subject.expected) + 1e-3;
-
-            assert_true(fastest_scan(subject.algorithm, subject.backend_name, hostile,
-                                     &subject.found) < limit);
-        }
+        if (strcmp(subject.algorithm, "gram") == 0)
+            check_switch(hostile);
     }
     free(hostile);
 }
