@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 static atomic_ullong n_allocations;
-static atomic_ullong refused_allocation; /* which one there is no memory for, from 1 on; 0: none */
+static atomic_ullong refused_allocation; /* the allocation that fails, from 1 on; 0: none */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ALLOCATIONS_ARE_COUNTED 0 /* sanitizers bring an allocator of their own */

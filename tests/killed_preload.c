@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded to a command: kills it (SIGKILL) before the call number SLUICE_KILL_AT, from 1 on, that
- * changes a file: creating, writing, cutting, syncing, renaming, linking or unlinking it. Standard
- * streams do not count. */
-#undef _FORTIFY_SOURCE /* which makes macros of some of what is defined here */
+ * changes a file. Such calls create, write, cut, sync, rename, link or unlink it. Standard streams
+ * do not count. */
+#undef _FORTIFY_SOURCE /* it makes macros of some names that are defined here */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#pragma GCC visibility push(default) /* what is defined here stands before the C library's */
+#pragma GCC visibility push(default) /* the definitions here come before the C library's */
 
 static _Atomic long n_steps;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every test program includes: cmocka and the headers that it wants before itself. */
+/* The header of every test program: cmocka, and the headers that it wants before itself. */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
 

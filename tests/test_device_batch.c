@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of batches to a GPU and of hits back: what arrives, in which memory it may begin and end,
- * and what may be under way at once. */
+/* The way of batches to a GPU and of hits back: the bytes that arrive, the memory at both ends, and
+ * the batches in flight at once. */
 #include "test.h"
 
 #include <cuda_runtime_api.h>
@@ -185,8 +185,8 @@ static struct sl_stage *open_stage(void)
     return stage;
 }
 
-/* Batches that end at their last byte, at their last item, before both, and empty; from large to
- * small, so that what an upload leaves behind is under the next. */
+/* Batches that end at their last byte, at their last item, before both, and empty. They go from
+ * large to small, so that the rest of an upload lies under the next. */
 static void test_all_columns_arrive(void **state)
 {
     static const uint32_t item_lens[] = {ARENA, 1000, 60, 33, 32, 16, 1, 0};
@@ -380,7 +380,7 @@ static void check_room(const struct run_test *test, uint32_t n, size_t cap, bool
     assert_int_equal(sl_stage_upload(test->stage, test->batch, &view), SL_OK);
     assert_int_equal(test->matcher.backend->submit(test->context, &view, &hits), SL_OK);
     assert_int_equal(test->matcher.backend->wait(test->context), n > n_kept ? SL_EOVERFLOW : SL_OK);
-    hits.cap = n_kept; /* what sorting may touch */
+    hits.cap = n_kept; /* the hits that sorting may touch */
     check_run(&hits, 0, n, n_kept);
     assert_memory_equal(&hits.hit[cap], &guard, sizeof guard);
     if (pinned)
@@ -468,7 +468,7 @@ static void test_engines_share_an_upload_and_a_stream(void **state)
     sl_stage_close(stage);
 }
 
-/* What a failed run does: nobody waits. */
+/* The way of a failed run: nobody waits. */
 static void test_closing_ends_what_is_under_way(void **state)
 {
     enum { LEN = 1 << 20 };

@@ -65,7 +65,7 @@ static void test_cpu_limits_are_checked(void **state)
     assert_string_equal(diag.text, "SLUICE_CPU is 'AVX2' (expected scalar, avx2 or avx512)");
 }
 
-/* What the kernel says of the CPU is the judge. */
+/* The kernel's list of the CPU's features is the judge. */
 static void test_cpu_features_are_those_of_the_machine(void **state)
 {
     static const struct {

@@ -68,8 +68,8 @@ static void test_bad_sizes_are_refused(void **state)
     sl_batch_free(NULL);
 }
 
-/* Pieces, with their overlap taken away, are the source; and every window of overlap + 1 bytes lies
- * in exactly one piece with its last byte behind the overlap: what makes each match report once. */
+/* Pieces without their overlap are the source. Every window of overlap + 1 bytes has its last byte
+ * behind the overlap in exactly one piece, so each match is reported once. */
 static void check_pieces(uint32_t source_len, uint32_t piece_len, uint16_t overlap,
                          uint32_t arena_len)
 {

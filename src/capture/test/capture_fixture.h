@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: capture files written byte by byte from the formats' descriptions, in memory, with
- * what a reader must find in them; and whole captures read by the ways there are. */
+/* For tests: capture files written byte by byte from the formats' descriptions, in memory, with the
+ * packets that a reader must find. Whole captures are read in all ways. */
 #ifndef CAPTURE_CAPTURE_FIXTURE_H
 #define CAPTURE_CAPTURE_FIXTURE_H
 
@@ -25,7 +25,7 @@ struct image {
     uint8_t *bytes;
     size_t len, cap;
     bool big_endian;
-    size_t header_len; /* what opening reads */
+    size_t header_len; /* bytes that opening reads */
     struct image_packet packets[IMAGE_PACKETS_MAX];
     uint32_t n_packets;
     /* Offsets behind records that hold no packet: a file may end there as well. */

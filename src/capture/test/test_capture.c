@@ -145,7 +145,7 @@ static void test_pcapng_resolutions(void **state)
         {0x80 | 63, UINT64_MAX, 0, INT64_C(1999999999)},
         {0xFF, UINT64_MAX, 1, INT64_C(1000000000)},
         {9, 5, -10, INT64_C(-9999999995)},
-        /* What 64 bits of ns cannot say is unknown. */
+        /* A time that 64 bits of ns cannot hold is unknown. */
         {0, UINT64_MAX, 0, 0},
         {9, UINT64_MAX, 0, 0},
         {9, 0, INT64_MAX, 0},
@@ -319,8 +319,8 @@ static void test_packet_that_no_batch_holds_waits(void **state)
 
 /* --- Truncation --- */
 
-/* What a file must give of which image_len bytes are there; `whole` is false where compression says
- * that there should be more. */
+/* The expected packets of a file of which image_len bytes are there. `whole` is false where
+ * compression says that there should be more. */
 static void check_cut(const struct reading *reading, const struct image *image, size_t image_len,
                       bool whole, enum transport transport)
 {
@@ -679,7 +679,7 @@ static void test_pcapng_interfaces_are_bounded(void **state)
     image_free(image);
 }
 
-/* A block of almost 4 GiB, of holes, is passed over without being touched; so is one whose trailing
+/* A block of almost 4 GiB, of holes, is passed over without being touched. So is one whose trailing
  * length is a lie, and one that ends behind the file. */
 static void test_sparse_block_of_4_gib(void **state)
 {

@@ -188,7 +188,7 @@ static void test_stop_loses_nothing(void **state)
     assert_int_equal(read_packets(fixture, UINT32_MAX), SL_END);
     assert_int_equal(fixture->n_seen, 1010);
 
-    /* What comes after the end is nobody's. */
+    /* Packets after the end are nobody's. */
     send_packets(fixture, 10);
     usleep(250000);
     sl_batch_reset(fixture->batch);

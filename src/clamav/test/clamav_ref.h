@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What offsets count from. n_sections 0 and entry -1: the bytes are no executable. */
+/* The bases of offsets. n_sections 0 and entry -1: the bytes are no executable. */
 struct ref_layout {
     long entry;
     int n_sections;
     long section[8], section_len[8];
 };
 
-/* Whether the line of an .ndb or .ldb file matches; target types are not looked at. */
+/* Whether the line of an .ndb or .ldb file matches; target types are ignored. */
 bool ref_ndb(const char *line, const uint8_t *bytes, size_t len, const struct ref_layout *layout);
 bool ref_ldb(const char *line, const uint8_t *bytes, size_t len, const struct ref_layout *layout);
 

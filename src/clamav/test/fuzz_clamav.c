@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Databases: the first byte picks the format. What is taken is compiled and scans the input. The
- * same holds for two copies of the compiled block, merged. */
+/* Databases: the first byte picks the format. Signatures that are taken are compiled, and scan the
+ * input. The same holds for two copies of the compiled block, merged. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -781,7 +781,7 @@ static void test_time(void **state)
     assert_int_equal(sl_clamav_scan_buffer(scanner, plain, LEN, &found[3]), SL_OK);
     assert_int_equal(sl_clamav_flush(scanner), SL_OK);
     assert_true(found[0].result.timed_out);
-    /* What is known holds, and what could be refuted does not. */
+    /* Known subsignatures hold, and those that could be refuted do not. */
     assert_true(has(&found[0], "B"));
     assert_false(has(&found[0], "A"));
     assert_false(has(&found[0], "C"));
@@ -1166,7 +1166,7 @@ static void test_report(void **state)
     sl_clamav_set_free(set);
 }
 
-/* What stands behind a zero byte is part of the body, also where words bound it. */
+/* Bytes behind a zero byte are part of the body, also where words bound it. */
 static void test_zero_bytes_are_no_end(void **state)
 {
     static const char ldb[] = "T;Target:0;0;61626364\0zz::f\n";

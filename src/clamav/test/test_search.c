@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Searching: literals in text at every level of instructions, expressions over files that are not
- * in memory against the definition, and parts of files in batches that others fill. */
+/* Searching: literals in text at every level of instructions, and parts of files in batches that
+ * others fill. Expressions over files that are not in memory are compared with the definition. */
 #include "test.h"
 
 #include <ctype.h>

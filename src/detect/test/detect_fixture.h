@@ -14,8 +14,9 @@ enum kind { TCP, UDP, ICMP, SCTP, GRE_TCP, TCP6, ICMP6, OTHER_IP, ARP };
 
 enum { NO_FLOW = 1000 };
 
-/* A field of 0 gets a default: from 192.168.0.1 port 1000 to 203.0.113.9 port 2000, TTL 64; of a
- * flow, from the server, not established; over IPv6 from 2001:db8::1 to 2001:db8::2. */
+/* A field of 0 gets a default: from 192.168.0.1 port 1000 to 203.0.113.9 port 2000, TTL 64. The
+ * packet is of a flow, from the server, not established. Over IPv6 it is from 2001:db8::1 to
+ * 2001:db8::2. */
 struct packet {
     enum kind kind;
     uint32_t src, dst;

@@ -412,7 +412,7 @@ static void test_fast_patterns(void **state)
     CHECK(pairs);
 }
 
-/* What Snort 3 writes another way means the same. */
+/* Options that Snort 3 writes another way mean the same. */
 static void test_snort3_means_the_same(void **state)
 {
     static const struct pair pairs[] = {
@@ -501,8 +501,8 @@ static void test_order(void **state)
     sl_rules_free(rules);
 }
 
-/* Batches of one evaluator know nothing of one another, whatever their sizes; and claimed hits of
- * an item do not count for the same item of the next batch. */
+/* Batches of one evaluator are independent, whatever their sizes. Claimed hits of an item do not
+ * count for the same item of the next batch. */
 static void test_an_evaluator_takes_batch_after_batch(void **state)
 {
     static const char *const payloads[] = {"a", "", "bcdefghijklmnopqrstuvwxyza", "A", "bb", "aab"};

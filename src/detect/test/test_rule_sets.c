@@ -259,7 +259,8 @@ static void test_hits_lose_nothing(void **state)
     assert_true(n_found > 0);
 }
 
-/* What Suricata's own tests expect, of those whose rules are understood and need no reassembly. */
+/* The expectations of Suricata's own tests, of those whose rules are understood and need no
+ * reassembly. */
 struct expected {
     const char *rules, *capture;
     struct {

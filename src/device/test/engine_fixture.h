@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of every engine do with one of its backends, on whatever device. */
+/* Steps that the tests of every engine share, with one of its backends, on any device. */
 #ifndef ENGINE_FIXTURE_H
 #define ENGINE_FIXTURE_H
 

@@ -122,7 +122,7 @@ static enum sl_status take_step(int device, enum simulated_step step)
         status = fault->status;
     if (step == SIMULATED_HANG) {
         stuck[device] |= status != SL_OK;
-    } else if (step != SIMULATED_PINNED) { /* which is the host's */
+    } else if (step != SIMULATED_PINNED) { /* the type is the host's */
         status = dead[device] ? SL_EDEVICE : status;
         dead[device] = status == SL_EDEVICE;
     }
@@ -242,7 +242,7 @@ struct context;
 struct sl_stage {
     struct sl_limits limits;
     uint8_t *block;
-    struct sl_batch host; /* what was uploaded; it has arrived where `queued` is false */
+    struct sl_batch host; /* the last upload; it has arrived where `queued` is false */
     struct sl_batch view;
     struct columns at;
     bool queued;
@@ -356,7 +356,7 @@ enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_ba
                                       : take_step(stage->limits.device, SIMULATED_UPLOAD);
     if (status != SL_OK)
         return status;
-    run_stream(stage); /* what comes next is behind it; nothing is where it was waited for */
+    run_stream(stage); /* later work is behind it; nothing is queued where it was waited for */
     stage->host = *batch;
     stage->at = at;
     stage->queued = true;
@@ -586,7 +586,7 @@ const struct sl_backend *__wrap_sl_engine_choose(const struct sl_engine *engine,
     const struct sl_backend *const real = __real_sl_engine_choose(engine, SL_DEVICE_CPU, why);
     const struct sl_backend *chosen = NULL;
 
-    /* What has no backend for CPUs stands for one that is simulated already. */
+    /* An engine without a backend for CPUs stands for one that is simulated already. */
     if (kind == SL_DEVICE_CPU || n_devices == 0 || real == NULL)
         return __real_sl_engine_choose(engine, kind, why);
     pthread_mutex_lock(&lock);

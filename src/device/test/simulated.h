@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs for tests: host memory acts as theirs, streams work late, and each step fails when told to.
+/* GPUs for tests: host memory acts as theirs, streams work late, and each step fails on demand.
  *
  * Test programs that link sluice_simulated call it instead of CUDA (the linker's --wrap): devices,
  * pinned memory, stages, and a backend "simulated" for each engine, which runs the engine's best
  * CPU backend on what was uploaded. Nothing of it is in the library or the command.
  *
  * What is queued on a stage's stream happens when something is waited for, or when it is closed,
- * and after a random while: who gives memory back too soon, or takes order for granted, is found.
- * A device that failed with SL_EDEVICE fails in all that it is asked for from then on, as a GPU
- * does. One that hangs still reads what was uploaded, at the very end: who freed it is found. */
+ * and after a random while: who gives memory back too soon, or takes order for granted, is found. A
+ * device that failed with SL_EDEVICE fails in all that it is asked for from then on, as a GPU does.
+ * A GPU that hangs still reads its uploads, at the very end: memory that was freed before is found.
+ */
 #ifndef DEVICE_SIMULATED_H
 #define DEVICE_SIMULATED_H
 

@@ -21,7 +21,7 @@ static bool ended(void *what, enum sl_status *status)
     struct work *work = what;
 
     work->asked++;
-    *status = work->status; /* which counts where it has ended */
+    *status = work->status; /* it counts where it has ended */
     return work->asks_left != UINT32_MAX && work->asks_left-- == 0;
 }
 

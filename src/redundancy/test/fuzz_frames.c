@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any frames for the decoder, any feedback for the encoder: the input is cut into parcels, each
- * with a byte that says whose it is. Frames that pass the check are rare in noise, so that some
- * parcels are packets which are encoded, changed by the input and decoded: what is delivered is
+ * with a byte that says whose it is. Frames that pass the check are rare in noise. So some parcels
+ * are packets that are encoded, changed by the input and decoded, and the delivered packets are
  * compared. */
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static void one_parcel(struct sides *sides, uint8_t kind, const uint8_t *bytes, 
             SL_FRAME_DELIVERED)
             must(was_sent(sides, packet, packet_len));
         break;
-    case 1: /* what the fuzzer likes */
+    case 1: /* bytes of the fuzzer */
         if (sl_decoder_decode(sides->decoder, bytes, len, &packet, &packet_len) ==
             SL_FRAME_DELIVERED)
             must(packet_len <= PACKET_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of redundancy share: packets that repeat one another, and samplers of their own.
- */
+/* Parts that the tests of redundancy share: packets that repeat one another, and samplers of their
+ * own. */
 #ifndef REDUNDANCY_FIXTURE_H
 #define REDUNDANCY_FIXTURE_H
 
@@ -10,7 +10,7 @@
 /* A source of packets that repeat parts of what came before. */
 struct traffic {
     uint64_t random;
-    uint8_t *history; /* what repeats are drawn from */
+    uint8_t *history; /* repeats are drawn from these */
     uint32_t history_len, history_cap;
     uint32_t alphabet; /* byte values used in new content, 1 to 256 */
 };

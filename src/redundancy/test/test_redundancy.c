@@ -325,7 +325,7 @@ static void test_edges_of_packets(void **state)
     pair_close(&pair);
 }
 
-/* Content that comes again with single bytes changed: between the changes runs are shorter than any
+/* Content that comes again with single bytes changed. Between the changes runs are shorter than any
  * match, and are found at the distance of the matches around them. In chunk mode they are not. */
 static void test_changed_content(void **state)
 {
@@ -369,8 +369,8 @@ static void test_changed_content(void **state)
     }
 }
 
-/* A bucket is a queue of eight: the first that was put is the first that is lost, one that comes
- * again is told where it was. */
+/* A bucket is a queue of eight. The first that was put is the first that is lost; one that comes
+ * again gets its old place. */
 static void test_buckets_are_queues(void **state)
 {
     struct fingerprint_index index;
@@ -440,7 +440,7 @@ static void test_runs_refer_to_themselves(void **state)
     pair_close(&pair);
 }
 
-/* What cannot be found again costs the header and nothing more. */
+/* Content that cannot be found again costs the header and nothing more. */
 static void test_never_larger(void **state)
 {
     struct sl_redundancy_config config = small_config();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The live API over a model of a bad link: frames and feedback are lost, reordered, repeated, sent
- * again long after, and damaged, and either side starts anew with nothing. No wrong byte is
- * delivered, and when the link is good again all packets come through again. */
+/* The live API over a model of a bad link. Frames and feedback are lost, reordered, repeated, sent
+ * again long after, and damaged. Either side starts anew with nothing. No wrong byte is delivered,
+ * and when the link is good again all packets come through again. */
 #include "redundancy_fixture.h"
 
 enum {
@@ -33,7 +33,7 @@ struct parcel {
 struct way {
     struct parcel parcels[DELAY_MAX];
     uint32_t n;
-    struct parcel old[OLD_MAX]; /* what came, each at a place drawn by chance */
+    struct parcel old[OLD_MAX]; /* the frames that came, each at a random place */
     uint32_t n_old;
 };
 
@@ -49,7 +49,7 @@ struct run {
     uint64_t n_sent, n_delivered, n_bytes, n_frame_bytes, n_restarts;
     uint64_t frames[SL_FRAME_VERDICTS]; /* of decoders that have ended too */
     uint64_t resent, epochs;
-    bool *came; /* which packets came, for the end */
+    bool *came; /* the packets that came, for the end */
 };
 
 static struct sl_hit sample_space[SAMPLES];
@@ -225,7 +225,7 @@ static void empty_ways(struct run *run)
 }
 
 /* Over a good link with feedback after each packet: all but the first few come, and soon packets
- * are sent as references again. What that cost is printed. */
+ * are sent as references again. The cost of that is printed. */
 static void expect_recovery(struct run *run, const char *after)
 {
     static const struct channel good = {.name = "good"};

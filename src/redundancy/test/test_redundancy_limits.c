@@ -321,7 +321,7 @@ static void test_configurations(void **state)
 
 /* ---- feedback -------------------------------------------------------------------------------- */
 
-/* Of more runs and misses than there is room for the newest are told. */
+/* Of more runs and misses than there is room for, the newest are reported. */
 static void test_feedback(void **state)
 {
     struct feedback feedback = {.has_epoch = true}, read;

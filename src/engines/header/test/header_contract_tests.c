@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every engine promises, and sums of every length and alignment. */
+/* The promises of every engine, and sums of every length and alignment. */
 #include "test.h"
 
 #include "base/bytes.h"
@@ -56,7 +56,7 @@ static void check_overflow(struct rig *rig, const struct sl_batch *batch, size_t
     memset(memory, 0xAA, sizeof memory);
     assert_int_equal(rig_run(rig, batch, &hits), n > cap ? SL_EOVERFLOW : SL_OK);
     assert_int_equal(hits.n, n);
-    for (size_t i = 0; i < 16; i++) /* what is there are hits of the batch, and nothing more */
+    for (size_t i = 0; i < 16; i++) /* they are hits of the batch, and nothing more */
         if (i < (n < cap ? n : cap))
             assert_true(
                 memory[i].item < batch->n_items &&

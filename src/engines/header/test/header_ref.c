@@ -23,12 +23,12 @@ struct ip {
     uint32_t end;   /* where the datagram ends as that claims */
     uint32_t limit; /* where it ends among the captured bytes */
     struct sl_addr src, dst;
-    uint32_t payload; /* what follows options or extension headers */
+    uint32_t payload; /* behind options or extension headers */
     int protocol;     /* of it; -1 where it could not be found out */
     bool fragment;
     uint32_t fragment_field;  /* the field of flags and fragment offset */
     uint32_t fragment_offset; /* bytes */
-    int fragment_protocol;    /* what the fragmented part begins with */
+    int fragment_protocol;    /* the begin of the fragmented part */
     uint32_t fragment_total;  /* length of the datagram reassembled up to here */
     bool fragment_more;
     uint32_t route; /* first source route, 0 none */
@@ -68,7 +68,7 @@ static void check_defect(struct judge *judge)
 {
     const struct sl_packet *packet = judge->packet;
     const uint32_t ip = first_known(packet->network, packet->outer, 0);
-    /* Raw IP begins at byte 0: only the flags tell that from "none". */
+    /* Raw IP begins at byte 0; only the flags differ from "none". */
     const bool known =
         packet->network != 0 || (packet->flags & (SL_PACKET_IPV4 | SL_PACKET_IPV6)) != 0;
     const uint32_t any = first_known(packet->transport, packet->network, packet->outer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What no backend changes: names, lists of names, the table, and the folding of sums. */
+/* Parts that all backends share: names, lists of names, the table, and the folding of sums. */
 #include "test.h"
 
 #include <ctype.h>

@@ -55,7 +55,7 @@ static void compare_backend(const struct sl_backend *backend, const struct sl_mp
 static void compare(const char *algorithm, const struct sl_literal *literals, size_t n_literals,
                     const struct sl_batch *batch, const struct sl_hits *expected)
 {
-    /* What is built for CPUs lies in such tables too. */
+    /* Parts for CPUs lie in such tables too. */
     const struct sl_mpm_config config = {.algorithm = algorithm, .device = SL_DEVICE_CUDA};
     struct sl_mpm_table *table;
     char why[SL_WHY_LEN];

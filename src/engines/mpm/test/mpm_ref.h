@@ -8,7 +8,7 @@
 #include "sluice/batch.h"
 #include "sluice/mpm.h"
 
-/* Finds all matches in a host batch and returns their number; the first `cap` of them are written
+/* Finds all matches in a host batch and returns their number. The first `cap` of them are written
  * to hits, ordered by item, then literal, then offset. Of equal literals each reports. */
 size_t mpm_ref_scan(const struct sl_literal *literals, size_t n_literals,
                     const struct sl_batch *batch, struct sl_hit *hits, size_t cap);

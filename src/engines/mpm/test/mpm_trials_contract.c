@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the contract of backends and of building says. */
+/* The contract of backends and of building. */
 #include "mpm_trial.h"
 
 #include "mpm_ref.h"

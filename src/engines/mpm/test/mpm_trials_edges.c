@@ -104,7 +104,7 @@ void test_literals_that_begin_alike(void **state)
     trial_check(literals, N);
 }
 
-/* What filters may pass at each position, and hardly anything of it matches. */
+/* Texts that filters may pass at each position, and that hardly match. */
 /* Each of equal literals reports. Vectorscan would compile so many expressions for hours. */
 void test_a_million_duplicates(void **state)
 {
@@ -145,7 +145,7 @@ void test_near_matches_everywhere(void **state)
     free(text);
 }
 
-/* What gram hashes the first literal to is 0, which is what its empty slots hold. */
+/* The hash that gram makes of the first literal is 0, as in its empty slots. */
 void test_a_key_like_an_empty_slot(void **state)
 {
     enum { N = 500, LEN = 4 };

@@ -25,10 +25,8 @@ static void add_all_texts(const char letter[2])
     }
 }
 
-/* All sets of words; where each takes a while (opened on a GPU, or under a sanitizer) as many as
- * the time allows, in an order that mixes small and large ones. `nocase` gives some literals that
- * flag.
- */
+/* All sets of words. Where each takes a while (on a GPU, or under a sanitizer), as many as the time
+ * allows, in an order that mixes small and large ones. `nocase` gives some literals that flag. */
 static void check_all_sets(const char letter[2], bool nocase)
 {
     const double end = trial_seconds() + (SANITIZED ? 2 : subject.stage != NULL ? 5 : 1e9);
@@ -103,8 +101,8 @@ void test_random_sets(void **state)
     }
 }
 
-/* Sets without short literals, which algorithms that skip text need to do so: many that differ only
- * in their middle, in their end, or in case. */
+/* Sets without short literals, so that algorithms can skip text: many that differ only in their
+ * middle, in their end, or in case. */
 void test_least_lengths(void **state)
 {
     enum { N = 400, SPREAD = 12, TEXT = 30000 };
@@ -200,8 +198,8 @@ static void assert_not_opened(const struct sl_literal *literals, size_t n_litera
     sl_mpm_free(table);
 }
 
-/* Tables of very many literals, built for either kind of device: all backends run on both, but
- * those of gram in a GPU's tiling need what is built for GPUs alone. */
+/* Tables of very many literals, built for either kind of device. All backends run on both, but
+ * those of gram in a GPU's tiling need tables for GPUs. */
 void test_tables_for_both_devices(void **state)
 {
     enum { N = 40000, LEN = 12, TEXT = 6000 };

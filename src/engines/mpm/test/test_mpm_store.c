@@ -420,8 +420,8 @@ static struct sl_mpm_table *build_forged(const char *algorithm)
     return copy;
 }
 
-/* Automata do not look at lengths to find a literal. What lies before an item is not compared with
- * one that says it is longer than the item's bytes, even where it would match. */
+/* Automata read no lengths to find a literal. Bytes before an item are not compared with a literal
+ * that claims to be longer than the item, even where they would match. */
 static void test_lengths_lead_to_nothing_before_an_item(void **state)
 {
     enum { ITEM_LEN = 3 };

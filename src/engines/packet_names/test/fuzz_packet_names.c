@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Input: as fuzz_name_extract's, a packet. What a GPU's thread finds is what the CPU finds. */
+/* Input: as fuzz_name_extract's, a packet. A GPU's thread finds the same as the CPU. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -256,7 +256,7 @@ static void add_request(struct list *list, size_t offset, const char *method, co
     free(url);
 }
 
-/* One request at *at. False: there is none, or nothing that could be told follows it. */
+/* One request at *at. False: there is none, or nothing recognizable follows it. */
 static bool request(struct list *list, const char *text, size_t len, size_t *at)
 {
     while (*at < len && strchr("\r\n", text[*at]) != NULL && text[*at] != '\0')
@@ -321,8 +321,8 @@ struct flat {
     uint8_t *byte;
     uint32_t *place;
     uint32_t n, at;
-    bool bad_end; /* what follows is no record */
-    bool bad;     /* what was read contradicts itself */
+    bool bad_end; /* the next bytes are no record */
+    bool bad;     /* the message contradicts itself */
 };
 
 static void flatten(struct flat *flat, const uint8_t *payload, uint32_t len, uint32_t at)

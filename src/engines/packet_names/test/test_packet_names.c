@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine of names: its hits are what looking up each packet's names gives, whatever the
- * backend, the table's plane, the batch and the room for hits.
+/* The engine of names. Its hits are those of looking up each packet's names, whatever the backend,
+ * the table's plane, the batch and the room for hits.
  *
  * usage: test_names_engine BACKEND FOLDER: of captures; those of $SLUICE_TEST_DATA/pcap too */
 #include "test.h"
@@ -103,7 +103,7 @@ static struct sl_batch *make_batch(uint64_t seed)
     return batch;
 }
 
-/* What the answer to a name is when a person asks for the same name. */
+/* The answer to a name when a person asks for the same name. */
 static void check_as_text(struct sl_names_reader *reader, const struct sl_name *name,
                           const struct sl_names_answer *answer)
 {
@@ -220,7 +220,7 @@ static void check_hits(const struct runner *runner, const struct sl_hits *expect
                      expected->hit[i].offset);
 }
 
-/* What a batch adds to the counts must be this. */
+/* A batch must add this to the counts. */
 static void check_counted(struct runner *runner, const struct sl_batch *batch,
                           const struct sl_hits *expected,
                           const struct sl_packet_names_watch_count *counts)
@@ -382,7 +382,7 @@ static void test_batches_without_origin(void **state)
     sl_names_free(names);
 }
 
-/* What a batch is asked after an update has it. */
+/* A batch after an update has its answers. */
 static void test_updates_between_batches(void **state)
 {
     static const char update[] = "+x1\n+c\n-ads\n";

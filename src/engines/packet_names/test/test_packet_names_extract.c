@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names in packets: examples of each protocol and of what is no name, random and damaged messages
- * against the oracle, each cut at every byte, and packets as they lie in batches. */
+/* Names in packets: examples of each protocol and of packets without a name. Random and damaged
+ * messages, each cut at every byte, are compared with the oracle, and packets as they lie in
+ * batches. */
 #include "dissect/test/frame_fixture.h"
 #include "engines/packet_names/packet_names_extract.h"
 #include "packet_names_fixture.h"
@@ -436,7 +437,7 @@ static void test_longest_domains(void **state)
             for (uint32_t left = wire - 1; left > 0;) {
                 uint32_t len = label_len < left - 1 ? label_len : left - 1;
 
-                if (left - 1 - len == 1) /* what is left takes two bytes at least */
+                if (left - 1 - len == 1) /* the rest takes two bytes at least */
                     len = len < 63 ? len + 1 : len - 1;
                 made_number(&made, len, 1);
                 for (uint32_t i = 0; i < len; i++)

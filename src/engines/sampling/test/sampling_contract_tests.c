@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every engine promises, and which configurations are refused. */
+/* The promises of every engine, and the configurations that are refused. */
 #include "test.h"
 
 #include "device/test/engine_fixture.h"

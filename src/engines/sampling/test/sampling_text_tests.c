@@ -179,8 +179,8 @@ static void test_constant_payloads(void **state)
     }
 }
 
-/* Windows that touch an item's ends, and none that reach over them: each chosen window lies alone
- * in an item, then with a byte less at either end, then with one more. */
+/* Windows touch an item's ends, and none reach over them. Each chosen window lies alone in an item,
+ * then with a byte less at either end, then with one more. */
 static void test_windows_at_the_ends(void **state)
 {
     enum { LEN = 20000, MOST = 500 };

@@ -173,8 +173,8 @@ static void make_foreign(uint64_t *random, uint8_t *item)
         item[i] = (uint8_t)(0x80 + test_below(random, 100));
 }
 
-/* Records of numbered fields: most values lie side by side or always as far apart, so that how
- * often they occur tells little of how often they are chosen. */
+/* Records of numbered fields. Most values lie side by side or at a fixed distance, so their
+ * frequency says little of how often they are chosen. */
 static void make_records(uint64_t *random, uint8_t *item)
 {
     for (uint32_t i = 0; i < ITEM; i++)
@@ -473,7 +473,7 @@ static bool feed_capture(struct run *run, const char *path, struct sl_batch *pac
     return true;
 }
 
-/* Every capture of 20 intervals and more, and nine of ten of the shorter ones: in four intervals
+/* Every capture of 20 intervals and more, and nine of ten of the shorter ones. In four intervals
  * the traffic can change more often than the state. */
 static void test_captures(void **state)
 {

@@ -23,8 +23,8 @@ static void add_random(uint64_t *random, uint8_t *item, uint32_t len)
         item[i] = (uint8_t)(128 + test_below(random, 128));
 }
 
-/* Items of fresh high bytes, each with a paragraph of few that repeat, at a place of its own, which
- * has one of the given letters at every 20th byte and bytes of its own between. */
+/* Items of fresh high bytes. Each has, at a place of its own, one of a few paragraphs that repeat.
+ * A paragraph has one of the given letters at every 20th byte, and its own bytes between. */
 static void fill(uint64_t *random, const char *letters)
 {
     uint8_t paragraphs[4][400];
