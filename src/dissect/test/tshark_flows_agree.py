@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares the packets and bytes of each TCP and UDP conversation with `tshark -z conv`.
+
+usage: tshark_flows_agree.py FLOW_LINES [PERCENT]
+
+Takes each capture of $SLUICE_TEST_DATA/pcap, or PERCENT of them (10), evenly spread. A conversation
+is all flows between two ends. tshark gives numbers of 10,000 bytes and more in kB, and so they are
+compared. It runs with only the layers enabled that the dissector knows, and without
+defragmentation. Captures may differ in as many packets as have a header that one of the two calls
+malformed, or a routing header, behind which tshark's address is another. They are counted apart, as
+are captures that tshark does not read to their end.
+"""
+import collections
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from tshark_agrees import OPTIONS, SKIPPED, configure, run
+
+PROTOCOLS = {"6": "TCP", "17": "UDP"}
+ROW = re.compile(r"^(\S+):(\d+) +<-> (\S+):(\d+) +(\d+) (\d+ \S+) +(\d+) (\d+ \S+) ")
+ODD = "_ws.malformed || ipv6.routing || _ws.expert.severity == error"
+UNITS = {"bytes": 1, "kB": 1000, "MB": 1000000}
+
+
+def conversations(program, path):
+    """Packets and bytes by protocol, sender and receiver, and the number of packets with defects;
+    None where the file is no capture."""
+    result = run([program, path], None)
+    if result.returncode != 0:
+        return None
+    sent = collections.Counter()
+    *lines, defects = result.stdout.splitlines()
+    for line in lines:
+        protocol, *ends = line.split("\t")[:5]
+        client, server = tuple(ends[:2]), tuple(ends[2:])
+        numbers = [int(number) for number in line.split("\t")[5:]]
+        if protocol in PROTOCOLS:
+            for key, packets, bytes_ in (((client, server), *numbers[:2]),
+                                         ((server, client), *numbers[2:])):
+                sent[PROTOCOLS[protocol], *key, "packets"] += packets
+                sent[PROTOCOLS[protocol], *key, "bytes"] += bytes_
+    return +sent, int(defects)
+
+
+def tshark(path, env):
+    """The same of tshark, where bytes may be of a coarser unit: a dictionary of (number, unit).
+    None where tshark does not read it to its end, or counts below 0."""
+    command = ["tshark", "-n", "-q", "-r", path, "-z", "conv,tcp", "-z", "conv,udp"]
+    for option in OPTIONS:
+        command += ["-o", option]
+    result = run(command, env)
+    if result.returncode != 0:
+        return None
+    sent, protocol = {}, None
+    for line in result.stdout.splitlines():
+        match = ROW.match(line)
+        if line.endswith("Conversations"):
+            protocol = line.split()[0]
+        elif "<->" in line and not match:
+            return None  # a packet of 2^31 bytes or more
+        elif match:
+            ends = (match[1], match[2]), (match[3], match[4])
+            for a, b, packets, size in ((ends[1], ends[0], match[5], match[6]),
+                                        (ends[0], ends[1], match[7], match[8])):
+                number, unit = size.split()
+                for what, more, scale in (("packets", int(packets), 1),
+                                          ("bytes", int(number) * UNITS[unit], UNITS[unit])):
+                    before = sent.get((protocol, a, b, what), (0, 0))
+                    sent[protocol, a, b, what] = before[0] + more, before[1] + scale
+    return {key: value for key, value in sent.items() if value[0]}
+
+
+def compare(program, path, env):
+    """The number of conversations, differences, and whether packets that are odd may explain them.
+    None where one of the two does not read the capture."""
+    result, theirs = conversations(program, path), tshark(path, env)
+    if result is None or theirs is None:
+        return None
+    mine, odd = result
+    differences, packets = [], 0
+    for key in sorted(set(mine) | set(theirs)):
+        number, unit = theirs.get(key, (0, 1))
+        if not number <= mine[key] < number + unit:
+            differences.append(f"{key}: {mine[key]}, tshark {number} in {unit}")
+            packets += abs(mine[key] - number) if key[-1] == "packets" else 0
+    n = len({(key[0], *sorted(key[1:3])) for key in mine})
+    if differences:
+        odd += len(run(["tshark", "-n", "-r", path, "-Y", ODD], env).stdout.splitlines())
+    return n, differences, packets <= odd
+
+
+def main():
+    data = os.environ.get("SLUICE_TEST_DATA")
+    try:
+        subprocess.run(["tshark", "--version"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        print("skipped: tshark is not installed")
+        return SKIPPED
+    if not data:
+        print("skipped: SLUICE_TEST_DATA is not set")
+        return SKIPPED
+    percent = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+    folder = os.path.join(data, "pcap")
+    names = [name for i, name in enumerate(sorted(os.listdir(folder)))
+             if i * percent // 100 != (i + 1) * percent // 100]
+    counts = collections.Counter()
+    with tempfile.TemporaryDirectory() as config, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        env = configure(config)
+        paths = [os.path.join(folder, name) for name in names]
+        for name, result in zip(names, pool.map(lambda p: compare(sys.argv[1], p, env), paths)):
+            if result is None:
+                counts["not read"] += 1
+                continue
+            n_conversations, differences, by_odd = result
+            counts["conversations"] += n_conversations
+            counts["captures"] += 1
+            if differences and by_odd:
+                counts["different in odd packets"] += 1
+            elif differences:
+                counts["different"] += 1
+                print(f"{name}: " + "; ".join(differences[:3]))
+    print(", ".join(f"{n} {what}" for what, n in counts.items()))
+    return 1 if counts["different"] or counts["not read"] * 4 > counts["captures"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
