@@ -109,6 +109,10 @@ struct sl_run_config {
 
     uint32_t sensor_id; /* makes flow ids others than those of other sensors (sluice/dissect.h) */
 
+    /* Flows (sluice/dissect.h). */
+    uint64_t flow_memory;      /* bytes that their table takes at most; 0: 262,144 flows */
+    const uint64_t *flow_seed; /* two words, the hash's key; NULL: random ones */
+
     const char *devices; /* as sl_device_choose_list; "auto": what is faster, found out by trial */
 
     /* The algorithms that replace the defaults, so that a paper's system can run whole; NULL: none.

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "flow_events.h"
 
 struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
-                                    const struct sl_hits *hits, struct run_digest *digest)
+                                    const struct sl_hits *hits, struct run_digest *digest,
+                                    const struct sl_flow_keys *flows)
 {
     static const struct sl_hits none;
     const struct run_policy *policy = digest->policy;
@@ -15,6 +17,7 @@ struct batch_events batch_events_of(const struct run_source *source, const struc
         .source = source,
         .batch = batch,
         .digest = digest,
+        .flows = flows,
         .header = policy->header_engine < 0 ? &none : &hits[policy->header_engine],
         .names = policy->names_engine < 0 ? &none : &hits[policy->names_engine],
     };
@@ -33,7 +36,7 @@ void batch_events_begin(struct batch_events *events)
     events->h = is_wanted(events, SL_EVENT_ANOMALY) ? 0 : events->header->n;
     events->a = alerts ? 0 : events->digest->n_alerts;
     events->v = alerts ? 0 : payload_scan_count(events->digest->scan);
-    events->n = 0;
+    events->f = events->n = 0;
     if (events->digest->name_events != NULL)
         name_events_begin(events->digest->name_events);
 }
@@ -51,13 +54,9 @@ static enum sl_status describe_packet(struct sl_event *event, const struct batch
     event->payload_len = batch->payload[item].len;
     if (event->payload_len != 0)
         event->payload = batch->bytes + batch->payload[item].offset;
-    if (event->origin.flow == 0)
-        return SL_OK;
-    event->community_id =
-        community_ids_of(events->digest->community_ids, &event->tuple, event->origin.flow);
-    return event->community_id != NULL
+    return event->origin.flow == 0
                ? SL_OK
-               : diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "OpenSSL fails to make a community_id");
+               : flow_event_identify(event, events->digest->community_ids, diag);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -87,8 +86,16 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
                                   ? payload_scan_item(digest->scan, events->v)
                                   : end;
     const uint32_t of_name = events->n < names->n ? names->hit[events->n].item : end;
+    const uint32_t of_flow = events->f < sl_flow_keys_n_ends(events->flows)
+                                 ? sl_flow_keys_end(events->flows, events->f, NULL)
+                                 : end;
     const uint32_t first = least(least(of_header, of_alert), least(of_virus, of_name));
 
+    if (of_flow <= first && of_flow != end) {
+        (void)sl_flow_keys_end(events->flows, events->f++, &events->record);
+        return flow_event_describe(event, events->source, &events->record, digest->community_ids,
+                                   diag);
+    }
     if (first == end)
         return SL_END;
     enum sl_status status = describe_packet(event, events, first, diag);

@@ -6,19 +6,24 @@
 #include "run_digest.h"
 #include "run_source.h"
 
-/* Anomalies, alerts, viruses and names, each in the order of items, merged. A copy of it begins
- * again where the original was. */
+/* Flows that ended, anomalies, alerts, viruses and names, each in the order of items, merged. A
+ * flow comes before the other events of the packet that ended it. A copy begins again where the
+ * original was. */
 struct batch_events {
     const struct run_source *source;
     const struct sl_batch *batch;
     struct run_digest *digest;
     const struct sl_hits *header, *names;
-    size_t h, a, v, n; /* the next anomaly, alert, virus and name */
+    const struct sl_flow_keys *flows; /* of the batch */
+    size_t f, h, a, v, n;             /* the next flow, anomaly, alert, virus and name */
+    struct sl_flow_record record;     /* the last flow */
 };
 
-/* At the first event. The batch was digested; hits[e] are of engine e. */
+/* At the first event. The batch was digested and its ended flows are sorted; hits[e] are of engine
+ * e. */
 struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
-                                    const struct sl_hits *hits, struct run_digest *digest);
+                                    const struct sl_hits *hits, struct run_digest *digest,
+                                    const struct sl_flow_keys *flows);
 
 /* Another pass over the batch begins. */
 void batch_events_begin(struct batch_events *events);

@@ -83,3 +83,22 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
         return status;
     return payload_scan_run(digest->scan, batch, &hits[digest->policy->virus_engine], diag);
 }
+
+size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *batch,
+                       struct sl_flow_mark *mark)
+{
+    const size_t n_viruses = payload_scan_count(digest->scan);
+    size_t a = 0, v = 0, n = 0;
+
+    for (uint32_t i = 0; i < batch->n_items; i++) {
+        const size_t before = a + v;
+
+        while (a < digest->n_alerts && digest->alerts[a].item == i)
+            a++;
+        while (v < n_viruses && payload_scan_item(digest->scan, v) == i)
+            v++;
+        if (a + v != before || batch->origin[i].app != 0)
+            mark[n++] = (struct sl_flow_mark){i, a + v != before, batch->origin[i].app};
+    }
+    return n;
+}

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "flow_events.h"
 #include "run_internal.h"
 #include "sluice/version.h"
 
@@ -86,6 +87,8 @@ enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag)
     status = begin(run, diag);
     if (status == SL_OK)
         status = run_pipeline(run, diag);
+    if (status == SL_OK && run_source_tells_flows(&run->source))
+        status = flow_events_finish(&run->source, &run->sinks, diag);
     const enum sl_status ended = end(run, status == SL_OK ? diag : &later);
     run->status = status == SL_OK ? ended : status;
     const enum sl_status closed =

@@ -36,6 +36,10 @@ enum sl_status run_sinks_write_ahead(const struct run_sinks *sinks, struct held_
 enum sl_status run_sinks_write(struct run_sinks *sinks, struct held_events held[],
                                const struct batch_events *events, struct sl_diag *diag);
 
+/* Writes an event that is of no batch. */
+enum sl_status run_sinks_write_one(struct run_sinks *sinks, const struct sl_event *event,
+                                   struct sl_diag *diag);
+
 /* Whether a sink takes counters; writes them to those that do, on any thread. A sink that fails
  * gives its reason to the next that writes to it, or closes it. */
 bool run_sinks_take_stats(const struct run_sinks *sinks);

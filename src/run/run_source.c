@@ -182,6 +182,14 @@ static enum sl_status open_files(struct run_source *source, struct sl_diag *diag
     return status == SL_END ? SL_OK : status; /* stopped before the first: nothing is read */
 }
 
+bool run_source_tells_flows(const struct run_source *source)
+{
+    const struct sl_run_config *config = source->config;
+
+    return (config->events >> SL_EVENT_FLOW & 1) != 0 &&
+           (config->n_sinks != 0 || config->event != NULL);
+}
+
 enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag)
 {
     const struct sl_run_config *config = source->config;
@@ -191,7 +199,13 @@ enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag)
 
     sl_flow_config_init(&flows);
     flows.sensor_id = config->sensor_id;
-    if (getrandom(flows.hash_key, sizeof flows.hash_key, 0) != (ssize_t)sizeof flows.hash_key)
+    flows.keep_ends = run_source_tells_flows(source);
+    flows.memory = config->flow_memory;
+    if (config->flow_memory != 0)
+        flows.max_flows = SL_FLOWS_MAX;
+    if (config->flow_seed != NULL)
+        memcpy(flows.hash_key, config->flow_seed, sizeof flows.hash_key);
+    else if (getrandom(flows.hash_key, sizeof flows.hash_key, 0) != (ssize_t)sizeof flows.hash_key)
         return diag_set(diag, SL_EIO, NULL, 0, "no flow table: no random numbers");
     status = sl_flow_table_create(&source->flows, &flows, diag);
     if (status != SL_OK || config->fill != NULL)

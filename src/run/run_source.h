@@ -50,6 +50,9 @@ void run_source_init(struct run_source *source, const struct sl_run_config *conf
  * is the last file's. */
 enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag);
 
+/* Whether flows that end are events, and somebody wants events. */
+bool run_source_tells_flows(const struct run_source *source);
+
 /* Ends the capture; any thread, and signal handlers. */
 void run_source_stop(struct run_source *source);
 

@@ -44,10 +44,11 @@ static void collect(void *user, struct sl_batch *batch, uint32_t shard)
 
 static void apply(void *user, struct sl_batch *batch)
 {
+    struct run_source *source = &((struct sl_run *)user)->source;
     const struct run_batch *mine = batch->filler;
 
-    source_batch_apply(&mine->source, &((struct sl_run *)user)->source, batch);
-    if (mine->policy->finds_app)
+    source_batch_apply(&mine->source, source, batch);
+    if (mine->policy->finds_app || run_source_tells_flows(source))
         sl_app_find(batch);
 }
 
@@ -74,9 +75,22 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
 {
     const struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
-    const enum sl_status status = digest_of(run, mine, diag);
+    enum sl_status status = digest_of(run, mine, diag);
 
-    return status == SL_OK ? run_digest_evaluate(mine->digest, batch, hits, diag) : status;
+    if (status == SL_OK)
+        status = run_digest_evaluate(mine->digest, batch, hits, diag);
+    if (status == SL_OK && run_source_tells_flows(&run->source))
+        sl_flow_keys_mark(mine->source.keys, mine->source.mark,
+                          run_digest_mark(mine->digest, batch, mine->source.mark));
+    return status;
+}
+
+static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hits, uint32_t shard)
+{
+    const struct run_batch *mine = batch->filler;
+
+    (void)hits;
+    source_batch_settle(&mine->source, &((struct sl_run *)user)->source, shard);
 }
 
 static enum sl_status report(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
@@ -84,7 +98,12 @@ static enum sl_status report(void *user, const struct sl_batch *batch, const str
 {
     const struct sl_run *run = user;
     const struct run_batch *mine = batch->filler;
-    const struct batch_events events = batch_events_of(&run->source, batch, hits, mine->digest);
+    const enum sl_status status = source_batch_sort_ends(&mine->source, &run->source, diag);
+
+    if (status != SL_OK)
+        return status;
+    const struct batch_events events =
+        batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys);
     return run_sinks_write_ahead(&run->sinks, mine->digest->held, &events, diag);
 }
 
@@ -93,7 +112,8 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
 {
     struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
-    const struct batch_events events = batch_events_of(&run->source, batch, hits, mine->digest);
+    const struct batch_events events =
+        batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys);
     enum sl_status status = run_redundancy_drain(&run->redundancy, batch, hits, diag);
 
     if (status == SL_OK)
@@ -130,6 +150,7 @@ void run_set_steps(struct sl_run *run)
     pipeline->apply = apply;
     pipeline->make = make;
     pipeline->digest = digest;
+    pipeline->settle = run_source_tells_flows(&run->source) ? settle : NULL;
     pipeline->report = report;
     pipeline->drain = drain;
     pipeline->dropped = dropped;

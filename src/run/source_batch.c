@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source_batch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,8 +12,13 @@ enum { ASK_KERNEL_NS = 100000000 }; /* asking the kernel opens files */
 enum sl_status source_batch_init(struct source_batch *part, uint32_t max_items,
                                  struct sl_diag *diag)
 {
-    memset(part, 0, sizeof *part);
-    return sl_flow_keys_create(&part->keys, max_items, diag);
+    part->mark = malloc(((size_t)max_items + 1) * sizeof *part->mark);
+    if (part->mark == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to read packets");
+    const enum sl_status status = sl_flow_keys_create(&part->keys, max_items, diag);
+    if (status != SL_OK)
+        source_batch_clear(part);
+    return status;
 }
 
 void source_batch_abandon(struct source_batch *part, struct run_source *source)
@@ -25,6 +31,7 @@ void source_batch_abandon(struct source_batch *part, struct run_source *source)
 void source_batch_clear(struct source_batch *part)
 {
     sl_flow_keys_free(part->keys);
+    free(part->mark);
 }
 
 /* ---- fill ------------------------------------------------------------------------------------ */
@@ -107,8 +114,7 @@ enum sl_status source_batch_fill(struct source_batch *part, struct run_source *s
                                         : fill_from_captures(part, source, batch, diag);
 }
 
-/* ---- prepare, order, collect, apply
- * ------------------------------------------------------------------- */
+/* ---- prepare, order, collect, apply, settle -------------------------------------------------- */
 
 static void dissect(struct source_batch *part, const struct run_source *source,
                     struct sl_batch *batch)
@@ -180,4 +186,19 @@ void source_batch_apply(const struct source_batch *part, struct run_source *sour
     add_dissected(&source->dissected, &part->dissected);
     sl_flow_keys_stats(part->keys, source->flows, &source->flow_stats);
     pthread_mutex_unlock(&source->lock);
+}
+
+void source_batch_settle(const struct source_batch *part, struct run_source *source, uint32_t shard)
+{
+    sl_flow_settle_shard(source->flows, part->keys, shard);
+}
+
+enum sl_status source_batch_sort_ends(const struct source_batch *part,
+                                      const struct run_source *source, struct sl_diag *diag)
+{
+    const enum sl_status status = sl_flow_keys_sort_ends(part->keys, source->flows);
+
+    return status == SL_OK
+               ? SL_OK
+               : diag_set(diag, status, NULL, 0, "no memory for the flows that end in a batch");
 }

@@ -12,9 +12,11 @@ struct source_batch {
     struct sl_capture_part part;
     struct sl_dissect_stats dissected;
     struct sl_flow_keys *keys;
-    uint64_t bytes; /* captured, of its packets */
+    struct sl_flow_mark *mark; /* of packets, while they are listed */
+    uint64_t bytes;            /* captured, of its packets */
 };
 
+/* Of a zeroed struct. */
 enum sl_status source_batch_init(struct source_batch *part, uint32_t max_items,
                                  struct sl_diag *diag);
 
@@ -23,8 +25,9 @@ void source_batch_abandon(struct source_batch *part, struct run_source *source);
 void source_batch_clear(struct source_batch *part);
 
 /* The pipeline's steps. fill: packets, or a claim on a part of a file; prepare: packets, dissected;
- * order: what comes before them; collect: their flows; apply: each packet's number and flow. Files
- * that cannot be read, or not to their end, are notices, and the next one follows. */
+ * order: what comes before them; collect: their flows; apply: each packet's number and flow;
+ * settle: which flows have alerts. Files that cannot be read, or not to their end, are notices, and
+ * the next one follows. */
 enum sl_status source_batch_fill(struct source_batch *part, struct run_source *source,
                                  struct sl_batch *batch, struct sl_diag *diag);
 void source_batch_prepare(struct source_batch *part, const struct run_source *source,
@@ -35,5 +38,11 @@ void source_batch_collect(const struct source_batch *part, struct run_source *so
                           struct sl_batch *batch, uint32_t shard);
 void source_batch_apply(const struct source_batch *part, struct run_source *source,
                         struct sl_batch *batch);
+void source_batch_settle(const struct source_batch *part, struct run_source *source,
+                         uint32_t shard);
+
+/* Puts the flows that ended in a settled batch in order. */
+enum sl_status source_batch_sort_ends(const struct source_batch *part,
+                                      const struct run_source *source, struct sl_diag *diag);
 
 #endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of flows: the same bytes for any number of threads and any cut into batches.
+ *
+ * Argument: the folder of sample captures and rules. */
+#include <unistd.h>
+
+#include "test.h"
+
+#include "run/run_internal.h"
+#include "sluice/sluice.h"
+
+enum { MAX_PACKETS = 2000 };
+
+static char capture[600], rules[600];
+
+/* The packets of the sample, `rounds` times. Time goes by `slower`, so that flows time out. */
+static struct {
+    struct sl_batch *batch;
+    uint32_t rounds;
+    int64_t slower;
+} packets;
+
+/* Where the source is, how many packets a batch gets at most, and what came of flows. */
+struct source {
+    uint32_t next, max_items;
+    uint64_t seed;
+    uint64_t n_flows, n_alerted, packets, bytes, by_reason[4];
+};
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct source *source = user;
+    const uint32_t n = packets.batch->n_items;
+    uint32_t room = 1 + test_below(&source->seed, source->max_items);
+
+    (void)diag;
+    for (; source->next < n * packets.rounds && room != 0; source->next++, room--) {
+        const uint32_t item = source->next % n;
+        const struct sl_packet *packet = &packets.batch->packet[item];
+        const int64_t time = packets.batch->origin[item].time_ns - packets.batch->origin[0].time_ns;
+
+        if (!sl_run_add_packet(batch, packets.batch->bytes + packet->offset, packet->len,
+                               1 + (time * packets.slower) +
+                                   source->next / n * INT64_C(100000000000),
+                               packets.batch->origin[item].link_type))
+            return SL_OK;
+    }
+    return source->next < n * packets.rounds ? SL_OK : SL_END;
+}
+
+static enum sl_status on_event(void *user, const struct sl_event *event, struct sl_diag *diag)
+{
+    struct source *source = user;
+    const struct sl_flow_record *flow = event->flow;
+
+    (void)diag;
+    if (event->kind != SL_EVENT_FLOW)
+        return SL_OK;
+    assert_non_null(event->community_id);
+    source->n_flows++;
+    source->n_alerted += flow->alerted;
+    source->packets += flow->client.packets + flow->server.packets;
+    source->bytes += flow->client.bytes + flow->server.bytes;
+    source->by_reason[flow->reason]++;
+    return SL_OK;
+}
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t cap = 0;
+
+    assert_non_null(file);
+    assert_true(getdelim(&text, &cap, '\0', file) > 0);
+    fclose(file);
+    return text;
+}
+
+/* Runs over all packets and returns the text of all events. */
+static char *run_once(struct source *source, uint32_t n_workers, uint64_t memory,
+                      struct sl_run_result *result)
+{
+    static const uint64_t seed[2] = {1, 2};
+    static const char *const rule_files[] = {rules}, *const sinks[] = {"eve:flow_events.json"};
+    struct sl_run_config config;
+    struct sl_diag diag = {0};
+    struct sl_run *run;
+
+    (void)unlink("flow_events.json");
+    sl_run_config_init(&config);
+    config.fill = fill;
+    config.rule_files = rule_files;
+    config.n_rule_files = 1;
+    config.check_headers = true;
+    config.devices = "cpu";
+    config.event = on_event;
+    config.sinks = sinks;
+    config.n_sinks = 1;
+    config.user = source;
+    config.events |= 1u << SL_EVENT_FLOW;
+    config.flow_memory = memory;
+    config.flow_seed = seed;
+    assert_int_equal(sl_run_create(&run, &config, &diag), SL_OK);
+    run->pipeline.n_workers = n_workers;
+    if (sl_run_execute(run, &diag) != SL_OK)
+        fail_msg("%s", diag.text);
+    sl_run_result(run, result);
+    sl_run_close(run);
+    return read_file("flow_events.json");
+}
+
+static void compare_runs(uint64_t memory, struct source *first)
+{
+    static const uint32_t max_items[] = {1, 3, 50, 700};
+    struct sl_run_result result;
+    struct source source = {.max_items = MAX_PACKETS, .seed = 1};
+    char *expected = run_once(&source, 1, memory, &result);
+
+    *first = source;
+    assert_int_equal(source.n_flows, result.flows.flows);
+    assert_int_equal(source.by_reason[SL_FLOW_END_FORCED], result.flows.evicted);
+    assert_int_equal(source.by_reason[SL_FLOW_END_TIMEOUT], result.flows.timed_out);
+    assert_int_equal(source.by_reason[SL_FLOW_END_SHUTDOWN], result.flows.active);
+    for (uint32_t n_workers = 1; n_workers <= 16; n_workers *= 4)
+        for (uint32_t i = 0; i < 4; i++) {
+            struct source again = {.max_items = max_items[i], .seed = n_workers + i};
+            char *text = run_once(&again, n_workers, memory, &result);
+
+            if (strcmp(text, expected) != 0)
+                fail_msg("%u workers, up to %u packets a batch: other events", n_workers,
+                         max_items[i]);
+            free(text);
+        }
+    free(expected);
+}
+
+static void test_events_depend_on_no_cut_and_no_thread(void **state)
+{
+    struct source source;
+
+    (void)state;
+    packets.rounds = 2;
+    packets.slower = 1;
+    compare_runs(0, &source);
+    assert_true(source.n_alerted > 3 && source.n_alerted < source.n_flows);
+    assert_int_equal(source.by_reason[SL_FLOW_END_FORCED], 0);
+    assert_true(source.by_reason[SL_FLOW_END_TIMEOUT] > 10);
+    packets.slower = 1000;
+    compare_runs(0, &source);
+    assert_true(source.by_reason[SL_FLOW_END_TIMEOUT] > source.by_reason[SL_FLOW_END_SHUTDOWN]);
+}
+
+/* Room for a few flows: which ones give way is the same. */
+static void test_a_full_table_is_as_constant(void **state)
+{
+    struct source source;
+
+    (void)state;
+    packets.rounds = 2;
+    packets.slower = 1;
+    compare_runs(6000, &source);
+    assert_true(source.by_reason[SL_FLOW_END_FORCED] > 10);
+    assert_true(source.n_alerted > 3);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_events_depend_on_no_cut_and_no_thread),
+        cmocka_unit_test(test_a_full_table_is_as_constant),
+    };
+    struct sl_capture *source;
+    struct sl_diag diag;
+
+    assert_int_equal(argc, 2);
+    snprintf(capture, sizeof capture, "%s/sample.pcap", argv[1]);
+    snprintf(rules, sizeof rules, "%s/sample.rules", argv[1]);
+    if (sl_batch_create(&packets.batch, 4 << 20, MAX_PACKETS, &diag) != SL_OK ||
+        sl_capture_open_file(&source, capture, 0, &diag) != SL_OK ||
+        sl_capture_read(source, packets.batch, &diag) > SL_END)
+        return 1;
+    sl_capture_close(source);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    sl_batch_free(packets.batch);
+    return failed;
+}
