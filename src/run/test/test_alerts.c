@@ -24,6 +24,7 @@ struct task {
     size_t n_literals;
     struct sl_mpm_table *matcher;
     struct sl_header_table *header;
+    bool flows; /* as events, too */
 };
 
 /* How it is done. */
@@ -265,6 +266,8 @@ static uint64_t write_by_run(const struct task *task, const struct way *way, con
     config.devices = "cpu";
     config.sinks = sinks;
     config.n_sinks = 1 + (way->second != NULL);
+    if (task->flows)
+        config.events |= 1u << SL_EVENT_FLOW;
     atomic_store(&n_digested, 0);
     assert_int_equal(sl_run_create(&run, &config, &diag), SL_OK);
     set_way(&run->pipeline, way);
@@ -272,7 +275,8 @@ static uint64_t write_by_run(const struct task *task, const struct way *way, con
     assert_int_equal(sl_run_execute(run, &diag), SL_OK);
 
     sl_run_result(run, &result);
-    const uint64_t n_events = result.alerts + result.anomalies;
+    const uint64_t n_flows = task->flows ? result.flows.flows : 0;
+    const uint64_t n_events = result.alerts + result.anomalies + n_flows;
     assert_true(atomic_load(&n_digested) != 0);
     assert_int_equal(result.n_sinks, config.n_sinks);
     for (uint32_t i = 0; i < result.n_sinks; i++)
@@ -324,6 +328,30 @@ static void check_ways(const char *captures, const char *rules, const struct way
     close_task(&task);
 }
 
+/* Each flow that began ends once, wherever a batch is cut and whatever the random key is. */
+static void check_flows(const char *captures, const char *rules, const struct way *ways,
+                        size_t n_ways)
+{
+    uint64_t n_events = 0;
+    char spec[140];
+    struct task task;
+
+    open_task(&task, captures, rules);
+    task.flows = true;
+    for (size_t i = 0; i < n_ways; i++) {
+        const char *name = i == 0 ? "plain.json" : "piped.json";
+
+        unlink(scratch(name));
+        snprintf(spec, sizeof spec, "eve:%s", scratch(name));
+        const uint64_t n = write_by_run(&task, &ways[i], spec);
+        if (i == 0)
+            n_events = n;
+        assert_int_equal(n, n_events);
+        assert_same_files("plain.json", name);
+    }
+    close_task(&task);
+}
+
 static void test_samples(void **state)
 {
     static const uint32_t lens[] = {SL_CAPTURE_PACKET_MAX, 4 << 20};
@@ -340,6 +368,7 @@ static void test_samples(void **state)
     snprintf(captures, sizeof captures, "%s/*.pcap*", samples);
     snprintf(rules, sizeof rules, "%s/sample.rules", samples);
     check_ways(captures, rules, ways, n, 100);
+    check_flows(captures, rules, ways, n);
 }
 
 /* Rules on names, of which the smallest batches have no room for all. */
@@ -388,6 +417,7 @@ static void test_real_captures(void **state)
     snprintf(captures, sizeof captures, "%s/pcap/*.pcap*", data);
     snprintf(rules, sizeof rules, "%s/sample.rules", samples);
     check_ways(captures, rules, ways, sizeof ways / sizeof *ways, 100000);
+    check_flows(captures, rules, ways, 2);
 }
 
 static void test_real_rules(void **state)

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""sluice run --events flow as a person starts it: when flows end, and what is told of them.
+
+usage: test_run_flows.py SLUICE
+"""
+import base64
+import hashlib
+import json
+import os
+import sqlite3
+import struct
+import subprocess
+import sys
+import unittest
+
+import case
+
+SLUICE = sys.argv[1]
+SIMULATED = "SIMULATED_GPUS" in os.environ
+FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
+CLIENT, SERVER = b"\x0a\0\0\1", b"\x0a\0\0\2"
+RULE = b'alert tcp any any -> any any (msg:"found"; content:"needle"; sid:1;)\n'
+
+
+def sluice(*arguments):
+    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120,
+                          stdin=subprocess.DEVNULL, check=False)
+
+
+def ip(protocol, source, target, payload):
+    header = struct.pack(">BBHIBBH4s4s", 0x45, 0, 20 + len(payload), 0, 64, protocol, 0, source,
+                         target)
+    return b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + header + payload
+
+
+def udp(port, payload=b"", back=False):
+    ports = (53, port) if back else (port, 53)
+    ends = (SERVER, CLIENT) if back else (CLIENT, SERVER)
+    return ip(17, *ends, struct.pack(">HHHH", *ports, 8 + len(payload), 0) + payload)
+
+
+def tcp(port, flags, seq=1, ack=1, payload=b"", back=False):
+    ports = (80, port) if back else (port, 80)
+    ends = (SERVER, CLIENT) if back else (CLIENT, SERVER)
+    header = struct.pack(">HHIIBBHHH", *ports, seq, ack, 0x50, flags, 1000, 0, 0)
+    return ip(6, *ends, header + payload)
+
+
+def capture(packets):
+    head = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+    return head + b"".join(struct.pack("<IIII", time, 0, len(packet), len(packet)) + packet
+                           for time, packet in packets)
+
+
+def community_id(port):
+    """Of a connection: the end of the lower address is first, which is the client."""
+    ends = b"\0\0" + CLIENT + SERVER + b"\6\0" + struct.pack(">HH", port, 80)
+    return "1:" + base64.b64encode(hashlib.sha1(ends).digest()).decode()
+
+
+def connection(port, time, payload):
+    """A connection of eight packets from its SYN to the last ACK."""
+    end = 1 + len(payload)
+    return [(time, tcp(port, SYN, 0, 0)), (time, tcp(port, SYN | ACK, 0, 1, back=True)),
+            (time, tcp(port, ACK)), (time, tcp(port, PSH | ACK, 1, 1, payload)),
+            (time + 1, tcp(port, FIN | ACK, end, 1)),
+            (time + 1, tcp(port, ACK, 1, end + 1, back=True)),
+            (time + 2, tcp(port, FIN | ACK, 1, end + 1, back=True)),
+            (time + 2, tcp(port, ACK, end + 1, 2))]
+
+
+class RunFlows(case.Case):
+    def run_flows(self, packets, sink, *arguments):
+        path = self.path("flows.pcap", capture(packets))
+        result = sluice("run", "-q", "-r", path, "--device", "cuda" if SIMULATED else "cpu",
+                        "--alerts", sink, *arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        return result.stdout
+
+    def events(self, packets, *arguments):
+        arguments = arguments or ("--events", "flow")
+        return [json.loads(line)
+                for line in self.run_flows(packets, "eve:-", *arguments).splitlines()]
+
+    def test_a_connection(self):
+        packets = connection(4000, 100, b"x" * 10)
+        event, = self.events(packets)
+        self.assertEqual(event.pop("flow_id") > 0, True)
+        self.assertEqual(event.pop("pcap_filename"), self.path("flows.pcap"))
+        self.assertEqual(event.pop("community_id"), community_id(4000))
+        self.assertEqual(event, {
+            "timestamp": "1970-01-01T00:01:42.000000+0000", "event_type": "flow",
+            "src_ip": "10.0.0.1", "src_port": 4000, "dest_ip": "10.0.0.2", "dest_port": 80,
+            "proto": "TCP",
+            "flow": {"pkts_toserver": 5, "pkts_toclient": 3, "bytes_toserver": 5 * 54 + 10,
+                     "bytes_toclient": 3 * 54, "start": "1970-01-01T00:01:40.000000+0000",
+                     "end": "1970-01-01T00:01:42.000000+0000", "age": 2, "state": "closed",
+                     "reason": "shutdown", "alerted": False},
+            "tcp": {"tcp_flags": "1b", "tcp_flags_ts": "1b", "tcp_flags_tc": "13", "syn": True,
+                    "fin": True, "psh": True, "ack": True, "state": "closed"}})
+        keys = list(self.events(packets)[0])
+        self.assertEqual(keys[-4:], ["flow", "community_id", "tcp", "pcap_filename"])
+
+    def test_a_flow_ends_before_the_packet_that_is_behind_its_timeout(self):
+        packets = [(100, udp(1000)), (101, udp(2000)), (101, udp(2000, back=True)),
+                   (131, udp(3000)), (132, udp(3000, b"needle" * 9)), (500, udp(4000))]
+        events = self.events(packets)
+        self.assertEqual([(event["src_port"], event["flow"]["state"], event["flow"]["reason"],
+                           event["timestamp"][14:19]) for event in events],
+                         [(1000, "new", "timeout", "02:11"), (2000, "established", "timeout",
+                                                              "08:20"),
+                          (3000, "new", "timeout", "08:20"), (4000, "new", "shutdown", "08:20")])
+        self.assertEqual(events[2]["flow"]["pkts_toserver"], 2)
+        rules = self.path("udp.rules", RULE.replace(b"alert tcp", b"alert udp"))
+        mixed = self.events(packets, "--events", "flow,alert", "--rules", rules)
+        self.assertEqual([event["event_type"] for event in mixed],
+                         ["flow", "alert", "flow", "flow", "flow"])
+        self.assertEqual([event["flow"]["alerted"] for event in mixed if "reason" in
+                          event.get("flow", {})], [False, False, True, False])
+
+    def test_alerts_mark_their_flow_alone(self):
+        packets = connection(4000, 100, b"a needle") + connection(4001, 100, b"no nee dle")
+        rules = self.path("a.rules", RULE)
+        events = self.events(packets, "--rules", rules, "--events", "flow")
+        self.assertEqual({event["src_port"]: event["flow"]["alerted"] for event in events},
+                         {4000: True, 4001: False})
+
+    def test_a_port_that_is_used_again(self):
+        events = self.events(connection(4000, 100, b"x") + connection(4000, 103, b"yy"))
+        self.assertEqual([(event["flow"]["reason"], event["flow"]["bytes_toserver"])
+                          for event in events], [("tcp_reuse", 271), ("shutdown", 272)])
+        self.assertEqual(events[0]["community_id"], events[1]["community_id"])
+        self.assertNotEqual(events[0]["flow_id"], events[1]["flow_id"])
+
+    def test_console_and_database(self):
+        packets = connection(4000, 100, b"x" * 10)
+        line = self.run_flows(packets, "console", "--events", "flow").decode()
+        self.assertEqual(line, "1970-01-01 00:01:42.000000  FLOW  closed, shutdown  "
+                               "to server 5 packets, 280 bytes  to client 3 packets, 162 bytes  "
+                               "2 s  TCP 10.0.0.1:4000 -> 10.0.0.2:80\n")
+        path = self.path("flows.db")
+        self.run_flows(packets, "sqlite:" + path, "--events", "all")
+        with sqlite3.connect(path) as database:
+            rows = database.execute("SELECT src_port, state, reason, alerted, pkts_toserver, "
+                                    "tcp_flags_tc, tcp_state, age FROM flows").fetchall()
+        self.assertEqual(rows, [(4000, "closed", "shutdown", 0, 5, "13", "closed", 2)])
+
+    def test_without_it_no_flow_is_told(self):
+        self.assertEqual(self.events(connection(4000, 100, b"x"), "--header-checks", "-k", "none"),
+                         [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
