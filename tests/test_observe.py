@@ -505,7 +505,8 @@ class Observed(unittest.TestCase):
         self.assertEqual(stats["flow"],
                          {name: flows[name] for name in ("total", "active", "tcp", "udp")})
         self.assertEqual(stats["sluice"]["flow"],
-                         {name: flows[name] for name in ("other", "evicted", "timed_out")})
+                         {name: flows[name] for name in ("other", "evicted", "timed_out",
+                                                    "reused")})
         self.assertEqual(stats["tcp"]["midstream_pickups"], flows["midstream"])
         self.assertEqual(stats["detect"]["alert"], summary["alerts_total"])
         self.assertEqual(stats["sluice"]["anomaly"], summary["anomalies_total"])

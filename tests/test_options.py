@@ -142,6 +142,14 @@ class Options(case.Case):
         self.assertFalse(checked)
         self.assertIn("-k all has no effect without --header-checks", said)
 
+    def test_the_flow_table(self):
+        run = ("run", "-r", CAPTURE)
+        for memory in ("", "0", "-1", "1T", "1,5G", "20000000000G"):
+            self.assert_refused(sluice(*run, "--flow-memory", memory), f"--flow-memory '{memory}'")
+        self.assert_refused(sluice(*run, "--flow-memory", "100"), "100 bytes")
+        for seed in ("", "x", "-1", "0x1", "18446744073709551616"):
+            self.assert_refused(sluice(*run, "--seed", seed), f"--seed '{seed}'")
+
     def test_a_misspelled_command_names_the_nearest(self):
         self.assert_refused(sluice("rnu"), "'rnu'", "did you mean 'run'?")
         self.assert_refused(sluice("xylophone"), "'xylophone'")

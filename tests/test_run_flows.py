@@ -133,6 +133,26 @@ class RunFlows(case.Case):
         self.assertEqual(events[0]["community_id"], events[1]["community_id"])
         self.assertNotEqual(events[0]["flow_id"], events[1]["flow_id"])
 
+    def test_which_flows_give_way_depends_on_the_seed_alone(self):
+        packets = [(100, udp(port)) for port in range(1, 6001)]
+
+        def ways(*arguments):
+            events = self.events(packets, "--events", "flow", "--flow-memory", *arguments)
+            self.assertEqual(len(events), len(packets))
+            return [(event["src_port"], event["flow"]["reason"]) for event in events]
+
+        first = ways("400K", "--seed", "1")
+        self.assertEqual(ways("400K", "--seed", "1"), first)
+        self.assertNotEqual(ways("400K", "--seed", "18446744073709551615"), first)
+        n_forced = [reason for _, reason in first].count("forced")
+        self.assertTrue(2800 < n_forced < 3500, n_forced)
+        self.assertEqual(sorted(ways("2M")), [(port, "shutdown") for port in range(1, 6001)])
+        summary = json.loads(sluice("run", "-r", self.path("flows.pcap"), "--json", "--seed", "1",
+                                    "--flow-memory", "400K", "--events", "flow", "--alerts",
+                                    "eve:/dev/null").stdout)
+        self.assertEqual((summary["flows"]["evicted"], summary["flows"]["active"]),
+                         (n_forced, 6000 - n_forced))
+
     def test_console_and_database(self):
         packets = connection(4000, 100, b"x" * 10)
         line = self.run_flows(packets, "console", "--events", "flow").decode()

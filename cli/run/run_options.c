@@ -62,6 +62,11 @@ static const char usage[] =
     "  --variant LIST         algorithms in place of the defaults, as the papers have them:\n"
     "                         mpm:ALGORITHM, sampling:VARIANT, names:PLANE, such as\n"
     "                         mpm:wm,sampling:rabin-textbook,names:mata\n"
+    "  --flow-memory BYTES    of the flow table (35M), such as 512M; in a full one the flow that "
+    "was\n"
+    "                         silent for longest gives way\n"
+    "  --seed N               fixes the key of the flow table, which is random: the same flows "
+    "give way\n"
     "  --sensor-id N          of this sensor: sensors with other numbers give other flow ids (0)\n"
     "  --device D             auto, cpu, cuda (all GPUs), cuda:N or cuda:N,M,...\n"
     "  --max-latency US       packets of an interface or a pipe wait so many microseconds for\n"
@@ -119,6 +124,25 @@ static bool parse_sensor(struct run_options *options, const char *text)
         return false;
     }
     options->config.sensor_id = (uint32_t)value;
+    return true;
+}
+
+static bool parse_flow_memory(struct run_options *options, const char *text)
+{
+    if (cli_parse_bytes(text, &options->config.flow_memory) && options->config.flow_memory != 0)
+        return true;
+    cli_error("--flow-memory '%s' (expected bytes, such as 512M)", text);
+    return false;
+}
+
+static bool parse_seed(struct run_options *options, const char *text)
+{
+    if (!cli_parse_number(text, UINT64_MAX, &options->flow_seed[0])) {
+        cli_error("--seed '%s' (expected a number of at most %llu)", text,
+                  (unsigned long long)UINT64_MAX);
+        return false;
+    }
+    options->config.flow_seed = options->flow_seed;
     return true;
 }
 
@@ -181,7 +205,9 @@ enum {
     OPTION_STATS,
     OPTION_METRICS,
     OPTION_MAX_LATENCY,
-    OPTION_SENSOR_ID
+    OPTION_SENSOR_ID,
+    OPTION_FLOW_MEMORY,
+    OPTION_SEED
 };
 
 static const struct option long_options[] = {
@@ -207,6 +233,8 @@ static const struct option long_options[] = {
     {"metrics", required_argument, NULL, OPTION_METRICS},
     {"max-latency", required_argument, NULL, OPTION_MAX_LATENCY},
     {"sensor-id", required_argument, NULL, OPTION_SENSOR_ID},
+    {"flow-memory", required_argument, NULL, OPTION_FLOW_MEMORY},
+    {"seed", required_argument, NULL, OPTION_SEED},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {0}};
@@ -337,6 +365,10 @@ static int parse_option(struct run_options *options, int option, int *list, char
         return parse_stats(options, argv) ? 0 : EXIT_FAILED;
     case OPTION_SENSOR_ID:
         return parse_sensor(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_FLOW_MEMORY:
+        return parse_flow_memory(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_SEED:
+        return parse_seed(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_MAX_LATENCY:
         return parse_latency(options, optarg) ? 0 : EXIT_FAILED;
     default:

@@ -26,6 +26,7 @@ struct run_options {
     struct sl_net home[RUN_HOME_MAX];
     struct run_redundancy_option redundancy;
     struct run_events_option events;
+    uint64_t flow_seed[2];
 
     const char *header_list; /* NULL: no header checks */
     const char *checksums;   /* all or none, whatever the list says; NULL: as it says */

@@ -117,12 +117,16 @@ static void print_protocols(const struct sl_run_result *result, FILE *out)
 static void print_flows(const struct sl_run_result *result, FILE *out)
 {
     const struct sl_flow_stats *stats = &result->flows;
-    char flows[32], tcp[32], udp[32], other[32], midstream[32], evicted[32];
+    char flows[32], tcp[32], udp[32], other[32], midstream[32];
+    char timed_out[32], evicted[32], reused[32], active[32];
 
-    fprintf(out, "flows      %s: %s TCP (%s picked up midstream), %s UDP, %s other; %s evicted\n",
+    fprintf(out, "flows      %s: %s TCP (%s picked up midstream), %s UDP, %s other\n",
             cli_count(stats->flows, flows), cli_count(stats->tcp, tcp),
             cli_count(stats->midstream, midstream), cli_count(stats->udp, udp),
-            cli_count(stats->other, other), cli_count(stats->evicted, evicted));
+            cli_count(stats->other, other));
+    fprintf(out, "  ended    %s timed out, %s evicted, %s ports used again, %s at the end\n",
+            cli_count(stats->timed_out, timed_out), cli_count(stats->evicted, evicted),
+            cli_count(stats->reused, reused), cli_count(stats->active, active));
 }
 
 static void print_details(const struct sl_run_result *result, FILE *out)
@@ -249,12 +253,12 @@ static json_t *flows(const struct sl_run_result *result)
 {
     const struct sl_flow_stats *stats = &result->flows;
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total",
                      cli_json_uint(stats->flows), "tcp", cli_json_uint(stats->tcp), "udp",
                      cli_json_uint(stats->udp), "other", cli_json_uint(stats->other), "midstream",
                      cli_json_uint(stats->midstream), "evicted", cli_json_uint(stats->evicted),
-                     "timed_out", cli_json_uint(stats->timed_out), "active",
-                     cli_json_uint(stats->active));
+                     "timed_out", cli_json_uint(stats->timed_out), "reused",
+                     cli_json_uint(stats->reused), "active", cli_json_uint(stats->active));
 }
 
 static json_t *pipeline(const struct sl_run_result *result)

@@ -206,6 +206,7 @@ struct sl_flow_stats {
     uint64_t evicted;   /* ended because the table was full */
     uint64_t timed_out; /* ended because they were idle */
     uint64_t active;    /* in the table now */
+    uint64_t reused;    /* ended because a SYN came after they were closed */
 };
 
 /* How far a flow is, as EVE names it. */

@@ -152,6 +152,7 @@ static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
 
     if (!is_new && is_syn(packet->tcp_flags) && (flow->state & STATE_CLOSED)) {
         flow_shard_end(shard, flow, SL_FLOW_END_TCP_REUSE);
+        shard->stats.reused++;
         is_new = true;
     }
     if (is_new)
@@ -343,7 +344,8 @@ static struct sl_flow_stats gained(const struct sl_flow_stats *now,
                                   .midstream = now->midstream - before->midstream,
                                   .evicted = now->evicted - before->evicted,
                                   .timed_out = now->timed_out - before->timed_out,
-                                  .active = now->active - before->active};
+                                  .active = now->active - before->active,
+                                  .reused = now->reused - before->reused};
 }
 
 void sl_flow_track_shard(struct sl_flow_table *table, struct sl_batch *batch,

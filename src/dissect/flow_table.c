@@ -203,6 +203,7 @@ void flow_stats_add(struct sl_flow_stats *sum, const struct sl_flow_stats *more)
     sum->evicted += more->evicted;
     sum->timed_out += more->timed_out;
     sum->active += more->active;
+    sum->reused += more->reused;
 }
 
 void flow_shard_end(struct flow_shard *shard, struct flow *flow, enum sl_flow_reason reason)

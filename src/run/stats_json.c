@@ -195,6 +195,7 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
     put_count(tree, "sluice.flow.other", flows->other);
     put_count(tree, "sluice.flow.evicted", flows->evicted);
     put_count(tree, "sluice.flow.timed_out", flows->timed_out);
+    put_count(tree, "sluice.flow.reused", flows->reused);
     put_undecodable(tree, stats);
     if (stats->has_header_checks)
         put_anomalies(tree, stats);

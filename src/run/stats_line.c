@@ -19,6 +19,7 @@ static void put_line(FILE *out, const struct sl_stats *stats)
     if (stats->live)
         put_count(out, stats->kernel_drops + stats->interface_drops, " dropped");
     put_count(out, stats->flows.active, " active flows");
+    put_count(out, stats->flows.evicted, " evicted");
     if (stats->has_header_checks)
         put_count(out, stats_anomalies(stats), " anomalies");
     if (!stats->has_rules)

@@ -135,6 +135,8 @@ static void put_flows(struct exposition *to, const struct sl_flow_stats *flows)
           flows->evicted);
     count(to, "sluice_flows_timed_out_total", "Flows that ended because they were idle.",
           flows->timed_out);
+    count(to, "sluice_flows_reused_total", "TCP flows that ended as a SYN came after their end.",
+          flows->reused);
     gauge(to, "sluice_flows_active", "Flows in the table.", flows->active);
 }
 

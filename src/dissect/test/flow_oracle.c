@@ -363,6 +363,7 @@ static struct flow_verdict track(struct flow_oracle *oracle, const struct flow_e
         found = !(entry.closed && is_syn(event));
         if (!found)
             keep(oracle, &entry, SL_FLOW_END_TCP_REUSE);
+        oracle->stats.reused += !found;
     }
     if (!found)
         entry = begin(oracle, event);

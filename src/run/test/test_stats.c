@@ -23,7 +23,7 @@ static void make_stats(struct sl_stats *stats)
         .kernel_packets = 1011,
         .kernel_drops = 10,
         .interface_drops = 3,
-        .flows = {11, 12, 13, 14, 15, 16, 17, 18},
+        .flows = {11, 12, 13, 14, 15, 16, 17, 18, 19},
         .has_header_checks = true,
         .has_rules = true,
         .rules = {.loaded = 20, .skipped = 21, .bad = 22},
@@ -136,6 +136,7 @@ static const struct {
     {"sluice_flows_midstream_total", "15"},
     {"sluice_flows_evicted_total", "16"},
     {"sluice_flows_timed_out_total", "17"},
+    {"sluice_flows_reused_total", "19"},
     {"sluice_flows_active", "18"},
     {"sluice_rules{state=\"loaded\"}", "20"},
     {"sluice_rules{state=\"skipped\"}", "21"},
@@ -342,6 +343,7 @@ static const struct {
     {"sluice>flow>other", 14},
     {"sluice>flow>evicted", 16},
     {"sluice>flow>timed_out", 17},
+    {"sluice>flow>reused", 19},
     {"sluice>undecodable>snapped", 300 + SL_DEFECT_SNAPPED},
     {"sluice>undecodable>offset", 300 + SL_DEFECT_OFFSET},
     {"sluice>anomalies>land", 400 + SL_HEADER_LAND},
@@ -433,10 +435,12 @@ static void test_the_line(void **state)
     stats.anomalies[SL_HEADER_LAND] = 2;
     stats.anomalies[SL_HEADER_TTL_ZERO] = 3;
     stats.alerts = 7;
-    check_line(&stats, "10 s  1001 packets  900901 bytes  13 dropped  18 active flows  5 anomalies"
-                       "  7 alerts  20 rules loaded  21 skipped  22 bad");
+    check_line(
+        &stats,
+        "10 s  1001 packets  900901 bytes  13 dropped  18 active flows  16 evicted  5 anomalies"
+        "  7 alerts  20 rules loaded  21 skipped  22 bad");
     stats.live = stats.has_header_checks = stats.has_rules = false;
-    check_line(&stats, "10 s  1001 packets  900901 bytes  18 active flows");
+    check_line(&stats, "10 s  1001 packets  900901 bytes  18 active flows  16 evicted");
 }
 
 int main(void)
