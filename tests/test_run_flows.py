@@ -23,9 +23,9 @@ CLIENT, SERVER = b"\x0a\0\0\1", b"\x0a\0\0\2"
 RULE = b'alert tcp any any -> any any (msg:"found"; content:"needle"; sid:1;)\n'
 
 
-def sluice(*arguments):
+def sluice(*arguments, **options):
     return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120,
-                          stdin=subprocess.DEVNULL, check=False)
+                          stdin=subprocess.DEVNULL, check=False, **options)
 
 
 def ip(protocol, source, target, payload):
@@ -165,6 +165,14 @@ class RunFlows(case.Case):
             rows = database.execute("SELECT src_port, state, reason, alerted, pkts_toserver, "
                                     "tcp_flags_tc, tcp_state, age FROM flows").fetchall()
         self.assertEqual(rows, [(4000, "closed", "shutdown", 0, 5, "13", "closed", 2)])
+
+    def test_a_machine_that_refuses_sha1(self):
+        config = self.path("openssl.cnf", b"openssl_conf = a\n[a]\nalg_section = b\n[b]\n"
+                                          b"default_properties = none=such\n")
+        path = self.path("one.pcap", capture([(1, udp(1))]))
+        result = sluice("run", "-q", "-r", path, "--events", "flow", "--device", "cpu",
+                        env=dict(os.environ, OPENSSL_CONF=config))
+        self.assert_refused(result, "OpenSSL refuses SHA-1", "community_id")
 
     def test_without_it_no_flow_is_told(self):
         self.assertEqual(self.events(connection(4000, 100, b"x"), "--header-checks", "-k", "none"),

@@ -123,7 +123,7 @@ enum event_field { EVENT_FIELDS(EVENT_FIELD_ID) N_EVENT_FIELDS };
 struct event_texts {
     char protocol[4], dns_flags[8], dns_type[EVENT_NUMBER_LEN], dns_rcode[EVENT_NUMBER_LEN];
     char http_protocol[12], tls_version[EVENT_NUMBER_LEN];
-    char tcp_flags[3][3];
+    char tcp_flags[3][2];
 };
 
 struct event_visit {
@@ -374,10 +374,13 @@ EVENT_INLINE void event_flow_object(const struct event_visit *visit,
 }
 
 EVENT_INLINE void event_tcp_flags(const struct event_visit *visit, enum event_field id,
-                                  uint8_t flags, char text[3])
+                                  uint8_t flags, char text[2])
 {
-    snprintf(text, 3, "%02x", flags);
-    event_text(visit, id, text);
+    static const char digits[] = "0123456789abcdef";
+
+    text[0] = digits[flags >> 4];
+    text[1] = digits[flags & 15];
+    event_bytes(visit, id, SL_FIELD_TEXT, text, 2);
 }
 
 EVENT_INLINE void event_tcp(const struct event_visit *visit, const struct sl_flow_record *flow,
