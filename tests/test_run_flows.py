@@ -10,7 +10,6 @@ import json
 import os
 import sqlite3
 import struct
-import subprocess
 import sys
 import unittest
 
@@ -24,8 +23,7 @@ RULE = b'alert tcp any any -> any any (msg:"found"; content:"needle"; sid:1;)\n'
 
 
 def sluice(*arguments, **options):
-    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120,
-                          stdin=subprocess.DEVNULL, check=False, **options)
+    return case.run(SLUICE, *arguments, **options)
 
 
 def ip(protocol, source, target, payload):
