@@ -27,11 +27,12 @@ enum sl_event_kind {
     SL_EVENT_HTTP,
     SL_EVENT_TLS,
     SL_EVENT_NDN,
-    SL_EVENT_FLOW, /* a flow that ended */
+    SL_EVENT_FLOW,        /* a flow that ended */
+    SL_EVENT_DNS_MESSAGE, /* the payload is a DNS message; its type is "dns", too */
     SL_N_EVENT_KINDS
 };
 
-/* "alert", "anomaly", "dns", "http", "tls", "ndn", "flow". */
+/* "alert", "anomaly", "dns", "http", "tls", "ndn", "flow", "dns". */
 SL_API const char *sl_event_type(enum sl_event_kind kind);
 
 /* The part of a rule that an alert shows. Strings have the bytes of the rule file, in UTF-8 or not,
@@ -115,7 +116,8 @@ enum sl_field_type {
     SL_FIELD_NUMBERS, /* n numbers; at least one */
     SL_FIELD_BYTES,   /* n bytes */
     SL_FIELD_TIME,    /* time_ns since 1970-01-01 UTC */
-    SL_FIELD_ADDR     /* addr */
+    SL_FIELD_ADDR,    /* addr */
+    SL_FIELD_MESSAGE  /* n bytes: a DNS message; EVE has an object of all of it */
 };
 
 struct sl_field {
@@ -135,8 +137,8 @@ struct sl_field {
 
 /* Visits the fields of an event. First come those of EVE in EVE's order, each in its object. Then
  * come those that EVE lacks: "classtype", and "pcap_cnt" and "direction" where EVE has them for
- * other events alone. Absent fields are not visited. The field and what it points to are borrowed
- * for the call of `visit`. Any thread. */
+ * other events alone; of a DNS message header and first question. Absent fields are not visited.
+ * The field and what it points to are borrowed for the call of `visit`. Any thread. */
 SL_API void sl_event_fields(const struct sl_event *event,
                             void (*visit)(void *user, const struct sl_field *field), void *user);
 

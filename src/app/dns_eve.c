@@ -223,7 +223,8 @@ static void put_header(const struct eve *eve, const struct dns_header *header, u
 
     put_number(eve, "version", 3);
     put_text(eve, "type", (flags & DNS_QR) != 0 ? "response" : "request");
-    put_number(eve, "tx_id", tx_id);
+    if (tx_id != DNS_NO_TX_ID)
+        put_number(eve, "tx_id", tx_id);
     put_number(eve, "id", header->id);
     put_flags_text(eve, "flags", flags);
     put_flag(eve, "qr", flags, DNS_QR);

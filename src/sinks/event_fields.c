@@ -6,7 +6,7 @@ const char *sl_event_type(enum sl_event_kind kind)
     static const char *const types[SL_N_EVENT_KINDS] = {
         [SL_EVENT_ALERT] = "alert", [SL_EVENT_ANOMALY] = "anomaly", [SL_EVENT_DNS] = "dns",
         [SL_EVENT_HTTP] = "http",   [SL_EVENT_TLS] = "tls",         [SL_EVENT_NDN] = "ndn",
-        [SL_EVENT_FLOW] = "flow"};
+        [SL_EVENT_FLOW] = "flow",   [SL_EVENT_DNS_MESSAGE] = "dns"};
 
     return types[kind];
 }
@@ -32,5 +32,5 @@ void sl_event_fields(const struct sl_event *event,
     struct event_texts texts;
 
     event_visit(&to, event, &texts);
-    event_visit_rest(&to, event);
+    event_visit_rest(&to, event, &texts);
 }

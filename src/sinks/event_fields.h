@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/dns.h"
 #include "event_names.h"
 #include "event_text.h"
 #include "sluice/event.h"
@@ -121,7 +122,8 @@ enum event_field { EVENT_FIELDS(EVENT_FIELD_ID) N_EVENT_FIELDS };
 
 /* Texts that are made for a visit, and live as long. */
 struct event_texts {
-    char protocol[4], dns_flags[8], dns_type[EVENT_NUMBER_LEN], dns_rcode[EVENT_NUMBER_LEN];
+    char protocol[4], dns_flags[8], dns_type[DNS_NUMBER_LEN], dns_rcode[DNS_NUMBER_LEN];
+    char dns_name[DNS_NAME_TEXT_MAX];
     char http_protocol[12], tls_version[EVENT_NUMBER_LEN];
     char tcp_flags[3][2];
 };
@@ -297,9 +299,9 @@ EVENT_INLINE void event_dns(const struct event_visit *visit, const struct sl_nam
         if ((match->dns.flags & flags[i].bit) != 0)
             event_flag(visit, flags[i].id, true);
     event_text(visit, FIELD_DNS_RRNAME, match->name);
-    event_text(visit, FIELD_DNS_RRTYPE, event_dns_type(match->dns.rrtype, texts->dns_type));
+    event_text(visit, FIELD_DNS_RRTYPE, dns_type_text(match->dns.rrtype, texts->dns_type));
     if (answer)
-        event_text(visit, FIELD_DNS_RCODE, event_dns_rcode(match->dns.flags, texts->dns_rcode));
+        event_text(visit, FIELD_DNS_RCODE, dns_rcode_text(match->dns.flags, texts->dns_rcode));
     event_number(visit, FIELD_DNS_OPCODE, match->dns.flags >> 11 & 15);
     event_end(visit);
 }
@@ -434,6 +436,9 @@ EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_ev
     case SL_EVENT_ANOMALY:
         event_anomaly(visit, event);
         return;
+    case SL_EVENT_DNS_MESSAGE:
+        event_bytes(visit, FIELD_DNS, SL_FIELD_MESSAGE, event->payload, event->payload_len);
+        return;
     case SL_EVENT_DNS:
         event_dns(visit, event->match, texts);
         break;
@@ -462,9 +467,33 @@ EVENT_INLINE void event_visit(const struct event_visit *visit, const struct sl_e
         event_text(visit, FIELD_PCAP_FILENAME, event->source);
 }
 
-/* Those that EVE leaves out. */
-EVENT_INLINE void event_visit_rest(const struct event_visit *visit, const struct sl_event *event)
+/* The header and the first question of a message. */
+EVENT_INLINE void event_question(const struct event_visit *visit, const struct sl_event *event,
+                                 struct event_texts *texts)
 {
+    struct dns_reader reader;
+    struct dns_record record;
+
+    if (!dns_open(&reader, event->payload, event->payload_len))
+        return;
+    const uint16_t flags = reader.header.flags;
+
+    event_text(visit, FIELD_DNS_TYPE, (flags & DNS_QR) != 0 ? "response" : "request");
+    event_number(visit, FIELD_DNS_ID, reader.header.id);
+    event_text(visit, FIELD_DNS_RCODE, dns_rcode_text(flags, texts->dns_rcode));
+    if (!dns_next(&reader, &record) || record.section != DNS_QUESTION)
+        return;
+    event_bytes(visit, FIELD_DNS_RRNAME, SL_FIELD_TEXT, texts->dns_name,
+                dns_name_text(event->payload, record.name, texts->dns_name));
+    event_text(visit, FIELD_DNS_RRTYPE, dns_type_text(record.type, texts->dns_type));
+}
+
+/* Those that EVE leaves out. */
+EVENT_INLINE void event_visit_rest(const struct event_visit *visit, const struct sl_event *event,
+                                   struct event_texts *texts)
+{
+    if (event->kind == SL_EVENT_DNS_MESSAGE)
+        event_question(visit, event, texts);
     if (event->live && event->origin.position != 0)
         event_number(visit, FIELD_PCAP_CNT, event->origin.position);
     if (event->kind == SL_EVENT_ALERT)
@@ -502,7 +531,7 @@ EVENT_INLINE void event_pick(struct event_picks *picks, const struct sl_event *e
 
     memset(picks->has, 0, sizeof picks->has);
     event_visit(&visit, event, &picks->texts);
-    event_visit_rest(&visit, event);
+    event_visit_rest(&visit, event, &picks->texts);
 }
 
 #endif

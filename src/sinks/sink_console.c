@@ -177,6 +177,15 @@ static void put_flow(struct line_sink *out, const struct event_picks *picks)
     line_text(out, " s");
 }
 
+/* A DNS message: its kind, its first question, and how it was answered. */
+static void put_message(struct line_sink *out, const struct event_picks *picks)
+{
+    put_field(out, "  DNS  ", picks, FIELD_DNS_TYPE);
+    put_field(out, " ", picks, FIELD_DNS_RRTYPE);
+    put_field(out, " ", picks, FIELD_DNS_RRNAME);
+    put_field(out, "  ", picks, FIELD_DNS_RCODE);
+}
+
 /* "TCP 192.0.2.1:80 -> 192.0.2.2:80", "ICMP 192.0.2.1 -> 192.0.2.2 type 8 code 0". */
 static void put_tuple(struct line_sink *out, const struct event_picks *picks)
 {
@@ -220,6 +229,8 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
         put_name(out, &picks);
     if (picks.has[FIELD_FLOW])
         put_flow(out, &picks);
+    if (picks.field[FIELD_DNS].type == SL_FIELD_MESSAGE && picks.has[FIELD_DNS])
+        put_message(out, &picks);
     put_field(out, "  ANOMALY  ", &picks, FIELD_ANOMALY_EVENT);
     if (picks.has[FIELD_SRC_IP])
         put_tuple(out, &picks);

@@ -13,8 +13,10 @@
  * as much. */
 #include <stdlib.h>
 
+#include "app/dns_eve.h"
 #include "base/diag.h"
 #include "eve_lists.h"
+#include "eve_object.h"
 #include "eve_text.h"
 #include "event_fields.h"
 #include "line_sink.h"
@@ -135,6 +137,15 @@ static void put_metadata(struct eve_sink *eve, const char *const *texts)
     }
 }
 
+/* All members of a message. */
+static void put_message(struct eve_sink *eve, const struct sl_field *field)
+{
+    struct eve_object object;
+
+    eve_object_begin(&object, &eve->out);
+    (void)dns_eve_visit(&object.visit, field->bytes, field->n, DNS_NO_TX_ID);
+}
+
 EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field *field)
 {
     struct eve_sink *eve = to;
@@ -147,6 +158,10 @@ EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field
     }
     if (id == FIELD_METADATA) {
         put_metadata(eve, field->texts);
+        return;
+    }
+    if (field->type == SL_FIELD_MESSAGE) {
+        put_message(eve, field);
         return;
     }
     at = put_key(eve, id);

@@ -80,6 +80,15 @@ static const char schema_3[] =
     "  community_id TEXT\n"
     ");\n"
     "CREATE INDEX flows_by_time ON flows(time);\n"
+    "CREATE TABLE dns(\n" EVENT_COLUMNS "  kind TEXT NOT NULL,       -- request, response\n"
+    "  message INTEGER NOT NULL, -- its identifier\n"
+    "  rcode TEXT NOT NULL,      -- NOERROR, NXDOMAIN, ...\n"
+    "  rrname TEXT,              -- of the first question\n"
+    "  rrtype TEXT,              -- A, AAAA, ...\n"
+    "  community_id TEXT\n"
+    ");\n"
+    "CREATE INDEX dns_by_rrname ON dns(rrname);\n"
+    "CREATE INDEX dns_by_time ON dns(time);\n"
     "PRAGMA user_version = 3;\n";
 
 const char *const table_schemas[DATABASE_VERSION] = {schema_1, schema_2, schema_3};
@@ -146,6 +155,11 @@ static const struct table_column flow_columns[] = {
     {.fields = {FIELD_TCP_STATE}},
 };
 
+static const struct table_column dns_columns[] = {
+    {.fields = {FIELD_DNS_TYPE}},   {.fields = {FIELD_DNS_ID}},     {.fields = {FIELD_DNS_RCODE}},
+    {.fields = {FIELD_DNS_RRNAME}}, {.fields = {FIELD_DNS_RRTYPE}},
+};
+
 #define COLUMNS(array) (array), sizeof(array) / sizeof *(array)
 
 const struct table_insert table_inserts[N_TABLES] = {
@@ -158,12 +172,22 @@ const struct table_insert table_inserts[N_TABLES] = {
     [TABLE_FLOWS] = {"INSERT INTO flows VALUES(NULL," EVENT_VALUES
                      ",?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                      COLUMNS(flow_columns)},
+    [TABLE_DNS] = {"INSERT INTO dns VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?)",
+                   COLUMNS(dns_columns)},
 };
 
 enum table table_of(enum sl_event_kind kind)
 {
-    return kind == SL_EVENT_ALERT     ? TABLE_ALERTS
-           : kind == SL_EVENT_ANOMALY ? TABLE_ANOMALIES
-           : kind == SL_EVENT_FLOW    ? TABLE_FLOWS
-                                      : TABLE_NAMES;
+    switch (kind) {
+    case SL_EVENT_ALERT:
+        return TABLE_ALERTS;
+    case SL_EVENT_ANOMALY:
+        return TABLE_ANOMALIES;
+    case SL_EVENT_FLOW:
+        return TABLE_FLOWS;
+    case SL_EVENT_DNS_MESSAGE:
+        return TABLE_DNS;
+    default:
+        return TABLE_NAMES;
+    }
 }

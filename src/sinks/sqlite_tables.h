@@ -23,7 +23,7 @@ struct table_column {
     uint32_t nth;                              /* of a list of numbers */
 };
 
-enum table { TABLE_ALERTS, TABLE_ANOMALIES, TABLE_NAMES, TABLE_FLOWS, N_TABLES };
+enum table { TABLE_ALERTS, TABLE_ANOMALIES, TABLE_NAMES, TABLE_FLOWS, TABLE_DNS, N_TABLES };
 
 struct table_insert {
     const char *sql; /* of a row whose values are bound in the order of the columns */

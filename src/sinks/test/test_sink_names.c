@@ -102,7 +102,7 @@ static void test_console(void **state)
     static const char *const lines[N_GOLDEN] = {
         "1970-01-01 00:00:00.000001  NAME  dns query AAAA www.ads.test  block  "
         "(ads.test, a.txt:3)  UDP 10.0.0.1:40000 -> 10.0.0.2:53",
-        "1970-01-01 00:00:00.000001  NAME  dns answer TYPE65280 x\\032y.test  allow  "
+        "1970-01-01 00:00:00.000001  NAME  dns answer 65280 x\\032y.test  allow  "
         "(test, b\\xff.txt:4294967295)  UDP 10.0.0.1:40000 -> 10.0.0.2:53",
         "1970-01-01 00:00:00.000001  NAME  http GET a.test/x?%22y  category news,\\xff\"  "
         "(a.test/x, u:1)  TCP 10.0.0.1:40000 -> 10.0.0.2:53",
@@ -142,7 +142,7 @@ static void test_eve(void **state)
             "UDP") "\"pkt_src\":\"wire/"
                    "pcap\",\"dns\":{\"version\":2,\"type\":\"answer\",\"id\":65535,"
                    "\"flags\":\"8583\",\"qr\":true,\"aa\":true,\"rd\":true,\"ra\":true,"
-                   "\"rrname\":\"x\\\\032y.test\",\"rrtype\":\"TYPE65280\",\"rcode\":\"NXDOMAIN\","
+                   "\"rrname\":\"x\\\\032y.test\",\"rrtype\":\"65280\",\"rcode\":\"NXDOMAIN\","
                    "\"opcode\":0},\"names\":{\"name\":\"x\\\\032y.test\",\"prefix\":\"test\","
                    "\"action\":\"allow\",\"verdict\":\"allowed\",\"list\":\"b\\\\xff.txt\","
                    "\"format\":\"adblock\",\"line\":4294967295" TAIL,
@@ -227,7 +227,7 @@ static void test_an_old_database_gets_what_it_lacks(void **state)
     close_sink(sink, 1);
     assert_int_equal(sqlite3_open(scratch_path("old.db"), &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
-                                  "DROP TABLE names; DROP TABLE flows;"
+                                  "DROP TABLE names; DROP TABLE flows; DROP TABLE dns;"
                                   "ALTER TABLE alerts DROP COLUMN community_id;"
                                   "ALTER TABLE anomalies DROP COLUMN community_id;"
                                   "PRAGMA user_version = 1",

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What sinks write of DNS messages: golden lines of a response, a request and one that is cut off.
+ */
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "test_sink_events.h"
+
+enum { N_MESSAGES = 3 };
+
+static const uint8_t response[] = "\x12\x34\x81\x80\0\1\0\2\0\0\0\0"
+                                  "\1a\4test\0\0\1\0\1"
+                                  "\xC0\x0C\0\5\0\1\0\0\0\x3C\0\4\1b\xC0\x0E"
+                                  "\1b\xC0\x0E\0\1\0\1\0\0\0\x3C\0\4\x7F\0\0\1";
+static const uint8_t request[] = "\0\7\1\0\0\1\0\0\0\0\0\0\1\"\4test\0\0\x10\0\1";
+
+static struct sl_event message_event(int i)
+{
+    struct sl_event event = {.kind = SL_EVENT_DNS_MESSAGE,
+                             .source = "a.pcap",
+                             .origin = {.time_ns = 1000, .position = 10, .flow = 45},
+                             .has_tuple = true,
+                             .payload = i == 0 ? response : request,
+                             .payload_len =
+                                 (uint32_t)(i == 0 ? sizeof response : sizeof request) - 1};
+
+    if (i == 2)
+        event.payload_len = 14; /* in the question's name */
+    event.origin.vlan[0] = event.origin.vlan[1] = SL_NO_VLAN;
+    event.tuple.protocol = SL_IP_UDP;
+    event.tuple.src_port = 40000;
+    event.tuple.dst_port = 53;
+    event.tuple.src = make_addr("10.0.0.1");
+    event.tuple.dst = make_addr("10.0.0.2");
+    return event;
+}
+
+static void write_messages(const char *spec)
+{
+    struct sl_sink *sink = open_sink(spec);
+    struct sl_diag diag;
+
+    for (int i = 0; i < N_MESSAGES; i++) {
+        const struct sl_event event = message_event(i);
+
+        assert_int_equal(sl_sink_write(sink, &event, &diag), SL_OK);
+    }
+    close_sink(sink, N_MESSAGES);
+}
+
+static void test_console(void **state)
+{
+    static const char *const lines[N_MESSAGES] = {
+        "1970-01-01 00:00:00.000001  DNS  response A a.test  NOERROR  "
+        "UDP 10.0.0.1:40000 -> 10.0.0.2:53",
+        "1970-01-01 00:00:00.000001  DNS  request TXT \".test  NOERROR  "
+        "UDP 10.0.0.1:40000 -> 10.0.0.2:53",
+        "1970-01-01 00:00:00.000001  DNS  request  NOERROR  UDP 10.0.0.1:40000 -> 10.0.0.2:53",
+    };
+    const char *path = scratch_path("dns.txt");
+
+    (void)state;
+    const int saved = stdout_to(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+    write_messages("console");
+    stdout_back(saved);
+    check_lines(path, lines, N_MESSAGES);
+}
+
+#define HEAD                                                               \
+    "{\"timestamp\":\"1970-01-01T00:00:00.000001+0000\",\"flow_id\":45,"   \
+    "\"pcap_cnt\":10,\"event_type\":\"dns\","                              \
+    "\"src_ip\":\"10.0.0.1\",\"src_port\":40000,\"dest_ip\":\"10.0.0.2\"," \
+    "\"dest_port\":53,\"proto\":\"UDP\",\"pkt_src\":\"wire/pcap\",\"dns\":{\"version\":3,"
+#define TAIL "},\"pcap_filename\":\"a.pcap\"}"
+
+static void test_eve(void **state)
+{
+    static const char *const lines[N_MESSAGES] = {
+        HEAD "\"type\":\"response\",\"id\":4660,\"flags\":\"8180\",\"qr\":true,\"rd\":true,"
+             "\"ra\":true,\"opcode\":0,\"rcode\":\"NOERROR\","
+             "\"queries\":[{\"rrname\":\"a.test\",\"rrtype\":\"A\"}],"
+             "\"answers\":[{\"rrname\":\"a.test\",\"rrtype\":\"CNAME\",\"ttl\":60,"
+             "\"rdata\":\"b.test\"},"
+             "{\"rrname\":\"b.test\",\"rrtype\":\"A\",\"ttl\":60,\"rdata\":\"127.0.0.1\"}]" TAIL,
+        HEAD "\"type\":\"request\",\"id\":7,\"flags\":\"100\",\"rd\":true,\"opcode\":0,"
+             "\"rcode\":\"NOERROR\","
+             "\"queries\":[{\"rrname\":\"\\\".test\",\"rrtype\":\"TXT\"}]" TAIL,
+        HEAD "\"type\":\"request\",\"id\":7,\"flags\":\"100\",\"rd\":true,\"opcode\":0,"
+             "\"rcode\":\"NOERROR\"" TAIL,
+    };
+
+    (void)state;
+    write_messages(scratch_spec("eve", "dns.json"));
+    check_lines(scratch_path("dns.json"), lines, N_MESSAGES);
+}
+
+static void check_row(sqlite3_stmt *select, const char *const *columns)
+{
+    assert_int_equal(sqlite3_step(select), SQLITE_ROW);
+    for (int i = 0; i < 6; i++) {
+        const char *text = (const char *)sqlite3_column_text(select, i);
+
+        if (columns[i] == NULL)
+            assert_null(text);
+        else
+            assert_string_equal(text, columns[i]);
+    }
+}
+
+static void test_sqlite(void **state)
+{
+    static const char *const rows[N_MESSAGES][6] = {
+        {"10.0.0.1", "response", "4660", "NOERROR", "a.test", "A"},
+        {"10.0.0.1", "request", "7", "NOERROR", "\".test", "TXT"},
+        {"10.0.0.1", "request", "7", "NOERROR", NULL, NULL},
+    };
+    sqlite3_stmt *select;
+    sqlite3 *database;
+
+    (void)state;
+    write_messages(scratch_spec("sqlite", "dns.db"));
+    assert_int_equal(sqlite3_open(scratch_path("dns.db"), &database), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(database,
+                                        "SELECT src_ip, kind, message, rcode, rrname, rrtype "
+                                        "FROM dns ORDER BY id",
+                                        -1, &select, NULL),
+                     SQLITE_OK);
+    for (int i = 0; i < N_MESSAGES; i++)
+        check_row(select, rows[i]);
+    assert_int_equal(sqlite3_step(select), SQLITE_DONE);
+    sqlite3_finalize(select);
+    sqlite3_close(database);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_console),
+        cmocka_unit_test(test_eve),
+        cmocka_unit_test(test_sqlite),
+    };
+    return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
+}
