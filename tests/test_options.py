@@ -111,7 +111,7 @@ class Options(case.Case):
 
         for arguments, expected in (((), {"alert", "anomaly"}),
                                     (("--events", "alert"), {"alert"}),
-                                    (("--events", "dns,anomaly,anomaly"), {"anomaly"}),
+                                    (("--events", "dns,anomaly,anomaly"), {"anomaly", "dns"}),
                                     (("--events=http",), set()),
                                     (("--events", "stats", "--stats=9"), {"stats"})):
             self.assertEqual(types(*arguments), expected, arguments)

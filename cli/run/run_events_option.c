@@ -7,7 +7,11 @@
 #include "cli/options.h"
 #include "sluice/event.h"
 
-enum { WORD_LEN = 32, N_WORDS = SL_N_EVENT_KINDS + 2 };
+enum {
+    WORD_LEN = 32,
+    N_TYPES = SL_EVENT_DNS_MESSAGE /* whose type is another's */,
+    N_WORDS = N_TYPES + 2
+};
 
 static bool unknown_type(const char *word, size_t len)
 {
@@ -15,10 +19,10 @@ static bool unknown_type(const char *word, size_t len)
     char text[WORD_LEN], known[256];
     size_t known_len = 0;
 
-    for (int k = 0; k < SL_N_EVENT_KINDS; k++)
+    for (int k = 0; k < N_TYPES; k++)
         words[k] = sl_event_type((enum sl_event_kind)k);
-    words[SL_N_EVENT_KINDS] = "stats";
-    words[SL_N_EVENT_KINDS + 1] = "all";
+    words[N_TYPES] = "stats";
+    words[N_TYPES + 1] = "all";
     for (int k = 0; k < N_WORDS && known_len < sizeof known; k++)
         known_len += (size_t)snprintf(known + known_len, sizeof known - known_len, "%s%s",
                                       k > 0 ? ", " : "", words[k]);
@@ -33,14 +37,17 @@ static bool unknown_type(const char *word, size_t len)
 static bool add_type(struct run_events_option *option, uint32_t *events, const char *word,
                      size_t len)
 {
+    uint32_t kinds = 0; /* a type may have two */
+
     for (int k = 0; k < SL_N_EVENT_KINDS; k++) {
         const char *type = sl_event_type((enum sl_event_kind)k);
 
-        if (strlen(type) == len && memcmp(type, word, len) == 0) {
-            *events |= 1u << k;
-            return true;
-        }
+        if (strlen(type) == len && memcmp(type, word, len) == 0)
+            kinds |= 1u << k;
     }
+    *events |= kinds;
+    if (kinds != 0)
+        return true;
     if (len == 5 && memcmp(word, "stats", len) == 0)
         option->stats = true;
     else if (len == 3 && memcmp(word, "all", len) == 0)

@@ -36,7 +36,7 @@ void batch_events_begin(struct batch_events *events)
     events->h = is_wanted(events, SL_EVENT_ANOMALY) ? 0 : events->header->n;
     events->a = alerts ? 0 : events->digest->n_alerts;
     events->v = alerts ? 0 : payload_scan_count(events->digest->scan);
-    events->f = events->n = 0;
+    events->f = events->n = events->m = 0;
     if (events->digest->name_events != NULL)
         name_events_begin(events->digest->name_events);
 }
@@ -89,7 +89,10 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
     const uint32_t of_flow = events->f < sl_flow_keys_n_ends(events->flows)
                                  ? sl_flow_keys_end(events->flows, events->f, NULL)
                                  : end;
-    const uint32_t first = least(least(of_header, of_alert), least(of_virus, of_name));
+    const uint32_t of_message =
+        events->m < digest->messages.n ? digest->messages.item[events->m] : end;
+    const uint32_t first =
+        least(least(least(of_header, of_alert), least(of_virus, of_name)), of_message);
 
     if (of_flow <= first && of_flow != end) {
         (void)sl_flow_keys_end(events->flows, events->f++, &events->record);
@@ -107,8 +110,12 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
             sl_rules_signature(digest->policy->rules, digest->alerts[events->a++].signature);
     else if (of_virus == first)
         event->signature = payload_scan_signature(digest->scan, events->v++);
-    else if (status == SL_OK)
-        status = name_event(events, event, diag);
+    else if (of_name == first)
+        status = status == SL_OK ? name_event(events, event, diag) : status;
+    else {
+        event->kind = SL_EVENT_DNS_MESSAGE;
+        events->m++;
+    }
     return status;
 }
 

@@ -6,16 +6,16 @@
 #include "run_digest.h"
 #include "run_source.h"
 
-/* Flows that ended, anomalies, alerts, viruses and names, each in the order of items, merged. A
- * flow comes before the other events of the packet that ended it. A copy begins again where the
- * original was. */
+/* Flows that ended, anomalies, alerts, viruses, names and DNS messages, each in the order of items,
+ * merged. A flow comes before the other events of the packet that ended it. A copy begins again
+ * where the original was. */
 struct batch_events {
     const struct run_source *source;
     const struct sl_batch *batch;
     struct run_digest *digest;
     const struct sl_hits *header, *names;
     const struct sl_flow_keys *flows; /* of the batch */
-    size_t f, h, a, v, n;             /* the next flow, anomaly, alert, virus and name */
+    size_t f, h, a, v, n, m;          /* the next flow, anomaly, alert, virus, name and message */
     struct sl_flow_record record;     /* the last flow */
 };
 

@@ -51,6 +51,7 @@ void run_digest_free(struct run_digest *digest)
     payload_scan_free(digest->scan);
     name_events_free(digest->name_events);
     community_ids_free(digest->community_ids);
+    dns_messages_free(&digest->messages);
     for (uint32_t i = 0; i < SL_RUN_SINKS_MAX; i++)
         if (sl_sink_close(digest->held[i].sink, NULL, NULL) != SL_OK)
             continue; /* it was full when the run ended */
@@ -77,8 +78,10 @@ static enum sl_status evaluate_rules(struct run_digest *digest, const struct sl_
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
                                    const struct sl_hits *hits, struct sl_diag *diag)
 {
-    const enum sl_status status = evaluate_rules(digest, batch, hits, diag);
+    enum sl_status status = evaluate_rules(digest, batch, hits, diag);
 
+    if (status == SL_OK && digest->policy->tells_dns)
+        status = dns_messages_list(&digest->messages, batch, diag);
     if (status != SL_OK || digest->scan == NULL)
         return status;
     return payload_scan_run(digest->scan, batch, &hits[digest->policy->virus_engine], diag);

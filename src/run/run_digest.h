@@ -4,6 +4,7 @@
 #define RUN_DIGEST_H
 
 #include "community_ids.h"
+#include "dns_messages.h"
 #include "name_events.h"
 #include "payload_scan.h"
 #include "run_policy.h"
@@ -22,6 +23,7 @@ struct run_digest {
     struct sl_evaluator *evaluator; /* NULL: there are no rules */
     const struct sl_alert *alerts;
     size_t n_alerts;
+    struct dns_messages messages;        /* none where they are no events */
     struct payload_scan *scan;           /* NULL: payloads are not scanned */
     struct name_events *name_events;     /* NULL: names are not looked up */
     struct community_ids *community_ids; /* NULL: there is no sink */

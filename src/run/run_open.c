@@ -13,7 +13,7 @@ void sl_run_config_init(struct sl_run_config *config)
 {
     memset(config, 0, sizeof *config);
     config->devices = "auto";
-    config->events = ALL_EVENTS & ~(1u << SL_EVENT_FLOW);
+    config->events = ALL_EVENTS & ~(1u << SL_EVENT_FLOW | 1u << SL_EVENT_DNS_MESSAGE);
     sl_header_config_init(&config->header);
     sl_sampling_config_init(&config->redundancy.sampling);
     sl_savings_config_init(&config->redundancy.savings);
@@ -156,6 +156,7 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
 {
     const struct run_policy_build parts = {&run->config, &run->variants, &run->notices,
                                            &run->pipeline};
+    policy->tells_dns = policy->finds_app = (run->config.events >> SL_EVENT_DNS_MESSAGE & 1) != 0;
     enum sl_status status = build(run, policy, &parts, diag);
 
     if (status == SL_OK)

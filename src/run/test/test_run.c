@@ -148,6 +148,22 @@ static void test_function_sink(void **state)
     sl_run_close(run);
 }
 
+/* Messages of DNS are told in order, once each, where they are wanted. */
+static void test_dns_messages(void **state)
+{
+    enum { IN_SAMPLE = 16 };
+    struct caller caller = {0};
+    struct sl_run_config config = config_of(&caller);
+    struct sl_run *run;
+
+    (void)state;
+    config.events = 1u << SL_EVENT_DNS_MESSAGE;
+    (void)execute(&run, &config);
+    assert_int_equal(caller.n_events, IN_SAMPLE);
+    assert_int_equal(caller.n_alerts, 0);
+    sl_run_close(run);
+}
+
 /* Kinds that are not wanted are counted all the same. */
 static void test_kinds_of_events(void **state)
 {
@@ -481,7 +497,7 @@ static void test_bad_config(void **state)
     assert_fails(&config, SL_EINVAL, "no sink takes them");
     config = config_of(&caller);
     config.events = 1u << SL_N_EVENT_KINDS;
-    assert_fails(&config, SL_EINVAL, "events 0x80");
+    assert_fails(&config, SL_EINVAL, "events 0x100");
     config = config_of(&caller);
     config.compiled = "/nowhere/compiled";
     assert_fails(&config, SL_EIO, "/nowhere/compiled");
@@ -607,6 +623,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_function_sink),
         cmocka_unit_test(test_kinds_of_events),
+        cmocka_unit_test(test_dns_messages),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_add_packet),
         cmocka_unit_test(test_add_long_packet),
