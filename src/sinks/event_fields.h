@@ -14,6 +14,7 @@
 #include "app/dns.h"
 #include "event_names.h"
 #include "event_text.h"
+#include "sluice/app.h"
 #include "sluice/event.h"
 
 #define EVENT_FIELDS(FIELD)                         \
@@ -243,6 +244,11 @@ EVENT_INLINE void event_community_id(const struct event_visit *visit, const stru
         event_text(visit, FIELD_COMMUNITY_ID, event->community_id);
 }
 
+EVENT_INLINE void event_message(const struct event_visit *visit, const struct sl_event *event)
+{
+    event_bytes(visit, FIELD_DNS, SL_FIELD_MESSAGE, event->payload, event->payload_len);
+}
+
 EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_event *event)
 {
     const struct sl_signature *signature = event->signature;
@@ -258,6 +264,10 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
     event_list(visit, FIELD_REFERENCES, signature->references);
     event_list(visit, FIELD_METADATA, signature->metadata);
     event_end(visit);
+    if (event->origin.app != SL_APP_UNKNOWN) {
+        event_message(visit, event);
+        event_text(visit, FIELD_APP_PROTO, sl_app_name((enum sl_app)event->origin.app));
+    }
     if (event->origin.flow != 0)
         event_text(visit, FIELD_DIRECTION, event_direction(event));
     if (event->payload_len != 0)
@@ -437,7 +447,7 @@ EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_ev
         event_anomaly(visit, event);
         return;
     case SL_EVENT_DNS_MESSAGE:
-        event_bytes(visit, FIELD_DNS, SL_FIELD_MESSAGE, event->payload, event->payload_len);
+        event_message(visit, event);
         return;
     case SL_EVENT_DNS:
         event_dns(visit, event->match, texts);

@@ -229,7 +229,7 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
         put_name(out, &picks);
     if (picks.has[FIELD_FLOW])
         put_flow(out, &picks);
-    if (picks.field[FIELD_DNS].type == SL_FIELD_MESSAGE && picks.has[FIELD_DNS])
+    if (event->kind == SL_EVENT_DNS_MESSAGE)
         put_message(out, &picks);
     put_field(out, "  ANOMALY  ", &picks, FIELD_ANOMALY_EVENT);
     if (picks.has[FIELD_SRC_IP])

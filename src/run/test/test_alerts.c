@@ -145,7 +145,8 @@ static void take_batch(struct plain *plain)
 
     sl_dissect(plain->batch, &stats);
     sl_flow_track(plain->flows, plain->batch);
-    sl_app_find(plain->batch);
+    if (sl_rules_ask_app(plain->task->rules))
+        sl_app_find(plain->batch);
     assert_int_equal(
         sl_app_make(plain->batch, plain->batch, sl_rules_buffers(plain->task->rules), 0),
         UINT64_MAX);

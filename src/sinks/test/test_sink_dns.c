@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "sluice/app.h"
 #include "test_sink_events.h"
 
 enum { N_MESSAGES = 3 };
@@ -95,6 +96,30 @@ static void test_eve(void **state)
     check_lines(scratch_path("dns.json"), lines, N_MESSAGES);
 }
 
+/* An alert has the message that it was found in. */
+static void test_alert(void **state)
+{
+    struct made_event *made = malloc(sizeof *made);
+    struct sl_sink *sink = open_sink(scratch_spec("eve", "alert.json"));
+    struct sl_diag diag;
+    char line[4096];
+
+    (void)state;
+    make_plain(made, 1);
+    made->event.origin.app = SL_APP_MDNS;
+    made->event.payload = request;
+    made->event.payload_len = sizeof request - 1;
+    assert_int_equal(sl_sink_write(sink, &made->event, &diag), SL_OK);
+    close_sink(sink, 1);
+    FILE *file = fopen(scratch_path("alert.json"), "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_non_null(strstr(line, "},\"dns\":{\"version\":3,\"type\":\"request\","));
+    assert_non_null(strstr(line, "\"rrtype\":\"TXT\"}]},\"app_proto\":\"mdns\","));
+    fclose(file);
+    free(made);
+}
+
 static void check_row(sqlite3_stmt *select, const char *const *columns)
 {
     assert_int_equal(sqlite3_step(select), SQLITE_ROW);
@@ -138,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_console),
         cmocka_unit_test(test_eve),
+        cmocka_unit_test(test_alert),
         cmocka_unit_test(test_sqlite),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
