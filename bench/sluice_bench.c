@@ -11,6 +11,7 @@
 #include "bench/studies/studies.h"
 #include "bench_options.h"
 #include "cli/console.h"
+#include "cli/json_text.h"
 #include "cli/overwrite.h"
 #include "sluice/device.h"
 
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
 
     if (!cli_hold_descriptors())
         return EXIT_FAILED;
+    cli_json_watch();
     const enum sl_status environment = sl_device_prepare(&diag);
     if (environment != SL_OK)
         cli_diag(&diag);

@@ -13,6 +13,7 @@
 
 #include "base/grouped.h"
 #include "base/utf8.h"
+#include "json_text.h"
 
 enum { PRINTABLE_LEN = 2 * UTF8_ESCAPE_LEN }; /* of a character: two bytes of a control at most */
 
@@ -89,6 +90,10 @@ bool cli_hold_descriptors(void)
 int cli_finish(int exit_status)
 {
     errno = 0;
+    if (!cli_json_is_whole()) {
+        cli_error("no memory for all of the JSON");
+        return EXIT_FAILED;
+    }
     if (fflush(stdout) == 0 && !ferror(stdout))
         return exit_status;
     cli_error("standard output: cannot be written%s%s", errno != 0 ? ": " : "",

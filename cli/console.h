@@ -14,7 +14,8 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 2 }; /* 1: docs/exit-status.md */
 /* Opens closed standard descriptors, so that no other file gets their numbers. False: it failed. */
 bool cli_hold_descriptors(void);
 
-/* Flushes standard output. Returns exit_status, or EXIT_FAILED where a write failed. */
+/* Flushes standard output. Returns exit_status, or EXIT_FAILED where a write failed or JSON lacks
+ * something. */
 int cli_finish(int exit_status);
 
 /* Prints "sluice: ..." to stderr, as cli_printable writes it. */

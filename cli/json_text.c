@@ -1,17 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "json_text.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
 
+static atomic_bool no_memory;
+
+static void *allocate(size_t len)
+{
+    void *const memory = malloc(len);
+
+    if (memory == NULL)
+        atomic_store(&no_memory, true);
+    return memory;
+}
+
+void cli_json_watch(void)
+{
+    json_set_alloc_funcs(allocate, free);
+}
+
+bool cli_json_is_whole(void)
+{
+    return !atomic_load(&no_memory);
+}
+
 /* NULL: no memory. */
 static json_t *escaped(const uint8_t *at, size_t len)
 {
     const uint8_t *const end = at + len;
-    char *text = malloc(UTF8_ESCAPE_LEN * len + 1), *to = text;
+    char *text = allocate(UTF8_ESCAPE_LEN * len + 1), *to = text;
     json_t *value = NULL;
 
     while (text != NULL && at < end) {

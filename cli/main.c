@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "json_text.h"
 #include "options.h"
 #include "sluice/device.h"
 #include "sluice/version.h"
@@ -60,6 +61,7 @@ int main(int argc, char **argv)
     if (!cli_hold_descriptors())
         return EXIT_FAILED;
     cli_catch_bus_errors();
+    cli_json_watch();
     const enum sl_status environment = sl_device_prepare(&diag);
     if (argc < 2) {
         print_usage(stderr);

@@ -35,8 +35,9 @@ void *pipeline_fill_loop(void *argument)
         pthread_mutex_lock(&pipeline->lock);
         pipeline->stats->fill_ns += clock_ns() - begin;
         pipeline->filling = false;
-        /* Preparing may fill a batch that is empty now. */
-        if (slot->batch->n_items > 0 || config->prepare != NULL) {
+        /* Preparing may fill a batch that is empty now, but for one that could not be filled. */
+        const bool failed = status != SL_OK && status != SL_END;
+        if (slot->batch->n_items > 0 || (config->prepare != NULL && !failed)) {
             slot->done = false;
             pipeline->filled++;
         }

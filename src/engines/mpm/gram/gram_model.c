@@ -87,10 +87,8 @@ bool gram_model_init(struct gram_model *model, const struct sl_batch *sample)
     }
     for (int i = 0; i < GRAM_MODEL_COUNTS; i++) {
         model->count[i] = (uint32_t *)calloc((size_t)1 << COUNTERS_LOG, sizeof *model->count[i]);
-        if (model->count[i] == NULL) {
-            gram_model_clear(model);
+        if (model->count[i] == NULL)
             return false;
-        }
     }
     model->sample = sample;
     count_sample(model);

@@ -23,7 +23,7 @@ struct gram_model {
     double byte_share[256]; /* without a sample: how much of the text is this byte */
 };
 
-/* sample may be NULL. False: no memory. */
+/* sample may be NULL. False: no memory; gram_model_clear follows all the same. */
 bool gram_model_init(struct gram_model *model, const struct sl_batch *sample);
 
 void gram_model_clear(struct gram_model *model);
