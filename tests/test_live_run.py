@@ -4,10 +4,13 @@
 
 usage: test_live_run.py SLUICE SAMPLES
 """
+import ctypes
+import fcntl
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import unittest
@@ -58,6 +61,57 @@ class Live(case.Case):
     def test_rules_at_the_begin(self):
         errors = self.run_on_lo(1, "--rules", RULES, "--alerts", "eve:/dev/null")
         self.assertRegex(errors, r"^sluice: rules: \d+ loaded, \d+ skipped, \d+ bad")
+
+
+class OwnLink(case.Case):
+    """A pair of Ethernet interfaces in a network of this test's own."""
+
+    CLONE_NEWNET, SIOCETHTOOL, ETHTOOL_STXCSUM = 0x40000000, 0x8946, 0x17
+
+    def setUp(self):
+        super().setUp()
+        libc = ctypes.CDLL(None, use_errno=True)
+        before = os.open("/proc/self/ns/net", os.O_RDONLY)
+        self.addCleanup(os.close, before)
+        if libc.unshare(self.CLONE_NEWNET) != 0:
+            self.skipTest("no network of its own: " + os.strerror(ctypes.get_errno()))
+        self.addCleanup(libc.setns, before, self.CLONE_NEWNET)
+        for command in ("link set lo up", "link add one type veth peer name other",
+                        "link set one up", "link set other up",
+                        "addr add 192.0.2.1/24 dev one",
+                        "neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev one"):
+            made = subprocess.run(["ip", *command.split()], capture_output=True, check=False)
+            if made.returncode != 0:
+                self.skipTest(f"ip {command}: {made.stderr.decode()}")
+
+    def run_on(self, interface):
+        """What a run says of 60 datagrams that leave by `one`, and how many were wrong."""
+        with subprocess.Popen([SLUICE, "run", "-i", interface, "-f", "udp port 9", "--metrics", "0",
+                               "--header-checks=checksums", "--alerts", "eve:/dev/null"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            said = process.stderr.readline().decode()
+            self.assertTrue(case.serves(said), said)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+                for _ in range(60):
+                    sender.sendto(b"hello", ("192.0.2.2", 9))
+            process.send_signal(signal.SIGINT)
+            summary, errors = process.communicate(timeout=60)
+        self.assertIn(b"packets    60,", summary)
+        wrong = re.search(rb"(\d+)  udp-checksum", summary)
+        return errors.decode(), int(wrong[1]) if wrong else 0
+
+    def test_checksums_of_an_ethernet_interface(self):
+        """Only packets of its own address are laid to an interface, and only wrong ones."""
+        errors, wrong = self.run_on("one")
+        self.assertRegex(errors, r"^sluice: one: (\d+) of the first \1 packets that this host sent")
+        self.assertEqual(wrong, 60)
+        self.assertEqual(self.run_on("other"), ("", 60))
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            value = ctypes.create_string_buffer(struct.pack("II", self.ETHTOOL_STXCSUM, 0))
+            fcntl.ioctl(any_socket, self.SIOCETHTOOL,
+                        struct.pack("16sP16x", b"one", ctypes.addressof(value)))
+        self.assertEqual(self.run_on("one"), ("", 0))
 
 
 if __name__ == "__main__":
