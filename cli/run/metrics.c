@@ -146,7 +146,9 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
             free(text);
         return MHD_NO;
     }
+    /* One answer a connection: those that a client asks for ahead would hold up all others. */
     if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES &&
         (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
          MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
         result = MHD_queue_response(connection, status, response);
@@ -214,19 +216,6 @@ static void on_connection(void *user, struct MHD_Connection *connection, void **
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
 }
 
-/* It calls this when a request is over. */
-static void on_completed(void *user, struct MHD_Connection *connection, void **state,
-                         enum MHD_RequestTerminationCode code)
-{
-    struct metrics *metrics = user;
-    struct metrics_client *client =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-
-    (void)state;
-    if (client != NULL && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-        metrics_clients_answered(&metrics->clients, client);
-}
-
 bool metrics_serve(struct metrics *metrics, void (*snapshot)(void *user, struct sl_stats *stats),
                    void *user)
 {
@@ -241,9 +230,8 @@ bool metrics_serve(struct metrics *metrics, void (*snapshot)(void *user, struct 
     metrics->server = MHD_start_daemon(
         MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET,
         metrics->socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS_MAX,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, metrics, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, metrics, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_LEN,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, metrics, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)REQUEST_LEN, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     if (metrics->server != NULL)
         return true;
     cli_error("--metrics: no server: %s", strerror(errno));

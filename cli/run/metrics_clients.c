@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 
-/* From a connection, or from the answer before, to the end of the next answer. A client that sends
- * or reads a byte now and then has no more time than others. */
+/* From a connection to the end of its answer. A client that sends or reads a byte now and then has
+ * no more time than others. */
 enum { REQUEST_MS = 10000, CHECK_MS = 500 };
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -34,7 +34,7 @@ static void *keep_time(void *argument)
         for (int i = 0; i < CLIENTS_MAX; i++) {
             struct metrics_client *client = &clients->client[i];
 
-            if (client->used && !client->ended && now - client->request_ns > REQUEST_MS * NS_PER_MS)
+            if (client->used && !client->ended && now - client->begin_ns > REQUEST_MS * NS_PER_MS)
                 end_client(client);
         }
         (void)pthread_cond_clockwait(&clients->ends, &clients->lock, CLOCK_MONOTONIC, &next);
@@ -85,7 +85,7 @@ static void make_way(struct metrics_clients *clients)
         struct metrics_client *client = &clients->client[i];
         const int n = client->used && !client->ended ? count_address(clients, client) : 0;
 
-        if (n > most || (n == most && n > 0 && client->request_ns < oldest->request_ns)) {
+        if (n > most || (n == most && n > 0 && client->begin_ns < oldest->begin_ns)) {
             most = n;
             oldest = client;
         }
@@ -113,7 +113,7 @@ struct metrics_client *metrics_clients_add(struct metrics_clients *clients, int 
         if (!clients->client[i].used)
             added = &clients->client[i];
     if (added != NULL) {
-        *added = (struct metrics_client){.used = true, .socket = socket, .request_ns = clock_ns()};
+        *added = (struct metrics_client){.used = true, .socket = socket, .begin_ns = clock_ns()};
         read_address(added->address, address);
         if (count_held(clients) > CLIENTS_HELD ||
             count_address(clients, added) > CLIENTS_OF_ADDRESS)
@@ -123,13 +123,6 @@ struct metrics_client *metrics_clients_add(struct metrics_clients *clients, int 
     }
     pthread_mutex_unlock(&clients->lock);
     return added;
-}
-
-void metrics_clients_answered(struct metrics_clients *clients, struct metrics_client *client)
-{
-    pthread_mutex_lock(&clients->lock);
-    client->request_ns = clock_ns();
-    pthread_mutex_unlock(&clients->lock);
 }
 
 void metrics_clients_remove(struct metrics_clients *clients, struct metrics_client *client)

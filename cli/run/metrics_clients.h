@@ -16,7 +16,7 @@ struct metrics_client {
     bool ended; /* its socket is shut down */
     int socket;
     uint8_t address[16]; /* IPv4 addresses lie in ::ffff:0:0/96 */
-    uint64_t request_ns; /* CLOCK_MONOTONIC, since it may have sent a request */
+    uint64_t begin_ns;   /* CLOCK_MONOTONIC */
 };
 
 struct metrics_clients {
@@ -34,9 +34,6 @@ bool metrics_clients_start(struct metrics_clients *clients);
  * is shut down. NULL: there is no room, and the connection is shut down. */
 struct metrics_client *metrics_clients_add(struct metrics_clients *clients, int socket,
                                            const struct sockaddr *address);
-
-/* The connection was answered, and has the whole time for its next request. */
-void metrics_clients_answered(struct metrics_clients *clients, struct metrics_client *client);
 
 /* Forgets a connection, whose socket is about to be closed. Accepts a NULL client. */
 void metrics_clients_remove(struct metrics_clients *clients, struct metrics_client *client);
