@@ -44,6 +44,10 @@ class ListSkipped(case.Case):
         self.assertEqual(self.list(LOG),
                          b"\nSkipped checks:\n  no disk: sinks, live\n  no right: live\n")
 
+    def test_no_test_was_run(self):
+        result = case.run(LIST_SKIPPED, self.folder.name)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))
+
     def test_nothing_was_skipped(self):
         self.assertEqual(self.list(b"1/1 Testing: a\nOutput:\nx\n"), b"")
 
