@@ -8,8 +8,9 @@ Takes each capture of $SLUICE_TEST_DATA/pcap, or PERCENT of them (10), evenly sp
 is all flows between two ends. tshark gives numbers of 10,000 bytes and more in kB, and so they are
 compared. It runs with only the layers enabled that the dissector knows, and without
 defragmentation. Captures may differ in as many packets as have a header that one of the two calls
-malformed, or a routing header, behind which tshark's address is another. They are counted apart, as
-are captures that tshark does not read to their end.
+malformed, or GRE, or a header of IPv6 that gives tshark another address: then one conversation has
+a packet less, and another one more. They are counted apart, as are captures that tshark does not
+read to their end.
 """
 import collections
 import concurrent.futures
@@ -23,7 +24,7 @@ from tshark_agrees import OPTIONS, SKIPPED, configure, run
 
 PROTOCOLS = {"6": "TCP", "17": "UDP"}
 ROW = re.compile(r"^(\S+):(\d+) +<-> (\S+):(\d+) +(\d+) (\d+ \S+) +(\d+) (\d+ \S+) ")
-ODD = "_ws.malformed || ipv6.routing || _ws.expert.severity == error"
+ODD = "_ws.malformed || gre || ipv6.routing || ipv6.dstopts || _ws.expert.severity == error"
 UNITS = {"bytes": 1, "kB": 1000, "MB": 1000000}
 
 
@@ -91,7 +92,7 @@ def compare(program, path, env):
     n = len({(key[0], *sorted(key[1:3])) for key in mine})
     if differences:
         odd += len(run(["tshark", "-n", "-r", path, "-Y", ODD], env).stdout.splitlines())
-    return n, differences, packets <= odd
+    return n, differences, packets <= 2 * odd
 
 
 def main():
