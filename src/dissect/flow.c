@@ -140,6 +140,29 @@ static void note_time(struct flow *flow, int64_t time)
         flow->last_ns = time;
 }
 
+/* What ended flows are asked for. A table that does not keep them spares the counting. */
+static bool counts(const struct flow_shard *shard)
+{
+    return shard->settled != NULL;
+}
+
+static void count_run(struct flow *flow, const struct flow_run *run)
+{
+    const uint32_t n = run->end - run->first;
+
+    note_time(flow, run->max_time);
+    flow_add_sent(flow, 0,
+                  (struct flow_sent){n - run->n_of_end_1, run->bytes[0], run->tcp_flags[0]});
+    flow_add_sent(flow, 1, (struct flow_sent){run->n_of_end_1, run->bytes[1], run->tcp_flags[1]});
+}
+
+static void count_packet(struct flow *flow, const struct flow_packet *packet,
+                         const struct sl_origin *origin)
+{
+    note_time(flow, origin->time_ns);
+    flow_add_sent(flow, packet->sender, (struct flow_sent){1, origin->wire_len, packet->tcp_flags});
+}
+
 /* The shard's clock is that of the packet. */
 static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
                          const struct sl_flow_keys *keys, const struct flow_run *run, uint32_t item)
@@ -162,8 +185,8 @@ static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
     flow->last_time = shard->clock.now;
     flow_set_last_packet(flow, ++shard->packets);
     packet->entry = (uint32_t)(flow - shard->flows);
-    flow_add_sent(flow, packet->sender, (struct flow_sent){1, origin->wire_len, packet->tcp_flags});
-    note_time(flow, origin->time_ns);
+    if (counts(shard))
+        count_packet(flow, packet, origin);
     if (run->protocol != SL_IP_TCP && (flow->state & STATE_SEEN << packet->sender) == 0)
         flow->fin_end[packet->sender] = packet->sequence;
     flow->state |= (uint16_t)(STATE_SEEN << packet->sender);
@@ -237,11 +260,8 @@ static bool track_at_once(struct flow_shard *shard, const struct sl_batch *batch
     flow->last_time = shard->clock.now;
     flow_set_last_packet(flow, shard->packets);
     first->entry = (uint32_t)(flow - shard->flows);
-    note_time(flow, run->max_time);
-    flow_add_sent(flow, 0,
-                  (struct flow_sent){run->end - run->first - run->n_of_end_1, run->bytes[0],
-                                     run->tcp_flags[0]});
-    flow_add_sent(flow, 1, (struct flow_sent){run->n_of_end_1, run->bytes[1], run->tcp_flags[1]});
+    if (counts(shard))
+        count_run(flow, run);
     flow->state |= (uint16_t)(STATE_SEEN * run->senders);
     flow_list_append(shard, flow, flow_list_of(flow->state, run->protocol));
     run->flow = flow->id;
