@@ -368,7 +368,8 @@ static enum sl_status run_engines(struct worker *worker, const struct sl_batch *
         if (made_alone && !engines[e].scans_made)
             continue;
         status = finish(worker, e, &views[e], &hits[e], diag);
-        sl_hits_tell_made(&hits[e], batch);
+        if (status == SL_OK) /* hits of a failed device may be of no item */
+            sl_hits_tell_made(&hits[e], batch);
     }
     return status;
 }
