@@ -299,9 +299,10 @@ static inline void make_ndn_packet(struct made_message *made, uint64_t *random)
     name->len = packet->len = link->len = 0;
     for (uint32_t n = test_below(random, 8); n > 0; n--) {
         const uint32_t type = types[test_below(random, 8) == 0 ? test_below(random, 10) : 0];
-        const uint32_t len = type == 1                     ? 32
-                             : test_below(random, 40) == 0 ? test_below(random, 9000)
-                                                           : test_below(random, 12);
+        const bool large = test_below(random, 40) == 0;
+        const uint32_t len = type == 1 ? 32
+                             : large   ? 9000 - test_below(random, 1000)
+                                       : test_below(random, 12);
         uint8_t value[9000];
 
         for (uint32_t i = 0; i < len; i++)
