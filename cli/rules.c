@@ -72,7 +72,7 @@ static void print_text(const struct sl_rules *rules, const struct compiled *comp
     char text[32];
 
     sl_rules_count(rules, &count);
-    printf("%12s read\n", cli_count(count.lines, text));
+    printf("%12s %s read\n", cli_count(count.lines, text), count.lines == 1 ? "rule" : "rules");
     printf("%12s understood", cli_count(count.loaded, text));
     if (count.without_literal != 0)
         printf("; without a literal, so evaluated on each packet of their protocol or port: %s",
