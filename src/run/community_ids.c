@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A digest costs more than the rest of an event. Events of a batch are of few flows, so the ids of
- * the last flows are kept. */
+/* A digest costs more than the rest of an event, and OpenSSL takes memory for each. Events are of
+ * few tuples, so the ids of the last ones are kept. */
 #include "community_ids.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/diag.h"
 
 enum {
-    N_KEPT = 256,   /* a power of 2 */
+    N_KEPT = 1024,  /* a power of 2 */
     INPUT_LEN = 40, /* seed, two addresses of IPv6, protocol, a zero byte, two ports */
     SHA1_LEN = 20,
     TEXT_LEN = 2 + (SHA1_LEN + 2) / 3 * 4 + 1
@@ -22,13 +23,15 @@ struct input {
     uint32_t len;
 };
 
+struct kept {
+    struct input input;
+    char text[TEXT_LEN];
+};
+
 struct community_ids {
     EVP_MD *sha1;
     EVP_MD_CTX *context;
-    struct {
-        struct input input;
-        char text[TEXT_LEN];
-    } kept[N_KEPT];
+    struct kept kept[N_KEPT]; /* in pairs, the later first */
 };
 
 enum sl_status community_ids_create(struct community_ids **ids, struct sl_diag *diag)
@@ -147,17 +150,26 @@ static bool write_text(struct community_ids *ids, const struct input *input, cha
     return true;
 }
 
-const char *community_ids_of(struct community_ids *ids, const struct sl_tuple *tuple, uint64_t flow)
+static bool is_of(const struct kept *kept, const struct input *input)
 {
-    const uint32_t place = (uint32_t)flow & (N_KEPT - 1);
+    return memcmp(&kept->input, input, sizeof *input) == 0;
+}
+
+const char *community_ids_of(struct community_ids *ids, const struct sl_tuple *tuple)
+{
     struct input input;
 
     write_input(&input, tuple);
-    if (memcmp(&ids->kept[place].input, &input, sizeof input) != 0) {
-        memset(&ids->kept[place].input, 0, sizeof input);
-        if (!write_text(ids, &input, ids->kept[place].text))
-            return NULL;
-        ids->kept[place].input = input;
-    }
-    return ids->kept[place].text;
+    struct kept *pair = &ids->kept[XXH3_64bits(&input, sizeof input) & (N_KEPT - 2)];
+
+    if (is_of(&pair[0], &input))
+        return pair[0].text;
+    if (is_of(&pair[1], &input))
+        return pair[1].text;
+    pair[1] = pair[0];
+    memset(&pair[0].input, 0, sizeof pair[0].input);
+    if (!write_text(ids, &input, pair[0].text))
+        return NULL;
+    pair[0].input = input;
+    return pair[0].text;
 }

@@ -12,9 +12,8 @@ struct community_ids;
 enum sl_status community_ids_create(struct community_ids **ids, struct sl_diag *diag);
 void community_ids_free(struct community_ids *ids); /* accepts NULL */
 
-/* The id of a packet's tuple, a text of 30 characters and a NUL. `flow` is the packet's flow id.
- * The text is valid until the next call. NULL: OpenSSL failed. */
-const char *community_ids_of(struct community_ids *ids, const struct sl_tuple *tuple,
-                             uint64_t flow);
+/* The id of a packet's tuple, a text of 30 characters and a NUL. The text is valid until the next
+ * call. NULL: OpenSSL failed. */
+const char *community_ids_of(struct community_ids *ids, const struct sl_tuple *tuple);
 
 #endif
