@@ -59,7 +59,8 @@ class RuleFiles(case.Case):
         self.assertEqual(self.counts(good, skipped, empty), (1, 1, 1))
         result = sluice("rules", good, skipped, empty)
         self.assertEqual(result.returncode, 0)
-        self.assertIn(b" 3 rules read\n           1 understood\n           0 with the gid", result.stdout)
+        counts = b" 3 rules read\n           1 understood\n           0 with the gid"
+        self.assertIn(counts, result.stdout)
         for files in ((skipped,), (empty,), (skipped, empty)):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", *files),
                                 "no rule was loaded")
