@@ -3,28 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/diag.h"
 #include "detect/compile/rule_compile.h"
+#include "evaluate_header.h"
 #include "evaluate_names.h"
-#include "sluice/dissect.h"
-
-/* A packet as rules see it; in a tunnel there are two, one to each IP header. */
-struct view {
-    uint16_t protocols; /* RULE_* */
-    uint8_t carried;    /* enum rule_carried */
-    bool has_ports;
-    uint8_t flow; /* RULE_FLOW_KNOWN and SL_FLOW_* */
-    uint8_t ip_protocol;
-    uint16_t src_port, dst_port;
-    unsigned __int128 src, dst;
-    const uint8_t *ip; /* NULL: there is none */
-    uint32_t ip_len;   /* bytes that may be read from there on */
-    const uint8_t *transport;
-    uint32_t transport_len;
-    uint8_t app; /* enum sl_app */
-    struct rule_scan *scan;
-};
 
 struct sl_evaluator {
     const struct sl_rules *rules;
@@ -46,189 +28,7 @@ struct sl_evaluator {
     size_t n_alerts, max_alerts;
 };
 
-static unsigned __int128 address6(const uint8_t *bytes)
-{
-    return (unsigned __int128)load_be64(bytes) << 64 | load_be64(bytes + 8);
-}
-
-/* ::ffff:a.b.c.d */
-static unsigned __int128 address4(const uint8_t *bytes)
-{
-    return UINT64_C(0xFFFF) << 32 | load_be32(bytes);
-}
-
-/* Sets the fields that the protocol of an IP packet with a transport header determines. */
-static void see_transport(struct view *view)
-{
-    static const struct {
-        uint8_t ip_protocol;
-        uint8_t carried;
-        uint16_t protocol;
-        bool has_ports;
-    } known[] = {
-        {SL_IP_TCP, RULE_CARRIES_TCP, RULE_TCP, true},
-        {SL_IP_UDP, RULE_CARRIES_UDP, RULE_UDP, true},
-        {SL_IP_SCTP, RULE_CARRIES_SCTP, RULE_SCTP, true},
-        {SL_IP_ICMP, RULE_CARRIES_ICMP, RULE_ICMPV4, false},
-        {SL_IP_ICMPV6, RULE_CARRIES_ICMP, RULE_ICMPV6, false},
-    };
-
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (known[i].ip_protocol == view->ip_protocol) {
-            view->carried = known[i].carried;
-            view->protocols |= known[i].protocol;
-            view->has_ports = known[i].has_ports && view->transport != NULL;
-            return;
-        }
-    }
-}
-
-/* The packet by its (inner) IP header, or without one. */
-static struct view view_packet(struct sl_evaluator *work, uint32_t item)
-{
-    const struct sl_packet *packet = &work->batch->packet[item];
-    const struct sl_origin *origin =
-        work->batch->origin != NULL ? &work->batch->origin[item] : NULL;
-    const uint8_t *bytes = work->batch->bytes + packet->offset;
-    struct view view = {.protocols = RULE_PACKET, .scan = &work->scan};
-    struct sl_tuple tuple;
-
-    work->scan.payload = work->batch->bytes + work->batch->payload[item].offset;
-    work->scan.len = work->batch->payload[item].len;
-    work->scan.is_folded = false;
-    /* The flags say whether there is an IP header: in raw captures it is at 0. */
-    if (packet->network >= packet->len || !sl_packet_tuple(work->batch, item, &tuple))
-        return view;
-    view.protocols |= RULE_IP | (packet->flags & SL_PACKET_IPV4 ? RULE_IPV4 : RULE_IPV6);
-    view.carried = RULE_CARRIES_OTHER;
-    view.ip = bytes + packet->network;
-    view.ip_len = packet->len - packet->network;
-    view.ip_protocol = tuple.protocol;
-    view.src = address6(tuple.src.byte);
-    view.dst = address6(tuple.dst.byte);
-    view.src_port = tuple.src_port;
-    view.dst_port = tuple.dst_port;
-    if (packet->transport != 0 && packet->transport < packet->len) {
-        view.transport = bytes + packet->transport;
-        view.transport_len = packet->len - packet->transport;
-    }
-    if (view.transport != NULL || (packet->flags & SL_PACKET_FRAGMENT) != 0)
-        see_transport(&view);
-    if (origin != NULL)
-        view.app = origin->app;
-    if (origin != NULL && origin->flow != 0)
-        view.flow = RULE_FLOW_KNOWN | origin->flow_flags;
-    return view;
-}
-
-/* A tunnel by its outer IP header: an IP packet without ports, payload or flow. */
-static bool view_tunnel(struct sl_evaluator *work, uint32_t item, struct view *view)
-{
-    const struct sl_packet *packet = &work->batch->packet[item];
-    const bool ipv4 = (packet->flags & SL_PACKET_OUTER_IPV4) != 0;
-    const bool ipv6 = (packet->flags & SL_PACKET_OUTER_IPV6) != 0;
-
-    if ((!ipv4 && !ipv6) || packet->len < packet->outer + (ipv4 ? 20u : 40u))
-        return false;
-
-    const uint8_t *ip = work->batch->bytes + packet->offset + packet->outer;
-
-    *view = (struct view){
-        .protocols = RULE_PACKET | RULE_IP | (ipv4 ? RULE_IPV4 : RULE_IPV6),
-        .carried = RULE_CARRIES_OTHER,
-        .ip_protocol = ipv4 ? ip[9] : ip[6],
-        .src = ipv4 ? address4(ip + 12) : address6(ip + 8),
-        .dst = ipv4 ? address4(ip + 16) : address6(ip + 24),
-        .ip = ip,
-        .ip_len = packet->len - packet->outer,
-        .scan = &work->empty,
-    };
-    return true;
-}
-
-static bool read_byte(const uint8_t *header, uint32_t header_len, uint32_t at, uint32_t *value)
-{
-    if (header == NULL || at >= header_len)
-        return false;
-    *value = header[at];
-    return true;
-}
-
-/* A field's value; false: the packet does not have it. */
-static bool read_field(const struct view *view, enum rule_field field, uint32_t *value)
-{
-    const bool ipv4 = (view->protocols & RULE_IPV4) != 0;
-    const bool icmp = (view->protocols & (RULE_ICMPV4 | RULE_ICMPV6)) != 0;
-
-    switch (field) {
-    case RULE_PAYLOAD_LEN:
-        *value = view->scan->len;
-        return true;
-    case RULE_TTL:
-        return read_byte(view->ip, view->ip_len, ipv4 ? 8 : 7, value);
-    case RULE_IP_ID:
-        *value = ipv4 && view->ip_len >= 6 ? load_be16(view->ip + 4) : 0;
-        return ipv4 && view->ip_len >= 6;
-    case RULE_IP_PROTOCOL:
-        *value = view->ip_protocol;
-        return view->ip != NULL;
-    case RULE_FRAGMENT_BITS:
-        return ipv4 && read_byte(view->ip, view->ip_len, 6, value);
-    case RULE_TCP_FLAGS:
-        return (view->protocols & RULE_TCP) != 0 &&
-               read_byte(view->transport, view->transport_len, 13, value);
-    case RULE_ICMP_TYPE:
-        return icmp && read_byte(view->transport, view->transport_len, 0, value);
-    case RULE_ICMP_CODE:
-        return icmp && read_byte(view->transport, view->transport_len, 1, value);
-    case RULE_SAME_ADDRESS:
-        *value = view->src == view->dst;
-        return view->ip != NULL;
-    }
-    return false;
-}
-
-static bool meets_checks(const struct rule *rule, const struct view *view)
-{
-    for (size_t i = 0; i < rule->n_checks; i++) {
-        const struct rule_check *check = &rule->check[i];
-        uint32_t value;
-
-        if (!read_field(view, (enum rule_field)check->field, &value))
-            return false;
-        value &= check->mask;
-        if ((value >= check->first && value <= check->last) == check->negated)
-            return false;
-    }
-    return true;
-}
-
-static bool in_ports(const struct rule_ranges *ports, const struct view *view, uint16_t port)
-{
-    return ports == NULL || (view->has_ports && rule_ranges_contain(ports, port));
-}
-
-static bool in_addresses(const struct rule_ranges *addresses, const struct view *view,
-                         unsigned __int128 addr)
-{
-    return addresses == NULL || (view->ip != NULL && rule_ranges_contain(addresses, addr));
-}
-
-static bool meets_endpoints(const struct rule *rule, const struct view *view)
-{
-    const struct rule_endpoint *from = &rule->from, *to = &rule->to;
-
-    if (in_ports(to->ports, view, view->dst_port) && in_ports(from->ports, view, view->src_port) &&
-        in_addresses(to->addresses, view, view->dst) &&
-        in_addresses(from->addresses, view, view->src))
-        return true;
-    return rule->both_ways && in_ports(to->ports, view, view->src_port) &&
-           in_ports(from->ports, view, view->dst_port) &&
-           in_addresses(to->addresses, view, view->src) &&
-           in_addresses(from->addresses, view, view->dst);
-}
-
-static void look_for_home(struct sl_evaluator *work, const struct view *view)
+static void look_for_home(struct sl_evaluator *work, const struct rule_view *view)
 {
     if (work->home == NULL || view->ip == NULL ||
         (!rule_ranges_contain(work->home, view->src) &&
@@ -248,7 +48,7 @@ static bool meets_names(struct sl_evaluator *work, const struct rule_payload *st
 
 /* Each section of the rule is met by the payload, or by a name. */
 static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
-                           const struct view *view)
+                           const struct rule_view *view)
 {
     const struct rule_payload *steps = rule->payload;
     size_t end;
@@ -263,21 +63,21 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     return true;
 }
 
-static void try_rule(struct sl_evaluator *work, uint32_t i, const struct view *view)
+static void try_rule(struct sl_evaluator *work, uint32_t i, const struct rule_view *view)
 {
     const struct rule *rule = work->rules->rule[i];
 
     if ((rule->protocol & view->protocols) == 0 ||
         (rule->app != SL_APP_UNKNOWN && rule->app != view->app) ||
-        (view->flow & rule->flow_mask) != rule->flow_flags || !meets_checks(rule, view) ||
-        !meets_endpoints(rule, view) || !meets_contents(work, rule, view))
+        (view->flow & rule->flow_mask) != rule->flow_flags || !rule_view_meets_checks(rule, view) ||
+        !rule_view_meets_endpoints(rule, view) || !meets_contents(work, rule, view))
         return;
     work->passed |= rule->pass;
     work->matched[work->n_matched++] = (uint64_t)rule->signature.priority << 32 | i;
 }
 
 static void try_list(struct sl_evaluator *work, const struct rule_lists *lists, uint32_t key,
-                     const struct view *view)
+                     const struct rule_view *view)
 {
     if (key >= lists->n_keys)
         return;
@@ -295,7 +95,7 @@ static bool is_wanted(const struct rule_index *index, const struct sl_hit *hit)
 }
 
 /* The rules whose literal is in the payload, or in a name. */
-static void try_hits(struct sl_evaluator *work, uint32_t item, const struct view *view)
+static void try_hits(struct sl_evaluator *work, uint32_t item, const struct rule_view *view)
 {
     const struct rule_index *index = work->rules->index;
 
@@ -312,7 +112,7 @@ static void try_hits(struct sl_evaluator *work, uint32_t item, const struct view
 }
 
 /* The rules without a literal. */
-static void try_header(struct sl_evaluator *work, const struct view *view)
+static void try_header(struct sl_evaluator *work, const struct rule_view *view)
 {
     const struct rule_index *index = work->rules->index;
     uint32_t type;
@@ -323,7 +123,7 @@ static void try_header(struct sl_evaluator *work, const struct view *view)
         try_list(work, &index->by_dst_port, view->dst_port, view);
         try_list(work, &index->by_src_port, view->src_port, view);
     }
-    if (read_field(view, RULE_ICMP_TYPE, &type))
+    if (rule_view_field(view, RULE_ICMP_TYPE, &type))
         try_list(work, &index->by_icmp_type, type, view);
 }
 
@@ -347,13 +147,13 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
     if (!any_hit && !any_header && work->home == NULL)
         return;
 
-    struct view view = view_packet(work, item);
+    struct rule_view view = rule_view_packet(work->batch, item, &work->scan);
     look_for_home(work, &view);
     try_hits(work, item, &view);
     if (!any_header)
         return;
     try_header(work, &view);
-    if (view_tunnel(work, item, &view)) {
+    if (rule_view_tunnel(work->batch, item, &work->empty, &view)) {
         look_for_home(work, &view);
         try_header(work, &view);
     }

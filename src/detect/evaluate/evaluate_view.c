@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "evaluate_view.h"
+
+#include "base/bytes.h"
+#include "detect/compile/rule_compile.h"
+#include "sluice/dissect.h"
+
+static unsigned __int128 address6(const uint8_t *bytes)
+{
+    return (unsigned __int128)load_be64(bytes) << 64 | load_be64(bytes + 8);
+}
+
+/* ::ffff:a.b.c.d */
+static unsigned __int128 address4(const uint8_t *bytes)
+{
+    return UINT64_C(0xFFFF) << 32 | load_be32(bytes);
+}
+
+/* Sets the fields that the protocol of an IP packet with a transport header determines. */
+static void see_transport(struct rule_view *view)
+{
+    static const struct {
+        uint8_t ip_protocol;
+        uint8_t carried;
+        uint16_t protocol;
+        bool has_ports;
+    } known[] = {
+        {SL_IP_TCP, RULE_CARRIES_TCP, RULE_TCP, true},
+        {SL_IP_UDP, RULE_CARRIES_UDP, RULE_UDP, true},
+        {SL_IP_SCTP, RULE_CARRIES_SCTP, RULE_SCTP, true},
+        {SL_IP_ICMP, RULE_CARRIES_ICMP, RULE_ICMPV4, false},
+        {SL_IP_ICMPV6, RULE_CARRIES_ICMP, RULE_ICMPV6, false},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].ip_protocol == view->ip_protocol) {
+            view->carried = known[i].carried;
+            view->protocols |= known[i].protocol;
+            view->has_ports = known[i].has_ports && view->transport != NULL;
+            return;
+        }
+    }
+}
+
+struct rule_view rule_view_packet(const struct sl_batch *batch, uint32_t item,
+                                  struct rule_scan *scan)
+{
+    const struct sl_packet *packet = &batch->packet[item];
+    const struct sl_origin *origin = batch->origin != NULL ? &batch->origin[item] : NULL;
+    const uint8_t *bytes = batch->bytes + packet->offset;
+    struct rule_view view = {.protocols = RULE_PACKET, .scan = scan};
+    struct sl_tuple tuple;
+
+    scan->payload = batch->bytes + batch->payload[item].offset;
+    scan->len = batch->payload[item].len;
+    scan->is_folded = false;
+    /* The flags say whether there is an IP header: in raw captures it is at 0. */
+    if (packet->network >= packet->len || !sl_packet_tuple(batch, item, &tuple))
+        return view;
+    view.protocols |= RULE_IP | (packet->flags & SL_PACKET_IPV4 ? RULE_IPV4 : RULE_IPV6);
+    view.carried = RULE_CARRIES_OTHER;
+    view.ip = bytes + packet->network;
+    view.ip_len = packet->len - packet->network;
+    view.ip_protocol = tuple.protocol;
+    view.src = address6(tuple.src.byte);
+    view.dst = address6(tuple.dst.byte);
+    view.src_port = tuple.src_port;
+    view.dst_port = tuple.dst_port;
+    if (packet->transport != 0 && packet->transport < packet->len) {
+        view.transport = bytes + packet->transport;
+        view.transport_len = packet->len - packet->transport;
+    }
+    if (view.transport != NULL || (packet->flags & SL_PACKET_FRAGMENT) != 0)
+        see_transport(&view);
+    if (origin != NULL)
+        view.app = origin->app;
+    if (origin != NULL && origin->flow != 0)
+        view.flow = RULE_FLOW_KNOWN | origin->flow_flags;
+    return view;
+}
+
+bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,
+                      struct rule_view *view)
+{
+    const struct sl_packet *packet = &batch->packet[item];
+    const bool ipv4 = (packet->flags & SL_PACKET_OUTER_IPV4) != 0;
+    const bool ipv6 = (packet->flags & SL_PACKET_OUTER_IPV6) != 0;
+
+    if ((!ipv4 && !ipv6) || packet->len < packet->outer + (ipv4 ? 20u : 40u))
+        return false;
+
+    const uint8_t *ip = batch->bytes + packet->offset + packet->outer;
+
+    *view = (struct rule_view){
+        .protocols = RULE_PACKET | RULE_IP | (ipv4 ? RULE_IPV4 : RULE_IPV6),
+        .carried = RULE_CARRIES_OTHER,
+        .ip_protocol = ipv4 ? ip[9] : ip[6],
+        .src = ipv4 ? address4(ip + 12) : address6(ip + 8),
+        .dst = ipv4 ? address4(ip + 16) : address6(ip + 24),
+        .ip = ip,
+        .ip_len = packet->len - packet->outer,
+        .scan = empty,
+    };
+    return true;
+}

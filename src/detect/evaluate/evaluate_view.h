@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* A packet as rules see it. */
+#ifndef DETECT_EVALUATE_VIEW_H
+#define DETECT_EVALUATE_VIEW_H
+
+#include "evaluate_content.h"
+#include "sluice/batch.h"
+
+/* In a tunnel a packet has two views, one by each IP header. */
+struct rule_view {
+    uint16_t protocols; /* RULE_* */
+    uint8_t carried;    /* enum rule_carried */
+    bool has_ports;
+    uint8_t flow; /* RULE_FLOW_KNOWN and SL_FLOW_* */
+    uint8_t ip_protocol;
+    uint16_t src_port, dst_port;
+    unsigned __int128 src, dst;
+    const uint8_t *ip; /* NULL: there is none */
+    uint32_t ip_len;   /* bytes that may be read from there on */
+    const uint8_t *transport;
+    uint32_t transport_len;
+    uint8_t app; /* enum sl_app */
+    struct rule_scan *scan;
+};
+
+/* The packet by its (inner) IP header, or without one. The scan gets its payload. */
+struct rule_view rule_view_packet(const struct sl_batch *batch, uint32_t item,
+                                  struct rule_scan *scan);
+
+/* A tunnel by its outer IP header: an IP packet without ports, payload or flow. The scan is empty.
+ * False: the packet is none. */
+bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,
+                      struct rule_view *view);
+
+#endif
