@@ -17,7 +17,7 @@ static bool is_yes(void)
     return first == 'y' || first == 'Y';
 }
 
-bool cli_may_write(const char *path, bool force, bool asks)
+bool cli_may_write(const char *path, bool force, bool may_prompt)
 {
     struct stat there;
     char safe[512];
@@ -25,7 +25,7 @@ bool cli_may_write(const char *path, bool force, bool asks)
     if (force || stat(path, &there) != 0 || !S_ISREG(there.st_mode))
         return true;
     (void)cli_printable(path, safe, sizeof safe);
-    if (asks && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+    if (may_prompt && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
         fprintf(stderr, "sluice: %s is there already; overwrite it (y/n)? ", safe);
         if (is_yes())
             return true;

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 
 /* Whether the command may write a file at this path. It may where none is there, with `force`, and
- * where the user at the terminal agrees. `asks`: standard input is free for the answer. An output
- * that is no regular file, such as a device, is never overwritten. False: the reason was printed.
+ * where the user at the terminal agrees. `may_prompt`: standard input is free for the answer. An
+ * output that is no regular file, such as a device, is never overwritten. False: the reason was
+ * printed.
  */
-bool cli_may_write(const char *path, bool force, bool asks);
+bool cli_may_write(const char *path, bool force, bool may_prompt);
 
 #endif

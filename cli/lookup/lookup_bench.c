@@ -95,7 +95,7 @@ static char *join(const char *const *texts, int n_texts, size_t *len)
 /* ---- timing ---------------------------------------------------------------------------------- */
 
 struct timing {
-    double read_seconds, look_seconds;
+    double read_seconds, lookup_seconds;
     uint64_t n_names, n_found;
 };
 
@@ -150,7 +150,7 @@ static enum sl_status time_once(struct batch *batch, const char *text, size_t le
             sl_names_lookup(batch->reader, batch->name, batch->n, batch->answer);
         if (status != SL_OK)
             return status;
-        timing->look_seconds += (double)(clock_ns() - read) / 1e9;
+        timing->lookup_seconds += (double)(clock_ns() - read) / 1e9;
         timing->read_seconds += (double)(read - begin) / 1e9;
         timing->n_names += batch->n;
         for (uint32_t i = 0; i < batch->n; i++)
@@ -159,11 +159,12 @@ static enum sl_status time_once(struct batch *batch, const char *text, size_t le
     return SL_OK;
 }
 
-static int by_look(const void *a, const void *b)
+static int by_lookup_seconds(const void *a, const void *b)
 {
     const struct timing *left = a, *right = b;
 
-    return (left->look_seconds > right->look_seconds) - (left->look_seconds < right->look_seconds);
+    return (left->lookup_seconds > right->lookup_seconds) -
+           (left->lookup_seconds < right->lookup_seconds);
 }
 
 /* Repeats the look-ups, for a second and three times at least, and prints the median. */
@@ -184,7 +185,7 @@ static bool time_names(struct batch *batch, const char *text, size_t text_len, b
         cli_error("--bench: there is no name to look up");
         return false;
     }
-    qsort(runs, (size_t)n, sizeof *runs, by_look);
+    qsort(runs, (size_t)n, sizeof *runs, by_lookup_seconds);
     const struct timing *median = &runs[n / 2];
     const double names = (double)median->n_names;
     printf(json
@@ -192,8 +193,8 @@ static bool time_names(struct batch *batch, const char *text, size_t text_len, b
                  "\"with_reading_per_second\":%.0f}\n"
                : "%.0f names, %.0f found, median of %d runs on one thread: %.0f look-ups a second, "
                  "%.0f with reading the names\n",
-           names, (double)median->n_found, n, names / median->look_seconds,
-           names / (median->look_seconds + median->read_seconds));
+           names, (double)median->n_found, n, names / median->lookup_seconds,
+           names / (median->lookup_seconds + median->read_seconds));
     return true;
 }
 

@@ -135,10 +135,10 @@ static int parse_option(struct lookup_options *options, int option)
 
 static bool may_build(const struct lookup_options *options)
 {
-    const bool asks =
+    const bool may_prompt =
         !options->from_stdin && (options->update == NULL || strcmp(options->update, "-") != 0);
 
-    return options->build == NULL || cli_may_write(options->build, options->force, asks);
+    return options->build == NULL || cli_may_write(options->build, options->force, may_prompt);
 }
 
 /* A saved table may be built again in its place: it is loaded, and keeps what it has. */

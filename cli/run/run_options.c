@@ -430,14 +430,14 @@ static bool check_sinks(const struct run_options *options)
 static bool may_plot(const struct run_options *options)
 {
     const char *plot = options->redundancy.plot;
-    bool asks = true;
+    bool may_prompt = true;
 
     if (plot == NULL && options->redundancy.force)
         cli_error("--force needs --plot");
     if (plot == NULL)
         return !options->redundancy.force;
     for (size_t i = 0; i < options->captures.n; i++)
-        asks = asks && strcmp(options->captures.paths[i], "-") != 0;
+        may_prompt = may_prompt && strcmp(options->captures.paths[i], "-") != 0;
     for (uint32_t i = 0; i < options->config.n_sinks; i++) {
         const char *const path = file_of(options->sinks[i]);
 
@@ -447,7 +447,7 @@ static bool may_plot(const struct run_options *options)
             return false;
         }
     }
-    return !is_input(options, plot) && cli_may_write(plot, options->redundancy.force, asks);
+    return !is_input(options, plot) && cli_may_write(plot, options->redundancy.force, may_prompt);
 }
 
 static int check_options(struct run_options *options)

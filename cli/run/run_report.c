@@ -10,7 +10,7 @@
 
 static double seconds(const struct sl_run_result *result)
 {
-    return (double)result->pipeline->seconds_ns / 1e9;
+    return (double)result->pipeline->wall_ns / 1e9;
 }
 
 static void print_device(const struct sl_run_result *result, FILE *out)
@@ -289,7 +289,7 @@ void run_report_json(const struct sl_run_result *result, bool details, FILE *out
         "{s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:f, s:o, s:o, s:o}", "version", sl_version(), "device",
         "kind", cuda ? "cuda" : "cpu", "name", device->name, "why", result->why, "packets",
         cli_json_uint(captured->packets), "bytes", cli_json_uint(captured->bytes), "seconds",
-        (double)result->pipeline->seconds_ns / 1e9, "kernel_drops",
+        (double)result->pipeline->wall_ns / 1e9, "kernel_drops",
         cli_json_uint(captured->kernel_drops), "interface_drops",
         cli_json_uint(captured->interface_drops), "failed_sources",
         cli_json_uint(result->failed_sources));

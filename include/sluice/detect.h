@@ -104,11 +104,11 @@ SL_CHECK SL_API enum sl_status sl_rules_compile(struct sl_rules *rules,
 
 /* The buffers that literals of compiled rules are searched for in: SL_BUFFER_* of sluice/app.h.
  * Hits in payloads count for SL_BUFFER_PAYLOAD alone. Hits in the others are those of made items
- * (sl_app_make, sl_hits_tell_made). */
+ * (sl_app_make, sl_hits_resolve_made). */
 SL_API uint32_t sl_rules_buffers(const struct sl_rules *rules);
 
 /* Whether some compiled rule asks for an application protocol (sl_app_find). */
-SL_API bool sl_rules_ask_app(const struct sl_rules *rules);
+SL_API bool sl_rules_need_app(const struct sl_rules *rules);
 
 /* Whether compiled rules name HOME_NET, and it has its default. */
 SL_API bool sl_rules_assume_home(const struct sl_rules *rules);

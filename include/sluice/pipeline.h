@@ -99,7 +99,7 @@ struct sl_pipeline_config {
      * first, and `to` is the batch. Until UINT64_MAX is returned it is called again, with what it
      * returned before, and an empty batch without packets as `to`. Each has room for an item of
      * batch_len / 8 bytes, or of 1,024. Hits in made items are told as hits of their packets
-     * (sl_hits_tell_made). Workers, before the engines, several batches at once. A batch may be
+     * (sl_hits_resolve_made). Workers, before the engines, several batches at once. A batch may be
      * made again, with the same results. */
     uint64_t (*make)(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from);
 
@@ -148,7 +148,7 @@ SL_API void sl_pipeline_config_init(struct sl_pipeline_config *config);
 struct sl_pipeline_stats {
     uint64_t batches;            /* drained */
     uint64_t items, arena_bytes; /* of the drained batches */
-    uint64_t seconds_ns;         /* wall time of the run */
+    uint64_t wall_ns;            /* wall time of the run */
     uint64_t fill_ns, drain_ns;  /* busy time of fill and of drain */
     uint64_t load_ns;            /* of prepare and apply, all threads added */
     uint64_t work_ns;            /* of the engines, all threads added */

@@ -24,7 +24,7 @@ enum sl_status sl_batch_reserve_made(struct sl_batch *batch, uint32_t len, uint3
     return SL_OK;
 }
 
-void sl_hits_tell_made(struct sl_hits *hits, const struct sl_batch *batch)
+void sl_hits_resolve_made(struct sl_hits *hits, const struct sl_batch *batch)
 {
     const size_t n = hits->n < hits->cap ? hits->n : hits->cap;
 

@@ -73,7 +73,7 @@ static bool reach(struct load *load, uint64_t offset)
 /* ---- the guess ------------------------------------------------------------------------------- */
 
 /* Whether a record of an ordinary file may have this header. A join corrects a wrong answer. */
-static bool looks_right(const struct pcap_file *pcap, const uint8_t *at, struct record *record)
+static bool is_plausible(const struct pcap_file *pcap, const uint8_t *at, struct record *record)
 {
     pcap_parse_record(pcap, at, record);
     return record->len != 0 && record->len <= record->wire_len &&
@@ -89,7 +89,7 @@ static bool chain_begins(struct load *load, uint64_t offset)
 
     for (int i = 0; i < CHAIN && offset != load->file_len; i++) {
         if (!reach(load, offset + pcap->header_len) ||
-            !looks_right(pcap, raw(load, offset), &record) ||
+            !is_plausible(pcap, raw(load, offset), &record) ||
             (i > 0 && llabs(record.time_ns - before_ns) > DAY_NS))
             return false;
         before_ns = record.time_ns;

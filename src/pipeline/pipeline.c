@@ -126,6 +126,6 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     }
     pipeline_close(&pipeline);
     pipeline_read_latency(&pipeline, stats);
-    stats->seconds_ns = clock_ns() - pipeline.begin_ns;
+    stats->wall_ns = clock_ns() - pipeline.begin_ns;
     return status;
 }

@@ -54,5 +54,5 @@ void pipeline_snapshot_read(void *opaque, struct sl_pipeline_snapshot *snapshot)
     read_stages(pipeline, snapshot);
     pthread_mutex_unlock(&pipeline->lock);
     pipeline_read_latency(pipeline, &snapshot->stats);
-    snapshot->stats.seconds_ns = clock_ns() - pipeline->begin_ns;
+    snapshot->stats.wall_ns = clock_ns() - pipeline->begin_ns;
 }

@@ -369,7 +369,7 @@ static enum sl_status run_engines(struct worker *worker, const struct sl_batch *
             continue;
         status = finish(worker, e, &views[e], &hits[e], diag);
         if (status == SL_OK) /* hits of a failed device may be of no item */
-            sl_hits_tell_made(&hits[e], batch);
+            sl_hits_resolve_made(&hits[e], batch);
     }
     return status;
 }

@@ -118,7 +118,7 @@ enum sl_status run_policy_build_rules(struct run_policy *policy,
     if (status != SL_OK)
         return status;
     policy->buffers = sl_rules_buffers(policy->rules);
-    policy->finds_app |= sl_rules_ask_app(policy->rules);
+    policy->finds_app |= sl_rules_need_app(policy->rules);
     return build_matcher(policy, build, diag);
 }
 

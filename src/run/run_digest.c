@@ -80,7 +80,7 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
 {
     enum sl_status status = evaluate_rules(digest, batch, hits, diag);
 
-    if (status == SL_OK && digest->policy->tells_dns)
+    if (status == SL_OK && digest->policy->reports_dns)
         status = dns_messages_list(&digest->messages, batch, diag);
     if (status != SL_OK || digest->scan == NULL)
         return status;

@@ -156,7 +156,7 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
 {
     const struct run_policy_build parts = {&run->config, &run->variants, &run->notices,
                                            &run->pipeline};
-    policy->tells_dns = policy->finds_app = (run->config.events >> SL_EVENT_DNS_MESSAGE & 1) != 0;
+    policy->reports_dns = policy->finds_app = (run->config.events >> SL_EVENT_DNS_MESSAGE & 1) != 0;
     enum sl_status status = build(run, policy, &parts, diag);
 
     if (status == SL_OK)

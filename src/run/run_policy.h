@@ -26,7 +26,7 @@ struct run_policy {
     struct sl_mpm_table *matcher;
     uint32_t buffers; /* of the literals: SL_BUFFER_* */
     bool finds_app;   /* packets' application protocols are asked for */
-    bool tells_dns;   /* each DNS message is an event */
+    bool reports_dns; /* each DNS message is an event */
 
     struct sl_clamav_db *database;
 

@@ -182,7 +182,7 @@ static enum sl_status open_files(struct run_source *source, struct sl_diag *diag
     return status == SL_END ? SL_OK : status; /* stopped before the first: nothing is read */
 }
 
-bool run_source_tells_flows(const struct run_source *source)
+bool run_source_reports_flows(const struct run_source *source)
 {
     const struct sl_run_config *config = source->config;
 
@@ -199,7 +199,7 @@ enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag)
 
     sl_flow_config_init(&flows);
     flows.sensor_id = config->sensor_id;
-    flows.keep_ends = run_source_tells_flows(source);
+    flows.keep_ends = run_source_reports_flows(source);
     flows.memory = config->flow_memory;
     if (config->flow_memory != 0)
         flows.max_flows = SL_FLOWS_MAX;

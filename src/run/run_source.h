@@ -36,7 +36,7 @@ struct run_source {
     uint64_t n_failed;                /* files that could not be read to their end */
     struct sl_capture_stats captured; /* of the captures that are closed */
     struct sl_capture_stats live;     /* of the open interface, at most 200 ms old */
-    uint64_t asked_ns;                /* when the kernel was asked for it */
+    uint64_t queried_ns;              /* when the kernel was asked for it */
     uint64_t packets, bytes;          /* of the batches that were applied, and: */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flow_stats;
@@ -51,7 +51,7 @@ void run_source_init(struct run_source *source, const struct sl_run_config *conf
 enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag);
 
 /* Whether flows that end are events, and somebody wants events. */
-bool run_source_tells_flows(const struct run_source *source);
+bool run_source_reports_flows(const struct run_source *source);
 
 /* Ends the capture; any thread, and signal handlers. */
 void run_source_stop(struct run_source *source);

@@ -48,7 +48,7 @@ static void apply(void *user, struct sl_batch *batch)
     const struct run_batch *mine = batch->filler;
 
     source_batch_apply(&mine->source, source, batch);
-    if (mine->policy->finds_app || run_source_tells_flows(source))
+    if (mine->policy->finds_app || run_source_reports_flows(source))
         sl_app_find(batch);
 }
 
@@ -79,7 +79,7 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
 
     if (status == SL_OK)
         status = run_digest_evaluate(mine->digest, batch, hits, diag);
-    if (status == SL_OK && run_source_tells_flows(&run->source))
+    if (status == SL_OK && run_source_reports_flows(&run->source))
         sl_flow_keys_mark(mine->source.keys, mine->source.mark,
                           run_digest_mark(mine->digest, batch, mine->source.mark));
     return status;
@@ -150,7 +150,7 @@ void run_set_steps(struct sl_run *run)
     pipeline->apply = apply;
     pipeline->make = make;
     pipeline->digest = digest;
-    pipeline->settle = run_source_tells_flows(&run->source) ? settle : NULL;
+    pipeline->settle = run_source_reports_flows(&run->source) ? settle : NULL;
     pipeline->report = report;
     pipeline->drain = drain;
     pipeline->dropped = dropped;

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 
-enum { ASK_KERNEL_NS = 100000000 }; /* asking the kernel opens files */
+enum { QUERY_KERNEL_NS = 100000000 }; /* asking the kernel opens files */
 
 enum sl_status source_batch_init(struct source_batch *part, uint32_t max_items,
                                  struct sl_diag *diag)
@@ -54,17 +54,17 @@ static enum sl_status fill_some(struct source_batch *part, struct run_source *so
     return status;
 }
 
-static void ask_kernel(struct run_source *source)
+static void query_kernel(struct run_source *source)
 {
     const uint64_t now = clock_ns();
     struct sl_capture_stats stats;
 
-    if (source->config->interface == NULL || now - source->asked_ns < ASK_KERNEL_NS)
+    if (source->config->interface == NULL || now - source->queried_ns < QUERY_KERNEL_NS)
         return;
     sl_capture_stats(source->capture->capture, &stats);
     pthread_mutex_lock(&source->lock);
     source->live = stats;
-    source->asked_ns = now;
+    source->queried_ns = now;
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -78,7 +78,7 @@ static enum sl_status fill_from_captures(struct source_batch *part, struct run_s
         if (status != SL_OK)
             return status;
         status = fill_some(part, source, batch, diag);
-        ask_kernel(source);
+        query_kernel(source);
         if (status == SL_OK || status == SL_EINVAL)
             return status;
         if (status != SL_END)

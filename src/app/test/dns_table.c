@@ -127,7 +127,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "-") == 0)
         put_lines();
     else
-        status = tell_capture(argc, argv, put_batch);
+        status = visit_capture(argc, argv, put_batch);
     line_sink_drain(out);
     return out->error != 0 ? 2 : status;
 }

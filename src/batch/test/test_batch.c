@@ -266,11 +266,11 @@ static void test_made_items_lie_behind_the_others(void **state)
     sl_batch_free(batch);
 }
 
-static void test_hits_in_made_items_are_told_of_packets(void **state)
+static void test_hits_in_made_items_become_hits_of_packets(void **state)
 {
     struct sl_batch *batch = make_batch(1024, 8);
     struct sl_hit hit[] = {{0, 1, 9}, {1, 2, 8}, {2, 3, 7}, {3, 1, 6}};
-    static const struct sl_hit told[] = {
+    static const struct sl_hit resolved[] = {
         {0, 1, 9}, {0, 3, UINT64_C(5) << 32 | 7}, {1, 1, UINT64_C(2) << 32 | 6}, {1, 2, 8}};
     struct sl_hits hits = {hit, 4, 4, true};
 
@@ -278,17 +278,17 @@ static void test_hits_in_made_items_are_told_of_packets(void **state)
     assert_int_equal(sl_batch_reserve_made(batch, 256, 3, NULL), SL_OK);
     sl_batch_add(batch, "a", 1, 0);
     sl_batch_add(batch, "b", 1, 0);
-    sl_hits_tell_made(&hits, batch); /* nothing was made: hits stay in order */
+    sl_hits_resolve_made(&hits, batch); /* nothing was made: hits stay in order */
     assert_true(hits.in_order);
     sl_batch_append_made(batch, 9, (struct sl_made){0, 5});
     sl_batch_append_made(batch, 9, (struct sl_made){1, 2});
-    sl_hits_tell_made(&hits, batch);
+    sl_hits_resolve_made(&hits, batch);
     assert_false(hits.in_order);
     sl_hits_sort(&hits);
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(hit[i].item, told[i].item);
-        assert_int_equal(hit[i].offset, told[i].offset);
-        assert_int_equal(hit[i].id, told[i].id);
+        assert_int_equal(hit[i].item, resolved[i].item);
+        assert_int_equal(hit[i].offset, resolved[i].offset);
+        assert_int_equal(hit[i].id, resolved[i].id);
     }
     sl_batch_free(batch);
 }
@@ -305,7 +305,7 @@ int main(void)
         cmocka_unit_test(test_kept_memory_sorts_too),
         cmocka_unit_test(test_backends_are_chosen_by_rank_and_by_name),
         cmocka_unit_test(test_made_items_lie_behind_the_others),
-        cmocka_unit_test(test_hits_in_made_items_are_told_of_packets),
+        cmocka_unit_test(test_hits_in_made_items_become_hits_of_packets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,20 +3,20 @@
 
 #include <stdio.h>
 
-static enum sl_status tell_batches(struct sl_capture *capture, struct sl_batch *batch,
-                                   void (*tell)(struct sl_batch *batch), struct sl_diag *diag)
+static enum sl_status visit_batches(struct sl_capture *capture, struct sl_batch *batch,
+                                    void (*visit)(struct sl_batch *batch), struct sl_diag *diag)
 {
     enum sl_status status;
 
     do {
         sl_batch_reset(batch);
         status = sl_capture_read(capture, batch, diag);
-        tell(batch);
+        visit(batch);
     } while (status == SL_OK);
     return status;
 }
 
-int tell_capture(int argc, char **argv, void (*tell)(struct sl_batch *batch))
+int visit_capture(int argc, char **argv, void (*visit)(struct sl_batch *batch))
 {
     struct sl_capture *capture = NULL;
     struct sl_batch *batch = NULL;
@@ -31,7 +31,7 @@ int tell_capture(int argc, char **argv, void (*tell)(struct sl_batch *batch))
     if (status == SL_OK)
         status = sl_capture_open_file(&capture, argv[1], 0, &diag);
     if (status == SL_OK)
-        status = tell_batches(capture, batch, tell, &diag);
+        status = visit_batches(capture, batch, visit, &diag);
     sl_capture_close(capture);
     sl_batch_free(batch);
     if (status == SL_END)

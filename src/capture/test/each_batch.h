@@ -5,9 +5,9 @@
 
 #include "sluice/capture.h"
 
-/* Gives every batch of the capture at argv[1], the only argument, to `tell`. Returns the exit
+/* Gives every batch of the capture at argv[1], the only argument, to `visit`. Returns the exit
  * status: 0, or 2 where it is no capture, or damaged before its end, which is said; a capture that
  * was cut off is told as far as it goes. */
-int tell_capture(int argc, char **argv, void (*tell)(struct sl_batch *batch));
+int visit_capture(int argc, char **argv, void (*visit)(struct sl_batch *batch));
 
 #endif

@@ -206,7 +206,7 @@ uint32_t sl_rules_buffers(const struct sl_rules *rules)
     return rules->compiled ? rules->index->all_buffers : 0;
 }
 
-bool sl_rules_ask_app(const struct sl_rules *rules)
+bool sl_rules_need_app(const struct sl_rules *rules)
 {
     return rules->compiled && rules->index->any_app;
 }

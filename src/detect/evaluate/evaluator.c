@@ -28,7 +28,7 @@ struct sl_evaluator {
     size_t n_alerts, max_alerts;
 };
 
-static void look_for_home(struct sl_evaluator *work, const struct rule_view *view)
+static void find_home(struct sl_evaluator *work, const struct rule_view *view)
 {
     if (work->home == NULL || view->ip == NULL ||
         (!rule_ranges_contain(work->home, view->src) &&
@@ -148,13 +148,13 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
         return;
 
     struct rule_view view = rule_view_packet(work->batch, item, &work->scan);
-    look_for_home(work, &view);
+    find_home(work, &view);
     try_hits(work, item, &view);
     if (!any_header)
         return;
     try_header(work, &view);
     if (rule_view_tunnel(work->batch, item, &work->empty, &view)) {
-        look_for_home(work, &view);
+        find_home(work, &view);
         try_header(work, &view);
     }
 }

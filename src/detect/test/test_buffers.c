@@ -84,7 +84,7 @@ static void find_all(struct sl_hits *hits, const struct sl_batch *batch,
     const struct sl_batch whole = sl_batch_whole(batch);
 
     find_hits(hits, &whole, literals, n_literals);
-    sl_hits_tell_made(hits, batch);
+    sl_hits_resolve_made(hits, batch);
     sl_hits_sort(hits);
 }
 
@@ -118,7 +118,7 @@ static bool matches(const char *text, const struct message *message)
     add_message(batch, message);
     dissect_batch(batch);
     sl_app_find(batch);
-    assert_true(sl_rules_ask_app(rules));
+    assert_true(sl_rules_need_app(rules));
     assert_int_equal(sl_app_make(batch, batch, sl_rules_buffers(rules), 0), UINT64_MAX);
     find_all(&hits, batch, literals, n_literals);
     assert_int_equal(sl_rules_evaluate(rules, batch, &hits, alerts, 2, &n), SL_OK);

@@ -11,7 +11,7 @@
 enum { HUNG = 3, WELL = 4 };
 
 struct work {
-    uint32_t asks_left; /* until it has ended; UINT32_MAX: it never does */
+    uint32_t polls_left; /* until it has ended; UINT32_MAX: it never does */
     enum sl_status status;
     uint64_t asked;
 };
@@ -22,7 +22,7 @@ static bool ended(void *what, enum sl_status *status)
 
     work->asked++;
     *status = work->status; /* it counts where it has ended */
-    return work->asks_left != UINT32_MAX && work->asks_left-- == 0;
+    return work->polls_left != UINT32_MAX && work->polls_left-- == 0;
 }
 
 static int reset(void **state)
@@ -35,16 +35,16 @@ static int reset(void **state)
 static void test_what_ends_is_waited_for(void **state)
 {
     (void)state;
-    for (uint32_t asks = 0; asks < 1000; asks += asks + 1)
+    for (uint32_t polls = 0; polls < 1000; polls += polls + 1)
         for (uint32_t ms = 0; ms <= 10000; ms += 10000) {
-            struct work good = {asks, SL_OK, 0}, bad = {asks, SL_EDEVICE, 0};
+            struct work good = {polls, SL_OK, 0}, bad = {polls, SL_EDEVICE, 0};
 
             assert_int_equal(device_wait(HUNG, ms, ended, &good), SL_OK);
             assert_int_equal(device_wait(HUNG, ms, ended, &bad), SL_EDEVICE);
-            good.asks_left = bad.asks_left = asks;
+            good.polls_left = bad.polls_left = polls;
             assert_int_equal(device_spin(HUNG, ms, ended, &good), SL_OK);
             assert_int_equal(device_spin(HUNG, ms, ended, &bad), SL_EDEVICE);
-            assert_int_equal(good.asked, 2 * (asks + 1));
+            assert_int_equal(good.asked, 2 * (polls + 1));
             assert_false(device_is_hung(HUNG)); /* it failed, and in time */
         }
 }

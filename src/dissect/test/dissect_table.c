@@ -43,5 +43,5 @@ static void print_batch(struct sl_batch *batch)
 
 int main(int argc, char **argv)
 {
-    return tell_capture(argc, argv, print_batch);
+    return visit_capture(argc, argv, print_batch);
 }

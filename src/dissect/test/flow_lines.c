@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     config.keep_ends = true;
     check(sl_flow_table_create(&table, &config, NULL));
     check(sl_flow_keys_create(&keys, 1 << 20, NULL));
-    const int status = tell_capture(argc, argv, track);
+    const int status = visit_capture(argc, argv, track);
     check(sl_flow_table_finish(table, print_flow, NULL));
     printf("%llu\n", (unsigned long long)n_defects);
     sl_flow_keys_free(keys);

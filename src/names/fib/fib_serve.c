@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fib_serve.h"
 
-enum { ASKS_A_CHECK = 1 << 15 }; /* some milliseconds: a call of the driver, and a lock */
+enum { POLLS_A_CHECK = 1 << 15 }; /* some milliseconds: a call of the driver, and a lock */
 
 /* ---- generations ----------------------------------------------------------------------------- */
 
@@ -17,12 +17,12 @@ bool serve_has_ended(const struct serve_server *server, uint32_t generation)
 
 bool serve_ended(void *awaited, enum sl_status *status)
 {
-    struct serve_awaited *asking = awaited;
-    const struct serve_place *place = &asking->server->place;
+    struct serve_awaited *crew = awaited;
+    const struct serve_place *place = &crew->server->place;
     enum sl_status serving = SL_OK;
-    const bool ended = serve_has_ended(asking->server, asking->generation);
+    const bool ended = serve_has_ended(crew->server, crew->generation);
 
-    if (!ended && ++asking->n_asked % ASKS_A_CHECK == 0)
+    if (!ended && ++crew->n_polls % POLLS_A_CHECK == 0)
         serving = place->check(place->user);
     if (ended || serving != SL_OK)
         *status = serving;
@@ -95,21 +95,21 @@ void serve_part(struct serve_client *client)
 enum sl_status serve_submit(struct serve_client *client, const struct fib_items *job)
 {
     serve_ring(client->slot, job, ++client->number);
-    client->n_asked = 0;
+    client->n_polls = 0;
     return keep_serving(client->server);
 }
 
-bool serve_answered(void *client, enum sl_status *status)
+bool serve_answered(void *waiting, enum sl_status *status)
 {
-    struct serve_client *asking = client;
-    const struct serve_place *place = &asking->server->place;
+    struct serve_client *client = waiting;
+    const struct serve_place *place = &client->server->place;
     enum sl_status serving = SL_OK;
-    const bool done = serve_is_done(asking->slot, asking->number);
+    const bool done = serve_is_done(client->slot, client->number);
 
-    if (!done && ++asking->n_asked % ASKS_A_CHECK == 0)
+    if (!done && ++client->n_polls % POLLS_A_CHECK == 0)
         serving = place->check(place->user);
     if (!done && serving == SL_OK)
-        serving = keep_serving(asking->server);
+        serving = keep_serving(client->server);
     if (done || serving != SL_OK)
         *status = serving;
     return done || serving != SL_OK;

@@ -42,7 +42,7 @@ struct serve_client {
     struct serve_server *server;
     struct serve_slot *slot; /* NULL: none */
     uint16_t number;         /* the latest job's */
-    uint32_t n_asked;        /* since it was rung */
+    uint32_t n_polls;        /* since it was rung */
 };
 
 /* Takes a slot for a client that begins. False: all are taken. Under the lock. */
@@ -62,7 +62,7 @@ bool serve_has_ended(const struct serve_server *server, uint32_t generation);
 struct serve_awaited {
     const struct serve_server *server;
     uint32_t generation;
-    uint32_t n_asked; /* 0 at first */
+    uint32_t n_polls; /* 0 at first */
 };
 
 /* Whether it has ended, or failed and never will. For device_spin. */
@@ -72,7 +72,7 @@ bool serve_ended(void *awaited, enum sl_status *status);
 enum sl_status serve_submit(struct serve_client *client, const struct fib_items *job);
 
 /* Whether the job is done; where nobody serves it has a generation begin. For device_spin. */
-bool serve_answered(void *client, enum sl_status *status);
+bool serve_answered(void *waiting, enum sl_status *status);
 
 #ifdef __cplusplus
 }

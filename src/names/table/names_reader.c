@@ -169,7 +169,7 @@ static uint32_t fill(struct sl_names_reader *reader, const struct sl_name *name,
     return i;
 }
 
-static enum sl_status ask(struct sl_names_reader *reader)
+static enum sl_status query(struct sl_names_reader *reader)
 {
     const struct sl_fib_answers answers = {
         .next_hop = reader->answers->next_hop,
@@ -230,7 +230,7 @@ static enum sl_status answer_all(struct sl_names_reader *reader, const struct sl
 
         for (uint32_t begin = 0; begin < n;) {
             const uint32_t filled = fill(reader, name, waiting + begin, n - begin);
-            const enum sl_status status = ask(reader);
+            const enum sl_status status = query(reader);
 
             if (status != SL_OK)
                 return status;

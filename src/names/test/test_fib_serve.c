@@ -133,46 +133,47 @@ static void close_gpu(struct gpu *gpu)
 /* ---- clients --------------------------------------------------------------------------------- */
 
 /* A client with what it asks for and is answered: the same memory again and again. */
-struct asker {
+struct caller {
     struct serve_client client;
     uint8_t bytes[N_ITEMS];
     struct sl_span payload[N_ITEMS];
     uint32_t next_hop[N_ITEMS], n;
 };
 
-static void join(struct gpu *gpu, struct asker *asker)
+static void join(struct gpu *gpu, struct caller *caller)
 {
     fib_table_lock(gpu->server.table);
-    assert_true(serve_join(&gpu->server, &asker->client));
+    assert_true(serve_join(&gpu->server, &caller->client));
     fib_table_unlock(gpu->server.table);
 }
 
-static void part(struct gpu *gpu, struct asker *asker)
+static void part(struct gpu *gpu, struct caller *caller)
 {
     fib_table_lock(gpu->server.table);
-    serve_part(&asker->client);
+    serve_part(&caller->client);
     fib_table_unlock(gpu->server.table);
 }
 
-static enum sl_status ask(struct asker *asker, uint64_t *seed)
+static enum sl_status query(struct caller *caller, uint64_t *seed)
 {
-    asker->n = test_below(seed, N_ITEMS + 1);
-    for (uint32_t i = 0; i < asker->n; i++) {
-        asker->bytes[i] = (uint8_t)test_random(seed);
-        asker->payload[i] = (struct sl_span){i, 1};
-        asker->next_hop[i] = UINT32_MAX;
+    caller->n = test_below(seed, N_ITEMS + 1);
+    for (uint32_t i = 0; i < caller->n; i++) {
+        caller->bytes[i] = (uint8_t)test_random(seed);
+        caller->payload[i] = (struct sl_span){i, 1};
+        caller->next_hop[i] = UINT32_MAX;
     }
-    const struct fib_items job = {asker->bytes, asker->payload, asker->next_hop, NULL, asker->n};
-    return serve_submit(&asker->client, &job);
+    const struct fib_items job = {caller->bytes, caller->payload, caller->next_hop, NULL,
+                                  caller->n};
+    return serve_submit(&caller->client, &job);
 }
 
 /* All by one version, which comes back. */
-static uint32_t hear(struct asker *asker)
+static uint32_t hear(struct caller *caller)
 {
-    assert_int_equal(device_spin(DEVICE, 0, serve_answered, &asker->client), SL_OK);
-    const uint32_t version = asker->n > 0 ? asker->next_hop[0] / 1000 : 0;
-    for (uint32_t i = 0; i < asker->n; i++)
-        assert_int_equal(asker->next_hop[i], version * 1000 + asker->bytes[i]);
+    assert_int_equal(device_spin(DEVICE, 0, serve_answered, &caller->client), SL_OK);
+    const uint32_t version = caller->n > 0 ? caller->next_hop[0] / 1000 : 0;
+    for (uint32_t i = 0; i < caller->n; i++)
+        assert_int_equal(caller->next_hop[i], version * 1000 + caller->bytes[i]);
     return version;
 }
 
@@ -186,32 +187,32 @@ struct crowd {
 };
 
 /* Jobs in several slots at once, whose threads come and go. */
-static void *ask_on(void *user)
+static void *query_on(void *user)
 {
     struct crowd *crowd = user;
-    struct asker *askers = calloc(N_CLIENTS, sizeof *askers);
-    uint64_t seed = (uintptr_t)askers;
+    struct caller *callers = calloc(N_CLIENTS, sizeof *callers);
+    uint64_t seed = (uintptr_t)callers;
 
     for (uint32_t round = 0; round < crowd->rounds; round++) {
         for (int c = 0; c < N_CLIENTS; c++)
-            join(crowd->gpu, &askers[c]);
+            join(crowd->gpu, &callers[c]);
         for (int i = 0; i < 40; i++) {
-            struct asker *asker = &askers[i % N_CLIENTS];
+            struct caller *caller = &callers[i % N_CLIENTS];
             const uint32_t published = atomic_load(&crowd->published);
 
             if (i >= N_CLIENTS)
-                (void)hear(asker);
-            if (ask(asker, &seed) != SL_OK)
+                (void)hear(caller);
+            if (query(caller, &seed) != SL_OK)
                 fail();
             if (i % 8 == 7) /* alone, so that the version is known */
-                atomic_fetch_add(&crowd->n_old, hear(asker) < published && asker->n > 0);
+                atomic_fetch_add(&crowd->n_old, hear(caller) < published && caller->n > 0);
         }
         for (int c = 0; c < N_CLIENTS; c++) {
-            (void)hear(&askers[c]);
-            part(crowd->gpu, &askers[c]);
+            (void)hear(&callers[c]);
+            part(crowd->gpu, &callers[c]);
         }
     }
-    free(askers);
+    free(callers);
     return NULL;
 }
 
@@ -241,7 +242,7 @@ static void jobs_are_served(void **state)
 
     (void)state;
     for (int t = 0; t < N_THREADS; t++)
-        assert_int_equal(pthread_create(&threads[t], NULL, ask_on, &crowd), 0);
+        assert_int_equal(pthread_create(&threads[t], NULL, query_on, &crowd), 0);
     assert_int_equal(pthread_create(&publisher, NULL, publish_on, &crowd), 0);
     for (int t = 0; t < N_THREADS; t++)
         pthread_join(threads[t], NULL);
@@ -255,20 +256,20 @@ static void jobs_are_served(void **state)
 static void numbers_wrap(void **state)
 {
     struct gpu *gpu = open_gpu();
-    struct asker asker = {.n = 0};
+    struct caller caller = {.n = 0};
     uint64_t seed = 1;
 
     (void)state;
     gpu->host.slot[0].done = UINT16_MAX - 2;
     for (int i = 0; i < SERVE_LEAVE; i++)
         gpu->host.slot[0].word[i] = UINT16_MAX - 2;
-    join(gpu, &asker);
+    join(gpu, &caller);
     for (int i = 0; i < 8; i++) {
-        assert_int_equal(ask(&asker, &seed), SL_OK);
-        (void)hear(&asker);
+        assert_int_equal(query(&caller, &seed), SL_OK);
+        (void)hear(&caller);
     }
-    assert_int_equal(asker.client.number, 5);
-    part(gpu, &asker);
+    assert_int_equal(caller.client.number, 5);
+    part(gpu, &caller);
     close_gpu(gpu);
 }
 
@@ -276,22 +277,22 @@ static void numbers_wrap(void **state)
 static void nobody_is_served_for_ever(void **state)
 {
     struct gpu *gpu = open_gpu();
-    struct asker asker = {.n = 0};
+    struct caller caller = {.n = 0};
     uint64_t seed = 2;
 
     (void)state;
-    join(gpu, &asker);
+    join(gpu, &caller);
     for (int i = 0; i < 4; i++) {
         const uint32_t before = atomic_load(&gpu->generation);
 
-        assert_int_equal(ask(&asker, &seed), SL_OK);
-        (void)hear(&asker);
+        assert_int_equal(query(&caller, &seed), SL_OK);
+        (void)hear(&caller);
         assert_true(atomic_load(&gpu->generation) > before);
         const uint64_t begin = clock_ns();
         while (!serve_has_ended(&gpu->server, atomic_load(&gpu->generation)))
             assert_true(clock_ns() - begin < UINT64_C(60000000000));
     }
-    part(gpu, &asker);
+    part(gpu, &caller);
     close_gpu(gpu);
 }
 
@@ -313,26 +314,26 @@ static void slots_are_few(void **state)
 static void failures_are_reported(void **state)
 {
     struct gpu *gpu = open_gpu();
-    struct asker asker = {.n = 0};
+    struct caller caller = {.n = 0};
     uint64_t seed = 3;
 
     (void)state;
-    join(gpu, &asker);
+    join(gpu, &caller);
     gpu->status = SL_EDEVICE; /* it does not begin, */
-    assert_int_equal(ask(&asker, &seed), SL_EDEVICE);
+    assert_int_equal(query(&caller, &seed), SL_EDEVICE);
     gpu->status = SL_OK;
-    (void)hear(&asker);
+    (void)hear(&caller);
     gpu->sleeps = true; /* begins and fails, */
     while (!serve_has_ended(&gpu->server, atomic_load(&gpu->generation)))
         sched_yield();
-    assert_int_equal(ask(&asker, &seed), SL_OK);
+    assert_int_equal(query(&caller, &seed), SL_OK);
     gpu->status = SL_EDEVICE;
-    assert_int_equal(device_spin(DEVICE, 0, serve_answered, &asker.client), SL_EDEVICE);
+    assert_int_equal(device_spin(DEVICE, 0, serve_answered, &caller.client), SL_EDEVICE);
     struct serve_awaited awaited = {&gpu->server, serve_call_off(&gpu->server), 0};
     assert_int_equal(device_spin(DEVICE, 0, serve_ended, &awaited), SL_EDEVICE);
     assert_false(device_is_hung(DEVICE));
     gpu->status = SL_OK; /* or hangs */
-    assert_int_equal(device_spin(DEVICE, 30, serve_answered, &asker.client), SL_EDEVICE);
+    assert_int_equal(device_spin(DEVICE, 30, serve_answered, &caller.client), SL_EDEVICE);
     assert_true(device_is_hung(DEVICE));
     device_set_hung(DEVICE, false);
     close_gpu(gpu);

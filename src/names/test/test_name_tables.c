@@ -34,9 +34,9 @@ static void append(char *text, size_t cap, const char *more)
 }
 
 /* "ACTION [VALUE,...]" of a name, or "none". */
-static const char *ask(struct sl_names *names, const char *text)
+static const char *query(struct sl_names *names, const char *text)
 {
-    static char told[512];
+    static char found[512];
     uint8_t bytes[SL_NAME_LEN_MAX];
     struct sl_names_reader *reader;
     struct sl_names_answer answer;
@@ -48,14 +48,14 @@ static const char *ask(struct sl_names *names, const char *text)
     assert_null(sl_name_read(&name, SL_NAME_AUTO, bytes, sizeof bytes, text, strlen(text)));
     assert_int_equal(sl_names_reader_open(&reader, names, "cpu", &diag), SL_OK);
     assert_int_equal(sl_names_lookup(reader, &name, 1, &answer), SL_OK);
-    told[0] = '\0';
-    append(told, sizeof told, sl_names_action_text(answer.action));
+    found[0] = '\0';
+    append(found, sizeof found, sl_names_action_text(answer.action));
     for (uint32_t i = 0; (value = sl_names_value(names, &answer, i, &len)) != NULL; i++) {
-        append(told, sizeof told, i == 0 ? " " : ",");
-        strncat(told, value, len);
+        append(found, sizeof found, i == 0 ? " " : ",");
+        strncat(found, value, len);
     }
     sl_names_reader_close(reader);
-    return told;
+    return found;
 }
 
 struct question {
@@ -77,9 +77,9 @@ static void check(const char *format, const char *text, uint64_t n_not,
     assert_int_equal(count.ignored + count.skipped, n_not);
     assert_int_equal(count.rules + count.ignored + count.skipped, count.lines);
     for (; questions->name != NULL; questions++) {
-        const char *told = ask(names, questions->name);
-        if (strcmp(told, questions->answer) != 0)
-            fail_msg("%s: %s: '%s', not '%s'", format, questions->name, told, questions->answer);
+        const char *found = query(names, questions->name);
+        if (strcmp(found, questions->answer) != 0)
+            fail_msg("%s: %s: '%s', not '%s'", format, questions->name, found, questions->answer);
     }
     sl_names_free(names);
 }
@@ -851,9 +851,9 @@ static void test_updates(void **state)
     assert_int_equal(updated.removed, 2);
     assert_int_equal(updated.absent, 2);
     assert_int_equal(updated.ignored, 3);
-    assert_string_equal(ask(names, "/a"), "forward 1");
-    assert_string_equal(ask(names, "/b"), "none");
-    assert_string_equal(ask(names, "/c/x"), "forward 7,8");
+    assert_string_equal(query(names, "/a"), "forward 1");
+    assert_string_equal(query(names, "/b"), "none");
+    assert_string_equal(query(names, "/c/x"), "forward 7,8");
     assert_int_equal(sl_names_update(names, "u", "no", "", 0, 1, &updated, &diag), SL_EINVAL);
     sl_names_free(names);
 }
@@ -896,16 +896,16 @@ static void test_saved_tables(void **state)
     assert_true(sl_names_is_saved(path));
     for (int updates = 0; updates < 2; updates++) {
         assert_int_equal(sl_names_open(&opened, path, updates == 1, &diag), SL_OK);
-        assert_string_equal(ask(opened, "x.a.test"), "block");
-        assert_string_equal(ask(opened, "x.b.a.test"), "allow");
-        assert_string_equal(ask(opened, "c.test"), "block");
-        assert_string_equal(ask(opened, "d.test"), "none");
+        assert_string_equal(query(opened, "x.a.test"), "block");
+        assert_string_equal(query(opened, "x.b.a.test"), "allow");
+        assert_string_equal(query(opened, "c.test"), "block");
+        assert_string_equal(query(opened, "d.test"), "none");
         assert_int_equal(sl_names_update(opened, "u", "adblock", "+||d.test^\n-@@||b.a.test^\n", 27,
                                          1, &updated, &diag),
                          updates == 1 ? SL_OK : SL_EINVAL);
         if (updates == 1) {
-            assert_string_equal(ask(opened, "d.test"), "block");
-            assert_string_equal(ask(opened, "x.b.a.test"), "block");
+            assert_string_equal(query(opened, "d.test"), "block");
+            assert_string_equal(query(opened, "x.b.a.test"), "block");
         }
         sl_names_free(opened);
     }
@@ -1046,7 +1046,7 @@ static void test_forged_empty_tables(void **state)
     write_image(&good, path); /* which changes nothing */
     for (int updates = 0; updates < 2; updates++) {
         assert_int_equal(sl_names_open(&names, path, updates != 0, &diag), SL_OK);
-        assert_string_equal(ask(names, "a.test"), "none");
+        assert_string_equal(query(names, "a.test"), "none");
         sl_names_free(names);
     }
 
@@ -1088,10 +1088,10 @@ static void test_saved_tables_that_grow(void **state)
     assert_int_equal(sl_names_save(names, path, &diag), SL_OK);
     sl_names_free(names);
     assert_int_equal(sl_names_open(&names, path, false, &diag), SL_OK);
-    assert_string_equal(ask(names, "a.test"), "block");
-    assert_string_equal(ask(names, "b.test"), "block");
-    assert_string_equal(ask(names, "c.test"), "block");
-    assert_string_equal(ask(names, "d.test"), "none");
+    assert_string_equal(query(names, "a.test"), "block");
+    assert_string_equal(query(names, "b.test"), "block");
+    assert_string_equal(query(names, "c.test"), "block");
+    assert_string_equal(query(names, "d.test"), "none");
     sl_names_free(names);
     (void)unlink(path);
     assert_int_equal(rmdir(folder), 0);
@@ -1116,8 +1116,8 @@ static void test_lists_beyond_the_last(void **state)
     assert_int_equal(sl_names_update(names, "u", "domains", "+b.test\n", 8, 1, &updated, &diag),
                      SL_EINVAL);
     assert_string_equal(diag.text, "a table has 65535 lists at most");
-    assert_string_equal(ask(names, "a.test"), "block");
-    assert_string_equal(ask(names, "b.test"), "none");
+    assert_string_equal(query(names, "a.test"), "block");
+    assert_string_equal(query(names, "b.test"), "none");
     sl_names_free(names);
 }
 

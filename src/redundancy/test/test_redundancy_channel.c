@@ -256,7 +256,7 @@ static void expect_recovery(struct run *run, const char *after)
 
 /* The encoder starts anew in the epoch that it is in, and its first packets are lost: what the
  * decoder then acknowledges are other packets. */
-static void restart_unnoticed(struct run *run, int n_lost, bool tells_early)
+static void restart_unnoticed(struct run *run, int n_lost, bool reports_early)
 {
     static const struct channel one_way = {.name = "one way", .loss_there = true};
     const struct channel *const bad = run->channel;
@@ -268,7 +268,7 @@ static void restart_unnoticed(struct run *run, int n_lost, bool tells_early)
     run->channel = &one_way;
     for (int i = 0; i < n_lost; i++) {
         send_packet(run);
-        if (tells_early || i == n_lost - 1)
+        if (reports_early || i == n_lost - 1)
             send_feedback(run);
     }
     run->channel = bad;

@@ -144,7 +144,7 @@ static void take_batch(struct plain *plain)
 
     sl_dissect(plain->batch, &stats);
     sl_flow_track(plain->flows, plain->batch);
-    if (sl_rules_ask_app(plain->task->rules))
+    if (sl_rules_need_app(plain->task->rules))
         sl_app_find(plain->batch);
     assert_int_equal(
         sl_app_make(plain->batch, plain->batch, sl_rules_buffers(plain->task->rules), 0),
@@ -157,7 +157,7 @@ static void take_batch(struct plain *plain)
                                          &plain->engine[e].hits),
                          SL_OK);
         assert_int_equal(backend->wait(plain->engine[e].context), SL_OK);
-        sl_hits_tell_made(&plain->engine[e].hits, plain->batch);
+        sl_hits_resolve_made(&plain->engine[e].hits, plain->batch);
         sl_hits_sort(&plain->engine[e].hits);
     }
     assert_int_equal(sl_rules_evaluate(plain->task->rules, plain->batch, &plain->engine[1].hits,

@@ -26,7 +26,7 @@ struct lane {
     const uint8_t *text; /* the item's first byte */
     uint64_t pos;
     uint64_t len;
-    uint64_t looked; /* states before this position have been tested */
+    uint64_t checked; /* states before this position have been tested */
     uint64_t drop;
     uint32_t item;
 };
@@ -152,7 +152,7 @@ static void report(const struct scan *scan, const struct lane *lane, uint32_t gr
 
 /* Tests the state behind byte pos. Where the automaton goes on to a state without a row, it follows
  * until a state has one again. From there on the rows are right. */
-static void look(const struct scan *scan, struct lane *lane, uint32_t state, uint64_t pos)
+static void check_state(const struct scan *scan, struct lane *lane, uint32_t state, uint64_t pos)
 {
     const struct ac_view *ac = &scan->ac;
 
@@ -170,10 +170,10 @@ static void look(const struct scan *scan, struct lane *lane, uint32_t state, uin
         else
             break;
     }
-    lane->looked = pos;
+    lane->checked = pos;
 }
 
-static void look_at_round(const struct scan *scan, struct lane *lane, const uint16_t state[STEPS])
+static void check_round(const struct scan *scan, struct lane *lane, const uint16_t state[STEPS])
 {
     const uint64_t left = lane->len - lane->pos;
     uint64_t marked = find_marked(state, scan->ac.n_plain);
@@ -183,8 +183,8 @@ static void look_at_round(const struct scan *scan, struct lane *lane, const uint
     for (; marked != 0; marked &= marked - 1) {
         const int i = __builtin_ctzll(marked);
 
-        if (lane->pos + i >= lane->looked)
-            look(scan, lane, state[i], lane->pos + i);
+        if (lane->pos + i >= lane->checked)
+            check_state(scan, lane, state[i], lane->pos + i);
     }
 }
 
@@ -213,7 +213,7 @@ void ac_scan_range(const struct ac_view *ac, uint32_t reach, const struct sl_bat
             return;
         run(scan.ac.rows, &round, state);
         for (int i = 0; i < LANES; i++) {
-            look_at_round(&scan, &lane[i], round.state[i]);
+            check_round(&scan, &lane[i], round.state[i]);
             state[i] = round.state[i][STEPS - 1];
             lane[i].pos += STEPS;
         }

@@ -397,7 +397,7 @@ struct question {
     __m256i last;   /* none of these is set where its key has more entries */
 };
 
-static inline struct question ask(enum gram_kind kind, uint8_t left_out)
+static inline struct question kind_question(enum gram_kind kind, uint8_t left_out)
 {
     const int64_t out = (int64_t)left_out << SHIFT_OF(flags);
 
@@ -485,7 +485,7 @@ static void compare(const struct gram_view *view, const uint8_t *text, enum gram
                     uint8_t left_out, struct gram_candidates *candidates,
                     struct gram_candidates *out)
 {
-    const struct question question = ask(kind, left_out);
+    const struct question question = kind_question(kind, left_out);
     uint32_t n = 0, n_more = 0;
 
     for (uint32_t i = 0; i < candidates->n; i += 8) {

@@ -545,7 +545,7 @@ static void test_shared_captures(void **state)
 static void test_hits_lead_to_their_rules(void **state)
 {
     struct sl_names *names = make_table(true, NULL);
-    struct sl_names_answer answer, told;
+    struct sl_names_answer answer, found;
     struct sl_names_reader *reader;
     uint8_t bytes[64];
     struct sl_name name;
@@ -555,10 +555,10 @@ static void test_hits_lead_to_their_rules(void **state)
     assert_null(sl_name_read(&name, SL_NAME_URL, bytes, sizeof bytes, "b.c/a/b/c", 9));
     assert_int_equal(sl_names_lookup(reader, &name, 1, &answer), SL_OK);
     assert_int_equal(answer.action, SL_NAMES_CATEGORY);
-    sl_packet_names_hit(names, answer.rule | (uint64_t)answer.prefix_len << 32, &told);
-    assert_memory_equal(&told, &answer, sizeof told);
-    assert_string_equal(sl_names_list(names, told.list, NULL), "urls");
-    assert_int_equal(told.line, 1);
+    sl_packet_names_hit(names, answer.rule | (uint64_t)answer.prefix_len << 32, &found);
+    assert_memory_equal(&found, &answer, sizeof found);
+    assert_string_equal(sl_names_list(names, found.list, NULL), "urls");
+    assert_int_equal(found.line, 1);
     sl_names_reader_close(reader);
     sl_names_free(names);
 }

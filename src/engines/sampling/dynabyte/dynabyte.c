@@ -13,7 +13,7 @@
 
 enum {
     SETTLED = 6, /* half intervals after which excess and lack are counted */
-    LOOK = 20,   /* intervals from one check for too frequent markers to the next */
+    CHECK = 20,  /* intervals from one check for too frequent markers to the next */
     PARTS = 8,   /* of a half interval at first, */
     GROWTH = 64  /* and later parts as long as this part of all that was counted */
 };
@@ -52,7 +52,7 @@ struct sl_dynabyte {
     uint64_t n_settled;   /* of the half intervals that ended, so many, */
     uint64_t counts_from; /* from this one on */
     uint64_t counted;     /* eligible bytes since */
-    uint32_t n_since_look;
+    uint32_t n_since_check;
     uint64_t eligible;
     uint64_t n_hits;
 };
@@ -186,7 +186,7 @@ static double wanted_distance(const struct sl_dynabyte *dynabyte, double excess)
 
 /* The latest traffic is the most like the next. While there is little of this half, the half before
  * is tried too. */
-static void adapt(struct sl_dynabyte *dynabyte, double excess, bool looks)
+static void adapt(struct sl_dynabyte *dynabyte, double excess, bool checks)
 {
     const struct dynabyte_sample *latest = &dynabyte->samples[dynabyte->number % 2];
     const struct dynabyte_sample *before = &dynabyte->samples[(dynabyte->number + 1) % 2];
@@ -199,24 +199,24 @@ static void adapt(struct sl_dynabyte *dynabyte, double excess, bool looks)
                                            .distance = wanted_distance(dynabyte, excess),
                                            .raise = dynabyte->config.raise,
                                            .begins = dynabyte->number == 1,
-                                           .looks = looks};
+                                           .checks = checks};
 
     dynabyte_search(&search, &dynabyte->state);
 }
 
 static void begin_interval(struct sl_dynabyte *dynabyte)
 {
-    const bool looks = ++dynabyte->n_since_look >= LOOK;
+    const bool checks = ++dynabyte->n_since_check >= CHECK;
 
-    if (looks)
-        dynabyte->n_since_look = 0;
+    if (checks)
+        dynabyte->n_since_check = 0;
     if (dynabyte->period != dynabyte->config.period) {
         dynabyte->period = dynabyte->config.period;
         dynabyte->excess = 0;
         dynabyte->counted = 0;
         dynabyte->counts_from = dynabyte->number + 3;
     }
-    adapt(dynabyte, find_excess(dynabyte), looks);
+    adapt(dynabyte, find_excess(dynabyte), checks);
 }
 
 /* Within an interval the state changes only where the whole count is off. Content is found again

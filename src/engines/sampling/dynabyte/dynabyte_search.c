@@ -305,7 +305,7 @@ void dynabyte_search(const struct dynabyte_search *search, struct sl_dynabyte_st
 {
     const double ratio = choose_skip(search, state);
     const bool change =
-        search->begins || (search->looks && state->skip > fixed_point(0.75 * search->period));
+        search->begins || (search->checks && state->skip > fixed_point(0.75 * search->period));
     struct sl_dynabyte_state other;
 
     if (!change && off(ratio) < unreached)

@@ -48,7 +48,7 @@ struct dynabyte_search {
                         period where a lack or an excess is made up for */
     bool raise;      /* the configuration's */
     bool begins;     /* the markers are those of the beginning: others are wanted */
-    bool looks;      /* a check for too frequent markers is due */
+    bool checks;     /* a check for too frequent markers is due */
 };
 
 /* Another skip, and where no skip brings the distance other markers. */

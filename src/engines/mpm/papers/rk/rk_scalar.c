@@ -21,8 +21,8 @@ struct scan {
 };
 
 /* The window of a set that ends before byte `end` passed the set's filter. */
-static __attribute__((noinline)) void look(struct scan *scan, const struct rk_set *set,
-                                           uint32_t hash, uint32_t end)
+static __attribute__((noinline)) void check_hash(struct scan *scan, const struct rk_set *set,
+                                                 uint32_t hash, uint32_t end)
 {
     const struct rk_slot *slot = rk_find(&scan->view, set, hash);
     const uint32_t start = end - set->len;
@@ -47,7 +47,7 @@ static void scan_windows(struct scan *scan, const struct rk_set *set, uint32_t a
         const uint32_t hash = rk_window(set, to_end[i], to_begin[i]);
 
         if (rk_may_hold(&scan->view, set, hash))
-            look(scan, set, hash, at + (uint32_t)i);
+            check_hash(scan, set, hash, at + (uint32_t)i);
     }
 }
 

@@ -62,7 +62,7 @@ static bool next_text(struct scan *scan, struct lane *lane)
     return true;
 }
 
-static void look(const struct scan *scan, const struct lane *lane)
+static void check_window(const struct scan *scan, const struct lane *lane)
 {
     const uint32_t start = (uint32_t)lane->end - scan->view.window_len;
     const uint32_t group = wm_find(&scan->view, lane->text + start, lane->len - start);
@@ -86,7 +86,7 @@ static inline void move_windows(struct scan *scan, uint32_t block_len)
             const uint32_t shift = wm_shift(&view, lane->text + lane->end - block_len, block_len);
 
             if (shift == 0)
-                look(scan, lane);
+                check_window(scan, lane);
             lane->end += shift + (shift == 0);
             if (lane->end > lane->last && !next_text(scan, lane))
                 *lane = lanes[--n];
