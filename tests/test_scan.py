@@ -387,6 +387,33 @@ class Options(case.Case):
             self.assertEqual((result.returncode, result.stdout, result.stderr), (1, plain, b""),
                              option)
 
+    def test_values_are_clamscans_also_without_effect(self):
+        """Its pattern of a truth value is yes, true, 1, no, false or 0, in any case."""
+        plain = self.scan("--no-summary", self.clean, self.found).stdout
+        truths = ("yes", "YES", "true", "True", "1", "no", "No", "false", "FALSE", "0")
+        for truth in truths:
+            for option in ("--scan-pe", "--structured-cc-mode", "--verbose", "--allmatch"):
+                result = self.scan("--no-summary", f"{option}={truth}", self.clean, self.found)
+                self.assertEqual((result.returncode, result.stdout, result.stderr),
+                                 (1, plain, b""), (option, truth))
+        for truth in truths[:5]:
+            result = self.scan("--no-summary", f"--infected={truth}", self.clean, self.found)
+            self.assertNotIn(b"clean: OK", result.stdout)
+            self.assert_refused(self.scan(f"--remove={truth}", self.found), "clamscan's")
+        for truth in truths[5:]:
+            for option in ("--infected", "--quiet", "--bell", "--stdout", "--remove"):
+                result = self.scan("--no-summary", f"{option}={truth}", self.clean, self.found)
+                self.assertEqual((result.returncode, result.stdout), (1, plain), (option, truth))
+        for option in ("--scan-pe=maybe", "--scan-pe=", "--scan-pe=2", "--verbose=y",
+                       "--infected=maybe", "--no-summary=maybe", "--stdout=maybe",
+                       "--bytecode-timeout=soon", "--max-files=5M", "--max-embeddedpe=big",
+                       "--pcre-max-filesize=5X", "--statistics=all", "--max-recursion=-1"):
+            name, value = option.split("=")
+            self.assert_refused(self.scan(option, self.clean), name, f"'{value}'")
+        self.assert_refused(self.scan("--max-files", "many", self.clean), "--max-files", "'many'")
+        for option in ("--move=no", "--copy=no", "--exclude-pua=no"):  # a folder, a category
+            self.assert_refused(self.scan(option, self.found), f"'{option}'", "clamscan's")
+
     def test_promises_that_nothing_keeps_are_refused(self):
         for option in (["--remove"], ["--remove=yes"], ["--move", "there"], ["--move=there"],
                        ["--copy=there"], ["--alert-encrypted"], ["--alert-macros=yes"],

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/console.h"
@@ -103,10 +104,22 @@ static bool read_count(const char *text, const char *option, uint64_t max, uint6
     return false;
 }
 
+/* Whether the text is one of the words, ended by NULL, in upper or lower case. */
+static bool is_among(const char *text, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (strcasecmp(text, *words) == 0)
+            return true;
+    return false;
+}
+
+static const char *const words_of_yes[] = {"yes", "true", "1", NULL};
+static const char *const words_of_no[] = {"no", "false", "0", NULL};
+
 static bool read_yes(const char *text, const char *option, bool *value)
 {
-    *value = text == NULL || strcmp(text, "yes") == 0;
-    if (*value || strcmp(text, "no") == 0)
+    *value = text == NULL || is_among(text, words_of_yes);
+    if (*value || is_among(text, words_of_no))
         return true;
     cli_error("--%s '%s' is neither yes nor no", option, text);
     return false;
@@ -145,7 +158,12 @@ enum {
     OPT_QUIET,
     OPT_STDOUT,
     OPT_BELL,
-    OPT_WITHOUT_EFFECT,
+    OPT_UNUSED_YES, /* from here on: without effect */
+    OPT_UNUSED_NUMBER,
+    OPT_UNUSED_SIZE,
+    OPT_UNUSED_STATISTICS,
+    OPT_UNUSED_TEXT,
+    OPT_REFUSED_YES, /* refused unless the value is no */
     OPT_REFUSED
 };
 
@@ -153,10 +171,10 @@ static const struct option long_options[] = {
     {"database", required_argument, NULL, 'd'},
     {"compile", required_argument, NULL, OPT_COMPILE},
     {"force", no_argument, NULL, OPT_FORCE},
-    {"debug", no_argument, NULL, OPT_DEBUG},
+    {"debug", optional_argument, NULL, OPT_DEBUG},
     {"recursive", optional_argument, NULL, 'r'},
-    {"infected", no_argument, NULL, 'i'},
-    {"suppress-ok-results", no_argument, NULL, 'o'},
+    {"infected", optional_argument, NULL, 'i'},
+    {"suppress-ok-results", optional_argument, NULL, 'o'},
     {"allmatch", optional_argument, NULL, 'z'},
     {"file-list", required_argument, NULL, 'f'},
     {"log", required_argument, NULL, 'l'},
@@ -177,97 +195,142 @@ static const struct option long_options[] = {
     {"threads", required_argument, NULL, OPT_THREADS},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"json", no_argument, NULL, OPT_JSON},
-    {"no-summary", no_argument, NULL, OPT_NO_SUMMARY},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"stdout", no_argument, NULL, OPT_STDOUT},
-    {"bell", no_argument, NULL, OPT_BELL},
+    {"no-summary", optional_argument, NULL, OPT_NO_SUMMARY},
+    {"quiet", optional_argument, NULL, OPT_QUIET},
+    {"stdout", optional_argument, NULL, OPT_STDOUT},
+    {"bell", optional_argument, NULL, OPT_BELL},
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
 
-    /* Without effect here. */
-    {"archive-verbose", no_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"bytecode", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"bytecode-timeout", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"bytecode-unsigned", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"detect-pua", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"disable-cache", no_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"force-to-disk", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"gen-json", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"heuristic-alerts", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"heuristic-scan-precedence", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"leave-temps", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-embeddedpe", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-files", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-htmlnormalize", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-htmlnotags", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-iconspe", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-partitions", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-rechwp3", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-recursion", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-scriptnormalize", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"max-ziptypercg", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"nocerts", no_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"normalize", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"pcre-match-limit", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"pcre-max-filesize", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"pcre-recmatch-limit", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"phishing-scan-urls", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"phishing-sigs", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-archive", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-elf", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-html", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-hwp3", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-image", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-image-fuzzy-hash", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-mail", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-ole2", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-onenote", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-pdf", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-pe", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-swf", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"scan-xmldocs", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"statistics", optional_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"structured-cc-count", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"structured-cc-mode", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"structured-ssn-count", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"structured-ssn-format", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"tempdir", required_argument, NULL, OPT_WITHOUT_EFFECT},
-    {"verbose", no_argument, NULL, OPT_WITHOUT_EFFECT},
+    /* Without effect here; values are checked as clamscan checks them. */
+    {"archive-verbose", optional_argument, NULL, OPT_UNUSED_YES},
+    {"bytecode", optional_argument, NULL, OPT_UNUSED_YES},
+    {"bytecode-timeout", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"bytecode-unsigned", optional_argument, NULL, OPT_UNUSED_YES},
+    {"detect-pua", optional_argument, NULL, OPT_UNUSED_YES},
+    {"disable-cache", optional_argument, NULL, OPT_UNUSED_YES},
+    {"force-to-disk", optional_argument, NULL, OPT_UNUSED_YES},
+    {"gen-json", optional_argument, NULL, OPT_UNUSED_YES},
+    {"heuristic-alerts", optional_argument, NULL, OPT_UNUSED_YES},
+    {"heuristic-scan-precedence", optional_argument, NULL, OPT_UNUSED_YES},
+    {"leave-temps", optional_argument, NULL, OPT_UNUSED_YES},
+    {"max-embeddedpe", required_argument, NULL, OPT_UNUSED_SIZE},
+    {"max-files", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"max-htmlnormalize", required_argument, NULL, OPT_UNUSED_SIZE},
+    {"max-htmlnotags", required_argument, NULL, OPT_UNUSED_SIZE},
+    {"max-iconspe", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"max-partitions", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"max-rechwp3", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"max-recursion", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"max-scriptnormalize", required_argument, NULL, OPT_UNUSED_SIZE},
+    {"max-ziptypercg", required_argument, NULL, OPT_UNUSED_SIZE},
+    {"nocerts", optional_argument, NULL, OPT_UNUSED_YES},
+    {"normalize", optional_argument, NULL, OPT_UNUSED_YES},
+    {"pcre-match-limit", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"pcre-max-filesize", required_argument, NULL, OPT_UNUSED_SIZE},
+    {"pcre-recmatch-limit", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"phishing-scan-urls", optional_argument, NULL, OPT_UNUSED_YES},
+    {"phishing-sigs", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-archive", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-elf", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-html", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-hwp3", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-image", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-image-fuzzy-hash", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-mail", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-ole2", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-onenote", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-pdf", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-pe", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-swf", optional_argument, NULL, OPT_UNUSED_YES},
+    {"scan-xmldocs", optional_argument, NULL, OPT_UNUSED_YES},
+    {"statistics", optional_argument, NULL, OPT_UNUSED_STATISTICS},
+    {"structured-cc-count", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"structured-cc-mode", optional_argument, NULL, OPT_UNUSED_YES},
+    {"structured-ssn-count", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"structured-ssn-format", required_argument, NULL, OPT_UNUSED_NUMBER},
+    {"tempdir", required_argument, NULL, OPT_UNUSED_TEXT},
+    {"verbose", optional_argument, NULL, OPT_UNUSED_YES},
 
     /* Promises that nothing here keeps. */
-    {"alert-broken", optional_argument, NULL, OPT_REFUSED},
-    {"alert-broken-media", optional_argument, NULL, OPT_REFUSED},
-    {"alert-encrypted", optional_argument, NULL, OPT_REFUSED},
-    {"alert-encrypted-archive", optional_argument, NULL, OPT_REFUSED},
-    {"alert-encrypted-doc", optional_argument, NULL, OPT_REFUSED},
-    {"alert-macros", optional_argument, NULL, OPT_REFUSED},
-    {"alert-partition-intersection", optional_argument, NULL, OPT_REFUSED},
-    {"alert-phishing-cloak", optional_argument, NULL, OPT_REFUSED},
-    {"alert-phishing-ssl", optional_argument, NULL, OPT_REFUSED},
+    {"alert-broken", optional_argument, NULL, OPT_REFUSED_YES},
+    {"alert-broken-media", optional_argument, NULL, OPT_REFUSED_YES},
+    {"alert-encrypted", optional_argument, NULL, OPT_REFUSED_YES},
+    {"alert-encrypted-archive", optional_argument, NULL, OPT_REFUSED_YES},
+    {"alert-encrypted-doc", optional_argument, NULL, OPT_REFUSED_YES},
+    {"alert-macros", optional_argument, NULL, OPT_REFUSED_YES},
+    {"alert-partition-intersection", optional_argument, NULL, OPT_REFUSED_YES},
+    {"alert-phishing-cloak", optional_argument, NULL, OPT_REFUSED_YES},
+    {"alert-phishing-ssl", optional_argument, NULL, OPT_REFUSED_YES},
     {"copy", required_argument, NULL, OPT_REFUSED},
-    {"detect-structured", optional_argument, NULL, OPT_REFUSED},
-    {"dumpcerts", no_argument, NULL, OPT_REFUSED},
+    {"detect-structured", optional_argument, NULL, OPT_REFUSED_YES},
+    {"dumpcerts", optional_argument, NULL, OPT_REFUSED_YES},
     {"exclude-pua", required_argument, NULL, OPT_REFUSED},
     {"fail-if-cvd-older-than", required_argument, NULL, OPT_REFUSED},
     {"include-pua", required_argument, NULL, OPT_REFUSED},
     {"move", required_argument, NULL, OPT_REFUSED},
-    {"official-db-only", optional_argument, NULL, OPT_REFUSED},
-    {"remove", optional_argument, NULL, OPT_REFUSED},
+    {"official-db-only", optional_argument, NULL, OPT_REFUSED_YES},
+    {"remove", optional_argument, NULL, OPT_REFUSED_YES},
     {0}};
 
 /* The option that was read last, as it is written. */
-static bool refuse(char **argv)
+static const char *written(char **argv)
 {
-    const char *written = argv[optind - 1];
+    /* The argument may stand alone. */
+    return argv[optind - (optarg == argv[optind - 1] ? 2 : 1)];
+}
 
-    if (optarg != NULL && strcmp(optarg, "no") == 0)
+/* Whether nothing was asked for. */
+static bool refuse(int option, char **argv)
+{
+    if (option == OPT_REFUSED_YES && optarg != NULL && is_among(optarg, words_of_no))
         return true;
-    if (optarg == written) /* the argument stands alone */
-        written = argv[optind - 2];
     cli_error("option '%s' is clamscan's, and has no equivalent here: nothing would do what it "
               "asks for (sluice scan --help)",
-              written);
+              written(argv));
     return false;
+}
+
+/* Whether clamscan would take the value of an option that has no effect here. */
+static bool check_unused(int option, char **argv)
+{
+    static const char *const statistics[] = {"none", "bytecode", "pcre", NULL};
+    const char *expected;
+    uint64_t value;
+    bool good;
+
+    switch (option) {
+    case OPT_UNUSED_YES:
+        good = optarg == NULL || is_among(optarg, words_of_yes) || is_among(optarg, words_of_no);
+        expected = "yes or no";
+        break;
+    case OPT_UNUSED_NUMBER:
+        good = cli_parse_number(optarg, UINT64_MAX, &value);
+        expected = "a number";
+        break;
+    case OPT_UNUSED_SIZE:
+        good = cli_parse_bytes(optarg, &value);
+        expected = "bytes, or a number with K, M or G";
+        break;
+    case OPT_UNUSED_STATISTICS:
+        good = optarg == NULL || is_among(optarg, statistics);
+        expected = "none, bytecode or pcre";
+        break;
+    default:
+        return true;
+    }
+    if (!good)
+        cli_error("option '%s' has no value '%s' (expected %s)", written(argv), optarg, expected);
+    return good;
+}
+
+static const char *name_of(int option)
+{
+    const struct option *known = long_options;
+
+    while (known->name != NULL && known->val != option)
+        known++;
+    return known->name;
 }
 
 static bool take_number(struct sl_scan_config *config, int option)
@@ -334,12 +397,14 @@ static bool *flag_of(struct scan_options *options, int option)
     }
 }
 
-static bool take_option(struct scan_options *options, int option)
+static bool take_option(struct scan_options *options, int option, char **argv)
 {
-    bool *flag = flag_of(options, option);
+    bool *flag = flag_of(options, option), value;
 
+    if (option >= OPT_UNUSED_YES)
+        return option >= OPT_REFUSED_YES ? refuse(option, argv) : check_unused(option, argv);
     if (flag != NULL)
-        return *flag = true;
+        return read_yes(optarg, name_of(option), flag);
     switch (option) {
     case 'd':
         options->databases[options->n_databases++] = optarg;
@@ -373,12 +438,10 @@ static bool take_option(struct scan_options *options, int option)
         options->device = optarg;
         return true;
     case OPT_NO_SUMMARY:
-        options->report.summary = false;
-        return true;
+        return read_no(optarg, "no-summary", &options->report.summary);
     case OPT_STDOUT:
-        return dup2(STDOUT_FILENO, STDERR_FILENO) >= 0;
-    case OPT_WITHOUT_EFFECT:
-    case OPT_REFUSED: /* =no */
+        return read_yes(optarg, "stdout", &value) &&
+               (!value || dup2(STDOUT_FILENO, STDERR_FILENO) >= 0);
     case 'a':
     case 'v':
         return true;
@@ -390,23 +453,13 @@ static bool take_option(struct scan_options *options, int option)
 /* Options that have an effect where a database is compiled, or nowhere. */
 static bool is_of_compile(int option)
 {
-    static const int of_compile[] = {
-        'd',        'a',       'v',        OPT_COMPILE,    OPT_FORCE,          OPT_DEBUG,
-        OPT_DEVICE, OPT_QUIET, OPT_STDOUT, OPT_NO_SUMMARY, OPT_WITHOUT_EFFECT, OPT_REFUSED};
+    static const int of_compile[] = {'d',       'a',        'v',       OPT_COMPILE, OPT_FORCE,
+                                     OPT_DEBUG, OPT_DEVICE, OPT_QUIET, OPT_STDOUT,  OPT_NO_SUMMARY};
 
     for (size_t i = 0; i < sizeof of_compile / sizeof *of_compile; i++)
         if (of_compile[i] == option)
             return true;
     return false;
-}
-
-static const char *name_of(int option)
-{
-    const struct option *known = long_options;
-
-    while (known->name != NULL && known->val != option)
-        known++;
-    return known->name;
 }
 
 /* What a compilation would pass over, or would destroy. */
@@ -464,8 +517,18 @@ static bool is_value(int option, const char *text)
 
 enum scan_wish scan_options_read(struct scan_options *options, int argc, char **argv)
 {
-    static const int repeated[] = {
-        'd', OPT_EXCLUDE, OPT_INCLUDE, OPT_EXCLUDE_DIR, OPT_INCLUDE_DIR, OPT_WITHOUT_EFFECT, 0};
+    static const int repeated[] = {'d',
+                                   OPT_EXCLUDE,
+                                   OPT_INCLUDE,
+                                   OPT_EXCLUDE_DIR,
+                                   OPT_INCLUDE_DIR,
+                                   OPT_UNUSED_YES,
+                                   OPT_UNUSED_NUMBER,
+                                   OPT_UNUSED_SIZE,
+                                   OPT_UNUSED_STATISTICS,
+                                   OPT_UNUSED_TEXT,
+                                   OPT_REFUSED_YES,
+                                   0};
     struct cli_options known = {.command = "scan",
                                 .letters = "d:riozf:l:avVh",
                                 .names = long_options,
@@ -488,10 +551,9 @@ enum scan_wish scan_options_read(struct scan_options *options, int argc, char **
             printf("sluice %s\n", sl_version());
             return SCAN_WISH_DONE;
         }
-        if (option == CLI_OPTION_BAD || (option == OPT_REFUSED && !refuse(argv)) ||
-            !take_option(options, option))
+        if (option == CLI_OPTION_BAD || !take_option(options, option, argv))
             return SCAN_WISH_FAILED;
-        if (options->of_scan == NULL && !is_of_compile(option))
+        if (options->of_scan == NULL && option < OPT_UNUSED_YES && !is_of_compile(option))
             options->of_scan = name_of(option);
     }
     if (options->n_databases == 0)
