@@ -35,14 +35,33 @@ struct rule_endpoint {
 enum rule_field {
     RULE_PAYLOAD_LEN,
     RULE_TTL, /* IPv6: hop limit */
+    RULE_TOS, /* IPv4 */
     RULE_IP_ID,
     RULE_IP_PROTOCOL,
-    RULE_FRAGMENT_BITS, /* the byte of the IPv4 header that begins with reserved, DF, MF */
+    RULE_FRAGMENT_BITS,   /* the byte of the IPv4 header that begins with reserved, DF, MF */
+    RULE_FRAGMENT_OFFSET, /* in units of 8 bytes; IPv4 */
+    RULE_IP_OPTIONS,      /* of the IPv4 header, as rule_ip_option_bit has them */
     RULE_TCP_FLAGS,
+    RULE_TCP_SEQ,
+    RULE_TCP_ACK,
+    RULE_TCP_WINDOW,
+    RULE_TCP_MSS,
+    RULE_TCP_WSCALE,
     RULE_ICMP_TYPE,
     RULE_ICMP_CODE,
-    RULE_SAME_ADDRESS /* 1: source and destination are one */
+    RULE_ICMP_ID, /* of the types that have one */
+    RULE_ICMP_SEQ,
+    RULE_ICMPV6_MTU,
+    RULE_IGMP_TYPE,
+    RULE_VLAN_LAYERS,
+    RULE_SAME_ADDRESS,                    /* 1: source and destination are one */
+    RULE_VLAN_ANY,                        /* one of the layers meets the check */
+    RULE_VLAN_ALL,                        /* each does, and there is one */
+    RULE_VLAN_OUTER,                      /* this one, and the next two inwards */
+    RULE_VLAN_INNER = RULE_VLAN_OUTER + 3 /* this one, and the next two outwards */
 };
+
+enum { RULE_N_VLANS = 3 }; /* layers that rules can ask for; the batch has the ids of two */
 
 /* (field & mask) is in first..last, or, negated, is not. A packet without the field never matches.
  */

@@ -1,47 +1,227 @@
 /* SPDX-License-Identifier: MIT */
 #include "evaluate_header.h"
 
-#include "base/bytes.h"
+#include "detect/rule_ip_option.h"
 
-static bool read_byte(const uint8_t *header, uint32_t header_len, uint32_t at, uint32_t *value)
+/* A number of n bytes at an offset of a header. False: it was not captured. */
+static bool read_bytes(const uint8_t *header, uint32_t header_len, uint32_t at, uint32_t n,
+                       uint32_t *value)
 {
-    if (header == NULL || at >= header_len)
+    if (header == NULL || at + n > header_len)
         return false;
-    *value = header[at];
+    *value = 0;
+    for (uint32_t i = 0; i < n; i++)
+        *value = *value << 8 | header[at + i];
     return true;
+}
+
+static bool read_ip(const struct rule_view *view, uint32_t at, uint32_t n, uint32_t *value)
+{
+    return read_bytes(view->ip, view->ip_len, at, n, value);
+}
+
+static bool read_ipv4(const struct rule_view *view, uint32_t at, uint32_t n, uint32_t *value)
+{
+    return (view->protocols & RULE_IPV4) != 0 && read_ip(view, at, n, value);
+}
+
+/* A number of the transport header of one of the protocols. */
+static bool read_transport(const struct rule_view *view, uint32_t protocols, uint32_t at,
+                           uint32_t n, uint32_t *value)
+{
+    return (view->protocols & protocols) != 0 &&
+           read_bytes(view->transport, view->transport_len, at, n, value);
+}
+
+/* ---- options of IPv4 and TCP ----------------------------------------------------------------- */
+
+/* The options that were not read yet. Each is a byte that names it. The kinds but 0 and 1 have
+ * their length behind it. */
+struct options {
+    const uint8_t *at;
+    uint32_t len;
+};
+
+/* Takes the next option off the front, with the byte that names it. False: there is none. */
+static bool next_option(struct options *rest, struct options *option)
+{
+    enum { END = 0, NOTHING = 1 };
+
+    if (rest->len == 0)
+        return false;
+    option->at = rest->at;
+    option->len = rest->at[0] > NOTHING && rest->len > 1 ? rest->at[1] : 1;
+    if (option->len > rest->len || (rest->at[0] > NOTHING && option->len < 2))
+        return false;
+    rest->at += option->len;
+    rest->len = option->at[0] == END ? 0 : rest->len - option->len;
+    return true;
+}
+
+/* The options behind the fixed part of a header. None where the header was cut off. */
+static struct options options_of(const uint8_t *header, uint32_t captured, uint32_t fixed,
+                                 uint32_t header_len)
+{
+    if (header_len < fixed || header_len > captured)
+        return (struct options){NULL, 0};
+    return (struct options){header + fixed, header_len - fixed};
+}
+
+static bool read_ip_options(const struct rule_view *view, uint32_t *value)
+{
+    struct options option, rest;
+    uint32_t words;
+
+    if (!read_ipv4(view, 0, 1, &words))
+        return false;
+    rest = options_of(view->ip, view->ip_len, 20, 4 * (words & 15));
+    *value = 0;
+    while (next_option(&rest, &option))
+        *value |= rule_ip_option_bit(option.at[0]);
+    return true;
+}
+
+/* The value, of n bytes, of a TCP option. */
+static bool read_tcp_option(const struct rule_view *view, uint8_t kind, uint32_t n, uint32_t *value)
+{
+    struct options option, rest;
+    uint32_t words;
+
+    if (!read_transport(view, RULE_TCP, 12, 1, &words))
+        return false;
+    rest = options_of(view->transport, view->transport_len, 20, 4 * (words >> 4));
+    while (next_option(&rest, &option))
+        if (option.at[0] == kind && option.len == 2 + n)
+            return read_bytes(option.at, option.len, 2, n, value);
+    return false;
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+/* The messages of ICMP that have an identifier and a sequence number: echo, timestamp, information
+ * and address mask (RFC 792, RFC 950); of ICMPv6 echo. */
+static bool is_icmp_query(const struct rule_view *view)
+{
+    static const uint32_t queries =
+        1u << 0 | 1u << 8 | 1u << 13 | 1u << 14 | 1u << 15 | 1u << 16 | 1u << 17 | 1u << 18;
+    uint32_t type;
+
+    if (read_transport(view, RULE_ICMPV4, 0, 1, &type))
+        return type < 32 && (queries >> type & 1) != 0;
+    return read_transport(view, RULE_ICMPV6, 0, 1, &type) && (type == 128 || type == 129);
+}
+
+static bool read_icmp_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
+{
+    const uint32_t icmp = RULE_ICMPV4 | RULE_ICMPV6;
+
+    switch (field) {
+    case RULE_ICMP_TYPE:
+        return read_transport(view, icmp, 0, 1, value);
+    case RULE_ICMP_CODE:
+        return read_transport(view, icmp, 1, 1, value);
+    case RULE_ICMP_ID:
+        return is_icmp_query(view) && read_transport(view, icmp, 4, 2, value);
+    case RULE_ICMP_SEQ:
+        return is_icmp_query(view) && read_transport(view, icmp, 6, 2, value);
+    case RULE_ICMPV6_MTU: /* of "packet too big" */
+        return read_transport(view, RULE_ICMPV6, 0, 1, value) && *value == 2 &&
+               read_transport(view, RULE_ICMPV6, 4, 4, value);
+    default:
+        return false;
+    }
+}
+
+static bool read_tcp_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
+{
+    switch (field) {
+    case RULE_TCP_FLAGS:
+        return read_transport(view, RULE_TCP, 13, 1, value);
+    case RULE_TCP_SEQ:
+        return read_transport(view, RULE_TCP, 4, 4, value);
+    case RULE_TCP_ACK:
+        return read_transport(view, RULE_TCP, 8, 4, value);
+    case RULE_TCP_WINDOW:
+        return read_transport(view, RULE_TCP, 14, 2, value);
+    case RULE_TCP_MSS:
+        return read_tcp_option(view, 2, 2, value);
+    case RULE_TCP_WSCALE:
+        return read_tcp_option(view, 3, 1, value);
+    default:
+        return read_icmp_field(view, field, value);
+    }
+}
+
+/* IGMP's first byte, behind an IPv4 header. */
+static bool read_igmp_type(const struct rule_view *view, uint32_t *value)
+{
+    enum { IGMP = 2 };
+    uint32_t words, fragment;
+
+    return view->ip_protocol == IGMP && read_ipv4(view, 0, 1, &words) &&
+           read_ipv4(view, 6, 2, &fragment) && (fragment & 0x1FFF) == 0 &&
+           read_ip(view, 4 * (words & 15), 1, value);
 }
 
 bool rule_view_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
 {
-    const bool ipv4 = (view->protocols & RULE_IPV4) != 0;
-    const bool icmp = (view->protocols & (RULE_ICMPV4 | RULE_ICMPV6)) != 0;
-
     switch (field) {
     case RULE_PAYLOAD_LEN:
         *value = view->scan->len;
         return true;
     case RULE_TTL:
-        return read_byte(view->ip, view->ip_len, ipv4 ? 8 : 7, value);
+        return read_ip(view, (view->protocols & RULE_IPV4) != 0 ? 8 : 7, 1, value);
+    case RULE_TOS:
+        return read_ipv4(view, 1, 1, value);
     case RULE_IP_ID:
-        *value = ipv4 && view->ip_len >= 6 ? load_be16(view->ip + 4) : 0;
-        return ipv4 && view->ip_len >= 6;
+        return read_ipv4(view, 4, 2, value);
     case RULE_IP_PROTOCOL:
         *value = view->ip_protocol;
         return view->ip != NULL;
     case RULE_FRAGMENT_BITS:
-        return ipv4 && read_byte(view->ip, view->ip_len, 6, value);
-    case RULE_TCP_FLAGS:
-        return (view->protocols & RULE_TCP) != 0 &&
-               read_byte(view->transport, view->transport_len, 13, value);
-    case RULE_ICMP_TYPE:
-        return icmp && read_byte(view->transport, view->transport_len, 0, value);
-    case RULE_ICMP_CODE:
-        return icmp && read_byte(view->transport, view->transport_len, 1, value);
+        return read_ipv4(view, 6, 1, value);
+    case RULE_FRAGMENT_OFFSET:
+        if (!read_ipv4(view, 6, 2, value))
+            return false;
+        *value &= 0x1FFF;
+        return true;
+    case RULE_IP_OPTIONS:
+        return read_ip_options(view, value);
+    case RULE_IGMP_TYPE:
+        return read_igmp_type(view, value);
+    case RULE_VLAN_LAYERS:
+        *value = view->n_vlans;
+        return true;
     case RULE_SAME_ADDRESS:
         *value = view->src == view->dst;
         return view->ip != NULL;
+    default:
+        return read_tcp_field(view, field, value);
     }
-    return false;
+}
+
+static bool meets(const struct rule_check *check, uint32_t value)
+{
+    value &= check->mask;
+    return (value >= check->first && value <= check->last) != check->negated;
+}
+
+/* A check of the id of a VLAN: of one layer, of any of them, or of all. */
+static bool meets_vlan(const struct rule_check *check, const struct rule_view *view)
+{
+    const uint32_t field = check->field;
+    uint32_t n = 0;
+
+    if (field >= RULE_VLAN_OUTER) {
+        const uint32_t layer = field < RULE_VLAN_INNER
+                                   ? field - RULE_VLAN_OUTER
+                                   : view->n_vlans - 1 - (field - RULE_VLAN_INNER);
+
+        return layer < view->n_vlans && meets(check, view->vlan[layer]);
+    }
+    for (uint32_t i = 0; i < view->n_vlans; i++)
+        n += meets(check, view->vlan[i]);
+    return n != 0 && (field == RULE_VLAN_ANY || n == view->n_vlans);
 }
 
 bool rule_view_meets_checks(const struct rule *rule, const struct rule_view *view)
@@ -50,11 +230,13 @@ bool rule_view_meets_checks(const struct rule *rule, const struct rule_view *vie
         const struct rule_check *check = &rule->check[i];
         uint32_t value;
 
-        if (!rule_view_field(view, (enum rule_field)check->field, &value))
+        if (check->field >= RULE_VLAN_ANY) {
+            if (!meets_vlan(check, view))
+                return false;
+        } else if (!rule_view_field(view, (enum rule_field)check->field, &value) ||
+                   !meets(check, value)) {
             return false;
-        value &= check->mask;
-        if ((value >= check->first && value <= check->last) == check->negated)
-            return false;
+        }
     }
     return true;
 }

@@ -42,6 +42,13 @@ static void see_transport(struct rule_view *view)
     }
 }
 
+static void see_vlans(struct rule_view *view, const struct sl_origin *origin)
+{
+    view->vlan = origin->vlan;
+    while (view->n_vlans < 2 && origin->vlan[view->n_vlans] != SL_NO_VLAN)
+        view->n_vlans++;
+}
+
 struct rule_view rule_view_packet(const struct sl_batch *batch, uint32_t item,
                                   struct rule_scan *scan)
 {
@@ -54,6 +61,8 @@ struct rule_view rule_view_packet(const struct sl_batch *batch, uint32_t item,
     scan->payload = batch->bytes + batch->payload[item].offset;
     scan->len = batch->payload[item].len;
     scan->is_folded = false;
+    if (origin != NULL)
+        see_vlans(&view, origin);
     /* The flags say whether there is an IP header: in raw captures it is at 0. */
     if (packet->network >= packet->len || !sl_packet_tuple(batch, item, &tuple))
         return view;
@@ -101,5 +110,7 @@ bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_s
         .ip_len = packet->len - packet->outer,
         .scan = empty,
     };
+    if (batch->origin != NULL)
+        see_vlans(view, &batch->origin[item]);
     return true;
 }

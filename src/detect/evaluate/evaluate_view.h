@@ -20,6 +20,8 @@ struct rule_view {
     const uint8_t *transport;
     uint32_t transport_len;
     uint8_t app; /* enum sl_app */
+    uint8_t n_vlans;
+    const uint16_t *vlan; /* ids, the outermost first */
     struct rule_scan *scan;
 };
 

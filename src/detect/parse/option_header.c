@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "detect/rule_ip_option.h"
 #include "rule_fail.h"
 #include "rule_option.h"
 
@@ -18,86 +19,37 @@ static enum sl_status add_check(struct rule_parser *parser, struct rule_check ch
     return SL_OK;
 }
 
-/* Takes a comparison off the front: "<" and the like, "" where there is none. */
-static const char *take_relation(struct rule_text *value)
-{
-    static const char *const relations[] = {"<=", ">=", "!=", "<", ">", "!", "="};
+/* The options that compare a field with numbers. Those that Snort writes in quotes may have some.
+ */
+static const struct number {
+    const char *name;
+    uint8_t field; /* enum rule_field */
+    bool may_be_quoted;
+    uint32_t max;
+} numbers[] = {
+    {"dsize", RULE_PAYLOAD_LEN, false, 65535},
+    {"ttl", RULE_TTL, false, 255},
+    {"id", RULE_IP_ID, true, 65535},
+    {"fragoffset", RULE_FRAGMENT_OFFSET, false, 8191},
+    {"seq", RULE_TCP_SEQ, false, UINT32_MAX},
+    {"tcp.seq", RULE_TCP_SEQ, false, UINT32_MAX},
+    {"ack", RULE_TCP_ACK, false, UINT32_MAX},
+    {"tcp.ack", RULE_TCP_ACK, false, UINT32_MAX},
+    {"window", RULE_TCP_WINDOW, false, 65535},
+    {"tcp.window", RULE_TCP_WINDOW, false, 65535},
+    {"tcp.mss", RULE_TCP_MSS, false, 65535},
+    {"tcp.wscale", RULE_TCP_WSCALE, false, 255},
+    {"itype", RULE_ICMP_TYPE, false, 255},
+    {"icode", RULE_ICMP_CODE, false, 255},
+    {"icmp_id", RULE_ICMP_ID, true, 65535},
+    {"icmp_seq", RULE_ICMP_SEQ, true, 65535},
+    {"icmpv6.mtu", RULE_ICMPV6_MTU, false, UINT32_MAX},
+    {"igmp.type", RULE_IGMP_TYPE, false, 255},
+    {"vlan.layers", RULE_VLAN_LAYERS, false, RULE_N_VLANS},
+};
 
-    for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++) {
-        const size_t len = strlen(relations[i]);
-
-        if (value->len >= len && memcmp(value->at, relations[i], len) == 0) {
-            *value = rule_trim((struct rule_text){value->at + len, value->len - len});
-            return relations[i];
-        }
-    }
-    return "";
-}
-
-/* "a<>b" and "a-b" hold the numbers between a and b, as in Suricata. Snort 3's "a<=>b" holds a and
- * b too. */
-static bool read_between(struct rule_text value, int64_t max, int64_t *first, int64_t *last)
-{
-    static const struct {
-        const char *separator;
-        int64_t inside;
-    } forms[] = {{"<=>", 0}, {"<>", 1}, {"-", 1}};
-
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        const size_t len = strlen(forms[i].separator);
-        const char *at = memmem(value.at, value.len, forms[i].separator, len);
-
-        if (at == NULL)
-            continue;
-
-        const struct rule_text low = {value.at, (size_t)(at - value.at)};
-        const struct rule_text high = {at + len, value.len - low.len - len};
-
-        if (!rule_text_number(rule_trim(low), 0, max, first) ||
-            !rule_text_number(rule_trim(high), 0, max, last))
-            return false;
-        *first += forms[i].inside;
-        *last -= forms[i].inside;
-        return true;
-    }
-    return false;
-}
-
-/* One number with or without a comparison. */
-static bool read_compared(const char *relation, struct rule_text value, int64_t max, int64_t *first,
-                          int64_t *last)
-{
-    int64_t number;
-
-    if (!rule_text_number(value, 0, max, &number))
-        return false;
-    *first = relation[0] == '>' ? number + (relation[1] == '\0') : relation[0] == '<' ? 0 : number;
-    *last = relation[0] == '<' ? number - (relation[1] == '\0') : relation[0] == '>' ? max : number;
-    return true;
-}
-
-enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text value, const char *name,
-                               int64_t max, struct rule_check *check)
-{
-    struct rule_text number = value;
-    const char *relation = take_relation(&number);
-    int64_t first = 0, last = 0;
-
-    if (!read_compared(relation, number, max, &first, &last) &&
-        (relation[0] != '\0' || !read_between(value, max, &first, &last)))
-        return rule_bad(parser, "%s is '%.*s', not n, <n, >n or a<>b of numbers up to %d", name,
-                        RULE_QUOTE(value), (int)max);
-    if (first > last)
-        return rule_bad(parser, "%s is '%.*s', which no number meets", name, RULE_QUOTE(value));
-    *check = (struct rule_check){.negated = relation[0] == '!',
-                                 .mask = UINT32_MAX,
-                                 .first = (uint32_t)first,
-                                 .last = (uint32_t)last};
-    return SL_OK;
-}
-
-static enum sl_status read_range(struct rule_parser *parser, struct rule_text value,
-                                 const char *name, enum rule_field field, int64_t max)
+static enum sl_status add_range(struct rule_parser *parser, struct rule_text value,
+                                const char *name, uint32_t field, uint32_t max)
 {
     struct rule_check check;
     const enum sl_status status = rule_read_range(parser, value, name, max, &check);
@@ -106,31 +58,80 @@ static enum sl_status read_range(struct rule_parser *parser, struct rule_text va
     return status == SL_OK ? add_check(parser, check) : status;
 }
 
-enum sl_status rule_read_dsize(struct rule_parser *parser, struct rule_text value)
+enum sl_status rule_read_number(struct rule_parser *parser, struct rule_text value)
 {
-    return read_range(parser, value, "dsize", RULE_PAYLOAD_LEN, 65535);
-}
+    const struct number *number = numbers;
 
-enum sl_status rule_read_ttl(struct rule_parser *parser, struct rule_text value)
-{
-    return read_range(parser, value, "ttl", RULE_TTL, 255);
-}
-
-enum sl_status rule_read_id(struct rule_parser *parser, struct rule_text value)
-{
-    if (value.len >= 2 && value.at[0] == '"' && value.at[value.len - 1] == '"')
+    while (!rule_text_is(parser->option.name, number->name))
+        number++;
+    if (number->may_be_quoted && value.len >= 2 && value.at[0] == '"' &&
+        value.at[value.len - 1] == '"')
         value = rule_trim((struct rule_text){value.at + 1, value.len - 2});
-    return read_range(parser, value, "id", RULE_IP_ID, 65535);
+    return add_range(parser, value, number->name, number->field, number->max);
 }
 
-enum sl_status rule_read_itype(struct rule_parser *parser, struct rule_text value)
+/* Hexadecimal numbers have "x" before them, or "0x". */
+enum sl_status rule_read_tos(struct rule_parser *parser, struct rule_text value)
 {
-    return read_range(parser, value, "itype", RULE_ICMP_TYPE, 255);
+    struct rule_text digits = value;
+    const char *relation = rule_take_relation(&digits);
+    char text[16];
+
+    if (digits.len > 1 && digits.len <= 3 && (digits.at[0] | 0x20) == 'x') {
+        snprintf(text, sizeof text, "%s0%.*s", relation, RULE_QUOTE(digits));
+        if (add_range(parser, (struct rule_text){text, strlen(text)}, "tos", RULE_TOS, 255) ==
+            SL_OK)
+            return SL_OK;
+    }
+    return add_range(parser, value, "tos", RULE_TOS, 255);
 }
 
-enum sl_status rule_read_icode(struct rule_parser *parser, struct rule_text value)
+/* "id" or "id,layer": a layer from 0, the outermost, or from -1, the innermost; "any", or "all". */
+enum sl_status rule_read_vlan_id(struct rule_parser *parser, struct rule_text value)
 {
-    return read_range(parser, value, "icode", RULE_ICMP_CODE, 255);
+    static const char *const others[] = {"all_or_absent", "or_absent"};
+    struct rule_text id, layer;
+    uint32_t field = RULE_VLAN_ANY;
+    int64_t number;
+
+    rule_text_split(&value, ',', &id);
+    layer = rule_trim(value);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (rule_text_is(layer, others[i]))
+            return rule_skip(parser, "vlan.id ", layer);
+    if (rule_text_is(layer, "all"))
+        field = RULE_VLAN_ALL;
+    else if (rule_text_number(layer, -3, 2, &number))
+        field = number >= 0 ? RULE_VLAN_OUTER + (uint32_t)number
+                            : RULE_VLAN_INNER + (uint32_t)(-1 - number);
+    else if (layer.len != 0 && !rule_text_is(layer, "any"))
+        return rule_bad_at(parser, layer.at, "vlan.id has the layer '%.*s', not -3 to 2, any, all",
+                           RULE_QUOTE(layer));
+    return add_range(parser, id, "vlan.id", field, 4095);
+}
+
+enum sl_status rule_read_ipopts(struct rule_parser *parser, struct rule_text value)
+{
+    static const struct {
+        const char *name;
+        uint8_t kind; /* the byte that the option begins with */
+    } options[] = {
+        {"eol", 0},     {"nop", 1},    {"rr", 7},       {"qs", 25},    {"ts", 68},
+        {"sec", 130},   {"lsrr", 131}, {"lsrre", 132},  {"esec", 133}, {"cipso", 134},
+        {"satid", 136}, {"ssrr", 137}, {"rtralt", 148},
+    };
+    struct rule_check check = {.field = RULE_IP_OPTIONS, .mask = UINT32_MAX, .negated = true};
+
+    if (rule_text_is(value, "any")) /* more than none */
+        return add_check(parser, check);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (!rule_text_is(value, options[i].name))
+            continue;
+        check.mask = check.first = check.last = rule_ip_option_bit(options[i].kind);
+        check.negated = false;
+        return add_check(parser, check);
+    }
+    return rule_bad(parser, "'%.*s' is no option of IPv4", RULE_QUOTE(value));
 }
 
 enum sl_status rule_read_ip_proto(struct rule_parser *parser, struct rule_text value)
@@ -148,7 +149,7 @@ enum sl_status rule_read_ip_proto(struct rule_parser *parser, struct rule_text v
     char text[8];
 
     /* The name's number takes its place behind the comparison. */
-    const char *relation = take_relation(&name);
+    const char *relation = rule_take_relation(&name);
     for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++) {
         if (rule_text_is(name, protocols[i].name)) {
             snprintf(text, sizeof text, "%s%s", relation, protocols[i].number);
@@ -156,7 +157,7 @@ enum sl_status rule_read_ip_proto(struct rule_parser *parser, struct rule_text v
             break;
         }
     }
-    return read_range(parser, value, "ip_proto", RULE_IP_PROTOCOL, 255);
+    return add_range(parser, value, "ip_proto", RULE_IP_PROTOCOL, 255);
 }
 
 enum sl_status rule_read_sameip(struct rule_parser *parser, struct rule_text value)

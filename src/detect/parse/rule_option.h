@@ -73,14 +73,17 @@ void rule_section_sort(struct rule_parser *parser);
 /* Checks the payload options against each other, and fills the rule with them. */
 enum sl_status rule_content_finish(struct rule_parser *parser);
 
-/* option_header.c */
+/* option_number.c */
+
+/* Takes a comparison off the front: "<" and the like, "" where there is none. */
+const char *rule_take_relation(struct rule_text *value);
 
 /* Reads numbers of at most max as the range of a check: n, <n, >n, a<>b and the like. */
 enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text value, const char *name,
                                int64_t max, struct rule_check *check);
 
-rule_option_reader rule_read_dsize, rule_read_ttl, rule_read_id, rule_read_ip_proto,
-    rule_read_itype, rule_read_icode, rule_read_flags, rule_read_fragbits, rule_read_sameip,
-    rule_read_flow;
+/* option_header.c: rule_read_number reads the options that compare one field with numbers. */
+rule_option_reader rule_read_number, rule_read_ip_proto, rule_read_tos, rule_read_vlan_id,
+    rule_read_ipopts, rule_read_flags, rule_read_fragbits, rule_read_sameip, rule_read_flow;
 
 #endif

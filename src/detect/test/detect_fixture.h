@@ -24,9 +24,12 @@ struct packet {
     uint8_t tcp_flags, ttl, type, code, ip_protocol;
     uint16_t id, fragment; /* as in the header: bits and offset */
     const char *payload;
-    uint32_t payload_len; /* 0: a text's length */
-    unsigned flow;        /* SL_FLOW_*, or NO_FLOW */
-    uint32_t captured;    /* 0: all of it */
+    uint32_t payload_len;                 /* 0: a text's length */
+    const char *ip_options, *tcp_options; /* of 4 * words bytes */
+    uint8_t ip_words, tcp_words;          /* TCP: 0 is a word of no operations */
+    uint16_t vlan[2];                     /* ids, the outer one first; 0: none */
+    unsigned flow;                        /* SL_FLOW_*, or NO_FLOW */
+    uint32_t captured;                    /* 0: all of it */
 };
 
 static inline uint32_t packet_or(uint32_t value, uint32_t otherwise)
@@ -59,14 +62,19 @@ static inline void put_transport(struct frame *f, const struct packet *packet, e
     case OTHER_IP:
         break;
     default:
-        frame_tcp(f, src, dst, packet->tcp_flags, 1);
+        header = frame_tcp(f, src, dst, packet->tcp_flags, packet_or(packet->tcp_words, 1));
+        if (packet->tcp_words != 0)
+            memcpy(header + 20, packet->tcp_options, 4u * packet->tcp_words);
     }
 }
 
 static inline uint32_t put_ipv4(struct frame *f, const struct packet *packet, uint8_t protocol)
 {
-    const uint32_t begin = frame_ipv4(f, protocol, 0);
+    const uint32_t begin = frame_ipv4(f, protocol, packet->ip_words);
     uint8_t *ip = f->byte + begin;
+
+    if (packet->ip_words != 0)
+        memcpy(ip + 20, packet->ip_options, 4u * packet->ip_words);
 
     store_be16(ip + 4, packet->id);
     store_be16(ip + 6, packet->fragment);
@@ -74,6 +82,16 @@ static inline uint32_t put_ipv4(struct frame *f, const struct packet *packet, ui
     store_be32(ip + 12, packet_or(packet->src, 0xC0A80001));
     store_be32(ip + 16, packet_or(packet->dst, 0xCB007109));
     return begin;
+}
+
+/* The header of Ethernet, with the tags of VLANs. */
+static inline void put_link(struct frame *f, const struct packet *packet, uint16_t type)
+{
+    const uint32_t n = (packet->vlan[0] != 0) + (packet->vlan[1] != 0);
+
+    frame_ethernet(f, n != 0 ? 0x8100 : type);
+    for (uint32_t i = 0; i < n; i++)
+        frame_tag(f, packet->vlan[i], i + 1 < n ? 0x8100 : type);
 }
 
 static inline void build_frame(struct frame *f, const struct packet *packet)
@@ -92,7 +110,7 @@ static inline void build_frame(struct frame *f, const struct packet *packet)
         return;
     }
     if (packet->kind == TCP6 || packet->kind == ICMP6) {
-        frame_ethernet(f, 0x86DD);
+        put_link(f, packet, 0x86DD);
         begin = frame_ipv6(f, protocols[packet->kind]);
         f->byte[begin + 7] = (uint8_t)packet_or(packet->ttl, 64);
         put_transport(f, packet, packet->kind, payload_len);
@@ -100,7 +118,7 @@ static inline void build_frame(struct frame *f, const struct packet *packet)
         frame_end_ipv6(f, begin);
         return;
     }
-    frame_ethernet(f, 0x0800);
+    put_link(f, packet, 0x0800);
     if (packet->kind == GRE_TCP) { /* from 10.0.0.1 to 10.0.0.2 */
         outer = frame_ipv4(f, 47, 0);
         frame_be32(f, 0x0800);
