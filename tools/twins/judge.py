@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Writes cases into a capture, lets sluice judge it, and compares."""
+import collections
+import json
+import os
+import subprocess
+
+from twins import ranges
+from twins.packets import Capture
+
+PAUSE = 7200  # seconds between rounds, so that flows of the one before have ended
+
+
+class Round:
+    """Cases of one capture. The first case of each rule comes first, then the second of each."""
+
+    def __init__(self):
+        self.by_rule = collections.defaultdict(list)
+
+    def add(self, case):
+        self.by_rule[case.key].append(case)
+
+    def write(self, path):
+        """The packets that are judged: their number, the rule, what is asked, and the answer."""
+        capture, asked = Capture(path), []
+        for i in range(max(map(len, self.by_rule.values()), default=0)):
+            for cases in self.by_rule.values():
+                if i < len(cases):
+                    case = cases[i]
+                    for packet, alerts in zip(case.packets, case.alerts):
+                        number = capture.write(packet)
+                        if alerts is not None:
+                            asked.append((number, case.key, case.label, alerts))
+            capture.pause(PAUSE)
+        capture.close()
+        return asked
+
+
+def variables():
+    """Options of sluice that set the variables of rules as the generator has them."""
+    return [word for name, value in ranges.VARIABLES.items()
+            for word in ("--set", f"{name}={value}")]
+
+
+def listed(sluice, files):
+    """What `sluice rules` says of the files: its JSON object."""
+    result = subprocess.run([sluice, "rules", "--json", "--list", *variables(), *files],
+                            capture_output=True, check=False)
+    if result.returncode:
+        raise SystemExit(result.stderr.decode())
+    return json.loads(result.stdout)
+
+
+def alerts_of(sluice, capture, files, events):
+    """The alerts of a run: pairs of packet number and rule."""
+    if os.path.exists(events):
+        os.remove(events)
+    result = subprocess.run([sluice, "run", "-r", capture, "--rules", *files, *variables(),
+                             "--alerts", "eve:" + events, "--events", "alert", "--flow-memory",
+                             "512M", "--device", "cpu", "-q"], capture_output=True, check=False)
+    if result.returncode:
+        raise SystemExit(result.stderr.decode())
+    found = collections.Counter()
+    with open(events, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            event = json.loads(line)
+            alert = event["alert"]
+            found[event["pcap_cnt"], (alert["gid"], alert["signature_id"])] += 1
+    return found

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""What a rule asks for: fields of headers, the flow, and options of each buffer."""
+import dataclasses
+import re
+
+from twins import ranges
+from twins.contents import Content, DataAt, Length
+from twins.rules import MARKS, SILENT, WINDOW, Unknown, pieces, read_bytes, unquoted
+
+# Fields that are numbers, and the largest.
+FIELDS = {"itype": 255, "icode": 255, "ttl": 255, "id": 65535, "ip_proto": 255}
+BUFFERS = {"pkt_data": "payload", "dns.query": "dns.query", "dns_query": "dns.query",
+           **{f"dns.{part}.rrname": f"dns.{part}.rrname"
+              for part in ("queries", "answers", "authorities", "additionals", "response")}}
+TRANSFORMS = {"dotprefix"}
+FLOW = {"to_server": "to_server", "from_client": "to_server", "to_client": "to_client",
+        "from_server": "to_client", "established": "established",
+        "not_established": "not_established", "stateless": None, "no_stream": None}
+FLAG_BITS = {"F": 1, "S": 2, "R": 4, "P": 8, "A": 16, "U": 32, "E": 64, "2": 64, "C": 128,
+             "1": 128}
+FRAGMENT_BITS = {"M": 1, "D": 2, "R": 4}
+
+
+@dataclasses.dataclass
+class Section:
+    buffer: str
+    transforms: list
+    options: list
+
+
+@dataclasses.dataclass
+class Model:
+    rule: object
+    fields: dict = dataclasses.field(default_factory=dict)
+    flow: set = dataclasses.field(default_factory=set)
+    same_ip: bool = False
+    sections: list = dataclasses.field(default_factory=list)
+
+    def of_buffer(self, buffer):
+        return [s for s in self.sections if s.buffer == buffer]
+
+
+def allowed_bits(value, bits, top):
+    """Of flags or fragbits: the values that `+`, `*`, `!` or nothing before the bits allows."""
+    value, _, ignored = value.replace(" ", "").partition(",")
+    modifier = "".join(c for c in value if c in "+*!")
+    try:
+        want = sum({bits[c.upper()] for c in value if c not in "+*!0"})
+        mask = top & ~sum({bits[c.upper()] for c in ignored})
+    except KeyError as error:
+        raise Unknown(f"bits {value}") from error
+    test = {"+": lambda v: v & want == want, "*": lambda v: v & want != 0,
+            "!": lambda v: v & want == 0, "": lambda v: v == want}[modifier]
+    return ranges.union([((v, v),) for v in range(top + 1) if test(v & mask)])
+
+
+def integer(text):
+    """A number, or the name of one that another option sets."""
+    return int(text) if re.fullmatch(r"-?\d+", text) else text
+
+
+def add_window(content, words):
+    """A modifier of a content: its name, and its value where it has one."""
+    name = words[0]
+    if name in WINDOW:
+        if len(words) < 2:
+            raise Unknown(f"content {name}")
+        return content.copy(**{name: integer(words[1])})
+    return content.copy(**{"nocase": {"nocase": True}, "startswith": {"starts": True},
+                           "endswith": {"ends": True}}.get(name, {}))
+
+
+def read_content(value):
+    """content, with the modifiers that Snort 3 writes inside it."""
+    text, *inside = pieces(value, ",")
+    negated = text.startswith("!")
+    content = Content(read_bytes(unquoted(text.lstrip("! "))), negated)
+    for words in inside:
+        words = re.split(r"[\s:]+", words)
+        if words[0] not in WINDOW | MARKS:
+            raise Unknown(f"content {words[0]}")
+        content = add_window(content, words)
+    return content
+
+
+def read_data_at(value, snort3):
+    text, *words = [w.strip() for w in value.split(",")]
+    if set(words) - {"relative", "rawbytes"}:
+        raise Unknown(f"isdataat {value}")
+    return DataAt(integer(text.lstrip("! ")), text.startswith("!"), "relative" in words, snort3)
+
+
+class Reader:
+    """Goes through the options of a rule, in order."""
+
+    def __init__(self, rule):
+        self.model = Model(rule)
+        self.section = None
+
+    def options(self):
+        """Those of the present buffer, which is the payload if none is named."""
+        if self.section is None:
+            self.section = Section("payload", [], [])
+            self.model.sections.append(self.section)
+        return self.section.options
+
+    def read(self, option):
+        name, value = option.name, option.value
+        rule, model = self.model.rule, self.model
+        if name in SILENT:
+            return
+        if name == "content":
+            self.options().append(read_content(value))
+        elif name in WINDOW | MARKS and self.section and self.section.options:
+            self.section.options[-1] = add_window(self.section.options[-1], (name, value))
+        elif name == "isdataat":
+            self.options().append(read_data_at(value, rule.snort3))
+        elif name == "bsize":
+            self.options().insert(0, Length(name, ranges.numbers(value, 65535)))
+        elif name == "dsize":
+            model.fields[name] = ranges.numbers(value, 65535)
+        elif name in BUFFERS:
+            self.section = Section(BUFFERS[name], [], [])
+            model.sections.append(self.section)
+        elif name in TRANSFORMS:
+            self.section.transforms.append((name, value))
+        elif name == "flow":
+            self.read_flow(value)
+        elif name in ("flags", "fragbits"):
+            bits, top = (FLAG_BITS, 255) if name == "flags" else (FRAGMENT_BITS, 7)
+            model.fields[name] = allowed_bits(value, bits, top)
+        elif name in FIELDS:
+            model.fields[name] = ranges.numbers(value, FIELDS[name])
+        elif name == "sameip":
+            model.same_ip = True
+        else:
+            raise Unknown(name)
+
+    def read_flow(self, value):
+        for word in value.split(","):
+            word = word.strip()
+            if word not in FLOW:
+                raise Unknown(f"flow {word}")
+            if FLOW[word]:
+                self.model.flow.add(FLOW[word])
+
+
+def build(rule):
+    """The model of a rule. Raises Unknown where it has an option without a model."""
+    reader = Reader(rule)
+    for option in rule.options:
+        reader.read(option)
+    if rule.action == "pass":
+        raise Unknown("pass: raises no alert")
+    return reader.model
