@@ -10,17 +10,18 @@ those with a message and the others, five to one. tshark runs without reassembly
   tshark does not call malformed and that has nothing behind it, the probe must say yes.
 - Where the probe says yes, tshark must find one of the three, on ports that it knows.
 - In messages of both: identifier, flags, questions, records of all sections, and their data.
-What differs by design is told by missing(), doubted() and extra(), and counted.
+What differs by design is in missing(), doubted() and extra(), and counted.
 """
 import collections
 import concurrent.futures
 import json
 import os
 import re
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # the folder of tests stays as it is
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tests"))
+import tshark
 from dns_oracle_agrees import TYPES
 
 OPTIONS = ["ip.defragment:FALSE", "ipv6.defragment:FALSE"]
@@ -37,13 +38,7 @@ FOLLOWED = {"eth", "ethertype", "vlan", "ieee8021ad", "mpls", "ppp", "pppoes", "
             "null", "raw", "sll", "sll2", "ip", "ipv6", "ah", "ipv6.hopopts", "ipv6.routing",
             "ipv6.fraghdr", "ipv6.dstopts", "gre", "udp", "dns", "mdns", "llmnr"}
 NUMBERS = {text: str(number) for number, text in TYPES.items()}
-BETWEEN = "\x1f"
 FILE_BYTES_MAX = 3000000
-SKIPPED = 77
-
-
-def run(command):
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
 
 
 def plain(text):
@@ -55,29 +50,11 @@ def plain(text):
 
 def table(program, path):
     """The messages by packet number; None where the file is no capture."""
-    result = run([program, path])
+    result = tshark.run([program, path])
     if result.returncode != 0:
         return None
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     return {line["pcap_cnt"]: line for line in lines}
-
-
-def tshark(path):
-    command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "occurrence=a", "-E",
-               "aggregator=" + BETWEEN, "-Y", "udp"]
-    for option in OPTIONS:
-        command += ["-o", option]
-    for field in FIELDS:
-        command += ["-e", field]
-    rows = {}
-    for line in run(command).stdout.split("\n")[:-1]:
-        values = line.split("\t")
-        values += [""] * (len(FIELDS) - len(values))
-        row = {field: value.split(BETWEEN) if value else []
-               for field, value in zip(FIELDS, values)}
-        row["layers"] = row["frame.protocols"][0].split(":") if row["frame.protocols"] else []
-        rows[int(row["frame.number"][0])] = row
-    return rows
 
 
 # ---- what both found -----------------------------------------------------------------------------
@@ -227,7 +204,7 @@ def compare_packet(row, mine):
 
 def compare_file(path, mine):
     agreed, reasons, differences = collections.Counter(), collections.Counter(), []
-    for number, row in tshark(path).items():
+    for number, row in tshark.packets(path, OPTIONS, FIELDS, "-Y", "udp").items():
         same, reason, difference = compare_packet(row, mine.get(number))
         if reason:
             reasons.update([reason])
@@ -241,34 +218,19 @@ def compare_file(path, mine):
 
 def choose(folder, n, program, pool):
     """n captures of the folder with what the table finds in each."""
-    paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder))
-             if re.search(r"\.(pcap|pcapng|cap)(\.gz)?$", name)
-             and os.path.getsize(os.path.join(folder, name)) <= FILE_BYTES_MAX]
+    paths = tshark.captures(folder, FILE_BYTES_MAX)
     tables = dict(zip(paths, pool.map(lambda path: table(program, path), paths)))
     having = [path for path in paths if tables[path]]
     others = [path for path in paths if tables[path] == {}]
-    chosen = []
-    for some, share in ((having, n * 5 // 6), (others, n - n * 5 // 6)):
-        share = min(share, len(some)) if n else len(some)
-        chosen += [some[i * len(some) // share] for i in range(share)]
-    return {path: tables[path] for path in chosen}
+    return {path: tables[path] for path in tshark.spread(having, others, n)}
 
 
 def main():
-    data = os.environ.get("SLUICE_TEST_DATA")
-    try:
-        subprocess.run(["tshark", "--version"], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        print("skipped: tshark is not installed")
-        return SKIPPED
-    if not data:
-        print("skipped: SLUICE_TEST_DATA is not set")
-        return SKIPPED
-
+    folder = tshark.captures_folder()
     n_files = int(sys.argv[2]) if len(sys.argv) > 2 else 50
     agreed, reasons, failed = collections.Counter(), collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        chosen = choose(os.path.join(data, "pcap"), n_files, sys.argv[1], pool)
+        chosen = choose(folder, n_files, sys.argv[1], pool)
         for path, result in zip(chosen, pool.map(lambda item: compare_file(*item),
                                                  chosen.items())):
             agreed += result[0]

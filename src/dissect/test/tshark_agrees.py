@@ -8,15 +8,18 @@ Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (200): some with
 others evenly spread over the sorted names. Both programs must find the same packets, and in each
 packet the same of PROTOCOLS. tshark runs with only the layers enabled that the dissector knows, and
 without defragmentation. What they still see differently by design is written down in comparable(),
-stopped() and compare(), each difference as narrowly as it can be told.
+stopped() and compare(), each difference as narrowly as possible.
 """
 import collections
 import concurrent.futures
 import os
 import re
-import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True  # the folder of tests stays as it is
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tests"))
+import tshark
 
 PROTOCOLS = {
     "IPv4": "ip", "IPv6": "ipv6", "TCP": "tcp", "UDP": "udp", "ICMP": "icmp",
@@ -35,20 +38,14 @@ FIELDS = [
 GRE_FOLLOWED = {0x0800, 0x86DD, 0x6558, 0x880B}
 RARP = "0x8035"
 FILE_BYTES_MAX = 300000
-SKIPPED = 77
 
 Ours = collections.namedtuple("Ours", "protocols defect kind")
-
-
-def run(command, env):
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", env=env,
-                          check=False)
 
 
 def configure(folder):
     """Disables all of tshark's protocols but LAYERS, where the environment then points to."""
     env = dict(os.environ, XDG_CONFIG_HOME=folder)
-    lines = run(["tshark", "-G", "protocols"], env).stdout.splitlines()
+    lines = tshark.run(["tshark", "-G", "protocols"], env=env).stdout.splitlines()
     names = [line.split("\t")[2] for line in lines]
     os.mkdir(os.path.join(folder, "wireshark"))
     with open(os.path.join(folder, "wireshark", "disabled_protos"), "w", encoding="utf-8") as out:
@@ -58,14 +55,9 @@ def configure(folder):
     return env
 
 
-def tshark(path, env):
+def rows_of(path, env):
     """A dictionary of FIELDS for each packet; None where tshark does not know the link type."""
-    command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "occurrence=a"]
-    for option in OPTIONS:
-        command += ["-o", option]
-    for field in FIELDS:
-        command += ["-e", field]
-    result = run(command, env)
+    result = tshark.run(tshark.fields(path, OPTIONS, FIELDS), env=env)
     if "unknown or unsupported" in result.stderr:
         return None
     rows = [line.split("\t") for line in result.stdout.split("\n")[:-1]]
@@ -74,7 +66,7 @@ def tshark(path, env):
 
 def table(program, path):
     """What the dissector finds in each packet of a capture; None where the file is none."""
-    result = run([program, path], None)
+    result = tshark.run([program, path])
     if result.returncode != 0:
         return None
     rows = [line.split("\t") for line in result.stdout.splitlines()]
@@ -159,7 +151,7 @@ def compare(packet, ours):
 
 def compare_file(path, mine, env):
     """Packets, counts of each protocol and reason, differences; None: tshark cannot read it."""
-    theirs = tshark(path, env)
+    theirs = rows_of(path, env)
     if theirs is None:
         return None
     counts, reasons, differences = collections.Counter(), collections.Counter(), []
@@ -177,10 +169,7 @@ def compare_file(path, mine, env):
 
 def choose(folder, n, program, pool):
     """n captures of the folder that the dissector can read, with what it finds in each."""
-    names = sorted(name for name in os.listdir(folder)
-                   if re.search(r"\.(pcap|pcapng|cap)(\.gz)?$", name)
-                   and os.path.getsize(os.path.join(folder, name)) <= FILE_BYTES_MAX)
-    paths = [os.path.join(folder, name) for name in names]
+    paths = tshark.captures(folder, FILE_BYTES_MAX)
     all_rows = pool.map(lambda path: table(program, path), paths)
     tables = {path: rows for path, rows in zip(paths, all_rows) if rows}
     chosen = {}
@@ -195,23 +184,14 @@ def choose(folder, n, program, pool):
 
 
 def main():
-    data = os.environ.get("SLUICE_TEST_DATA")
-    try:
-        subprocess.run(["tshark", "--version"], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        print("skipped: tshark is not installed")
-        return SKIPPED
-    if not data:
-        print("skipped: SLUICE_TEST_DATA is not set")
-        return SKIPPED
-
+    captures = tshark.captures_folder()
     n_files = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     packets, n_compared, failed = 0, 0, 0
     counts, reasons = collections.Counter(), collections.Counter()
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         env = configure(folder)
-        chosen = choose(os.path.join(data, "pcap"), n_files, sys.argv[1], pool)
+        chosen = choose(captures, n_files, sys.argv[1], pool)
         results = pool.map(lambda item: compare_file(*item, env), chosen.items())
         for path, result in zip(chosen, results):
             if result is None:

@@ -16,11 +16,13 @@ import collections
 import concurrent.futures
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-from tshark_agrees import OPTIONS, SKIPPED, configure, run
+sys.dont_write_bytecode = True  # the folder of tests stays as it is
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tests"))
+import tshark
+from tshark_agrees import OPTIONS, configure
 
 PROTOCOLS = {"6": "TCP", "17": "UDP"}
 ROW = re.compile(r"^(\S+):(\d+) +<-> (\S+):(\d+) +(\d+) (\d+ \S+) +(\d+) (\d+ \S+) ")
@@ -31,7 +33,7 @@ UNITS = {"bytes": 1, "kB": 1000, "MB": 1000000}
 def conversations(program, path):
     """Packets and bytes by protocol, sender and receiver, and the number of packets with defects;
     None where the file is no capture."""
-    result = run([program, path], None)
+    result = tshark.run([program, path])
     if result.returncode != 0:
         return None
     sent = collections.Counter()
@@ -48,13 +50,11 @@ def conversations(program, path):
     return +sent, int(defects)
 
 
-def tshark(path, env):
+def tshark_conversations(path, env):
     """The same of tshark, where bytes may be of a coarser unit: a dictionary of (number, unit).
     None where tshark does not read it to its end, or counts below 0."""
-    command = ["tshark", "-n", "-q", "-r", path, "-z", "conv,tcp", "-z", "conv,udp"]
-    for option in OPTIONS:
-        command += ["-o", option]
-    result = run(command, env)
+    more = ["-q", "-z", "conv,tcp", "-z", "conv,udp"]
+    result = tshark.run(tshark.command(path, OPTIONS) + more, env=env)
     if result.returncode != 0:
         return None
     sent, protocol = {}, None
@@ -79,7 +79,7 @@ def tshark(path, env):
 def compare(program, path, env):
     """The number of conversations, differences, and whether packets that are odd may explain them.
     None where one of the two does not read the capture."""
-    result, theirs = conversations(program, path), tshark(path, env)
+    result, theirs = conversations(program, path), tshark_conversations(path, env)
     if result is None or theirs is None:
         return None
     mine, odd = result
@@ -91,22 +91,14 @@ def compare(program, path, env):
             packets += abs(mine[key] - number) if key[-1] == "packets" else 0
     n = len({(key[0], *sorted(key[1:3])) for key in mine})
     if differences:
-        odd += len(run(["tshark", "-n", "-r", path, "-Y", ODD], env).stdout.splitlines())
+        odd += len(tshark.run(tshark.command(path, []) + ["-Y", ODD],
+                              env=env).stdout.splitlines())
     return n, differences, packets <= 2 * odd
 
 
 def main():
-    data = os.environ.get("SLUICE_TEST_DATA")
-    try:
-        subprocess.run(["tshark", "--version"], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        print("skipped: tshark is not installed")
-        return SKIPPED
-    if not data:
-        print("skipped: SLUICE_TEST_DATA is not set")
-        return SKIPPED
+    folder = tshark.captures_folder()
     percent = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    folder = os.path.join(data, "pcap")
     names = [name for i, name in enumerate(sorted(os.listdir(folder)))
              if i * percent // 100 != (i + 1) * percent // 100]
     counts = collections.Counter()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the names of each packet of a capture, for comparison with other programs:
  *
- * usage: name_extract_table CAPTURE
+ * usage: packet_names_table CAPTURE
  *
  * A line a name: packet number, protocol, name, and what its protocol says of it (DNS: type; HTTP:
  * request target). A line without a name has the reasons in its last field. Bytes beyond ASCII and

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares, packet by packet, the names that name_extract_table and tshark find in real captures.
+"""Compares, packet by packet, the names that packet_names_table and tshark find in real captures.
 
-usage: tshark_names_agree.py NAME_EXTRACT_TABLE [N_FILES]
+usage: tshark_names_agree.py PACKET_NAMES_TABLE [N_FILES]
 
 Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (200; 0: all), evenly spread over
 those with a name and the others, five to one. tshark runs without reassembly of segments and
 fragments. In each packet both must find the same names of DNS questions, the same hosts and targets
-of HTTP requests, and the same server names of TLS. What tshark sees differently by design is told
-by missing() and extra(), as narrowly as it can be told, and counted.
+of HTTP requests, and the same server names of TLS. What tshark sees differently by design is
+in missing() and extra(), as narrowly as it can be stated, and counted.
 """
 import collections
 import concurrent.futures
 import os
 import re
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # the folder of tests stays as it is
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../../tests"))
+import tshark
 
 OPTIONS = ["tcp.desegment_tcp_streams:FALSE", "ip.defragment:FALSE", "ipv6.defragment:FALSE",
            "tls.desegment_ssl_records:FALSE", "http.desegment_headers:FALSE",
@@ -31,16 +34,9 @@ FOLLOWED = {"eth", "ethertype", "vlan", "ieee8021ad", "mpls", "ppp", "pppoes", "
             "data", "json", "xml", "mime_multipart", "urlencoded-form", "data-text-lines",
             "media", "image-gif", "x509sat", "pkix1explicit"}
 DNS_PORTS = {"53", "5353"}
-BETWEEN = "\x1f"
 FILE_BYTES_MAX = 3000000
-SKIPPED = 77
 
 Name = collections.namedtuple("Name", "protocol name detail")
-
-
-def run(command):
-    return subprocess.run(command, capture_output=True, text=True, errors="surrogateescape",
-                          check=False)
 
 
 CONTROLS = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r"}
@@ -74,7 +70,7 @@ def host(text):
 
 def table(program, path):
     """Names and reasons of each packet; None where the file is no capture."""
-    result = run([program, path])
+    result = tshark.run([program, path], errors="surrogateescape")
     if result.returncode != 0:
         return None
     names, reasons = collections.defaultdict(list), {}
@@ -109,24 +105,6 @@ def theirs(row):
                   re.sub("[^\x00-\x7f]+", "?", name.lower()), "") for name in row["dns.qry.name"]]
     return names + requests(row) + [Name("tls", host(name), "") for name in
                                     row["tls.handshake.extensions_server_name"]]
-
-
-def tshark(path):
-    command = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "occurrence=a", "-E",
-               "aggregator=" + BETWEEN]
-    for option in OPTIONS:
-        command += ["-o", option]
-    for field in FIELDS:
-        command += ["-e", field]
-    rows = {}
-    for line in run(command).stdout.split("\n")[:-1]:
-        values = line.split("\t")
-        values += [""] * (len(FIELDS) - len(values))
-        row = {field: value.split(BETWEEN) if value else []
-               for field, value in zip(FIELDS, values)}
-        row["layers"] = row["frame.protocols"][0].split(":") if row["frame.protocols"] else []
-        rows[int(row["frame.number"][0])] = row
-    return rows
 
 
 def missing(name, row, reasons, mine):
@@ -171,7 +149,8 @@ def compare_file(path, mine):
     """Names that agree by protocol, counts of reasons, differences."""
     names, reasons = mine
     agreed, designed, differences = collections.Counter(), collections.Counter(), []
-    for number, row in tshark(path).items():
+    for number, row in tshark.packets(path, OPTIONS, FIELDS,
+                                       errors="surrogateescape").items():
         ours = collections.Counter(names.get(number, []))
         other = collections.Counter(theirs(row))
         agreed.update(name.protocol for name in (ours & other).elements())
@@ -192,34 +171,19 @@ def compare_file(path, mine):
 
 def choose(folder, n, program, pool):
     """n captures of the folder with what the table finds in each."""
-    paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder))
-             if re.search(r"\.(pcap|pcapng|cap)(\.gz)?$", name)
-             and os.path.getsize(os.path.join(folder, name)) <= FILE_BYTES_MAX]
+    paths = tshark.captures(folder, FILE_BYTES_MAX)
     tables = dict(zip(paths, pool.map(lambda path: table(program, path), paths)))
     having = [path for path in paths if tables[path] and tables[path][0]]
     others = [path for path in paths if tables[path] and not tables[path][0]]
-    chosen = []
-    for some, share in ((having, n * 5 // 6), (others, n - n * 5 // 6)):
-        share = min(share, len(some)) if n else len(some)
-        chosen += [some[i * len(some) // share] for i in range(share)]
-    return {path: tables[path] for path in chosen}
+    return {path: tables[path] for path in tshark.spread(having, others, n)}
 
 
 def main():
-    data = os.environ.get("SLUICE_TEST_DATA")
-    try:
-        subprocess.run(["tshark", "--version"], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        print("skipped: tshark is not installed")
-        return SKIPPED
-    if not data:
-        print("skipped: SLUICE_TEST_DATA is not set")
-        return SKIPPED
-
+    folder = tshark.captures_folder()
     n_files = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     agreed, designed, failed = collections.Counter(), collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        chosen = choose(os.path.join(data, "pcap"), n_files, sys.argv[1], pool)
+        chosen = choose(folder, n_files, sys.argv[1], pool)
         for path, result in zip(chosen, pool.map(lambda item: compare_file(*item),
                                                  chosen.items())):
             agreed += result[0]
