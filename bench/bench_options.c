@@ -156,10 +156,8 @@ static bool parse_runs(struct bench *bench, const char *text)
 {
     uint64_t runs;
 
-    if (!cli_parse_number(text, BENCH_RUNS_MAX, &runs) || runs < 1) {
-        cli_error("--runs '%s' (expected 1 to %d)", text, BENCH_RUNS_MAX);
+    if (!cli_parse_number_of("--runs", text, 1, BENCH_RUNS_MAX, "", &runs))
         return false;
-    }
     bench->frame.runs = (uint32_t)runs;
     return true;
 }
@@ -314,11 +312,8 @@ static int read_option(struct bench_options *options, int option)
     case OPTION_JSON:
         bench->frame.json = true;
         return -1;
-    case 'h':
-        fputs(usage, stdout);
-        return EXIT_DONE;
     default:
-        return EXIT_FAILED;
+        return cli_end(option, usage);
     }
 }
 

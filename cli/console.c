@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -172,6 +173,16 @@ bool cli_parse_number(const char *text, uint64_t max, uint64_t *value)
     char *end;
 
     return parse_digits(text, value, &end) && *end == '\0' && *value <= max;
+}
+
+bool cli_parse_number_of(const char *option, const char *text, uint64_t lowest, uint64_t highest,
+                         const char *unit, uint64_t *value)
+{
+    if (cli_parse_number(text, highest, value) && *value >= lowest)
+        return true;
+    cli_error("%s '%s' (expected %" PRIu64 " to %" PRIu64 "%s)", option, text, lowest, highest,
+              unit);
+    return false;
 }
 
 bool cli_parse_bytes(const char *text, uint64_t *bytes)

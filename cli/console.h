@@ -32,6 +32,11 @@ bool cli_is_input(const char *out, const char *in);
 /* Reads digits as a number of at most max. False: they are none. */
 bool cli_parse_number(const char *text, uint64_t max, uint64_t *value);
 
+/* Reads the number of an option, from lowest to highest. The error names the unit behind them, such
+ * as " seconds". False: the error was printed. */
+bool cli_parse_number_of(const char *option, const char *text, uint64_t lowest, uint64_t highest,
+                         const char *unit, uint64_t *value);
+
 /* Reads "12", "12K", "12M" or "12G" (powers of 1,024, either case) as bytes. False: it is none of
  * these. */
 bool cli_parse_bytes(const char *text, uint64_t *bytes);

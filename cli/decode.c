@@ -87,8 +87,6 @@ static int decode(struct file_pair *files, struct sl_redundancy_file_config *con
 static bool set_option(struct file_pair *files, struct sl_redundancy_file_config *config,
                        int option)
 {
-    char safe[64];
-
     switch (option) {
     case 'f':
         files->force = true;
@@ -99,8 +97,7 @@ static bool set_option(struct file_pair *files, struct sl_redundancy_file_config
     case 'm':
         if (cli_parse_bytes(optarg, &config->output_max) && config->output_max > 0)
             return true;
-        cli_error("--max-output '%s' (expected bytes, or with K, M or G)",
-                  cli_printable(optarg, safe, sizeof safe));
+        cli_error("--max-output '%s' (expected bytes, or with K, M or G)", optarg);
         return false;
     default:
         return false;
@@ -121,12 +118,8 @@ int command_decode(int argc, char **argv)
 
     sl_redundancy_file_config_init(&config);
     while ((option = cli_next_option(&options, argc, argv)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            return EXIT_DONE;
-        }
-        if (option == CLI_OPTION_BAD || !set_option(&files, &config, option))
-            return EXIT_FAILED;
+        if (option == 'h' || !set_option(&files, &config, option))
+            return cli_end(option, usage);
     }
     if (argc - optind != 2) {
         cli_error("%d files were named (usage: sluice decode [OPTION...] IN OUT)", argc - optind);

@@ -40,6 +40,10 @@ static void print_json(const struct sl_device *devices, uint32_t n)
     }
 }
 
+static const char usage[] =
+    "usage: sluice devices [--json]\n\n"
+    "Lists the CPU and each GPU: what can run here, what cannot, and why.\n";
+
 int command_devices(int argc, char **argv)
 {
     static const struct option known[] = {
@@ -50,17 +54,9 @@ int command_devices(int argc, char **argv)
     int option;
 
     while ((option = cli_next_option(&options, argc, argv)) != -1) {
-        switch (option) {
-        case 'j':
-            json = true;
-            break;
-        case 'h':
-            puts("usage: sluice devices [--json]\n\n"
-                 "Lists the CPU and each GPU: what can run here, what cannot, and why.");
-            return EXIT_DONE;
-        default:
-            return EXIT_FAILED;
-        }
+        if (option != 'j')
+            return cli_end(option, usage);
+        json = true;
     }
     if (optind < argc) {
         cli_error("'%s' was not expected (usage: sluice devices [--json])", argv[optind]);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice encode: a capture, or any file, without what it repeats. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,48 +50,33 @@ static void print_usage(void)
            cache, SL_REDUNDANCY_LEVEL_MAX, config.level);
 }
 
-/* Reads a whole number. False: the error was printed. */
-static bool parse_number(const char *text, const char *option, uint64_t lowest, uint64_t highest,
-                         uint64_t *value)
-{
-    char safe[64];
-
-    if (cli_parse_number(text, highest, value) && *value >= lowest)
-        return true;
-    cli_error("%s '%s' (expected %" PRIu64 " to %" PRIu64 ")", option,
-              cli_printable(text, safe, sizeof safe), lowest, highest);
-    return false;
-}
-
 static bool set_option(struct options *options, int option)
 {
     uint64_t number;
-    char safe[64];
 
     switch (option) {
     case 's':
         options->config.sampling.sampler = optarg;
         return true;
     case 'p':
-        if (!parse_number(optarg, "--period", 1, SL_SAMPLING_PERIOD_MAX, &number))
+        if (!cli_parse_number_of("--period", optarg, 1, SL_SAMPLING_PERIOD_MAX, "", &number))
             return false;
         options->config.sampling.period = (uint32_t)number;
         options->given[PERIOD] = true;
         return true;
     case 'w':
-        if (!parse_number(optarg, "--window", SL_SAMPLING_WINDOW_MIN, SL_SAMPLING_WINDOW_MAX,
-                          &number))
+        if (!cli_parse_number_of("--window", optarg, SL_SAMPLING_WINDOW_MIN, SL_SAMPLING_WINDOW_MAX,
+                                 "", &number))
             return false;
         options->config.sampling.window = (uint32_t)number;
         return true;
     case 'c':
         if (cli_parse_bytes(optarg, &options->config.cache_len))
             return true;
-        cli_error("--cache '%s' (expected bytes, or with K, M or G)",
-                  cli_printable(optarg, safe, sizeof safe));
+        cli_error("--cache '%s' (expected bytes, or with K, M or G)", optarg);
         return false;
     case 'l':
-        if (!parse_number(optarg, "--level", 1, SL_REDUNDANCY_LEVEL_MAX, &number))
+        if (!cli_parse_number_of("--level", optarg, 1, SL_REDUNDANCY_LEVEL_MAX, "", &number))
             return false;
         options->config.level = (int)number;
         options->given[LEVEL] = true;
@@ -107,9 +91,11 @@ static bool set_option(struct options *options, int option)
     case 'f':
         options->files.force = true;
         return true;
-    default:
+    case 'q':
         options->files.quiet = true;
         return true;
+    default:
+        return false;
     }
 }
 
@@ -202,8 +188,6 @@ int command_encode(int argc, char **argv)
             print_usage();
             return EXIT_DONE;
         }
-        if (option == CLI_OPTION_BAD)
-            return EXIT_FAILED;
         if (!set_option(&options, option))
             return EXIT_FAILED;
     }

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "console.h"
@@ -216,4 +217,12 @@ int cli_next_option(struct cli_options *options, int argc, char **argv)
         return -1;
     options->ended = true;
     return next_bare(argc, argv);
+}
+
+int cli_end(int option, const char *usage)
+{
+    if (option != 'h')
+        return EXIT_FAILED;
+    fputs(usage, stdout);
+    return EXIT_DONE;
 }

@@ -33,6 +33,10 @@ struct cli_options {
  * "--" are bare ones, too. */
 int cli_next_option(struct cli_options *options, int argc, char **argv);
 
+/* The exit status where an option ends the command. 'h' prints the usage. Of any other the error
+ * was printed. */
+int cli_end(int option, const char *usage);
+
 /* The one of the words, ended by NULL, that `word` is a misspelling of; NULL: of none. */
 const char *cli_nearest(const char *word, const char *const *words);
 

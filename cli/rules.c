@@ -269,11 +269,8 @@ static int parse_option(struct options *options, int option)
     case 'j':
         options->json = true;
         return -1;
-    case 'h':
-        fputs(usage, stdout);
-        return EXIT_DONE;
     default:
-        return EXIT_FAILED;
+        return cli_end(option, usage);
     }
 }
 

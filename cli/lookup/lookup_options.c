@@ -125,11 +125,8 @@ static int parse_option(struct lookup_options *options, int option)
     case 'd':
         options->device = optarg;
         return -1;
-    case 'h':
-        fputs(usage, stdout);
-        return EXIT_DONE;
     default:
-        return EXIT_FAILED;
+        return cli_end(option, usage);
     }
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run_options.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,28 +100,20 @@ static bool parse_home(struct run_options *options, const char *list)
 
 static bool parse_latency(struct run_options *options, const char *us)
 {
-    enum { MAX_US = 60000000 };
-    char *end;
-    const unsigned long value = strtoul(us, &end, 10);
+    uint64_t value;
 
-    if (us[0] < '0' || us[0] > '9' || *end != '\0' || value < 1 || value > MAX_US) {
-        cli_error("--max-latency '%s' (expected 1 to %d microseconds)", us, MAX_US);
+    if (!cli_parse_number_of("--max-latency", us, 1, 60000000, " microseconds", &value))
         return false;
-    }
     options->config.max_latency_ns = value * 1000;
     return true;
 }
 
 static bool parse_sensor(struct run_options *options, const char *text)
 {
-    char *end;
+    uint64_t value;
 
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value > UINT32_MAX) {
-        cli_error("--sensor-id '%s' (expected a number of at most %u)", text, UINT32_MAX);
+    if (!cli_parse_number_of("--sensor-id", text, 0, UINT32_MAX, "", &value))
         return false;
-    }
     options->config.sensor_id = (uint32_t)value;
     return true;
 }
@@ -137,11 +128,8 @@ static bool parse_flow_memory(struct run_options *options, const char *text)
 
 static bool parse_seed(struct run_options *options, const char *text)
 {
-    if (!cli_parse_number(text, UINT64_MAX, &options->flow_seed[0])) {
-        cli_error("--seed '%s' (expected a number of at most %llu)", text,
-                  (unsigned long long)UINT64_MAX);
+    if (!cli_parse_number_of("--seed", text, 0, UINT64_MAX, "", &options->flow_seed[0]))
         return false;
-    }
     options->config.flow_seed = options->flow_seed;
     return true;
 }
@@ -239,18 +227,12 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {0}};
 
-static bool parse_seconds(struct run_options *options, const char *seconds)
+static bool parse_interval(struct run_options *options, const char *seconds)
 {
-    enum { MAX_SECONDS = 86400 };
-    char *end;
+    uint64_t value;
 
-    errno = 0;
-    const long value = strtol(seconds, &end, 10);
-    if (seconds[0] < '0' || seconds[0] > '9' || *end != '\0' || errno != 0 || value < 1 ||
-        value > MAX_SECONDS) {
-        cli_error("--stats '%s' is no interval (expected 1 to %d seconds)", seconds, MAX_SECONDS);
+    if (!cli_parse_number_of("--stats", seconds, 1, 86400, " seconds", &value))
         return false;
-    }
     options->config.stats_seconds = (uint32_t)value;
     return true;
 }
@@ -267,7 +249,7 @@ static bool parse_stats(struct run_options *options, char **argv)
         optarg = argv[optind];
         optind++;
     }
-    return optarg == NULL || parse_seconds(options, optarg);
+    return optarg == NULL || parse_interval(options, optarg);
 }
 
 /* Where the argument of an option lies that is kept as it is; NULL: the option is another. */
