@@ -74,23 +74,65 @@ struct rule_check {
 
 enum { RULE_FLOW_KNOWN = 0x80 }; /* beside SL_FLOW_*: the packet belongs to a flow */
 
+/* The bytes that a section of a rule is about. The first are those of SL_BUFFER_*, in their order:
+ * the matcher searches them. */
+enum rule_buffer {
+    RULE_BUFFER_PAYLOAD,
+    RULE_BUFFER_DNS_QUERY,
+    RULE_BUFFER_DNS_QUERIES,
+    RULE_BUFFER_DNS_ANSWERS,
+    RULE_BUFFER_DNS_AUTHORITIES,
+    RULE_BUFFER_DNS_ADDITIONALS,
+    RULE_BUFFER_DNS_RESPONSE,
+    RULE_BUFFER_IPV4_HEADER, /* headers: with their options */
+    RULE_BUFFER_IPV6_HEADER, /* with extension headers */
+    RULE_BUFFER_TCP_HEADER,
+    RULE_BUFFER_UDP_HEADER,
+    RULE_BUFFER_SCTP_HEADER,
+    RULE_BUFFER_ICMPV4_HEADER,
+    RULE_BUFFER_ICMPV6_HEADER,
+    RULE_BUFFER_SOURCE, /* addresses: 4 or 16 bytes */
+    RULE_BUFFER_DESTINATION
+};
+
+/* SL_BUFFER_* of a buffer that the matcher searches; 0: it does not. */
+static inline uint32_t rule_buffer_searched(enum rule_buffer buffer)
+{
+    return buffer <= RULE_BUFFER_DNS_RESPONSE ? UINT32_C(1) << buffer : 0;
+}
+
+_Static_assert(1 << RULE_BUFFER_PAYLOAD == SL_BUFFER_PAYLOAD &&
+                   1 << RULE_BUFFER_DNS_QUERY == SL_BUFFER_DNS_QUERY &&
+                   1 << RULE_BUFFER_DNS_QUERIES == SL_BUFFER_DNS_QUERIES &&
+                   1 << RULE_BUFFER_DNS_ANSWERS == SL_BUFFER_DNS_ANSWERS &&
+                   1 << RULE_BUFFER_DNS_AUTHORITIES == SL_BUFFER_DNS_AUTHORITIES &&
+                   1 << RULE_BUFFER_DNS_ADDITIONALS == SL_BUFFER_DNS_ADDITIONALS &&
+                   1 << RULE_BUFFER_DNS_RESPONSE == SL_BUFFER_DNS_RESPONSE,
+               "searched buffers have the order of SL_BUFFER_*");
+
+/* A buffer of which a message may have several. Each is matched alone. */
+static inline bool rule_buffer_repeats(enum rule_buffer buffer)
+{
+    return buffer >= RULE_BUFFER_DNS_QUERY && buffer <= RULE_BUFFER_DNS_RESPONSE;
+}
+
 enum rule_payload_kind { RULE_CONTENT, RULE_DATA_AT, RULE_SIZE };
 
 #define RULE_NO_WINDOW UINT32_MAX /* a content may reach to the payload's end */
 
 /* One step of a rule's walk over the payload, or over another buffer. The cursor is the position
  * behind the last content that was found, 0 at first; a negated content does not move it. The steps
- * of a section are neighbours, and each section is a walk of its own. It may be over any one of the
- * packet's names that belong to the buffer. */
+ * of a section are neighbours, and each section is a walk of its own. Where a buffer repeats, it
+ * may be over any one of them. */
 struct rule_payload {
     enum rule_payload_kind kind;
     bool negated;
-    uint32_t section; /* its number in the rule; 0: the payload */
-    uint32_t buffer;  /* SL_BUFFER_*, of the section */
-    bool dotted;      /* a period stands before the bytes of the section's buffer */
-    bool relative;    /* to the cursor; otherwise to the payload's first byte */
-    bool nocase;      /* `bytes` are lower case */
-    bool at_end;      /* RULE_CONTENT: ends where the payload ends */
+    uint32_t section;        /* its number in the rule; 0: the payload */
+    enum rule_buffer buffer; /* of the section */
+    bool dotted;             /* a period stands before the bytes of the section's buffer */
+    bool relative;           /* to the cursor; otherwise to the payload's first byte */
+    bool nocase;             /* `bytes` are lower case */
+    bool at_end;             /* RULE_CONTENT: ends where the payload ends */
     bool first_only;  /* RULE_CONTENT: no later step can prefer another occurrence to the first */
     bool unplaced;    /* RULE_CONTENT: "fast_pattern:only"; nothing may be relative to it */
     bool marked;      /* RULE_CONTENT: "fast_pattern" */

@@ -123,8 +123,8 @@ static bool place_by_literal(struct compiler *compiler, uint32_t i)
         id = add_literal(compiler, key, literal);
     if (id == NULL)
         return false;
-    compiler->index->buffers[*id] |= content->buffer;
-    compiler->index->all_buffers |= content->buffer;
+    compiler->index->buffers[*id] |= rule_buffer_searched(content->buffer);
+    compiler->index->all_buffers |= rule_buffer_searched(content->buffer);
     return add_pair(&compiler->by_literal, *id, i);
 }
 

@@ -42,7 +42,8 @@ static const struct rule_payload *rarest(const struct rule *rule)
     for (size_t i = 0; i < rule->n_payloads; i++) {
         const struct rule_payload *content = &rule->payload[i];
 
-        if (content->kind != RULE_CONTENT || content->negated)
+        if (content->kind != RULE_CONTENT || content->negated ||
+            rule_buffer_searched(content->buffer) == 0)
             continue;
         if (content->marked)
             return content;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/dns_buffers.h"
+#include "detect/rule_memory.h"
 
 enum { TEXT_MAX = 1 + DNS_NAME_TEXT_MAX };
 
@@ -49,25 +50,6 @@ bool rule_names_read(struct rule_names *names, const uint8_t *message, uint32_t 
         names->text_len += names->name[names->n - 1].len;
     }
     return true;
-}
-
-bool rule_names_match(const struct rule_names *names, const struct rule_payload *steps, size_t n)
-{
-    const uint32_t skipped = !steps[0].dotted;
-    uint32_t cursor[2][TEXT_MAX + 1];
-    uint8_t folded[TEXT_MAX];
-
-    for (size_t i = 0; i < names->n; i++) {
-        const struct rule_name *name = &names->name[i];
-        struct rule_scan scan = {.payload = names->text + name->at + skipped,
-                                 .len = name->len - skipped,
-                                 .folded = folded,
-                                 .cursor = {cursor[0], cursor[1]}};
-
-        if ((name->buffers & steps[0].buffer) != 0 && rule_section_match(steps, n, &scan))
-            return true;
-    }
-    return false;
 }
 
 void rule_names_free(struct rule_names *names)

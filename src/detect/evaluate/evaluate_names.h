@@ -3,7 +3,9 @@
 #ifndef DETECT_EVALUATE_NAMES_H
 #define DETECT_EVALUATE_NAMES_H
 
-#include "evaluate_content.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* A name in the text, with a period before it. */
 struct rule_name {
@@ -21,9 +23,6 @@ struct rule_names {
 
 /* Reads the names of a DNS message. False: no memory. */
 bool rule_names_read(struct rule_names *names, const uint8_t *message, uint32_t len);
-
-/* Whether the n steps, which are a section of a buffer, are satisfied by one name. */
-bool rule_names_match(const struct rule_names *names, const struct rule_payload *steps, size_t n);
 
 void rule_names_free(struct rule_names *names);
 

@@ -5,8 +5,8 @@
 
 #include "base/diag.h"
 #include "detect/compile/rule_compile.h"
+#include "evaluate_buffer.h"
 #include "evaluate_header.h"
-#include "evaluate_names.h"
 
 struct sl_evaluator {
     const struct sl_rules *rules;
@@ -20,10 +20,8 @@ struct sl_evaluator {
     bool passed;
     const struct rule_ranges *home; /* not seen in a packet yet; NULL: seen, or not looked for */
     bool saw_home;
-    uint32_t max_len; /* payload that the scans have room for */
     struct rule_scan scan, empty;
-    struct rule_names names; /* of the packet at hand, once a rule asks for them */
-    bool has_names, no_memory;
+    struct rule_buffers buffers;
     struct sl_alert *alerts; /* of the last run; grows */
     size_t n_alerts, max_alerts;
 };
@@ -38,15 +36,7 @@ static void find_home(struct sl_evaluator *work, const struct rule_view *view)
     work->saw_home = true;
 }
 
-static bool meets_names(struct sl_evaluator *work, const struct rule_payload *steps, size_t n)
-{
-    if (!work->has_names)
-        work->no_memory |= !rule_names_read(&work->names, work->scan.payload, work->scan.len);
-    work->has_names = true;
-    return !work->no_memory && rule_names_match(&work->names, steps, n);
-}
-
-/* Each section of the rule is met by the payload, or by a name. */
+/* Each section of the rule is met by the payload, or by another buffer. */
 static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
                            const struct rule_view *view)
 {
@@ -57,7 +47,7 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
         for (end = i + 1; end < rule->n_payloads && steps[end].section == steps[i].section; end++)
             ;
         if (steps[i].section == 0 ? !rule_section_match(&steps[i], end - i, view->scan)
-                                  : !meets_names(work, &steps[i], end - i))
+                                  : !rule_buffers_match(&work->buffers, view, &steps[i], end - i))
             return false;
     }
     return true;
@@ -139,7 +129,7 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
     const bool any_header = work->rules->index->any_without_literal;
 
     work->n_matched = 0;
-    work->passed = work->has_names = false;
+    work->passed = false;
     while (work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item < item)
         work->at_hit++;
 
@@ -148,12 +138,14 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
         return;
 
     struct rule_view view = rule_view_packet(work->batch, item, &work->scan);
+    rule_buffers_begin(&work->buffers);
     find_home(work, &view);
     try_hits(work, item, &view);
     if (!any_header)
         return;
     try_header(work, &view);
     if (rule_view_tunnel(work->batch, item, &work->empty, &view)) {
+        rule_buffers_begin(&work->buffers);
         find_home(work, &view);
         try_header(work, &view);
     }
@@ -191,13 +183,6 @@ static bool report(struct sl_evaluator *work, uint32_t item)
     return true;
 }
 
-static void free_scan(struct sl_evaluator *work)
-{
-    free(work->scan.folded);
-    free(work->scan.cursor[0]);
-    free(work->scan.cursor[1]);
-}
-
 /* Makes room for the batch's longest payload. */
 static bool grow_scan(struct sl_evaluator *work, const struct sl_batch *batch)
 {
@@ -206,23 +191,11 @@ static bool grow_scan(struct sl_evaluator *work, const struct sl_batch *batch)
     for (uint32_t i = 0; i < batch->n_items; i++)
         if (batch->payload[i].len > max_len)
             max_len = batch->payload[i].len;
-    if (work->scan.folded != NULL && max_len <= work->max_len)
-        return true;
-
-    const size_t len = (size_t)max_len + 1;
-
-    free_scan(work);
-    work->scan = (struct rule_scan){
-        .folded = malloc(len),
-        .cursor = {malloc(len * sizeof(uint32_t)), malloc(len * sizeof(uint32_t))},
-    };
-    if (work->scan.folded == NULL || work->scan.cursor[0] == NULL || work->scan.cursor[1] == NULL) {
-        free_scan(work);
-        work->scan = (struct rule_scan){0};
+    if (!rule_scan_reserve(&work->scan, max_len))
         return false;
-    }
     work->empty = work->scan;
-    work->max_len = max_len;
+    work->empty.payload = NULL;
+    work->empty.len = 0;
     return true;
 }
 
@@ -260,8 +233,8 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
         return;
     free(evaluator->seen);
     free(evaluator->matched);
-    free_scan(evaluator);
-    rule_names_free(&evaluator->names);
+    rule_scan_free(&evaluator->scan);
+    rule_buffers_free(&evaluator->buffers);
     free(evaluator->alerts);
     free(evaluator);
 }
@@ -291,7 +264,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         return SL_EINVAL;
     if (!grow_scan(evaluator, batch))
         return SL_ENOMEM;
-    evaluator->no_memory = false;
+    evaluator->buffers.no_memory = false;
     evaluator->batch = batch;
     evaluator->hits = hits;
     evaluator->at_hit = evaluator->n_hits = 0;
@@ -302,7 +275,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
             fetch_item(batch, item + AHEAD);
         evaluator->items++;
         match_item(evaluator, item);
-        if (evaluator->no_memory || !report(evaluator, item))
+        if (evaluator->buffers.no_memory || !report(evaluator, item))
             return SL_ENOMEM;
     }
     *alerts = evaluator->alerts;

@@ -3,7 +3,31 @@
 #include "rule_fail.h"
 #include "rule_option.h"
 
-enum { SIZE_MAX_OF_BUFFER = 1 << 30 };
+enum {
+    SIZE_MAX_OF_BUFFER = 1 << 30,
+    ANY_IP = RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6,
+    OVER_UDP = RULE_UDP | RULE_IP | RULE_IPV4 | RULE_IPV6
+};
+
+/* ---- sections -------------------------------------------------------------------------------- */
+
+static bool has_steps(const struct rule_parser *parser)
+{
+    return parser->n_payloads != 0 &&
+           parser->payload[parser->n_payloads - 1].section == parser->section.section;
+}
+
+/* A buffer that does not repeat, and that a rule names again, goes on with its section. */
+static void resume_section(struct rule_parser *parser)
+{
+    struct rule_payload *section = &parser->section;
+
+    if (section->section == 0 || rule_buffer_repeats(section->buffer) || has_steps(parser))
+        return;
+    for (size_t i = 0; i < parser->n_payloads; i++)
+        if (parser->payload[i].buffer == section->buffer)
+            section->section = parser->payload[i].section;
+}
 
 struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payload_kind kind)
 {
@@ -14,20 +38,14 @@ struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payl
         return NULL;
     parser->payload = grown;
 
+    resume_section(parser);
+
     struct rule_payload *payload = &grown[parser->n_payloads++];
 
     *payload = parser->section;
     payload->kind = kind;
     payload->window = RULE_NO_WINDOW;
     return payload;
-}
-
-/* ---- sections -------------------------------------------------------------------------------- */
-
-static bool has_steps(const struct rule_parser *parser)
-{
-    return parser->n_payloads != 0 &&
-           parser->payload[parser->n_payloads - 1].section == parser->section.section;
 }
 
 enum sl_status rule_section_end(struct rule_parser *parser)
@@ -52,35 +70,54 @@ void rule_section_sort(struct rule_parser *parser)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Each naming of a buffer begins a section: another name of the message may meet it. */
+static const struct buffer {
+    const char *name;
+    enum rule_buffer buffer;
+    uint16_t protocols; /* any of them in the header of the rule */
+    uint8_t app;        /* enum sl_app of the packet */
+} buffers[] = {
+    {"dns.query", RULE_BUFFER_DNS_QUERY, OVER_UDP, SL_APP_DNS},
+    {"dns_query", RULE_BUFFER_DNS_QUERY, OVER_UDP, SL_APP_DNS},
+    {"dns.queries.rrname", RULE_BUFFER_DNS_QUERIES, OVER_UDP, SL_APP_DNS},
+    {"dns.query.name", RULE_BUFFER_DNS_QUERIES, OVER_UDP, SL_APP_DNS},
+    {"dns.answers.rrname", RULE_BUFFER_DNS_ANSWERS, OVER_UDP, SL_APP_DNS},
+    {"dns.answer.name", RULE_BUFFER_DNS_ANSWERS, OVER_UDP, SL_APP_DNS},
+    {"dns.authorities.rrname", RULE_BUFFER_DNS_AUTHORITIES, OVER_UDP, SL_APP_DNS},
+    {"dns.additionals.rrname", RULE_BUFFER_DNS_ADDITIONALS, OVER_UDP, SL_APP_DNS},
+    {"dns.response.rrname", RULE_BUFFER_DNS_RESPONSE, OVER_UDP, SL_APP_DNS},
+    {"ipv4.hdr", RULE_BUFFER_IPV4_HEADER, UINT16_MAX, 0},
+    {"ipv6.hdr", RULE_BUFFER_IPV6_HEADER, UINT16_MAX, 0},
+    {"tcp.hdr", RULE_BUFFER_TCP_HEADER, ANY_IP | RULE_TCP, 0},
+    {"udp.hdr", RULE_BUFFER_UDP_HEADER, ANY_IP | RULE_UDP, 0},
+    {"sctp.hdr", RULE_BUFFER_SCTP_HEADER, ANY_IP | RULE_SCTP, 0},
+    {"icmpv4.hdr", RULE_BUFFER_ICMPV4_HEADER, ANY_IP | RULE_ICMPV4, 0},
+    {"icmpv6.hdr", RULE_BUFFER_ICMPV6_HEADER, ANY_IP | RULE_ICMPV6, 0},
+    {"ip.src", RULE_BUFFER_SOURCE, UINT16_MAX, 0},
+    {"ip.dst", RULE_BUFFER_DESTINATION, UINT16_MAX, 0},
+};
+
+/* Begins a section. Each naming of a buffer that repeats begins another: another name of the
+ * message may meet it. */
 enum sl_status rule_read_buffer(struct rule_parser *parser, struct rule_text value)
 {
-    static const struct {
-        const char *name;
-        uint32_t buffer;
-    } buffers[] = {
-        {"dns.query", SL_BUFFER_DNS_QUERY},
-        {"dns_query", SL_BUFFER_DNS_QUERY},
-        {"dns.queries.rrname", SL_BUFFER_DNS_QUERIES},
-        {"dns.answers.rrname", SL_BUFFER_DNS_ANSWERS},
-        {"dns.authorities.rrname", SL_BUFFER_DNS_AUTHORITIES},
-        {"dns.additionals.rrname", SL_BUFFER_DNS_ADDITIONALS},
-        {"dns.response.rrname", SL_BUFFER_DNS_RESPONSE},
-    };
     const struct rule_text name = parser->option.name;
     const enum sl_status status = rule_section_end(parser);
-    size_t i = 0;
+    const struct buffer *buffer = buffers;
 
     (void)value;
     if (status != SL_OK)
         return status;
-    if ((parser->rule->protocol & (RULE_UDP | RULE_IP | RULE_IPV4 | RULE_IPV6)) == 0)
-        return rule_skip(parser, "", name);
-    while (!rule_text_is(name, buffers[i].name))
-        i++;
-    parser->rule->app = SL_APP_DNS;
+    while (!rule_text_is(name, buffer->name))
+        buffer++;
+    if ((parser->rule->protocol & buffer->protocols) == 0)
+        return buffer->app != SL_APP_UNKNOWN
+                   ? rule_skip(parser, "", name)
+                   : rule_bad_at(parser, parser->name, "%s is no buffer of the rule's protocol",
+                                 buffer->name);
+    if (buffer->app != SL_APP_UNKNOWN)
+        parser->rule->app = buffer->app;
     parser->section =
-        (struct rule_payload){.section = ++parser->n_sections, .buffer = buffers[i].buffer};
+        (struct rule_payload){.section = ++parser->n_sections, .buffer = buffer->buffer};
     parser->content = SIZE_MAX;
     return SL_OK;
 }
@@ -90,7 +127,7 @@ enum sl_status rule_read_pkt_data(struct rule_parser *parser, struct rule_text v
     const enum sl_status status = rule_section_end(parser);
 
     (void)value;
-    parser->section = (struct rule_payload){.buffer = SL_BUFFER_PAYLOAD};
+    parser->section = (struct rule_payload){.buffer = RULE_BUFFER_PAYLOAD};
     parser->content = SIZE_MAX;
     return status;
 }
@@ -100,6 +137,8 @@ enum sl_status rule_read_dotprefix(struct rule_parser *parser, struct rule_text 
     (void)value;
     if (parser->section.section == 0 || has_steps(parser))
         return rule_bad_at(parser, parser->name, "dotprefix does not stand behind a buffer");
+    if (!rule_buffer_repeats(parser->section.buffer))
+        return rule_skip(parser, "", parser->option.name);
     parser->section.dotted = true;
     return SL_OK;
 }

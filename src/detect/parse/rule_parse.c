@@ -218,7 +218,7 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
         return rule_no_memory(parser);
     parser->n_payloads = parser->n_checks = parser->references.n = parser->metadata.n = 0;
     parser->content = SIZE_MAX;
-    parser->section = (struct rule_payload){.buffer = SL_BUFFER_PAYLOAD};
+    parser->section = (struct rule_payload){.buffer = RULE_BUFFER_PAYLOAD};
     parser->n_sections = 0;
     parser->has_flow = parser->snort3 = false;
     parser->class = (struct rule_text){NULL, 0};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The buffers of a packet beside its payload: the one place that knows where their bytes lie. */
+#ifndef DETECT_EVALUATE_BUFFER_H
+#define DETECT_EVALUATE_BUFFER_H
+
+#include "evaluate_names.h"
+#include "evaluate_view.h"
+
+/* Zeroed at first; rule_buffers_free at last. It grows to the largest packet. */
+struct rule_buffers {
+    struct rule_names names; /* of the packet at hand, once a rule asks for them */
+    bool has_names;
+    bool no_memory; /* once set it stays */
+    struct rule_scan scan;
+};
+
+/* Begins with another view of a packet. */
+static inline void rule_buffers_begin(struct rule_buffers *buffers)
+{
+    buffers->has_names = false;
+}
+
+/* Whether the n steps, which are a section, are satisfied by one of the packet's buffers that the
+ * section is about. A packet without one never satisfies them. */
+bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *view,
+                        const struct rule_payload *steps, size_t n);
+
+void rule_buffers_free(struct rule_buffers *buffers);
+
+#endif
