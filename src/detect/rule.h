@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "detect/transform/transform.h"
 #include "rule_memory.h"
 #include "rule_ranges.h"
 #include "sluice/app.h"
@@ -127,12 +128,12 @@ enum rule_payload_kind { RULE_CONTENT, RULE_DATA_AT, RULE_SIZE };
 struct rule_payload {
     enum rule_payload_kind kind;
     bool negated;
-    uint32_t section;        /* its number in the rule; 0: the payload */
-    enum rule_buffer buffer; /* of the section */
-    bool dotted;             /* a period stands before the bytes of the section's buffer */
-    bool relative;           /* to the cursor; otherwise to the payload's first byte */
-    bool nocase;             /* `bytes` are lower case */
-    bool at_end;             /* RULE_CONTENT: ends where the payload ends */
+    uint32_t section;                    /* its number in the rule; 0: the payload */
+    enum rule_buffer buffer;             /* of the section */
+    const struct transform_chain *chain; /* of the section: transforms of the buffer; NULL: none */
+    bool relative;                       /* to the cursor; otherwise to the payload's first byte */
+    bool nocase;                         /* `bytes` are lower case */
+    bool at_end;                         /* RULE_CONTENT: ends where the payload ends */
     bool first_only;  /* RULE_CONTENT: no later step can prefer another occurrence to the first */
     bool unplaced;    /* RULE_CONTENT: "fast_pattern:only"; nothing may be relative to it */
     bool marked;      /* RULE_CONTENT: "fast_pattern" */
@@ -188,6 +189,7 @@ struct sl_rules {
     struct rule_map variables; /* name -> value (char *) */
     struct rule_map lists[2];  /* by enum rule_list_kind: text -> struct rule_list */
     struct rule_map classes;   /* name -> struct rule_class */
+    struct rule_map chains;    /* text -> struct transform_chain */
     struct rule_map skips;     /* keyword -> struct rule_skip */
     struct rule_map by_sid;    /* key[] -> struct rule */
 

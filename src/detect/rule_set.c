@@ -48,6 +48,7 @@ void sl_rules_free(struct sl_rules *rules)
     rule_map_free(&rules->lists[RULE_ADDRESSES]);
     rule_map_free(&rules->lists[RULE_PORTS]);
     rule_map_free(&rules->classes);
+    rule_map_free(&rules->chains);
     rule_map_free(&rules->skips);
     rule_map_free(&rules->by_sid);
     rule_arena_free(&rules->arena);

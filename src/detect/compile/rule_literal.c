@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+/* What the transforms of the content's buffer leave for the matcher. */
+static enum transform_finds finds(const struct rule_payload *content)
+{
+    return content->chain != NULL ? transform_chain_finds(content->chain) : TRANSFORM_FINDS_BYTES;
+}
+
+static bool ignores_case(const struct rule_payload *content)
+{
+    return content->nocase || finds(content) == TRANSFORM_FINDS_LETTERS;
+}
+
 struct sl_literal rule_literal_of(const struct rule_payload *content)
 {
     const uint32_t len =
@@ -10,7 +21,7 @@ struct sl_literal rule_literal_of(const struct rule_payload *content)
 
     return (struct sl_literal){.bytes = content->bytes + content->fast_offset,
                                .len = len,
-                               .flags = content->nocase ? SL_LITERAL_NOCASE : 0};
+                               .flags = ignores_case(content) ? SL_LITERAL_NOCASE : 0};
 }
 
 /* How rare a literal should be: each byte helps, one that is new in it more, and zeros, ones and
@@ -43,7 +54,7 @@ static const struct rule_payload *rarest(const struct rule *rule)
         const struct rule_payload *content = &rule->payload[i];
 
         if (content->kind != RULE_CONTENT || content->negated ||
-            rule_buffer_searched(content->buffer) == 0)
+            rule_buffer_searched(content->buffer) == 0 || finds(content) == TRANSFORM_FINDS_NOTHING)
             continue;
         if (content->marked)
             return content;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "evaluate_buffer.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 struct bytes {
     const uint8_t *at;
     uint32_t len;
@@ -71,34 +74,124 @@ static bool take_single(const struct rule_view *view, enum rule_buffer buffer, s
     }
 }
 
-/* The next name that belongs to the buffer, from *i on. False: there is none, or no memory. */
-static bool take_name(struct rule_buffers *buffers, const struct rule_view *view,
-                      const struct rule_payload *step, size_t *i, struct bytes *bytes)
+/* The names of the message. NULL: no memory. */
+static const struct rule_names *names_of(struct rule_buffers *buffers, const struct rule_view *view)
 {
-    const struct rule_names *names = &buffers->names;
-    const uint32_t skipped = !step->dotted, wanted = rule_buffer_searched(step->buffer);
-
     if (!buffers->has_names)
         buffers->no_memory |=
             !rule_names_read(&buffers->names, view->scan->payload, view->scan->len);
     buffers->has_names = true;
-    while (*i < names->n && (names->name[*i].buffers & wanted) == 0)
-        ++*i;
-    if (buffers->no_memory || *i == names->n)
+    return buffers->no_memory ? NULL : &buffers->names;
+}
+
+/* The i-th buffer: of names of all buffers the i-th. False: the packet does not have it. */
+static bool take(struct rule_buffers *buffers, const struct rule_view *view,
+                 enum rule_buffer buffer, size_t i, struct bytes *bytes)
+{
+    if (!rule_buffer_repeats(buffer))
+        return i == 0 && take_single(view, buffer, bytes);
+
+    const struct rule_names *names = names_of(buffers, view);
+
+    if (names == NULL || i >= names->n)
         return false;
-    *bytes =
-        (struct bytes){names->text + names->name[*i].at + skipped, names->name[*i].len - skipped};
-    ++*i;
+    *bytes = (struct bytes){names->text + names->name[i].at + 1, names->name[i].len - 1};
     return true;
 }
 
-/* The next buffer that the section is about: all are taken with *i from 0 on. */
-static bool take_next(struct rule_buffers *buffers, const struct rule_view *view,
-                      const struct rule_payload *step, size_t *i, struct bytes *bytes)
+/* ---- transforms ------------------------------------------------------------------------------ */
+
+/* Transforms one buffer, and keeps the result. False: no memory. */
+static bool derive_one(struct rule_buffers *buffers, const struct transform_chain *chain,
+                       struct bytes from)
 {
-    if (rule_buffer_repeats(step->buffer))
-        return take_name(buffers, view, step, i, bytes);
-    return (*i)++ == 0 && take_single(view, step->buffer, bytes);
+    const size_t room = buffers->made_len + transform_chain_room(chain, from.len);
+    struct rule_made *result =
+        rule_grow(buffers->result, &buffers->cap_results, buffers->n_results, sizeof *result);
+
+    if (result == NULL)
+        return false;
+    buffers->result = result;
+    if (room > buffers->made_cap) {
+        uint8_t *made = realloc(buffers->made, 2 * room);
+
+        if (made == NULL)
+            return false;
+        buffers->made = made;
+        buffers->made_cap = 2 * room;
+    }
+    uint8_t *bytes = buffers->made + buffers->made_len;
+
+    memcpy(bytes, from.at, from.len);
+    result += buffers->n_results++;
+    *result = (struct rule_made){buffers->made_len, from.len};
+    if (!transform_chain_apply(chain, &buffers->transform, bytes, &result->len))
+        return false;
+    buffers->made_len += result->len;
+    return true;
+}
+
+/* The results of a chain for a buffer, made where a rule asks for them first. NULL: no memory. */
+static const struct rule_derived *derive(struct rule_buffers *buffers, const struct rule_view *view,
+                                         const struct rule_payload *step)
+{
+    const enum rule_buffer buffer =
+        rule_buffer_repeats(step->buffer) ? RULE_BUFFER_DNS_QUERY : step->buffer;
+    const size_t first = buffers->n_results;
+    struct bytes bytes;
+
+    for (size_t i = 0; i < buffers->n_derived; i++)
+        if (buffers->derived[i].buffer == buffer && buffers->derived[i].chain == step->chain)
+            return &buffers->derived[i];
+
+    struct rule_derived *derived =
+        rule_grow(buffers->derived, &buffers->cap_derived, buffers->n_derived, sizeof *derived);
+
+    if (derived == NULL)
+        return NULL;
+    buffers->derived = derived;
+    for (size_t i = 0; take(buffers, view, buffer, i, &bytes); i++)
+        if (!derive_one(buffers, step->chain, bytes))
+            return NULL;
+    derived += buffers->n_derived++;
+    *derived = (struct rule_derived){step->chain, buffer, first};
+    return derived;
+}
+
+/* A name alone, behind a period, lies in the text of names so. */
+static bool is_dotted_name(const struct rule_payload *step)
+{
+    return rule_buffer_repeats(step->buffer) && step->chain->n == 1 &&
+           step->chain->step[0].kind == TRANSFORM_DOT_PREFIX;
+}
+
+/* Puts the i-th buffer behind its transforms in the place of *bytes. False: no memory. */
+static bool transform_bytes(struct rule_buffers *buffers, const struct rule_view *view,
+                            const struct rule_payload *step, size_t i, struct bytes *bytes)
+{
+    if (bytes->len == 0)
+        return true;
+    if (is_dotted_name(step)) {
+        *bytes = (struct bytes){bytes->at - 1, bytes->len + 1};
+        return true;
+    }
+    const struct rule_derived *derived = derive(buffers, view, step);
+
+    if (derived == NULL) {
+        buffers->no_memory = true;
+        return false;
+    }
+    const struct rule_made *made = &buffers->result[derived->first + i];
+
+    *bytes = (struct bytes){buffers->made + made->at, made->len};
+    return true;
+}
+
+/* Whether the i-th name belongs to the buffer; other buffers are there once. */
+static bool belongs(const struct rule_buffers *buffers, enum rule_buffer buffer, size_t i)
+{
+    return !rule_buffer_repeats(buffer) ||
+           (buffers->names.name[i].buffers & rule_buffer_searched(buffer)) != 0;
 }
 
 bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *view,
@@ -106,9 +199,12 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
 {
     struct rule_scan *scan = &buffers->scan;
     struct bytes bytes;
-    size_t i = 0;
 
-    while (take_next(buffers, view, steps, &i, &bytes)) {
+    for (size_t i = 0; take(buffers, view, steps[0].buffer, i, &bytes); i++) {
+        if (!belongs(buffers, steps[0].buffer, i))
+            continue;
+        if (steps[0].chain != NULL && !transform_bytes(buffers, view, &steps[0], i, &bytes))
+            return false;
         if (!rule_scan_reserve(scan, bytes.len)) {
             buffers->no_memory = true;
             return false;
@@ -125,5 +221,9 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
 void rule_buffers_free(struct rule_buffers *buffers)
 {
     rule_names_free(&buffers->names);
+    free(buffers->derived);
+    free(buffers->result);
+    free(buffers->made);
+    transform_work_free(&buffers->transform);
     rule_scan_free(&buffers->scan);
 }

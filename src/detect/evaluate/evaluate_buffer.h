@@ -6,11 +6,31 @@
 #include "evaluate_names.h"
 #include "evaluate_view.h"
 
+/* What transforms made of a buffer. */
+struct rule_made {
+    size_t at; /* in rule_buffers.made */
+    uint32_t len;
+};
+
+/* A buffer behind its transforms: one, or, where it repeats, all names of the message. */
+struct rule_derived {
+    const struct transform_chain *chain;
+    enum rule_buffer buffer; /* of names the first */
+    size_t first;            /* in rule_buffers.result */
+};
+
 /* Zeroed at first; rule_buffers_free at last. It grows to the largest packet. */
 struct rule_buffers {
     struct rule_names names; /* of the packet at hand, once a rule asks for them */
     bool has_names;
-    bool no_memory; /* once set it stays */
+    bool no_memory;               /* once set it stays */
+    struct rule_derived *derived; /* of the view at hand, each once a rule asks for it */
+    size_t n_derived, cap_derived;
+    struct rule_made *result;
+    size_t n_results, cap_results;
+    uint8_t *made; /* the bytes of results */
+    size_t made_len, made_cap;
+    struct transform_work transform;
     struct rule_scan scan;
 };
 
@@ -18,6 +38,7 @@ struct rule_buffers {
 static inline void rule_buffers_begin(struct rule_buffers *buffers)
 {
     buffers->has_names = false;
+    buffers->n_derived = buffers->n_results = buffers->made_len = 0;
 }
 
 /* Whether the n steps, which are a section, are satisfied by one of the packet's buffers that the

@@ -11,7 +11,7 @@ enum {
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-static bool has_steps(const struct rule_parser *parser)
+bool rule_section_has_steps(const struct rule_parser *parser)
 {
     return parser->n_payloads != 0 &&
            parser->payload[parser->n_payloads - 1].section == parser->section.section;
@@ -22,10 +22,12 @@ static void resume_section(struct rule_parser *parser)
 {
     struct rule_payload *section = &parser->section;
 
-    if (section->section == 0 || rule_buffer_repeats(section->buffer) || has_steps(parser))
+    if (section->section == 0 || rule_buffer_repeats(section->buffer) ||
+        rule_section_has_steps(parser))
         return;
     for (size_t i = 0; i < parser->n_payloads; i++)
-        if (parser->payload[i].buffer == section->buffer)
+        if (parser->payload[i].buffer == section->buffer &&
+            parser->payload[i].chain == section->chain)
             section->section = parser->payload[i].section;
 }
 
@@ -50,7 +52,7 @@ struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payl
 
 enum sl_status rule_section_end(struct rule_parser *parser)
 {
-    return parser->section.section == 0 || has_steps(parser)
+    return parser->section.section == 0 || rule_section_has_steps(parser)
                ? SL_OK
                : rule_bad(parser, "a buffer has no content behind it");
 }
@@ -130,17 +132,6 @@ enum sl_status rule_read_pkt_data(struct rule_parser *parser, struct rule_text v
     parser->section = (struct rule_payload){.buffer = RULE_BUFFER_PAYLOAD};
     parser->content = SIZE_MAX;
     return status;
-}
-
-enum sl_status rule_read_dotprefix(struct rule_parser *parser, struct rule_text value)
-{
-    (void)value;
-    if (parser->section.section == 0 || has_steps(parser))
-        return rule_bad_at(parser, parser->name, "dotprefix does not stand behind a buffer");
-    if (!rule_buffer_repeats(parser->section.buffer))
-        return rule_skip(parser, "", parser->option.name);
-    parser->section.dotted = true;
-    return SL_OK;
 }
 
 enum sl_status rule_read_bsize(struct rule_parser *parser, struct rule_text value)

@@ -112,7 +112,9 @@ enum sl_status rule_read_content(struct rule_parser *parser, struct rule_text va
         return rule_no_memory(parser);
     content->bytes = bytes;
 
-    const enum sl_status status = decode(parser, inner, bytes, &content->len);
+    enum sl_status status = decode(parser, inner, bytes, &content->len);
+    if (status == SL_OK)
+        status = rule_content_passes(parser, content);
     if (status != SL_OK)
         return status;
     content->fast_len = content->len;

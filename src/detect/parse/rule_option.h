@@ -59,7 +59,7 @@ rule_option_reader rule_read_content, rule_read_isdataat;
 const struct rule_option *rule_modifier_find(struct rule_text name);
 
 /* option_buffer.c */
-rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_dotprefix, rule_read_bsize;
+rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize;
 
 /* Adds a step to the section at hand. NULL: no memory. */
 struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payload_kind kind);
@@ -67,11 +67,20 @@ struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payl
 /* Ends the section at hand. SL_EFORMAT: it is one of a buffer, and has no step. */
 enum sl_status rule_section_end(struct rule_parser *parser);
 
+/* Whether the section at hand has a step. */
+bool rule_section_has_steps(const struct rule_parser *parser);
+
 /* Makes the steps of each section neighbours. */
 void rule_section_sort(struct rule_parser *parser);
 
 /* Checks the payload options against each other, and fills the rule with them. */
 enum sl_status rule_content_finish(struct rule_parser *parser);
+
+/* option_transform.c */
+rule_option_reader rule_read_transform, rule_read_xor, rule_read_from_base64;
+
+/* SL_EFORMAT: the transforms of the content's buffer take some of its bytes away. */
+enum sl_status rule_content_passes(struct rule_parser *parser, const struct rule_payload *content);
 
 /* option_number.c */
 

@@ -208,6 +208,32 @@ static void names_have_sizes_and_periods(void **state)
     CHECK("dns", trials);
 }
 
+static void names_are_transformed(void **state)
+{
+    static const struct trial trials[] = {
+        {"dns.query; to_lowercase; content:\"evil\";", ASK("www.EviL.example"), true},
+        {"dns.query; to_lowercase; content:\"evil\";", ASK("www.EviM.example"), false},
+        {"dns.query; to_uppercase; content:\"EVIL\"; fast_pattern;", ASK("a.b evil"), true},
+        {"dns.query; to_lowercase; dotprefix; content:\".evil\";", ASK("EVIL.a"), true},
+        {"dns.query; to_lowercase; dotprefix; content:\".evil\";", ASK("xEVIL.a"), false},
+        {"dns.query; dotprefix; to_lowercase; content:\".evil\";", ASK("a EVIL.a"), true},
+        {"dns.query; dotprefix; dotprefix; content:\"..evil\";", ASK("evil"), true},
+        {"dns.query; url_decode; content:\"evil\";", ASK("ev%69l"), true},
+        {"dns.query; url_decode; content:\"evil\";", ASK("ev%6al"), false},
+        {"dns.query; url_decode; bsize:4;", ASK("abc ev%69l"), true},
+        {"dns.query; to_sha256; content:\"|ba 78 16 bf|\"; startswith;", ASK("a abc"), true},
+        {"dns.query; to_sha256; content:\"|ba 78 16 bf|\"; startswith;", ASK("a abd"), false},
+        {"dns.answers.rrname; to_lowercase; content:\"two\";", ANSWER("one|a TWO"), true},
+        {"dns.answers.rrname; to_lowercase; content:\"one\";", ANSWER("ONE|a two"), false},
+        {"dns.query; to_lowercase; content:\"one\"; dns.query; content:\"ONE\";", ASK("ONE"), true},
+        {"dns.query; to_lowercase; content:\"one\"; dns.query; content:\"ONE\";", ASK("One"),
+         false},
+    };
+
+    (void)state;
+    CHECK("dns", trials);
+}
+
 static void each_name_is_met_alone(void **state)
 {
     static const struct trial trials[] = {
@@ -349,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contents_are_those_of_names),
         cmocka_unit_test(names_have_sizes_and_periods),
+        cmocka_unit_test(names_are_transformed),
         cmocka_unit_test(each_name_is_met_alone),
         cmocka_unit_test(buffers_are_those_of_directions_and_sections),
         cmocka_unit_test(payload_and_names_are_met_together),
