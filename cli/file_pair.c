@@ -57,6 +57,14 @@ static bool open_input(struct file_pair *files, struct stat *in)
                                                  : open(files->in_path, O_RDONLY | O_CLOEXEC);
     if (files->in < 0 || fstat(files->in, in) != 0)
         return cannot_open(files->in_path);
+    if (S_ISCHR(in->st_mode) && files->in != STDIN_FILENO) {
+        char safe[512];
+
+        /* /dev/zero would fill the disk. */
+        cli_error("%s: is a device (expected a file or a pipe)",
+                  cli_printable(files->in_path, safe, sizeof safe));
+        return false;
+    }
     if (!S_ISDIR(in->st_mode))
         return true;
     errno = EISDIR;

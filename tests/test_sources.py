@@ -169,5 +169,62 @@ class Sources(case.Case):
                                 "vars.address-groups.HOME_NET=x"), "HOME_NET=x")
 
 
+class WhatNeverEnds(case.Case):
+    """Each reader of a file is bounded, or refuses it. Its address space shows what it holds."""
+
+    def setUp(self):
+        super().setUp()
+        if self.sluice("--version").returncode != 0:
+            self.skipTest("a sanitizer needs more address space")
+
+    def sluice(self, *arguments, **options):
+        return case.run("sh", "-c", 'ulimit -v 4000000; exec "$@"', "sh", SLUICE, *arguments,
+                        **options)
+
+    def test_endless_files_are_refused(self):
+        rules = os.path.join(SAMPLES, "sample.rules")
+        names = self.path("names", b"a.example\n")
+        base = self.path("a.ndb", b"World:0:*:776f726c64\n")
+        out = self.path("out")
+        run = ("run", "-r", CAPTURE)
+        for arguments, why in (
+                (("lookup", "--table", "/dev/zero", "a"), "is a device"),
+                (("lookup", "--table", "/dev/urandom", "--build", out), "is a device"),
+                (("lookup", "--table", names, "--update", "/dev/zero"), "is longer than 1048576"),
+                (("rules", "/dev/zero"), "is longer than 256 MiB"),
+                (("scan", "-d", "/dev/zero", names), "is no compiled database"),
+                (("encode", "/dev/zero", out), "is a device"),
+                (("decode", "/dev/urandom", out), "is a device"),
+                (("run", "-r", "/dev/zero"), "not a pcap or pcapng capture"),
+                ((*run, "--rules", "/dev/zero"), "is longer than 256 MiB"),
+                ((*run, "--rules", rules, "--compiled", "/dev/zero"), "cannot be read"),
+                ((*run, "--names", "/dev/zero"), "is a device"),
+                ((*run, "--scan", "/dev/zero"), "is no compiled database"),
+                ((*run, "--redundancy", "samplebyte", "--train", "/dev/zero"),
+                 "not a pcap or pcapng capture")):
+            device = next(word for word in arguments if word.startswith("/dev/"))
+            self.assert_refused(self.sluice(*arguments), device, why)
+        self.assertFalse(os.path.exists(out))
+        result = self.sluice("scan", "-d", base, "--no-summary", "-f", "/dev/zero")
+        self.assertEqual((result.returncode, result.stdout),
+                         (2, b"/dev/zero: holds a NUL byte (expected a path a line)\n"))
+
+    def test_lines_are_bounded(self):
+        def table(text):
+            return self.sluice("lookup", "--format", "domains", "--table", self.path("names", text),
+                               "a.example")
+
+        limit = 1 << 20
+        self.assertEqual(table(b"a.example\n#" + b"x" * (limit - 1) + b"\n").returncode, 0)
+        self.assert_refused(table(b"a.example\n\n#" + b"x" * limit + b"\nb.example\n"),
+                            "names:3: the line is longer than 1048576 bytes")
+        base = self.path("a.ndb", b"World:0:*:776f726c64\n")
+        list_of_files = self.path("list", base.encode() + b"\n" + b"x" * 4096 + b"\n")
+        result = self.sluice("scan", "-d", base, "--no-summary", "-f", list_of_files)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"a.ndb: OK\n", result.stdout)
+        self.assertIn(b"list: holds a line that is longer than a path", result.stdout)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

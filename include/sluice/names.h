@@ -117,9 +117,10 @@ SL_CHECK SL_API enum sl_status sl_names_create(struct sl_names **names, struct s
 
 /* Reads a file as one more list. A line that is no rule does not fail the call. SL_EINVAL: the
  * format is unknown (diag names the known ones), the table is built already, or it has 65,535
- * lists. SL_EFORMAT: no known format fits; or no line is a rule, and some line is wrong (diag names
- * the first). SL_EIO: reading failed, or the file changed meanwhile. SL_ENOMEM. Where it fails, the
- * table may hold a part of the file. */
+ * lists. SL_EFORMAT: no known format fits; a line is longer than SL_NAMES_LINE_MAX; or no line is a
+ * rule, and some line is wrong (diag names the first). SL_EIO: reading failed, the file changed
+ * meanwhile, or the path is a character device. SL_ENOMEM. Where it fails, the table may hold a
+ * part of the file. */
 SL_CHECK SL_API enum sl_status sl_names_load(struct sl_names *names, const char *path,
                                              const char *format, struct sl_diag *diag);
 

@@ -3,7 +3,6 @@
  * not entered again below itself. */
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,30 +135,48 @@ void scan_walk_path(const struct scan_walk *walk, const char *path)
     walk_entry(walk, path, NULL);
 }
 
+/* A line without its end, and a NUL. NULL: it is none that names a path; *why is NULL behind the
+ * last line. */
+static char *read_path(FILE *file, char line[PATH_MAX], const char **why)
+{
+    size_t len = 0;
+    int byte;
+
+    *why = NULL;
+    while ((byte = getc_unlocked(file)) != EOF && byte != '\n') {
+        if (byte == '\0') /* of find -print0: all paths would be one */
+            *why = "holds a NUL byte (expected a path a line)";
+        else if (len == PATH_MAX - 1)
+            *why = "holds a line that is longer than a path (expected a path a line)";
+        if (*why != NULL)
+            return NULL;
+        line[len++] = (char)byte;
+    }
+    if (byte == EOF && ferror(file))
+        *why = strerror(errno);
+    if (*why != NULL || (byte == EOF && len == 0))
+        return NULL;
+    while (len > 0 && line[len - 1] == '\r')
+        len--;
+    line[len] = '\0';
+    return line;
+}
+
 void scan_walk_list(const struct scan_walk *walk, const char *list)
 {
     FILE *file = strcmp(list, "-") == 0 ? stdin : fopen(list, "re");
-    char *line = NULL;
-    size_t cap = 0;
-    ssize_t n = 0;
+    char line[PATH_MAX];
+    const char *why = NULL;
 
     if (file == NULL) {
         walk->failed(walk->user, list, strerror(errno));
         return;
     }
-    while (!walk->stopped(walk->user) && (errno = 0, n = getline(&line, &cap, file)) > 0) {
-        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
-            line[--n] = '\0';
-        if (strlen(line) != (size_t)n) { /* of find -print0: all paths would be one */
-            walk->failed(walk->user, list, "holds a NUL byte (expected a path a line)");
-            break;
-        }
-        if (n > 0)
+    while (!walk->stopped(walk->user) && read_path(file, line, &why) != NULL)
+        if (line[0] != '\0')
             scan_walk_path(walk, line);
-    }
-    if (n < 0 && !feof(file))
-        walk->failed(walk->user, list, strerror(errno));
-    free(line);
+    if (why != NULL)
+        walk->failed(walk->user, list, why);
     if (file != stdin)
         (void)fclose(file);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Filling a table from a file. The text is read piece by piece, and never mapped: a file that is
- * cut or overwritten meanwhile costs the load and not the process. */
+ * cut or overwritten meanwhile costs the load and not the process. A device that never ends, such
+ * as /dev/zero, is refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,47 +12,29 @@
 #include "base/diag.h"
 #include "names_load.h"
 
-enum { PIECE_LEN = 1 << 20 /* bytes of a read; a longer line takes more */ };
-
 /* A file that is being read, and the text that waits. */
 struct file {
     const char *path;
     int fd;
     struct stat begin; /* as it was before the first read */
     bool ended;
-    char *text;
-    size_t len, cap;
-    uint64_t n_read; /* bytes of the file so far */
+    uint64_t n_read;                  /* bytes of the file so far */
+    size_t len;                       /* of the text */
+    char text[SL_NAMES_LINE_MAX + 1]; /* the longest line and its end */
 };
 
 static enum sl_status file_open(struct file *file, const char *path, struct sl_diag *diag)
 {
-    *file = (struct file){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
-    if (file->fd >= 0 && fstat(file->fd, &file->begin) == 0)
-        return SL_OK;
-    const int error = errno;
-    if (file->fd >= 0)
-        (void)close(file->fd);
-    return diag_set(diag, SL_EIO, path, 0, "%s", strerror(error));
-}
-
-static void file_close(struct file *file)
-{
-    free(file->text);
-    (void)close(file->fd);
-}
-
-static bool make_room(struct file *file)
-{
-    if (file->len < file->cap)
-        return true;
-    const size_t cap = file->cap == 0 ? PIECE_LEN : file->cap * 2;
-    char *text = realloc(file->text, cap);
-    if (text == NULL)
-        return false;
-    file->text = text;
-    file->cap = cap;
-    return true;
+    file->path = path;
+    file->ended = false;
+    file->n_read = 0;
+    file->len = 0;
+    file->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (file->fd < 0 || fstat(file->fd, &file->begin) != 0)
+        return diag_set(diag, SL_EIO, path, 0, "%s", strerror(errno));
+    if (S_ISCHR(file->begin.st_mode))
+        return diag_set(diag, SL_EIO, path, 0, "is a device (expected a file or a pipe)");
+    return SL_OK;
 }
 
 /* Reads once, behind the text that waits. */
@@ -59,10 +42,8 @@ static enum sl_status read_some(struct file *file, struct sl_diag *diag)
 {
     ssize_t n;
 
-    if (!make_room(file))
-        return diag_set(diag, SL_ENOMEM, file->path, 0, "%s", names_no_memory_reading);
     do
-        n = read(file->fd, file->text + file->len, file->cap - file->len);
+        n = read(file->fd, file->text + file->len, sizeof file->text - file->len);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return diag_set(diag, SL_EIO, file->path, 0, "%s", strerror(errno));
@@ -78,13 +59,14 @@ static void drop(struct file *file, size_t used)
     memmove(file->text, file->text + used, file->len);
 }
 
-/* Reads the lines that show the format. */
+/* Reads the lines that show the format, as far as the text has room. */
 static enum sl_status read_first(struct file *file, struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
     uint32_t n_lines = 0;
 
-    while (status == SL_OK && !file->ended && n_lines < LIST_DETECT_LINES) {
+    while (status == SL_OK && !file->ended && n_lines < LIST_DETECT_LINES &&
+           file->len < sizeof file->text) {
         const size_t before = file->len;
 
         status = read_some(file, diag);
@@ -94,18 +76,26 @@ static enum sl_status read_first(struct file *file, struct sl_diag *diag)
     return status;
 }
 
+/* The bytes that wait of whole lines. */
+static size_t whole_len(const struct file *file)
+{
+    const char *end = memrchr(file->text, '\n', file->len);
+
+    return file->ended ? file->len : end != NULL ? (size_t)(end + 1 - file->text) : 0;
+}
+
 static enum sl_status read_lines(struct file *file, struct names_load *load, struct sl_diag *diag)
 {
     for (;;) {
-        const char *end = memrchr(file->text, '\n', file->len);
-        const size_t used = file->ended   ? file->len
-                            : end != NULL ? (size_t)(end + 1 - file->text)
-                                          : 0;
+        const size_t used = whole_len(file);
 
         enum sl_status status = names_load_add(load, file->text, used, diag);
         if (status != SL_OK || file->ended)
             return status;
         drop(file, used);
+        if (file->len == sizeof file->text)
+            return diag_set(diag, SL_EFORMAT, file->path, load->line + 1,
+                            "the line is longer than %d bytes", SL_NAMES_LINE_MAX);
         status = read_some(file, diag);
         if (status != SL_OK)
             return status;
@@ -138,7 +128,7 @@ static enum sl_status load_file(struct sl_names *names, struct file *file, const
     if (status != SL_OK)
         return status;
     drop(file, names_load_mark_len(file->text, file->len));
-    status = names_load_begin(&load, names, file->path, format, file->text, file->len, diag);
+    status = names_load_begin(&load, names, file->path, format, file->text, whole_len(file), diag);
     if (status == SL_OK)
         status = read_lines(file, &load, diag);
     if (status == SL_OK)
@@ -149,12 +139,15 @@ static enum sl_status load_file(struct sl_names *names, struct file *file, const
 enum sl_status sl_names_load(struct sl_names *names, const char *path, const char *format,
                              struct sl_diag *diag)
 {
-    struct file file;
-    enum sl_status status = file_open(&file, path, diag);
+    struct file *file = malloc(sizeof *file);
 
-    if (status != SL_OK)
-        return status;
-    status = load_file(names, &file, format, diag);
-    file_close(&file);
+    if (file == NULL)
+        return diag_set(diag, SL_ENOMEM, path, 0, "%s", names_no_memory_reading);
+    enum sl_status status = file_open(file, path, diag);
+    if (status == SL_OK)
+        status = load_file(names, file, format, diag);
+    if (file->fd >= 0)
+        (void)close(file->fd);
+    free(file);
     return status;
 }
