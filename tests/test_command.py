@@ -731,7 +731,9 @@ class Command(case.Case):
                 break
         else:
             self.fail(latency)
-        text = sluice("run", "-r", CAPTURE, "--max-latency", "2000").stdout.decode()
+        with open(CAPTURE, "rb") as file:
+            text = sluice("run", "-r", "-", "--max-latency", "2000",
+                          input=file.read()).stdout.decode()
         self.assertRegex(text, r"latency +from arrival to result: p50 [0-9.]+ us, p99 ")
         self.assertNotIn("latency", json.loads(sluice("run", "-r", CAPTURE, "--json").stdout))
 

@@ -85,6 +85,16 @@ class Options(case.Case):
         for command, reason in (
                 ([*run, "--home", "192.0.2.0/24"], "--home '192.0.2.0/24' needs --rules"),
                 ([*run, "-q", "--stats"], "-q and --stats exclude one another"),
+                ([*run, "--sensor-id", "5"], "--sensor-id 5 needs --alerts eve:FILE"),
+                ([*run, "--sensor-id=5", "--json"], "--sensor-id 5 needs --alerts eve:FILE"),
+                ([*run, "--max-latency", "100"], "--max-latency needs an interface or a pipe"),
+                ([*run, "--events", "dns,http"], "--events http needs --names"),
+                ([*run, "--events", "tls"], "--events tls needs --names"),
+                ([*run, "--events", "ndn"], "--events ndn needs --names"),
+                ([*run, "--events", "alert"], "--events alert needs --rules or --scan"),
+                ([*run, "--rules", RULES, "--events", "alert,anomaly"],
+                 "--events anomaly needs --header-checks"),
+                (["scan", "-d", RULES, "--json", "--quiet"], "--quiet and --json exclude"),
                 ([*run, "--redundancy", "every,p=32"], "no effect on the sampler every"),
                 ([*lookup, "--explain"], "--explain needs names"),
                 ([*lookup, "--syntax", "url"], "--syntax needs names"),
@@ -112,7 +122,7 @@ class Options(case.Case):
         for arguments, expected in (((), {"alert", "anomaly"}),
                                     (("--events", "alert"), {"alert"}),
                                     (("--events", "dns,anomaly,anomaly"), {"anomaly", "dns"}),
-                                    (("--events=http",), set()),
+                                    (("--events=flow", "--sensor-id=0"), {"flow"}),
                                     (("--events", "stats", "--stats=9"), {"stats"})):
             self.assertEqual(types(*arguments), expected, arguments)
         self.assertEqual(types("--events", "all") & {"alert", "anomaly", "stats"},

@@ -368,6 +368,33 @@ class Options(case.Case):
             self.assertEqual(log.read(), result.stdout)
         self.assertEqual(result.stderr, b"")
 
+    def test_outputs_show_the_files_that_are_wanted(self):
+        """Standard output or the log, lines or JSON: the options hold for each."""
+        log = self.path("log")
+
+        def shown(*options):
+            result = self.scan("--no-summary", "--log", log, *options, self.clean, self.found)
+            self.assertEqual((result.returncode, result.stderr), (1, b""), options)
+            with open(log, "rb") as file:
+                logged = file.read()
+            os.unlink(log)
+            return result.stdout, logged
+
+        both = f"{self.clean}: OK\n{self.found}: World.UNOFFICIAL FOUND\n".encode()
+        infected = both[both.index(b"\n") + 1:]
+        self.assertEqual(shown(), (both, both))
+        self.assertEqual(shown("--quiet"), (b"", both))
+        for option in ("--infected", "--suppress-ok-results"):
+            self.assertEqual(shown(option), (infected, infected))
+            self.assertEqual(shown(option, "--quiet"), (b"", infected))
+            out, logged = shown(option, "--json")
+            self.assertEqual(logged, out)
+            self.assertEqual(json.loads(out)["path"], self.found)
+        out, logged = shown("--json")
+        self.assertEqual(logged, out)
+        self.assertEqual([json.loads(line)["result"] for line in out.splitlines()],
+                         ["ok", "found"])
+
     def test_a_list_of_print0_is_an_error(self):
         """Its first name would be scanned alone, and the exit status would say that all is well."""
         base = self.path("a.ndb", b"First:0:*:6669727374\n")

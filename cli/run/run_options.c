@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/options.h"
@@ -115,6 +117,7 @@ static bool parse_sensor(struct run_options *options, const char *text)
     if (!cli_parse_number_of("--sensor-id", text, 0, UINT32_MAX, "", &value))
         return false;
     options->config.sensor_id = (uint32_t)value;
+    options->has_sensor_id = true;
     return true;
 }
 
@@ -432,6 +435,87 @@ static bool may_plot(const struct run_options *options)
     return !is_input(options, plot) && cli_may_write(plot, options->redundancy.force, may_prompt);
 }
 
+/* Whether all captures are files on disk, whose packets do not wait for others. */
+static bool reads_files_alone(const struct run_options *options)
+{
+    for (size_t i = 0; i < options->captures.n; i++) {
+        const char *const path = options->captures.paths[i];
+        struct stat found;
+
+        if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &found) : stat(path, &found)) != 0 ||
+            !S_ISREG(found.st_mode))
+            return false;
+    }
+    return options->captures.n > 0;
+}
+
+/* Whether a sink shows flow ids: a line of the console has none. */
+static bool shows_flow_ids(const struct run_options *options)
+{
+    for (uint32_t i = 0; i < options->config.n_sinks; i++)
+        if (strcmp(options->sinks[i], "console") != 0)
+            return true;
+    return false;
+}
+
+/* Whether each option can have an effect beside the others. */
+static bool check_effects(const struct run_options *options)
+{
+    const bool rules = options->rule_files.n_paths != 0;
+
+    if (!rules && options->config.compiled != NULL)
+        cli_error("--compiled '%s' needs --rules: the rules that it was compiled from",
+                  options->config.compiled);
+    else if (!rules && options->rule_files.n_sets != 0)
+        cli_error("--set '%s' needs --rules: the rules whose variable it sets",
+                  options->rule_files.sets[0]);
+    else if (!rules && options->header_list == NULL && options->rule_files.home != NULL)
+        cli_error("--home '%s' needs --rules or --header-checks: nothing else asks for it",
+                  options->rule_files.home);
+    else if (options->has_sensor_id && !shows_flow_ids(options))
+        cli_error("--sensor-id %u needs --alerts eve:FILE or sqlite:FILE: nothing else shows flow "
+                  "ids",
+                  options->config.sensor_id);
+    else if (options->config.max_latency_ns != 0 && reads_files_alone(options))
+        cli_error("--max-latency needs an interface or a pipe: packets of files do not wait");
+    else
+        return true;
+    return false;
+}
+
+/* Whether each type that --events names has something that makes it. DNS messages, flows and
+ * counters need nothing. */
+static bool check_events(const struct run_options *options)
+{
+    const bool names = options->tables.n != 0;
+    const struct {
+        enum sl_event_kind kind;
+        bool is_made;
+        const char *needs;
+    } types[] = {
+        {SL_EVENT_ALERT, options->rule_files.n_paths + options->config.n_databases != 0,
+         "--rules or --scan"},
+        {SL_EVENT_ANOMALY, options->header_list != NULL, "--header-checks"},
+        {SL_EVENT_HTTP, names, "--names"},
+        {SL_EVENT_TLS, names, "--names"},
+        {SL_EVENT_NDN, names, "--names"},
+    };
+
+    if (options->events.list == NULL)
+        return true;
+    if (options->config.n_sinks == 0 && options->json) {
+        cli_error("--events needs --alerts: with --json no sink takes events");
+        return false;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types && !options->events.all; i++)
+        if (options->config.events >> types[i].kind & 1 && !types[i].is_made) {
+            cli_error("--events %s needs %s: nothing else makes them", sl_event_type(types[i].kind),
+                      types[i].needs);
+            return false;
+        }
+    return true;
+}
+
 static int check_options(struct run_options *options)
 {
     const bool live = options->config.interface != NULL;
@@ -462,35 +546,16 @@ static int check_options(struct run_options *options)
     }
     if (options->filter[0] != '\0')
         options->config.filter = options->filter;
-    if (options->config.compiled != NULL && options->rule_files.n_paths == 0) {
-        cli_error("--compiled '%s' needs --rules: the rules that it was compiled from",
-                  options->config.compiled);
-        return EXIT_FAILED;
-    }
-    if (options->rule_files.n_sets != 0 && options->rule_files.n_paths == 0) {
-        cli_error("--set '%s' needs --rules: the rules whose variable it sets",
-                  options->rule_files.sets[0]);
-        return EXIT_FAILED;
-    }
-    if (options->rule_files.home != NULL && options->rule_files.n_paths == 0 &&
-        options->header_list == NULL) {
-        cli_error("--home '%s' needs --rules or --header-checks: nothing else asks for it",
-                  options->rule_files.home);
-        return EXIT_FAILED;
-    }
     if (options->config.n_files > SL_RUN_FILES_MAX) {
         cli_error("%zu captures (expected at most %d a run)", options->config.n_files,
                   SL_RUN_FILES_MAX);
         return EXIT_FAILED;
     }
-    if (options->events.list != NULL && options->config.n_sinks == 0 && options->json) {
-        cli_error("--events needs --alerts: with --json no sink takes events");
-        return EXIT_FAILED;
-    }
     if (!run_events_option_parse(&options->events, &options->config.events,
                                  options->config.stats_seconds) ||
         !run_redundancy_option_parse(&options->redundancy, &options->config.redundancy) ||
-        !check_sinks(options) || !may_plot(options))
+        !check_effects(options) || !check_events(options) || !check_sinks(options) ||
+        !may_plot(options))
         return EXIT_FAILED;
     if (options->config.n_sinks == 0 && !options->json)
         options->sinks[options->config.n_sinks++] = "console";

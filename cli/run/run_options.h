@@ -31,7 +31,7 @@ struct run_options {
     const char *header_list; /* NULL: no header checks */
     const char *checksums;   /* all or none, whatever the list says; NULL: as it says */
     const char *metrics;     /* the address of a server; NULL: none */
-    bool json, stats, quiet;
+    bool json, stats, quiet, has_sensor_id;
 };
 
 /* -1: go on; otherwise the exit status. */

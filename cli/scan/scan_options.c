@@ -462,13 +462,15 @@ static bool is_of_compile(int option)
     return false;
 }
 
-/* What a compilation would pass over, or would destroy. */
-static bool check_compile(const struct scan_options *options, const char *path)
+/* What would have no effect. */
+static bool check_effects(const struct scan_options *options, const char *path)
 {
     const char *const compile = options->compile;
 
     if (compile == NULL && options->force)
         cli_error("--force needs --compile");
+    else if (options->report.json && options->report.quiet)
+        cli_error("--quiet and --json exclude one another");
     else if (compile != NULL && path != NULL)
         cli_error("'%s' was not expected: --compile scans no file", path);
     else if (compile != NULL && options->of_scan != NULL)
@@ -558,7 +560,7 @@ enum scan_wish scan_options_read(struct scan_options *options, int argc, char **
     }
     if (options->n_databases == 0)
         cli_error("no database was named (usage: sluice scan -d DATABASE FILE...)");
-    else if (check_compile(options, argv[optind]) && !writes_input(options))
+    else if (check_effects(options, argv[optind]) && !writes_input(options))
         return SCAN_WISH_SCAN;
     return SCAN_WISH_FAILED;
 }

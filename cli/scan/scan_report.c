@@ -23,12 +23,15 @@ static void hide_progress(struct scan_report *report)
     report->shown = false;
 }
 
+/* The log gets what --quiet keeps from the user, as clamscan's does. */
 static void put_line(struct scan_report *report, const char *path, const char *text)
 {
     char safe[4 * PATH_MAX];
 
     hide_progress(report);
-    printf("%s: %s\n", cli_printable(path, safe, sizeof safe), text);
+    cli_printable(path, safe, sizeof safe);
+    if (!report->quiet)
+        printf("%s: %s\n", safe, text);
     if (report->log != NULL)
         fprintf(report->log, "%s: %s\n", safe, text);
 }
@@ -90,6 +93,18 @@ static const char *doubts_text(const struct sl_scan_file *file, char text[256])
     return text;
 }
 
+/* Writes a line and frees the object. */
+static void put_object(struct scan_report *report, json_t *object)
+{
+    json_dumpf(object, stdout, JSON_COMPACT);
+    putchar('\n');
+    if (report->log != NULL) {
+        json_dumpf(object, report->log, JSON_COMPACT);
+        fputc('\n', report->log);
+    }
+    json_decref(object);
+}
+
 static void put_json(struct scan_report *report, const struct sl_scan_file *file)
 {
     const char *reason = file->error != NULL ? file->error : skipped_text(file->verdict);
@@ -115,10 +130,8 @@ static void put_json(struct scan_report *report, const struct sl_scan_file *file
         json_object_set_new(object, "limit", json_string(file->limit));
     if (reason == NULL)
         json_object_set_new(object, "bytes", json_integer((json_int_t)file->len));
-    json_dumpf(object, stdout, JSON_COMPACT);
-    putchar('\n');
+    put_object(report, object);
     json_decref(names);
-    json_decref(object);
 }
 
 /* The line of a file without a match. Returns whether it is more than plain OK. */
@@ -136,20 +149,28 @@ static bool clean_text(const struct sl_scan_file *file, char line[300])
     return doubts[0] != '\0';
 }
 
+/* Whether the options want to see a file: what is infected or suspect, and as they say the rest. */
+static bool is_wanted(const struct scan_report *report, const struct sl_scan_file *file)
+{
+    char line[300];
+
+    if (file->verdict == SL_SCAN_FOUND || file->verdict == SL_SCAN_SUSPECT)
+        return true;
+    return !report->infected_only && (!report->suppress_ok || clean_text(file, line));
+}
+
 static void put_text(struct scan_report *report, const struct sl_scan_file *file)
 {
-    const bool wanted = !report->infected_only || file->verdict == SL_SCAN_SUSPECT;
     char line[1200];
 
-    if (report->quiet)
-        return;
     for (size_t i = 0; i < file->n_names; i++) {
         snprintf(line, sizeof line, "%s FOUND", file->names[i]);
         put_line(report, file->path, line);
     }
-    if (file->verdict != SL_SCAN_FOUND && wanted &&
-        (clean_text(file, line) || !report->suppress_ok))
+    if (file->verdict != SL_SCAN_FOUND) {
+        clean_text(file, line);
         put_line(report, file->path, line);
+    }
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */
@@ -212,10 +233,8 @@ void scan_report_file(void *user, const struct sl_scan_file *file)
 
     if (report->bell && file->n_names > 0)
         fputc('\a', stderr);
-    if (report->json)
-        put_json(report, file);
-    else
-        put_text(report, file);
+    if (is_wanted(report, file))
+        (report->json ? put_json : put_text)(report, file);
     show_progress(report);
 }
 
@@ -279,8 +298,8 @@ static void put_text_summary(FILE *out, const struct sl_clamav_info *info,
     put_date(out, "End Date:  ", end);
 }
 
-static void put_json_summary(const struct sl_clamav_info *info, const struct sl_scan_counts *counts,
-                             double seconds)
+static void put_json_summary(FILE *out, const struct sl_clamav_info *info,
+                             const struct sl_scan_counts *counts, double seconds)
 {
     json_t *summary = json_object();
     json_t *root = json_pack("{s:o}", "summary", summary);
@@ -299,8 +318,8 @@ static void put_json_summary(const struct sl_clamav_info *info, const struct sl_
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         json_object_set_new(summary, numbers[i].name, json_integer((json_int_t)numbers[i].value));
     json_object_set_new(summary, "seconds", json_real(seconds));
-    json_dumpf(root, stdout, JSON_COMPACT);
-    putchar('\n');
+    json_dumpf(root, out, JSON_COMPACT);
+    fputc('\n', out);
     json_decref(root);
 }
 
@@ -308,19 +327,18 @@ void scan_report_summary(const struct scan_report *report, const struct sl_clama
                          const struct sl_scan_counts *counts, double seconds, time_t begin)
 {
     struct sl_clamav_info info;
-    FILE *log;
+    FILE *const log =
+        report->summary && report->log_path != NULL ? fopen(report->log_path, "ae") : NULL;
+    FILE *const outs[] = {report->summary && !report->quiet ? stdout : NULL, log};
 
-    if (!report->summary)
-        return;
     sl_clamav_info(db, &info);
-    if (report->json)
-        put_json_summary(&info, counts, seconds);
-    else if (!report->quiet)
-        put_text_summary(stdout, &info, counts, seconds, begin);
-    if (report->log_path != NULL && (log = fopen(report->log_path, "ae")) != NULL) {
-        put_text_summary(log, &info, counts, seconds, begin);
+    for (size_t i = 0; i < sizeof outs / sizeof *outs; i++)
+        if (outs[i] != NULL && report->json)
+            put_json_summary(outs[i], &info, counts, seconds);
+        else if (outs[i] != NULL)
+            put_text_summary(outs[i], &info, counts, seconds, begin);
+    if (log != NULL)
         (void)fclose(log);
-    }
 }
 
 /* ---- databases ------------------------------------------------------------------------------- */
