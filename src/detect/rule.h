@@ -117,9 +117,63 @@ static inline bool rule_buffer_repeats(enum rule_buffer buffer)
     return buffer >= RULE_BUFFER_DNS_QUERY && buffer <= RULE_BUFFER_DNS_RESPONSE;
 }
 
-enum rule_payload_kind { RULE_CONTENT, RULE_DATA_AT, RULE_SIZE };
+enum rule_payload_kind {
+    RULE_CONTENT,
+    RULE_DATA_AT,
+    RULE_SIZE,
+    RULE_BYTE_TEST,
+    RULE_BYTE_JUMP,
+    RULE_BYTE_SET /* byte_extract, byte_math */
+};
 
 #define RULE_NO_WINDOW UINT32_MAX /* a content may reach to the payload's end */
+
+enum { RULE_NAMES_MAX = 16 }; /* results of byte_extract and byte_math in a rule */
+
+/* A number of a rule, or the name of one that an earlier step reads. */
+struct rule_operand {
+    int64_t number;
+    uint8_t name; /* from 1 on; 0: the number counts */
+};
+
+enum rule_operator {
+    RULE_EQUAL,
+    RULE_LESS,
+    RULE_LESS_EQUAL,
+    RULE_GREATER,
+    RULE_GREATER_EQUAL,
+    RULE_COMMON_BIT,
+    RULE_OTHER_BIT, /* "^": some bit differs */
+    RULE_PLUS,
+    RULE_MINUS,
+    RULE_TIMES,
+    RULE_DIVIDED,
+    RULE_LEFT,
+    RULE_RIGHT
+};
+
+enum rule_origin { RULE_FROM_NUMBER, RULE_FROM_BEGIN, RULE_FROM_END };
+
+/* A number in the payload, and what becomes of it. */
+struct rule_bytes {
+    struct rule_operand count; /* bytes; of digits, at most */
+    struct rule_operand offset;
+    struct rule_operand operand; /* RULE_BYTE_TEST: compared with; RULE_BYTE_JUMP: added to the
+                                    place; byte_math: right of the operator */
+    bool digits;                 /* a text; otherwise binary */
+    bool little;                 /* the lowest byte comes first */
+    bool snort3;                 /* 32 bits, and the other rules of Snort 3 */
+    bool has_operator;
+    bool keeps_cursor; /* RULE_BYTE_SET: the cursor does not move behind the bytes */
+    bool negated;
+    enum rule_operator operator;
+    enum rule_origin origin; /* RULE_BYTE_JUMP */
+    uint8_t base;            /* of digits; 0: as a prefix says */
+    uint8_t align;           /* the number is rounded up to a multiple of it */
+    uint8_t result;          /* RULE_BYTE_SET: the name, from 1 on */
+    uint32_t multiplier;
+    uint32_t mask; /* 0: none; the number is shifted right by the zeros at the mask's end */
+};
 
 /* One step of a rule's walk over the payload, or over another buffer. The cursor is the position
  * behind the last content that was found, 0 at first; a negated content does not move it. The steps
@@ -143,6 +197,9 @@ struct rule_payload {
                          RULE_SIZE: least length */
     uint32_t window;  /* RULE_CONTENT: bytes allowed from there on, or RULE_NO_WINDOW; RULE_SIZE:
                          largest length */
+    uint8_t distance_name;           /* a number that is added to `distance`, from 1 on; 0: none */
+    uint8_t window_name;             /* one that takes the place of `window` */
+    const struct rule_bytes *number; /* RULE_BYTE_* */
     const uint8_t *bytes;
     uint32_t len;
     uint32_t fast_offset, fast_len; /* the part of `bytes` that the matcher gets */

@@ -195,7 +195,7 @@ static bool belongs(const struct rule_buffers *buffers, enum rule_buffer buffer,
 }
 
 bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *view,
-                        const struct rule_payload *steps, size_t n)
+                        const struct rule_payload *steps, size_t n, struct rule_work *work)
 {
     struct rule_scan *scan = &buffers->scan;
     struct bytes bytes;
@@ -212,7 +212,7 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
         scan->payload = bytes.at;
         scan->len = bytes.len;
         scan->is_folded = false;
-        if (rule_section_match(steps, n, scan))
+        if (rule_section_match(steps, n, scan, work))
             return true;
     }
     return false;

@@ -44,7 +44,7 @@ static inline void rule_buffers_begin(struct rule_buffers *buffers)
 /* Whether the n steps, which are a section, are satisfied by one of the packet's buffers that the
  * section is about. A packet without one never satisfies them. */
 bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *view,
-                        const struct rule_payload *steps, size_t n);
+                        const struct rule_payload *steps, size_t n, struct rule_work *work);
 
 void rule_buffers_free(struct rule_buffers *buffers);
 

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The contents of a rule depend on each other through the cursor alone. Whether the later ones can
- * be met depends only on the end of the one before them. So no combinations of occurrences are
- * tried. Each option maps the set of possible cursors before it to the set behind it. The rule
- * matches if the last set is not empty. A set has at most len + 1 members, kept sorted. The windows
- * of sorted cursors and the occurrences both move forward only, so an option is one pass. */
-#include "evaluate_content.h"
-
+/* Contents. The windows of sorted cursors and the occurrences both move forward only, so a content
+ * is one pass. */
 #include <string.h>
 
-#define NOWHERE UINT32_MAX
+#include "evaluate_steps.h"
 
-/* The cursors that are possible: sorted, distinct. */
-struct cursors {
-    uint32_t *at;
-    uint32_t n;
-};
+#define NOWHERE UINT32_MAX
 
 static const uint8_t *folded(struct rule_scan *scan)
 {
@@ -73,11 +64,12 @@ static int64_t window_end(const struct rule_payload *content, uint32_t cursor)
 }
 
 /* Behind each occurrence that lies in some cursor's window. */
-static struct cursors meet(const struct search *search, struct cursors before, uint32_t *behind)
+static struct rule_cursors meet(const struct search *search, struct rule_cursors before,
+                                uint32_t *behind)
 {
     const struct rule_payload *content = search->content;
     const int64_t last_end = window_end(content, before.at[before.n - 1]);
-    struct cursors after = {behind, 0};
+    struct rule_cursors after = {behind, 0};
     uint32_t i = 0;
     int64_t from = window_begin(content, before.at[0]);
 
@@ -103,11 +95,12 @@ static struct cursors meet(const struct search *search, struct cursors before, u
 }
 
 /* The cursors in whose window the content does not occur. */
-static struct cursors avoid(const struct search *search, struct cursors before, uint32_t *behind)
+static struct rule_cursors avoid(const struct search *search, struct rule_cursors before,
+                                 uint32_t *behind)
 {
     const struct rule_payload *content = search->content;
     const int64_t last_end = window_end(content, before.at[before.n - 1]);
-    struct cursors after = {behind, 0};
+    struct rule_cursors after = {behind, 0};
     uint32_t at = 0;
     bool known = false; /* `at` is the first occurrence behind the begin of the window before */
 
@@ -123,13 +116,13 @@ static struct cursors avoid(const struct search *search, struct cursors before, 
     return after;
 }
 
-static struct cursors step_content(const struct rule_payload *content, struct rule_scan *scan,
-                                   struct cursors before, uint32_t *behind)
+struct rule_cursors rule_content_step(const struct rule_payload *content, struct rule_scan *scan,
+                                      struct rule_cursors before, uint32_t *behind)
 {
     const struct search search = {content, content->nocase ? folded(scan) : scan->payload,
                                   scan->len};
     uint32_t start = 0;
-    const struct cursors payload_start = {&start, 1};
+    const struct rule_cursors payload_start = {&start, 1};
 
     if (!content->negated)
         return meet(&search, content->relative ? before : payload_start, behind);
@@ -138,47 +131,4 @@ static struct cursors step_content(const struct rule_payload *content, struct ru
     if (find(&search, content->distance, window_end(content, 0)) != NOWHERE)
         before.n = 0;
     return before;
-}
-
-static struct cursors step_data_at(const struct rule_payload *payload, const struct rule_scan *scan,
-                                   struct cursors before, uint32_t *behind)
-{
-    struct cursors after = {behind, 0};
-
-    for (uint32_t i = 0; i < before.n; i++) {
-        const int64_t base = payload->relative ? before.at[i] : 0;
-
-        if ((base + payload->distance < scan->len) != payload->negated)
-            after.at[after.n++] = before.at[i];
-    }
-    return after;
-}
-
-static struct cursors step_size(const struct rule_payload *size, const struct rule_scan *scan,
-                                struct cursors before)
-{
-    const bool inside = scan->len >= (uint32_t)size->distance && scan->len <= size->window;
-
-    if (inside == size->negated)
-        before.n = 0;
-    return before;
-}
-
-bool rule_section_match(const struct rule_payload *steps, size_t n, struct rule_scan *scan)
-{
-    struct cursors cursors = {scan->cursor[0], 1};
-
-    cursors.at[0] = 0;
-    for (size_t i = 0; i < n && cursors.n != 0; i++) {
-        const struct rule_payload *payload = &steps[i];
-        uint32_t *behind = cursors.at == scan->cursor[0] ? scan->cursor[1] : scan->cursor[0];
-
-        if (payload->kind == RULE_CONTENT)
-            cursors = step_content(payload, scan, cursors, behind);
-        else if (payload->kind == RULE_SIZE)
-            cursors = step_size(payload, scan, cursors);
-        else
-            cursors = step_data_at(payload, scan, cursors, behind);
-    }
-    return cursors.n != 0;
 }

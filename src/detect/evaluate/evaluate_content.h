@@ -6,9 +6,20 @@
 #include "detect/rule.h"
 #include "rule_scan.h"
 
+/* What the walks of an evaluator share. */
+struct rule_work {
+    uint32_t effort_left; /* for trials of the rule at hand */
+    bool stopped;         /* the rule at hand was given up for want of it */
+};
+
+/* Readies the work for a rule. */
+void rule_work_begin(struct rule_work *work);
+
 /* Whether there are occurrences of the contents of the n steps, which are a section, one for each,
  * that together satisfy all of the steps. Time: the buffer's length times the number of steps,
- * times, for a content that nearly occurs everywhere, its length. */
-bool rule_section_match(const struct rule_payload *steps, size_t n, struct rule_scan *scan);
+ * times, for a content that nearly occurs everywhere, its length; and what the work allows for
+ * trials. */
+bool rule_section_match(const struct rule_payload *steps, size_t n, struct rule_scan *scan,
+                        struct rule_work *work);
 
 #endif

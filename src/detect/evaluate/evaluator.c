@@ -20,6 +20,7 @@ struct sl_evaluator {
     bool passed;
     const struct rule_ranges *home; /* not seen in a packet yet; NULL: seen, or not looked for */
     bool saw_home;
+    struct rule_work work;
     struct rule_scan scan, empty;
     struct rule_buffers buffers;
     struct sl_alert *alerts; /* of the last run; grows */
@@ -43,11 +44,13 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     const struct rule_payload *steps = rule->payload;
     size_t end;
 
+    rule_work_begin(&work->work);
     for (size_t i = 0; i < rule->n_payloads; i = end) {
         for (end = i + 1; end < rule->n_payloads && steps[end].section == steps[i].section; end++)
             ;
-        if (steps[i].section == 0 ? !rule_section_match(&steps[i], end - i, view->scan)
-                                  : !rule_buffers_match(&work->buffers, view, &steps[i], end - i))
+        if (steps[i].section == 0
+                ? !rule_section_match(&steps[i], end - i, view->scan, &work->work)
+                : !rule_buffers_match(&work->buffers, view, &steps[i], end - i, &work->work))
             return false;
     }
     return true;

@@ -5,15 +5,13 @@
 
 bool rule_scan_reserve(struct rule_scan *scan, uint32_t len)
 {
-    const size_t room = (size_t)len + 1;
-
     if (scan->folded != NULL && len <= scan->max_len)
         return true;
     rule_scan_free(scan);
-    scan->folded = malloc(room);
-    scan->cursor[0] = malloc(room * sizeof(uint32_t));
-    scan->cursor[1] = malloc(room * sizeof(uint32_t));
-    if (scan->folded == NULL || scan->cursor[0] == NULL || scan->cursor[1] == NULL) {
+    scan->folded = malloc((size_t)len + 1);
+    scan->cursor = malloc(RULE_CURSORS(len) * sizeof *scan->cursor);
+    scan->marks = malloc(RULE_MARKS(len) * sizeof *scan->marks);
+    if (scan->folded == NULL || scan->cursor == NULL || scan->marks == NULL) {
         rule_scan_free(scan);
         return false;
     }
@@ -24,7 +22,7 @@ bool rule_scan_reserve(struct rule_scan *scan, uint32_t len)
 void rule_scan_free(struct rule_scan *scan)
 {
     free(scan->folded);
-    free(scan->cursor[0]);
-    free(scan->cursor[1]);
+    free(scan->cursor);
+    free(scan->marks);
     *scan = (struct rule_scan){0};
 }

@@ -12,9 +12,9 @@
 static const char *const keywords[] = {
     "absent", "ack", "activated_by", "activates", "alert", "app-layer-event", "app-layer-protocol",
     "app-layer-state", "appid", "appids", "asn1", "base64_data", "base64_decode", "ber_data",
-    "ber_skip", "bufferlen", "bypass", "byte_extract", "byte_jump", "byte_math", "byte_test",
-    "cip_attribute", "cip_class", "cip_conn_path_class", "cip_instance", "cip_req", "cip_rsp",
-    "cip_service", "cip_status", "compress_whitespace", "config", "count", "cvs", "datarep",
+    "ber_skip", "bufferlen", "bypass", "cip_attribute", "cip_class", "cip_conn_path_class",
+    "cip_instance", "cip_req", "cip_rsp", "cip_service", "cip_status", "compress_whitespace",
+    "config", "count", "cvs", "datarep",
     "dataset", "dce_iface", "dce_opnum", "dce_stub_data", "dcerpc.iface", "dcerpc.opnum",
     "dcerpc.stub_data", "decode-event", "detection_filter", "dhcp.leasetime", "dhcp.rebinding_time",
     "dhcp.renewal_time", "dnp3.data", "dnp3.func", "dnp3.ind", "dnp3.obj", "dnp3_data", "dnp3_func",

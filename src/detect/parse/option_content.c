@@ -132,9 +132,17 @@ static enum sl_status read_nocase(struct rule_parser *parser, struct rule_text v
     return SL_OK;
 }
 
+/* Reads a number, or the name of one. */
 static enum sl_status read_place(struct rule_parser *parser, struct rule_text value,
-                                 const char *name, int64_t min, int64_t max, int64_t *number)
+                                 const char *name, int64_t min, int64_t max, int64_t *number,
+                                 uint8_t *named)
 {
+    const enum sl_status status =
+        parser->n_names != 0 ? rule_name_read(parser, value, named) : SL_OK;
+
+    *number = 0;
+    if (status != SL_OK || *named != 0)
+        return status;
     if (!rule_text_number(value, min, max, number))
         return rule_bad(parser, "%s is '%.*s', not a number of %d to %d", name, RULE_QUOTE(value),
                         (int)min, (int)max);
@@ -158,8 +166,9 @@ static enum sl_status read_begin(struct rule_parser *parser, struct rule_text va
         return no_content(parser, name);
 
     const bool placed = content->has_begin || (content->has_end && content->relative != relative);
-    const enum sl_status status = read_place(parser, value, name, relative ? -PLACE_MAX : 0,
-                                             relative ? PLACE_MAX : OFFSET_MAX, &number);
+    const enum sl_status status =
+        read_place(parser, value, name, relative ? -PLACE_MAX : 0,
+                   relative ? PLACE_MAX : OFFSET_MAX, &number, &content->distance_name);
 
     if (status != SL_OK)
         return status;
@@ -182,14 +191,14 @@ static enum sl_status read_end(struct rule_parser *parser, struct rule_text valu
         return no_content(parser, name);
 
     const bool placed = content->has_end || (content->has_begin && content->relative != relative);
-    const enum sl_status status =
-        read_place(parser, value, name, 0, relative ? PLACE_MAX : OFFSET_MAX, &number);
+    const enum sl_status status = read_place(
+        parser, value, name, 0, relative ? PLACE_MAX : OFFSET_MAX, &number, &content->window_name);
 
     if (status != SL_OK)
         return status;
     if (placed)
         return placed_already(parser, name);
-    if (number < content->len)
+    if (content->window_name == 0 && number < content->len)
         return rule_bad(parser, "%s %d is less than the %u bytes of its content", name, (int)number,
                         content->len);
     content->has_end = true;
@@ -328,7 +337,8 @@ enum sl_status rule_read_isdataat(struct rule_parser *parser, struct rule_text v
     if (!rule_text_split(&value, ',', &word))
         word = value;
 
-    const enum sl_status status = read_place(parser, word, "isdataat", 0, OFFSET_MAX, &number);
+    const enum sl_status status =
+        read_place(parser, word, "isdataat", 0, OFFSET_MAX, &number, &payload->distance_name);
     if (status != SL_OK)
         return status;
     payload->distance = (int32_t)number;
@@ -341,17 +351,32 @@ enum sl_status rule_read_isdataat(struct rule_parser *parser, struct rule_text v
     return SL_OK;
 }
 
-/* Whether the first of a content's occurrences will do. Until a content sets the cursor anew, each
+/* Whether a step behind a content takes any later cursor where it takes an earlier one. */
+static bool takes_later_cursors(const struct rule_payload *step)
+{
+    if (!step->relative)
+        return true;
+    if (step->kind != RULE_CONTENT && step->kind != RULE_DATA_AT)
+        return false;
+    return !step->negated && step->window == RULE_NO_WINDOW;
+}
+
+/* Whether the cursor behind a step is another than before it. */
+static bool sets_cursor(const struct rule_payload *step)
+{
+    return (step->kind == RULE_CONTENT && !step->negated) || step->kind == RULE_BYTE_JUMP ||
+           (step->kind == RULE_BYTE_SET && !step->number->keeps_cursor);
+}
+
+/* Whether the first of a content's occurrences will do. Until a step sets the cursor anew, each
  * step that is relative to it accepts any later place. A smaller cursor then allows all that a
  * larger one does. */
 static bool first_will_do(const struct rule_payload *payload, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const bool sets_cursor = payload[i].kind == RULE_CONTENT && !payload[i].negated;
-
-        if (payload[i].relative && (payload[i].negated || payload[i].window != RULE_NO_WINDOW))
+        if (!takes_later_cursors(&payload[i]))
             return false;
-        if (sets_cursor)
+        if (sets_cursor(&payload[i]))
             return true;
     }
     return true;
@@ -361,7 +386,8 @@ static bool first_will_do(const struct rule_payload *payload, size_t n)
  * byte n behind it. The number 0 holds always in Suricata's sense, so Snort's sense is meant. */
 static void place_data_at(const struct rule_parser *parser, struct rule_payload *payload)
 {
-    if (payload->relative && !parser->snort3 && payload->distance > 0)
+    if (payload->relative && !parser->snort3 &&
+        (payload->distance > 0 || payload->distance_name != 0))
         payload->distance--;
 }
 
@@ -404,6 +430,8 @@ static void finish_step(const struct rule_parser *parser, size_t i)
         end++;
     if (payload->kind == RULE_DATA_AT)
         place_data_at(parser, payload);
+    if (payload->number != NULL)
+        rule_bytes_finish(parser, payload);
     if (payload->nocase)
         fold(payload);
     payload->first_only = first_will_do(payload + 1, end - i - 1);
@@ -420,8 +448,8 @@ enum sl_status rule_content_finish(struct rule_parser *parser)
     status = check_unplaced(parser);
     if (status != SL_OK)
         return status;
-    for (size_t i = 0; i < parser->n_payloads; i++)
-        finish_step(parser, i);
+    for (size_t i = parser->n_payloads; i > 0; i--) /* first_only asks for what is behind */
+        finish_step(parser, i - 1);
     rule->n_payloads = parser->n_payloads;
     rule->payload = rule_arena_copy(&parser->rules->arena, parser->payload,
                                     parser->n_payloads * sizeof *parser->payload);

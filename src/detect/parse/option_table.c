@@ -6,6 +6,10 @@
 static const struct rule_option options[] = {
     {"content", rule_read_content, RULE_A_CONTENT},
     {"isdataat", rule_read_isdataat, RULE_A_VALUE},
+    {"byte_test", rule_read_byte_test, RULE_A_VALUE},
+    {"byte_jump", rule_read_byte_jump, RULE_A_VALUE},
+    {"byte_extract", rule_read_byte_extract, RULE_A_VALUE},
+    {"byte_math", rule_read_byte_math, RULE_A_VALUE},
     {"bsize", rule_read_bsize, RULE_A_VALUE},
     {"pkt_data", rule_read_pkt_data, RULE_NO_VALUE},
     {"dns.query", rule_read_buffer, RULE_NO_VALUE},

@@ -58,6 +58,17 @@ rule_option_reader rule_read_content, rule_read_isdataat;
  * is none. */
 const struct rule_option *rule_modifier_find(struct rule_text name);
 
+/* option_bytes.c */
+rule_option_reader rule_read_byte_test, rule_read_byte_jump, rule_read_byte_extract,
+    rule_read_byte_math;
+
+/* The number of a result that a text names, from 1 on, or 0: the text is no name. SL_EFORMAT: no
+ * option before sets it. */
+enum sl_status rule_name_read(struct rule_parser *parser, struct rule_text text, uint8_t *name);
+
+/* Gives a step of RULE_BYTE_* the meaning of the rule's dialect. */
+void rule_bytes_finish(const struct rule_parser *parser, struct rule_payload *step);
+
 /* option_buffer.c */
 rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize;
 

@@ -220,6 +220,7 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     parser->content = SIZE_MAX;
     parser->section = (struct rule_payload){.buffer = RULE_BUFFER_PAYLOAD};
     parser->n_sections = 0;
+    parser->n_names = 0;
     parser->has_flow = parser->snort3 = false;
     parser->class = (struct rule_text){NULL, 0};
 

@@ -37,6 +37,11 @@ struct rule_parser {
     size_t content;              /* the last one's index in payload; SIZE_MAX: there is none */
     struct rule_payload section; /* of the steps that come: section, buffer, dotted */
     uint32_t n_sections;         /* behind that of the payload */
+    struct {
+        struct rule_text text;
+        uint32_t section;
+    } named[RULE_NAMES_MAX]; /* the results of byte_extract and byte_math */
+    uint8_t n_names;
     bool has_flow;
     bool snort3; /* it shows syntax that only Snort 3 has */
     struct rule_text class;

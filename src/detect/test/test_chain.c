@@ -3,20 +3,37 @@
  * and payloads are random, over an alphabet so small that contents occur in many places. */
 #include "detect_fixture.h"
 
-enum { STEPS_MAX = 5, PAYLOAD_MAX = 14, ROUNDS = 4000, PAYLOADS = 8 };
+enum { STEPS_MAX = 5, PAYLOAD_MAX = 14, ROUNDS = 6000, PAYLOADS = 8, NAMES_MAX = 2 };
+
+enum step_kind { CONTENT, DATA_AT, BYTE_TEST, BYTE_JUMP, BYTE_EXTRACT, BYTE_MATH };
 
 /* An option of the rule's text. */
 struct step {
-    bool is_content, negated, nocase, relative, has_begin, has_end, at_end;
+    enum step_kind kind;
+    bool negated, nocase, relative, has_begin, has_end, at_end;
     int begin; /* offset, distance, or isdataat's number */
     int reach; /* depth or within */
     char text[4];
+    /* A name in place of `begin`, of `reach` or of `operand`: 0 or 1; -1: none. */
+    int begin_name, reach_name, operand_name;
+    int count; /* bytes of a number */
+    bool digits, little, from_begin, from_end;
+    const char *sign; /* of a comparison or a calculation */
+    int operand;      /* what is compared, post_offset, or the right side */
+    int result;       /* the name that is set */
 };
 
 struct chain {
     struct step step[STEPS_MAX];
     size_t n;
     bool snort3;
+};
+
+/* A payload while options are tried on it. */
+struct trial {
+    const char *payload;
+    int len, cursor;
+    int64_t named[NAMES_MAX];
 };
 
 static bool same_byte(char a, char b, bool nocase)
@@ -28,70 +45,155 @@ static bool same_byte(char a, char b, bool nocase)
     return a == b;
 }
 
-/* Whether the content occurs at `at`, for this cursor. */
-static bool occurs(const struct step *step, const char *payload, int len, int cursor, int at)
+static int64_t named(const struct trial *trial, int name, int number)
+{
+    return name >= 0 ? trial->named[name] : number;
+}
+
+/* Whether the content occurs at `at`. */
+static bool occurs(const struct step *step, const struct trial *trial, int at)
 {
     const int n = (int)strlen(step->text);
-    const int base = step->relative ? cursor : 0;
-    const int begin = base + (step->has_begin ? step->begin : 0);
+    const int64_t begin = (step->relative ? trial->cursor : 0) +
+                          (step->has_begin ? named(trial, step->begin_name, step->begin) : 0);
 
-    if (at + n > len || at < begin || (step->has_end && at + n > begin + step->reach) ||
-        (step->at_end && at + n != len))
+    if (at + n > trial->len || at < begin ||
+        (step->has_end && at + n > begin + named(trial, step->reach_name, step->reach)) ||
+        (step->at_end && at + n != trial->len))
         return false;
     for (int i = 0; i < n; i++)
-        if (!same_byte(payload[at + i], step->text[i], step->nocase))
+        if (!same_byte(trial->payload[at + i], step->text[i], step->nocase))
             return false;
     return true;
 }
 
-static bool data_is_at(const struct chain *chain, const struct step *step, int len, int cursor)
+static bool data_is_at(const struct chain *chain, const struct step *step,
+                       const struct trial *trial)
 {
+    const int64_t number = named(trial, step->begin_name, step->begin);
+
+    if (number < 0)
+        return false;
     if (!step->relative)
-        return step->begin < len;
-    if (chain->snort3 || step->begin == 0)
-        return cursor + step->begin < len;
-    return cursor + step->begin <= len;
+        return number < trial->len;
+    if (chain->snort3 || (step->begin_name < 0 && number == 0))
+        return trial->cursor + number < trial->len;
+    return trial->cursor + number <= trial->len;
 }
 
-static bool holds(const struct chain *chain, size_t i, const char *payload, int len, int cursor)
+/* The number of a byte option; `taken` are its bytes. False: there is none. */
+static bool number_at(const struct chain *chain, const struct step *step, const struct trial *trial,
+                      int64_t *at, int *taken, int64_t *number)
 {
-    if (i == chain->n)
-        return true;
+    int n = step->count;
 
+    *at = (step->relative ? trial->cursor : 0) + named(trial, step->begin_name, step->begin);
+    *number = *taken = 0;
+    if (chain->snort3 && step->digits && *at + n > trial->len)
+        n = (int)(trial->len - *at);
+    if (*at < 0 || n <= 0 || *at + n > trial->len)
+        return false;
+    if (!step->digits) {
+        for (int i = 0; i < n; i++)
+            *number = *number * 256 + (uint8_t)trial->payload[*at + (step->little ? n - 1 - i : i)];
+        *taken = n;
+        return true;
+    }
+    for (; *taken < n; ++*taken) {
+        const char c = trial->payload[*at + *taken];
+
+        if (c < '0' || c > '9')
+            break;
+        *number = *number * 10 + (c - '0');
+    }
+    return *taken != 0;
+}
+
+static bool compares(const struct step *step, int64_t left, int64_t right)
+{
+    switch (step->sign[0]) { /* without a sign bit */
+    case '<':
+        return (uint64_t)left < (uint64_t)right;
+    case '>':
+        return (uint64_t)left > (uint64_t)right;
+    case '&':
+        return (left & right) != 0;
+    }
+    return left == right;
+}
+
+static bool holds(const struct chain *chain, size_t i, struct trial trial);
+
+/* Whether step i, which reads a number, and all later ones hold. */
+static bool number_holds(const struct chain *chain, size_t i, struct trial trial)
+{
+    const struct step *step = &chain->step[i];
+    int64_t at, number;
+    int taken;
+
+    if (!number_at(chain, step, &trial, &at, &taken, &number))
+        return false;
+
+    const int64_t operand = named(&trial, step->operand_name, step->operand);
+
+    if (step->kind == BYTE_TEST)
+        return compares(step, number, operand) != step->negated && holds(chain, i + 1, trial);
+    if (step->kind == BYTE_JUMP) {
+        int64_t to = step->from_begin ? 0 : step->from_end ? trial.len : at + taken;
+
+        to += number + operand;
+        if (to > trial.len || (to < 0 && chain->snort3))
+            return false;
+        trial.cursor = to < 0 ? 0 : (int)to;
+        return holds(chain, i + 1, trial);
+    }
+    if (step->kind == BYTE_MATH) {
+        if (step->sign[0] == '-' && chain->snort3 && number < operand)
+            return false;
+        number = step->sign[0] == '-' ? number - operand : number + operand;
+    }
+    trial.named[step->result] = number;
+    if (step->kind != BYTE_MATH || !chain->snort3)
+        trial.cursor = (int)at + taken;
+    return holds(chain, i + 1, trial);
+}
+
+static bool holds(const struct chain *chain, size_t i, struct trial trial)
+{
     const struct step *step = &chain->step[i];
     bool found = false;
 
-    if (!step->is_content)
-        return data_is_at(chain, step, len, cursor) != step->negated &&
-               holds(chain, i + 1, payload, len, cursor);
-    for (int at = 0; at < len; at++) {
-        if (!occurs(step, payload, len, cursor, at))
+    if (i == chain->n)
+        return true;
+    if (step->kind == DATA_AT)
+        return data_is_at(chain, step, &trial) != step->negated && holds(chain, i + 1, trial);
+    if (step->kind != CONTENT)
+        return number_holds(chain, i, trial);
+    for (int at = 0; at < trial.len; at++) {
+        struct trial next = trial;
+
+        if (!occurs(step, &trial, at))
             continue;
         found = true;
-        if (!step->negated && holds(chain, i + 1, payload, len, at + (int)strlen(step->text)))
+        next.cursor = at + (int)strlen(step->text);
+        if (!step->negated && holds(chain, i + 1, next))
             return true;
     }
-    return step->negated && !found && holds(chain, i + 1, payload, len, cursor);
+    return step->negated && !found && holds(chain, i + 1, trial);
 }
 
 static void random_text(uint64_t *seed, char *text, uint32_t len)
 {
     for (uint32_t i = 0; i < len; i++)
-        text[i] = "aaabbA"[test_below(seed, 6)];
+        text[i] = "aaabbA123\1\2\3"[test_below(seed, 12)];
     text[len] = '\0';
 }
 
-static void random_step(uint64_t *seed, struct step *step)
+static void random_content(uint64_t *seed, struct step *step)
 {
-    *step = (struct step){.is_content = test_below(seed, 6) != 0,
-                          .negated = test_below(seed, 3) == 0,
-                          .nocase = test_below(seed, 3) == 0,
-                          .relative = test_below(seed, 4) != 0};
-    if (!step->is_content) {
-        step->begin = (int)test_below(seed, 5);
-        return;
-    }
-    random_text(seed, step->text, 1 + test_below(seed, 3));
+    for (uint32_t i = 0, n = 1 + test_below(seed, 3); i < n; i++)
+        step->text[i] = "aaabbA"[test_below(seed, 6)];
+    step->negated = test_below(seed, 3) == 0;
     step->has_begin = step->relative || test_below(seed, 2) == 0;
     step->has_end = test_below(seed, 2) == 0;
     step->at_end = test_below(seed, 6) == 0;
@@ -103,26 +205,131 @@ static void random_step(uint64_t *seed, struct step *step)
     }
 }
 
-/* An option's text, of Suricata or of Snort 3. */
-static char *put_step(char *at, const struct step *step, bool snort3)
+static void random_number(uint64_t *seed, struct step *step)
+{
+    static const char *const comparisons[] = {"<", ">", "=", "&"};
+
+    step->digits = test_below(seed, 2) == 0;
+    step->count = 1 + (int)test_below(seed, 2);
+    step->little = !step->digits && test_below(seed, 2) == 0;
+    step->begin = (int)test_below(seed, 4) - (step->relative ? 2 : 0);
+    if (step->kind == BYTE_TEST) {
+        step->negated = test_below(seed, 3) == 0;
+        step->sign = comparisons[test_below(seed, 4)];
+        step->operand = (int)test_below(seed, 4);
+    } else if (step->kind == BYTE_JUMP) {
+        step->operand = (int)test_below(seed, 4) - 2;
+        step->from_begin = test_below(seed, 4) == 0;
+        step->from_end = !step->from_begin && test_below(seed, 4) == 0;
+        step->operand -= step->from_end ? 5 : 0;
+    } else {
+        step->sign = test_below(seed, 2) == 0 ? "+" : "-";
+        step->operand = (int)test_below(seed, 3);
+    }
+}
+
+/* `set` are the names that are set, a bit each. */
+static int random_name(uint64_t *seed, unsigned set)
+{
+    const int name = (int)test_below(seed, NAMES_MAX);
+
+    return (set >> name & 1) != 0 && test_below(seed, 2) == 0 ? name : -1;
+}
+
+static void random_step(uint64_t *seed, struct step *step, unsigned *set)
+{
+    static const enum step_kind kinds[] = {CONTENT,   CONTENT,   CONTENT,      CONTENT,  DATA_AT,
+                                           BYTE_TEST, BYTE_JUMP, BYTE_EXTRACT, BYTE_MATH};
+
+    *step = (struct step){.kind = kinds[test_below(seed, 9)],
+                          .nocase = test_below(seed, 3) == 0,
+                          .relative = test_below(seed, 4) != 0,
+                          .begin_name = random_name(seed, *set),
+                          .reach_name = random_name(seed, *set),
+                          .operand_name = random_name(seed, *set)};
+    if (step->kind == CONTENT) {
+        random_content(seed, step);
+    } else if (step->kind == DATA_AT) {
+        step->negated = test_below(seed, 3) == 0;
+        step->begin = (int)test_below(seed, 5);
+    } else {
+        random_number(seed, step);
+    }
+    if (step->kind == BYTE_JUMP)
+        step->operand_name = -1;
+    if (step->kind == BYTE_EXTRACT)
+        step->begin_name = -1;
+    if (step->kind == BYTE_EXTRACT || step->kind == BYTE_MATH) {
+        step->result = (int)test_below(seed, NAMES_MAX);
+        *set |= 1u << step->result;
+    }
+}
+
+/* A number, or the name in its place. */
+static const char *value_text(char *text, int name, int number)
+{
+    if (name >= 0)
+        sprintf(text, "n%d", name);
+    else
+        sprintf(text, "%d", number);
+    return text;
+}
+
+static char *put_content(char *at, const struct step *step, bool snort3)
 {
     const char *open = snort3 ? "," : "; ", *colon = snort3 ? " " : ":";
+    char text[16];
 
-    if (!step->is_content)
-        return at + sprintf(at, "isdataat:%s%d%s; ", step->negated ? "!" : "", step->begin,
-                            step->relative ? ",relative" : "");
     at += sprintf(at, "content:%s\"%s\"", step->negated ? "!" : "", step->text);
     if (step->nocase)
         at += sprintf(at, "%snocase", open);
     if (step->has_begin)
-        at += sprintf(at, "%s%s%s%d", open, step->relative ? "distance" : "offset", colon,
-                      step->begin);
+        at += sprintf(at, "%s%s%s%s", open, step->relative ? "distance" : "offset", colon,
+                      value_text(text, step->begin_name, step->begin));
     if (step->has_end)
-        at +=
-            sprintf(at, "%s%s%s%d", open, step->relative ? "within" : "depth", colon, step->reach);
+        at += sprintf(at, "%s%s%s%s", open, step->relative ? "within" : "depth", colon,
+                      value_text(text, step->reach_name, step->reach));
     if (step->at_end)
         at += sprintf(at, "; endswith");
     return at + sprintf(at, "; ");
+}
+
+static char *put_number(char *at, const struct step *step)
+{
+    char begin[16], operand[16];
+
+    value_text(begin, step->begin_name, step->begin);
+    value_text(operand, step->operand_name, step->operand);
+    if (step->kind == BYTE_TEST)
+        at += sprintf(at, "byte_test:%d,%s%s,%s,%s", step->count, step->negated ? "!" : "",
+                      step->sign, operand, begin);
+    else if (step->kind == BYTE_JUMP)
+        at += sprintf(at, "byte_jump:%d,%s,post_offset %s%s%s", step->count, begin, operand,
+                      step->from_begin ? ",from_beginning" : "", step->from_end ? ",from_end" : "");
+    else if (step->kind == BYTE_EXTRACT)
+        at += sprintf(at, "byte_extract:%d,%s,n%d", step->count, begin, step->result);
+    else
+        at += sprintf(at, "byte_math:bytes %d,offset %s,oper %s,rvalue %s,result n%d", step->count,
+                      begin, step->sign, operand, step->result);
+    if (step->digits)
+        at += sprintf(at, step->kind == BYTE_MATH ? ",string dec" : ",string,dec");
+    if (step->little)
+        at += sprintf(at, step->kind == BYTE_MATH ? ",endian little" : ",little");
+    return at + sprintf(at, "%s; ", step->relative ? ",relative" : "");
+}
+
+/* An option's text, of Suricata or of Snort 3. */
+static char *put_step(char *at, const struct step *step, bool snort3)
+{
+    char text[16];
+
+    if (step->kind == CONTENT)
+        return put_content(at, step, snort3);
+    if (step->kind == DATA_AT)
+        return at + sprintf(at, "isdataat:%s%s%s; ", step->negated ? "!" : "",
+                            value_text(text, step->begin_name, step->begin),
+                            step->relative ? ",relative" : "");
+    return put_number(at, step);
 }
 
 static void put_rule(char *at, const struct chain *chain)
@@ -148,8 +355,10 @@ static void test_random_chains(void **state)
         char rule[1024], payload[PAYLOADS][PAYLOAD_MAX + 1];
         size_t n, at = 0;
 
+        unsigned set = 0;
+
         for (size_t i = 0; i < chain.n; i++)
-            random_step(&seed, &chain.step[i]);
+            random_step(&seed, &chain.step[i], &set);
         put_rule(rule, &chain);
         for (uint32_t i = 0; i < PAYLOADS; i++) {
             random_text(&seed, payload[i], test_below(&seed, PAYLOAD_MAX + 1));
@@ -161,7 +370,8 @@ static void test_random_chains(void **state)
         struct sl_alert *alerts = alerts_of(rules, batch, &n);
 
         for (uint32_t i = 0; i < PAYLOADS; i++) {
-            const bool expected = holds(&chain, 0, payload[i], (int)strlen(payload[i]), 0);
+            const struct trial trial = {.payload = payload[i], .len = (int)strlen(payload[i])};
+            const bool expected = holds(&chain, 0, trial);
             const bool found = at < n && alerts[at].item == i;
 
             if (found != expected)

@@ -384,6 +384,74 @@ static void test_relative_contents(void **state)
     CHECK(pairs);
 }
 
+static void test_numbers_in_the_payload(void **state)
+{
+    static const struct pair pairs[] = {
+        {RULE("tcp", "byte_test:2,=,0x0102,1;"), {.payload = "x\1\2"}, {.payload = "x\2\1"}},
+        {RULE("tcp", "byte_test:2,=,513,1,little;"), {.payload = "x\1\2"}, {.payload = "x\2\1"}},
+        {RULE("tcp", "byte_test:3,>=,66051,0;"), {.payload = "\1\2\3"}, {.payload = "\1\2\2"}},
+        {RULE("tcp", "content:\"a\"; byte_test:1,!&,2,0,relative;"),
+         {.payload = "a\1"},
+         {.payload = "a\3"}},
+        {RULE("tcp", "byte_test:1,^,65,0;"), {.payload = "B"}, {.payload = "A"}},
+        {RULE("tcp", "byte_test:2,<,46,0,string,dec;"), {.payload = "45"}, {.payload = "46"}},
+        {RULE("tcp", "byte_test:4,=,255,0,string,hex;"), {.payload = "0xfF"}, {.payload = "0xfg"}},
+        {RULE("tcp", "byte_test:3,=,8,0,string,oct;"), {.payload = " 10"}, {.payload = "8  "}},
+        /* Without a base a prefix tells it. */
+        {RULE("tcp", "byte_test:3,=,8,0,string;"), {.payload = "010"}, {.payload = "10 "}},
+        {RULE("tcp", "byte_test:1,=,9,0,bitmask 0xf8;"), {.payload = "\x4F"}, {.payload = "\x9"}},
+        /* Digits that the payload cuts are a number in Snort 3 alone. */
+        {RULE("tcp", "service:x; byte_test:4,=,12,0,string,dec;"),
+         {.payload = "12"},
+         {.payload = "13"}},
+        {RULE("tcp", "byte_test:4,=,12,0,string,dec;"), {.payload = "12  "}, {.payload = "12"}},
+        {RULE("tcp", "byte_jump:1,0; content:\"a\"; within:1;"),
+         {.payload = "\2xxa"},
+         {.payload = "\2xax"}},
+        {RULE("tcp", "content:\"a\"; byte_jump:1,0,relative,align; content:\"b\"; within:1;"),
+         {.payload = "a\1xxxxb"},
+         {.payload = "a\1xxxb"}},
+        {RULE("tcp", "byte_jump:1,0,multiplier 2,post_offset -1; content:\"b\"; within:1;"),
+         {.payload = "\2xxxb"},
+         {.payload = "\2xxb"}},
+        {RULE("tcp", "byte_jump:1,1,from_beginning; content:\"b\"; within:1;"),
+         {.payload = "x\3xb"},
+         {.payload = "x\2xb"}},
+        {RULE("tcp", "byte_jump:0,0,from_end,post_offset -3; content:\"b\"; within:1;"),
+         {.payload = "xxbxx"},
+         {.payload = "xbxxx"}},
+        {RULE("tcp", "byte_jump:1,0;"), {.payload = "\2xx"}, {.payload = "\3xx"}},
+        /* A jump to before the payload stays at its begin in Suricata, and fails in Snort. */
+        {RULE("tcp", "byte_jump:1,0,post_offset -9; content:\"|01|\"; within:1;"),
+         {.payload = "\1x"},
+         {.payload = "\2x"}},
+        {RULE("tcp", "service:x; byte_jump:1,0,post_offset -3;"),
+         {.payload = "\3x"},
+         {.payload = "\1x"}},
+        {RULE("tcp", "byte_extract:1,0,n; content:\"a\"; offset:n; depth:1;"),
+         {.payload = "\2xa"},
+         {.payload = "\1xa"}},
+        {RULE("tcp", "byte_extract:1,0,n,multiplier 2,align 4; byte_test:1,=,n,1;"),
+         {.payload = "\3\10"},
+         {.payload = "\3\6"}},
+        /* Each occurrence sets the name anew. */
+        {RULE("tcp", "content:\"a\"; byte_extract:1,0,n,relative; content:\"b\"; distance:n; "
+                     "within:1;"),
+         {.payload = "a\3xa\1xbx"},
+         {.payload = "a\3xa\2xbx"}},
+        {RULE("tcp", "byte_math:bytes 1,offset 0,oper +,rvalue 1,result n; isdataat:!n,relative;"),
+         {.payload = "\1x"},
+         {.payload = "\1xx"}},
+        {RULE("tcp", "byte_math:bytes 1,offset 0,oper <<,rvalue 4,result n,bitmask 0xf0; "
+                     "byte_test:1,=,n,1;"),
+         {.payload = "\3\3"},
+         {.payload = "\3\x30"}},
+    };
+
+    (void)state;
+    CHECK(pairs);
+}
+
 static void test_fast_patterns(void **state)
 {
     static const struct pair pairs[] = {
@@ -654,6 +722,7 @@ int main(void)
         cmocka_unit_test(test_flow),
         cmocka_unit_test(test_contents),
         cmocka_unit_test(test_relative_contents),
+        cmocka_unit_test(test_numbers_in_the_payload),
         cmocka_unit_test(test_fast_patterns),
         cmocka_unit_test(test_snort3_means_the_same),
         cmocka_unit_test(test_tunnels),

@@ -272,12 +272,12 @@ static void test_skipped_rules(void **state)
 static void test_skip_reasons(void **state)
 {
     struct sl_rules *rules =
-        load_rules(HEAD "(pcre:\"/a/\"; sid:1;)\n" HEAD "(byte_test:1; sid:2;)\n" HEAD
+        load_rules(HEAD "(pcre:\"/a/\"; sid:1;)\n" HEAD "(cvs:x; sid:2;)\n" HEAD
                         "(PCRE:\"/a/\"; sid:3;)\n" HEAD "(asn1:x; sid:4;)\n");
     static const struct {
         const char *keyword;
         size_t count;
-    } expected[] = {{"pcre", 2}, {"asn1", 1}, {"byte_test", 1}};
+    } expected[] = {{"pcre", 2}, {"asn1", 1}, {"cvs", 1}};
     const char *keyword;
     size_t count;
 
