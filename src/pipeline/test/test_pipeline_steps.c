@@ -31,6 +31,16 @@ struct prepared {
     } mark[1000];
 };
 
+/* A run of n batches in which nothing fails. */
+static struct prepared run_of(uint32_t n)
+{
+    return (struct prepared){.n_batches = n,
+                             .fail_prepare_at = UINT32_MAX,
+                             .fail_order_at = UINT32_MAX,
+                             .fail_digest_at = UINT32_MAX,
+                             .fail_report_at = UINT32_MAX};
+}
+
 static enum sl_status fill_later(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct prepared *run = user;
@@ -206,10 +216,7 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
     (void)state;
     for (uint32_t n_workers = 1; n_workers <= 4; n_workers++)
         for (uint32_t n_loaders = 0; n_loaders <= 4; n_loaders += 2) {
-            struct prepared run = {.n_batches = 200,
-                                   .fail_prepare_at = UINT32_MAX,
-                                   .fail_order_at = UINT32_MAX,
-                                   .fail_report_at = UINT32_MAX};
+            struct prepared run = run_of(200);
             struct sl_pipeline_stats stats;
             struct sl_diag diag;
 
@@ -229,14 +236,11 @@ static void test_loaders_do_not_wait_for_batches_before_theirs(void **state)
 {
     (void)state;
     for (uint32_t n_loaders = 2; n_loaders <= 4; n_loaders++) {
-        struct prepared run = {.n_batches = 200,
-                               .fail_prepare_at = UINT32_MAX,
-                               .fail_order_at = UINT32_MAX,
-                               .fail_report_at = UINT32_MAX,
-                               .wait_for = 2 + n_loaders + 3 - 1};
+        struct prepared run = run_of(200);
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
 
+        run.wait_for = 2 + n_loaders + 3 - 1;
         assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_OK);
         assert_int_equal(stats.n_batches, run.wait_for + 1);
         assert_int_equal(run.seen_by_first, run.wait_for);
@@ -248,30 +252,23 @@ static void test_batches_are_digested_at_once_before_they_are_drained(void **sta
 {
     (void)state;
     for (uint32_t n_workers = 1; n_workers <= 8; n_workers++) {
-        struct prepared run = {.n_batches = 200,
-                               .fail_prepare_at = UINT32_MAX,
-                               .fail_order_at = UINT32_MAX,
-                               .fail_digest_at = UINT32_MAX,
-                               .fail_report_at = UINT32_MAX,
-                               .digest = true};
+        struct prepared run = run_of(200);
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
 
+        run.digest = true;
         assert_int_equal(run_prepared(&run, n_workers, 2 * (n_workers % 2), &stats, &diag), SL_OK);
         assert_int_equal(run.drained, 200);
         assert_int_equal(run.digested, 200 - 29); /* an empty batch is not digested */
         assert_true(stats.digest_ns > 0);
     }
     for (uint32_t n_workers = 1; n_workers <= 4; n_workers++) {
-        struct prepared run = {.n_batches = 200,
-                               .fail_prepare_at = UINT32_MAX,
-                               .fail_order_at = UINT32_MAX,
-                               .fail_digest_at = 40,
-                               .fail_report_at = UINT32_MAX,
-                               .digest = true};
+        struct prepared run = run_of(200);
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
 
+        run.fail_digest_at = 40;
+        run.digest = true;
         assert_int_equal(run_prepared(&run, n_workers, 0, &stats, &diag), SL_ENOMEM);
         assert_string_equal(diag.text, "not digested");
         assert_true(run.drained <= 40);
@@ -283,16 +280,12 @@ static void test_batches_are_settled_in_order_within_each_shard(void **state)
     (void)state;
     for (uint32_t n_workers = 1; n_workers <= 64; n_workers *= 2)
         for (uint32_t n_loaders = 0; n_loaders <= 2; n_loaders += 2) {
-            struct prepared run = {.n_batches = 200,
-                                   .fail_prepare_at = UINT32_MAX,
-                                   .fail_order_at = UINT32_MAX,
-                                   .fail_digest_at = UINT32_MAX,
-                                   .fail_report_at = UINT32_MAX,
-                                   .digest = true,
-                                   .settle = true};
+            struct prepared run = run_of(200);
             struct sl_pipeline_stats stats;
             struct sl_diag diag;
 
+            run.digest = true;
+            run.settle = true;
             assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
             assert_int_equal(run.drained, 200);
             for (uint32_t shard = 0; shard < N_SHARDS; shard++)
@@ -305,16 +298,13 @@ static void test_a_batch_that_cannot_be_reported_ends_the_run(void **state)
     (void)state;
     for (uint32_t n_workers = 1; n_workers <= 4; n_workers++)
         for (int settle_too = 0; settle_too < 2; settle_too++) {
-            struct prepared run = {.n_batches = 200,
-                                   .fail_prepare_at = UINT32_MAX,
-                                   .fail_order_at = UINT32_MAX,
-                                   .fail_digest_at = UINT32_MAX,
-                                   .fail_report_at = 50,
-                                   .digest = true,
-                                   .settle = settle_too != 0};
+            struct prepared run = run_of(200);
             struct sl_pipeline_stats stats;
             struct sl_diag diag;
 
+            run.fail_report_at = 50;
+            run.digest = true;
+            run.settle = settle_too != 0;
             assert_int_equal(run_prepared(&run, n_workers, 0, &stats, &diag), SL_EIO);
             assert_string_equal(diag.text, "not reported");
             assert_true(run.drained <= 50);
@@ -325,27 +315,24 @@ static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
 {
     (void)state;
     for (uint32_t n_loaders = 0; n_loaders <= 3; n_loaders++) {
-        struct prepared run = {.n_batches = 200,
-                               .fail_prepare_at = 20,
-                               .fail_order_at = UINT32_MAX,
-                               .fail_report_at = UINT32_MAX};
+        struct prepared run = run_of(200);
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
 
+        run.fail_prepare_at = 20;
         assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EIO);
         assert_string_equal(diag.text, "not prepared");
         assert_true(run.ordered <= 20 && run.drained <= 20);
-        run = (struct prepared){.n_batches = 200,
-                                .fail_prepare_at = UINT32_MAX,
-                                .fail_order_at = 30,
-                                .fail_report_at = UINT32_MAX};
+        run = run_of(200);
+        run.fail_order_at = 30;
         assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EFORMAT);
         assert_string_equal(diag.text, "not ordered");
         assert_true(run.ordered == 31 && run.drained <= 30);
     }
 }
 
-/* Looks at runs as often as it can. cmocka asserts on its main thread alone, so this one counts. */
+/* Takes snapshots of runs as often as it can. cmocka asserts on its main thread alone, so this one
+ * counts. */
 struct watcher {
     struct sl_pipeline_monitor *monitor;
     atomic_bool stop;
@@ -408,10 +395,7 @@ static bool has_seen_all(const struct watcher *watcher)
 
 static void watch_a_run(struct watcher *watcher, uint32_t n_loaders)
 {
-    struct prepared run = {.n_batches = 1000,
-                           .fail_prepare_at = UINT32_MAX,
-                           .fail_order_at = UINT32_MAX,
-                           .fail_report_at = UINT32_MAX};
+    struct prepared run = run_of(1000);
     struct sl_pipeline_snapshot snapshot;
     struct sl_pipeline_stats stats;
     struct sl_diag diag;
