@@ -124,6 +124,16 @@ EVENT_INLINE void put_field(struct line_sink *out, const char *before,
     put_value(out, field);
 }
 
+/* "1 packet", "2 packets" */
+static void put_count(struct line_sink *out, const char *before, const struct event_picks *picks,
+                      enum event_field id, const char *unit)
+{
+    put_field(out, before, picks, id);
+    line_text(out, unit);
+    if (picks->field[id].number != 1)
+        line_text(out, "s");
+}
+
 static void put_alert(struct line_sink *out, const struct event_picks *picks)
 {
     put_field(out, "  ALERT  [", picks, FIELD_GID);
@@ -169,11 +179,11 @@ static void put_flow(struct line_sink *out, const struct event_picks *picks)
     put_field(out, ", ", picks, FIELD_FLOW_REASON);
     if (picks->field[FIELD_FLOW_ALERTED].type == SL_FIELD_TRUE)
         line_text(out, ", alerted");
-    put_field(out, "  to server ", picks, FIELD_FLOW_PKTS_TOSERVER);
-    put_field(out, " packets, ", picks, FIELD_FLOW_BYTES_TOSERVER);
-    put_field(out, " bytes  to client ", picks, FIELD_FLOW_PKTS_TOCLIENT);
-    put_field(out, " packets, ", picks, FIELD_FLOW_BYTES_TOCLIENT);
-    put_field(out, " bytes  ", picks, FIELD_FLOW_AGE);
+    put_count(out, "  to server ", picks, FIELD_FLOW_PKTS_TOSERVER, " packet");
+    put_count(out, ", ", picks, FIELD_FLOW_BYTES_TOSERVER, " byte");
+    put_count(out, "  to client ", picks, FIELD_FLOW_PKTS_TOCLIENT, " packet");
+    put_count(out, ", ", picks, FIELD_FLOW_BYTES_TOCLIENT, " byte");
+    put_field(out, "  ", picks, FIELD_FLOW_AGE);
     line_text(out, " s");
 }
 

@@ -100,11 +100,11 @@ static void test_console(void **state)
         "to server 5 packets, 700 bytes  to client 4 packets, 90000 bytes  2 s  "
         "TCP 192.0.2.1:40000 -> 192.0.2.2:80",
         "1970-01-01 00:00:00.000002  FLOW  failed new, shutdown  "
-        "to server 1 packets, 60 bytes  to client 0 packets, 0 bytes  0 s  "
+        "to server 1 packet, 60 bytes  to client 0 packets, 0 bytes  0 s  "
         "UDP [2001:db8::1]:5353 -> [2001:db8::2]:53",
         "1970-01-01 00:00:00.000000  FLOW  established, forced  "
         "to server 18446744073709551615 packets, 18446744073709551615 bytes  "
-        "to client 1 packets, 98 bytes  0 s  ICMP 10.0.0.1 -> 10.0.0.2 type 8 code 0",
+        "to client 1 packet, 98 bytes  0 s  ICMP 10.0.0.1 -> 10.0.0.2 type 8 code 0",
         "1970-01-01 00:00:00.000000  FLOW  new, timeout  "
         "to server 2 packets, 300 bytes  to client 0 packets, 0 bytes  1 s  "
         "IPv6-ICMP fe80::1 -> ff02::1 type 134 code 0",
