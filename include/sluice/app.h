@@ -41,11 +41,11 @@ enum {
  * thread. */
 SL_API void sl_app_find(struct sl_batch *batch);
 
-/* Appends the names in DNS messages that belong to one of `buffers` to `to`, as made items in the
- * order of packets, as far as there is room. `to` is the batch itself, or a batch without items,
- * where they go on. A period stands before each name, and is no part of it. `from` is 0 at first,
- * then what the call before returned; UINT64_MAX is returned where no name is left. Room for one
- * item of SL_APP_MADE_LEN bytes is the least that `to` must have. Any thread. */
+/* Appends made items to `to`: the names in DNS messages that belong to one of `buffers`, in the
+ * order of packets. `to` is the batch itself, or a batch without items, which takes the names that
+ * the batch had no room for. A period stands before each name, and is no part of it. `from` is 0 at
+ * first, then the result of the call before. UINT64_MAX: no name is left. `to` must have room for
+ * one item of SL_APP_MADE_LEN bytes. Any thread. */
 enum { SL_APP_MADE_LEN = 256 };
 SL_API uint64_t sl_app_make(const struct sl_batch *batch, struct sl_batch *to, uint32_t buffers,
                             uint64_t from);

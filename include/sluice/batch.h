@@ -95,7 +95,7 @@ enum {
     SL_FLOW_NEW = 8        /* this packet began the flow */
 };
 
-/* Where a made item comes from. */
+/* The origin of a made item. */
 struct sl_made {
     uint32_t item;    /* the packet */
     uint32_t buffers; /* SL_BUFFER_* (sluice/app.h): the buffers of rules that it belongs to */

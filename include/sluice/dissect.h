@@ -282,8 +282,8 @@ SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table
 
 /* Assigns origin[].flow and flow_flags to the packets of a dissected batch, in their order. Flows
  * have ids of 51 bits, which JavaScript's numbers hold. An id is a hash of the sensor's id,
- * addresses, ports, VLAN ids, protocol and the time of the first packet, so that each run gives a
- * flow the same id. Two of n flows have the same id with a probability of n^2 / 2^52: 1 in 4,500
+ * addresses, ports, VLAN ids, protocol and the time of the first packet. So each run gives a flow
+ * the same id. Two of n flows have the same id with a probability of n^2 / 2^52: 1 in 4,500
  * for a million flows, unless a sender chooses addresses for it. Flow 0: packets without an IP
  * header, with a defect before their ports, fragments that are not first, and first fragments that
  * end before their ports. One thread a table.
@@ -337,14 +337,14 @@ SL_API void sl_flow_keys_free(struct sl_flow_keys *keys);
 
 /* ---- flows that ended ------------------------------------------------------------------------ */
 
-/* Where keep_ends is set, the keys of a batch keep the flows that end in it: those that time out,
- * give way or are begun anew. Tracking by sl_flow_track keeps none. The steps behind
+/* Where keep_ends is set, the keys of a batch keep the flows that end in it. These time out, are
+ * evicted, or are begun anew. Tracking by sl_flow_track keeps none. The steps behind
  * sl_flow_track_shard are: mark, settle each shard, sort.
  *
- * A flow ends at a packet: the first whose time is behind its timeout or sets the clock back, or
- * the one that needed its place in the table. A flow's end comes before that packet. So the order
- * of ends and packets depends on packets and hash_key alone. Without evictions it depends on
- * packets alone. */
+ * A flow ends at a packet. This is the first one whose time is behind the flow's timeout or sets
+ * the clock back, or the one that took its place in the table. The end comes before that packet. So
+ * the order of ends and packets depends on packets and hash_key alone. Without evictions it depends
+ * on packets alone. */
 
 /* What a packet adds to the state of its flow. */
 struct sl_flow_mark {
@@ -357,9 +357,9 @@ struct sl_flow_mark {
  * made for. Once a batch, before it is settled; one thread. */
 SL_API void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mark, size_t n);
 
-/* Adds the marks to their flows, and finds out those of the ended flows. A shard has
- * the batches in the order in which they were dealt. One thread a shard; all shards at once, while
- * others track the batches behind. */
+/* Adds the marks to their flows, and keeps those of flows that ended. A shard settles the batches
+ * in the order in which they were dealt. One thread a shard; all shards at once, while other
+ * threads track the batches behind. */
 SL_API void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys,
                                  uint32_t shard);
 
@@ -376,9 +376,10 @@ SL_API size_t sl_flow_keys_n_ends(const struct sl_flow_keys *keys);
 SL_API uint32_t sl_flow_keys_end(const struct sl_flow_keys *keys, size_t index,
                                  struct sl_flow_record *record);
 
-/* Calls `take` with a record of each flow in the table, as one that ended by shutdown, by the time
- * of its first packet, then by its id. Where ends are not kept there are none. After all batches
- * were settled. The call ends with the first status of `take` that is not SL_OK. SL_ENOMEM. */
+/* Calls `take` with a record of each flow in the table, as one that ended by shutdown. The order is
+ * by the time of the first packet, then by id. A table that keeps no ends has none. All batches
+ * must have been settled. The call ends with the first status of `take` that is not SL_OK.
+ * SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status
 sl_flow_table_finish(struct sl_flow_table *table,
                      enum sl_status (*take)(void *user, struct sl_flow_record *record), void *user);

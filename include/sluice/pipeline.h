@@ -35,7 +35,7 @@ enum { SL_PIPELINE_ENGINES_MAX = 12, SL_PIPELINE_DEVICES_MAX = 16, SL_PIPELINE_S
 
 struct sl_pipeline_monitor;
 
-/* What a device of a run did. */
+/* The work of a device of a run. */
 struct sl_pipeline_device {
     struct sl_device device;
     uint64_t batches; /* whose engines ran there */
@@ -98,7 +98,7 @@ struct sl_pipeline_config {
      * scan them; NULL: there are none. Without such an engine it is not called. `from` is 0 at
      * first, and `to` is the batch. Until UINT64_MAX is returned it is called again, with what it
      * returned before, and an empty batch without packets as `to`. Each has room for an item of
-     * batch_len / 8 bytes, or of 1,024. Hits in made items are told as hits of their packets
+     * batch_len / 8 bytes, or of 1,024. Hits in made items become hits of their packets
      * (sl_hits_resolve_made). Workers, before the engines, several batches at once. A batch may be
      * made again, with the same results. */
     uint64_t (*make)(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from);

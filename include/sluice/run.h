@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run: captures to alerts. The packets of capture files, of an interface or of the caller pass
- * all engines that are switched on once, on CPUs and GPUs, and what is found goes to sinks.
+ * once through all engines that are switched on, on CPUs and GPUs. The events go to sinks.
  *
  *     sl_run_config_init(&config);            sources, engines, sinks, devices
  *     sl_run_create(&run, &config, &diag);    checks the config; reads and writes nothing
@@ -257,7 +257,7 @@ struct sl_run_result {
     uint32_t n_engines;
     const char *variants; /* of the config */
 
-    /* What was found. */
+    /* Results. */
     uint64_t anomalies, by_check[SL_N_HEADER_CHECKS];
     const struct sl_rules *rules; /* NULL: none */
     bool home_missed; /* rules name HOME_NET, it has its default, and no packet has an address of it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run has counted so far, and its texts: JSON, a line, and Prometheus' format. Sinks write
- * the first two as an event (sluice/sink.h). */
+/* The counters of a run, and their texts: JSON, a line, and Prometheus' format. Sinks write the
+ * first two as an event (sluice/sink.h). */
 #ifndef SLUICE_STATS_H
 #define SLUICE_STATS_H
 

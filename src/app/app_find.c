@@ -14,7 +14,7 @@ const char *sl_app_name(enum sl_app app)
     return app < SL_N_APPS ? names[app] : NULL;
 }
 
-/* What a message of this form is by its ports; SL_APP_UNKNOWN: they tell nothing. */
+/* The protocol that the ports of a message of this form name; SL_APP_UNKNOWN: none. */
 static enum sl_app app_of_ports(uint16_t src, uint16_t dst)
 {
     if (src == PORT_DNS || dst == PORT_DNS)

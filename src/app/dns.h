@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* DNS messages: a reader of questions and records, and a probe that needs no port.
  *
- * The form is that of RFC 1035, section 4, with EDNS (RFC 6891), dynamic updates (RFC 2136),
- * multicast DNS (RFC 6762) and LLMNR (RFC 4795), which change the meaning of bits alone.
+ * The form is that of RFC 1035, section 4. EDNS (RFC 6891), dynamic updates (RFC 2136), multicast
+ * DNS (RFC 6762) and LLMNR (RFC 4795) change the meaning of bits alone.
  *
  * The reader allocates nothing. Records and names refer to the caller's bytes. A damaged message
  * ends with a reason, and what was read before stays valid. All functions: any thread. */
@@ -82,7 +82,7 @@ struct dns_bytes {
     uint32_t len;
 };
 
-/* What the data of a record is: the member of struct dns_record that is valid. */
+/* The form of a record's data: the member of struct dns_record that is valid. */
 enum dns_form {
     DNS_FORM_NONE,    /* no data: questions, and records without a byte of data */
     DNS_FORM_RAW,     /* data alone: NULL, and every type that is not listed below */

@@ -140,7 +140,7 @@ static void note_time(struct flow *flow, int64_t time)
         flow->last_ns = time;
 }
 
-/* What ended flows are asked for. A table that does not keep them spares the counting. */
+/* Whether records of ended flows need the counts. Other tables spare the counting. */
 static bool counts(const struct flow_shard *shard)
 {
     return shard->settled != NULL;

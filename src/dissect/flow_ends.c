@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The ends of flows. A flow ends at a packet: the one whose time is behind its timeout, though no
- * shard looks before its own next packet, or the one that needed its place. That packet does not
- * depend on how packets were cut into batches. */
+/* The ends of flows. A flow ends at a packet: the one whose time is behind the flow's timeout, or
+ * the one that took its place. A shard notices a timeout at its own next packet, and then searches
+ * for that packet. It does not depend on how packets were cut into batches. */
 #include "flow_ends.h"
 
 #include <stdlib.h>

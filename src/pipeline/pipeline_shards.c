@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Collecting and settling: steps in which each shard has the batches one after another, and shards
- * do not wait for each other. Any thread that made a batch ready for the step goes through the
- * shards. Where another thread is busy with one, it goes on to the next, and the other thread takes
- * its batch too. */
+ * do not wait for each other. A thread that has made a batch ready for the step goes through the
+ * shards. It passes over a shard that another thread owns, as that thread takes the batch too. */
 #include "base/clock.h"
 #include "pipeline_state.h"
 
@@ -17,7 +16,7 @@ static void call_step(const struct pipeline *pipeline, const struct shard_step *
         config->settle(config->user, slot->batch, slot->hits, shard);
 }
 
-/* Does the batches that the shard, which this thread has, lacks. */
+/* Runs the step for each ready batch that the shard has not had. This thread owns the shard. */
 static void go_through(struct pipeline *pipeline, struct shard_step *step, uint32_t index)
 {
     struct shard *shard = &step->shards[index];
@@ -32,8 +31,8 @@ static void go_through(struct pipeline *pipeline, struct shard_step *step, uint3
     }
 }
 
-/* A batch that becomes ready after the last look at n_ready, and before `busy` is cleared, is left
- * to this thread by the one that made it ready: so this thread looks again. */
+/* A batch may become ready after this thread has read n_ready and before it clears `busy`. The
+ * thread that made it ready then passes over the shard. So this thread reads n_ready again. */
 static void visit_shard(struct pipeline *pipeline, struct shard_step *step, uint32_t index)
 {
     struct shard *shard = &step->shards[index];

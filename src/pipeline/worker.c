@@ -14,8 +14,8 @@ enum { FIRST_MAX_HITS = 65536 };
 
 /* ---- made items ------------------------------------------------------------------------------ */
 
-/* Room for made items in a batch: a part of batch_len, and as many items as packets. Where they are
- * more, the engines run again, over made items alone. */
+/* Room for made items in a batch: a part of batch_len, and as many items as packets. For further
+ * ones the engines run again, over made items alone. */
 enum { MADE_SHARE = 8, MADE_LEN_MIN = 1024 /* bytes */ };
 
 static bool makes_items(const struct sl_pipeline_config *config)

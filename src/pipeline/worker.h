@@ -36,9 +36,10 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
                            const struct sl_device *device, atomic_uint *max_hits,
                            struct sl_diag *diag);
 
-/* Makes the items that no packet holds, and runs every engine over a host batch: one upload on a
- * GPU, then all engines side by side. Engines without a backend for GPUs run over the host batch
- * meanwhile. The arrays in hits, one for each engine, grow where they must and are sorted.
+/* Makes the items that no packet holds, and runs every engine over a host batch. On a GPU one
+ * upload serves all engines, which run side by side. Engines without a backend for GPUs run over
+ * the host batch meanwhile. The arrays in hits, one for each engine, grow where they must and are
+ * sorted.
  *
  * SL_EDEVICE of a GPU's worker: the GPU is of no more use, or has no memory. Once the worker is
  * closed, another worker may run the batch. */

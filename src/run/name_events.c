@@ -111,7 +111,7 @@ static void write_part(const struct sl_name *name, uint32_t len, char *text)
     (void)sl_name_write(&part, text, TEXT_MAX);
 }
 
-/* What an action comes to, where that is one of two. */
+/* The verdict that an action amounts to; NULL: none. */
 static const char *verdict_of(enum sl_names_action action)
 {
     switch (action) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Virus signatures in the payloads of a batch: an engine has found anchors, and what they belong to
- * is verified here. */
+/* Virus signatures in the payloads of a batch. An engine has found anchors, and their signatures
+ * are verified here. */
 #ifndef RUN_PAYLOAD_SCAN_H
 #define RUN_PAYLOAD_SCAN_H
 
@@ -9,7 +9,7 @@
 
 enum { VIRUS_GID = 600, VIRUS_NAME_LEN = 1024 };
 
-/* What is found in one batch after another. One thread at a time; NULL, which all but create take:
+/* The matches in one batch after another. One thread at a time. All calls but create accept NULL:
  * payloads are not scanned. */
 struct payload_scan;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run has found so far, counted. */
+/* Counters of the events of a run. */
 #ifndef RUN_COUNTS_H
 #define RUN_COUNTS_H
 
@@ -33,7 +33,7 @@ enum sl_status run_counts_add(struct run_counts *counts, const struct batch_even
 /* After the last batch: makes the lists of results. */
 enum sl_status run_counts_end(struct run_counts *counts, struct sl_diag *diag);
 
-/* What is found so far. Any thread. */
+/* The counters so far. Any thread. */
 void run_counts_snapshot(const struct run_counts *counts, struct sl_stats *stats);
 
 void run_counts_clear(struct run_counts *counts);

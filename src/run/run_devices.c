@@ -32,7 +32,7 @@ static const struct sl_engine *needs_gpu(const struct sl_pipeline_config *pipeli
     return NULL;
 }
 
-/* Where an engine needs a GPU, no CPU is among the devices that are tried. */
+/* Takes CPUs from the devices where an engine needs a GPU. */
 static enum sl_status keep_gpus(struct sl_pipeline_config *pipeline, struct sl_diag *diag)
 {
     const struct sl_engine *engine = needs_gpu(pipeline);

@@ -8,7 +8,7 @@
 #include "sluice/run.h"
 
 struct run_notices {
-    void (*notice)(void *user, const struct sl_run_notice *notice); /* NULL: nobody wants them */
+    void (*notice)(void *user, const struct sl_run_notice *notice); /* NULL: they are dropped */
     void *user;
     pthread_mutex_t lock; /* held while the caller has one */
 };

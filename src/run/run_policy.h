@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a batch is evaluated with: header checks, rules, their matcher, virus signatures and names.
- * One counted snapshot, immutable once a batch holds it: a batch holds the one that was published
- * when it was filled until it is drained, so that publishing another never changes a batch in
- * flight. */
+/* The policy that batches are evaluated with: header checks, rules, their matcher, virus signatures
+ * and names. It is a counted snapshot, and immutable once a batch holds it. A batch holds the one
+ * that was published when it was filled, until it is drained. So publishing another never changes a
+ * batch in flight. */
 #ifndef RUN_POLICY_H
 #define RUN_POLICY_H
 
@@ -25,7 +25,7 @@ struct run_policy {
     size_t n_literals;
     struct sl_mpm_table *matcher;
     uint32_t buffers; /* of the literals: SL_BUFFER_* */
-    bool finds_app;   /* packets' application protocols are asked for */
+    bool finds_app;   /* packets need their application protocol */
     bool reports_dns; /* each DNS message is an event */
 
     struct sl_clamav_db *database;
@@ -34,7 +34,7 @@ struct run_policy {
     struct sl_packet_names_watch *watch;
 };
 
-/* What building needs beside the config. */
+/* The inputs of building. */
 struct run_policy_build {
     const struct sl_run_config *config;
     const struct run_variants *variants;

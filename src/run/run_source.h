@@ -26,8 +26,9 @@ struct run_source {
     bool opening, has_pending;
     struct sl_diag pending;
 
-    /* What stopping knows. It may run on any thread while the filling thread closes the capture:
-     * the closing thread takes the pointer away first, and waits until no stop holds it. */
+    /* The capture that a stop ends. A stop may run on any thread while the filling thread closes
+     * the capture. The closing thread clears the pointer first, and waits until no stop holds it.
+     */
     _Atomic(struct sl_capture *) to_stop;
     atomic_int stopping;
     atomic_bool stopped;
@@ -50,13 +51,13 @@ void run_source_init(struct run_source *source, const struct sl_run_config *conf
  * is the last file's. */
 enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag);
 
-/* Whether flows that end are events, and somebody wants events. */
+/* Whether flows that end are events, and a sink or a function takes events. */
 bool run_source_reports_flows(const struct run_source *source);
 
 /* Ends the capture; any thread, and signal handlers. */
 void run_source_stop(struct run_source *source);
 
-/* What is counted so far, also while it is read. Any thread. */
+/* The counters so far, also while batches are read. Any thread. */
 void run_source_snapshot(struct run_source *source, struct sl_stats *stats);
 
 /* The name of a packet's source (origin.source). */

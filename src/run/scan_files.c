@@ -196,7 +196,7 @@ static void on_match(void *user, void *token, const struct sl_clamav_match *matc
     add_name(token, match->name, match->official ? "" : ".UNOFFICIAL");
 }
 
-/* As clamscan does: beside a signature only where all are wanted. */
+/* A limit is reported beside a signature only where all matches are wanted, as clamscan does. */
 static void add_limit(const struct sl_scan *scan, struct entry *entry)
 {
     const char *limit = scan->config.alert_exceeds ? limit_of(entry) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files are scanned: names, directories, links. Loops of links end because a directory is
- * not entered again below itself. */
+/* The walk over a tree: names, directories, links. Loops of links end because a directory is not
+ * entered again below itself. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

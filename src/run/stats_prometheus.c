@@ -83,7 +83,7 @@ static void put_run(struct exposition *to, const struct sl_stats *stats)
 {
     const uint64_t start_ns = stats->start_ns < 0 ? 0 : (uint64_t)stats->start_ns;
 
-    begin(to, "sluice_info", "gauge", "1; a label tells the version.");
+    begin(to, "sluice_info", "gauge", "1; a label has the version.");
     put_count_of(to, "version", stats->version, 1);
     begin(to, "sluice_start_time_seconds", "gauge", "When the run began, since 1970-01-01 UTC.");
     fprintf(to->out, "%s %" PRIu64 ".%09" PRIu64 "\n", to->metric, start_ns / 1000000000,
@@ -163,7 +163,7 @@ static void put_engines(struct exposition *to, const struct sl_pipeline_snapshot
 
     if (pipeline->n_engines == 0)
         return;
-    begin(to, "sluice_engine_info", "gauge", "1; labels tell which backend runs the engine.");
+    begin(to, "sluice_engine_info", "gauge", "1; a label has the backend of the engine.");
     for (uint32_t e = 0; e < pipeline->n_engines; e++) {
         fputs("sluice_engine_info{", to->out);
         put_label(to->out, "engine", stats_engine(pipeline, e, name));
@@ -185,7 +185,7 @@ static void put_devices(struct exposition *to, const struct sl_pipeline_stats *s
 
     if (stats->n_devices == 0)
         return;
-    begin(to, "sluice_device_info", "gauge", "1; a label tells the device's name.");
+    begin(to, "sluice_device_info", "gauge", "1; a label has the device's name.");
     for (uint32_t d = 0; d < stats->n_devices; d++) {
         fputs("sluice_device_info{", to->out);
         put_label(to->out, "device", stats_device(&stats->devices[d].device, name));

@@ -9,8 +9,8 @@
 uint64_t stats_anomalies(const struct sl_stats *stats);
 uint64_t stats_undecodable(const struct sl_stats *stats);
 
-/* The engine's name, by which its counters are told from others': engines of one name are numbered
- * from the second on ("rabin", "rabin-2"). Returns the name, or `numbered`. */
+/* The engine's name, a label of its counters. Engines of one name are numbered from the second on
+ * ("rabin", "rabin-2"). Returns the name, or `numbered`. */
 enum { STATS_NAME_LEN = 64 };
 const char *stats_engine(const struct sl_pipeline_snapshot *pipeline, uint32_t e,
                          char numbered[STATS_NAME_LEN]);

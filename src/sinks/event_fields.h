@@ -433,7 +433,7 @@ EVENT_INLINE void event_flow(const struct event_visit *visit, const struct sl_ev
         event_tcp(visit, flow, texts);
 }
 
-/* What an event of a packet has behind its head. */
+/* The fields of a packet's event behind its head. */
 EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_event *event,
                              struct event_texts *texts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all sinks tell of an event in the same words. */
+/* Texts of an event that all sinks write alike. */
 #ifndef SINKS_EVENT_TEXT_H
 #define SINKS_EVENT_TEXT_H
 

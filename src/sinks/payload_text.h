@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Payloads as text. They are most of an alert's bytes, so blocks of them go through vectors, and no
- * branch depends on a byte but for blocks that hold a line's end, a quote or a backslash. */
+/* Payloads as text. They are most of an alert's bytes, so blocks of them go through vectors. Only a
+ * block that holds a line's end, a quote or a backslash takes a branch. */
 #ifndef SINKS_PAYLOAD_TEXT_H
 #define SINKS_PAYLOAD_TEXT_H
 

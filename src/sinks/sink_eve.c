@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* EVE JSON: one object a line, fields named and formed as Suricata's, so that its users' tools read
- * them. Which fields there are, and in which order, is in event_fields.h.
+ * them. The fields and their order are in event_fields.h.
  *
  * - A line is UTF-8 whatever rules, file names and payloads hold; base/utf8.h has the details.
  * - proto is the protocol's name where Suricata has one in use, else its number as a string.

@@ -23,8 +23,8 @@ struct sink_kind {
     /* path is "" where the kind has none. The base is filled by the caller. */
     enum sl_status (*open)(struct sl_sink **sink, const char *path, struct sl_diag *diag);
 
-    /* Makes a sink of this kind that holds what is written to it, hold_len bytes at most, and then
-     * answers SL_EOVERFLOW; pass hands all of it to a sink of the kind. Both NULL: none can be. */
+    /* Makes a sink of this kind that holds up to hold_len bytes. A write beyond returns
+     * SL_EOVERFLOW. `pass` writes them to a sink of the kind. Both NULL: the kind cannot hold. */
     enum sl_status (*hold)(struct sl_sink **held, size_t hold_len, struct sl_diag *diag);
     enum sl_status (*pass)(struct sl_sink *held, struct sl_sink *sink, struct sl_diag *diag);
 

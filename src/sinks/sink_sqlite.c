@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in an SQLite database, rows in transactions. The journal is a write-ahead log while
- * the sink is open: people can query during a run, and a killed run leaves whole transactions (in
- * FILE and FILE-wal, which SQLite puts together). A closed sink leaves FILE alone. */
+/* Tables in an SQLite database, rows in transactions. The journal is a write-ahead log while the
+ * sink is open, so people can query during a run. A killed run leaves whole transactions in FILE
+ * and FILE-wal, which SQLite puts together. A closed sink leaves FILE alone. */
 #include "sink_kind.h"
 
 #include <stdio.h>

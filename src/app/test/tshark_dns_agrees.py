@@ -178,11 +178,14 @@ def extra(row):
     return None
 
 
+def is_found(row):
+    return any(layer in FOUND for layer in row["layers"])
+
+
 def compare_packet(row, mine):
     """What agrees ("messages", or None), a reason, a difference."""
-    found = any(layer in FOUND for layer in row["layers"])
     verdict = mine["verdict"] if mine else "no"
-    if not found:
+    if not is_found(row):
         if verdict != "yes":
             return None, None, None
         why = extra(row)
@@ -205,6 +208,8 @@ def compare_packet(row, mine):
 def compare_file(path, mine):
     agreed, reasons, differences = collections.Counter(), collections.Counter(), []
     for number, row in tshark.packets(path, OPTIONS, FIELDS, "-Y", "udp").items():
+        verdict = mine[number]["verdict"] if number in mine else "no"
+        agreed["found" if is_found(row) else "other", verdict] += 1
         same, reason, difference = compare_packet(row, mine.get(number))
         if reason:
             reasons.update([reason])
@@ -240,6 +245,9 @@ def main():
                 print(f"{os.path.basename(path)}: packet {number}: {difference!r:.400}")
     print(f"{len(chosen)} captures: {agreed['messages']} messages with {agreed['records']} records "
           "agree")
+    for of, text in (("found", "datagrams that are DNS for tshark"), ("other", "other datagrams")):
+        print(f"{text}:", ", ".join(f"{agreed[of, verdict]} {verdict}"
+                                    for verdict in ("yes", "maybe", "no")))
     for why, n in sorted(reasons.items()):
         print(f"{n:8} {why}")
     print(f"{failed} captures differ" if failed else "tshark agrees")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a flow is, when it ends, and which end is the client. */
+/* Packets of one flow, its end, and the choice of the client. */
 #include "test.h"
 
 #include "dissect/flow_key.h"
@@ -259,11 +259,11 @@ static void test_ends_that_are_alike(void **state)
 
     (void)state;
     start_default(&t);
-    /* Equal addresses: the ports tell. */
+    /* Equal addresses: the ports decide. */
     EXPECT(&t, udp(1, 6000, 1, 5000), 0, 1, TO_SERVER | NEW);
     EXPECT(&t, udp(1, 5000, 1, 6000), 0, 1, ESTABLISHED);
     EXPECT(&t, udp(1, 6000, 1, 5000), 0, 1, TO_SERVER | ESTABLISHED);
-    /* Equal ports: the addresses tell. */
+    /* Equal ports: the addresses decide. */
     EXPECT(&t, udp(2, 123, 1, 123), 0, 2, TO_SERVER | NEW);
     EXPECT(&t, udp(1, 123, 2, 123), 0, 2, ESTABLISHED);
     /* Equal in both: what sends to itself is the client. */

@@ -148,7 +148,7 @@ static void test_function_sink(void **state)
     sl_run_close(run);
 }
 
-/* Messages of DNS are told in order, once each, where they are wanted. */
+/* DNS messages are events in order, once each, where the config has this kind. */
 static void test_dns_messages(void **state)
 {
     enum { IN_SAMPLE = 16 };
