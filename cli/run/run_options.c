@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/overwrite.h"
+#include "run_report.h"
 
 static const char usage[] =
     "usage: sluice run -r FILE... | -i IFACE [OPTION...] [-- FILTER]\n\n"
@@ -656,6 +657,7 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
         if (option == 'h') {
             fputs(usage, stdout);
             print_checks();
+            run_left_out_help(stdout);
             return EXIT_DONE;
         }
         if (option == CLI_OPTION_BARE && (known.ended || list == 0)) {

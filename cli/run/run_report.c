@@ -174,6 +174,7 @@ void run_report_text(const struct sl_run_result *result, bool details, FILE *out
     run_viruses_text(result, details, out);
     run_names_text(result, details, out);
     run_redundancy_text(result, out);
+    run_left_out_text(result, out);
     if (details)
         print_details(result, out);
 }
@@ -314,6 +315,7 @@ void run_report_json(const struct sl_run_result *result, bool details, FILE *out
         json_object_set_new(root, "names", run_names_json(result, details));
     if (result->n_samplers != 0)
         json_object_set_new(root, "redundancy", run_redundancy_json(result));
+    json_object_set_new(root, "left_out", run_left_out_json(result));
     if (details)
         json_object_set_new(root, "pipeline", pipeline(result));
     json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(9));

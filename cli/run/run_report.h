@@ -26,6 +26,11 @@ json_t *run_names_json(const struct sl_run_result *result, bool details);
 void run_redundancy_text(const struct sl_run_result *result, FILE *out);
 json_t *run_redundancy_json(const struct sl_run_result *result); /* an array */
 
+/* What was left out: the list of all kinds for the help, and those that there were. */
+void run_left_out_help(FILE *out);
+void run_left_out_text(const struct sl_run_result *result, FILE *out);
+json_t *run_left_out_json(const struct sl_run_result *result);
+
 /* Draws the intervals of redundancy by gnuplot, where `plot` names a file. False: the reason is on
  * stderr. */
 bool run_redundancy_plot(const struct sl_run_result *result, const char *path);

@@ -50,7 +50,7 @@ static const char usage[] =
     "  -V, --version\n\n"
     "A file above a limit has it in its line (OK (Heuristics.Limits.Exceeded.MaxScanTime: ...)).\n"
     "Archives, mail and documents are scanned as they are, and not opened. Their lines say so\n"
-    "(OK (zip: not opened)), and the summary counts them (Files not opened: 12).\n\n"
+    "(OK (zip: not opened)).\n\n"
     "Options of clamscan without effect: -a -v --verbose --archive-verbose --bytecode\n"
     "--bytecode-timeout --bytecode-unsigned --detect-pua (such signatures are always read)\n"
     "--disable-cache --force-to-disk --gen-json --heuristic-alerts --heuristic-scan-precedence\n"
@@ -547,6 +547,7 @@ enum scan_wish scan_options_read(struct scan_options *options, int argc, char **
     while ((option = cli_next_option(&known, argc, argv)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
+            scan_report_help(stdout);
             return SCAN_WISH_DONE;
         }
         if (option == 'V') {

@@ -265,6 +265,38 @@ static void put_date(FILE *out, const char *title, time_t time)
     fprintf(out, "%s %s\n", title, text);
 }
 
+/* What a scan leaves out, for the help, the summary and its JSON. docs/virus-scan.md has it, too.
+ */
+enum left_out { SKIPPED, WRONG, SUSPECT, LIMITED, NOT_OPENED, FAILED, N_LEFT_OUT };
+
+static const struct {
+    const char *name, *title, *text; /* text: to explain the title, or "" */
+} left_out[N_LEFT_OUT] = {
+    [SKIPPED] = {"skipped_signatures", "Skipped signatures", ""},
+    [WRONG] = {"wrong_lines", "Wrong lines in databases", ""},
+    [SUSPECT] = {"suspect", "Suspect files", " (not all candidates were verified)"},
+    [LIMITED] = {"beyond_limits", "Files beyond limits", " (not scanned, or not to their end)"},
+    [NOT_OPENED] = {"not_opened", "Files not opened", " (archives, mail, documents)"},
+    [FAILED] = {"errors", "Total errors", ""},
+};
+
+static uint64_t left_out_count(enum left_out kind, const struct sl_clamav_info *info,
+                               const struct sl_scan_counts *counts)
+{
+    const uint64_t n[N_LEFT_OUT] = {
+        [SKIPPED] = info->skipped,   [WRONG] = info->bad,       [SUSPECT] = counts->suspect,
+        [LIMITED] = counts->limited, [FAILED] = counts->failed, [NOT_OPENED] = counts->not_opened};
+
+    return n[kind];
+}
+
+void scan_report_help(FILE *out)
+{
+    fputs("\nLeft out, and counted in the summary:\n", out);
+    for (int k = 0; k < N_LEFT_OUT; k++)
+        fprintf(out, "  %s%s\n", left_out[k].title, left_out[k].text);
+}
+
 static void put_text_summary(FILE *out, const struct sl_clamav_info *info,
                              const struct sl_scan_counts *counts, double seconds, time_t begin)
 {
@@ -272,24 +304,16 @@ static void put_text_summary(FILE *out, const struct sl_clamav_info *info,
 
     fprintf(out, "\n----------- SCAN SUMMARY -----------\n");
     fprintf(out, "Known viruses: %zu\n", info->signatures);
-    if (info->skipped > 0)
-        fprintf(out, "Skipped signatures: %zu\n", info->skipped);
-    if (info->bad > 0)
-        fprintf(out, "Wrong lines in databases: %zu\n", info->bad);
     fprintf(out, "Engine version: sluice %s\n", sl_version());
     fprintf(out, "Scanned directories: %" PRIu64 "\n", counts->directories);
     fprintf(out, "Scanned files: %" PRIu64 "\n", counts->files);
     fprintf(out, "Infected files: %" PRIu64 "\n", counts->found);
-    if (counts->suspect > 0)
-        fprintf(out, "Suspect files: %" PRIu64 "\n", counts->suspect);
-    if (counts->limited > 0)
-        fprintf(out, "Files beyond limits: %" PRIu64 " (not scanned, or not to their end)\n",
-                counts->limited);
-    if (counts->not_opened > 0)
-        fprintf(out, "Files not opened: %" PRIu64 " (archives, mail, documents)\n",
-                counts->not_opened);
-    if (counts->failed > 0)
-        fprintf(out, "Total errors: %" PRIu64 "\n", counts->failed);
+    for (int k = 0; k < N_LEFT_OUT; k++) {
+        const uint64_t n = left_out_count((enum left_out)k, info, counts);
+
+        if (n > 0)
+            fprintf(out, "%s: %" PRIu64 "%s\n", left_out[k].title, n, left_out[k].text);
+    }
     fprintf(out, "Data scanned: %.2f MB\n", (double)counts->scanned_bytes / 1048576);
     fprintf(out, "Data read: %.2f MB (ratio %.2f:1)\n", (double)counts->bytes / 1048576,
             counts->bytes > 0 ? (double)counts->scanned_bytes / (double)counts->bytes : 0.0);
@@ -307,16 +331,17 @@ static void put_json_summary(FILE *out, const struct sl_clamav_info *info,
         const char *name;
         uint64_t value;
     } numbers[] = {
-        {"signatures", info->signatures},   {"skipped_signatures", info->skipped},
-        {"wrong_lines", info->bad},         {"directories", counts->directories},
-        {"files", counts->files},           {"infected", counts->found},
-        {"suspect", counts->suspect},       {"beyond_limits", counts->limited},
-        {"not_opened", counts->not_opened}, {"errors", counts->failed},
-        {"bytes", counts->bytes},           {"scanned_bytes", counts->scanned_bytes},
+        {"signatures", info->signatures}, {"directories", counts->directories},
+        {"files", counts->files},         {"infected", counts->found},
+        {"bytes", counts->bytes},         {"scanned_bytes", counts->scanned_bytes},
     };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         json_object_set_new(summary, numbers[i].name, json_integer((json_int_t)numbers[i].value));
+    for (int k = 0; k < N_LEFT_OUT; k++)
+        json_object_set_new(
+            summary, left_out[k].name,
+            json_integer((json_int_t)left_out_count((enum left_out)k, info, counts)));
     json_object_set_new(summary, "seconds", json_real(seconds));
     json_dumpf(root, out, JSON_COMPACT);
     fputc('\n', out);

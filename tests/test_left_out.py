@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What is left out: the list is the same in the help, the summary, its JSON and the docs.
+
+usage: test_left_out.py SLUICE DOCS
+"""
+import json
+import os
+import re
+import struct
+import sys
+import unittest
+import zipfile
+
+import case
+
+SLUICE, DOCS = sys.argv[1:3]
+# Those that no input of a test makes.
+NOT_HERE = {"dropped_packets", "suspect"}
+
+
+def sluice(*arguments, **options):
+    return case.run(SLUICE, *arguments, **options)
+
+
+def list_of(page, begin):
+    """What a paragraph of the docs, from this text on, has between backticks."""
+    with open(os.path.join(DOCS, page), encoding="utf-8") as file:
+        text = file.read().split(begin)[1].split("\n\n")[0]
+    return [word.replace("\n", " ") for word in re.findall("`([^`]*)`", text)]
+
+
+def udp(port, payload):
+    header = struct.pack(">HHHH", port, 53, 8 + len(payload), 0)
+    packet = struct.pack(">BBHIBBH4s4s", 0x45, 0, 28 + len(payload), 0, 64, 17, 0, bytes(4),
+                         bytes(4)) + header + payload
+    return b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + packet
+
+
+def capture(packets, link_type=1):
+    return struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, link_type) + b"".join(
+        struct.pack("<IIII", 1, 0, len(packet), len(packet)) + packet for packet in packets)
+
+
+class Run(case.Case):
+    def arguments(self):
+        """Of a run that leaves out something of each kind."""
+        query = b"\0\1\1\0\0\1\0\0\0\0\0\0" + b"\7example"
+        flows = [udp(port, b"") for port in range(1, 60001)]
+        rule = b'alert udp any any -> any any (msg:"%s"; content:"x"; sid:%d;)\n'
+        return (
+            "-r", self.path("flows.pcap", capture([udp(9, query), udp(9, b"")[:36], *flows])),
+            self.path("user.pcap", capture([b"x"] * 3, 147)),
+            self.path("cut.pcap", capture([udp(9, b"")])[:-1]),
+            "--rules", self.path("a.rules", rule % (b"a", 1) + rule % (b"b", 1)
+                                 + rule.replace(b"sid", b"lua:x; sid") % (b"c", 2) + b"alert\n"),
+            "--scan", self.path("a.ndb", b"World:0:*:776f726c64\nWrong:0:*\n"),
+            "--scan", self.path("a.hdb", b"d41d8cd98f00b204e9800998ecf8427e:5:Five\n"),
+            "--scan", self.path("a.cdb", b"Zip:CL_TYPE_ZIP:*:x:*:*:*:*:*:*\n"),
+            "--names-format", "adblock",
+            "--names", self.path("names", b"||example.com^\n||a.example^$third-party\n||a b^\n"),
+            "--flow-memory", "400K", "--device", "cpu")
+
+    def test_help_summary_and_docs_have_one_list(self):
+        names = list_of("counters.md", "has them in `left_out`:")
+        helped = sluice("run", "--help").stdout.decode().split("left out, and counted")[1]
+        self.assertEqual([line.strip() for line in helped.splitlines()[1:]],
+                         [name.replace("_", " ") for name in names])
+        arguments = self.arguments()
+        counts = json.loads(sluice("run", *arguments, "--json").stdout)["left_out"]
+        self.assertEqual(list(counts), names)
+        self.assertEqual({name for name, n in counts.items() if n == 0}, NOT_HERE & set(counts))
+        text = sluice("run", *arguments, "--alerts", "eve:/dev/null").stdout.decode()
+        told = re.findall(r"^ +([0-9,]+)  (.*)$", text.split("\nleft out\n")[1], re.MULTILINE)
+        self.assertEqual([(n.replace(",", ""), what) for n, what in told],
+                         [(str(counts[name]), name.replace("_", " ")) for name in names
+                          if counts[name] != 0])
+        self.assertEqual((counts["undissected_packets"], counts["bad_rules"],
+                          counts["skipped_rules"], counts["repeated_rules"]), (3, 1, 1, 1))
+
+    def test_nothing_is_left_out(self):
+        path = self.path("one.pcap", capture([udp(9, b"")]))
+        self.assertNotIn(b"left out", sluice("run", "-r", path).stdout)
+        counts = json.loads(sluice("run", "-r", path, "--json").stdout)["left_out"]
+        self.assertEqual(set(counts.values()), {0})
+
+
+class Scan(case.Case):
+    def test_help_summary_and_docs_have_one_list(self):
+        listed = list_of("virus-scan.md", "The summary counts what was left out:")
+        titles = [title for title in listed if title[0].isupper()]
+        names = [name for name in listed if name[0].islower() and name[0] != "-"]
+        self.assertEqual(len(titles), len(names))
+        helped = sluice("scan", "--help").stdout.decode().split("Left out, and counted")[1]
+        self.assertEqual([line.split("(")[0].strip() for line in helped.splitlines()[1:]], titles)
+        base = self.path("a.ndb", b"World:0:*:776f726c64\nWrong:0:*\nLater:0:VI:6162636465\n")
+        with zipfile.ZipFile(self.path("a.zip"), "w") as archive:
+            archive.writestr("a", b"a")
+        arguments = ("-d", base, "--max-filesize", "1000", self.path("large", b"x" * 1001),
+                     self.path("a.zip"), self.path("none"))
+        text = sluice("scan", *arguments).stdout.decode()
+        summary = json.loads(sluice("scan", "--json", *arguments).stdout.splitlines()[-1])
+        counts = {name: summary["summary"][name] for name in names}
+        self.assertEqual({name for name, n in counts.items() if n == 0}, NOT_HERE & set(counts))
+        told = re.findall(r"^([A-Z][a-z ]*): ([0-9]+)(?: \(.*\))?$", text, re.MULTILINE)
+        self.assertEqual([pair for pair in told if pair[0] in titles],
+                         [(title, str(counts[name])) for title, name in zip(titles, names)
+                          if counts[name] != 0])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
