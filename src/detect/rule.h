@@ -55,11 +55,15 @@ enum rule_field {
     RULE_ICMPV6_MTU,
     RULE_IGMP_TYPE,
     RULE_VLAN_LAYERS,
-    RULE_SAME_ADDRESS,                    /* 1: source and destination are one */
-    RULE_VLAN_ANY,                        /* one of the layers meets the check */
-    RULE_VLAN_ALL,                        /* each does, and there is one */
-    RULE_VLAN_OUTER,                      /* this one, and the next two inwards */
-    RULE_VLAN_INNER = RULE_VLAN_OUTER + 3 /* this one, and the next two outwards */
+    RULE_SAME_ADDRESS, /* 1: source and destination are one */
+    RULE_IP_VERSION,
+    RULE_DEFECT, /* enum sl_defect */
+    RULE_APP,    /* enum sl_app; a packet of no known protocol lacks it */
+    RULE_DNS_OPCODE,
+    RULE_DNS_RCODE,
+    /* Fields that repeat. */
+    RULE_VLAN_ID,
+    RULE_DNS_RRTYPE /* of questions of requests, of answers of responses */
 };
 
 enum { RULE_N_VLANS = 3 }; /* layers that rules can ask for; the batch has the ids of two */
@@ -69,8 +73,14 @@ enum { RULE_N_VLANS = 3 }; /* layers that rules can ask for; the batch has the i
 struct rule_check {
     uint8_t field; /* enum rule_field */
     bool negated;
+    int8_t which; /* of a field that repeats: the first is 0, the last -1; or RULE_ANY, RULE_ALL */
     uint32_t mask;
     uint32_t first, last;
+};
+
+enum {
+    RULE_ANY = INT8_MAX,    /* one of them meets the check */
+    RULE_ALL = INT8_MAX - 1 /* each does, and there is one */
 };
 
 enum { RULE_FLOW_KNOWN = 0x80 }; /* beside SL_FLOW_*: the packet belongs to a flow */

@@ -163,11 +163,19 @@ static bool place_by_carried(struct compiler *compiler, uint32_t i)
     return true;
 }
 
+static bool asks_app(const struct rule *rule)
+{
+    for (size_t k = 0; k < rule->n_checks; k++)
+        if (rule->check[k].field == RULE_APP)
+            return true;
+    return rule->app != SL_APP_UNKNOWN;
+}
+
 static bool place(struct compiler *compiler, uint32_t i)
 {
     const struct rule *rule = compiler->rules->rule[i];
 
-    compiler->index->any_app |= rule->app != SL_APP_UNKNOWN;
+    compiler->index->any_app |= asks_app(rule);
     if (rule->literal != NULL)
         return place_by_literal(compiler, i);
     compiler->index->any_without_literal = true;

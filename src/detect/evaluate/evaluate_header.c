@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "evaluate_header.h"
 
+#include "app/dns.h"
 #include "detect/rule_ip_option.h"
 
 /* A number of n bytes at an offset of a header. False: it was not captured. */
@@ -111,6 +112,22 @@ static bool is_icmp_query(const struct rule_view *view)
     return read_transport(view, RULE_ICMPV6, 0, 1, &type) && (type == 128 || type == 129);
 }
 
+/* The flags of a message of DNS. */
+static bool read_dns_flags(const struct rule_view *view, uint32_t *value)
+{
+    return view->app == SL_APP_DNS && read_bytes(view->scan->payload, view->scan->len, 2, 2, value);
+}
+
+static bool read_dns_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
+{
+    uint32_t flags;
+
+    if (!read_dns_flags(view, &flags))
+        return false;
+    *value = field == RULE_DNS_OPCODE ? dns_opcode((uint16_t)flags) : dns_rcode((uint16_t)flags);
+    return true;
+}
+
 static bool read_icmp_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
 {
     const uint32_t icmp = RULE_ICMPV4 | RULE_ICMPV6;
@@ -192,6 +209,20 @@ bool rule_view_field(const struct rule_view *view, enum rule_field field, uint32
     case RULE_VLAN_LAYERS:
         *value = view->n_vlans;
         return true;
+    case RULE_IP_VERSION:
+        if (!read_ip(view, 0, 1, value))
+            return false;
+        *value >>= 4;
+        return true;
+    case RULE_DNS_OPCODE:
+    case RULE_DNS_RCODE:
+        return read_dns_field(view, field, value);
+    case RULE_DEFECT:
+        *value = view->defect;
+        return true;
+    case RULE_APP:
+        *value = view->app;
+        return view->app != SL_APP_UNKNOWN;
     case RULE_SAME_ADDRESS:
         *value = view->src == view->dst;
         return view->ip != NULL;
@@ -206,22 +237,77 @@ static bool meets(const struct rule_check *check, uint32_t value)
     return (value >= check->first && value <= check->last) != check->negated;
 }
 
-/* A check of the id of a VLAN: of one layer, of any of them, or of all. */
+/* ---- fields that repeat ---------------------------------------------------------------------- */
+
+/* The values so far. */
+struct tally {
+    const struct rule_check *check;
+    uint32_t index; /* of the value that counts, where the check asks for one */
+    uint32_t n, n_met;
+    bool met; /* by that value */
+};
+
+/* For a field of n values. */
+static struct tally tally_begin(const struct rule_check *check, uint32_t n)
+{
+    const uint32_t index = (uint32_t)(check->which < 0 ? (int64_t)n + check->which : check->which);
+
+    return (struct tally){.check = check, .index = index};
+}
+
+static void tally_add(struct tally *tally, uint32_t value)
+{
+    const bool met = meets(tally->check, value);
+
+    tally->n_met += met;
+    tally->met |= met && tally->n == tally->index;
+    tally->n++;
+}
+
+static bool tally_end(const struct tally *tally)
+{
+    if (tally->check->which == RULE_ANY)
+        return tally->n_met != 0;
+    return tally->check->which == RULE_ALL ? tally->n != 0 && tally->n_met == tally->n : tally->met;
+}
+
 static bool meets_vlan(const struct rule_check *check, const struct rule_view *view)
 {
-    const uint32_t field = check->field;
-    uint32_t n = 0;
+    struct tally tally = tally_begin(check, view->n_vlans);
 
-    if (field >= RULE_VLAN_OUTER) {
-        const uint32_t layer = field < RULE_VLAN_INNER
-                                   ? field - RULE_VLAN_OUTER
-                                   : view->n_vlans - 1 - (field - RULE_VLAN_INNER);
-
-        return layer < view->n_vlans && meets(check, view->vlan[layer]);
-    }
     for (uint32_t i = 0; i < view->n_vlans; i++)
-        n += meets(check, view->vlan[i]);
-    return n != 0 && (field == RULE_VLAN_ANY || n == view->n_vlans);
+        tally_add(&tally, view->vlan[i]);
+    return tally_end(&tally);
+}
+
+/* Adds the types of questions of a request, or of answers of a response. */
+static void tally_types(struct tally *tally, const struct rule_view *view)
+{
+    struct dns_reader reader;
+    struct dns_record record;
+
+    if (!dns_open(&reader, view->scan->payload, view->scan->len))
+        return;
+    const enum dns_section section =
+        (reader.header.flags & DNS_QR) != 0 ? DNS_ANSWER : DNS_QUESTION;
+
+    while (dns_next(&reader, &record) && record.section <= section)
+        if (record.section == section)
+            tally_add(tally, record.type);
+}
+
+static bool meets_rrtype(const struct rule_check *check, const struct rule_view *view)
+{
+    struct tally tally = tally_begin(check, 0);
+
+    if (view->app != SL_APP_DNS)
+        return false;
+    tally_types(&tally, view);
+    if (check->which < 0) { /* the place of the last is known now */
+        tally = tally_begin(check, tally.n);
+        tally_types(&tally, view);
+    }
+    return tally_end(&tally);
 }
 
 bool rule_view_meets_checks(const struct rule *rule, const struct rule_view *view)
@@ -230,8 +316,9 @@ bool rule_view_meets_checks(const struct rule *rule, const struct rule_view *vie
         const struct rule_check *check = &rule->check[i];
         uint32_t value;
 
-        if (check->field >= RULE_VLAN_ANY) {
-            if (!meets_vlan(check, view))
+        if (check->field >= RULE_VLAN_ID) {
+            if (check->field == RULE_VLAN_ID ? !meets_vlan(check, view)
+                                             : !meets_rrtype(check, view))
                 return false;
         } else if (!rule_view_field(view, (enum rule_field)check->field, &value) ||
                    !meets(check, value)) {

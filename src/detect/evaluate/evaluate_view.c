@@ -55,7 +55,7 @@ struct rule_view rule_view_packet(const struct sl_batch *batch, uint32_t item,
     const struct sl_packet *packet = &batch->packet[item];
     const struct sl_origin *origin = batch->origin != NULL ? &batch->origin[item] : NULL;
     const uint8_t *bytes = batch->bytes + packet->offset;
-    struct rule_view view = {.protocols = RULE_PACKET, .scan = scan};
+    struct rule_view view = {.protocols = RULE_PACKET, .defect = packet->defect, .scan = scan};
     struct sl_tuple tuple;
 
     scan->payload = batch->bytes + batch->payload[item].offset;

@@ -19,7 +19,8 @@ struct rule_view {
     uint32_t ip_len;   /* bytes that may be read from there on */
     const uint8_t *transport;
     uint32_t transport_len;
-    uint8_t app; /* enum sl_app */
+    uint8_t app;    /* enum sl_app */
+    uint8_t defect; /* enum sl_defect */
     uint8_t n_vlans;
     const uint16_t *vlan; /* ids, the outermost first */
     struct rule_scan *scan;

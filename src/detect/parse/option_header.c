@@ -7,18 +7,6 @@
 #include "rule_fail.h"
 #include "rule_option.h"
 
-static enum sl_status add_check(struct rule_parser *parser, struct rule_check check)
-{
-    struct rule_check *grown =
-        rule_grow(parser->check, &parser->cap_checks, parser->n_checks, sizeof check);
-
-    if (grown == NULL)
-        return rule_no_memory(parser);
-    parser->check = grown;
-    parser->check[parser->n_checks++] = check;
-    return SL_OK;
-}
-
 /* The options that compare a field with numbers. Those that Snort writes in quotes may have some.
  */
 static const struct number {
@@ -55,7 +43,7 @@ static enum sl_status add_range(struct rule_parser *parser, struct rule_text val
     const enum sl_status status = rule_read_range(parser, value, name, max, &check);
 
     check.field = (uint8_t)field;
-    return status == SL_OK ? add_check(parser, check) : status;
+    return status == SL_OK ? rule_check_add(parser, check) : status;
 }
 
 enum sl_status rule_read_number(struct rule_parser *parser, struct rule_text value)
@@ -89,25 +77,19 @@ enum sl_status rule_read_tos(struct rule_parser *parser, struct rule_text value)
 /* "id" or "id,layer": a layer from 0, the outermost, or from -1, the innermost; "any", or "all". */
 enum sl_status rule_read_vlan_id(struct rule_parser *parser, struct rule_text value)
 {
-    static const char *const others[] = {"all_or_absent", "or_absent"};
-    struct rule_text id, layer;
-    uint32_t field = RULE_VLAN_ANY;
-    int64_t number;
+    struct rule_check check;
+    struct rule_text id;
+    int8_t which;
 
     rule_text_split(&value, ',', &id);
-    layer = rule_trim(value);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (rule_text_is(layer, others[i]))
-            return rule_skip(parser, "vlan.id ", layer);
-    if (rule_text_is(layer, "all"))
-        field = RULE_VLAN_ALL;
-    else if (rule_text_number(layer, -3, 2, &number))
-        field = number >= 0 ? RULE_VLAN_OUTER + (uint32_t)number
-                            : RULE_VLAN_INNER + (uint32_t)(-1 - number);
-    else if (layer.len != 0 && !rule_text_is(layer, "any"))
-        return rule_bad_at(parser, layer.at, "vlan.id has the layer '%.*s', not -3 to 2, any, all",
-                           RULE_QUOTE(layer));
-    return add_range(parser, id, "vlan.id", field, 4095);
+    enum sl_status status = rule_read_which(parser, rule_trim(value), -3, 2, &which);
+    if (status == SL_OK)
+        status = rule_read_range(parser, id, "vlan.id", 4095, &check);
+    if (status != SL_OK)
+        return status;
+    check.field = RULE_VLAN_ID;
+    check.which = which;
+    return rule_check_add(parser, check);
 }
 
 enum sl_status rule_read_ipopts(struct rule_parser *parser, struct rule_text value)
@@ -123,13 +105,13 @@ enum sl_status rule_read_ipopts(struct rule_parser *parser, struct rule_text val
     struct rule_check check = {.field = RULE_IP_OPTIONS, .mask = UINT32_MAX, .negated = true};
 
     if (rule_text_is(value, "any")) /* more than none */
-        return add_check(parser, check);
+        return rule_check_add(parser, check);
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         if (!rule_text_is(value, options[i].name))
             continue;
         check.mask = check.first = check.last = rule_ip_option_bit(options[i].kind);
         check.negated = false;
-        return add_check(parser, check);
+        return rule_check_add(parser, check);
     }
     return rule_bad(parser, "'%.*s' is no option of IPv4", RULE_QUOTE(value));
 }
@@ -163,7 +145,7 @@ enum sl_status rule_read_ip_proto(struct rule_parser *parser, struct rule_text v
 enum sl_status rule_read_sameip(struct rule_parser *parser, struct rule_text value)
 {
     (void)value;
-    return add_check(
+    return rule_check_add(
         parser,
         (struct rule_check){.field = RULE_SAME_ADDRESS, .mask = UINT32_MAX, .first = 1, .last = 1});
 }
@@ -242,8 +224,8 @@ enum sl_status rule_read_flags(struct rule_parser *parser, struct rule_text valu
         return rule_bad(parser, "flags are '%.*s', not letters of FSRPAUEC120 with one of +*!",
                         RULE_QUOTE(value));
     if (set == 0 && mode == '!') /* not no flag: any */
-        return add_check(parser, bits_check(RULE_TCP_FLAGS, 0xFF, '*', (uint8_t)~ignored));
-    return add_check(parser, bits_check(RULE_TCP_FLAGS, set, mode, (uint8_t)~ignored));
+        return rule_check_add(parser, bits_check(RULE_TCP_FLAGS, 0xFF, '*', (uint8_t)~ignored));
+    return rule_check_add(parser, bits_check(RULE_TCP_FLAGS, set, mode, (uint8_t)~ignored));
 }
 
 enum sl_status rule_read_fragbits(struct rule_parser *parser, struct rule_text value)
@@ -255,7 +237,7 @@ enum sl_status rule_read_fragbits(struct rule_parser *parser, struct rule_text v
     if (!read_bits(value, bits, &set, &mode) || set == 0)
         return rule_bad(parser, "fragbits are '%.*s', not letters of RDM with one of +*!",
                         RULE_QUOTE(value));
-    return add_check(parser, bits_check(RULE_FRAGMENT_BITS, set, mode, 0xE0));
+    return rule_check_add(parser, bits_check(RULE_FRAGMENT_BITS, set, mode, 0xE0));
 }
 
 /* Asks for flow flags; false: the rule asks for their opposite already. */

@@ -159,3 +159,35 @@ enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text valu
                                  .last = (uint32_t)range.last};
     return SL_OK;
 }
+
+enum sl_status rule_read_which(struct rule_parser *parser, struct rule_text word, int min, int max,
+                               int8_t *which)
+{
+    static const char *const others[] = {"all_or_absent", "or_absent"};
+    int64_t number;
+
+    *which = RULE_ANY;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (rule_text_is(word, others[i]))
+            return rule_skip(parser, "index ", word);
+    if (rule_text_is(word, "all"))
+        *which = RULE_ALL;
+    else if (rule_text_number(word, min, max, &number))
+        *which = (int8_t)number;
+    else if (word.len != 0 && !rule_text_is(word, "any"))
+        return rule_bad_at(parser, word.at, "the index is '%.*s', not any, all or %d to %d",
+                           RULE_QUOTE(word), min, max);
+    return SL_OK;
+}
+
+enum sl_status rule_check_add(struct rule_parser *parser, struct rule_check check)
+{
+    struct rule_check *grown =
+        rule_grow(parser->check, &parser->cap_checks, parser->n_checks, sizeof check);
+
+    if (grown == NULL)
+        return rule_no_memory(parser);
+    parser->check = grown;
+    parser->check[parser->n_checks++] = check;
+    return SL_OK;
+}

@@ -45,6 +45,13 @@ static const struct rule_option options[] = {
     {"strip_pseudo_headers", rule_read_transform, RULE_NO_VALUE},
     {"header_lowercase", rule_read_transform, RULE_NO_VALUE},
 
+    {"dns.opcode", rule_read_dns_opcode, RULE_A_VALUE},
+    {"dns.rcode", rule_read_dns_rcode, RULE_A_VALUE},
+    {"dns.rrtype", rule_read_dns_rrtype, RULE_A_VALUE},
+    {"app-layer-protocol", rule_read_app_layer_protocol, RULE_A_VALUE},
+    {"decode-event", rule_read_decode_event, RULE_A_VALUE},
+    {"stream-event", rule_read_stream_event, RULE_A_VALUE},
+
     {"flow", rule_read_flow, RULE_A_VALUE},
     {"dsize", rule_read_number, RULE_A_VALUE},
     {"ttl", rule_read_number, RULE_A_VALUE},

@@ -102,6 +102,21 @@ const char *rule_take_relation(struct rule_text *value);
 enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text value, const char *name,
                                int64_t max, struct rule_check *check);
 
+/* Reads which of the values of a field that repeats is compared: "any", also where the word is
+ * empty, "all", or an index of min to max. */
+enum sl_status rule_read_which(struct rule_parser *parser, struct rule_text word, int min, int max,
+                               int8_t *which);
+
+/* Adds a check to the rule. */
+enum sl_status rule_check_add(struct rule_parser *parser, struct rule_check check);
+
+/* option_app.c */
+rule_option_reader rule_read_dns_opcode, rule_read_dns_rcode, rule_read_dns_rrtype,
+    rule_read_app_layer_protocol;
+
+/* option_event.c */
+rule_option_reader rule_read_decode_event, rule_read_stream_event;
+
 /* option_header.c: rule_read_number reads the options that compare one field with numbers. */
 rule_option_reader rule_read_number, rule_read_ip_proto, rule_read_tos, rule_read_vlan_id,
     rule_read_ipopts, rule_read_flags, rule_read_fragbits, rule_read_sameip, rule_read_flow;

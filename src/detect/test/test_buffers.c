@@ -270,6 +270,45 @@ static void buffers_are_those_of_directions_and_sections(void **state)
     CHECK("dns", trials);
 }
 
+static void fields_of_messages_are_compared(void **state)
+{
+    static const struct trial trials[] = {
+        {"dns.opcode:0;", ASK("one.a"), true},
+        {"dns.opcode:!0;", ASK("one.a"), false},
+        {"dns.opcode:>3;", {.flags = 0x2900, .names = "one.a"}, true},
+        {"dns.opcode:4;", {.flags = 0x2900, .names = "one.a"}, false},
+        {"dns.rcode:3;", {.flags = 0x8183, .names = "one.a"}, true},
+        {"dns.rcode:3;", ANSWER("one.a|two.a"), false},
+        {"dns.rcode:NXDOMAIN;", {.flags = 0x8183, .names = "one.a"}, true},
+        {"dns.rcode:!nxdomain;", {.flags = 0x8183, .names = "one.a"}, false},
+        {"dns.rcode:1-4;", {.flags = 0x8183, .names = "one.a"}, true},
+        {"dns.rcode:!2;", {.flags = 0x8182, .names = "one.a"}, false},
+        {"dns.rrtype:1;", ASK("one.a"), true},
+        {"dns.rrtype:A;", ASK("one.a"), true},
+        {"dns.rrtype:AAAA;", ASK("one.a"), false},
+        {"dns.rrtype:!AAAA,all;", ASK("one.a two.a"), true},
+        {"dns.rrtype:!a;", ASK("one.a two.a"), false},
+        {"dns.rrtype:1,1;", ASK("one.a two.a"), true},
+        {"dns.rrtype:1,2;", ASK("one.a two.a"), false},
+        {"dns.rrtype:1,-2;", ASK("one.a two.a"), true},
+        {"dns.rrtype:1,-3;", ASK("one.a two.a"), false},
+        {"dns.rrtype:1;", ANSWER("one.a|two.a"), true},
+        {"dns.rrtype:1;", {.flags = RESPONSE, .names = "one.a"}, false},
+        {"dns.rrtype:1,all;", {.flags = RESPONSE, .names = "one.a"}, false},
+        {"app-layer-protocol:dns;", ASK("one.a"), true},
+        {"app-layer-protocol:!dns;", ASK("one.a"), false},
+        {"app-layer-protocol:!mdns;", ASK("one.a"), true},
+        {"app-layer-protocol:!dns;", {REQUEST, "one.a", UDP, 5353}, true},
+        {"app-layer-protocol:mdns,to_server;", {REQUEST, "one.a", UDP, 5353}, true},
+        {"app-layer-protocol:llmnr;", {REQUEST, "one.a", UDP, 5353}, false},
+        {"app-layer-protocol:dns,final;", {REQUEST, "one.a", ICMP, 0}, false},
+        {"app-layer-protocol:!dns;", {REQUEST, "one.a", ICMP, 0}, false},
+    };
+
+    (void)state;
+    CHECK("ip", trials);
+}
+
 static void payload_and_names_are_met_together(void **state)
 {
     static const struct trial trials[] = {
@@ -378,6 +417,7 @@ int main(void)
         cmocka_unit_test(names_are_transformed),
         cmocka_unit_test(each_name_is_met_alone),
         cmocka_unit_test(buffers_are_those_of_directions_and_sections),
+        cmocka_unit_test(fields_of_messages_are_compared),
         cmocka_unit_test(payload_and_names_are_met_together),
         cmocka_unit_test(dns_is_found_by_its_bytes),
         cmocka_unit_test(misplaced_options_are_bad),

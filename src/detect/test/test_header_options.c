@@ -211,6 +211,35 @@ static void test_vlan(void **state)
     CHECK(pairs);
 }
 
+static void test_events(void **state)
+{
+    static const struct pair pairs[] = {
+        {RULE("pkthdr", "decode-event:ipv4.pkt_too_small;"),
+         {.kind = UDP, .captured = 33},
+         {.kind = UDP, .captured = 34}},
+        {RULE("pkthdr", "decode-event:ipv6.pkt_too_small;"),
+         {.kind = TCP6, .captured = 53},
+         {.kind = TCP6, .captured = 54}},
+        {RULE("pkthdr", "decode-event:ipv6.trunc_pkt;"),
+         {.kind = TCP6, .captured = 54},
+         {.kind = TCP6, .captured = 53}},
+        {RULE("pkthdr", "decode-event:tcp.pkt_too_small;"), RAW(6, "\0\1\0\2"),
+         RAW(17, "\0\1\0\2")},
+        {RULE("pkthdr", "decode-event:udp.pkt_too_small;"), RAW(17, "\0\1\0\2"),
+         RAW(6, "\0\1\0\2")},
+        {RULE("pkthdr", "decode-event:sctp.pkt_too_small;"), RAW(132, "\0\1\0\2"), {.kind = SCTP}},
+        {RULE("pkthdr", "decode-event:vlan.header_too_small;"),
+         {.kind = UDP, .vlan = {5, 0}, .captured = 17},
+         {.kind = UDP, .vlan = {5, 0}, .captured = 18}},
+        {RULE("pkthdr", "decode-event:ipv4.icmpv6;"),
+         RAW(58, "\x80\0\0\0\0\0\0\0"),
+         {.kind = ICMP6, .type = 128}},
+    };
+
+    (void)state;
+    CHECK(pairs);
+}
+
 /* A layer that the batch does not have never matches, also where the check is negated. */
 static void test_third_vlan(void **state)
 {
@@ -225,9 +254,10 @@ static void test_third_vlan(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_ip),   cmocka_unit_test(test_tos),
-        cmocka_unit_test(test_tcp),        cmocka_unit_test(test_icmp), cmocka_unit_test(test_vlan),
-        cmocka_unit_test(test_third_vlan),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_ip),
+        cmocka_unit_test(test_tos),        cmocka_unit_test(test_tcp),
+        cmocka_unit_test(test_icmp),       cmocka_unit_test(test_vlan),
+        cmocka_unit_test(test_third_vlan), cmocka_unit_test(test_events),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

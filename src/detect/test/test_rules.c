@@ -230,6 +230,12 @@ static void test_skipped_rules(void **state)
 {
     static const char *const lines[][2] = {
         {"alert http any any -> any any (content:\"a\"; pcre:\"/a/\"; sid:1;)", "protocol http"},
+        {HEAD "(decode-event:IPv4.trunc_pkt; sid:1;)", "decode-event:ipv4.trunc_pkt"},
+        {HEAD "(stream-event:fin_syn; sid:1;)", "stream-event:fin_syn"},
+        {HEAD "(app-layer-protocol:!tls; sid:1;)", "app-layer-protocol:tls"},
+        {HEAD "(app-layer-protocol:dns|tls; sid:1;)", "app-layer-protocol:dns|tls"},
+        {HEAD "(vlan.id:5,or_absent; sid:1;)", "index or_absent"},
+        {HEAD "(ip.src; xor:extract 1 0; content:\"a\"; sid:1;)", "xor extract"},
         {"alert http ( msg:\"x\"; sid:1; )", "protocol http"},
         {"alert ftp-data $NOBODY any -> any any (sid:1;)", "protocol ftp-data"},
         {"react tcp any any -> any any (sid:1;)", "action react"},

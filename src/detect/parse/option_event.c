@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of Suricata's decoder and of its streams that a check of a packet says too. */
+#include "rule_fail.h"
+#include "rule_option.h"
+#include "sluice/dissect.h"
+
+static const struct event {
+    const char *name;
+    uint8_t field; /* enum rule_field */
+    uint8_t value;
+    uint8_t ip_version; /* 0: any */
+} events[] = {
+    {"ipv4.pkt_too_small", RULE_DEFECT, SL_DEFECT_IPV4_SHORT, 0},
+    {"ipv4.wrong_ip_version", RULE_DEFECT, SL_DEFECT_IPV4_VERSION, 0},
+    {"ipv4.icmpv6", RULE_IP_PROTOCOL, SL_IP_ICMPV6, 4},
+    {"ipv6.pkt_too_small", RULE_DEFECT, SL_DEFECT_IPV6_SHORT, 0},
+    {"ipv6.wrong_ip_version", RULE_DEFECT, SL_DEFECT_IPV6_VERSION, 0},
+    {"ipv6.trunc_pkt", RULE_DEFECT, SL_DEFECT_IPV6_PAYLOAD_LEN, 0},
+    {"ipv6.trunc_exthdr", RULE_DEFECT, SL_DEFECT_IPV6_EXT_SHORT, 0},
+    {"ipv6.icmpv4", RULE_IP_PROTOCOL, SL_IP_ICMP, 6},
+    {"tcp.pkt_too_small", RULE_DEFECT, SL_DEFECT_TCP_SHORT, 0},
+    {"udp.pkt_too_small", RULE_DEFECT, SL_DEFECT_UDP_SHORT, 0},
+    {"sctp.pkt_too_small", RULE_DEFECT, SL_DEFECT_SCTP_SHORT, 0},
+    {"vlan.header_too_small", RULE_DEFECT, SL_DEFECT_VLAN_SHORT, 0},
+};
+
+static enum sl_status add_equal(struct rule_parser *parser, uint8_t field, uint32_t value)
+{
+    return rule_check_add(
+        parser,
+        (struct rule_check){.field = field, .mask = UINT32_MAX, .first = value, .last = value});
+}
+
+static enum sl_status check_name(struct rule_parser *parser, struct rule_text name)
+{
+    return rule_is_keyword(name)
+               ? SL_OK
+               : rule_bad(parser, "'%.*s' is no name of an event", RULE_QUOTE(name));
+}
+
+/* The other events skip the rule. */
+enum sl_status rule_read_decode_event(struct rule_parser *parser, struct rule_text value)
+{
+    enum sl_status status = check_name(parser, value);
+
+    if (status != SL_OK)
+        return status;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        if (!rule_text_is(value, events[i].name))
+            continue;
+        if (events[i].ip_version != 0)
+            status = add_equal(parser, RULE_IP_VERSION, events[i].ip_version);
+        return status == SL_OK ? add_equal(parser, events[i].field, events[i].value) : status;
+    }
+    return rule_skip(parser, "decode-event:", value);
+}
+
+/* All events of streams need streams. */
+enum sl_status rule_read_stream_event(struct rule_parser *parser, struct rule_text value)
+{
+    const enum sl_status status = check_name(parser, value);
+
+    return status == SL_OK ? rule_skip(parser, "stream-event:", value) : status;
+}
