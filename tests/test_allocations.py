@@ -10,7 +10,6 @@ import os
 import re
 import subprocess
 import sys
-import unittest
 
 import case
 
@@ -71,4 +70,4 @@ if __name__ == "__main__":
     if b"__asan_init" in program or b"__tsan_init" in program:
         print("skipped: the sanitizer has an allocator of its own")
         sys.exit(77)
-    unittest.main(argv=sys.argv[:1])
+    case.main()

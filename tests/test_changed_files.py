@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import time
-import unittest
 
 import case
 
@@ -179,4 +178,4 @@ class ChangedFiles(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-import unittest
 
 import case
 
@@ -96,4 +95,4 @@ class Dev(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import unittest
 
 import case
 
@@ -114,4 +113,4 @@ class ExitStatus(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

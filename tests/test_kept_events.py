@@ -14,7 +14,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import unittest
 
 import case
 
@@ -131,4 +130,4 @@ class Kept(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

@@ -6,7 +6,6 @@ usage: test_list_skipped.py LIST_SKIPPED
 """
 import os
 import sys
-import unittest
 
 import case
 
@@ -53,4 +52,4 @@ class ListSkipped(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

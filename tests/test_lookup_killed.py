@@ -9,7 +9,6 @@ import fcntl
 import os
 import subprocess
 import sys
-import unittest
 
 import case
 import killed
@@ -68,4 +67,4 @@ if __name__ == "__main__":
     if b"__asan_init" in program or b"__tsan_init" in program:
         print("skipped: a sanitizer must be the first library")
         sys.exit(77)
-    unittest.main(argv=sys.argv[:1])
+    case.main()

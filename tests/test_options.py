@@ -7,7 +7,6 @@ usage: test_options.py SLUICE SAMPLES
 import json
 import os
 import sys
-import unittest
 
 import case
 
@@ -166,4 +165,4 @@ class Options(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

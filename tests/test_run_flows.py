@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sluice run --events flow as a person starts it: when flows end, and what is told of them.
+"""sluice run --events flow as a person starts it: when flows end, and the events of them.
 
 usage: test_run_flows.py SLUICE
 """
@@ -11,7 +11,6 @@ import os
 import sqlite3
 import struct
 import sys
-import unittest
 
 import case
 
@@ -172,10 +171,10 @@ class RunFlows(case.Case):
                         env=dict(os.environ, OPENSSL_CONF=config))
         self.assert_refused(result, "OpenSSL refuses SHA-1", "community_id")
 
-    def test_without_it_no_flow_is_told(self):
+    def test_without_it_no_flow_is_an_event(self):
         self.assertEqual(self.events(connection(4000, 100, b"x"), "--header-checks", "-k", "none"),
                          [])
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

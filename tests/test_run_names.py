@@ -9,7 +9,6 @@ import os
 import sqlite3
 import struct
 import sys
-import unittest
 
 import case
 
@@ -256,4 +255,4 @@ class RunNames(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    case.main()

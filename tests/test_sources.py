@@ -11,7 +11,6 @@ import os
 import struct
 import subprocess
 import sys
-import unittest
 
 import case
 
@@ -227,4 +226,4 @@ class WhatNeverEnds(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()

@@ -16,7 +16,6 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 import case
 
@@ -302,4 +301,4 @@ class WrittenFiles(case.Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    case.main()
