@@ -34,7 +34,9 @@ class RuleTwins(case.Case):
         with open(OWN, encoding="utf-8") as file:
             rules = file.read()
         other = self.path("other.rules", rules.replace("depth:20", "depth:21").encode())
-        script = self.path("sluice", b'#!/bin/sh\nfor word; do\n  shift\n  [ "$word" != "'
+        script = self.path("sluice", b'#!/bin/sh\n[ "$1" = run ] || exec "'
+                           + os.path.abspath(SLUICE).encode()
+                           + b'" "$@"\nfor word; do\n  shift\n  [ "$word" != "'
                            + OWN.encode() + b'" ] || word="' + other.encode()
                            + b'"\n  set -- "$@" "$word"\ndone\nexec "'
                            + os.path.abspath(SLUICE).encode() + b'" "$@"\n')

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
 """For a rule: packets that match it, and twins of them that violate one option each."""
+import collections
 import dataclasses
 
 from twins import names, ranges
-from twins.contents import Length, fresh_state
-from twins.layout import FILLERS, Begin, State, matches, solve
-from twins.model import FIELDS
-from twins.packets import NUMBERS, Packet, opening
+from twins.buffers import HEADERS, OF_PROTOCOL, Buffer, Header, Message, Name
+from twins.bytes import ByteExtract, ByteJump
+from twins.contents import Length
+from twins.expressions import Pcre
+from twins.model import FIELDS, PROTOCOL_OF
+from twins.packets import IP_OPTIONS, NUMBERS, Packet, opening
 from twins.rules import Unknown
 
 HOME = (0x0a010000, 0x0afaffff)
 OUTSIDE = (0x2c000000, 0x2cffffff)
 CLIENT_PORTS = (20000, 60000)
 SERVER_PORTS = (7000, 7999)
-NAME_FILLERS = (b"x", b"a7-", b"wwwwwww.", b"w.", b"0")
+LABELS = {Pcre: "pcre", ByteJump: "byte_jump", ByteExtract: "byte_extract"}
 
 
 @dataclasses.dataclass
@@ -92,10 +95,17 @@ class Maker:
         payload = [o for s in model.of_buffer("payload") for o in s.options]
         if "dsize" in model.fields:
             payload.insert(0, Length("dsize", model.fields["dsize"]))
-        self.groups = {"payload": payload}
+        whole = Message if model.rule.protocol == "dns" else Buffer
+        self.groups = {"payload": whole(payload)} if payload else {}
         for buffer in sorted(self.names):
-            self.groups[buffer] = [o for s in model.of_buffer(buffer)
-                                   for o in (Begin(0 if s.transforms else 1), *s.options)]
+            self.groups[buffer] = Name(model.of_buffer(buffer))
+        for section in model.sections:
+            if section.buffer in HEADERS:
+                if section.transforms:
+                    raise Unknown("transform of a header")
+                self.groups[section.buffer] = Header(
+                    section.buffer, [o for s in model.of_buffer(section.buffer)
+                                     for o in s.options], self.protocol)
         if self.names and payload:
             raise Unknown("contents of a whole message of DNS beside a name in it")
         self.is_response = ("to_client" in model.flow
@@ -111,57 +121,17 @@ class Maker:
             return "udp"
         if protocol not in ("ip", "ip4", "ipv4", "pkthdr"):
             raise Unknown(f"protocol {protocol}")
-        if {"itype", "icode"} & set(model.fields):
-            return "icmp"
-        if "flags" in model.fields or "established" in model.flow:
+        for of in ("icmp", "tcp"):
+            if {f for f, p in PROTOCOL_OF.items() if p == of} & set(model.fields):
+                return of
+        for section in model.sections:
+            if section.buffer in OF_PROTOCOL:
+                return OF_PROTOCOL[section.buffer]
+        if "established" in model.flow:
             return "tcp"
         allowed = model.fields.get("ip_proto", ((17, 17),))
         return next((p for p in ("udp", "tcp", "icmp") if ranges.holds(allowed, NUMBERS[p])),
                     "other")
-
-    def accepts(self, group, data, replaced=None):
-        """Whether the bytes of a buffer match the rule, or the rule with replaced options."""
-        replaced = replaced or {}
-
-        def get(options):
-            return [replaced.get(o, o) for o in options]
-
-        if group == "payload":
-            return matches(get(self.groups[group]), data)
-        if data[:1] != b"." or not names.is_name(data[1:]):
-            return False
-        return all(matches(get(s.options), data if s.transforms else data[1:])
-                   for s in self.model.of_buffer(group))
-
-    def lay_out(self, group, replaced=None, twin=False):
-        """Bytes that match, or as a twin those that match but for one option; None: not found."""
-        options = [(replaced or {}).get(o, o) for o in self.groups[group]]
-        if not options:
-            return b"" if self.protocol == "icmp" else b"x"
-
-        def accept(data):
-            if twin:
-                return not self.accepts(group, data) and self.accepts(group, data, replaced)
-            return self.accepts(group, data)
-
-        state, fillers = fresh_state(options), FILLERS
-        if group in names.PARTS:
-            state = state.with_cells(0, [1 << ord(".")])
-            fillers = NAME_FILLERS
-        elif self.model.rule.protocol == "dns":
-            return self.lay_out_message(options, accept)
-        found = solve(options, accept, state, fillers)
-        return found and found[0]
-
-    def lay_out_message(self, options, accept):
-        """A whole message of DNS. Which side sends it is known from it."""
-        for known, length in names.templates():
-            cells = {at: 1 << byte for at, byte in known.items()}
-            found = solve(options, accept, State(cells, at_least=length, at_most=length))
-            if found:
-                self.is_response = found[0][2] >= 128
-                return found[0]
-        return None
 
     def packet(self, buffers):
         """The packet that carries these bytes."""
@@ -171,18 +141,30 @@ class Maker:
         if self.model.same_ip:
             both = ranges.common(self.ends.sets["source"], self.ends.sets["target"])
             packet.source = packet.target = pick(both, n, (HOME, OUTSIDE))
-        packet.payload = buffers["payload"]
-        if self.names:
-            parts = {names.PARTS[b]: buffers[b][1:] for b in self.names}
-            packet.payload = names.message(parts, self.is_response)
-        elif dns_side and not self.groups["payload"]:
-            packet.payload = names.message({"queries": b"host.example"}, self.is_response)
+        packet.payload = b"" if self.protocol == "icmp" else b"x"
+        if dns_side:
+            parts = {names.PARTS[b]: buffers[b] for b in self.names}
+            packet.payload = names.message(parts or {"queries": b"host.example"},
+                                           self.is_response)
+        for name, raw in buffers.items():
+            if name not in names.PARTS:
+                packet = self.groups[name].put(packet, raw)
         for name, allowed in self.model.fields.items():
-            if name not in FIELDS and name not in ("flags", "fragbits"):
-                continue
-            if not ranges.holds(allowed, packet.field(name)):
+            present = packet.field(name)
+            if name != "dsize" and (present is None or not ranges.holds(allowed, present)):
                 packet = packet.with_fields(**{name: pick(allowed, 0, ())})
+        if self.model.ip_option:
+            packet = packet.with_fields(ip_options=IP_OPTIONS[self.model.ip_option])
+        if self.model.vlan:
+            packet = packet.with_fields(vlans=self.vlans(pick(self.model.vlan[0], 0, ())))
         return packet
+
+    def vlans(self, number):
+        """Tags so that the layer that is asked for has this number."""
+        layer = self.model.vlan[1]
+        if layer == "1":
+            return (7, number)
+        return (number, number) if layer == "all" else (number,)
 
     def dns_side(self):
         """The side that has the server's port."""
@@ -204,11 +186,14 @@ class Maker:
 
     def cases(self):
         """The case that matches, then twins and edges."""
-        self.buffers = {}
-        for group in self.groups:
-            self.buffers[group] = self.lay_out(group)
-            if self.buffers[group] is None:
+        self.buffers, self.states = {}, {}
+        for group, buffer in self.groups.items():
+            found = buffer.lay_out()
+            if found is None:
                 raise Unknown(f"no bytes found for {group}")
+            if isinstance(buffer, Message):
+                self.is_response = found[0][2] >= 128
+            self.buffers[group], self.states[group] = found
         packet = self.packet(self.buffers)
         if not self.ends.hold(packet):
             raise Unknown("addresses")
@@ -218,24 +203,36 @@ class Maker:
         yield from self.twins_of_flow()
 
     def twins_of_options(self):
-        for group, options in self.groups.items():
-            for option in options:
-                done = set()
-                for label, other in option.violations():
-                    data = label not in done and self.lay_out(group, {option: other}, twin=True)
-                    if data:
-                        done.add(label)
-                        packet = self.packet({**self.buffers, group: data})
-                        yield self.case(label, packet, False)
-                for label, other in option.edges():
-                    data = self.lay_out(group, {option: other})
-                    if data:
-                        packet = self.packet({**self.buffers, group: data})
-                        yield self.case(label, packet, True)
+        for group, buffer in self.groups.items():
+            for option in buffer.options:
+                for label, data, alerts in self.buffers_of(group, option):
+                    packet = self.packet({**self.buffers, group: data})
+                    yield self.case(label, packet, alerts)
+
+    def buffers_of(self, group, option):
+        """What violates an option of a buffer, and what is at an edge of its meaning."""
+        buffer = self.groups[group]
+        done, failed = set(), collections.Counter()
+        for label, other in option.violations():
+            if label in done or failed[label] == 3:
+                continue
+            found = buffer.lay_out({option: other}, twin=True)
+            failed[label] += 1
+            if found:
+                done.add(label)
+                yield label, found[0], False
+        data = None if done else buffer.damaged(option, self.buffers[group],
+                                                   self.states[group])
+        if data:
+            yield LABELS.get(type(option), "content"), data, False
+        for label, other in option.edges():
+            found = buffer.lay_out({option: other})
+            if found:
+                yield label, found[0], True
 
     def twins_of_header(self):
         for name, allowed in self.model.fields.items():
-            top = FIELDS.get(name, 255 if name == "flags" else 7)
+            top = FIELDS[name]
             others = ranges.edges(allowed, top) if name != "dsize" else []
             if name != "ip_proto" and others:
                 yield self.case(name, self.packet(self.buffers).with_fields(**{name: others[0]}),
@@ -249,6 +246,14 @@ class Maker:
                 packet = packet.changed(**{name: other})
                 if not self.ends.hold(packet):
                     yield self.case(name.replace("_", " "), packet, False)
+        if self.model.ip_option:
+            other = {"nop": "rtralt", "any": None}.get(self.model.ip_option, "nop")
+            packet = self.packet(self.buffers).with_fields(ip_options=IP_OPTIONS.get(other, b""))
+            yield self.case("ipopts", packet, False)
+        if self.model.vlan:
+            number = ranges.edges(self.model.vlan[0], 4095)[0]
+            packet = self.packet(self.buffers).with_fields(vlans=self.vlans(number))
+            yield self.case("vlan.id", packet, False)
         if self.model.same_ip:
             packet = self.packet(self.buffers)
             yield self.case("sameip", packet.changed(target=packet.target ^ 3), False)

@@ -12,10 +12,11 @@ Both walk over a list of options. Each has the methods
 back, over sets of bytes at each position. What it finds is checked by the reference.
 """
 import dataclasses
+import functools
 
 ANY = (1 << 256) - 1
-LONGEST = 1460  # bytes in one segment
-STEPS = 3000
+LONGEST = 30000  # bytes of a payload; a capture can have segments that a host has joined
+STEPS = 1500
 
 
 def one_of(values):
@@ -25,6 +26,7 @@ def one_of(values):
     return mask
 
 
+@functools.cache
 def bytes_of(mask):
     return [value for value in range(256) if mask >> value & 1]
 
@@ -56,12 +58,12 @@ class State:
             return None
         cells = dict(self.cells)
         for i, mask in enumerate(masks, position):
-            both = cells.get(i, ANY) & mask
-            if not both:
+            mask &= cells.get(i, ANY)
+            if not mask:
                 return None
-            cells[i] = both
-        return self.changed(cells=cells, end=max(self.end, stop),
-                            at_least=max(self.at_least, stop))
+            cells[i] = mask
+        return State(cells, self.cursor, self.names, max(self.at_least, stop), self.at_most,
+                     max(self.end, stop), self.base, self.reserved, self.spans)
 
     def with_length(self, first, last):
         """The state with a length between these two, or None where it cannot be."""
@@ -84,6 +86,15 @@ class Begin:
         return ()
 
     edges = violations
+
+
+@dataclasses.dataclass(eq=False)
+class Anything(Begin):
+    """In place of an option that is left out: the cursor may be anywhere behind it."""
+
+    def ways(self, data, cursor, names):
+        for end in range(len(data) + 1):
+            yield end, names
 
 
 def matches(options, data, names=None):
@@ -137,7 +148,7 @@ def filled(state, length, filler):
     return bytes(out)
 
 
-def solve(options, accept, first=None, fillers=FILLERS, tries=400):
+def solve(options, accept, first=None, fillers=FILLERS, tries=200):
     """Bytes that `accept` takes, and the state that they come from; or None."""
     for state in states(options, first or State({})):
         shortest = max(state.at_least, state.end)

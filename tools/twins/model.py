@@ -3,16 +3,29 @@
 import dataclasses
 import re
 
-from twins import ranges
+from twins import expressions, ranges
+from twins.buffers import HEADERS
+from twins.bytes import BASES, ByteExtract, ByteJump, ByteTest, Reading
 from twins.contents import Content, DataAt, Length
+from twins.packets import IP_OPTIONS
 from twins.rules import MARKS, SILENT, WINDOW, Unknown, pieces, read_bytes, unquoted
 
 # Fields that are numbers, and the largest.
-FIELDS = {"itype": 255, "icode": 255, "ttl": 255, "id": 65535, "ip_proto": 255}
+FIELDS = {"itype": 255, "icode": 255, "ttl": 255, "id": 65535, "ip_proto": 255, "tos": 255,
+          "fragoffset": 8191, "seq": 2**32 - 1, "ack": 2**32 - 1, "window": 65535,
+          "icmp_id": 65535, "icmp_seq": 65535, "tcp.mss": 65535, "tcp.wscale": 255,
+          "vlan.layers": 2, "flags": 255, "fragbits": 7, "dsize": 65535}
+OTHER_NAMES = {"tcp.flags": "flags", "tcp.seq": "seq", "tcp.ack": "ack", "tcp.window": "window"}
+# Fields that only packets of this protocol have.
+PROTOCOL_OF = {**dict.fromkeys(("itype", "icode", "icmp_id", "icmp_seq"), "icmp"),
+               **dict.fromkeys(("flags", "seq", "ack", "window", "tcp.mss", "tcp.wscale"), "tcp")}
 BUFFERS = {"pkt_data": "payload", "dns.query": "dns.query", "dns_query": "dns.query",
            **{f"dns.{part}.rrname": f"dns.{part}.rrname"
-              for part in ("queries", "answers", "authorities", "additionals", "response")}}
-TRANSFORMS = {"dotprefix"}
+              for part in ("queries", "answers", "authorities", "additionals", "response")},
+           **{name: name for name in HEADERS}}
+TRANSFORMS = {"dotprefix", "to_lowercase", "to_uppercase", "strip_whitespace",
+              "compress_whitespace", "url_decode", "xor", "to_md5", "to_sha1", "to_sha256",
+              "from_base64", "strip_pseudo_headers", "header_lowercase"}
 FLOW = {"to_server": "to_server", "from_client": "to_server", "to_client": "to_client",
         "from_server": "to_client", "established": "established",
         "not_established": "not_established", "stateless": None, "no_stream": None}
@@ -34,6 +47,8 @@ class Model:
     fields: dict = dataclasses.field(default_factory=dict)
     flow: set = dataclasses.field(default_factory=set)
     same_ip: bool = False
+    ip_option: str | None = None
+    vlan: tuple | None = None  # numbers, and the layer
     sections: list = dataclasses.field(default_factory=list)
 
     def of_buffer(self, buffer):
@@ -90,6 +105,77 @@ def read_data_at(value, snort3):
     return DataAt(integer(text.lstrip("! ")), text.startswith("!"), "relative" in words, snort3)
 
 
+SIGNS = {"big", "string", "relative", "little", "align", "from_beginning", "from_end", "rawbytes",
+         *BASES}
+
+
+class Words:
+    """What stands behind the numbers of an option of bytes: words, and words with a value."""
+
+    def __init__(self, value, first):
+        parts = [p.strip() for p in value.split(",")]
+        self.first, self.values = parts[:first], {}
+        if len(self.first) < first:
+            raise Unknown("an option of bytes with too few words")
+        for part in parts[first:]:
+            name, _, number = part.partition(" ")
+            self.values[name] = number.strip()
+
+    def reading(self, size, offset, known):
+        """How the number is read. Raises Unknown where a word has no model."""
+        for name in self.values:
+            if name not in SIGNS | known | {"bitmask", "endian"}:
+                raise Unknown(f"word {name} of an option of bytes")
+        base = next((BASES[n] for n in self.values if n in BASES), 10)
+        mask = self.values.get("bitmask")
+        return Reading(integer(size), integer(offset), "relative" in self.values,
+                       "little" in self.values or self.values.get("endian") == "little",
+                       base if "string" in self.values else None,
+                       int(mask, 16) if mask else None)
+
+
+def read_test(value):
+    words = Words(value, 4)
+    size, operator, operand, offset = words.first
+    negated = operator.startswith("!")
+    operator = operator.lstrip("! ") or "="
+    if operator not in ("<", ">", "=", "<=", ">=", "&", "^"):
+        raise Unknown(f"byte_test {operator}")
+    operand = int(operand, 16) if operand.lower().startswith("0x") else integer(operand)
+    return ByteTest(words.reading(size, offset, set()), operator, negated, operand)
+
+
+def read_jump(value):
+    words = Words(value, 2)
+    reading = words.reading(*words.first, {"multiplier", "post_offset"})
+    origin = next((o for o in ("begin", "end") for w in words.values
+                   if w == {"begin": "from_beginning", "end": "from_end"}[o]), "here")
+    return ByteJump(reading, int(words.values.get("multiplier", 1)), "align" in words.values,
+                    origin, integer(words.values.get("post_offset", "0")))
+
+
+def read_extract(value):
+    words = Words(value, 3)
+    size, offset, name = words.first
+    align = int(words.values.get("align") or ("align" in words.values) * 4) or 1
+    return ByteExtract(words.reading(size, offset, {"multiplier"}), name, "*",
+                       int(words.values.get("multiplier", 1)), align)
+
+
+def read_math(value):
+    words = Words(value, 0)
+    get = words.values.get
+    reading = words.reading(get("bytes"), get("offset", "0"),
+                            {"bytes", "offset", "oper", "rvalue", "result"})
+    if get("string") in BASES:
+        reading.base = BASES[get("string")]
+    return ByteExtract(reading, get("result"), get("oper"), integer(get("rvalue")))
+
+
+READERS = {"pcre": expressions.read, "byte_test": read_test, "byte_jump": read_jump,
+           "byte_extract": read_extract, "byte_math": read_math}
+
+
 class Reader:
     """Goes through the options of a rule, in order."""
 
@@ -105,7 +191,7 @@ class Reader:
         return self.section.options
 
     def read(self, option):
-        name, value = option.name, option.value
+        name, value = OTHER_NAMES.get(option.name, option.name), option.value
         rule, model = self.model.rule, self.model
         if name in SILENT:
             return
@@ -115,10 +201,10 @@ class Reader:
             self.section.options[-1] = add_window(self.section.options[-1], (name, value))
         elif name == "isdataat":
             self.options().append(read_data_at(value, rule.snort3))
+        elif name in READERS:
+            self.options().append(READERS[name](value))
         elif name == "bsize":
             self.options().insert(0, Length(name, ranges.numbers(value, 65535)))
-        elif name == "dsize":
-            model.fields[name] = ranges.numbers(value, 65535)
         elif name in BUFFERS:
             self.section = Section(BUFFERS[name], [], [])
             model.sections.append(self.section)
@@ -130,7 +216,16 @@ class Reader:
             bits, top = (FLAG_BITS, 255) if name == "flags" else (FRAGMENT_BITS, 7)
             model.fields[name] = allowed_bits(value, bits, top)
         elif name in FIELDS:
+            if name == "tos" and value.lstrip("!").startswith("x"):
+                value = value.replace("x", "0x")
             model.fields[name] = ranges.numbers(value, FIELDS[name])
+        elif name == "ipopts" and value in IP_OPTIONS:
+            model.ip_option = value
+        elif name == "vlan.id":
+            number, _, layer = value.partition(",")
+            if layer not in ("", "0", "1", "any", "all"):
+                raise Unknown(f"vlan.id {value}")
+            model.vlan = (ranges.numbers(number, 4095), layer)
         elif name == "sameip":
             model.same_ip = True
         else:

@@ -4,6 +4,12 @@ import dataclasses
 import struct
 
 NUMBERS = {"icmp": 1, "tcp": 6, "udp": 17}
+# Options of IPv4, filled up in front to words of four bytes.
+IP_OPTIONS = {name: bytes.fromhex(text) for name, text in {
+    "rr": "01 07 07 04 00000000", "ts": "44 08 05 00 00000000", "nop": "01010101",
+    "sec": "01 82 0b 0000 0000 0000 000000", "esec": "01 85 03 00", "lsrr": "01 83 07 04 2c010101",
+    "ssrr": "01 89 07 04 2c010101", "satid": "88 04 0001", "rtralt": "94 04 0000",
+    "cipso": "86 08 00000001 0000", "eol": "00000000", "any": "01010101"}.items()}
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 
 
@@ -22,7 +28,7 @@ class Packet:
         """The value of a field, or the one that it has where nobody asks for another."""
         usual = {"ttl": 64, "id": 4660, "tos": 0, "fragbits": 0, "flags": PSH | ACK,
                  "seq": 1000, "ack": 2000 if self.field_flags() & ACK else 0, "window": 8192,
-                 "itype": 8, "icode": 0, "icmp_id": 77, "icmp_seq": 1,
+                 "urgent": 0, "fragoffset": 0, "itype": 8, "icode": 0, "icmp_id": 77, "icmp_seq": 1,
                  "ip_proto": NUMBERS.get(self.protocol, 253), "dsize": len(self.payload)}
         return self.fields.get(name, usual.get(name))
 
@@ -61,9 +67,14 @@ def transport(packet):
         covered = ends[:-2] + struct.pack("!H", len(head + payload)) + head + payload
         return head[:6] + struct.pack("!H", checksum(covered) or 0xffff) + payload
     if packet.protocol == "tcp":
-        options = get("tcp_options") or b""
+        options = b""
+        if get("tcp.mss") is not None:
+            options += struct.pack("!BBH", 2, 4, get("tcp.mss"))
+        if get("tcp.wscale") is not None:
+            options += struct.pack("!BBBB", 1, 3, 3, get("tcp.wscale"))
         head = struct.pack("!HHIIBBHHH", packet.source_port, packet.target_port, get("seq"),
-                           get("ack"), (20 + len(options)) * 4, get("flags"), get("window"), 0, 0)
+                           get("ack"), (20 + len(options)) * 4, get("flags"), get("window"), 0,
+                           get("urgent"))
         head += options
         covered = ends[:-2] + struct.pack("!H", len(head + payload)) + head + payload
         return head[:16] + struct.pack("!H", checksum(covered)) + head[18:] + payload
@@ -74,20 +85,22 @@ def encode(packet):
     get, body = packet.field, transport(packet)
     options = get("ip_options") or b""
     head = struct.pack("!BBHHHBBHII", 0x45 + len(options) // 4, get("tos"),
-                       20 + len(options) + len(body), get("id"), fragment_field(get("fragbits")),
-                       get("ttl"), get("ip_proto"), 0, packet.source, packet.target) + options
+                       20 + len(options) + len(body), get("id"),
+                       get("fragbits") << 13 | get("fragoffset"), get("ttl"), get("ip_proto"), 0,
+                       packet.source, packet.target) + options
     head = head[:10] + struct.pack("!H", checksum(head)) + head[12:]
-    return bytes.fromhex("00005e00530200005e0053010800") + head + body
-
-
-def fragment_field(bits):
-    return (bits & 1) << 13 | (bits & 2) << 13 | (bits & 4) << 13
+    tags = get("vlans") or (7,) * (get("vlan.layers") or 0)
+    link = bytes.fromhex("00005e00530200005e005301")
+    link += b"".join(struct.pack("!HH", 0x8100, tag) for tag in tags)
+    return link + b"\x08\0" + head + body
 
 
 def opening(packet, sender_is_client, established):
     """The packets before one that belongs to a flow, and the packet with fitting numbers."""
     first = packet if sender_is_client else packet.answer()
-    first = first.changed(fields={}, payload=b"")
+    tags = {name: packet.fields[name] for name in ("vlans", "vlan.layers")
+            if name in packet.fields}
+    first = first.changed(fields=tags, payload=b"")
     if packet.protocol == "tcp":
         syn = first.with_fields(flags=SYN, seq=999, ack=0)
         if not established:  # without a SYN, a sensor may take the flow up in its middle
