@@ -178,18 +178,33 @@ enum {
  * on the number of threads or on the cut into batches. */
 struct sl_flow_table;
 
-enum { SL_FLOWS_MAX = 1 << 28 };
+enum { SL_FLOWS_MAX = 1 << 28, SL_FLOW_SLOTS_MAX = 4 };
+
+/* Memory that a module has in each flow. It is all zeros when the flow begins. Settling alone
+ * touches it, in the order of the flow's packets (sl_flow_settle_shard). */
+struct sl_flow_slot {
+    uint32_t len;      /* bytes, 1 to 256 */
+    uint32_t align;    /* a power of two, at most 16 */
+    uint32_t more_len; /* bytes that the module takes elsewhere for each flow, beside this memory */
+
+    /* The flow has ended: gives back what the slot holds; NULL: it holds nothing. One thread a
+     * shard. */
+    void (*release)(void *user, uint32_t shard, void *slot);
+    void *user;
+};
 
 struct sl_flow_config {
     uint32_t max_flows;             /* flows at once; 1 to SL_FLOWS_MAX */
     uint64_t memory;                /* bytes that the table takes at most: it has fewer flows then;
-                                       0: what max_flows takes */
+                                       0: what max_flows takes. Slots count, with more_len */
     uint32_t tcp_handshake_seconds; /* idle time that ends a flow, by state; TCP not established */
     uint32_t tcp_established_seconds;
     uint32_t tcp_closed_seconds;
     uint32_t new_seconds;         /* other protocols: one side was seen, */
     uint32_t established_seconds; /* or both */
     bool keep_ends;               /* what flows that end were: see struct sl_flow_record */
+    struct sl_flow_slot slots[SL_FLOW_SLOTS_MAX]; /* where there are some, ends are kept */
+    uint32_t n_slots;
     uint64_t hash_key[2]; /* keys the table's hash: random values resist crafted collisions */
     uint32_t sensor_id;   /* makes ids of flows others than those of other sensors */
     uint64_t reserved[4]; /* 0: room to grow */
@@ -274,8 +289,8 @@ struct sl_flow_record {
     const char *app_proto;
 };
 
-/* Makes an empty table and takes all its memory. The caller frees it. SL_EINVAL: max_flows is out
- * of its range, or no flow fits the memory. SL_ENOMEM. */
+/* Makes an empty table and takes all its memory. The caller frees it. SL_EINVAL: max_flows or a slot
+ * is out of its range, or no flow fits the memory. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table,
                                                     const struct sl_flow_config *config,
                                                     struct sl_diag *diag);
@@ -319,6 +334,9 @@ SL_API void sl_flow_deal(struct sl_flow_table *table, const struct sl_batch *bat
 
 SL_API uint32_t sl_flow_n_shards(const struct sl_flow_table *table);
 
+/* How many flows a shard holds at most. */
+SL_API uint32_t sl_flow_shard_max(const struct sl_flow_table *table);
+
 /* Tracks the packets of a shard, below sl_flow_n_shards, as sl_flow_track does. Assigns
  * origin[].flow and flow_flags of some packets and keeps those of the others in keys. One thread a
  * shard; all shards at once. */
@@ -349,7 +367,8 @@ SL_API void sl_flow_keys_free(struct sl_flow_keys *keys);
 /* What a packet adds to the state of its flow. */
 struct sl_flow_mark {
     uint32_t item;
-    bool alerted; /* it matched a rule */
+    uint32_t call; /* not 0: the settler is called for the packet, with this number */
+    bool alerted;  /* it matched a rule */
     uint8_t app;  /* its application protocol (origin.app), 0: none */
 };
 
@@ -357,11 +376,19 @@ struct sl_flow_mark {
  * made for. Once a batch, before it is settled; one thread. */
 SL_API void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mark, size_t n);
 
+/* What settling calls for packets whose mark asks for it, in the order of each flow's packets. */
+struct sl_flow_settler {
+    /* Reads and writes the slots of the packet's flow: slot[i] is that of the config's slots[i].
+     * Returns whether the flow counts as alerted. */
+    bool (*packet)(void *user, uint32_t shard, const struct sl_flow_mark *mark, void *const *slot);
+    void *user;
+};
+
 /* Adds the marks to their flows, and keeps those of flows that ended. A shard settles the batches
  * in the order in which they were dealt. One thread a shard; all shards at once, while other
- * threads track the batches behind. */
+ * threads track the batches behind. `settler` may be NULL where no mark calls it. */
 SL_API void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys,
-                                 uint32_t shard);
+                                 uint32_t shard, const struct sl_flow_settler *settler);
 
 /* Puts the ends of all shards in order: by packet, then by the time of the flow's first packet,
  * then by its id. SL_ENOMEM: also where tracking had no memory for an end. */

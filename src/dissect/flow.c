@@ -143,7 +143,7 @@ static void note_time(struct flow *flow, int64_t time)
 /* Whether records of ended flows need the counts. Other tables spare the counting. */
 static bool counts(const struct flow_shard *shard)
 {
-    return shard->settled != NULL;
+    return shard->slots != NULL;
 }
 
 static void count_run(struct flow *flow, const struct flow_run *run)

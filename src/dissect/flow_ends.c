@@ -15,7 +15,7 @@ void flow_ends_begin(struct flow_shard *shard, const struct sl_batch *batch,
 {
     keys->ends[index].n = 0;
     keys->ends[index].no_memory = false;
-    shard->batch = shard->settled != NULL ? batch : NULL;
+    shard->batch = shard->slots != NULL ? batch : NULL;
     shard->keys = keys;
     shard->found.run = UINT32_MAX;
 }
@@ -129,33 +129,46 @@ void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mar
         const struct flow_run *run = &keys->run[index];
 
         keys->mark[next[keys->shard[index]]++] = (struct flow_mark){
-            .item = mark[i].item,
-            .entry = keys->packet[run->one_by_one ? mark[i].item : run->first].entry,
-            .adds = {mark[i].alerted, mark[i].app}};
+            .mark = mark[i],
+            .entry = keys->packet[run->one_by_one ? mark[i].item : run->first].entry};
     }
 }
 
-/* Ends come before the marks of their packet: an entry may be that of the next flow then. */
-void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys, uint32_t shard)
+static void settle_packet(const struct sl_flow_table *table, uint32_t shard,
+                          const struct sl_flow_mark *mark, uint8_t *slots,
+                          const struct sl_flow_settler *settler)
 {
-    struct flow_settled *settled = table->shards[shard].settled;
+    struct flow_settled *settled = flow_slots_settled(slots);
+    void *slot[SL_FLOW_SLOTS_MAX];
+
+    settled->alerted |= mark->alerted;
+    if (settled->app == 0)
+        settled->app = mark->app;
+    if (mark->call == 0)
+        return;
+    flow_slots_list(&table->slots, slots, slot);
+    settled->alerted |= settler->packet(settler->user, shard, mark, slot);
+}
+
+/* Ends come before the marks of their packet: an entry may be that of the next flow then. */
+void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys, uint32_t shard,
+                          const struct sl_flow_settler *settler)
+{
+    const struct flow_shard *mine = &table->shards[shard];
     struct flow_ends *ends = &keys->ends[shard];
     const struct flow_mark *mark = keys->mark + keys->first_mark[shard];
     const struct flow_mark *last = keys->mark + keys->first_mark[shard + 1];
     size_t e = 0;
 
     while (e < ends->n || mark != last) {
-        if (e < ends->n && (mark == last || ends->end[e].item <= mark->item)) {
+        if (e < ends->n && (mark == last || ends->end[e].item <= mark->mark.item)) {
             struct flow_end *end = &ends->end[e++];
+            uint8_t *slots = flow_slots_of(mine, end->entry);
 
-            end->settled = settled[end->entry];
-            settled[end->entry] = (struct flow_settled){0};
+            end->settled = *flow_slots_settled(slots);
+            flow_slots_release(&table->slots, shard, slots);
         } else {
-            struct flow_settled *flow = &settled[mark->entry];
-
-            flow->alerted |= mark->adds.alerted;
-            if (flow->app == 0)
-                flow->app = mark->adds.app;
+            settle_packet(table, shard, &mark->mark, flow_slots_of(mine, mark->entry), settler);
             mark++;
         }
     }
@@ -237,7 +250,8 @@ static size_t list_active(const struct flow_shard *shard, struct active *active)
 
     for (uint32_t list = 0; list < N_LISTS; list++)
         for (uint32_t i = shard->flows[list].after; i != list; i = shard->flows[i].after)
-            active[n++] = (struct active){&shard->flows[i], shard->settled[i]};
+            active[n++] = (struct active){&shard->flows[i],
+                                          *flow_slots_settled(flow_slots_of(shard, i))};
     return n;
 }
 
@@ -251,7 +265,7 @@ sl_flow_table_finish(struct sl_flow_table *table,
 
     for (uint32_t i = 0; i < table->n_shards; i++)
         n += table->shards[i].stats.active;
-    if (n == 0 || table->shards[0].settled == NULL)
+    if (n == 0 || table->shards[0].slots == NULL)
         return SL_OK;
     active = (struct active *)malloc(n * sizeof *active);
     if (active == NULL)

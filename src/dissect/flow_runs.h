@@ -56,8 +56,8 @@ struct flow_end {
 
 /* What a packet adds to its flow. */
 struct flow_mark {
-    uint32_t item, entry; /* the flow's in its shard */
-    struct flow_settled adds;
+    struct sl_flow_mark mark;
+    uint32_t entry; /* the flow's in its shard */
 };
 
 struct flow_ends {

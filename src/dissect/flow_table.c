@@ -74,11 +74,11 @@ static uint32_t count_buckets(uint32_t max_flows)
 }
 
 /* Bytes of a table of so many flows. */
-static uint64_t table_len(uint32_t max_flows, bool keeps_ends)
+static uint64_t table_len(uint32_t max_flows, const struct flow_slots *slots)
 {
     const uint64_t n_shards = count_shards(max_flows);
     const uint32_t n_flows = (uint32_t)((max_flows + n_shards - 1) / n_shards);
-    const uint64_t entry = sizeof(struct flow) + (keeps_ends ? sizeof(struct flow_settled) : 0);
+    const uint64_t entry = sizeof(struct flow) + slots->len + slots->more_len;
 
     return sizeof(struct sl_flow_table) +
            n_shards * (sizeof(struct flow_shard) + (n_flows + N_LISTS) * entry +
@@ -86,7 +86,7 @@ static uint64_t table_len(uint32_t max_flows, bool keeps_ends)
 }
 
 /* The most flows up to max_flows that the memory holds; 0: not one. */
-static uint32_t count_flows(uint32_t max_flows, uint64_t memory, bool keeps_ends)
+static uint32_t count_flows(uint32_t max_flows, uint64_t memory, const struct flow_slots *slots)
 {
     uint32_t low = 0, high = max_flows + 1;
 
@@ -95,7 +95,7 @@ static uint32_t count_flows(uint32_t max_flows, uint64_t memory, bool keeps_ends
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
 
-        if (table_len(middle, keeps_ends) <= memory)
+        if (table_len(middle, slots) <= memory)
             low = middle;
         else
             high = middle;
@@ -104,7 +104,7 @@ static uint32_t count_flows(uint32_t max_flows, uint64_t memory, bool keeps_ends
 }
 
 static bool open_shard(struct flow_shard *shard, const struct sl_flow_table *table,
-                       uint32_t max_flows, bool keeps_ends)
+                       uint32_t max_flows)
 {
     const uint32_t n_buckets = count_buckets(max_flows);
 
@@ -112,15 +112,16 @@ static bool open_shard(struct flow_shard *shard, const struct sl_flow_table *tab
         .table = table, .n_flows = max_flows + N_LISTS, .bucket_mask = n_buckets - 1};
     shard->buckets = (uint32_t *)calloc(n_buckets, sizeof *shard->buckets);
     shard->flows = (struct flow *)alloc_lines(shard->n_flows, sizeof *shard->flows);
-    if (keeps_ends)
-        shard->settled = (struct flow_settled *)calloc(shard->n_flows, sizeof *shard->settled);
-    if (shard->buckets == NULL || shard->flows == NULL || (keeps_ends && shard->settled == NULL))
+    if (table->slots.len != 0)
+        shard->slots = (uint8_t *)calloc(shard->n_flows, table->slots.len);
+    if (shard->buckets == NULL || shard->flows == NULL ||
+        (table->slots.len != 0 && shard->slots == NULL))
         return false;
     make_lists(shard);
     return true;
 }
 
-static bool open_shards(struct sl_flow_table *table, uint32_t max_flows, bool keeps_ends)
+static bool open_shards(struct sl_flow_table *table, uint32_t max_flows)
 {
     const uint32_t n = count_shards(max_flows);
 
@@ -130,7 +131,7 @@ static bool open_shards(struct sl_flow_table *table, uint32_t max_flows, bool ke
     memset(table->shards, 0, n * sizeof *table->shards);
     table->n_shards = n;
     for (uint32_t i = 0; i < n; i++)
-        if (!open_shard(&table->shards[i], table, (max_flows + n - 1) / n, keeps_ends))
+        if (!open_shard(&table->shards[i], table, (max_flows + n - 1) / n))
             return false;
     return true;
 }
@@ -138,24 +139,29 @@ static bool open_shards(struct sl_flow_table *table, uint32_t max_flows, bool ke
 enum sl_status sl_flow_table_create(struct sl_flow_table **out, const struct sl_flow_config *config,
                                     struct sl_diag *diag)
 {
-    const enum sl_status status = reserved_check(config->reserved, diag);
+    struct flow_slots slots;
+    enum sl_status status = reserved_check(config->reserved, diag);
 
+    if (status == SL_OK)
+        status = flow_slots_lay_out(&slots, config, diag);
     if (status != SL_OK)
         return status;
     if (config->max_flows == 0 || config->max_flows > SL_FLOWS_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a table of %u flows (expected 1 to %u)",
                         config->max_flows, (unsigned)SL_FLOWS_MAX);
 
-    const uint32_t max_flows = count_flows(config->max_flows, config->memory, config->keep_ends);
+    const uint32_t max_flows = count_flows(config->max_flows, config->memory, &slots);
 
     if (max_flows == 0)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a table of %llu bytes (expected at least %llu)",
                         (unsigned long long)config->memory,
-                        (unsigned long long)table_len(1, config->keep_ends));
+                        (unsigned long long)table_len(1, &slots));
 
     struct sl_flow_table *table = (struct sl_flow_table *)calloc(1, sizeof *table);
 
-    if (table == NULL || !open_shards(table, max_flows, config->keep_ends)) {
+    if (table != NULL)
+        table->slots = slots;
+    if (table == NULL || !open_shards(table, max_flows)) {
         sl_flow_table_free(table);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %u flows", max_flows);
     }
@@ -173,7 +179,7 @@ void sl_flow_table_free(struct sl_flow_table *table)
     for (uint32_t i = 0; i < table->n_shards; i++) {
         free(table->shards[i].buckets);
         free(table->shards[i].flows);
-        free(table->shards[i].settled);
+        free(table->shards[i].slots);
     }
     free(table->shards);
     free(table);
@@ -182,6 +188,11 @@ void sl_flow_table_free(struct sl_flow_table *table)
 uint32_t sl_flow_n_shards(const struct sl_flow_table *table)
 {
     return table->n_shards;
+}
+
+uint32_t sl_flow_shard_max(const struct sl_flow_table *table)
+{
+    return table->shards[0].n_flows - N_LISTS;
 }
 
 void sl_flow_stats(struct sl_flow_table *table, struct sl_flow_stats *stats)

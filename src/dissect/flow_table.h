@@ -7,6 +7,7 @@
 #define DISSECT_FLOW_TABLE_H
 
 #include "flow_key.h"
+#include "flow_slots.h"
 #include "sluice/dissect.h"
 
 enum flow_list {
@@ -131,13 +132,6 @@ static inline bool flow_has_key(const struct flow *flow, const struct flow_key *
     return difference == 0;
 }
 
-/* What settling knows of a flow. It lies apart from what tracking knows, which may be several
- * batches ahead. */
-struct flow_settled {
-    bool alerted;
-    uint8_t app; /* 0: none so far */
-};
-
 /* The latest time of the packets so far. An era ends where the clock is set back. */
 struct flow_clock {
     int64_t now;
@@ -171,7 +165,7 @@ struct flow_shard {
     uint64_t packets;
     struct sl_flow_stats stats;
 
-    struct flow_settled *settled; /* of each flow; settling alone. NULL: ends are not kept */
+    uint8_t *slots; /* of each flow; settling alone. NULL: ends are not kept */
     const struct sl_batch *batch; /* that is tracked, of keys `keys`; NULL: ends are not kept */
     struct sl_flow_keys *keys;
     uint32_t item;            /* its packet that is tracked, */
@@ -184,10 +178,17 @@ struct sl_flow_table {
     uint64_t id_secret[FLOW_KEY_WORDS]; /* of flow ids */
     uint64_t timeout_ns[N_LISTS];
     uint64_t longest_timeout_ns;
+    struct flow_slots slots;
     uint32_t n_shards;
     struct flow_shard *shards;
     struct flow_clock clock; /* after the batches that were dealt */
 };
+
+/* The slots of an entry. */
+static inline uint8_t *flow_slots_of(const struct flow_shard *shard, uint32_t entry)
+{
+    return shard->slots + (size_t)entry * shard->table->slots.len;
+}
 
 static inline uint32_t flow_hash(const struct sl_flow_table *table, const struct flow_key *key)
 {

@@ -47,7 +47,7 @@ static void settle(struct tracker *t, struct flow_oracle *oracle, const struct u
 
     sl_flow_keys_mark(batch->keys, batch->mark, batch->n_marks);
     for (uint32_t shard = sl_flow_n_shards(t->twin); shard-- > 0;)
-        sl_flow_settle_shard(t->twin, batch->keys, shard);
+        sl_flow_settle_shard(t->twin, batch->keys, shard, NULL);
     assert_int_equal(sl_flow_keys_sort_ends(batch->keys, t->twin), SL_OK);
     expected = flow_oracle_ends(oracle, &n);
     while (n != 0 && expected[n - 1].packet >= batch->first + batch->n)
@@ -114,7 +114,8 @@ static void compare_packets(struct comparison *comparison, struct unsettled *bat
         tracker_expect(t, &t->batch->origin[i], verdict.flow, verdict.flags);
         if (events[i].alerted || events[i].app != 0)
             batch->mark[batch->n_marks++] =
-                (struct sl_flow_mark){i, events[i].alerted, events[i].app};
+                (struct sl_flow_mark){
+                    .item = i, .alerted = events[i].alerted, .app = events[i].app};
     }
 }
 
