@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "sluice/batch.h"
+#include "sluice/dissect.h"
 #include "sluice/engine.h"
 #include "sluice/event.h"
 #include "sluice/mpm.h"
@@ -110,6 +111,10 @@ SL_API uint32_t sl_rules_buffers(const struct sl_rules *rules);
 /* Whether some compiled rule asks for an application protocol (sl_app_find). */
 SL_API bool sl_rules_need_app(const struct sl_rules *rules);
 
+/* Whether some compiled rule asks for packets before: then there is more to alerts than an
+ * evaluator can tell (struct sl_state). */
+SL_API bool sl_rules_have_state(const struct sl_rules *rules);
+
 /* Whether compiled rules name HOME_NET, and it has its default. */
 SL_API bool sl_rules_assume_home(const struct sl_rules *rules);
 
@@ -132,17 +137,35 @@ SL_CHECK SL_API enum sl_status sl_evaluator_create(struct sl_evaluator **evaluat
                                                    const struct sl_rules *rules,
                                                    struct sl_diag *diag);
 
+/* A packet that matches a rule with state, but for that state: sl_state_settle decides. Its
+ * candidates are all rules that it matches, in the order in which they take effect. They lie among
+ * the alerts. */
+struct sl_candidates {
+    uint32_t item;
+    uint32_t n;
+    size_t first; /* index of the first of them */
+};
+
 /* Evaluates the rules on a dissected, flow-tracked host batch: the rules whose literal is among the
  * hits, and those without one. sl_app_find has found protocols, where rules ask for one.
  * sl_hits_sort has sorted the hits; they are NULL where no rule has a literal. The result is one
  * alert a packet and signature, ordered by item, priority and signature index. A packet that a
- * `pass` rule matches has none. The *n alerts are the evaluator's, until its next run. No result
- * depends on the batches before. SL_EINVAL: the batch is no host batch of packets, or hits are
- * missing. SL_ENOMEM. */
+ * `pass` rule matches has none. Among the alerts are candidates, where rules have state. The *n
+ * alerts are the evaluator's, until its next run. No result depends on the batches before.
+ * SL_EINVAL: the batch is no host batch of packets, or hits are missing. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
                                                 const struct sl_batch *batch,
                                                 const struct sl_hits *hits,
                                                 const struct sl_alert **alerts, size_t *n);
+
+/* The *n packets of the last run that have candidates, in their order. */
+SL_API const struct sl_candidates *sl_evaluator_candidates(const struct sl_evaluator *evaluator,
+                                                           size_t *n);
+
+/* After all candidates were settled: takes those out that raise no alert. Gives the alerts of the
+ * last run, in their order, until the next. */
+SL_API void sl_evaluator_conclude(struct sl_evaluator *evaluator, const struct sl_alert **alerts,
+                                  size_t *n);
 
 /* Whether a packet so far had an address of HOME_NET. Known where sl_rules_assume_home alone. */
 SL_API bool sl_evaluator_saw_home(const struct sl_evaluator *evaluator);
@@ -150,13 +173,46 @@ SL_API bool sl_evaluator_saw_home(const struct sl_evaluator *evaluator);
 /* Accepts NULL. */
 SL_API void sl_evaluator_free(struct sl_evaluator *evaluator);
 
-/* Evaluates one batch with an evaluator of its own. `alerts` are `cap` entries of the caller, and
+/* Evaluates one batch with an evaluator of its own. Rules with state see each packet as the first
+ * of its flow. `alerts` are `cap` entries of the caller, and
  * *n is the number found. SL_EOVERFLOW: *n is above cap. SL_EINVAL: as above, or the rules are not
  * compiled. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_rules_evaluate(const struct sl_rules *rules,
                                                  const struct sl_batch *batch,
                                                  const struct sl_hits *hits,
                                                  struct sl_alert *alerts, size_t cap, size_t *n);
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+/* What rules keep between packets: bits of flows. It outlives a set of rules: bits are kept by
+ * name. */
+struct sl_state;
+
+struct sl_state_stats {
+    uint64_t flow_bits;         /* set now, in all flows */
+    uint64_t flow_bits_refused; /* not set: the flow had 64, or its shard had no memory for more */
+};
+
+/* Makes a state, and the slot that the table of its flows needs (struct sl_flow_config). SL_ENOMEM.
+ */
+SL_CHECK SL_API enum sl_status sl_state_create(struct sl_state **state, struct sl_flow_slot *slot,
+                                               struct sl_diag *diag);
+
+/* Takes the memory for the flows of this table. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status
+sl_state_open(struct sl_state *state, const struct sl_flow_table *flows, struct sl_diag *diag);
+
+/* Settles the candidates of packet i (sl_evaluator_candidates) with the slot of its flow. A shard
+ * has the packets of its flows in order, and is one thread's at a time. A packet without a flow has
+ * NULL, on any thread. Returns whether the packet has an alert. */
+SL_API bool sl_state_settle(struct sl_state *state, struct sl_evaluator *evaluator, size_t i,
+                            uint32_t shard, void *slot);
+
+/* Any thread. */
+SL_API void sl_state_stats(const struct sl_state *state, struct sl_state_stats *stats);
+
+/* After the table of its flows. Accepts NULL. */
+SL_API void sl_state_free(struct sl_state *state);
 
 #ifdef __cplusplus
 }

@@ -289,8 +289,8 @@ struct sl_flow_record {
     const char *app_proto;
 };
 
-/* Makes an empty table and takes all its memory. The caller frees it. SL_EINVAL: max_flows or a slot
- * is out of its range, or no flow fits the memory. SL_ENOMEM. */
+/* Makes an empty table and takes all its memory. The caller frees it. SL_EINVAL: max_flows or a
+ * slot is out of its range, or no flow fits the memory. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table,
                                                     const struct sl_flow_config *config,
                                                     struct sl_diag *diag);
@@ -369,7 +369,7 @@ struct sl_flow_mark {
     uint32_t item;
     uint32_t call; /* not 0: the settler is called for the packet, with this number */
     bool alerted;  /* it matched a rule */
-    uint8_t app;  /* its application protocol (origin.app), 0: none */
+    uint8_t app;   /* its application protocol (origin.app), 0: none */
 };
 
 /* Takes the marks of a batch: in the order of items, each once, at most as many as the keys were

@@ -229,6 +229,7 @@ struct rule {
     const struct rule_payload *payload;
     size_t n_payloads;
     const struct rule_payload *literal; /* the content that the matcher searches for, or NULL */
+    const struct rule_state *state;     /* NULL: it asks nothing of other packets */
     uint32_t key[2];                    /* gid, sid */
     struct sl_signature signature;
 };

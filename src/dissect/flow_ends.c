@@ -250,8 +250,8 @@ static size_t list_active(const struct flow_shard *shard, struct active *active)
 
     for (uint32_t list = 0; list < N_LISTS; list++)
         for (uint32_t i = shard->flows[list].after; i != list; i = shard->flows[i].after)
-            active[n++] = (struct active){&shard->flows[i],
-                                          *flow_slots_settled(flow_slots_of(shard, i))};
+            active[n++] =
+                (struct active){&shard->flows[i], *flow_slots_settled(flow_slots_of(shard, i))};
     return n;
 }
 

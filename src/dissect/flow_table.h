@@ -165,7 +165,7 @@ struct flow_shard {
     uint64_t packets;
     struct sl_flow_stats stats;
 
-    uint8_t *slots; /* of each flow; settling alone. NULL: ends are not kept */
+    uint8_t *slots;               /* of each flow; settling alone. NULL: ends are not kept */
     const struct sl_batch *batch; /* that is tracked, of keys `keys`; NULL: ends are not kept */
     struct sl_flow_keys *keys;
     uint32_t item;            /* its packet that is tracked, */

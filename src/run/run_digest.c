@@ -91,17 +91,28 @@ size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *b
                        struct sl_flow_mark *mark)
 {
     const size_t n_viruses = payload_scan_count(digest->scan);
-    size_t a = 0, v = 0, n = 0;
+    const struct sl_candidates *held = NULL;
+    size_t a = 0, v = 0, h = 0, n = 0, n_held = 0;
 
+    if (digest->evaluator != NULL)
+        held = sl_evaluator_candidates(digest->evaluator, &n_held);
     for (uint32_t i = 0; i < batch->n_items; i++) {
-        const size_t before = a + v;
+        const bool waits = h < n_held && held[h].item == i;
+        const size_t before_v = v;
 
+        a += waits ? held[h++].n : 0;
+        const size_t before_a = a;
         while (a < digest->n_alerts && digest->alerts[a].item == i)
             a++;
         while (v < n_viruses && payload_scan_item(digest->scan, v) == i)
             v++;
-        if (a + v != before || batch->origin[i].app != 0)
-            mark[n++] = (struct sl_flow_mark){i, a + v != before, batch->origin[i].app};
+        const bool alerted = a != before_a || v != before_v;
+
+        if (waits || alerted || batch->origin[i].app != 0)
+            mark[n++] = (struct sl_flow_mark){.item = i,
+                                              .call = waits ? (uint32_t)h : 0,
+                                              .alerted = alerted,
+                                              .app = batch->origin[i].app};
     }
     return n;
 }

@@ -39,8 +39,9 @@ void run_digest_free(struct run_digest *digest); /* accepts NULL */
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
                                    const struct sl_hits *hits, struct sl_diag *diag);
 
-/* Lists what packets add to their flows: alerts of rules or viruses, and application protocols.
- * Returns how many there are; `mark` has room for all packets of the batch. */
+/* Lists what packets add to their flows: alerts of rules or viruses, application protocols, and
+ * calls for candidates, with their index and 1. Returns how many there are; `mark` has room for all
+ * packets of the batch. */
 size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *batch,
                        struct sl_flow_mark *mark);
 

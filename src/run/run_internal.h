@@ -7,6 +7,7 @@
 #include "run_batch.h"
 #include "run_clock.h"
 #include "run_counts.h"
+#include "run_flows.h"
 #include "run_redundancy.h"
 #include "run_sinks.h"
 
@@ -15,6 +16,7 @@ struct sl_run {
     struct run_notices notices;
     struct run_variants variants;
     struct run_source source;
+    struct sl_state *state; /* NULL: no rule has any */
     struct run_redundancy redundancy;
     struct run_sinks sinks;
     struct run_counts counts;
@@ -41,6 +43,9 @@ struct run_policy *run_take_policy(struct sl_run *run);
 
 /* Sets the pipeline's steps but the engines. */
 void run_set_steps(struct sl_run *run);
+
+/* Sets the shards of its steps, once there are flows. */
+void run_set_shards(struct sl_run *run);
 
 /* Resolves the config's devices. */
 enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag);

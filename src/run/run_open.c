@@ -116,6 +116,7 @@ void sl_run_close(struct sl_run *run)
     run_redundancy_clear(&run->redundancy);
     run_policy_release(run->policy);
     run_source_clear(&run->source);
+    sl_state_free(run->state);
     sl_pipeline_monitor_free(run->monitor);
     run_notices_clear(&run->notices);
     pthread_mutex_destroy(&run->lock);
@@ -163,7 +164,9 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
         status = run_counts_open(&run->counts, policy, diag);
     if (status == SL_OK)
         status = open_sinks(run, diag);
-    return status == SL_OK ? run_try_devices(run, &parts, policy, diag) : status;
+    if (status == SL_OK)
+        status = run_try_devices(run, &parts, policy, diag);
+    return status == SL_OK ? run_flows_open(&run->source, &run->state, policy, diag) : status;
 }
 
 enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag)
@@ -175,12 +178,13 @@ enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag)
     own_checksums_open(&run->own_checksums, &run->config);
     if (status != SL_OK)
         return status;
-    run->pipeline.n_shards = sl_flow_n_shards(run->source.flows);
     struct run_policy *policy = run_policy_create();
     if (policy == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for tables");
     status = open_tables(run, policy, diag);
     run->ready = status == SL_OK;
+    if (run->ready)
+        run_set_shards(run);
     pthread_mutex_lock(&run->lock);
     run->policy = policy;
     pthread_mutex_unlock(&run->lock);

@@ -193,11 +193,27 @@ bool run_source_reports_flows(const struct run_source *source)
 enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag)
 {
     const struct sl_run_config *config = source->config;
-    struct sl_flow_config flows;
     struct sl_capture *capture;
     enum sl_status status;
 
+    if (config->fill != NULL)
+        return SL_OK;
+    if (config->interface == NULL)
+        return open_files(source, diag);
+    status = sl_capture_open_live(&capture, config->interface, config->filter, 0, diag);
+    return status == SL_OK ? hold(source, capture, diag) : status;
+}
+
+enum sl_status run_source_open_flows(struct run_source *source, const struct sl_flow_slot *slot,
+                                     struct sl_diag *diag)
+{
+    const struct sl_run_config *config = source->config;
+    struct sl_flow_config flows;
+
+    source->settles = run_source_reports_flows(source) || slot != NULL;
     sl_flow_config_init(&flows);
+    if (slot != NULL)
+        flows.slots[flows.n_slots++] = *slot;
     flows.sensor_id = config->sensor_id;
     flows.keep_ends = run_source_reports_flows(source);
     flows.memory = config->flow_memory;
@@ -207,13 +223,7 @@ enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag)
         memcpy(flows.hash_key, config->flow_seed, sizeof flows.hash_key);
     else if (getrandom(flows.hash_key, sizeof flows.hash_key, 0) != (ssize_t)sizeof flows.hash_key)
         return diag_set(diag, SL_EIO, NULL, 0, "no flow table: no random numbers");
-    status = sl_flow_table_create(&source->flows, &flows, diag);
-    if (status != SL_OK || config->fill != NULL)
-        return status;
-    if (config->interface == NULL)
-        return open_files(source, diag);
-    status = sl_capture_open_live(&capture, config->interface, config->filter, 0, diag);
-    return status == SL_OK ? hold(source, capture, diag) : status;
+    return sl_flow_table_create(&source->flows, &flows, diag);
 }
 
 /* ---- other threads --------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ struct run_source {
     size_t next;                 /* index of the next file */
     uint64_t filled;             /* packets of the caller's function */
     struct sl_flow_table *flows;
+    bool settles; /* flows keep what their packets bring: for events, or for rules */
 
     /* A first file that fails ends the opening with its reason, unless a later one opens. */
     bool opening, has_pending;
@@ -50,6 +51,10 @@ void run_source_init(struct run_source *source, const struct sl_run_config *conf
 /* Opens the first capture, of a pipe when its header has come. Without one that opens, the status
  * is the last file's. */
 enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag);
+
+/* Makes the table of flows. `slot` is of a module that keeps something in flows, or NULL. */
+enum sl_status run_source_open_flows(struct run_source *source, const struct sl_flow_slot *slot,
+                                     struct sl_diag *diag);
 
 /* Whether flows that end are events, and a sink or a function takes events. */
 bool run_source_reports_flows(const struct run_source *source);

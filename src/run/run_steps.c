@@ -79,18 +79,18 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
 
     if (status == SL_OK)
         status = run_digest_evaluate(mine->digest, batch, hits, diag);
-    if (status == SL_OK && run_source_reports_flows(&run->source))
-        sl_flow_keys_mark(mine->source.keys, mine->source.mark,
-                          run_digest_mark(mine->digest, batch, mine->source.mark));
+    if (status == SL_OK && run->source.settles)
+        run_flows_mark(mine->digest, run->state, batch, &mine->source);
     return status;
 }
 
 static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hits, uint32_t shard)
 {
+    struct sl_run *run = user;
     const struct run_batch *mine = batch->filler;
 
     (void)hits;
-    source_batch_settle(&mine->source, &((struct sl_run *)user)->source, shard);
+    run_flows_settle(mine->digest, run->state, &mine->source, &run->source, shard);
 }
 
 static enum sl_status report(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
@@ -98,10 +98,15 @@ static enum sl_status report(void *user, const struct sl_batch *batch, const str
 {
     const struct sl_run *run = user;
     const struct run_batch *mine = batch->filler;
-    const enum sl_status status = source_batch_sort_ends(&mine->source, &run->source, diag);
+    enum sl_status status = SL_OK;
 
+    if (run_source_reports_flows(&run->source))
+        status = source_batch_sort_ends(&mine->source, &run->source, diag);
     if (status != SL_OK)
         return status;
+    if (run->state != NULL)
+        sl_evaluator_conclude(mine->digest->evaluator, &mine->digest->alerts,
+                              &mine->digest->n_alerts);
     const struct batch_events events =
         batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys);
     return run_sinks_write_ahead(&run->sinks, mine->digest->held, &events, diag);
@@ -150,10 +155,15 @@ void run_set_steps(struct sl_run *run)
     pipeline->apply = apply;
     pipeline->make = make;
     pipeline->digest = digest;
-    pipeline->settle = run_source_reports_flows(&run->source) ? settle : NULL;
     pipeline->report = report;
     pipeline->drain = drain;
     pipeline->dropped = dropped;
     pipeline->user = run;
     pipeline->latency = run->config.max_latency_ns != 0;
+}
+
+void run_set_shards(struct sl_run *run)
+{
+    run->pipeline.n_shards = sl_flow_n_shards(run->source.flows);
+    run->pipeline.settle = run->source.settles ? settle : NULL;
 }

@@ -114,7 +114,7 @@ enum sl_status source_batch_fill(struct source_batch *part, struct run_source *s
                                         : fill_from_captures(part, source, batch, diag);
 }
 
-/* ---- prepare, order, collect, apply, settle -------------------------------------------------- */
+/* ---- prepare, order, collect, apply -------------------------------------------------- */
 
 static void dissect(struct source_batch *part, const struct run_source *source,
                     struct sl_batch *batch)
@@ -186,11 +186,6 @@ void source_batch_apply(const struct source_batch *part, struct run_source *sour
     add_dissected(&source->dissected, &part->dissected);
     sl_flow_keys_stats(part->keys, source->flows, &source->flow_stats);
     pthread_mutex_unlock(&source->lock);
-}
-
-void source_batch_settle(const struct source_batch *part, struct run_source *source, uint32_t shard)
-{
-    sl_flow_settle_shard(source->flows, part->keys, shard);
 }
 
 enum sl_status source_batch_sort_ends(const struct source_batch *part,

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "detect/parse/rule_list.h"
+#include "detect/state/rule_state.h"
 #include "rule_literal.h"
 
 struct pair {
@@ -63,6 +64,7 @@ void rule_index_free(struct rule_index *index)
         return;
     free(index->literal);
     free(index->buffers);
+    free(index->rank);
     free_lists(&index->by_literal);
     free_lists(&index->by_dst_port);
     free_lists(&index->by_src_port);
@@ -219,6 +221,24 @@ bool sl_rules_need_app(const struct sl_rules *rules)
     return rules->compiled && rules->index->any_app;
 }
 
+bool sl_rules_have_state(const struct sl_rules *rules)
+{
+    return rules->compiled && rules->index->rank != NULL;
+}
+
+/* Ranks the rules where one has state. */
+static bool rank(const struct sl_rules *rules, struct rule_index *index)
+{
+    size_t i = 0;
+
+    while (i < rules->n_rules && rules->rule[i]->state == NULL)
+        i++;
+    if (i == rules->n_rules)
+        return true;
+    index->rank = calloc(rules->n_rules, sizeof *index->rank);
+    return index->rank != NULL && state_rank(rules, index->rank);
+}
+
 /* Keeps the networks of HOME_NET where rules name it, and nobody has set it. */
 static bool keep_home(struct sl_rules *rules)
 {
@@ -240,7 +260,8 @@ enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal 
                         rules->compiled ? "the rules are compiled already" : "too many rules");
     }
 
-    const bool done = compiler.index != NULL && compile(&compiler) && keep_home(rules);
+    const bool done = compiler.index != NULL && compile(&compiler) && rank(rules, compiler.index) &&
+                      keep_home(rules);
 
     rule_map_free(&compiler.known);
     free(compiler.by_literal.pair);

@@ -5,26 +5,24 @@
 
 #include "base/diag.h"
 #include "detect/compile/rule_compile.h"
+#include "detect/state/state.h"
 #include "evaluate_buffer.h"
 #include "evaluate_header.h"
+#include "rule_findings.h"
 
 struct sl_evaluator {
     const struct sl_rules *rules;
     const struct sl_batch *batch;
     const struct sl_hits *hits;
     size_t n_hits, at_hit;
-    uint64_t *seen;    /* by literal: the last item it was found in, by `items` */
-    uint64_t items;    /* of all runs, the one at hand included: never 0, never twice the same */
-    uint64_t *matched; /* of the packet at hand: priority and index of rules */
-    size_t n_matched;
-    bool passed;
+    uint64_t *seen; /* by literal: the last item it was found in, by `items` */
+    uint64_t items; /* of all runs, the one at hand included: never 0, never twice the same */
     const struct rule_ranges *home; /* not seen in a packet yet; NULL: seen, or not looked for */
     bool saw_home;
     struct rule_work work;
     struct rule_scan scan, empty;
     struct rule_buffers buffers;
-    struct sl_alert *alerts; /* of the last run; grows */
-    size_t n_alerts, max_alerts;
+    struct rule_findings findings; /* of the last run */
 };
 
 static void find_home(struct sl_evaluator *work, const struct rule_view *view)
@@ -65,8 +63,7 @@ static void try_rule(struct sl_evaluator *work, uint32_t i, const struct rule_vi
         (view->flow & rule->flow_mask) != rule->flow_flags || !rule_view_meets_checks(rule, view) ||
         !rule_view_meets_endpoints(rule, view) || !meets_contents(work, rule, view))
         return;
-    work->passed |= rule->pass;
-    work->matched[work->n_matched++] = (uint64_t)rule->signature.priority << 32 | i;
+    rule_findings_add(&work->findings, i);
 }
 
 static void try_list(struct sl_evaluator *work, const struct rule_lists *lists, uint32_t key,
@@ -120,19 +117,11 @@ static void try_header(struct sl_evaluator *work, const struct rule_view *view)
         try_list(work, &index->by_icmp_type, type, view);
 }
 
-static int compare_matched(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 static void match_item(struct sl_evaluator *work, uint32_t item)
 {
     const bool any_header = work->rules->index->any_without_literal;
 
-    work->n_matched = 0;
-    work->passed = false;
+    rule_findings_begin_item(&work->findings);
     while (work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item < item)
         work->at_hit++;
 
@@ -152,38 +141,6 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
         find_home(work, &view);
         try_header(work, &view);
     }
-}
-
-/* Makes room for n alerts behind those there are. */
-static bool grow_alerts(struct sl_evaluator *work, size_t n)
-{
-    if (n <= work->max_alerts - work->n_alerts)
-        return true;
-
-    const size_t cap = (work->n_alerts + n) * 2;
-    struct sl_alert *grown = reallocarray(work->alerts, cap, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    work->alerts = grown;
-    work->max_alerts = cap;
-    return true;
-}
-
-/* Puts the packet's alerts behind those there are. False: no memory. */
-static bool report(struct sl_evaluator *work, uint32_t item)
-{
-    if (work->passed || work->n_matched == 0)
-        return true;
-    if (!grow_alerts(work, work->n_matched))
-        return false;
-    if (work->n_matched > 1)
-        qsort(work->matched, work->n_matched, sizeof *work->matched, compare_matched);
-    for (size_t i = 0; i < work->n_matched; i++) {
-        if (i != 0 && work->matched[i] == work->matched[i - 1])
-            continue; /* by both headers of a tunnel */
-        work->alerts[work->n_alerts++] = (struct sl_alert){item, (uint32_t)work->matched[i]};
-    }
-    return true;
 }
 
 /* Makes room for the batch's longest payload. */
@@ -213,10 +170,8 @@ enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator, const struct
         made->rules = rules;
         made->home = rules->home;
         made->seen = calloc((size_t)rules->index->n_literals + 1, sizeof *made->seen);
-        /* Each rule at most once by each of a tunnel's headers. */
-        made->matched = calloc(2 * rules->n_rules + 1, sizeof *made->matched);
     }
-    if (made == NULL || made->seen == NULL || made->matched == NULL) {
+    if (made == NULL || made->seen == NULL || !rule_findings_open(&made->findings, rules)) {
         sl_evaluator_free(made);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to evaluate %zu rules",
                         rules->n_rules);
@@ -235,10 +190,9 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     if (evaluator == NULL)
         return;
     free(evaluator->seen);
-    free(evaluator->matched);
     rule_scan_free(&evaluator->scan);
     rule_buffers_free(&evaluator->buffers);
-    free(evaluator->alerts);
+    rule_findings_close(&evaluator->findings);
     free(evaluator);
 }
 
@@ -261,7 +215,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
 {
     enum { AHEAD = 8 };
 
-    *n = evaluator->n_alerts = 0;
+    *n = evaluator->findings.n = evaluator->findings.n_held = 0;
     if (batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
         (hits == NULL && evaluator->rules->index->n_literals != 0))
         return SL_EINVAL;
@@ -278,12 +232,31 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
             fetch_item(batch, item + AHEAD);
         evaluator->items++;
         match_item(evaluator, item);
-        if (evaluator->buffers.no_memory || !report(evaluator, item))
+        if (evaluator->buffers.no_memory || !rule_findings_end_item(&evaluator->findings, item))
             return SL_ENOMEM;
     }
-    *alerts = evaluator->alerts;
-    *n = evaluator->n_alerts;
+    *alerts = evaluator->findings.alert;
+    *n = evaluator->findings.n;
     return SL_OK;
+}
+
+struct rule_findings *evaluator_findings(struct sl_evaluator *evaluator)
+{
+    return &evaluator->findings;
+}
+
+const struct sl_candidates *sl_evaluator_candidates(const struct sl_evaluator *evaluator, size_t *n)
+{
+    *n = evaluator->findings.n_held;
+    return evaluator->findings.held;
+}
+
+void sl_evaluator_conclude(struct sl_evaluator *evaluator, const struct sl_alert **alerts,
+                           size_t *n)
+{
+    rule_findings_conclude(&evaluator->findings);
+    *alerts = evaluator->findings.alert;
+    *n = evaluator->findings.n;
 }
 
 enum sl_status sl_rules_evaluate(const struct sl_rules *rules, const struct sl_batch *batch,
@@ -291,13 +264,17 @@ enum sl_status sl_rules_evaluate(const struct sl_rules *rules, const struct sl_b
                                  size_t *n)
 {
     struct sl_evaluator *evaluator = NULL;
-    const struct sl_alert *found;
+    const struct sl_alert *found = NULL;
 
     *n = 0;
     enum sl_status status = sl_evaluator_create(&evaluator, rules, NULL);
     if (evaluator == NULL)
         return status;
     status = sl_evaluator_run(evaluator, batch, hits, &found, n);
+    if (status == SL_OK) {
+        state_settle_alone(&evaluator->findings);
+        *n = evaluator->findings.n;
+    }
     if (status == SL_OK && *n != 0 && cap != 0)
         memcpy(alerts, found, (*n < cap ? *n : cap) * sizeof *alerts);
     sl_evaluator_free(evaluator);

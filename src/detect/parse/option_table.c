@@ -81,6 +81,9 @@ static const struct rule_option options[] = {
     {"vlan.id", rule_read_vlan_id, RULE_A_VALUE},
     {"vlan.layers", rule_read_number, RULE_A_VALUE},
 
+    {"flowbits", rule_read_flowbits, RULE_A_VALUE},
+    {"noalert", rule_read_noalert, RULE_NO_VALUE},
+
     {"msg", rule_read_msg, RULE_A_TEXT},
     {"sid", rule_read_sid, RULE_A_VALUE},
     {"rev", rule_read_rev, RULE_A_VALUE},

@@ -93,6 +93,12 @@ rule_option_reader rule_read_transform, rule_read_xor, rule_read_from_base64;
 /* SL_EFORMAT: the transforms of the content's buffer take some of its bytes away. */
 enum sl_status rule_content_passes(struct rule_parser *parser, const struct rule_payload *content);
 
+/* option_state.c */
+rule_option_reader rule_read_flowbits, rule_read_noalert;
+
+/* Fills the rule's state with its options. */
+enum sl_status rule_state_finish(struct rule_parser *parser);
+
 /* option_number.c */
 
 /* Takes a comparison off the front: "<" and the like, "" where there is none. */

@@ -15,6 +15,7 @@ void rule_parser_free(struct rule_parser *parser)
 {
     free(parser->payload);
     free(parser->check);
+    free(parser->state_option);
     free(parser->references.text);
     free(parser->metadata.text);
 }
@@ -203,8 +204,10 @@ static enum sl_status finish(struct rule_parser *parser)
     if (rule->check == NULL)
         return rule_no_memory(parser);
 
-    const enum sl_status status = rule_content_finish(parser);
+    enum sl_status status = rule_content_finish(parser);
 
+    if (status == SL_OK)
+        status = rule_state_finish(parser);
     return status == SL_OK ? rule_signature_finish(parser) : status;
 }
 
@@ -217,6 +220,8 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     if (parser->rule == NULL)
         return rule_no_memory(parser);
     parser->n_payloads = parser->n_checks = parser->references.n = parser->metadata.n = 0;
+    parser->n_state_options = 0;
+    parser->state = NULL;
     parser->content = SIZE_MAX;
     parser->section = (struct rule_payload){.buffer = RULE_BUFFER_PAYLOAD};
     parser->n_sections = 0;

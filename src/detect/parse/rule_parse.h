@@ -33,6 +33,9 @@ struct rule_parser {
     size_t n_payloads, cap_payloads;
     struct rule_check *check; /* malloc'ed */
     size_t n_checks, cap_checks;
+    struct rule_state *state;          /* the rule's; NULL: no option has asked for it */
+    struct state_option *state_option; /* malloc'ed */
+    size_t n_state_options, cap_state_options;
     struct rule_strings references, metadata;
     size_t content;              /* the last one's index in payload; SIZE_MAX: there is none */
     struct rule_payload section; /* of the steps that come: section, buffer, dotted */

@@ -113,9 +113,8 @@ static void compare_packets(struct comparison *comparison, struct unsettled *bat
 
         tracker_expect(t, &t->batch->origin[i], verdict.flow, verdict.flags);
         if (events[i].alerted || events[i].app != 0)
-            batch->mark[batch->n_marks++] =
-                (struct sl_flow_mark){
-                    .item = i, .alerted = events[i].alerted, .app = events[i].app};
+            batch->mark[batch->n_marks++] = (struct sl_flow_mark){
+                .item = i, .alerted = events[i].alerted, .app = events[i].app};
     }
 }
 

@@ -155,11 +155,44 @@ static void test_memory_is_bounded(void **state)
     assert_non_null(strstr(diag.text, "expected at least"));
 }
 
+static void test_slots_count(void **state)
+{
+    struct sl_flow_config config = {.max_flows = SL_FLOWS_MAX, .memory = 1 << 20, .n_slots = 2};
+    struct sl_flow_table *plain, *table;
+    struct sl_diag diag;
+
+    (void)state;
+    config.slots[0] = (struct sl_flow_slot){.len = 20, .align = 4, .more_len = 100};
+    config.slots[1] = (struct sl_flow_slot){.len = 8, .align = 8};
+    assert_int_equal(sl_flow_table_create(&table, &config, &diag), SL_OK);
+    config.n_slots = 0;
+    assert_int_equal(sl_flow_table_create(&plain, &config, &diag), SL_OK);
+    /* 2 bytes of the table's own, 20 and 8 in 32 with it, and 100 elsewhere. */
+    assert_int_equal(table->slots.len, 32);
+    assert_true((uint64_t)sl_flow_shard_max(table) * sl_flow_n_shards(table) * (128 + 132) <=
+                config.memory);
+    assert_true(sl_flow_shard_max(plain) * sl_flow_n_shards(plain) >
+                sl_flow_shard_max(table) * sl_flow_n_shards(table));
+    sl_flow_table_free(table);
+    sl_flow_table_free(plain);
+    for (uint32_t i = 0; i < 4; i++) {
+        static const struct sl_flow_slot wrong[] = {{.len = 0, .align = 1},
+                                                    {.len = 257, .align = 1},
+                                                    {.len = 8, .align = 3},
+                                                    {.len = 8, .align = 32}};
+
+        config.n_slots = 1;
+        config.slots[0] = wrong[i];
+        assert_int_equal(sl_flow_table_create(&table, &config, &diag), SL_EINVAL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_floods_of_new_flows),
                                        cmocka_unit_test(test_collisions_need_the_secret),
-                                       cmocka_unit_test(test_memory_is_bounded)};
+                                       cmocka_unit_test(test_memory_is_bounded),
+                                       cmocka_unit_test(test_slots_count)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

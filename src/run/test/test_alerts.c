@@ -79,7 +79,7 @@ enum {
     MADE_LEN = 8 << 20,
     MADE_ITEMS = 1 << 17,
     MAX_HITS = 1 << 22,
-    MAX_ALERTS = 1 << 20
+    MAX_SLOTS = 1 << 20
 };
 
 struct plain {
@@ -91,7 +91,12 @@ struct plain {
         void *context;
         struct sl_hits hits;
     } engine[2]; /* header checks, matcher */
-    struct sl_alert *alerts;
+    struct sl_evaluator *evaluator;
+    struct sl_state *state;
+    struct sl_flow_slot slot;
+    struct {
+        uint64_t flow, slot;
+    } * slots; /* of flows, by their ids */
     struct sl_sink *sink;
     struct community_ids *community_ids;
     uint64_t n_events;
@@ -136,8 +141,40 @@ static void write_event(struct plain *plain, uint32_t item, const struct sl_hit 
     plain->n_events++;
 }
 
+/* The slot of a packet's flow. A new flow may have the id of one that ended. */
+static void *slot_of(struct plain *plain, const struct sl_origin *origin)
+{
+    uint64_t i = origin->flow;
+
+    while (plain->slots[i % MAX_SLOTS].flow != 0 &&
+           plain->slots[i % MAX_SLOTS].flow != origin->flow)
+        i++;
+    void *slot = &plain->slots[i % MAX_SLOTS].slot;
+    if ((origin->flow_flags & SL_FLOW_NEW) != 0) {
+        plain->slot.release(plain->slot.user, 0, slot);
+        memset(slot, 0, sizeof plain->slots->slot);
+    }
+    plain->slots[i % MAX_SLOTS].flow = origin->flow;
+    return slot;
+}
+
+static void settle(struct plain *plain)
+{
+    size_t n;
+    const struct sl_candidates *held = sl_evaluator_candidates(plain->evaluator, &n);
+
+    for (size_t i = 0, h = 0; i < plain->batch->n_items; i++) {
+        const struct sl_origin *origin = &plain->batch->origin[i];
+        void *slot = origin->flow != 0 ? slot_of(plain, origin) : NULL;
+
+        if (h < n && held[h].item == i)
+            (void)sl_state_settle(plain->state, plain->evaluator, h++, 0, slot);
+    }
+}
+
 static void take_batch(struct plain *plain)
 {
+    const struct sl_alert *alerts;
     const struct sl_hits *header = &plain->engine[0].hits;
     struct sl_dissect_stats stats = {0};
     size_t n_alerts, h = 0, a = 0;
@@ -160,14 +197,16 @@ static void take_batch(struct plain *plain)
         sl_hits_resolve_made(&plain->engine[e].hits, plain->batch);
         sl_hits_sort(&plain->engine[e].hits);
     }
-    assert_int_equal(sl_rules_evaluate(plain->task->rules, plain->batch, &plain->engine[1].hits,
-                                       plain->alerts, MAX_ALERTS, &n_alerts),
+    assert_int_equal(sl_evaluator_run(plain->evaluator, plain->batch, &plain->engine[1].hits,
+                                      &alerts, &n_alerts),
                      SL_OK);
+    settle(plain);
+    sl_evaluator_conclude(plain->evaluator, &alerts, &n_alerts);
     for (uint32_t item = 0; item < plain->batch->n_items; item++) {
         for (; h < header->n && header->hit[h].item == item; h++)
             write_event(plain, item, &header->hit[h], NULL);
-        for (; a < n_alerts && plain->alerts[a].item == item; a++)
-            write_event(plain, item, NULL, &plain->alerts[a]);
+        for (; a < n_alerts && alerts[a].item == item; a++)
+            write_event(plain, item, NULL, &alerts[a]);
     }
 }
 
@@ -205,7 +244,11 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
     assert_int_equal(community_ids_create(&plain.community_ids, &diag), SL_OK);
     open_engine(&plain, 0, sl_header_engine(), task->header);
     open_engine(&plain, 1, sl_mpm_engine(task->matcher), task->matcher);
-    plain.alerts = malloc(MAX_ALERTS * sizeof *plain.alerts);
+    assert_int_equal(sl_evaluator_create(&plain.evaluator, task->rules, &diag), SL_OK);
+    assert_int_equal(sl_state_create(&plain.state, &plain.slot, &diag), SL_OK);
+    assert_int_equal(sl_state_open(plain.state, plain.flows, &diag), SL_OK);
+    assert_in_range(plain.slot.len, 1, sizeof plain.slots->slot);
+    plain.slots = calloc(MAX_SLOTS, sizeof *plain.slots);
     for (size_t i = 0; i < task->captures.gl_pathc; i++)
         take_capture(&plain, (uint16_t)i);
     assert_int_equal(sl_sink_close(plain.sink, NULL, &diag), SL_OK);
@@ -213,7 +256,9 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
         plain.engine[e].backend->close(plain.engine[e].context);
         free(plain.engine[e].hits.hit);
     }
-    free(plain.alerts);
+    free(plain.slots);
+    sl_evaluator_free(plain.evaluator);
+    sl_state_free(plain.state);
     community_ids_free(plain.community_ids);
     sl_batch_free(plain.batch);
     sl_flow_table_free(plain.flows);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "rule_findings.h"
+
+#include <stdlib.h>
+
+#include "detect/compile/rule_compile.h"
+
+bool rule_findings_open(struct rule_findings *findings, const struct sl_rules *rules)
+{
+    findings->rules = rules;
+    /* Each rule at most once by each of a tunnel's headers. */
+    findings->matched = calloc(2 * rules->n_rules + 1, sizeof *findings->matched);
+    return findings->matched != NULL;
+}
+
+void rule_findings_close(struct rule_findings *findings)
+{
+    free(findings->matched);
+    free(findings->alert);
+    free(findings->held);
+}
+
+/* Makes room for n alerts behind those there are. */
+static bool grow_alerts(struct rule_findings *findings, size_t n)
+{
+    if (n <= findings->cap - findings->n)
+        return true;
+
+    const size_t cap = (findings->n + n) * 2;
+    struct sl_alert *grown = reallocarray(findings->alert, cap, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    findings->alert = grown;
+    findings->cap = cap;
+    return true;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Appends the rules of the keys' low halves in the keys' order, each once: a tunnel has two headers
+ * that may match it. */
+static void append(struct rule_findings *findings, uint32_t item)
+{
+    if (findings->n_matched > 1)
+        qsort(findings->matched, findings->n_matched, sizeof *findings->matched, compare_keys);
+    for (size_t i = 0; i < findings->n_matched; i++)
+        if (i == 0 || findings->matched[i] != findings->matched[i - 1])
+            findings->alert[findings->n++] =
+                (struct sl_alert){item, (uint32_t)findings->matched[i]};
+}
+
+/* Keeps all rules of the packet, in the order in which they take effect. */
+static bool hold(struct rule_findings *findings, uint32_t item)
+{
+    const size_t first = findings->n;
+    struct sl_candidates *grown =
+        rule_grow(findings->held, &findings->cap_held, findings->n_held, sizeof *grown);
+
+    if (grown == NULL)
+        return false;
+    findings->held = grown;
+    for (size_t i = 0; i < findings->n_matched; i++) {
+        const uint32_t rule = (uint32_t)findings->matched[i];
+
+        findings->matched[i] = (uint64_t)findings->rules->index->rank[rule] << 32 | rule;
+    }
+    append(findings, item);
+    findings->held[findings->n_held++] =
+        (struct sl_candidates){item, (uint32_t)(findings->n - first), first};
+    return true;
+}
+
+bool rule_findings_end_item(struct rule_findings *findings, uint32_t item)
+{
+    if (findings->n_matched == 0 || (findings->passed && !findings->stated))
+        return true;
+    if (!grow_alerts(findings, findings->n_matched))
+        return false;
+    if (findings->stated)
+        return hold(findings, item);
+    append(findings, item);
+    return true;
+}
+
+void rule_findings_conclude(struct rule_findings *findings)
+{
+    size_t next = findings->n_held != 0 ? findings->held[0].first : 0; /* the first not read */
+    const size_t end = findings->n;
+
+    if (findings->n_held == 0)
+        return;
+    findings->n = next;
+    for (size_t h = 0; h < findings->n_held; h++) {
+        const struct sl_candidates *held = &findings->held[h];
+
+        for (; next < held->first; next++)
+            findings->alert[findings->n++] = findings->alert[next];
+        findings->n_matched = 0;
+        for (; next < held->first + held->n; next++)
+            if (findings->alert[next].signature != RULE_NO_ALERT)
+                rule_findings_add(findings, findings->alert[next].signature);
+        append(findings, held->item);
+    }
+    for (; next < end; next++)
+        findings->alert[findings->n++] = findings->alert[next];
+    findings->n_held = 0;
+}

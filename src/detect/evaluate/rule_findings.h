@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What rules find in a batch: alerts, and the candidates of packets that need state. */
+#ifndef DETECT_RULE_FINDINGS_H
+#define DETECT_RULE_FINDINGS_H
+
+#include "detect/rule.h"
+
+enum { RULE_NO_ALERT = UINT32_MAX }; /* the signature of a candidate that raises no alert */
+
+struct rule_findings {
+    const struct sl_rules *rules;
+    uint64_t *matched; /* of the packet at hand: priority and index of rules */
+    size_t n_matched;
+    bool passed, stated; /* some of them is a pass rule, has state */
+
+    struct sl_alert *alert; /* of the batch; grows */
+    size_t n, cap;
+    struct sl_candidates *held; /* packets whose alerts need state; grows */
+    size_t n_held, cap_held;
+};
+
+/* Of a zeroed struct. False: no memory. */
+bool rule_findings_open(struct rule_findings *findings, const struct sl_rules *rules);
+void rule_findings_close(struct rule_findings *findings);
+
+static inline void rule_findings_begin_item(struct rule_findings *findings)
+{
+    findings->n_matched = 0;
+    findings->passed = findings->stated = false;
+}
+
+/* The packet matches this rule; once by each header of a tunnel at most. */
+static inline void rule_findings_add(struct rule_findings *findings, uint32_t i)
+{
+    const struct rule *rule = findings->rules->rule[i];
+
+    findings->passed |= rule->pass;
+    findings->stated |= rule->state != NULL;
+    findings->matched[findings->n_matched++] = (uint64_t)rule->signature.priority << 32 | i;
+}
+
+/* Puts the packet's alerts or candidates behind those there are. False: no memory. */
+bool rule_findings_end_item(struct rule_findings *findings, uint32_t item);
+
+/* Takes the candidates that raise no alert out, and puts those of a packet in the order of alerts.
+ */
+void rule_findings_conclude(struct rule_findings *findings);
+
+struct rule_findings *evaluator_findings(struct sl_evaluator *evaluator);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_flows.h"
+
+enum sl_status run_flows_open(struct run_source *source, struct sl_state **state,
+                              const struct run_policy *policy, struct sl_diag *diag)
+{
+    const bool stated = policy->rules != NULL && sl_rules_have_state(policy->rules);
+    struct sl_flow_slot slot;
+    enum sl_status status = SL_OK;
+
+    if (stated)
+        status = sl_state_create(state, &slot, diag);
+    if (status == SL_OK)
+        status = run_source_open_flows(source, stated ? &slot : NULL, diag);
+    if (status == SL_OK && stated)
+        status = sl_state_open(*state, source->flows, diag);
+    return status;
+}
+
+void run_flows_mark(const struct run_digest *digest, struct sl_state *state,
+                    const struct sl_batch *batch, const struct source_batch *part)
+{
+    const struct sl_candidates *held = NULL;
+    size_t n_held = 0;
+
+    sl_flow_keys_mark(part->keys, part->mark, run_digest_mark(digest, batch, part->mark));
+    if (state != NULL)
+        held = sl_evaluator_candidates(digest->evaluator, &n_held);
+    for (size_t h = 0; h < n_held; h++)
+        if (batch->origin[held[h].item].flow == 0)
+            (void)sl_state_settle(state, digest->evaluator, h, 0, NULL);
+}
+
+struct settling {
+    struct run_digest *digest;
+    struct sl_state *state;
+};
+
+static bool settle_packet(void *user, uint32_t shard, const struct sl_flow_mark *mark,
+                          void *const *slot)
+{
+    const struct settling *settling = user;
+
+    return sl_state_settle(settling->state, settling->digest->evaluator, mark->call - 1, shard,
+                           slot[0]);
+}
+
+void run_flows_settle(struct run_digest *digest, struct sl_state *state,
+                      const struct source_batch *part, struct run_source *source, uint32_t shard)
+{
+    struct settling settling = {digest, state};
+    const struct sl_flow_settler settler = {settle_packet, &settling};
+
+    sl_flow_settle_shard(source->flows, part->keys, shard, &settler);
+}

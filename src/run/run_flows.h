@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The flow table of a run, and what rules keep in its flows. */
+#ifndef RUN_RUN_FLOWS_H
+#define RUN_RUN_FLOWS_H
+
+#include "run_digest.h"
+#include "source_batch.h"
+
+/* Makes the table, and where rules have state, that as well. The rules are compiled. */
+enum sl_status run_flows_open(struct run_source *source, struct sl_state **state,
+                              const struct run_policy *policy, struct sl_diag *diag);
+
+/* Lists what the packets of a digested batch bring to their flows. Candidates that have no flow are
+ * settled. */
+void run_flows_mark(const struct run_digest *digest, struct sl_state *state,
+                    const struct sl_batch *batch, const struct source_batch *part);
+
+/* Settles a shard of the batch. */
+void run_flows_settle(struct run_digest *digest, struct sl_state *state,
+                      const struct source_batch *part, struct run_source *source, uint32_t shard);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* State of rules as docs/rules.md states it, slowly: one list of all that is known, searched from
+ * end to end, one packet after another. A rule is what it means, and not its text. */
+#ifndef RUN_TEST_STATE_REF_H
+#define RUN_TEST_STATE_REF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { REF_OPTIONS_MAX = 4, REF_NAMES_MAX = 3 };
+
+enum ref_action { REF_PASS, REF_DROP, REF_REJECT, REF_ALERT };
+
+enum ref_act { REF_ANY_SET, REF_ALL_SET, REF_SOME_UNSET, REF_SET, REF_UNSET, REF_TOGGLE };
+
+/* An option on bits of the flow, which are numbered from 0. */
+struct ref_option {
+    enum ref_act act;
+    uint32_t bit[REF_NAMES_MAX];
+    uint32_t n;
+};
+
+/* It is for packets whose payload has the letter. */
+struct ref_rule {
+    enum ref_action action;
+    uint32_t priority;
+    char letter;
+    struct ref_option option[REF_OPTIONS_MAX];
+    uint32_t n_options;
+    bool noalert;
+};
+
+struct ref_packet {
+    int64_t time; /* nanoseconds */
+    uint32_t client, server;
+    bool to_server;
+    const char *payload;
+};
+
+struct state_ref;
+
+struct state_ref *state_ref_create(const struct ref_rule *rules, size_t n_rules);
+
+/* Writes whether each rule alerts on the next packet. */
+void state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bool *alerts);
+
+void state_ref_free(struct state_ref *ref);
+
+#endif
