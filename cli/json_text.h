@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From here on cli_json_is_whole tells whether memory for JSON failed: jansson then leaves parts
+/* From here on cli_json_is_whole returns whether memory for JSON failed: jansson then leaves parts
  * out, or prints nothing. */
 void cli_json_watch(void);
 bool cli_json_is_whole(void);

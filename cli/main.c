@@ -32,7 +32,7 @@ static void print_usage(FILE *out)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].text);
     fprintf(
         out,
-        "\n  sluice COMMAND --help tells its options; sluice --version the version.\n"
+        "\n  sluice COMMAND --help lists its options; sluice --version prints the version.\n"
         "  Exit status: 0 done, 1 what scan, rules --strict and lookup --exit-status look for,\n"
         "  2 an error (docs/exit-status.md).\n");
 }

@@ -24,7 +24,7 @@ __attribute__((constructor)) static void begin(void)
     ready = true;
 }
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void report(void)
 {
     const char *const path = getenv("FAIL_COUNT");
     FILE *file = path != NULL ? fopen(path, "w") : NULL;

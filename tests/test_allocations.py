@@ -35,14 +35,14 @@ class Allocations(case.Case):
         result = subprocess.run([SLUICE, "run", *source, "--redundancy", sampler + ",interval=1G",
                                  *self.everything], capture_output=True, timeout=120,
                                 env=dict(os.environ, LD_PRELOAD=COUNTED), check=True, **how)
-        told = re.search(rb"^allocations (\d+)$", result.stderr, re.M)
+        counted = re.search(rb"^allocations (\d+)$", result.stderr, re.M)
         summary = json.loads(result.stdout)
         self.assertEqual(summary["packets"], PACKETS * times)
         for found in (summary["alerts_total"], summary["anomalies_total"],
                       summary["names"]["matched"], summary["viruses"]["matches"],
                       summary["redundancy"][0]["gross"]):
             self.assertGreater(found, 0)
-        return int(told[1]), summary["devices"][0]["batches"]
+        return int(counted[1]), summary["devices"][0]["batches"]
 
     def check(self, taken):
         (short, short_batches), (long, long_batches) = taken

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The command on several GPUs, which are simulated and fail when told to.
+"""The command on several GPUs, which are simulated and fail on demand.
 
 usage: test_devices.py SLUICE_SIMULATED SAMPLES
 """

@@ -158,19 +158,19 @@ class Lookup(case.Case):
         self.assertEqual((result["names"], result["found"]), (2, 1))
         self.assertGreater(result["lookups_per_second"], 0)
 
-    # ---- what is told of tables
+    # ---- counts of tables
 
     def test_ignored_lines(self):
-        told = json.loads(lookup("--table", self.hosts, "--json").stdout)
-        self.assertEqual((told["lines"], told["understood"], told["ignored"]), (3, 2, 1))
-        self.assertEqual(told["ignored_by_reason"], {"no IP address at the beginning": 1})
-        self.assertEqual((told["skipped"], told["skipped_by_reason"]), (0, {}))
-        self.assertEqual(told["lists"], [{"file": self.hosts, "format": "hosts"}])
+        count = json.loads(lookup("--table", self.hosts, "--json").stdout)
+        self.assertEqual((count["lines"], count["understood"], count["ignored"]), (3, 2, 1))
+        self.assertEqual(count["ignored_by_reason"], {"no IP address at the beginning": 1})
+        self.assertEqual((count["skipped"], count["skipped_by_reason"]), (0, {}))
+        self.assertEqual(count["lists"], [{"file": self.hosts, "format": "hosts"}])
         filters = self.path("filters", b"||ads.test^\n||a.test^$third-party\n||a..b^\n##.ad\n")
-        told = json.loads(lookup("--table", filters, "--json").stdout)
-        self.assertEqual((told["lines"], told["understood"], told["ignored"], told["skipped"]),
+        count = json.loads(lookup("--table", filters, "--json").stdout)
+        self.assertEqual((count["lines"], count["understood"], count["ignored"], count["skipped"]),
                          (4, 1, 1, 2))
-        self.assertEqual(sum(told["skipped_by_reason"].values()), 2)
+        self.assertEqual(sum(count["skipped_by_reason"].values()), 2)
         result = lookup("--table", filters)
         self.assertIn(b"1 of 4 lines ignored, 2 skipped", result.stderr)
         self.assertIn(b"2 skipped: they are not supported", result.stdout)
@@ -391,13 +391,13 @@ class Lookup(case.Case):
         self.assertEqual(json.loads(result.stdout)["updated"],
                          {"added": 1, "removed": 0, "absent": 0, "skipped": 0, "ignored": 0})
         result = lookup("--table", self.hosts, "--update", update, "--json")
-        told = json.loads(result.stdout)
-        self.assertEqual(told["updated"],
+        count = json.loads(result.stdout)
+        self.assertEqual(count["updated"],
                          {"added": 1, "removed": 1, "absent": 1, "skipped": 0, "ignored": 1})
         wrong = self.path("wrong", b"# none\n0.0.0.0 a.test\n+nonsense\n")
         self.assert_refused(lookup("--table", self.hosts, "--update", wrong),
                             f"{wrong}:2: neither '+' nor '-'", "2 are wrong")
-        self.assertEqual(told["lines"], told["understood"] + told["ignored"])
+        self.assertEqual(count["lines"], count["understood"] + count["ignored"])
         result = lookup("--table", table, "--explain", "new.test")
         self.assertEqual(result.stdout.decode(), f"new.test\tnew.test\tblock\t-\t{update}\t1\n")
         result = lookup("--table", self.hosts, "--table", self.routes, "--update", update)

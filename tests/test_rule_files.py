@@ -129,8 +129,8 @@ class RuleFiles(case.Case):
                                      (home, ("--set", "HOME_NET=198.18.0.0/15"), False)):
             run = ("run", "-r", CAPTURE, "--rules", rules, *options)
             self.assertEqual(notice in sluice(*run).stdout, said)
-            told = json.loads(sluice(*run, "--json").stdout)["rules"]
-            self.assertEqual("home_missed" in told, said)
+            report = json.loads(sluice(*run, "--json").stdout)["rules"]
+            self.assertEqual("home_missed" in report, said)
 
     def test_folders_and_patterns(self):
         folder = self.path("set")

@@ -55,7 +55,7 @@ bool fib_swap_row(const struct fib_bench *fib)
         rates[r] = (double)fib->names.n * 1e9 / (double)(clock_ns() - begin);
         if (!forgotten || before == 0) {
             bench_print_why(&fib->bench->frame, fib->plane, "swap",
-                            "the system does not tell its memory");
+                            "the system does not report its memory");
             return true;
         }
         if (memory_of("VmHWM:") - before > most)

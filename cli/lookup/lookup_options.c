@@ -16,7 +16,7 @@ static const char usage[] =
     "name: name, matched prefix, action, next hops or other values. - reads names from standard "
     "input,\n"
     "and answers each line once; an empty line, and one of more than 1 MiB, is invalid.\n"
-    "Without names it tells what of the tables was understood.\n\n"
+    "Without names it reports how many lines of the tables it understood.\n\n"
     "  --table FILE     a list of routes or domains, or what --build made; may be given several "
     "times,\n"
     "                   each with one FILE\n"

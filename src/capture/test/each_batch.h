@@ -7,7 +7,7 @@
 
 /* Gives every batch of the capture at argv[1], the only argument, to `visit`. Returns the exit
  * status: 0, or 2 where it is no capture, or damaged before its end, which is said; a capture that
- * was cut off is told as far as it goes. */
+ * was cut off is visited as far as it goes. */
 int visit_capture(int argc, char **argv, void (*visit)(struct sl_batch *batch));
 
 #endif

@@ -34,7 +34,7 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     }
     if (run->filled < run->n_items)
         return SL_OK;
-    strcpy(diag->text, "as told");
+    strcpy(diag->text, "as ordered");
     return run->fill_end;
 }
 
@@ -165,7 +165,7 @@ static void test_what_was_filled_before_a_cut_is_drained(void **state)
 
     (void)state;
     assert_int_equal(run_pipeline(&run, &table, 3, 4096, &stats, &diag), SL_ETRUNCATED);
-    assert_string_equal(diag.text, "as told");
+    assert_string_equal(diag.text, "as ordered");
     assert_int_equal(run.drained, 999);
 }
 
@@ -228,7 +228,7 @@ static void test_failures_end_the_run(void **state)
 
 static bool unusable(char why[SL_WHY_LEN])
 {
-    strcpy(why, "as told");
+    strcpy(why, "as ordered");
     return false;
 }
 
@@ -248,7 +248,7 @@ static void test_a_missing_gpu_is_reported(void **state)
     configure_x(&config, &gone, &table, NULL);
     config.devices[0].kind = SL_DEVICE_CUDA;
     assert_int_equal(sl_pipeline_run(&config, &stats, &diag), SL_EDEVICE);
-    assert_non_null(strstr(diag.text, "as told"));
+    assert_non_null(strstr(diag.text, "as ordered"));
 }
 
 /* In a run on a GPU the test engine, which has no backend for GPUs, sees the host's batches. */

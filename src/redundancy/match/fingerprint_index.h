@@ -10,7 +10,7 @@
  * can crowd its own bucket only, at the cost of one compare a probe.
  *
  * A sixteenth of the index is used at first, and twice as much where it is getting full, so a small
- * input takes little memory. An entry does not tell in which half of its bucket it belongs, and is
+ * input takes little memory. An entry does not state in which half of its bucket it belongs, and is
  * kept in both. The copies are few, and the first to be lost. */
 #ifndef REDUNDANCY_FINGERPRINT_INDEX_H
 #define REDUNDANCY_FINGERPRINT_INDEX_H

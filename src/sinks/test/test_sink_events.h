@@ -19,7 +19,7 @@ struct made_event {
     uint8_t payload[MADE_PAYLOAD_LEN];
 };
 
-/* A plain alert of a TCP packet with a payload of 32 bytes; number tells alerts apart. */
+/* A plain alert of a TCP packet with a payload of 32 bytes; number differs between alerts. */
 void make_plain(struct made_event *made, uint32_t number);
 
 /* Whatever events may hold, with strings and payloads that break careless writers. */

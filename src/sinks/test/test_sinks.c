@@ -249,7 +249,7 @@ static void test_eve_golden(void **state)
     check_golden("eve:-", scratch_path("stdout.json"), lines);
 }
 
-/* What a text of unknown encoding becomes, told by jansson's validation: the shortest valid string
+/* The form of a text of unknown encoding, by jansson's validation: the shortest valid string
  * at each place is one character. */
 static const char *as_utf8(const char *text)
 {

@@ -361,7 +361,7 @@ static void test_full_disk(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* What the killed writer has been told, in memory that it shares with its killer. */
+/* The results that the killed writer has seen, in memory that it shares with its killer. */
 struct progress {
     _Atomic uint64_t written;
 };
