@@ -8,7 +8,7 @@ import subprocess
 from twins import ranges
 from twins.packets import Capture
 
-PAUSE = 7200  # seconds between rounds, so that flows of the one before have ended
+PAUSE = 100_000  # seconds between rounds, so that flows and counters of the one before have ended
 
 
 class Round:

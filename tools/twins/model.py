@@ -9,6 +9,7 @@ from twins.bytes import BASES, ByteExtract, ByteJump, ByteTest, Reading
 from twins.contents import Content, DataAt, Length
 from twins.packets import IP_OPTIONS
 from twins.rules import MARKS, SILENT, WINDOW, Unknown, pieces, read_bytes, unquoted
+from twins.state import Bits, read_address_bits, read_bits, read_count
 
 # Fields that are numbers, and the largest.
 FIELDS = {"itype": 255, "icode": 255, "ttl": 255, "id": 65535, "ip_proto": 255, "tos": 255,
@@ -49,6 +50,8 @@ class Model:
     same_ip: bool = False
     ip_option: str | None = None
     vlan: tuple | None = None  # numbers, and the layer
+    count: object = None
+    bits: list = dataclasses.field(default_factory=list)
     sections: list = dataclasses.field(default_factory=list)
 
     def of_buffer(self, buffer):
@@ -226,6 +229,14 @@ class Reader:
             if layer not in ("", "0", "1", "any", "all"):
                 raise Unknown(f"vlan.id {value}")
             model.vlan = (ranges.numbers(number, 4095), layer)
+        elif name in ("threshold", "detection_filter"):
+            model.count = read_count(name, value)
+        elif name == "flowbits":
+            model.bits.append(read_bits(value))
+        elif name == "xbits":
+            model.bits.append(read_address_bits(value))
+        elif name == "noalert":
+            model.bits.append(Bits(name, (), False))
         elif name == "sameip":
             model.same_ip = True
         else:

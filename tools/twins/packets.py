@@ -23,6 +23,7 @@ class Packet:
     target_port: int = 0
     payload: bytes = b""
     fields: dict = dataclasses.field(default_factory=dict)
+    pause: float = 0  # seconds before it
 
     def field(self, name):
         """The value of a field, or the one that it has where nobody asks for another."""
@@ -125,12 +126,12 @@ class Capture:
         self.written = 0
 
     def pause(self, seconds):
-        self.microseconds += int(seconds * 1_000_000)
+        self.microseconds += seconds * 1_000_000
 
     def write(self, packet):
         """The number of the packet in the file, from 1."""
         data = encode(packet)
-        self.microseconds += 1000
+        self.microseconds += 1000 + int(packet.pause * 1_000_000)
         self.file.write(struct.pack("<IIII", *divmod(self.microseconds, 1_000_000), len(data),
                                     len(data)) + data)
         self.written += 1

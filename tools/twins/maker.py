@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""Makes a packet that matches a rule, and those that have to come before it in its flow."""
+from twins import names, ranges
+from twins.buffers import HEADERS, OF_PROTOCOL, Buffer, Header, Message, Name
+from twins.contents import Length
+from twins.model import PROTOCOL_OF
+from twins.packets import IP_OPTIONS, NUMBERS, Packet, opening
+from twins.rules import Unknown
+
+HOME = (0x0a010000, 0x0afaffff)
+OUTSIDE = (0x2c000000, 0x2cffffff)
+CLIENT_PORTS = (20000, 60000)
+SERVER_PORTS = (7000, 7999)
+
+
+def pick(allowed, n, pools):
+    """The number of a set that stands for `n`, out of the first pool that has some of it."""
+    for pool in pools:
+        inside = ranges.common(allowed, (pool,))
+        if inside:
+            break
+    else:
+        inside = allowed
+    if not inside:
+        raise Unknown("an empty set of addresses, ports or numbers")
+    first, last = max(inside, key=lambda pair: min(pair[1] - pair[0], 1 << 16))
+    return first + n % (last - first + 1)
+
+
+class Ends:
+    """Addresses and ports of a rule."""
+
+    def __init__(self, sets, both_ways):
+        self.sets, self.both_ways = sets, both_ways
+
+    @classmethod
+    def of(cls, rule):
+        return cls({"source": ranges.addresses(rule.source),
+                    "target": ranges.addresses(rule.target),
+                    "source_port": ranges.ports(rule.source_port),
+                    "target_port": ranges.ports(rule.target_port)}, rule.both_ways)
+
+    def joined(self, other, turned):
+        """What this rule and another have in common, whose packets go the other way if turned; or
+        None."""
+        names = ["target", "source", "target_port", "source_port"] if turned else self.sets
+        both = {name: ranges.common(allowed, other.sets[theirs])
+                for (name, allowed), theirs in zip(self.sets.items(), names)}
+        return Ends(both, self.both_ways) if all(both.values()) else None
+
+    def hold(self, packet):
+        """Whether the packet goes from the rule's source to its target."""
+        portless = packet.protocol not in ("tcp", "udp")
+
+        def one_way(p):
+            return all(ranges.holds(allowed, getattr(p, name))
+                       for name, allowed in self.sets.items()
+                       if not (portless and name.endswith("port")))
+
+        return one_way(packet) or (self.both_ways and one_way(packet.answer()))
+
+    def choose(self, n, dns_side):
+        """Addresses and ports that are the rule's: others for another `n`, where there are."""
+        dns = {side: (53, 53) for side in (dns_side,) if side}
+        source_pools = (HOME, OUTSIDE)
+        source = pick(self.sets["source"], n, source_pools)
+        target_pools = (OUTSIDE, HOME) if ranges.holds((HOME,), source) else (HOME, OUTSIDE)
+        return {"source": source, "target": pick(self.sets["target"], n, target_pools),
+                "source_port": pick(self.sets["source_port"], n,
+                                    (dns.get("source_port", CLIENT_PORTS),)),
+                "target_port": pick(self.sets["target_port"], n,
+                                    (dns.get("target_port", SERVER_PORTS),))}
+
+    def outside(self, name, n):
+        """An address or a port that is not the rule's, or None."""
+        whole = ranges.PORTS if name.endswith("port") else ranges.ADDRESSES
+        pools = ((30000, 50000), (2, 1023)) if name.endswith("port") else (HOME, OUTSIDE)
+        others = ranges.minus(whole, self.sets[name])
+        return pick(others, n, pools) if others else None
+
+
+class Maker:
+    """Makes packets of one rule. `number` gives another number for each, and so another flow.
+    `setters` knows the rules that set bits."""
+
+    def __init__(self, model, number, setters):
+        self.model, self.number = model, number
+        self.ends = self.flow_ends = Ends.of(model.rule)
+        self.names = {s.buffer for s in model.sections if s.buffer in names.PARTS}
+        self.protocol = self.choose_protocol()
+        payload = [o for s in model.of_buffer("payload") for o in s.options]
+        if "dsize" in model.fields:
+            payload.insert(0, Length("dsize", model.fields["dsize"]))
+        whole = Message if model.rule.protocol == "dns" else Buffer
+        self.groups = {"payload": whole(payload)} if payload else {}
+        for buffer in sorted(self.names):
+            self.groups[buffer] = Name(model.of_buffer(buffer))
+        for section in model.sections:
+            if section.buffer in HEADERS:
+                if section.transforms:
+                    raise Unknown("transform of a header")
+                self.groups[section.buffer] = Header(
+                    section.buffer, [o for s in model.of_buffer(section.buffer)
+                                     for o in s.options], self.protocol)
+        if self.names and payload:
+            raise Unknown("contents of a whole message of DNS beside a name in it")
+        self.is_response = ("to_client" in model.flow
+                            or bool(self.names - {"dns.query", "dns.queries.rrname"}))
+        self.solve()
+        self.setters, self.chain = setters, []
+        for bits in model.bits:
+            if bits.verb == "isset":
+                self.add_setters(bits)
+
+    def choose_protocol(self):
+        model, protocol = self.model, self.model.rule.protocol
+        if protocol in ("tcp", "udp", "icmp"):
+            return protocol
+        if protocol in ("tcp-pkt", "tcp-stream"):
+            return "tcp"
+        if protocol == "dns":
+            return "udp"
+        if protocol not in ("ip", "ip4", "ipv4", "pkthdr"):
+            raise Unknown(f"protocol {protocol}")
+        for of in ("icmp", "tcp"):
+            if {f for f, p in PROTOCOL_OF.items() if p == of} & set(model.fields):
+                return of
+        for section in model.sections:
+            if section.buffer in OF_PROTOCOL:
+                return OF_PROTOCOL[section.buffer]
+        if "established" in model.flow:
+            return "tcp"
+        allowed = model.fields.get("ip_proto", ((17, 17),))
+        return next((p for p in ("udp", "tcp", "icmp") if ranges.holds(allowed, NUMBERS[p])),
+                    "other")
+
+    def solve(self):
+        """Finds bytes for each buffer."""
+        self.buffers, self.states = {}, {}
+        for group, buffer in self.groups.items():
+            found = buffer.lay_out()
+            if found is None:
+                raise Unknown(f"no bytes found for {group}")
+            if isinstance(buffer, Message):
+                self.is_response = found[0][2] >= 128
+            self.buffers[group], self.states[group] = found
+
+    def add_setters(self, bits):
+        """Puts rules in front that set the bits that this one asks for."""
+        found = [self.add_setter(name) for name in bits.names]
+        if not (any(found) if bits.one_is_enough else all(found)):
+            raise Unknown("no rule sets the bit in such a flow")
+
+    def add_setter(self, name):
+        for setter in self.setters.of("set", name):
+            joined = self.in_one_flow(setter)
+            if joined:
+                self.flow_ends, turned = joined
+                self.chain += [(maker, turn != turned) for maker, turn in setter.chain]
+                self.chain.append((setter, turned))
+                return True
+        return False
+
+    def in_one_flow(self, other):
+        """Ends of a flow in which this rule and the other match, and whether the other's packets
+        go the other way; or None."""
+        if other.protocol != self.protocol:
+            return None
+        directions = [m.model.flow & {"to_server", "to_client"} for m in (self, other)]
+        ways = (directions[0] != directions[1],) if all(directions) else (False, True)
+        for turned in ways:
+            ends = self.flow_ends.joined(other.flow_ends, turned)
+            if ends:
+                return ends, turned
+        return None
+
+    @property
+    def flow(self):
+        """What the flow has to be for this rule and for those in front of it."""
+        words = set(self.model.flow)
+        for maker, turned in self.chain:
+            if not words & {"to_server", "to_client"}:
+                other = {"to_server": "to_client", "to_client": "to_server"}
+                words |= {other.get(w, w) if turned else w for w in maker.model.flow}
+            words |= maker.model.flow & {"established"}
+        return words
+
+    def in_flow(self, packet, flow=None, chain=None):
+        """The packets that come before one in its flow, and that one."""
+        flow = self.flow if flow is None else flow
+        chain = self.chain if chain is None else chain
+        first = []
+        if self.protocol != "other" and (self.model.flow or chain):
+            first, packet = opening(packet, "to_client" not in flow, "established" in flow)
+        for maker, turned in chain:
+            base = packet.answer() if turned else packet
+            keep = {n: base.fields[n] for n in ("vlans", "vlan.layers") if n in base.fields}
+            first.append(maker.filled(base.changed(fields=keep), maker.buffers))
+        return first, packet
+
+    def packet(self, buffers):
+        """The packet that carries these bytes."""
+        n = next(self.number)
+        packet = Packet(self.protocol, **self.flow_ends.choose(n, self.dns_side()))
+        if self.model.same_ip:
+            both = ranges.common(self.ends.sets["source"], self.ends.sets["target"])
+            packet.source = packet.target = pick(both, n, (HOME, OUTSIDE))
+        return self.filled(packet, buffers)
+
+    def filled(self, packet, buffers):
+        """The packet with these bytes, and with fields as the rule wants them."""
+        packet = packet.changed(payload=b"" if self.protocol == "icmp" else b"x")
+        if self.dns_side():
+            parts = {names.PARTS[b]: buffers[b] for b in self.names}
+            packet.payload = names.message(parts or {"queries": b"host.example"},
+                                           self.is_response)
+        for name, raw in buffers.items():
+            if name not in names.PARTS:
+                packet = self.groups[name].put(packet, raw)
+        for name, allowed in self.model.fields.items():
+            present = packet.field(name)
+            if name != "dsize" and (present is None or not ranges.holds(allowed, present)):
+                packet = packet.with_fields(**{name: pick(allowed, 0, ())})
+        if self.model.ip_option:
+            packet = packet.with_fields(ip_options=IP_OPTIONS[self.model.ip_option])
+        if self.model.vlan:
+            packet = packet.with_fields(vlans=self.vlans(pick(self.model.vlan[0], 0, ())))
+        return packet
+
+    def vlans(self, number):
+        """Tags so that the layer that is asked for has this number."""
+        layer = self.model.vlan[1]
+        if layer == "1":
+            return (7, number)
+        return (number, number) if layer == "all" else (number,)
+
+    def dns_side(self):
+        """The side that has the server's port."""
+        if not self.names and self.model.rule.protocol != "dns":
+            return None
+        return "source_port" if self.is_response else "target_port"
