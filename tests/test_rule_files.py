@@ -17,7 +17,7 @@ SLUICE, SAMPLES = sys.argv[1:3]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 HEAD = b"alert tcp any any -> any any "
 GOOD = HEAD + b'(msg:"good"; content:"GET"; sid:1;)\n'
-SKIPPED = HEAD + b'(msg:"skipped"; pcre:"/a/"; sid:2;)\n'
+SKIPPED = HEAD + b'(msg:"skipped"; lua:"/a/"; sid:2;)\n'
 BAD = HEAD + b'(msg:"oops; content:"x"; sid:3;)\n'
 
 

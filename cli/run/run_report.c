@@ -309,6 +309,7 @@ void run_report_json(const struct sl_run_result *result, bool details, FILE *out
     json_object_set_new(root, "anomalies", run_anomalies_json(result));
     json_object_set_new(root, "alerts_total", cli_json_uint(result->alerts));
     json_object_set_new(root, "alerts", run_alerts_json(result));
+    json_object_set_new(root, "rules_stopped", cli_json_uint(result->rules_stopped));
     if (result->database != NULL)
         json_object_set_new(root, "viruses", run_viruses_json(result));
     if (result->names != NULL)

@@ -69,6 +69,9 @@ void run_alerts_text(const struct sl_run_result *result, bool details, FILE *out
     if (result->rules == NULL)
         return;
     fprintf(out, "alerts     %s\n", cli_count(result->alerts, text));
+    if (result->rules_stopped != 0)
+        fprintf(out, "  %10s  rules on packets that took too many steps\n",
+                cli_count(result->rules_stopped, text));
 
     size_t *ranked = rank_signatures(result, &n);
     for (size_t i = 0; i < n && (i < SHOWN || details); i++) {

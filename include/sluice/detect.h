@@ -167,6 +167,10 @@ SL_API const struct sl_candidates *sl_evaluator_candidates(const struct sl_evalu
 SL_API void sl_evaluator_conclude(struct sl_evaluator *evaluator, const struct sl_alert **alerts,
                                   size_t *n);
 
+/* How often the last run left out a part of a rule on a packet, because its expressions or the
+ * choice of its occurrences took more steps than a packet may cost. A match may be missed there. */
+SL_API uint64_t sl_evaluator_stopped(const struct sl_evaluator *evaluator);
+
 /* Whether a packet so far had an address of HOME_NET. Known where sl_rules_assume_home alone. */
 SL_API bool sl_evaluator_saw_home(const struct sl_evaluator *evaluator);
 

@@ -263,6 +263,7 @@ struct sl_run_result {
     bool home_missed; /* rules name HOME_NET, it has its default, and no packet has an address of it
                        */
     uint64_t alerts;
+    uint64_t rules_stopped;       /* on packets; see sl_evaluator_stopped */
     const uint64_t *by_signature; /* entries of sl_rules_count's loaded */
     struct sl_mpm_info matcher;   /* algorithm NULL: there is none */
 

@@ -38,6 +38,7 @@ struct sl_stats {
     bool has_rules;
     struct sl_rules_count rules;
     uint64_t alerts;
+    uint64_t rules_stopped; /* on packets; see sl_evaluator_stopped */
 
     struct sl_pipeline_snapshot pipeline;
 };

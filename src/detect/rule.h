@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "detect/transform/transform.h"
+#include "expression.h"
 #include "rule_memory.h"
 #include "rule_ranges.h"
 #include "sluice/app.h"
@@ -133,7 +134,8 @@ enum rule_payload_kind {
     RULE_SIZE,
     RULE_BYTE_TEST,
     RULE_BYTE_JUMP,
-    RULE_BYTE_SET /* byte_extract, byte_math */
+    RULE_BYTE_SET, /* byte_extract, byte_math */
+    RULE_EXPRESSION
 };
 
 #define RULE_NO_WINDOW UINT32_MAX /* a content may reach to the payload's end */
@@ -198,7 +200,8 @@ struct rule_payload {
     bool relative;                       /* to the cursor; otherwise to the payload's first byte */
     bool nocase;                         /* `bytes` are lower case */
     bool at_end;                         /* RULE_CONTENT: ends where the payload ends */
-    bool first_only;  /* RULE_CONTENT: no later step can prefer another occurrence to the first */
+    bool first_only;  /* RULE_CONTENT, RULE_EXPRESSION: no later step can prefer another occurrence
+                         to the first */
     bool unplaced;    /* RULE_CONTENT: "fast_pattern:only"; nothing may be relative to it */
     bool marked;      /* RULE_CONTENT: "fast_pattern" */
     bool has_begin;   /* RULE_CONTENT: the rule says where it may begin */
@@ -210,6 +213,7 @@ struct rule_payload {
     uint8_t distance_name;           /* a number that is added to `distance`, from 1 on; 0: none */
     uint8_t window_name;             /* one that takes the place of `window` */
     const struct rule_bytes *number; /* RULE_BYTE_* */
+    struct rule_expression *expression; /* of the set */
     const uint8_t *bytes;
     uint32_t len;
     uint32_t fast_offset, fast_len; /* the part of `bytes` that the matcher gets */
@@ -252,14 +256,16 @@ struct rule_skip {
 };
 
 struct sl_rules {
-    struct rule_arena arena;   /* rules and what belongs to one of them */
-    struct rule_arena shared;  /* names, lists, classes, literals */
-    struct rule_map variables; /* name -> value (char *) */
-    struct rule_map lists[2];  /* by enum rule_list_kind: text -> struct rule_list */
-    struct rule_map classes;   /* name -> struct rule_class */
-    struct rule_map chains;    /* text -> struct transform_chain */
-    struct rule_map skips;     /* keyword -> struct rule_skip */
-    struct rule_map by_sid;    /* key[] -> struct rule */
+    struct rule_arena arena;            /* rules and what belongs to one of them */
+    struct rule_arena shared;           /* names, lists, classes, literals */
+    struct rule_map variables;          /* name -> value (char *) */
+    struct rule_map lists[2];           /* by enum rule_list_kind: text -> struct rule_list */
+    struct rule_map classes;            /* name -> struct rule_class */
+    struct rule_map chains;             /* text -> struct transform_chain */
+    struct rule_map skips;              /* keyword -> struct rule_skip */
+    struct rule_map by_sid;             /* key[] -> struct rule */
+    struct rule_map expressions;        /* options and text -> struct rule_expression */
+    struct rule_expression *expression; /* the newest */
 
     struct rule **rule; /* in order of files and lines */
     size_t n_rules, cap_rules;

@@ -51,6 +51,8 @@ void sl_rules_free(struct sl_rules *rules)
     rule_map_free(&rules->chains);
     rule_map_free(&rules->skips);
     rule_map_free(&rules->by_sid);
+    rule_map_free(&rules->expressions);
+    rule_expressions_free(rules->expression);
     rule_arena_free(&rules->arena);
     rule_arena_free(&rules->shared);
     free(rules);

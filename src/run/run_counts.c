@@ -28,6 +28,7 @@ void run_counts_clear(struct run_counts *counts)
 static void publish(struct run_counts *counts)
 {
     atomic_store_explicit(&counts->seen_alerts, counts->n_alerts, memory_order_relaxed);
+    atomic_store_explicit(&counts->seen_stopped, counts->n_stopped, memory_order_relaxed);
     for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
         atomic_store_explicit(&counts->seen_by_check[c], counts->by_check[c], memory_order_relaxed);
 }
@@ -43,8 +44,10 @@ enum sl_status run_counts_add(struct run_counts *counts, const struct batch_even
         counts->by_signature[digest->alerts[i].signature]++;
     counts->n_anomalies += events->header->n;
     counts->n_alerts += digest->n_alerts;
-    if (digest->evaluator != NULL)
+    if (digest->evaluator != NULL) {
         counts->saw_home |= sl_evaluator_saw_home(digest->evaluator);
+        counts->n_stopped += sl_evaluator_stopped(digest->evaluator);
+    }
     publish(counts);
     if (!virus_counts_add(&counts->viruses, digest->scan))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for names of viruses");
@@ -63,4 +66,5 @@ void run_counts_snapshot(const struct run_counts *counts, struct sl_stats *stats
     for (int c = 0; c < SL_N_HEADER_CHECKS; c++)
         stats->anomalies[c] = atomic_load_explicit(&counts->seen_by_check[c], memory_order_relaxed);
     stats->alerts = atomic_load_explicit(&counts->seen_alerts, memory_order_relaxed);
+    stats->rules_stopped = atomic_load_explicit(&counts->seen_stopped, memory_order_relaxed);
 }

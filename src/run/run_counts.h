@@ -11,7 +11,7 @@
 
 struct run_counts {
     /* Of drain's thread. */
-    uint64_t n_alerts, n_anomalies;
+    uint64_t n_alerts, n_anomalies, n_stopped;
     bool saw_home;          /* an address of HOME_NET, where rules assume its default */
     uint64_t *by_signature; /* rules' loaded entries */
     uint64_t by_check[SL_N_HEADER_CHECKS];
@@ -19,7 +19,7 @@ struct run_counts {
     struct name_counts names;
 
     /* The same as of the last batch, for other threads. */
-    atomic_uint_fast64_t seen_alerts, seen_by_check[SL_N_HEADER_CHECKS];
+    atomic_uint_fast64_t seen_alerts, seen_stopped, seen_by_check[SL_N_HEADER_CHECKS];
 };
 
 /* Of a zeroed struct. */

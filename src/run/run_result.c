@@ -52,6 +52,7 @@ static void read_counts(const struct run_counts *counts, struct sl_run_result *r
     result->anomalies = counts->n_anomalies;
     memcpy(result->by_check, counts->by_check, sizeof result->by_check);
     result->alerts = counts->n_alerts;
+    result->rules_stopped = counts->n_stopped;
     result->by_signature = counts->by_signature;
 
     result->viruses = counts->viruses.n_found;

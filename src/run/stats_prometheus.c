@@ -148,6 +148,8 @@ static void put_findings(struct exposition *to, const struct sl_stats *stats)
         put_count_of(to, "state", "skipped", stats->rules.skipped);
         put_count_of(to, "state", "bad", stats->rules.bad);
         count(to, "sluice_alerts_total", "Alerts of signature rules.", stats->alerts);
+        count(to, "sluice_rules_stopped_total", "Rules on packets that took too many steps.",
+              stats->rules_stopped);
     }
     if (!stats->has_header_checks)
         return;

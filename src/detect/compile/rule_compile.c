@@ -173,10 +173,22 @@ static bool asks_app(const struct rule *rule)
     return rule->app != SL_APP_UNKNOWN;
 }
 
+/* Makes the expressions of a rule fast. */
+static void place_expressions(struct compiler *compiler, const struct rule *rule)
+{
+    for (size_t i = 0; i < rule->n_payloads; i++) {
+        if (rule->payload[i].expression == NULL)
+            continue;
+        rule_expression_make_fast(rule->payload[i].expression);
+        compiler->index->any_expression = true;
+    }
+}
+
 static bool place(struct compiler *compiler, uint32_t i)
 {
     const struct rule *rule = compiler->rules->rule[i];
 
+    place_expressions(compiler, rule);
     compiler->index->any_app |= asks_app(rule);
     if (rule->literal != NULL)
         return place_by_literal(compiler, i);

@@ -37,6 +37,7 @@ struct rule_index {
     struct rule_lists by_carried; /* enum rule_carried */
     struct rule_lists by_app;     /* enum sl_app */
     bool any_without_literal;
+    bool any_expression;
     bool any_app;   /* some rule asks for a protocol of enum sl_app */
     uint32_t *rank; /* of each rule, see state_rank; NULL: no rule has state */
 };

@@ -8,12 +8,20 @@
 
 /* What the walks of an evaluator share. */
 struct rule_work {
-    uint32_t effort_left; /* for trials of the rule at hand */
-    bool stopped;         /* the rule at hand was given up for want of it */
+    struct rule_matcher *matcher; /* NULL: no rule has an expression */
+    uint32_t effort_left;         /* of the rule at hand */
+    bool stopped;                 /* a part of its walk was left out */
+    uint64_t n_stopped;           /* such rules, of all packets since it was set to 0 */
 };
 
 /* Readies the work for a rule. */
 void rule_work_begin(struct rule_work *work);
+
+/* Whether the rule may spend so much. False: it is stopped. */
+bool rule_work_spend(struct rule_work *work, uint64_t effort);
+
+/* A part of the rule's walk is left out. */
+void rule_work_stop(struct rule_work *work);
 
 /* Whether there are occurrences of the contents of the n steps, which are a section, one for each,
  * that together satisfy all of the steps. Time: the buffer's length times the number of steps,

@@ -12,8 +12,8 @@
 #include "evaluate_bytes.h"
 #include "evaluate_steps.h"
 
-/* What a rule may spend on trials, in steps over 64 bytes. */
-enum { EFFORT = 16384 };
+/* What a rule may spend on a packet, in steps of PCRE2, or in threes of bytes that a step reads. */
+enum { EFFORT = 1 << 15 };
 
 struct walk {
     const struct rule_payload *steps;
@@ -27,14 +27,20 @@ struct walk {
 void rule_work_begin(struct rule_work *work)
 {
     work->effort_left = EFFORT;
+    work->stopped = false;
 }
 
-/* Whether the rule may spend so much. */
-static bool spend(struct rule_work *work, uint64_t effort)
+void rule_work_stop(struct rule_work *work)
+{
+    work->n_stopped += !work->stopped;
+    work->stopped = true;
+}
+
+bool rule_work_spend(struct rule_work *work, uint64_t effort)
 {
     if (work->effort_left < effort) {
         work->effort_left = 0;
-        work->stopped = true;
+        rule_work_stop(work);
         return false;
     }
     work->effort_left -= (uint32_t)effort;
@@ -101,21 +107,10 @@ static struct rule_cursors step_size(const struct rule_payload *size, const stru
     return before;
 }
 
-/* The positions that are marked, sorted. */
-static struct rule_cursors take_marks(const struct rule_scan *scan, uint32_t *behind)
-{
-    struct rule_cursors after = {behind, 0};
-
-    for (size_t i = 0; i < RULE_MARKS(scan->len); i++)
-        for (uint64_t left = scan->marks[i]; left != 0; left &= left - 1)
-            after.at[after.n++] = (uint32_t)(64 * i) + (uint32_t)__builtin_ctzll(left);
-    return after;
-}
-
 static struct rule_cursors step_jump(const struct walk *walk, const struct rule_payload *jump,
                                      struct rule_cursors before, uint32_t *behind)
 {
-    const struct rule_scan *scan = walk->scan;
+    struct rule_scan *scan = walk->scan;
     const uint32_t n = jump->relative ? before.n : 1;
     struct rule_cursors after = {behind, 0};
     uint32_t to;
@@ -125,11 +120,11 @@ static struct rule_cursors step_jump(const struct walk *walk, const struct rule_
                                   behind);
         return after;
     }
-    memset(scan->marks, 0, RULE_MARKS(scan->len) * sizeof *scan->marks);
+    rule_scan_clear_marks(scan);
     for (uint32_t i = 0; i < n; i++)
         if (rule_bytes_jump(jump->number, &walk->numbers, before.at[i], &to))
-            scan->marks[to / 64] |= UINT64_C(1) << to % 64;
-    return take_marks(scan, behind);
+            rule_scan_mark(scan, to);
+    return rule_scan_take_marks(scan, behind);
 }
 
 static struct rule_cursors step(struct walk *walk, const struct rule_payload *payload,
@@ -144,6 +139,8 @@ static struct rule_cursors step(struct walk *walk, const struct rule_payload *pa
     switch (payload->kind) {
     case RULE_CONTENT:
         return rule_content_step(payload, walk->scan, before, behind);
+    case RULE_EXPRESSION:
+        return rule_expression_step(payload, walk->scan, walk->work, before, behind);
     case RULE_SIZE:
         return step_size(payload, walk->scan, before);
     case RULE_BYTE_JUMP:
@@ -234,14 +231,14 @@ static bool walk_values(struct walk *walk, size_t i, struct rule_cursors before)
     const struct rule_scan *scan = walk->scan;
     struct run run = {.behind.at = before.at + before.n};
     const size_t used = (size_t)(run.behind.at - scan->cursor);
-    const uint64_t effort = (walk->n - i) * (1 + scan->len / 64);
+    const uint64_t effort = (walk->n - i) * (16 + scan->len / 3);
 
     for (uint32_t k = 0; k < before.n;) {
         if (!take_run(walk, set, before, &k, &run))
             continue;
-        if (!spend(walk->work, used + 2 * ((size_t)scan->len + 1) > RULE_CURSORS(scan->len)
-                                   ? UINT64_MAX
-                                   : effort))
+        if (!rule_work_spend(
+                walk->work,
+                used + 2 * ((size_t)scan->len + 1) > RULE_CURSORS(scan->len) ? UINT64_MAX : effort))
             return false;
         walk->named[set->result] = run.value;
         if (walk_from(walk, i + 1, run.behind))

@@ -5,15 +5,13 @@
 
 #include "evaluate_content.h"
 
-/* The cursors that are possible: sorted, distinct. */
-struct rule_cursors {
-    uint32_t *at;
-    uint32_t n;
-};
-
 /* `behind` has room for len + 1 cursors. `before` has one at least. The set behind is in `behind`,
  * or it is `before` itself. */
 struct rule_cursors rule_content_step(const struct rule_payload *content, struct rule_scan *scan,
                                       struct rule_cursors before, uint32_t *behind);
+
+struct rule_cursors rule_expression_step(const struct rule_payload *step, struct rule_scan *scan,
+                                         struct rule_work *work, struct rule_cursors before,
+                                         uint32_t *behind);
 
 #endif

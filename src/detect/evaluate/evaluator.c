@@ -171,13 +171,21 @@ enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator, const struct
         made->home = rules->home;
         made->seen = calloc((size_t)rules->index->n_literals + 1, sizeof *made->seen);
     }
-    if (made == NULL || made->seen == NULL || !rule_findings_open(&made->findings, rules)) {
+    if (made != NULL && rules->index->any_expression)
+        made->work.matcher = rule_matcher_create();
+    if (made == NULL || made->seen == NULL || !rule_findings_open(&made->findings, rules) ||
+        (rules->index->any_expression && made->work.matcher == NULL)) {
         sl_evaluator_free(made);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to evaluate %zu rules",
                         rules->n_rules);
     }
     *evaluator = made;
     return SL_OK;
+}
+
+uint64_t sl_evaluator_stopped(const struct sl_evaluator *evaluator)
+{
+    return evaluator->work.n_stopped;
 }
 
 bool sl_evaluator_saw_home(const struct sl_evaluator *evaluator)
@@ -190,6 +198,7 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     if (evaluator == NULL)
         return;
     free(evaluator->seen);
+    rule_matcher_free(evaluator->work.matcher);
     rule_scan_free(&evaluator->scan);
     rule_buffers_free(&evaluator->buffers);
     rule_findings_close(&evaluator->findings);
@@ -216,6 +225,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
     enum { AHEAD = 8 };
 
     *n = evaluator->findings.n = evaluator->findings.n_held = 0;
+    evaluator->work.n_stopped = 0;
     if (batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
         (hits == NULL && evaluator->rules->index->n_literals != 0))
         return SL_EINVAL;

@@ -2,6 +2,7 @@
 #include "rule_scan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool rule_scan_reserve(struct rule_scan *scan, uint32_t len)
 {
@@ -25,4 +26,19 @@ void rule_scan_free(struct rule_scan *scan)
     free(scan->cursor);
     free(scan->marks);
     *scan = (struct rule_scan){0};
+}
+
+void rule_scan_clear_marks(struct rule_scan *scan)
+{
+    memset(scan->marks, 0, RULE_MARKS(scan->len) * sizeof *scan->marks);
+}
+
+struct rule_cursors rule_scan_take_marks(const struct rule_scan *scan, uint32_t *at)
+{
+    struct rule_cursors cursors = {at, 0};
+
+    for (size_t i = 0; i < RULE_MARKS(scan->len); i++)
+        for (uint64_t left = scan->marks[i]; left != 0; left &= left - 1)
+            at[cursors.n++] = (uint32_t)(64 * i) + (uint32_t)__builtin_ctzll(left);
+    return cursors;
 }

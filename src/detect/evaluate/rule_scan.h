@@ -21,9 +21,24 @@ struct rule_scan {
     uint64_t *marks;  /* room for RULE_MARKS(len) */
 };
 
+/* The cursors that are possible: sorted, distinct. */
+struct rule_cursors {
+    uint32_t *at;
+    uint32_t n;
+};
+
 /* Makes room for buffers of len bytes. False: no memory. A zeroed scan has none. */
 bool rule_scan_reserve(struct rule_scan *scan, uint32_t len);
 
 void rule_scan_free(struct rule_scan *scan);
+
+/* Positions are marked in any order, 0 to len, and taken sorted. `at` has room for len + 1. */
+void rule_scan_clear_marks(struct rule_scan *scan);
+struct rule_cursors rule_scan_take_marks(const struct rule_scan *scan, uint32_t *at);
+
+static inline void rule_scan_mark(struct rule_scan *scan, uint32_t position)
+{
+    scan->marks[position / 64] |= UINT64_C(1) << position % 64;
+}
 
 #endif

@@ -74,7 +74,7 @@ static const char *const keywords[] = {
     "mqtt.subscribe.topic", "mqtt.type", "mqtt.unsubscribe.topic", "mss", "nfq_set_mark",
     "nfs.version", "nfs_procedure", "nfs_version", "ntp.mode", "ntp.reference_id",
     "ntp.stratum", "ntp.version", "opcua_msg_service", "opcua_msg_type", "opcua_node_id",
-    "opcua_node_namespace_index", "pcre", "pcrexform", "pgsql.query", "pktvar", "protected_content",
+    "opcua_node_namespace_index", "pcrexform", "pgsql.query", "pktvar", "protected_content",
     "quic.cyu.hash", "quic.cyu.string", "quic.sni", "quic.ua", "quic.version", "quic_sni",
     "quic_ua", "quic_version", "raw_data", "react", "regex", "replace", "requires", "resp",
     "rfb.name", "rfb.secresult", "rfb.sectype", "rpc", "s7commplus_content", "s7commplus_func",

@@ -356,6 +356,8 @@ static bool takes_later_cursors(const struct rule_payload *step)
 {
     if (!step->relative)
         return true;
+    if (step->kind == RULE_EXPRESSION)
+        return !step->negated && step->expression->own == 0;
     if (step->kind != RULE_CONTENT && step->kind != RULE_DATA_AT)
         return false;
     return !step->negated && step->window == RULE_NO_WINDOW;
@@ -364,19 +366,23 @@ static bool takes_later_cursors(const struct rule_payload *step)
 /* Whether the cursor behind a step is another than before it. */
 static bool sets_cursor(const struct rule_payload *step)
 {
-    return (step->kind == RULE_CONTENT && !step->negated) || step->kind == RULE_BYTE_JUMP ||
+    return ((step->kind == RULE_CONTENT || step->kind == RULE_EXPRESSION) && !step->negated) ||
+           step->kind == RULE_BYTE_JUMP ||
            (step->kind == RULE_BYTE_SET && !step->number->keeps_cursor);
 }
 
 /* Whether the first of a content's occurrences will do. Until a step sets the cursor anew, each
  * step that is relative to it accepts any later place. A smaller cursor then allows all that a
  * larger one does. */
-static bool first_will_do(const struct rule_payload *payload, size_t n)
+static bool first_will_do(const struct rule_payload *step, size_t n_behind)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!takes_later_cursors(&payload[i]))
+    /* A later match of an expression may end earlier. */
+    const bool first_ends_first = step->kind != RULE_EXPRESSION;
+
+    for (size_t i = 1; i <= n_behind; i++) {
+        if (!takes_later_cursors(&step[i]) || (step[i].relative && !first_ends_first))
             return false;
-        if (sets_cursor(&payload[i]))
+        if (sets_cursor(&step[i]))
             return true;
     }
     return true;
@@ -434,7 +440,7 @@ static void finish_step(const struct rule_parser *parser, size_t i)
         rule_bytes_finish(parser, payload);
     if (payload->nocase)
         fold(payload);
-    payload->first_only = first_will_do(payload + 1, end - i - 1);
+    payload->first_only = first_will_do(payload, end - i - 1);
 }
 
 enum sl_status rule_content_finish(struct rule_parser *parser)

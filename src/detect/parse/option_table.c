@@ -6,6 +6,7 @@
 static const struct rule_option options[] = {
     {"content", rule_read_content, RULE_A_CONTENT},
     {"isdataat", rule_read_isdataat, RULE_A_VALUE},
+    {"pcre", rule_read_pcre, RULE_AN_EXPRESSION},
     {"byte_test", rule_read_byte_test, RULE_A_VALUE},
     {"byte_jump", rule_read_byte_jump, RULE_A_VALUE},
     {"byte_extract", rule_read_byte_extract, RULE_A_VALUE},

@@ -12,8 +12,9 @@ enum rule_takes {
     RULE_NO_VALUE,
     RULE_A_VALUE,
     RULE_MAYBE_VALUE,
-    RULE_A_TEXT,   /* in quotes */
-    RULE_A_CONTENT /* in quotes, with '!' before them, and modifiers behind a comma */
+    RULE_A_TEXT,       /* in quotes */
+    RULE_A_CONTENT,    /* in quotes, with '!' before them, and modifiers behind a comma */
+    RULE_AN_EXPRESSION /* in quotes, with '!' before them; quotes in it need no backslash */
 };
 
 struct rule_option {
@@ -57,6 +58,9 @@ rule_option_reader rule_read_content, rule_read_isdataat;
 /* A modifier of the content before it. Snort 3 writes modifiers inside the content. NULL: the name
  * is none. */
 const struct rule_option *rule_modifier_find(struct rule_text name);
+
+/* option_pcre.c */
+rule_option_reader rule_read_pcre;
 
 /* option_bytes.c */
 rule_option_reader rule_read_byte_test, rule_read_byte_jump, rule_read_byte_extract,

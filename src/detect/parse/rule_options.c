@@ -135,10 +135,13 @@ static enum sl_status end_quoted(struct rule_parser *parser, const struct rule_o
         return close < end ? SL_OK : no_end(parser, close);
     if (*close == ',' && (known == NULL || known->takes == RULE_A_CONTENT))
         return end_plain(parser, known, at, end);
-    if (known == NULL && !begins_option(close, end, ":;")) {
+    if ((known == NULL || known->takes == RULE_AN_EXPRESSION) && !begins_option(close, end, ":;")) {
         const char *stop = semicolon(close, end);
 
         if (stop < end && ends_in_quote(close, stop)) {
+            const char *last = memrchr(close, '"', (size_t)(stop - close));
+
+            parser->option.quoted.len = (size_t)(last - open - 1);
             *at = stop;
             return SL_OK;
         }
@@ -151,7 +154,9 @@ static enum sl_status take_value(struct rule_parser *parser, const char **at, co
 {
     const struct rule_option *known = parser->option.known;
     const bool text = known != NULL && known->takes == RULE_A_TEXT;
-    const bool content = known != NULL && known->takes == RULE_A_CONTENT;
+    const bool quoted =
+        text ||
+        (known != NULL && (known->takes == RULE_A_CONTENT || known->takes == RULE_AN_EXPRESSION));
     const char *begin = skip_blanks(*at, end);
     enum sl_status status;
 
@@ -160,7 +165,7 @@ static enum sl_status take_value(struct rule_parser *parser, const char **at, co
         *at = skip_blanks(begin + 1, end);
     if (*at < end && **at == '"')
         status = end_quoted(parser, known, at, end);
-    else if ((text || content) && *at < end && *begin != ';')
+    else if (quoted && *at < end && *begin != ';')
         return rule_bad_at(parser, begin, "the text of the option %.*s is not in quotes",
                            RULE_QUOTE(parser->option.name));
     else

@@ -5,7 +5,7 @@
 
 enum { STEPS_MAX = 5, PAYLOAD_MAX = 14, ROUNDS = 6000, PAYLOADS = 8, NAMES_MAX = 2 };
 
-enum step_kind { CONTENT, DATA_AT, BYTE_TEST, BYTE_JUMP, BYTE_EXTRACT, BYTE_MATH };
+enum step_kind { CONTENT, DATA_AT, BYTE_TEST, BYTE_JUMP, BYTE_EXTRACT, BYTE_MATH, EXPRESSION };
 
 /* An option of the rule's text. */
 struct step {
@@ -21,6 +21,7 @@ struct step {
     const char *sign; /* of a comparison or a calculation */
     int operand;      /* what is compared, post_offset, or the right side */
     int result;       /* the name that is set */
+    const char *expression;
 };
 
 struct chain {
@@ -122,7 +123,61 @@ static bool compares(const struct step *step, int64_t left, int64_t right)
     return left == right;
 }
 
+/* Whether the byte is the character, or of the class "[ab]", that begins an expression. */
+static bool takes_byte(const char *expression, size_t n, char byte)
+{
+    return memchr(expression, byte, n) != NULL && strchr("[]", byte) == NULL;
+}
+
+/* The end of the first match, in the order of trials of Perl, that begins at `at`; -1: none. */
+static int match_end(const char *expression, const char *subject, int len, int at)
+{
+    const size_t n = expression[0] == '[' ? strcspn(expression, "]") + 1 : 1;
+    const char quantifier = expression[0] != '\0' ? expression[n] : '\0';
+    const bool many = quantifier == '+', maybe = quantifier == '?';
+
+    if (expression[0] == '\0')
+        return at;
+    if (expression[0] == '<') /* here for "(?<=[ab])" */
+        return at > 0 && (subject[at - 1] == 'a' || subject[at - 1] == 'b')
+                   ? match_end(expression + 1, subject, len, at)
+                   : -1;
+    if (expression[0] == '^')
+        return at == 0 ? match_end(expression + 1, subject, len, at) : -1;
+    if (at < len && takes_byte(expression, n, subject[at])) {
+        const int more = many ? match_end(expression, subject, len, at + 1) : -1;
+        const int end =
+            more >= 0 ? more : match_end(expression + n + (many || maybe), subject, len, at + 1);
+
+        if (end >= 0)
+            return end;
+    }
+    return maybe ? match_end(expression + n + 1, subject, len, at) : -1;
+}
+
 static bool holds(const struct chain *chain, size_t i, struct trial trial);
+
+/* Whether step i, an expression, and all later ones hold. */
+static bool expression_holds(const struct chain *chain, size_t i, struct trial trial)
+{
+    const struct step *step = &chain->step[i];
+    const int base = step->relative ? trial.cursor : 0;
+    bool found = false;
+
+    for (int at = base; at <= trial.len; at++) {
+        const int end =
+            match_end(step->expression, trial.payload + base, trial.len - base, at - base);
+        struct trial next = trial;
+
+        if (end < 0)
+            continue;
+        found = true;
+        next.cursor = base + end;
+        if (!step->negated && holds(chain, i + 1, next))
+            return true;
+    }
+    return step->negated && !found && holds(chain, i + 1, trial);
+}
 
 /* Whether step i, which reads a number, and all later ones hold. */
 static bool number_holds(const struct chain *chain, size_t i, struct trial trial)
@@ -167,6 +222,8 @@ static bool holds(const struct chain *chain, size_t i, struct trial trial)
         return true;
     if (step->kind == DATA_AT)
         return data_is_at(chain, step, &trial) != step->negated && holds(chain, i + 1, trial);
+    if (step->kind == EXPRESSION)
+        return expression_holds(chain, i, trial);
     if (step->kind != CONTENT)
         return number_holds(chain, i, trial);
     for (int at = 0; at < trial.len; at++) {
@@ -238,10 +295,13 @@ static int random_name(uint64_t *seed, unsigned set)
 
 static void random_step(uint64_t *seed, struct step *step, unsigned *set)
 {
-    static const enum step_kind kinds[] = {CONTENT,   CONTENT,   CONTENT,      CONTENT,  DATA_AT,
-                                           BYTE_TEST, BYTE_JUMP, BYTE_EXTRACT, BYTE_MATH};
+    static const enum step_kind kinds[] = {CONTENT,   CONTENT,    CONTENT,   CONTENT,
+                                           DATA_AT,   BYTE_TEST,  BYTE_JUMP, BYTE_EXTRACT,
+                                           BYTE_MATH, EXPRESSION, EXPRESSION};
+    static const char *const expressions[] = {"a",   "ab?",    "[ab]+b", "^[ab]", "^A?a", "b?",
+                                              "a+b", "[ab]?a", "1?2?3",  "b[12]", "<a",   "<b+a"};
 
-    *step = (struct step){.kind = kinds[test_below(seed, 9)],
+    *step = (struct step){.kind = kinds[test_below(seed, sizeof kinds / sizeof kinds[0])],
                           .nocase = test_below(seed, 3) == 0,
                           .relative = test_below(seed, 4) != 0,
                           .begin_name = random_name(seed, *set),
@@ -249,6 +309,9 @@ static void random_step(uint64_t *seed, struct step *step, unsigned *set)
                           .operand_name = random_name(seed, *set)};
     if (step->kind == CONTENT) {
         random_content(seed, step);
+    } else if (step->kind == EXPRESSION) {
+        step->negated = test_below(seed, 3) == 0;
+        step->expression = expressions[test_below(seed, 12)];
     } else if (step->kind == DATA_AT) {
         step->negated = test_below(seed, 3) == 0;
         step->begin = (int)test_below(seed, 5);
@@ -325,6 +388,11 @@ static char *put_step(char *at, const struct step *step, bool snort3)
 
     if (step->kind == CONTENT)
         return put_content(at, step, snort3);
+    if (step->kind == EXPRESSION)
+        return at + sprintf(at, "pcre:%s\"/%s%s/%s\"; ", step->negated ? "!" : "",
+                            step->expression[0] == '<' ? "(?<=[ab])" : "",
+                            step->expression + (step->expression[0] == '<'),
+                            step->relative ? "R" : "");
     if (step->kind == DATA_AT)
         return at + sprintf(at, "isdataat:%s%s%s; ", step->negated ? "!" : "",
                             value_text(text, step->begin_name, step->begin),

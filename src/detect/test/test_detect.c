@@ -452,6 +452,41 @@ static void test_numbers_in_the_payload(void **state)
     CHECK(pairs);
 }
 
+static void test_expressions(void **state)
+{
+    static const struct pair pairs[] = {
+        {RULE("tcp", "pcre:\"/a[bc]+d/\";"), {.payload = "xabcbd"}, {.payload = "xad"}},
+        {RULE("tcp", "pcre:!\"/a.c/\";"), {.payload = "a\nc"}, {.payload = "abc"}},
+        {RULE("tcp", "pcre:\"/A.C/is\";"), {.payload = "xa\nc"}, {.payload = "ac"}},
+        {RULE("tcp", "pcre:\"/^b/m\";"), {.payload = "a\nb"}, {.payload = "ab"}},
+        {RULE("tcp", "pcre:\"/b/A\";"), {.payload = "ba"}, {.payload = "ab"}},
+        {RULE("tcp", "pcre:\"/a b #c/x\";"), {.payload = "ab"}, {.payload = "a b"}},
+        {RULE("tcp", "pcre:\"/b$/E\";"), {.payload = "ab"}, {.payload = "ab\n"}},
+        {RULE("tcp", "pcre:\"/a+/G\"; content:\"a\"; within:1;"),
+         {.payload = "aa"},
+         {.payload = "a"}},
+        {RULE("tcp", "pcre:\"mxa/bx\";"), {.payload = "a/b"}, {.payload = "ab"}},
+        {RULE("tcp", "pcre:\"/a\"[^x]/\";"), {.payload = "a\";"}, {.payload = "a;"}},
+        /* Relative: the expression begins at the cursor. */
+        {RULE("tcp", "content:\"a\"; pcre:\"/^b/R\";"), {.payload = "axab"}, {.payload = "axb"}},
+        {RULE("tcp", "content:\"a\"; pcre:\"/b/R\";"), {.payload = "axb"}, {.payload = "bxa"}},
+        {RULE("tcp", "content:\"a\"; pcre:!\"/b/R\";"), {.payload = "bxa"}, {.payload = "axb"}},
+        {RULE("tcp", "content:\"a\"; pcre:\"/\\bb/R\";"), {.payload = "ab"}, {.payload = "axb"}},
+        /* What is behind may begin at the end of a later match. */
+        {RULE("tcp", "pcre:\"/a.*z|b/\"; content:\"c\"; within:1;"),
+         {.payload = "axbcxz"},
+         {.payload = "axbxcz"}},
+        {RULE("tcp", "pcre:\"/ab/\"; content:\"c\"; within:1; pcre:\"/d/R\";"),
+         {.payload = "abxabcxd"},
+         {.payload = "dabxabc"}},
+        /* Without a literal, in a packet without payload. */
+        {RULE("tcp", "pcre:\"/^$/\";"), {.payload_len = 0}, {.payload = "a"}},
+    };
+
+    (void)state;
+    CHECK(pairs);
+}
+
 static void test_fast_patterns(void **state)
 {
     static const struct pair pairs[] = {
@@ -723,6 +758,7 @@ int main(void)
         cmocka_unit_test(test_contents),
         cmocka_unit_test(test_relative_contents),
         cmocka_unit_test(test_numbers_in_the_payload),
+        cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_fast_patterns),
         cmocka_unit_test(test_snort3_means_the_same),
         cmocka_unit_test(test_tunnels),

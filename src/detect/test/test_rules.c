@@ -250,9 +250,13 @@ static void test_skipped_rules(void **state)
         {HEAD "(content:\"a\",width 16; sid:1;)", "content width"},
         {HEAD "(flow:established,only_stream; sid:1;)", "flow only_stream"},
         {HEAD "(flow:only_frag; sid:1;)", "flow only_frag"},
-        {HEAD "(pcre:\"/a;b\\\"/\"; sid:1;)", "pcre"},
         {HEAD "(flowbits:setx,a,b; sid:1;)", "flowbits group"},
         {HEAD "(flowbits:isset,any,b; sid:1;)", "flowbits group"},
+        {HEAD "(lua:\"/a;b\\\"/\"; sid:1;)", "lua"},
+        {HEAD "(pcre:\"/a/Ui\"; sid:1;)", "pcre /U"},
+        {HEAD "(pcre:\"/(a)/,flow:b\"; sid:1;)", "pcre with captures"},
+        {HEAD "(pcre:\"/(?P<pkt_a>b)/\"; sid:1;)", "pcre with captures"},
+        {HEAD "(byte_test:1,=,2,0,dce; sid:1;)", "dce in byte_test"},
         {HEAD "(absent; sid:1;)", "absent"},
         {HEAD "(zlib_deflate; sid:1;)", "zlib_deflate"},
         {HEAD "(dns.query; sid:1;)", "dns.query"},
@@ -278,13 +282,12 @@ static void test_skipped_rules(void **state)
 
 static void test_skip_reasons(void **state)
 {
-    struct sl_rules *rules =
-        load_rules(HEAD "(pcre:\"/a/\"; sid:1;)\n" HEAD "(cvs:x; sid:2;)\n" HEAD
-                        "(PCRE:\"/a/\"; sid:3;)\n" HEAD "(asn1:x; sid:4;)\n");
+    struct sl_rules *rules = load_rules(HEAD "(lua:\"/a/\"; sid:1;)\n" HEAD "(cvs:x; sid:2;)\n" HEAD
+                                             "(LUA:\"/a/\"; sid:3;)\n" HEAD "(asn1:x; sid:4;)\n");
     static const struct {
         const char *keyword;
         size_t count;
-    } expected[] = {{"pcre", 2}, {"asn1", 1}, {"cvs", 1}};
+    } expected[] = {{"lua", 2}, {"asn1", 1}, {"cvs", 1}};
     const char *keyword;
     size_t count;
 
@@ -625,10 +628,10 @@ static struct sl_rules *load_path(const char *path, enum sl_status expected, str
 /* A file without a usable rule is an error where one of its rules is bad, and only there. */
 static void test_files_without_usable_rules(void **state)
 {
-    static const char bad[] = "# comment\n" HEAD "(pcre:\"/a/\"; sid:1;)\n" HEAD
+    static const char bad[] = "# comment\n" HEAD "(lua:\"/a/\"; sid:1;)\n" HEAD
                               "(content:\"a; sid:2;)\n" HEAD "(sid:0;)\n";
     static const char *const good[] = {
-        "", "# comment\n", HEAD "(pcre:\"/a/\"; sid:1;)\n", HEAD "(sid:1;)\nbad\n",
+        "", "# comment\n", HEAD "(lua:\"/a/\"; sid:1;)\n", HEAD "(sid:1;)\nbad\n",
         HEAD "(sid:7;)\n" HEAD "(sid:0;)\n" /* of the set already */};
     struct sl_rules *rules = load_rules(HEAD "(sid:7;)");
     struct sl_diag diag;
@@ -647,10 +650,10 @@ static void test_files_without_usable_rules(void **state)
     assert_int_equal(sl_rules_require(rules, "g", &diag), SL_OK);
     sl_rules_free(rules);
 
-    rules = load_rules(HEAD "(pcre:\"/a/\"; sid:1;)");
+    rules = load_rules(HEAD "(lua:\"/a/\"; sid:1;)");
     assert_int_equal(sl_rules_require(rules, "g", &diag), SL_EINVAL);
     assert_string_equal(diag.text,
-                        "no rule was loaded: 1 were read, 0 bad, 1 skipped, by keyword: pcre 1");
+                        "no rule was loaded: 1 were read, 0 bad, 1 skipped, by keyword: lua 1");
     sl_rules_free(rules);
 }
 

@@ -28,6 +28,7 @@ static void make_stats(struct sl_stats *stats)
         .has_rules = true,
         .rules = {.loaded = 20, .skipped = 21, .bad = 22},
         .alerts = UINT64_C(1) << 62,
+        .rules_stopped = 23,
     };
     for (uint64_t p = 0; p < SL_N_PROTOCOLS; p++) {
         stats->dissected.packets[p] = 100 + p;
@@ -142,6 +143,7 @@ static const struct {
     {"sluice_rules{state=\"skipped\"}", "21"},
     {"sluice_rules{state=\"bad\"}", "22"},
     {"sluice_alerts_total", "4611686018427387904"},
+    {"sluice_rules_stopped_total", "23"},
     {"sluice_engine_info{engine=\"mpm.gram\",backend=\"scalar\"}", "1"},
     {"sluice_engine_info{engine=\"header\",backend=\"avx2\"}", "1"},
     {"sluice_engine_info{engine=\"mpm.gram-2\",backend=\"scalar\"}", "1"},

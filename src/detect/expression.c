@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "expression.h"
+
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rule.h"
+
+enum { STACK_MIN = 32 << 10, STACK_MAX = 256 << 10 /* bytes of machine code's stack */ };
+
+struct rule_matcher {
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+    pcre2_jit_stack *stack;
+};
+
+static uint32_t pcre_options(uint32_t options)
+{
+    static const struct {
+        uint32_t ours, theirs;
+    } pairs[] = {
+        {RULE_CASELESS, PCRE2_CASELESS}, {RULE_MULTILINE, PCRE2_MULTILINE},
+        {RULE_DOTALL, PCRE2_DOTALL},     {RULE_EXTENDED, PCRE2_EXTENDED},
+        {RULE_ANCHORED, PCRE2_ANCHORED}, {RULE_DOLLAR_ENDONLY, PCRE2_DOLLAR_ENDONLY},
+        {RULE_UNGREEDY, PCRE2_UNGREEDY},
+    };
+    uint32_t result = PCRE2_NEVER_UTF | PCRE2_USE_OFFSET_LIMIT;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if ((options & pairs[i].ours) != 0)
+            result |= pairs[i].theirs;
+    return result;
+}
+
+/* What a match depends on. */
+static void look_into(struct rule_expression *expression)
+{
+    uint32_t options = 0, look_behind = 0;
+
+    (void)pcre2_pattern_info(expression->code, PCRE2_INFO_ALLOPTIONS, &options);
+    (void)pcre2_pattern_info(expression->code, PCRE2_INFO_MAXLOOKBEHIND, &look_behind);
+    expression->anchored = (options & PCRE2_ANCHORED) != 0;
+    expression->own = expression->anchored ? 1 : look_behind;
+}
+
+static struct rule_expression *add(struct sl_rules *rules, const void *key, size_t key_len,
+                                   pcre2_code *code)
+{
+    struct rule_expression *made = rule_arena_alloc(&rules->shared, sizeof *made);
+    const void *kept = rule_arena_copy(&rules->shared, key, key_len);
+
+    if (made == NULL || kept == NULL || !rule_map_put(&rules->expressions, kept, key_len, made)) {
+        pcre2_code_free(code);
+        return NULL;
+    }
+    made->code = code;
+    made->next = rules->expression;
+    rules->expression = made;
+    look_into(made);
+    return made;
+}
+
+enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, size_t len,
+                                    uint32_t options, struct rule_expression **expression,
+                                    char *reason, size_t reason_len, size_t *at)
+{
+    const size_t key_len = sizeof options + len;
+    char *key = malloc(key_len);
+    int error;
+
+    if (key == NULL)
+        return SL_ENOMEM;
+    memcpy(key, &options, sizeof options);
+    memcpy(key + sizeof options, text, len);
+    *expression = rule_map_get(&rules->expressions, key, key_len);
+    if (*expression == NULL) {
+        pcre2_code *code =
+            pcre2_compile((PCRE2_SPTR)text, len, pcre_options(options), &error, at, NULL);
+
+        if (code == NULL) {
+            (void)pcre2_get_error_message(error, (PCRE2_UCHAR *)reason, reason_len);
+            free(key);
+            return error == PCRE2_ERROR_NOMEMORY ? SL_ENOMEM : SL_EFORMAT;
+        }
+        *expression = add(rules, key, key_len, code);
+    }
+    free(key);
+    return *expression != NULL ? SL_OK : SL_ENOMEM;
+}
+
+void rule_expression_make_fast(struct rule_expression *expression)
+{
+    if (!expression->is_fast) /* without machine code PCRE2 interprets */
+        (void)pcre2_jit_compile(expression->code, PCRE2_JIT_COMPLETE);
+    expression->is_fast = true;
+}
+
+void rule_expressions_free(struct rule_expression *first)
+{
+    for (; first != NULL; first = first->next)
+        pcre2_code_free(first->code);
+}
+
+struct rule_matcher *rule_matcher_create(void)
+{
+    struct rule_matcher *matcher = calloc(1, sizeof *matcher);
+
+    if (matcher == NULL)
+        return NULL;
+    matcher->data = pcre2_match_data_create(1, NULL);
+    matcher->context = pcre2_match_context_create(NULL);
+    matcher->stack = pcre2_jit_stack_create(STACK_MIN, STACK_MAX, NULL);
+    if (matcher->data == NULL || matcher->context == NULL || matcher->stack == NULL) {
+        rule_matcher_free(matcher);
+        return NULL;
+    }
+    pcre2_jit_stack_assign(matcher->context, NULL, matcher->stack);
+    return matcher;
+}
+
+void rule_matcher_free(struct rule_matcher *matcher)
+{
+    if (matcher == NULL)
+        return;
+    pcre2_match_data_free(matcher->data);
+    pcre2_match_context_free(matcher->context);
+    pcre2_jit_stack_free(matcher->stack);
+    free(matcher);
+}
+
+enum rule_found rule_matcher_find(struct rule_matcher *matcher,
+                                  const struct rule_expression *expression, const uint8_t *subject,
+                                  uint32_t len, uint32_t from, uint32_t n_places, uint32_t limit,
+                                  uint32_t *begin, uint32_t *end)
+{
+    static const uint8_t none[1];
+
+    pcre2_set_match_limit(matcher->context, limit);
+    pcre2_set_depth_limit(matcher->context, limit);
+    pcre2_set_offset_limit(matcher->context, (PCRE2_SIZE)from + n_places - 1);
+
+    const int result = pcre2_match(expression->code, subject != NULL ? subject : none, len, from, 0,
+                                   matcher->data, matcher->context);
+    if (result == PCRE2_ERROR_NOMATCH)
+        return RULE_NOT_FOUND;
+    if (result < 0)
+        return RULE_LIMITED;
+
+    const PCRE2_SIZE *found = pcre2_get_ovector_pointer(matcher->data);
+
+    *begin = (uint32_t)found[0];
+    *end = (uint32_t)found[1];
+    return RULE_FOUND;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* pcre: "/expression/flags", or "mXexpressionXflags" with any character as X. */
+#include <stdio.h>
+#include <string.h>
+
+#include "rule_fail.h"
+#include "rule_option.h"
+
+/* The parts of the text in quotes. */
+struct parts {
+    struct rule_text expression, flags;
+};
+
+static enum sl_status take_parts(struct rule_parser *parser, struct rule_text text,
+                                 struct parts *parts)
+{
+    const size_t open = text.len != 0 && text.at[0] == 'm';
+
+    if (text.len < open + 2 || (open == 0 && text.at[0] != '/'))
+        return rule_bad_at(parser, text.at, "the expression does not begin with '/'");
+
+    const char *end = memrchr(text.at + open + 1, text.at[open], text.len - open - 1);
+    if (end == NULL)
+        return rule_bad_at(parser, text.at + open, "a '%c' before the expression has no other",
+                           text.at[open]);
+    parts->expression = (struct rule_text){text.at + open + 1, (size_t)(end - text.at) - open - 1};
+    parts->flags = (struct rule_text){end + 1, text.len - (size_t)(end + 1 - text.at)};
+    if (parts->expression.len == 0)
+        return rule_bad_at(parser, end, "the expression is empty");
+    return SL_OK;
+}
+
+/* 'O' lifts limits that this evaluation keeps, and 'B' asks for the payload as it is. */
+static enum sl_status read_flag(struct rule_parser *parser, const char *flag,
+                                struct rule_payload *step, uint32_t *options)
+{
+    static const struct {
+        char letter;
+        uint8_t option;
+    } known[] = {
+        {'i', RULE_CASELESS},
+        {'s', RULE_DOTALL},
+        {'m', RULE_MULTILINE},
+        {'x', RULE_EXTENDED},
+        {'A', RULE_ANCHORED},
+        {'E', RULE_DOLLAR_ENDONLY},
+        {'O', 0},
+        {'B', 0},
+        {'G', RULE_UNGREEDY},
+    };
+    char keyword[] = "pcre /?";
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].letter == *flag) {
+            *options |= known[i].option;
+            return SL_OK;
+        }
+    }
+    if (*flag == 'R') {
+        step->relative = true;
+        return SL_OK;
+    }
+    if (*flag == '\0' || strchr("UIPQHDMCKSYVWZ", *flag) == NULL)
+        return rule_bad_at(parser, flag, "'%c' is no flag of an expression",
+                           *flag > ' ' && *flag < 0x7F ? *flag : '?');
+    keyword[sizeof keyword - 2] = *flag; /* a buffer of HTTP */
+    return rule_skip(parser, keyword, (struct rule_text){NULL, 0});
+}
+
+/* Suricata keeps what groups match: ",flow:name" behind the flags, or a group of such a name. */
+static enum sl_status check_captures(struct rule_parser *parser, const struct parts *parts,
+                                     size_t *n_flags)
+{
+    static const char *const groups[] = {"(?P<flow_", "(?P<pkt_", "(?P<alert_"};
+    const struct rule_text none = {NULL, 0};
+    const char *comma = memchr(parts->flags.at, ',', parts->flags.len);
+
+    *n_flags = comma != NULL ? (size_t)(comma - parts->flags.at) : parts->flags.len;
+    if (comma != NULL)
+        return rule_skip(parser, "pcre with captures", none);
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if (memmem(parts->expression.at, parts->expression.len, groups[i], strlen(groups[i])) !=
+            NULL)
+            return rule_skip(parser, "pcre with captures", none);
+    return SL_OK;
+}
+
+enum sl_status rule_read_pcre(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_payload *step = rule_payload_add(parser, RULE_EXPRESSION);
+    uint32_t options = 0;
+    struct parts parts = {parser->option.quoted, parser->option.quoted};
+    char reason[128];
+    size_t at = 0, n_flags = 0;
+
+    if (step == NULL)
+        return rule_no_memory(parser);
+    step->negated = value.at[0] == '!';
+
+    enum sl_status status = take_parts(parser, parser->option.quoted, &parts);
+    if (status == SL_OK)
+        status = check_captures(parser, &parts, &n_flags);
+    for (size_t i = 0; status == SL_OK && i < n_flags; i++)
+        status = read_flag(parser, &parts.flags.at[i], step, &options);
+    if (status != SL_OK)
+        return status;
+    status = rule_expression_read(parser->rules, parts.expression.at, parts.expression.len, options,
+                                  &step->expression, reason, sizeof reason, &at);
+    if (status == SL_ENOMEM)
+        return rule_no_memory(parser);
+    return status == SL_OK
+               ? SL_OK
+               : rule_bad_at(parser, parts.expression.at + at, "in the expression: %s", reason);
+}
