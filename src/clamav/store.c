@@ -16,6 +16,15 @@ static void free_block(const struct clam_block *block, bool loaded)
         free((void *)(uintptr_t)block);
 }
 
+/* Whether each literal that the matcher can report has its uses, and the last one their end. */
+static bool has_uses_of_all(const struct clam_block *block, const struct sl_mpm_table *mpm)
+{
+    struct sl_mpm_info info;
+
+    sl_mpm_info(mpm, &info);
+    return block->n[CLAM_A_LITERALS] == info.n_literals + 1;
+}
+
 enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block *block, bool loaded,
                               const char *path, struct sl_diag *diag)
 {
@@ -25,8 +34,10 @@ enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block 
         free_block(block, loaded);
         return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
     }
-    const enum sl_status status =
+    enum sl_status status =
         sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM), block->n[CLAM_A_MPM], path, diag);
+    if (status == SL_OK && !has_uses_of_all(block, made->mpm))
+        status = diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its matcher is of another");
     if (status != SL_OK) {
         free_block(block, loaded);
         free(made);

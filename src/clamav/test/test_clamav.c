@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "clamav/db.h"
 #include "clamav_ref.h"
 #include "sluice/clamav.h"
 
@@ -1332,6 +1333,30 @@ static void test_store(void **state)
     assert_int_equal(sl_clamav_load(&loaded, path, &diag), SL_EIO);
 }
 
+/* A matcher with one literal more than the block has uses of. */
+static void test_a_block_with_another_matcher_is_refused(void **state)
+{
+    struct sl_clamav_db *db = compile_text("s.ndb", "A:0:*:61626364\nB:0:*:65666768\n"), *loaded;
+    struct clam_block *block = (struct clam_block *)(uintptr_t)db->block;
+    uint32_t *const literals = (uint32_t *)(uintptr_t)clam_at(block, CLAM_A_LITERALS);
+    const uint64_t n = block->n[CLAM_A_LITERALS];
+    char path[] = "/tmp/test_clamav_XXXXXX";
+    struct sl_diag diag;
+    const int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(n, 3);
+    literals[n - 2] = literals[n - 1];
+    block->n[CLAM_A_LITERALS]--;
+    assert_int_equal(sl_clamav_save(db, path, &diag), SL_OK);
+    assert_int_equal(sl_clamav_load(&loaded, path, &diag), SL_EFORMAT);
+    assert_non_null(strstr(diag.text, "matcher"));
+    unlink(path);
+    sl_clamav_free(db);
+}
+
 /* The test file that scanners agree on, put together here so that none trips over this source. */
 static void test_eicar(void **state)
 {
@@ -1412,6 +1437,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_zero_bytes_are_no_end),
         cmocka_unit_test(test_container),
         cmocka_unit_test(test_store),
+        cmocka_unit_test(test_a_block_with_another_matcher_is_refused),
         cmocka_unit_test(test_refused_digest),
         cmocka_unit_test(test_refused_line),
         cmocka_unit_test(test_eicar),

@@ -37,7 +37,8 @@ static bool entry_fits(const struct sl_mpm_table *table, const struct gram_table
 
     return entry->len >= 1 && entry->lead <= entry->window && entry->pattern % 8 == 0 &&
            entry->pattern + len <= body->patterns_len &&
-           ((entry->flags & GRAM_ENTRY_GROUP) == 0 || group_fits(table, entry));
+           ((entry->flags & GRAM_ENTRY_GROUP) != 0 ? group_fits(table, entry)
+                                                   : entry->match < table->n_literals);
 }
 
 static bool slots_fit(const struct gram_table *body)

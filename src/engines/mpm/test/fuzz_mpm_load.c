@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fuzzer changes bytes of tables before their checksum is made. A scan with a table that passes
- * the checks reads nothing outside of the table's block. */
+ * the checks reads nothing outside of the table's block, and reports literals that there are. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +66,14 @@ static void make_batch(void)
     sl_batch_add(batch, text, 99, 0);
 }
 
+/* Callers take them for indices. */
+static void check_ids(const struct sl_mpm_table *table, const struct sl_hits *hits)
+{
+    for (size_t i = 0; i < hits->n && i < hits->cap; i++)
+        if (hits->hit[i].id >= table->n_literals)
+            abort();
+}
+
 static void scan(const struct sl_mpm_table *table)
 {
     const struct sl_limits limits = {.max_items = 8, .max_bytes = MAX_BYTES, .max_hits = MAX_HITS};
@@ -78,8 +86,8 @@ static void scan(const struct sl_mpm_table *table)
         if ((*b)->device != SL_DEVICE_CPU || !(*b)->usable(why) ||
             (*b)->open(&context, table, &limits, NULL) != SL_OK)
             continue;
-        if ((*b)->submit(context, batch, &hits) == SL_OK)
-            (void)(*b)->wait(context);
+        if ((*b)->submit(context, batch, &hits) == SL_OK && (*b)->wait(context) == SL_OK)
+            check_ids(table, &hits);
         (*b)->close(context);
     }
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engines/mpm/gram/gram_core.h"
 #include "engines/mpm/mpm_internal.h"
 #include "sluice/batch.h"
 
@@ -391,6 +392,33 @@ static void test_parts_outside_are_refused(void **state)
     sl_mpm_free(table);
 }
 
+/* Callers take the literals of hits for indices. */
+static void test_literals_that_are_not_there_are_refused(void **state)
+{
+    struct sl_mpm_table *table = build("gram", N_LITERALS);
+    struct sl_mpm_table *copy = copy_of(table);
+    uint8_t *const body = (uint8_t *)copy + copy->body;
+    const struct gram_table *gram = (const struct gram_table *)(const void *)body;
+    struct gram_entry *entries = (struct gram_entry *)(void *)(body + gram->entries);
+    uint32_t n_forged = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < gram->n_entries && n_forged < 8; i++) {
+        const uint32_t kept = entries[i].match;
+
+        if ((entries[i].flags & GRAM_ENTRY_GROUP) != 0)
+            continue;
+        entries[i].match = copy->n_literals;
+        write_resealed(copy);
+        assert_refused("cannot be used");
+        entries[i].match = kept;
+        n_forged++;
+    }
+    assert_int_not_equal(n_forged, 0);
+    free(copy);
+    sl_mpm_free(table);
+}
+
 enum { FORGED_LEN = 64 };
 
 /* Two literals of one byte that say they are the first FORGED_LEN bytes of a longer one. */
@@ -568,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_other_files_are_refused),
         cmocka_unit_test(test_names_and_bodies_belong_together),
         cmocka_unit_test(test_parts_outside_are_refused),
+        cmocka_unit_test(test_literals_that_are_not_there_are_refused),
         cmocka_unit_test(test_lengths_lead_to_nothing_before_an_item),
         cmocka_unit_test(test_lengths_that_differ_are_refused),
         cmocka_unit_test(test_saving_leaves_one_file),
