@@ -167,9 +167,13 @@ class RunFlows(case.Case):
         config = self.path("openssl.cnf", b"openssl_conf = a\n[a]\nalg_section = b\n[b]\n"
                                           b"default_properties = none=such\n")
         path = self.path("one.pcap", capture([(1, udp(1))]))
-        result = sluice("run", "-q", "-r", path, "--events", "flow", "--device", "cpu",
-                        env=dict(os.environ, OPENSSL_CONF=config))
+        run = ("run", "-q", "-r", path, "--events", "flow", "--device", "cpu", "--alerts")
+        environment = dict(os.environ, OPENSSL_CONF=config)
+        result = sluice(*run, "eve:" + self.path("eve.json"), env=environment)
         self.assert_refused(result, "OpenSSL refuses SHA-1", "community_id")
+        result = sluice(*run, "console", env=environment)  # which shows no community_id
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertIn(b"  FLOW  ", result.stdout)
 
     def test_without_it_no_flow_is_an_event(self):
         self.assertEqual(self.events(connection(4000, 100, b"x"), "--header-checks", "-k", "none"),

@@ -96,7 +96,7 @@ struct sl_event {
     bool live;               /* source is an interface */
     bool has_tuple;          /* tuple is valid */
     struct sl_tuple tuple;
-    const char *community_id; /* version 1, seed 0, of the tuple; NULL: the packet has no flow */
+    const char *community_id; /* version 1, seed 0, of the tuple; NULL: no flow, or not asked for */
     const uint8_t *payload;   /* the packet's payload; NULL where payload_len is 0 */
     uint32_t payload_len;     /* bytes */
 };

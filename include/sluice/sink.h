@@ -41,6 +41,10 @@ SL_CHECK SL_API enum sl_status sl_sink_open_function(
 SL_CHECK SL_API enum sl_status sl_sink_write(struct sl_sink *sink, const struct sl_event *event,
                                              struct sl_diag *diag);
 
+/* Whether the sink shows the community id of an event, or passes it on. "console" does not: its
+ * events need none, which saves making it. */
+SL_API bool sl_sink_shows_community_id(const struct sl_sink *sink);
+
 /* Makes a sink of the same kind that has no file and holds what is written to it. So one thread
  * writes events for a sink of another. It holds up to hold_len bytes (1 to SIZE_MAX / 2; unused
  * memory is not touched). Beyond them sl_sink_write returns SL_EOVERFLOW for that event and all

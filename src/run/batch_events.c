@@ -54,9 +54,7 @@ static enum sl_status describe_packet(struct sl_event *event, const struct batch
     event->payload_len = batch->payload[item].len;
     if (event->payload_len != 0)
         event->payload = batch->bytes + batch->payload[item].offset;
-    return event->origin.flow == 0
-               ? SL_OK
-               : flow_event_identify(event, events->digest->community_ids, diag);
+    return event->origin.flow == 0 ? SL_OK : flow_event_identify(event, events->ids, diag);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -96,8 +94,7 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
 
     if (of_flow <= first && of_flow != end) {
         (void)sl_flow_keys_end(events->flows, events->f++, &events->record);
-        return flow_event_describe(event, events->source, &events->record, digest->community_ids,
-                                   diag);
+        return flow_event_describe(event, events->source, &events->record, events->ids, diag);
     }
     if (first == end)
         return SL_END;

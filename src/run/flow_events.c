@@ -9,6 +9,8 @@
 enum sl_status flow_event_identify(struct sl_event *event, struct community_ids *ids,
                                    struct sl_diag *diag)
 {
+    if (ids == NULL)
+        return SL_OK;
     event->community_id = community_ids_of(ids, &event->tuple);
     return event->community_id != NULL
                ? SL_OK
@@ -58,7 +60,10 @@ enum sl_status flow_events_finish(const struct run_source *source, struct run_si
 {
     struct sl_diag why = {.text = "no memory for the flows at the end"};
     struct finishing finishing = {.source = source, .sinks = sinks, .diag = &why};
-    enum sl_status status = community_ids_create(&finishing.ids, &why);
+    enum sl_status status = SL_OK;
+
+    if (run_sinks_show_community_ids(sinks))
+        status = community_ids_create(&finishing.ids, &why);
 
     if (status == SL_OK)
         status = sl_flow_table_finish(source->flows, take, &finishing);

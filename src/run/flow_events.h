@@ -6,7 +6,8 @@
 #include "community_ids.h"
 #include "run_sinks.h"
 
-/* Adds the community id of the event's flow, which is valid until the next one. */
+/* Adds the community id of the event's flow, which is valid until the next one. `ids` NULL: events
+ * have none. */
 enum sl_status flow_event_identify(struct sl_event *event, struct community_ids *ids,
                                    struct sl_diag *diag);
 

@@ -21,7 +21,7 @@ static enum sl_status fill(struct run_digest *digest, const struct run_sinks *si
         if (digest->name_events == NULL)
             status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
     }
-    if (status == SL_OK && sinks->n != 0)
+    if (status == SL_OK && run_sinks_show_community_ids(sinks))
         status = community_ids_create(&digest->community_ids, diag);
     return status == SL_OK ? run_sinks_hold(sinks, digest->held, diag) : status;
 }

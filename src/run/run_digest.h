@@ -26,7 +26,7 @@ struct run_digest {
     struct dns_messages messages;        /* none where they are no events */
     struct payload_scan *scan;           /* NULL: payloads are not scanned */
     struct name_events *name_events;     /* NULL: names are not looked up */
-    struct community_ids *community_ids; /* NULL: there is no sink */
+    struct community_ids *community_ids; /* NULL: no sink shows them */
     struct held_events held[SL_RUN_SINKS_MAX];
 };
 

@@ -66,6 +66,7 @@ static enum sl_status write_events(struct sl_sink *sink, struct batch_events eve
     enum sl_status status = SL_OK;
     struct sl_event event;
 
+    events.ids = sl_sink_shows_community_id(sink) ? events.digest->community_ids : NULL;
     batch_events_begin(&events);
     while (status == SL_OK && (status = batch_events_next(&events, &event, diag)) == SL_OK)
         if (skip != 0)
@@ -136,6 +137,14 @@ enum sl_status run_sinks_write_one(struct run_sinks *sinks, const struct sl_even
     }
     pthread_mutex_unlock(&sinks->lock);
     return status;
+}
+
+bool run_sinks_show_community_ids(const struct run_sinks *sinks)
+{
+    for (uint32_t i = 0; i < sinks->n; i++)
+        if (sl_sink_shows_community_id(sinks->sinks[i].sink))
+            return true;
+    return false;
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */

@@ -40,6 +40,9 @@ enum sl_status run_sinks_write(struct run_sinks *sinks, struct held_events held[
 enum sl_status run_sinks_write_one(struct run_sinks *sinks, const struct sl_event *event,
                                    struct sl_diag *diag);
 
+/* Whether a sink shows the community ids of events. */
+bool run_sinks_show_community_ids(const struct run_sinks *sinks);
+
 /* Whether a sink takes counters; writes them to those that do, on any thread. A sink that fails
  * gives its reason to the next that writes to it, or closes it. */
 bool run_sinks_take_stats(const struct run_sinks *sinks);

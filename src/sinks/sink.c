@@ -111,6 +111,11 @@ enum sl_status sl_sink_pass(struct sl_sink *held, struct sl_sink *sink, struct s
     return outcome(held, diag);
 }
 
+bool sl_sink_shows_community_id(const struct sl_sink *sink)
+{
+    return sink->kind->shows_community_id;
+}
+
 bool sl_sink_takes_stats(const struct sl_sink *sink)
 {
     return sink->kind->write_stats != NULL;

@@ -240,6 +240,7 @@ const struct sink_kind sink_eve = {
     .name = "eve",
     .usage = "eve:FILE, eve:-",
     .has_path = true,
+    .shows_community_id = true,
     .open = eve_open,
     .hold = eve_hold,
     .pass = line_sink_pass,

@@ -47,6 +47,7 @@ static enum sl_status function_close(struct sl_sink *sink, struct sl_diag *diag)
 static const struct sink_kind sink_function = {
     .name = "function",
     .usage = "a function",
+    .shows_community_id = true,
     .write = function_write,
     .flush = function_flush,
     .written = function_written,

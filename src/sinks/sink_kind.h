@@ -19,6 +19,7 @@ struct sink_kind {
     const char *name;  /* what stands before the colon of a spec */
     const char *usage; /* how a spec is written, for diagnostics */
     bool has_path;     /* a spec is "NAME:PATH"; otherwise "NAME" */
+    bool shows_community_id;
 
     /* path is "" where the kind has none. The base is filled by the caller. */
     enum sl_status (*open)(struct sl_sink **sink, const char *path, struct sl_diag *diag);

@@ -265,6 +265,7 @@ const struct sink_kind sink_sqlite = {
     .name = "sqlite",
     .usage = "sqlite:FILE",
     .has_path = true,
+    .shows_community_id = true,
     .open = sqlite_open,
     .write = sqlite_write,
     .flush = sqlite_flush,
