@@ -368,7 +368,7 @@ static void test_cut_at_every_byte(void **state)
     (void)state;
     for (int packing = IMAGE_PLAIN; packing < IMAGE_PACKINGS; packing++) {
         for (int i = 0; i < 6; i++) {
-            struct image *const image = image_pcap(pcap_magics[i / 2], i % 2 != 0, 22);
+            struct image *const image = image_pcap(pcap_magics[i / 2], i % 2 != 0, 12);
 
             check_every_cut(image, (enum image_packing)packing);
             image_free(image);

@@ -6,7 +6,7 @@
 
 #include "mpm_ref.h"
 
-enum { HOSTILE_TEXT = 1 << 16, HOSTILE_LITERALS = 4000, HOSTILE_BYTES = 9 << 20 };
+enum { HOSTILE_TEXT = 1 << 15, HOSTILE_LITERALS = 4000, HOSTILE_BYTES = 9 << 20 };
 
 struct hostile {
     uint8_t text[HOSTILE_TEXT];

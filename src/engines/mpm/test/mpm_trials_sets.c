@@ -7,7 +7,7 @@
 
 enum {
     UNIVERSE = 2 + 4 + 8, /* words of 1 to 3 letters of an alphabet of two */
-    TEXT_LEN = 7
+    TEXT_LEN = 6
 };
 
 /* All texts of 0 to TEXT_LEN letters. */
