@@ -37,7 +37,7 @@ static bool find_place(const struct rule_bytes *bytes, const struct rule_numbers
     const uint64_t left = numbers->len - (uint64_t)begin;
     if (bytes->digits && bytes->snort3 && count > left)
         count = left;
-    if (count > left || (count == 0 && !none))
+    if (count > left || (count == 0 && (bytes->has_operator || (bytes->snort3 && !none))))
         return false;
     *place = (struct place){(uint32_t)begin, (uint32_t)((uint64_t)begin + count)};
     return true;

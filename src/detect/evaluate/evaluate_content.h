@@ -8,10 +8,11 @@
 
 /* What the walks of an evaluator share. */
 struct rule_work {
-    struct rule_matcher *matcher; /* NULL: no rule has an expression */
-    uint32_t effort_left;         /* of the rule at hand */
-    bool stopped;                 /* a part of its walk was left out */
-    uint64_t n_stopped;           /* such rules, of all packets since it was set to 0 */
+    struct rule_matcher *matcher;       /* NULL: no rule has an expression */
+    uint32_t effort_left;               /* of the rule at hand */
+    uint64_t named[RULE_NAMES_MAX + 1]; /* by its walks so far */
+    bool stopped;                       /* a part of its walk was left out */
+    uint64_t n_stopped;                 /* such rules, of all packets since it was set to 0 */
 };
 
 /* Readies the work for a rule. */

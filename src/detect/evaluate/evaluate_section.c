@@ -21,7 +21,6 @@ struct walk {
     struct rule_scan *scan;
     struct rule_work *work;
     struct rule_numbers numbers;
-    uint64_t named[RULE_NAMES_MAX + 1];
 };
 
 void rule_work_begin(struct rule_work *work)
@@ -51,7 +50,7 @@ bool rule_work_spend(struct rule_work *work, uint64_t effort)
 static int32_t named(const struct walk *walk, uint8_t name)
 {
     enum { FAR = 1 << 30 };
-    const int64_t value = (int64_t)walk->named[name];
+    const int64_t value = (int64_t)walk->work->named[name];
 
     return value > FAR ? FAR : value < -FAR ? -FAR : (int32_t)value;
 }
@@ -164,7 +163,7 @@ static struct rule_cursors step_set(struct walk *walk, const struct rule_payload
     uint32_t to;
 
     if (!rule_bytes_value(set, &walk->numbers, step->relative ? before.at[0] : 0,
-                          &walk->named[set->result], &to))
+                          &walk->work->named[set->result], &to))
         before.n = 0;
     else if (!set->keeps_cursor)
         before = one_cursor(before.at, to);
@@ -240,7 +239,7 @@ static bool walk_values(struct walk *walk, size_t i, struct rule_cursors before)
                 walk->work,
                 used + 2 * ((size_t)scan->len + 1) > RULE_CURSORS(scan->len) ? UINT64_MAX : effort))
             return false;
-        walk->named[set->result] = run.value;
+        walk->work->named[set->result] = run.value;
         if (walk_from(walk, i + 1, run.behind))
             return true;
     }
@@ -256,6 +255,6 @@ bool rule_section_match(const struct rule_payload *steps, size_t n, struct rule_
     walk.n = n;
     walk.scan = scan;
     walk.work = work;
-    walk.numbers = (struct rule_numbers){scan->payload, scan->len, walk.named};
+    walk.numbers = (struct rule_numbers){scan->payload, scan->len, work->named};
     return walk_from(&walk, 0, one_cursor(scan->cursor, 0));
 }

@@ -51,7 +51,7 @@ enum sl_status rule_name_read(struct rule_parser *parser, struct rule_text text,
     for (uint8_t i = parser->n_names; i > 0; i--) {
         if (!same_name(parser->named[i - 1].text, text))
             continue;
-        if (parser->named[i - 1].section != parser->section.section)
+        if (parser->named[i - 1].section > parser->section.section) /* it is walked later */
             return rule_skip(parser, "a name of another buffer", (struct rule_text){NULL, 0});
         *name = i;
         return SL_OK;

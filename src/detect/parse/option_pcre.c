@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pcre: "/expression/flags", or "mXexpressionXflags" with any character as X. */
+/* pcre: "/expression/flags", or "mXexpressionXflags" with any character as X. Suricata needs no
+ * quotes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -89,7 +90,8 @@ enum sl_status rule_read_pcre(struct rule_parser *parser, struct rule_text value
 {
     struct rule_payload *step = rule_payload_add(parser, RULE_EXPRESSION);
     uint32_t options = 0;
-    struct parts parts = {parser->option.quoted, parser->option.quoted};
+    struct rule_text text = value;
+    struct parts parts = {value, value};
     char reason[128];
     size_t at = 0, n_flags = 0;
 
@@ -97,7 +99,12 @@ enum sl_status rule_read_pcre(struct rule_parser *parser, struct rule_text value
         return rule_no_memory(parser);
     step->negated = value.at[0] == '!';
 
-    enum sl_status status = take_parts(parser, parser->option.quoted, &parts);
+    if (step->negated)
+        text = rule_trim((struct rule_text){value.at + 1, value.len - 1});
+    if (parser->option.quoted.at != NULL)
+        text = parser->option.quoted;
+
+    enum sl_status status = take_parts(parser, text, &parts);
     if (status == SL_OK)
         status = check_captures(parser, &parts, &n_flags);
     for (size_t i = 0; status == SL_OK && i < n_flags; i++)

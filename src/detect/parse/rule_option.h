@@ -14,7 +14,7 @@ enum rule_takes {
     RULE_MAYBE_VALUE,
     RULE_A_TEXT,       /* in quotes */
     RULE_A_CONTENT,    /* in quotes, with '!' before them, and modifiers behind a comma */
-    RULE_AN_EXPRESSION /* in quotes, with '!' before them; quotes in it need no backslash */
+    RULE_AN_EXPRESSION /* with '!' before it; in quotes, or not; quotes in it need no backslash */
 };
 
 struct rule_option {

@@ -96,7 +96,8 @@ static enum sl_status end_plain(struct rule_parser *parser, const struct rule_op
 {
     const char *begin = *at, *stop = semicolon(begin, end);
     const char *inner = inner_option(begin, stop);
-    const char *odd = known == NULL ? odd_quote(begin, stop) : NULL; /* its reader checks others */
+    const bool any_quotes = known == NULL || known->takes == RULE_AN_EXPRESSION;
+    const char *odd = any_quotes ? odd_quote(begin, stop) : NULL; /* readers check others */
 
     if (inner != NULL)
         return no_end(parser, inner);
@@ -154,9 +155,7 @@ static enum sl_status take_value(struct rule_parser *parser, const char **at, co
 {
     const struct rule_option *known = parser->option.known;
     const bool text = known != NULL && known->takes == RULE_A_TEXT;
-    const bool quoted =
-        text ||
-        (known != NULL && (known->takes == RULE_A_CONTENT || known->takes == RULE_AN_EXPRESSION));
+    const bool quoted = text || (known != NULL && known->takes == RULE_A_CONTENT);
     const char *begin = skip_blanks(*at, end);
     enum sl_status status;
 
