@@ -35,16 +35,15 @@ static void print_summary(const struct sl_redundancy_file_stats *stats, double s
 static void print_failure(const struct file_pair *files, enum file_pair_end end, uint64_t bytes_out,
                           const struct sl_diag *diag)
 {
-    char in[512], out[512], reason[600], text[32];
+    const char *const in = files->in_path, *const reason = diag->text;
+    char text[32];
 
-    (void)cli_printable(files->in_path, in, sizeof in);
-    (void)cli_printable(diag->text, reason, sizeof reason);
     (void)cli_count(bytes_out, text);
     if (bytes_out == 0 || (files->makes && end == FILE_PAIR_NOTHING))
         cli_error("%s: %s; nothing was written", in, reason);
     else if (files->makes && files->file.replaces)
         cli_error("%s: %s; the %s bytes before it were written to %s", in, reason, text,
-                  cli_printable(files->file.path, out, sizeof out));
+                  files->file.path);
     else
         cli_error("%s: %s; the %s bytes before it were written", in, reason, text);
 }

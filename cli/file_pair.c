@@ -17,9 +17,7 @@ enum { INTERVAL_NS = 250000000 };
 
 static bool cannot_open(const char *path)
 {
-    char safe[512];
-
-    cli_error("%s: %s", cli_printable(path, safe, sizeof safe), strerror(errno));
+    cli_error("%s: %s", path, strerror(errno));
     return false;
 }
 
@@ -58,11 +56,8 @@ static bool open_input(struct file_pair *files, struct stat *in)
     if (files->in < 0 || fstat(files->in, in) != 0)
         return cannot_open(files->in_path);
     if (S_ISCHR(in->st_mode) && files->in != STDIN_FILENO) {
-        char safe[512];
-
         /* /dev/zero would fill the disk. */
-        cli_error("%s: is a device (expected a file or a pipe)",
-                  cli_printable(files->in_path, safe, sizeof safe));
+        cli_error("%s: is a device (expected a file or a pipe)", files->in_path);
         return false;
     }
     if (!S_ISDIR(in->st_mode))
@@ -105,12 +100,10 @@ static bool open_output(struct file_pair *files, const struct stat *in)
     const bool to_standard = strcmp(files->out_path, "-") == 0;
     const int standard = STDOUT_FILENO;
     struct stat out;
-    char safe[512];
 
     const bool there = (to_standard ? fstat(standard, &out) : stat(files->out_path, &out)) == 0;
     if (there && is_one_file(in, &out)) {
-        cli_error("%s: input and output are one file (expected two)",
-                  cli_printable(files->out_path, safe, sizeof safe));
+        cli_error("%s: input and output are one file (expected two)", files->out_path);
         return false;
     }
     if (to_standard) {
@@ -157,10 +150,7 @@ void file_pair_end(struct file_pair *files)
 
 void file_pair_print_refusal(const struct file_pair *files, const struct sl_diag *diag)
 {
-    char in[512], out[512];
-
-    cli_error("%s to %s: %s", cli_printable(files->in_path, in, sizeof in),
-              cli_printable(files->out_path, out, sizeof out), diag->text);
+    cli_error("%s to %s: %s", files->in_path, files->out_path, diag->text);
 }
 
 /* ---- closing --------------------------------------------------------------------------------- */

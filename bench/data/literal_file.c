@@ -17,10 +17,7 @@ struct place {
 
 static bool refuse(const struct place *place, const char *why)
 {
-    char safe[512];
-
-    cli_error("%s:%" PRIu64 ": %s", cli_printable(place->path, safe, sizeof safe), place->line,
-              why);
+    cli_error("%s:%" PRIu64 ": %s", place->path, place->line, why);
     return false;
 }
 
@@ -104,9 +101,7 @@ static char *read_whole(const char *path, size_t *len)
         *len += n;
     }
     if (file == NULL || n != 0 || ferror(file)) {
-        char safe[512];
-
-        cli_error("%s: %s", cli_printable(path, safe, sizeof safe), strerror(errno));
+        cli_error("%s: %s", path, strerror(errno));
         free(text);
         text = NULL;
     } else {

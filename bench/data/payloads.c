@@ -88,19 +88,18 @@ static bool load_file(const struct filling *to, const char *path, uint16_t overl
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat stat;
-    char safe[512];
     bool good = true;
 
     if (fd < 0 || fstat(fd, &stat) != 0) {
-        cli_error("%s: %s", cli_printable(path, safe, sizeof safe), strerror(errno));
+        cli_error("%s: %s", path, strerror(errno));
     } else if (!S_ISREG(stat.st_mode)) {
-        cli_error("%s: is no regular file", cli_printable(path, safe, sizeof safe));
+        cli_error("%s: is no regular file", path);
     } else if (stat.st_size > 0) {
         const size_t len = (size_t)stat.st_size;
         uint8_t *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
 
         if (bytes == MAP_FAILED) {
-            cli_error("%s: %s", cli_printable(path, safe, sizeof safe), strerror(errno));
+            cli_error("%s: %s", path, strerror(errno));
         } else {
             good = put_pieces(to, bytes, len < PAYLOAD_MAX ? len : PAYLOAD_MAX, overlap);
             munmap(bytes, len);

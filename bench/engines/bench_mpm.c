@@ -37,13 +37,12 @@ static bool runs_on(const struct bench *bench, const char *algorithm, enum sl_de
 
 static void unknown_algorithm(const char *name)
 {
-    char known[256] = "auto", safe[64];
+    char known[256] = "auto";
     size_t len = strlen(known);
 
     for (size_t i = 0; mpm_algorithm_at(i) != NULL && len < sizeof known; i++)
         len += (size_t)snprintf(known + len, sizeof known - len, ", %s", mpm_algorithm_at(i));
-    cli_error("--algorithms: '%s' is no algorithm (expected %s)",
-              cli_printable(name, safe, sizeof safe), known);
+    cli_error("--algorithms: '%s' is no algorithm (expected %s)", name, known);
 }
 
 /* The names of the command line, or all. */

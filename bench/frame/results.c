@@ -160,25 +160,23 @@ json_t *bench_results_load(const char *path)
 {
     json_error_t error;
     struct stat stat;
-    char safe[512], text[sizeof error.text];
 
-    cli_printable(path, safe, sizeof safe);
     FILE *file = fopen(path, "rb");
     if (file == NULL || fstat(fileno(file), &stat) != 0) {
-        cli_error("%s: %s", safe, strerror(errno));
+        cli_error("%s: %s", path, strerror(errno));
         if (file != NULL)
             (void)fclose(file);
         return NULL;
     }
     json_t *results = NULL;
     if (!S_ISREG(stat.st_mode) || stat.st_size > FILE_MAX) {
-        cli_error("%s: is no regular file of at most %d MiB", safe, FILE_MAX >> 20);
+        cli_error("%s: is no regular file of at most %d MiB", path, FILE_MAX >> 20);
     } else {
         results = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
         if (results == NULL)
-            cli_error("%s:%d: %s (expected what sluice bench --save wrote)", safe, error.line,
-                      cli_printable(error.text, text, sizeof text));
-        else if (!check(results, safe)) {
+            cli_error("%s:%d: %s (expected what sluice bench --save wrote)", path, error.line,
+                      error.text);
+        else if (!check(results, path)) {
             json_decref(results);
             results = NULL;
         }

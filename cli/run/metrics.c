@@ -67,13 +67,11 @@ static struct addrinfo *resolve(const char *text)
                                    .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     struct address address;
-    char safe[200];
 
     if (parse_address(text, &address) &&
         getaddrinfo(address.host, address.port, &hints, &found) == 0)
         return found;
-    cli_error("--metrics '%s' is no address to listen on (" EXPECTED ")",
-              cli_printable(text, safe, sizeof safe));
+    cli_error("--metrics '%s' is no address to listen on (" EXPECTED ")", text);
     return NULL;
 }
 
