@@ -130,7 +130,7 @@ SL_API void sl_sampling_trainer_free(struct sl_sampling_trainer *trainer);
  * The sampler's state is a value. It is constant during a batch, so all backends find the same
  * hits. A context samples by the state that it received last:
  *
- * sl_dynabyte_begin(dynabyte, batch, &state, &ticket);       in the order of the traffic
+ *     sl_dynabyte_begin(dynabyte, batch, &state, &ticket);       in the order of the traffic
  *     sl_dynabyte_use(context, &state);
  *     backend->submit(context, ...); backend->wait(context);
  *     sl_dynabyte_end(dynabyte, ticket, n_hits);                 in any order
