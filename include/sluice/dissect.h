@@ -54,8 +54,8 @@ SL_API bool sl_net_contains(const struct sl_net *net, const struct sl_addr *addr
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-/* What stopped the dissector. Headers before the defect stay valid. "Short" means that the header
- * ends behind the packet's wire length. Where only the capture cut the header off
+/* The reason why the dissector stopped. Headers before the defect stay valid. "Short" means that
+ * the header ends behind the packet's wire length. Where only the capture cut the header off
  * (SL_PACKET_SNAPPED), the defect is SL_DEFECT_SNAPPED. */
 enum sl_defect {
     SL_DEFECT_NONE,
@@ -259,7 +259,7 @@ SL_API const char *sl_flow_state_name(enum sl_flow_state state);
 SL_API const char *sl_tcp_state_name(enum sl_tcp_state state);
 SL_API const char *sl_flow_reason_name(enum sl_flow_reason reason);
 
-/* What one end of a flow sent. */
+/* The traffic of one end of a flow. */
 struct sl_flow_side {
     uint64_t packets;  /* 2^40 - 1 at most */
     uint64_t bytes;    /* on the wire, with all headers (origin.wire_len); 2^48 - 1 at most */
@@ -364,7 +364,7 @@ SL_API void sl_flow_keys_free(struct sl_flow_keys *keys);
  * the order of ends and packets depends on packets and hash_key alone. Without evictions it depends
  * on packets alone. */
 
-/* What a packet adds to the state of its flow. */
+/* Facts of a packet that its flow keeps. */
 struct sl_flow_mark {
     uint32_t item;
     uint32_t call; /* not 0: the settler is called for the packet, with this number */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: what a run reports of packets, and the fields that every sink writes of them.
+/* Events: the reports of a run on packets, and the fields that every sink writes of them.
  *
  * An event is an open struct. Filling it needs no engine: names of checks, actions and protocols
  * are texts. sl_event_fields visits its fields, so that a caller's own sink writes what all sinks

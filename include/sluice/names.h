@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of names: what is to be done with a name, after routes, block lists, zones and categories.
+/* Tables of names: the action for a name, after routes, block lists, zones and categories.
  *
  * A table is filled from files (sl_names_formats), built, and looked up in batches. Rules may be
  * added and removed while look-ups go on. Each line of a file is a rule, or the table counts and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Redundancy elimination: what was sent before is sent as a reference.
+/* Redundancy elimination: content that was sent before is sent as a reference.
  *
  * The log is the sequence of all bytes encoded, addressed by 64-bit offsets. Both sides keep its
  * last `cache_len` bytes, the packet cache. The encoder's fingerprint index finds where content was

@@ -113,7 +113,7 @@ struct sl_run_config {
     uint64_t flow_memory;      /* bytes that their table takes at most; 0: 262,144 flows */
     const uint64_t *flow_seed; /* two words, the hash's key; NULL: random ones */
 
-    const char *devices; /* as sl_device_choose_list; "auto": what is faster, found out by trial */
+    const char *devices; /* as sl_device_choose_list; "auto": the faster ones, by a trial */
 
     /* The algorithms that replace the defaults, so that a paper's system can run whole; NULL: none.
      * A list such as "mpm:wm,sampling:rabin-buckets,names:mata": an algorithm of sluice/mpm.h, a

@@ -158,7 +158,7 @@ enum dns_verdict {
 };
 
 /* Judges the payload of a UDP datagram: len bytes, of sent_len (at least len) that UDP says there
- * were. What the header counts must fit, and a request must have a question.
+ * were. All that the header counts must fit, and a request must have a question.
  * - A message is whole where all that the header counts was read, and nothing lies behind it.
  * - A message is usual where its opcode and all classes are assigned, and only the root of the
  *   additional section has an OPT record.

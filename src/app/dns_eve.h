@@ -11,8 +11,8 @@
 
 /* Visits the object `dns` of a message with its key. tx_id counts the messages of the flow from 0;
  * DNS_NO_TX_ID: it is not known, and left out.
- * Returns what ended reading; what was read before was visited, and lists are closed. Of a message
- * without a header nothing is visited. Any thread. */
+ * Returns the damage that ended reading. Records before it were visited, and lists are closed. Of a
+ * message without a header nothing is visited. Any thread. */
 enum dns_damage dns_eve_visit(const struct app_visit *visit, const uint8_t *bytes, uint32_t len,
                               uint64_t tx_id);
 

@@ -353,7 +353,7 @@ static void track_runs(struct flow_shard *shard, const struct sl_batch *batch,
     }
 }
 
-/* What a shard's counters have gained. */
+/* The gain of a shard's counters. */
 static struct sl_flow_stats gained(const struct sl_flow_stats *now,
                                    const struct sl_flow_stats *before)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dealing: what the batches have in common, one batch after another. That is the clock alone. */
+/* Dealing: one batch after another moves the clock, which is all that batches have in common. */
 #include "flow_clock.h"
 
 /* Finds the clock before each run. */

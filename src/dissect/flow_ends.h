@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of the flows that end, from tracking to the records. */
+/* Flows that ended, from tracking to the records. */
 #ifndef DISSECT_FLOW_ENDS_H
 #define DISSECT_FLOW_ENDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs: what any thread reads of a batch's packets before their flows are tracked in order. */
+/* Runs of packets of one flow. Any thread reads them before flows are tracked in order. */
 #ifndef DISSECT_FLOW_RUNS_H
 #define DISSECT_FLOW_RUNS_H
 
@@ -54,7 +54,7 @@ struct flow_end {
     struct flow_settled settled; /* settling */
 };
 
-/* What a packet adds to its flow. */
+/* Facts that a packet adds to its flow when it is settled. */
 struct flow_mark {
     struct sl_flow_mark mark;
     uint32_t entry; /* the flow's in its shard */

@@ -60,7 +60,7 @@ struct flow {
 
 _Static_assert(sizeof(struct flow) == 128, "a flow is two cache lines");
 
-/* What an end sent. */
+/* The traffic of one end. */
 struct flow_sent {
     uint64_t packets, bytes;
     uint8_t tcp_flags;

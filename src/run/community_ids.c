@@ -17,7 +17,7 @@ enum {
     TEXT_LEN = 2 + (SHA1_LEN + 2) / 3 * 4 + 1
 };
 
-/* What is digested, and zeros behind it; len 0 where an entry has no id yet. */
+/* The input of the digest, and zeros behind it; len 0 where an entry has no id yet. */
 struct input {
     uint8_t byte[INPUT_LEN];
     uint32_t len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run keeps of each of its batches; batch->filler leads to it. */
+/* The state of each batch of a run; batch->filler leads to it. */
 #ifndef RUN_BATCH_H
 #define RUN_BATCH_H
 

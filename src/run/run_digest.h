@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a worker makes of a batch and its hits before the batch's turn to be drained comes. */
+/* The results that a worker makes of a batch and its hits, before the batch is drained. */
 #ifndef RUN_DIGEST_H
 #define RUN_DIGEST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run: what its files share. */
+/* A run: the state that its files share. */
 #ifndef RUN_INTERNAL_H
 #define RUN_INTERNAL_H
 
@@ -29,8 +29,8 @@ struct sl_run {
     struct sl_pipeline_monitor *monitor;
     char why[SL_WHY_LEN];         /* these devices */
     bool opened, ready, executed; /* opening began, succeeded; executing began */
-    bool started; /* a batch was asked for: what was read from the source is gone from it */
-    enum sl_status status; /* of all but the closing of sinks */
+    bool started;                 /* a batch was filled: its packets are gone from the source */
+    enum sl_status status;        /* of all but the closing of sinks */
 
     pthread_mutex_t lock;      /* guards what follows */
     struct run_policy *policy; /* the published one; NULL until the tables are built */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What eliminating redundancy would save of the traffic of a run, by one sampler or by all. */
+/* Savings of redundancy elimination on a run's traffic, by one sampler or by all. */
 #ifndef RUN_REDUNDANCY_H
 #define RUN_REDUNDANCY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run came to. */
+/* The result of a run. */
 #include <string.h>
 
 #include "run_internal.h"

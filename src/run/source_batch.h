@@ -25,8 +25,8 @@ void source_batch_abandon(struct source_batch *part, struct run_source *source);
 void source_batch_clear(struct source_batch *part);
 
 /* The pipeline's steps. fill: packets, or a claim on a part of a file; prepare: packets, dissected;
- * order: what comes before them; collect: their flows; apply: each packet's number and flow. Files
- * that cannot be read, or not to their end, are notices, and the next one follows. */
+ * order: their place in the capture; collect: their flows; apply: each packet's number and flow.
+ * Files that cannot be read, or not to their end, are notices, and the next one follows. */
 enum sl_status source_batch_fill(struct source_batch *part, struct run_source *source,
                                  struct sl_batch *batch, struct sl_diag *diag);
 void source_batch_prepare(struct source_batch *part, const struct run_source *source,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all writers of counters share. */
+/* The parts that all writers of counters share. */
 #ifndef RUN_STATS_TEXT_H
 #define RUN_STATS_TEXT_H
 

@@ -37,7 +37,7 @@ struct sink_kind {
     enum sl_status (*flush)(struct sl_sink *sink, struct sl_diag *diag);
     uint64_t (*written)(const struct sl_sink *sink);
 
-    /* Frees the sink; what was not flushed is lost. */
+    /* Frees the sink; events that were not flushed are lost. */
     enum sl_status (*close)(struct sl_sink *sink, struct sl_diag *diag);
 };
 

@@ -11,7 +11,8 @@
 #define DATABASE_VERSION 3
 #define DATABASE_VERSION_TEXT DATABASE_TEXT_OF(DATABASE_VERSION)
 
-/* What makes the tables: each version's part, behind those of the versions before it. */
+/* The statements that make the tables: each version's part, behind those of the versions before it.
+ */
 extern const char *const table_schemas[DATABASE_VERSION];
 
 enum { TABLE_FIELDS_MAX = 3 };
