@@ -24,7 +24,7 @@ static const char usage[] =
     "pattern\n"
     "in quotes.\n\n"
     "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
-    "  --list            list each skipped rule: file, line, and the keyword that stopped it\n"
+    "  --list            list each skipped rule: file, line, and the keywords that it lacks\n"
     "  --strict          fail with exit status 1 where a rule is bad, or its class is unknown;\n"
     "                    skipped rules do not fail\n"
     "  --compile OUT     compile the rules' literals into the file OUT, for sluice run --compiled\n"
@@ -63,12 +63,24 @@ static void print_diags(const struct sl_rules *rules, diag_at *at, const char *i
     }
 }
 
+static void print_lacks(const struct sl_rules *rules, size_t n_skipped)
+{
+    struct sl_rules_lack lack;
+    char text[32], alone[32], safe[128];
+
+    printf("%12s skipped", cli_count(n_skipped, text));
+    if (n_skipped != 0)
+        printf("; by keyword: rules that have it, and those that it stops alone");
+    putchar('\n');
+    for (size_t i = 0; sl_rules_skip_reason(rules, i, &lack); i++)
+        printf("%14s%10s%10s  %s\n", "", cli_count(lack.rules, text), cli_count(lack.alone, alone),
+               cli_printable(lack.keyword, safe, sizeof safe));
+}
+
 static void print_text(const struct sl_rules *rules, const struct compiled *compiled, bool list)
 {
     static const char indent[] = "              ";
     struct sl_rules_count count;
-    const char *keyword;
-    size_t n;
     char text[32];
 
     sl_rules_count(rules, &count);
@@ -84,12 +96,7 @@ static void print_text(const struct sl_rules *rules, const struct compiled *comp
     print_diags(rules, sl_rules_unknown_class, indent);
     printf("%12s bad\n", cli_count(count.bad, text));
     print_diags(rules, sl_rules_bad_line, indent);
-    printf("%12s skipped, by the keyword that stopped them\n", cli_count(count.skipped, text));
-    for (size_t i = 0; sl_rules_skip_reason(rules, i, &keyword, &n); i++) {
-        char safe[128];
-
-        printf("%14s%10s  %s\n", "", cli_count(n, text), cli_printable(keyword, safe, sizeof safe));
-    }
+    print_lacks(rules, count.skipped);
     if (list)
         print_diags(rules, sl_rules_skipped_rule, "");
     if (compiled->path != NULL) {
@@ -134,26 +141,28 @@ static json_t *json_compiled(const struct compiled *compiled)
 static void print_json(const struct sl_rules *rules, const struct compiled *compiled, bool list)
 {
     struct sl_rules_count count;
-    json_t *reasons = json_object();
-    const char *keyword;
-    size_t n;
+    json_t *reasons = json_object(), *unlocked = json_object();
+    struct sl_rules_lack lack;
 
     sl_rules_count(rules, &count);
-    for (size_t i = 0; sl_rules_skip_reason(rules, i, &keyword, &n); i++)
-        json_object_set_new_nocheck(reasons, keyword, json_integer((json_int_t)n));
+    for (size_t i = 0; sl_rules_skip_reason(rules, i, &lack); i++) {
+        json_object_set_new_nocheck(reasons, lack.keyword, json_integer((json_int_t)lack.rules));
+        json_object_set_new_nocheck(unlocked, lack.keyword, json_integer((json_int_t)lack.alone));
+    }
 
-    json_t *root = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "rules",
-                             (json_int_t)count.lines, "understood", (json_int_t)count.loaded,
-                             "without_literal", (json_int_t)count.without_literal, "duplicates",
-                             (json_int_t)count.duplicates, "bad", (json_int_t)count.bad, "skipped",
-                             (json_int_t)count.skipped, "skipped_by_keyword", reasons, "bad_lines",
-                             json_diags(rules, sl_rules_bad_line, "reason"));
+    json_t *root =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "rules", (json_int_t)count.lines,
+                  "understood", (json_int_t)count.loaded, "without_literal",
+                  (json_int_t)count.without_literal, "duplicates", (json_int_t)count.duplicates,
+                  "bad", (json_int_t)count.bad, "skipped", (json_int_t)count.skipped,
+                  "skipped_by_keyword", reasons, "unlocked_by_keyword", unlocked, "bad_lines",
+                  json_diags(rules, sl_rules_bad_line, "reason"));
     if (count.unknown_class != 0)
         json_object_set_new(root, "unknown_classes",
                             json_diags(rules, sl_rules_unknown_class, "class"));
     if (list)
         json_object_set_new(root, "skipped_rules",
-                            json_diags(rules, sl_rules_skipped_rule, "keyword"));
+                            json_diags(rules, sl_rules_skipped_rule, "keywords"));
     if (compiled->path != NULL)
         json_object_set_new(root, "compiled", json_compiled(compiled));
     json_dumpf(root, stdout, 0);

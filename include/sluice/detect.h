@@ -76,17 +76,25 @@ SL_API void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *
 SL_CHECK SL_API enum sl_status sl_rules_require(const struct sl_rules *rules, const char *name,
                                                 struct sl_diag *diag);
 
-/* Gives the i-th keyword that rules were skipped for, by count, largest first. False: i is behind
- * the last. */
-SL_API bool sl_rules_skip_reason(const struct sl_rules *rules, size_t i, const char **keyword,
-                                 size_t *count);
+/* A keyword that is not supported. */
+struct sl_rules_lack {
+    const char *keyword; /* of the rules */
+    size_t rules;        /* skipped rules that have it */
+    size_t alone;        /* of them, those that have no other: it would unlock them */
+};
+
+/* Gives the i-th keyword that rules were skipped for, by their number, largest first. False: i is
+ * behind the last. */
+SL_API bool sl_rules_skip_reason(const struct sl_rules *rules, size_t i,
+                                 struct sl_rules_lack *lack);
 
 /* Returns the i-th bad rule: file, reason, and the line and column of what is wrong. NULL: i is
  * behind the last. The text is valid until this thread's next call of sl_rules_bad_line or
  * sl_rules_skipped_rule. */
 SL_API const struct sl_diag *sl_rules_bad_line(const struct sl_rules *rules, size_t i);
 
-/* Returns the i-th skipped rule: file, its first line, keyword. NULL: i is behind the last. */
+/* Returns the i-th skipped rule: file, its first line, and the keywords that it was skipped for,
+ * with commas between them. NULL: i is behind the last. */
 SL_API const struct sl_diag *sl_rules_skipped_rule(const struct sl_rules *rules, size_t i);
 
 /* Returns the i-th rule that was loaded and whose class no configuration named: file, the class,

@@ -250,11 +250,6 @@ struct rule_notes {
     size_t n, cap;
 };
 
-struct rule_skip {
-    const char *keyword;
-    size_t count;
-};
-
 struct sl_rules {
     struct rule_arena arena;            /* rules and what belongs to one of them */
     struct rule_arena shared;           /* names, lists, classes, literals */
@@ -262,7 +257,8 @@ struct sl_rules {
     struct rule_map lists[2];           /* by enum rule_list_kind: text -> struct rule_list */
     struct rule_map classes;            /* name -> struct rule_class */
     struct rule_map chains;             /* text -> struct transform_chain */
-    struct rule_map skips;              /* keyword -> struct rule_skip */
+    struct rule_map skips;              /* keyword -> struct sl_rules_lack */
+    struct rule_map lacks;              /* the keywords of a skipped rule -> themselves (char *) */
     struct rule_map by_sid;             /* key[] -> struct rule */
     struct rule_map expressions;        /* options and text -> struct rule_expression */
     struct rule_expression *expression; /* the newest */
@@ -271,7 +267,7 @@ struct sl_rules {
     size_t n_rules, cap_rules;
     size_t n_replaced; /* of them; 0 but within a load */
     struct rule_notes bad, skipped, unclassed;
-    struct rule_skip **skip; /* largest first */
+    struct sl_rules_lack **skip; /* largest first */
     size_t n_skips, cap_skips;
     struct sl_rules_count count;
     const char *classification; /* the file beside the last rule file */

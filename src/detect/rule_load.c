@@ -51,11 +51,11 @@ static enum sl_status count_bad(struct loader *loader, const char *at)
                     rule_lexer_place(&loader->lexer, at));
 }
 
-static struct rule_skip *add_skip(struct sl_rules *rules, const char *keyword)
+static struct sl_rules_lack *add_skip(struct sl_rules *rules, const char *keyword)
 {
     const size_t len = strlen(keyword);
-    struct rule_skip *skip = rule_arena_alloc(&rules->shared, sizeof *skip);
-    struct rule_skip **grown =
+    struct sl_rules_lack *skip = rule_arena_alloc(&rules->shared, sizeof *skip);
+    struct sl_rules_lack **grown =
         rule_grow(rules->skip, &rules->cap_skips, rules->n_skips, sizeof(void *));
 
     if (grown == NULL)
@@ -70,19 +70,45 @@ static struct rule_skip *add_skip(struct sl_rules *rules, const char *keyword)
     return skip;
 }
 
-static enum sl_status count_skipped(struct loader *loader)
+/* The keywords with commas between them, one text for all rules that have them. NULL: no memory. */
+static const char *join(struct loader *loader, const struct rule_strings *lacks)
 {
     struct sl_rules *rules = loader->rules;
-    const char *keyword = loader->diag.text;
-    struct rule_skip *skip = rule_map_get(&rules->skips, keyword, strlen(keyword));
+    char *const text = loader->diag.text;
+    size_t len = 0;
 
-    if (skip == NULL)
-        skip = add_skip(rules, keyword);
-    if (skip == NULL)
-        return SL_ENOMEM;
-    skip->count++;
+    for (size_t i = 0; i < lacks->n && len < sizeof loader->diag.text; i++)
+        len += (size_t)snprintf(text + len, sizeof loader->diag.text - len, "%s%s",
+                                i == 0 ? "" : ", ", lacks->text[i]);
+    len = strlen(text);
+
+    char *known = rule_map_get(&rules->lacks, text, len);
+
+    if (known != NULL)
+        return known;
+    known = rule_arena_text(&rules->shared, text, len);
+    return known != NULL && rule_map_put(&rules->lacks, known, len, known) ? known : NULL;
+}
+
+static enum sl_status count_skipped(struct loader *loader)
+{
+    const struct rule_strings *lacks = &loader->parser.lacks;
+    struct sl_rules *rules = loader->rules;
+
+    for (size_t i = 0; i < lacks->n; i++) {
+        struct sl_rules_lack *skip =
+            rule_map_get(&rules->skips, lacks->text[i], strlen(lacks->text[i]));
+
+        if (skip == NULL)
+            skip = add_skip(rules, lacks->text[i]);
+        if (skip == NULL)
+            return SL_ENOMEM;
+        skip->rules++;
+        skip->alone += lacks->n == 1;
+    }
     rules->count.skipped++;
-    return add_note(loader, &rules->skipped, skip->keyword, (struct rule_place){loader->line, 0});
+    return add_note(loader, &rules->skipped, join(loader, lacks),
+                    (struct rule_place){loader->line, 0});
 }
 
 /* Adds a rule, and sets *kept, unless the set has one of its gid and sid and of no lower rev. */
@@ -183,11 +209,11 @@ static void drop_replaced(struct sl_rules *rules)
 
 static int compare_skips(const void *a, const void *b)
 {
-    const struct rule_skip *left = *(struct rule_skip *const *)a;
-    const struct rule_skip *right = *(struct rule_skip *const *)b;
+    const struct sl_rules_lack *left = *(struct sl_rules_lack *const *)a;
+    const struct sl_rules_lack *right = *(struct sl_rules_lack *const *)b;
 
-    if (left->count != right->count)
-        return left->count < right->count ? 1 : -1;
+    if (left->rules != right->rules)
+        return left->rules < right->rules ? 1 : -1;
     return strcmp(left->keyword, right->keyword);
 }
 

@@ -50,6 +50,7 @@ void sl_rules_free(struct sl_rules *rules)
     rule_map_free(&rules->classes);
     rule_map_free(&rules->chains);
     rule_map_free(&rules->skips);
+    rule_map_free(&rules->lacks);
     rule_map_free(&rules->by_sid);
     rule_map_free(&rules->expressions);
     rule_expressions_free(rules->expression);
@@ -100,7 +101,7 @@ static void list_reasons(const struct sl_rules *rules, char *text, size_t text_l
         else
             len += (size_t)snprintf(text + len, text_len - len, "%s%s %zu",
                                     i == 0 ? ", by keyword: " : ", ", rules->skip[i]->keyword,
-                                    rules->skip[i]->count);
+                                    rules->skip[i]->rules);
 }
 
 enum sl_status sl_rules_require(const struct sl_rules *rules, const char *name,
@@ -127,13 +128,11 @@ void sl_rules_count(const struct sl_rules *rules, struct sl_rules_count *count)
     *count = rules->count;
 }
 
-bool sl_rules_skip_reason(const struct sl_rules *rules, size_t i, const char **keyword,
-                          size_t *count)
+bool sl_rules_skip_reason(const struct sl_rules *rules, size_t i, struct sl_rules_lack *lack)
 {
     if (i >= rules->n_skips)
         return false;
-    *keyword = rules->skip[i]->keyword;
-    *count = rules->skip[i]->count;
+    *lack = *rules->skip[i];
     return true;
 }
 

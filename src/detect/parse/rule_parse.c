@@ -18,6 +18,7 @@ void rule_parser_free(struct rule_parser *parser)
     free(parser->state_option);
     free(parser->references.text);
     free(parser->metadata.text);
+    free(parser->lacks.text);
 }
 
 static enum sl_status read_action(struct rule_parser *parser, struct rule_text *rest)
@@ -146,8 +147,38 @@ static enum sl_status read_header(struct rule_parser *parser, struct rule_text *
     return status;
 }
 
-/* Reads the options. The options of a rule whose header is not supported (`status`) only have to be
- * well-formed and of a known name. So do those behind the first option that is not supported. */
+/* ---- what is not supported ------------------------------------------------------------------- */
+
+/* Keeps the keyword of the diagnostic. SL_EUNSUPPORTED, or SL_ENOMEM. */
+static enum sl_status add_lack(struct rule_parser *parser)
+{
+    struct rule_strings *lacks = &parser->lacks;
+    const char *keyword = parser->diag->text;
+    const char **grown;
+
+    for (size_t i = 0; i < lacks->n; i++)
+        if (strcmp(lacks->text[i], keyword) == 0)
+            return SL_EUNSUPPORTED;
+    grown = rule_grow(lacks->text, &lacks->cap, lacks->n, sizeof *grown);
+    if (grown == NULL)
+        return rule_no_memory(parser);
+    lacks->text = grown;
+    lacks->text[lacks->n] = rule_arena_text(&parser->rules->arena, keyword, strlen(keyword));
+    return lacks->text[lacks->n++] != NULL ? SL_EUNSUPPORTED : rule_no_memory(parser);
+}
+
+/* Reads the option at hand. Of a rule that is not supported (`status`) options only have to be of a
+ * known name: what else is wrong with them may come from what was not read. */
+static enum sl_status read_option(struct rule_parser *parser, enum sl_status status)
+{
+    const enum sl_status its = rule_option_read(parser);
+
+    if (its == SL_EUNSUPPORTED)
+        return add_lack(parser);
+    return its == SL_ENOMEM || status == SL_OK ? its : status;
+}
+
+/* Reads the options behind a header that is supported, or is not (`status`). */
 static enum sl_status read_options(struct rule_parser *parser, struct rule_text rest,
                                    enum sl_status status)
 {
@@ -159,9 +190,7 @@ static enum sl_status read_options(struct rule_parser *parser, struct rule_text 
         if (parser->option.known == NULL && !rule_keyword_is_foreign(name))
             return rule_bad_at(parser, name.at, "'%.*s' is no option of Suricata or Snort",
                                RULE_QUOTE(name));
-        if (status == SL_EUNSUPPORTED)
-            continue;
-        status = rule_option_read(parser);
+        status = read_option(parser, status);
         if (status == SL_OK || status == SL_EUNSUPPORTED)
             continue;
 
@@ -222,6 +251,7 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     parser->n_payloads = parser->n_checks = parser->references.n = parser->metadata.n = 0;
     parser->n_state_options = 0;
     parser->state = NULL;
+    parser->lacks.n = 0;
     parser->content = SIZE_MAX;
     parser->section = (struct rule_payload){.buffer = RULE_BUFFER_PAYLOAD};
     parser->n_sections = 0;
@@ -230,11 +260,17 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     parser->class = (struct rule_text){NULL, 0};
 
     enum sl_status status = read_header(parser, &line);
+    if (status == SL_EUNSUPPORTED) {
+        parser->rule->protocol = UINT16_MAX; /* it may have any of the buffers */
+        status = add_lack(parser);
+    }
     if (status == SL_OK || status == SL_EUNSUPPORTED)
         status = read_body(parser, line, status);
     if (status == SL_OK) {
         parser->where = begin; /* a missing option has no place of its own */
         status = finish(parser);
+        if (status == SL_EUNSUPPORTED)
+            status = add_lack(parser);
     }
     *rule = parser->rule;
     return status;

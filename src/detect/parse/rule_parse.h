@@ -37,6 +37,7 @@ struct rule_parser {
     struct state_option *state_option; /* malloc'ed */
     size_t n_state_options, cap_state_options;
     struct rule_strings references, metadata;
+    struct rule_strings lacks;   /* keywords that are not supported, each once */
     size_t content;              /* the last one's index in payload; SIZE_MAX: there is none */
     struct rule_payload section; /* of the steps that come: section, buffer, dotted */
     uint32_t n_sections;         /* behind that of the payload */
@@ -51,8 +52,8 @@ struct rule_parser {
 };
 
 /* Reads a rule. SL_EFORMAT: it is none, or a broken one; the diagnostic has the reason, and
- * parser->where the place. SL_EUNSUPPORTED: the rule is well-formed, and the diagnostic is the
- * keyword that stopped it. SL_ENOMEM. Where it fails, what it took of rules->arena may be
+ * parser->where the place. SL_EUNSUPPORTED: the rule is well-formed, and parser->lacks are the
+ * keywords that are not supported. SL_ENOMEM. Where it fails, what it took of rules->arena may be
  * released. */
 enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, struct rule **rule);
 

@@ -104,7 +104,7 @@ static void test_classes(void **state)
 }
 
 /* Whether a text holds one rule that is refused as expected: bad with this in the reason, or
- * skipped for just this keyword. */
+ * skipped for just these keywords. */
 static bool is_refused(const char *text, const char *expected, bool bad)
 {
     struct sl_rules *rules = load_rules(text);
@@ -229,7 +229,8 @@ static void test_bad_rules(void **state)
 static void test_skipped_rules(void **state)
 {
     static const char *const lines[][2] = {
-        {"alert http any any -> any any (content:\"a\"; pcre:\"/a/\"; sid:1;)", "protocol http"},
+        {"alert http any any -> any any (content:\"a\"; pcre:\"/a/\"; sid:1;)",
+         "protocol http, pcre"},
         {HEAD "(decode-event:IPv4.trunc_pkt; sid:1;)", "decode-event:ipv4.trunc_pkt"},
         {HEAD "(stream-event:fin_syn; sid:1;)", "stream-event:fin_syn"},
         {HEAD "(app-layer-protocol:!tls; sid:1;)", "app-layer-protocol:tls"},
@@ -245,7 +246,7 @@ static void test_skipped_rules(void **state)
         {"alert tls:client_hello_done any any -> any any (sid:1;)",
          "protocol tls:client_hello_done"},
         {"config dns any any -> any 53 (dns.query; content:\"a\"; sid:1;)", "action config"},
-        {HEAD "(content:\"a\"; http_uri; pcre:\"/;)/\"; sid:1;)", "http_uri"},
+        {HEAD "(content:\"a\"; http_uri; pcre:\"/;)/\"; sid:1;)", "http_uri, pcre"},
         {HEAD "(HTTP.Uri; content:\"a\"; sid:1;)", "http.uri"},
         {HEAD "(content:\"a\",width 16; sid:1;)", "content width"},
         {HEAD "(flow:established,only_stream; sid:1;)", "flow only_stream"},
@@ -270,7 +271,7 @@ static void test_skipped_rules(void **state)
         {"alert arp any any -> any any (sid:1;)", "protocol arp"},
         {"alert WINS any any -> any any (sid:1;)", "protocol wins"},
         {"file_id (msg:\"a\"; file_meta:type PDF, id 1; content:\"%PDF\"; sid:1;)",
-         "action file_id"},
+         "action file_id, file_meta"},
     };
     int n_wrong = 0;
 
@@ -282,23 +283,29 @@ static void test_skipped_rules(void **state)
 
 static void test_skip_reasons(void **state)
 {
-    struct sl_rules *rules = load_rules(HEAD "(lua:\"/a/\"; sid:1;)\n" HEAD "(cvs:x; sid:2;)\n" HEAD
-                                             "(LUA:\"/a/\"; sid:3;)\n" HEAD "(asn1:x; sid:4;)\n");
+    struct sl_rules *rules =
+        load_rules(HEAD "(lua:\"/a/\"; sid:1;)\n" HEAD "(cvs:x; sid:2;)\n" HEAD
+                        "(LUA:\"/a/\"; sid:3;)\n" HEAD "(asn1:x; sid:4;)\n"
+                        "alert http any any -> any any (http.uri; content:\"a\"; bsize:1; "
+                        "lua:\"/a/\"; lua:\"/b/\"; sid:5;)\n");
     static const struct {
         const char *keyword;
-        size_t count;
-    } expected[] = {{"lua", 2}, {"asn1", 1}, {"cvs", 1}};
-    const char *keyword;
-    size_t count;
+        size_t rules, alone;
+    } expected[] = {
+        {"lua", 3, 2}, {"asn1", 1, 1}, {"cvs", 1, 1}, {"http.uri", 1, 0}, {"protocol http", 1, 0}};
+    struct sl_rules_lack lack;
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
-        assert_true(sl_rules_skip_reason(rules, i, &keyword, &count));
-        assert_string_equal(keyword, expected[i].keyword);
-        assert_int_equal(count, expected[i].count);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(sl_rules_skip_reason(rules, i, &lack));
+        assert_string_equal(lack.keyword, expected[i].keyword);
+        assert_int_equal(lack.rules, expected[i].rules);
+        assert_int_equal(lack.alone, expected[i].alone);
     }
-    assert_false(sl_rules_skip_reason(rules, 3, &keyword, &count));
+    assert_false(sl_rules_skip_reason(rules, 5, &lack));
     assert_int_equal(sl_rules_skipped_rule(rules, 2)->line, 3);
+    assert_string_equal(sl_rules_skipped_rule(rules, 2)->text, "lua");
+    assert_string_equal(sl_rules_skipped_rule(rules, 4)->text, "protocol http, http.uri, lua");
     sl_rules_free(rules);
 }
 
