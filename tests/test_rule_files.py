@@ -77,7 +77,7 @@ class RuleFiles(case.Case):
                                   ((good, bad), 2), (("--compile", table, mixed), 1)):
             result = sluice("rules", "--strict", *arguments)
             self.assertEqual(result.returncode, status, result.stderr)
-            self.assertIn(b" skipped, by the keyword", result.stdout)
+            self.assertIn(b" skipped; by keyword", result.stdout)
             self.assertEqual(result.stdout.count(b"no '\"' ends"), int(status != 0))
             self.assertEqual(result.stderr != b"", status == 2)
         self.assertFalse(os.path.exists(table))
