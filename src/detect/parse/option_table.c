@@ -3,7 +3,9 @@
 #include "rule_fail.h"
 #include "rule_option.h"
 
+/* tools/rule-options writes the names and groups into docs/rules.md. */
 static const struct rule_option options[] = {
+    /* ---- Payload ----------------------------------------------------------------------------- */
     {"content", rule_read_content, RULE_A_CONTENT},
     {"isdataat", rule_read_isdataat, RULE_A_VALUE},
     {"pcre", rule_read_pcre, RULE_AN_EXPRESSION},
@@ -12,7 +14,10 @@ static const struct rule_option options[] = {
     {"byte_extract", rule_read_byte_extract, RULE_A_VALUE},
     {"byte_math", rule_read_byte_math, RULE_A_VALUE},
     {"bsize", rule_read_bsize, RULE_A_VALUE},
+    {"dsize", rule_read_number, RULE_A_VALUE},
     {"pkt_data", rule_read_pkt_data, RULE_NO_VALUE},
+
+    /* ---- Buffers ----------------------------------------------------------------------------- */
     {"dns.query", rule_read_buffer, RULE_NO_VALUE},
     {"dns_query", rule_read_buffer, RULE_NO_VALUE},
     {"dns.queries.rrname", rule_read_buffer, RULE_NO_VALUE},
@@ -32,6 +37,7 @@ static const struct rule_option options[] = {
     {"ip.src", rule_read_buffer, RULE_NO_VALUE},
     {"ip.dst", rule_read_buffer, RULE_NO_VALUE},
 
+    /* ---- Transforms of a buffer -------------------------------------------------------------- */
     {"dotprefix", rule_read_transform, RULE_NO_VALUE},
     {"to_lowercase", rule_read_transform, RULE_NO_VALUE},
     {"to_uppercase", rule_read_transform, RULE_NO_VALUE},
@@ -46,6 +52,7 @@ static const struct rule_option options[] = {
     {"strip_pseudo_headers", rule_read_transform, RULE_NO_VALUE},
     {"header_lowercase", rule_read_transform, RULE_NO_VALUE},
 
+    /* ---- Messages and protocols -------------------------------------------------------------- */
     {"dns.opcode", rule_read_dns_opcode, RULE_A_VALUE},
     {"dns.rcode", rule_read_dns_rcode, RULE_A_VALUE},
     {"dns.rrtype", rule_read_dns_rrtype, RULE_A_VALUE},
@@ -53,8 +60,8 @@ static const struct rule_option options[] = {
     {"decode-event", rule_read_decode_event, RULE_A_VALUE},
     {"stream-event", rule_read_stream_event, RULE_A_VALUE},
 
+    /* ---- Flow and headers -------------------------------------------------------------------- */
     {"flow", rule_read_flow, RULE_A_VALUE},
-    {"dsize", rule_read_number, RULE_A_VALUE},
     {"ttl", rule_read_number, RULE_A_VALUE},
     {"id", rule_read_number, RULE_A_VALUE},
     {"fragoffset", rule_read_number, RULE_A_VALUE},
@@ -82,9 +89,11 @@ static const struct rule_option options[] = {
     {"vlan.id", rule_read_vlan_id, RULE_A_VALUE},
     {"vlan.layers", rule_read_number, RULE_A_VALUE},
 
+    /* ---- State ------------------------------------------------------------------------------- */
     {"flowbits", rule_read_flowbits, RULE_A_VALUE},
     {"noalert", rule_read_noalert, RULE_NO_VALUE},
 
+    /* ---- About the rule ---------------------------------------------------------------------- */
     {"msg", rule_read_msg, RULE_A_TEXT},
     {"sid", rule_read_sid, RULE_A_VALUE},
     {"rev", rule_read_rev, RULE_A_VALUE},
@@ -93,6 +102,8 @@ static const struct rule_option options[] = {
     {"classtype", rule_read_classtype, RULE_A_VALUE},
     {"reference", rule_read_reference, RULE_A_VALUE},
     {"metadata", rule_read_metadata, RULE_A_VALUE},
+
+    /* ---- Accepted, without effect on matches ------------------------------------------------- */
     /* These options describe the rule, steer the engine, or ask for records after an alert. None
      * changes which packets match. */
     {"rem", rule_read_nothing, RULE_MAYBE_VALUE},

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""docs/rules.md lists the options that are understood: the page agrees with the tables, and the
+command with the page.
+
+usage: test_rule_options.py RULE_OPTIONS SLUICE
+"""
+import os
+import re
+import shutil
+import sys
+import unittest
+
+import case
+
+RULE_OPTIONS, SLUICE = sys.argv[1:3]
+ROOT = os.path.join(os.path.dirname(os.path.abspath(RULE_OPTIONS)), "..")
+FILES = ("docs/rules.md", "src/detect/parse/option_table.c", "src/detect/parse/option_content.c")
+
+
+def expanded(pattern):
+    found = re.search(r"\{([^{}]*)\}", pattern)
+    if not found:
+        return [pattern]
+    return [name for part in found.group(1).split(",")
+            for name in expanded(pattern[:found.start()] + part + pattern[found.end():])]
+
+
+def listed():
+    with open(os.path.join(ROOT, FILES[0])) as file:
+        block = re.search(r"<!-- The options.*?<!-- end of the tables -->", file.read(), re.S)
+    return [name for span in re.findall(r"`([^`]+)`", block.group()) for name in expanded(span)]
+
+
+class RuleOptions(case.Case):
+    def plant(self):
+        """A copy of the files, and its folder."""
+        for path in FILES:
+            target = os.path.join(self.folder.name, path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(os.path.join(ROOT, path), target)
+        return self.folder.name
+
+    def test_the_page_is_that_of_the_tables(self):
+        self.assertEqual(case.run(RULE_OPTIONS, "--check").returncode, 0)
+
+    def test_an_option_that_the_page_lacks_is_a_fault(self):
+        root = self.plant()
+        self.assertEqual(case.run(RULE_OPTIONS, "--check", root).returncode, 0)
+        path = os.path.join(root, FILES[1])
+        with open(path) as file:
+            text = file.read()
+        self.assertIn('    {"content",', text)
+        with open(path, "w") as file:
+            added = '    {"new.one", rule_read_x, RULE_NO_VALUE},\n'
+            file.write(text.replace('    {"content",', added + '    {"content",', 1))
+        result = case.run(RULE_OPTIONS, "--check", root)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"docs/rules.md:", result.stderr)
+        self.assertEqual(case.run(RULE_OPTIONS, root).returncode, 0)
+        self.assertEqual(case.run(RULE_OPTIONS, "--check", root).returncode, 0)
+        with open(os.path.join(root, FILES[0])) as file:
+            self.assertIn("`new.one`", file.read())
+
+    def test_the_command_understands_what_the_page_lists(self):
+        names = listed()
+        self.assertGreater(len(names), 80)
+        for name in names + ["lua"]:
+            rules = self.path("a.rules", b'alert ip any any -> any any (content:"a"; %s; sid:1;)\n'
+                                         b"alert ip any any -> any any (sid:2;)\n" % name.encode())
+            output = case.run(SLUICE, "rules", "--list", rules).stdout.decode()
+            lacks = [line for line in output.split("\n") if line.endswith(": " + name)]
+            self.assertEqual(bool(lacks), name == "lua", name)
+            self.assertNotIn("is no option", output)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
