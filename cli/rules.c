@@ -25,6 +25,7 @@ static const char usage[] =
     "in quotes.\n\n"
     "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
     "  --list            list each skipped rule: file, line, and the keywords that it lacks\n"
+    "  --explain SID     tell how the rule of this sid (or gid:sid) is evaluated, and no more\n"
     "  --strict          fail with exit status 1 where a rule is bad, or its class is unknown;\n"
     "                    skipped rules do not fail\n"
     "  --compile OUT     compile the rules' literals into the file OUT, for sluice run --compiled\n"
@@ -47,6 +48,7 @@ struct options {
     struct rule_files files;
     struct compiled compiled;
     bool json, list, strict;
+    const char *explained; /* SID or GID:SID; NULL: none */
 };
 
 typedef const struct sl_diag *diag_at(const struct sl_rules *rules, size_t i);
@@ -211,11 +213,56 @@ static bool compile(struct sl_rules *rules, struct compiled *compiled)
     return false;
 }
 
+/* Prints lines, whatever bytes a rule has in its texts. */
+static void print_lines(char *text)
+{
+    char safe[4096];
+
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        puts(cli_printable(line, safe, sizeof safe));
+}
+
+/* Reads a number of at most 32 bits up to `end`. False: it is none. */
+static bool read_id(const char *text, char end, uint32_t *number, const char **behind)
+{
+    char *stop;
+    const unsigned long long value = strtoull(text, &stop, 10);
+
+    *number = (uint32_t)value;
+    *behind = stop + 1;
+    return text[0] >= '0' && text[0] <= '9' && *stop == end && value <= UINT32_MAX;
+}
+
+/* Prints how a rule is evaluated: that of SID, or of GID:SID. */
+static int explain(const struct sl_rules *rules, const char *id)
+{
+    enum { TEXT_LEN = 1 << 16 };
+    uint32_t gid = 1, sid;
+    const char *behind;
+
+    if (!read_id(id, '\0', &sid, &behind) &&
+        (!read_id(id, ':', &gid, &behind) || !read_id(behind, '\0', &sid, &behind))) {
+        cli_error("--explain takes SID or GID:SID, not '%s'", id);
+        return EXIT_FAILED;
+    }
+    char *text = malloc(TEXT_LEN);
+    const bool found = text != NULL && sl_rules_explain(rules, gid, sid, text, TEXT_LEN);
+
+    if (found)
+        print_lines(text);
+    else
+        cli_error("no rule of gid %u and sid %u is understood", gid, sid);
+    free(text);
+    return found ? EXIT_DONE : EXIT_FAILED;
+}
+
 /* Prints what of the rules is understood. Rules are compiled where the exit status is 0. */
 static int compile_and_print(struct sl_rules *rules, int exit_status, struct options *options)
 {
     struct compiled *compiled = &options->compiled;
 
+    if (options->explained != NULL)
+        return explain(rules, options->explained);
     if (exit_status != EXIT_DONE)
         compiled->path = NULL;
     if (!compile(rules, compiled))
@@ -263,6 +310,9 @@ static int parse_option(struct options *options, int option)
     case 'l':
         options->list = true;
         return -1;
+    case 'e':
+        options->explained = optarg;
+        return -1;
     case 'S':
         options->strict = true;
         return -1;
@@ -285,15 +335,12 @@ static int parse_option(struct options *options, int option)
 
 static int parse_options(struct options *options, int argc, char **argv)
 {
-    static const struct option long_options[] = {{"set", required_argument, NULL, 's'},
-                                                 {"list", no_argument, NULL, 'l'},
-                                                 {"strict", no_argument, NULL, 'S'},
-                                                 {"compile", required_argument, NULL, 'c'},
-                                                 {"force", no_argument, NULL, 'f'},
-                                                 {"device", required_argument, NULL, 'd'},
-                                                 {"json", no_argument, NULL, 'j'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
+    static const struct option long_options[] = {
+        {"set", required_argument, NULL, 's'},     {"list", no_argument, NULL, 'l'},
+        {"explain", required_argument, NULL, 'e'}, {"strict", no_argument, NULL, 'S'},
+        {"compile", required_argument, NULL, 'c'}, {"force", no_argument, NULL, 'f'},
+        {"device", required_argument, NULL, 'd'},  {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},          {0}};
     static const int repeated[] = {'s', 0};
     struct cli_options known = {
         .command = "rules", .letters = "h", .names = long_options, .repeated = repeated};

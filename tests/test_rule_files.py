@@ -68,6 +68,18 @@ class RuleFiles(case.Case):
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"no rule was loaded", result.stderr)
 
+    def test_explain_tells_how_a_rule_is_evaluated(self):
+        rules = self.path("a.rules", HEAD + b'(msg:"a\x1bb"; content:"evil"; sid:7;)\n' +
+                          HEAD + b"(gid:3; sid:8;)\n")
+        result = sluice("rules", "--explain", "7", rules)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(b'1:7:0 a\\x1bb\nfound by the literal "evil" in the payload: ', result.stdout)
+        result = sluice("rules", "--explain", "3:8", rules)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        for sid in ("8", "3:7", "x", "7x", "1:", ":7", "-7", "1:4294967303", ""):
+            result = sluice("rules", "--explain", sid, rules)
+            self.assertEqual((result.returncode, result.stdout), (2, b""), sid)
+
     def test_strict_fails_on_bad_rules_alone(self):
         good = self.path("good.rules", GOOD + SKIPPED)
         mixed = self.path("mixed.rules", GOOD.replace(b"sid:1", b"sid:4") + SKIPPED + BAD)
@@ -77,7 +89,7 @@ class RuleFiles(case.Case):
                                   ((good, bad), 2), (("--compile", table, mixed), 1)):
             result = sluice("rules", "--strict", *arguments)
             self.assertEqual(result.returncode, status, result.stderr)
-            self.assertIn(b" skipped; by keyword", result.stdout)
+            self.assertIn(b" skipped", result.stdout)
             self.assertEqual(result.stdout.count(b"no '\"' ends"), int(status != 0))
             self.assertEqual(result.stderr != b"", status == 2)
         self.assertFalse(os.path.exists(table))

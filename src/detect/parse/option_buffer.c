@@ -98,6 +98,14 @@ static const struct buffer {
     {"ip.dst", RULE_BUFFER_DESTINATION, UINT16_MAX, 0},
 };
 
+const char *rule_buffer_name(enum rule_buffer buffer)
+{
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        if (buffers[i].buffer == buffer)
+            return buffers[i].name;
+    return "the payload";
+}
+
 /* Begins a section. Each naming of a buffer that repeats begins another: another name of the
  * message may meet it. */
 enum sl_status rule_read_buffer(struct rule_parser *parser, struct rule_text value)

@@ -40,12 +40,15 @@ static char *chain_text(struct rule_parser *parser, const struct transform_chain
         return NULL;
     if (before != NULL)
         memcpy(text, before->text, before_len);
+    if (before != NULL)
+        text[len++] = ';';
     for (size_t i = 0; i < name.len; i++)
-        text[len++] = (char)(name.at[i] | 0x20);
-    text[len++] = ':';
+        text[len++] =
+            (char)(name.at[i] >= 'A' && name.at[i] <= 'Z' ? name.at[i] + ('a' - 'A') : name.at[i]);
+    if (value.len != 0)
+        text[len++] = ':';
     memcpy(text + len, value.at, value.len);
-    text[len + value.len] = ';';
-    text[len + value.len + 1] = '\0';
+    text[len + value.len] = '\0';
     return text;
 }
 

@@ -76,6 +76,9 @@ void rule_bytes_finish(const struct rule_parser *parser, struct rule_payload *st
 /* option_buffer.c */
 rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize;
 
+/* A buffer's name in rules; "the payload". */
+const char *rule_buffer_name(enum rule_buffer buffer);
+
 /* Adds a step to the section at hand. NULL: no memory. */
 struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payload_kind kind);
 

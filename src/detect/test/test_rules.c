@@ -748,6 +748,65 @@ static void test_large_files(void **state)
     free(text);
 }
 
+/* How rules are evaluated, as text. */
+static void test_explanations(void **state)
+{
+    static const struct {
+        const char *rule, *text;
+    } expected[] = {
+        {"alert tcp any any -> any 80 (msg:\"m\"; flow:established,to_server; content:\"aB|00 "
+         "3b|\"; "
+         "nocase; offset:1; depth:9; content:!\"x\"; ttl:<9; sid:7; rev:3;)",
+         "test.rules:1: 1:7:3 m\n"
+         "found by the literal \"ab|00 3b|\", case ignored, in the payload: of the contents that "
+         "must be "
+         "there it should be the rarest\n"
+         "check: flow is to the server\n"
+         "check: flow is established\n"
+         "check: ttl is 0 to 8\n"
+         "check: destination port, of 1 ranges\n"
+         "buffer: the payload\n"
+         "  content \"ab|00 3b|\", case ignored, offset 1, depth 9\n"
+         "  content !\"x\"\n"},
+        {"alert dns any any -> any any (dns.query; to_lowercase; xor:0a; content:\"b\"; bsize:1; "
+         "sid:7;)",
+         "test.rules:1: 1:7:0 \n"
+         "found by the application protocol: no content that must be there can be searched for, or "
+         "it "
+         "is common\n"
+         "check: application protocol is dns\n"
+         "buffer: dns.query, transformed by to_lowercase;xor:0a\n"
+         "  content \"b\"\n"
+         "  1 other option\n"},
+        {"alert icmp any any -> any any (itype:8; sid:7;)",
+         "test.rules:1: 1:7:0 \n"
+         "found by the ICMP type: no content must be there\n"
+         "check: itype is 8\n"},
+    };
+    char text[1024];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        struct sl_rules *rules = load_rules(expected[i].rule);
+
+        assert_true(sl_rules_explain(rules, 1, 7, text, sizeof text));
+        assert_string_equal(text, expected[i].text);
+        for (size_t cap = 0; cap < 64; cap++) { /* cut off where it does not fit */
+            char *small = malloc(cap + 1);
+
+            assert_int_equal(sl_rules_explain(rules, 1, 7, small, cap), cap != 0);
+            if (cap != 0) {
+                assert_int_equal(strlen(small), cap - 1 < strlen(text) ? cap - 1 : strlen(text));
+                assert_memory_equal(small, text, strlen(small));
+            }
+            free(small);
+        }
+        assert_false(sl_rules_explain(rules, 2, 7, text, sizeof text));
+        assert_false(sl_rules_explain(rules, 1, 8, text, sizeof text));
+        sl_rules_free(rules);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -757,6 +816,7 @@ int main(void)
         cmocka_unit_test(test_bad_rules),
         cmocka_unit_test(test_skipped_rules),
         cmocka_unit_test(test_skip_reasons),
+        cmocka_unit_test(test_explanations),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_duplicates),
         cmocka_unit_test(test_variables),
