@@ -229,8 +229,8 @@ static void test_bad_rules(void **state)
 static void test_skipped_rules(void **state)
 {
     static const char *const lines[][2] = {
-        {"alert http any any -> any any (content:\"a\"; pcre:\"/a/\"; sid:1;)",
-         "protocol http, pcre"},
+        {"alert http any any -> any any (content:\"a\"; lua:\"/a/\"; sid:1;)",
+         "protocol http, lua"},
         {HEAD "(decode-event:IPv4.trunc_pkt; sid:1;)", "decode-event:ipv4.trunc_pkt"},
         {HEAD "(stream-event:fin_syn; sid:1;)", "stream-event:fin_syn"},
         {HEAD "(app-layer-protocol:!tls; sid:1;)", "app-layer-protocol:tls"},
@@ -246,7 +246,7 @@ static void test_skipped_rules(void **state)
         {"alert tls:client_hello_done any any -> any any (sid:1;)",
          "protocol tls:client_hello_done"},
         {"config dns any any -> any 53 (dns.query; content:\"a\"; sid:1;)", "action config"},
-        {HEAD "(content:\"a\"; http_uri; pcre:\"/;)/\"; sid:1;)", "http_uri, pcre"},
+        {HEAD "(content:\"a\"; http_uri; lua:\"/;)/\"; sid:1;)", "http_uri, lua"},
         {HEAD "(HTTP.Uri; content:\"a\"; sid:1;)", "http.uri"},
         {HEAD "(content:\"a\",width 16; sid:1;)", "content width"},
         {HEAD "(flow:established,only_stream; sid:1;)", "flow only_stream"},
