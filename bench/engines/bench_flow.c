@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Flows: packets a second through the flow table, of the input and of flows that are all new. Keys
  * are read by one core. Shards are tracked by one core, and by all: each takes the shards in turn.
- */
+ * Settled means that the table keeps what ended flows were, as for events of flows. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,9 +67,12 @@ static void track_shards(void *user, unsigned member)
     const uint32_t n = sl_flow_n_shards(tracking->table);
 
     for (uint32_t shard = member; shard < n; shard += tracking->n_cores)
-        for (size_t i = 0; i < tracking->data->n_batches; i++)
+        for (size_t i = 0; i < tracking->data->n_batches; i++) {
             sl_flow_track_shard(tracking->table, tracking->data->owned[i], tracking->keys[i],
                                 shard);
+            if (tracking->config.keep_ends)
+                sl_flow_settle_shard(tracking->table, tracking->keys[i], shard, NULL);
+        }
 }
 
 /* An empty table each time; making it is not timed. Its memory is that of the table before, so that
@@ -88,8 +91,11 @@ static double track_rate(void *user)
 
     const uint64_t begin = clock_ns();
 
-    for (size_t i = 0; i < tracking->data->n_batches; i++)
+    for (size_t i = 0; i < tracking->data->n_batches; i++) {
         sl_flow_deal(tracking->table, tracking->data->owned[i], tracking->keys[i]);
+        if (tracking->config.keep_ends)
+            sl_flow_keys_mark(tracking->keys[i], NULL, 0);
+    }
     bench_team_run(tracking->team);
     return (double)tracking->data->items * 1e9 / (double)(clock_ns() - begin);
 }
@@ -107,11 +113,12 @@ static void print_rate(const struct bench *bench, const struct bench_data *data,
     bench_print(&bench->frame, &row);
 }
 
-static bool track_on(const struct bench *bench, struct tracking *tracking, const char *what,
+static bool track_on(const struct bench *bench, struct tracking *tracking, bool settles,
                      unsigned n_cores)
 {
     char variant[64];
 
+    tracking->config.keep_ends = settles;
     tracking->n_cores = n_cores;
     tracking->team = bench_team_start(n_cores, track_shards, tracking);
     if (tracking->team == NULL)
@@ -120,14 +127,14 @@ static bool track_on(const struct bench *bench, struct tracking *tracking, const
     const struct bench_rate rate = bench_rates(bench->frame.runs, track_rate, tracking);
 
     bench_team_stop(tracking->team);
-    snprintf(variant, sizeof variant, "%s, %u %s", what, n_cores, n_cores == 1 ? "core" : "cores");
+    snprintf(variant, sizeof variant, "tracked%s, %u %s", settles ? " and settled" : "", n_cores,
+             n_cores == 1 ? "core" : "cores");
     if (!tracking->failed)
         print_rate(bench, tracking->data, variant, &rate);
     return !tracking->failed;
 }
 
-static bool bench_tracking(const struct bench *bench, const struct bench_data *data,
-                           const char *what)
+static bool bench_tracking(const struct bench *bench, const struct bench_data *data)
 {
     struct tracking tracking = {.data = data};
     struct sl_diag diag = {0};
@@ -142,8 +149,9 @@ static bool bench_tracking(const struct bench *bench, const struct bench_data *d
         const struct bench_rate keys = bench_measure(bench->frame.runs, read_keys, &tracking);
 
         print_rate(bench, data, "keys read, 1 core", &keys);
-        good = track_on(bench, &tracking, what, 1) &&
-               (cpu_cores() == 1 || track_on(bench, &tracking, what, cpu_cores()));
+        good = track_on(bench, &tracking, false, 1) && track_on(bench, &tracking, true, 1) &&
+               (cpu_cores() == 1 || (track_on(bench, &tracking, false, cpu_cores()) &&
+                                     track_on(bench, &tracking, true, cpu_cores())));
     }
     close_keys(&tracking);
     sl_flow_table_free(tracking.table);
@@ -192,7 +200,7 @@ static bool bench_new_flows(const struct bench *bench)
         sl_dissect(batch, &stats);
     }
     snprintf(data.text, sizeof data.text, "%d UDP packets, each a flow", NEW_BATCHES * NEW_ITEMS);
-    good = good && bench_tracking(bench, &data, "tracked");
+    good = good && bench_tracking(bench, &data);
     bench_unload(&data);
     return good;
 }
@@ -201,7 +209,7 @@ bool bench_flow(const struct bench *bench)
 {
     struct bench_data data = {0};
     const bool good = bench_load(&data, &bench->input, BATCH_LEN, false, (uint64_t)1 << 30) &&
-                      bench_tracking(bench, &data, "tracked") && bench_new_flows(bench);
+                      bench_tracking(bench, &data) && bench_new_flows(bench);
 
     bench_unload(&data);
     return good;
