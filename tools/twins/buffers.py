@@ -42,7 +42,7 @@ class Buffer:
             return self.accepts(raw, replaced if twin else None)
 
         for state in self.first_states(options):
-            found = solve(options, accept, state, self.fillers)
+            found = solve(options, accept, state, self.fillers, 0.2 if replaced else 1)
             if found:
                 return self.raw(found[0]), found[1]
         return None

@@ -6,7 +6,7 @@ import dataclasses
 from twins import ranges
 from twins.bytes import ByteExtract, ByteJump
 from twins.expressions import Pcre
-from twins.model import FIELDS
+from twins.model import FIELDS, OF_MESSAGE
 from twins.packets import IP_OPTIONS
 from twins.rules import Unknown
 
@@ -94,6 +94,11 @@ class Twins:
             if name != "ip_proto" and others:
                 yield self.case(name, self.packet(self.buffers).with_fields(**{name: others[0]}),
                                 False)
+        for name, allowed in self.model.message.items():
+            others = ranges.edges(allowed, OF_MESSAGE[name])
+            if others:
+                packet = self.maker.filled(self.packet(), self.buffers, **{name: others[0]})
+                yield self.case(name, packet, False)
         for name in self.ends.sets:
             if self.protocol not in ("tcp", "udp") and name.endswith("port"):
                 continue

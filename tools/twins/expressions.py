@@ -11,6 +11,7 @@ from twins.layout import ANY, LONGEST, bytes_of, one_of
 from twins.rules import Unknown, unquoted
 
 ATTEMPTS = 8
+WALKS = {}
 WORD = one_of(v for v in range(256) if chr(v) in "_" or (v < 128 and chr(v).isalnum()))
 DIGIT = one_of(range(48, 58))
 SPACE = one_of(b" \t\n\r\f\v")
@@ -212,6 +213,16 @@ def referred(tree):
             yield from referred(item)
 
 
+def walked(compiled, tree, flags, attempt):
+    """The walk of an attempt, of which the last ones are kept."""
+    key = compiled, attempt
+    if key not in WALKS:
+        if len(WALKS) > 100:
+            WALKS.clear()
+        WALKS[key] = Walk(tree, flags, attempt)
+    return WALKS[key]
+
+
 @dataclasses.dataclass(eq=False)
 class Pcre:
     compiled: object
@@ -244,7 +255,7 @@ class Pcre:
             yield state
             return
         for attempt in range(self.first_attempt, self.first_attempt + ATTEMPTS):
-            walk = Walk(self.tree, self.flags, attempt)
+            walk = walked(self.compiled, self.tree, self.flags, attempt)
             if not walk.failed:
                 yield from self.places(state, walk)
 
@@ -256,7 +267,7 @@ class Pcre:
         else:
             behind = max(state.end, state.reserved, origin) + first
             positions = dict.fromkeys([*([origin] if self.relative else []), behind, behind + 1,
-                                       *range(origin, origin + 60)])
+                                       *range(origin, origin + 40)])
         for at in positions:
             after = self.put(state, walk, origin, at)
             if after:
@@ -267,7 +278,11 @@ class Pcre:
     @staticmethod
     def put(state, walk, origin, at):
         """The state with the walk's bytes at a position, or None."""
-        cells = {at + i: mask for i, mask in walk.cells.items()}
+        wanted = walk.cells
+        if at + walk.at > state.at_most or any(
+                not mask & wanted.get(i - at, ANY) for i, mask in state.cells.items()):
+            return None
+        cells = {at + i: mask for i, mask in wanted.items()}
         newlines = [at + i - 1 for i in walk.line_begins if at + i != origin]
         newlines += [at + i for i in walk.line_ends if i != walk.at or state.end > at + i]
         for i in newlines:
@@ -275,7 +290,10 @@ class Pcre:
         first = min(cells, default=at)
         if first < state.base:
             return None
-        masks = [cells.get(i, ANY) for i in range(first, max(cells, default=at - 1) + 1)]
+        last = max(cells, default=at - 1)
+        if last >= state.at_most:
+            return None
+        masks = [cells.get(i, ANY) for i in range(first, last + 1)]
         state = state.with_cells(first, masks)
         if not state:
             return None

@@ -16,7 +16,8 @@ import functools
 
 ANY = (1 << 256) - 1
 LONGEST = 30000  # bytes of a payload; a capture can have segments that a host has joined
-STEPS = 1500
+STEPS = 1500  # of a search for what matches; one for a twin gives up at a fifth of it
+TRIES = 200
 
 
 def one_of(values):
@@ -113,8 +114,8 @@ def matches(options, data, names=None):
     return search(0, 0, names or {})
 
 
-def states(options, first):
-    """States in which each option has its place. Gives up behind a number of steps."""
+def states(options, first, most):
+    """States in which each option has its place. Gives up behind so many steps."""
     steps = 0
 
     def search(i, state):
@@ -124,7 +125,7 @@ def states(options, first):
             return
         for after in options[i].place(state):
             steps += 1
-            if steps > STEPS:
+            if steps > most:
                 return
             yield from search(i + 1, after)
 
@@ -148,9 +149,10 @@ def filled(state, length, filler):
     return bytes(out)
 
 
-def solve(options, accept, first=None, fillers=FILLERS, tries=200):
+def solve(options, accept, first=None, fillers=FILLERS, effort=1.0):
     """Bytes that `accept` takes, and the state that they come from; or None."""
-    for state in states(options, first or State({})):
+    tries = TRIES * effort
+    for state in states(options, first or State({}), STEPS * effort):
         shortest = max(state.at_least, state.end)
         for length in dict.fromkeys((shortest, min(shortest + 7, state.at_most),
                                      min(shortest + 40, state.at_most))):

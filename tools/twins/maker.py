@@ -91,7 +91,10 @@ class Maker:
         payload = [o for s in model.of_buffer("payload") for o in s.options]
         if "dsize" in model.fields:
             payload.insert(0, Length("dsize", model.fields["dsize"]))
-        whole = Message if model.rule.protocol == "dns" else Buffer
+        self.of_message = {name: pick(allowed, 0, ((0, 0), (1, 1)))
+                           for name, allowed in model.message.items()}
+        model.is_dns |= bool(self.names or self.of_message)
+        whole = Message if model.is_dns else Buffer
         self.groups = {"payload": whole(payload)} if payload else {}
         for buffer in sorted(self.names):
             self.groups[buffer] = Name(model.of_buffer(buffer))
@@ -102,10 +105,11 @@ class Maker:
                 self.groups[section.buffer] = Header(
                     section.buffer, [o for s in model.of_buffer(section.buffer)
                                      for o in s.options], self.protocol)
-        if self.names and payload:
-            raise Unknown("contents of a whole message of DNS beside a name in it")
+        if (self.names or self.of_message) and payload:
+            raise Unknown("contents of a whole message of DNS beside a part of it")
         self.is_response = ("to_client" in model.flow
-                            or bool(self.names - {"dns.query", "dns.queries.rrname"}))
+                            or bool(self.names - {"dns.query", "dns.queries.rrname"})
+                            or self.of_message.get("dns.rcode", 0) > 0)
         self.solve()
         self.setters, self.chain = setters, []
         for bits in model.bits:
@@ -207,13 +211,16 @@ class Maker:
             packet.source = packet.target = pick(both, n, (HOME, OUTSIDE))
         return self.filled(packet, buffers)
 
-    def filled(self, packet, buffers):
-        """The packet with these bytes, and with fields as the rule wants them."""
+    def filled(self, packet, buffers, **others):
+        """The packet with these bytes, and with fields as the rule wants them, but for others in a
+        message of DNS."""
         packet = packet.changed(payload=b"" if self.protocol == "icmp" else b"x")
         if self.dns_side():
             parts = {names.PARTS[b]: buffers[b] for b in self.names}
+            numbers = {name.removeprefix("dns."): number
+                       for name, number in {**self.of_message, **others}.items()}
             packet.payload = names.message(parts or {"queries": b"host.example"},
-                                           self.is_response)
+                                           self.is_response, **numbers)
         for name, raw in buffers.items():
             if name not in names.PARTS:
                 packet = self.groups[name].put(packet, raw)
@@ -236,6 +243,6 @@ class Maker:
 
     def dns_side(self):
         """The side that has the server's port."""
-        if not self.names and self.model.rule.protocol != "dns":
+        if not self.model.is_dns:
             return None
         return "source_port" if self.is_response else "target_port"

@@ -3,7 +3,8 @@
 import dataclasses
 import re
 
-from twins import expressions, ranges
+from twins import base64_data, expressions, ranges
+from twins.base64_data import Decode
 from twins.buffers import HEADERS
 from twins.bytes import BASES, ByteExtract, ByteJump, ByteTest, Reading
 from twins.contents import Content, DataAt, Length
@@ -16,6 +17,8 @@ FIELDS = {"itype": 255, "icode": 255, "ttl": 255, "id": 65535, "ip_proto": 255, 
           "fragoffset": 8191, "seq": 2**32 - 1, "ack": 2**32 - 1, "window": 65535,
           "icmp_id": 65535, "icmp_seq": 65535, "tcp.mss": 65535, "tcp.wscale": 255,
           "vlan.layers": 2, "flags": 255, "fragbits": 7, "dsize": 65535}
+# Numbers in a message of DNS, and the largest.
+OF_MESSAGE = {"dns.opcode": 15, "dns.rcode": 15, "dns.rrtype": 65535}
 OTHER_NAMES = {"tcp.flags": "flags", "tcp.seq": "seq", "tcp.ack": "ack", "tcp.window": "window"}
 # Fields that only packets of this protocol have.
 PROTOCOL_OF = {**dict.fromkeys(("itype", "icode", "icmp_id", "icmp_seq"), "icmp"),
@@ -50,6 +53,8 @@ class Model:
     same_ip: bool = False
     ip_option: str | None = None
     vlan: tuple | None = None  # numbers, and the layer
+    message: dict = dataclasses.field(default_factory=dict)  # numbers in a message of DNS
+    is_dns: bool = False
     count: object = None
     bits: list = dataclasses.field(default_factory=list)
     sections: list = dataclasses.field(default_factory=list)
@@ -176,7 +181,8 @@ def read_math(value):
 
 
 READERS = {"pcre": expressions.read, "byte_test": read_test, "byte_jump": read_jump,
-           "byte_extract": read_extract, "byte_math": read_math}
+           "byte_extract": read_extract, "byte_math": read_math,
+           "base64_decode": base64_data.read}
 
 
 class Reader:
@@ -206,6 +212,11 @@ class Reader:
             self.options().append(read_data_at(value, rule.snort3))
         elif name in READERS:
             self.options().append(READERS[name](value))
+        elif name == "base64_data":
+            decode = next((o for o in reversed(self.options()) if isinstance(o, Decode)), None)
+            if decode is None:
+                raise Unknown("base64_data without base64_decode")
+            self.section = Section(name, [], decode.inner)
         elif name == "bsize":
             self.options().insert(0, Length(name, ranges.numbers(value, 65535)))
         elif name in BUFFERS:
@@ -237,6 +248,10 @@ class Reader:
             model.bits.append(read_address_bits(value))
         elif name == "noalert":
             model.bits.append(Bits(name, (), False))
+        elif name in OF_MESSAGE:
+            model.message[name] = ranges.numbers(value, OF_MESSAGE[name])
+        elif name == "app-layer-protocol" and value == "dns":
+            model.is_dns = True
         elif name == "sameip":
             model.same_ip = True
         else:
@@ -254,6 +269,7 @@ class Reader:
 def build(rule):
     """The model of a rule. Raises Unknown where it has an option without a model."""
     reader = Reader(rule)
+    reader.model.is_dns = rule.protocol == "dns"
     for option in rule.options:
         reader.read(option)
     if rule.action == "pass":

@@ -124,6 +124,8 @@ def numbers(text, top):
     which are outside it, but where it is written `<=>`."""
     whole = ((0, top),)
     text = text.strip()
+    if text.startswith("!") and INTERVAL.match(text[1:]):
+        return minus(whole, numbers(text[1:], top))
     between = INTERVAL.match(text)
     if between:
         inner = 0 if between[2] == "<=>" else 1
