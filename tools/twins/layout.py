@@ -132,7 +132,7 @@ def states(options, first, most):
     return search(0, first)
 
 
-FILLERS = (b"x", b"\0", b"0", b"\xff", b"A", b"\x20", b"w.", b"5g", b"\n", b"kM\x81\x02")
+FILLERS = (b"-", b"x", b"\0", b"0", b"\xff", b"A", b"\x20", b"w.", b"5g", b"\n", b"kM\x81\x02")
 
 
 def filled(state, length, filler):
