@@ -129,6 +129,9 @@ SL_API bool sl_rules_need_app(const struct sl_rules *rules);
  * evaluator can tell (struct sl_state). */
 SL_API bool sl_rules_have_state(const struct sl_rules *rules);
 
+/* Whether some compiled rule depends on hosts, or on how often it matches (sl_state_decide). */
+SL_API bool sl_rules_decide(const struct sl_rules *rules);
+
 /* Whether compiled rules name HOME_NET, and it has its default. */
 SL_API bool sl_rules_assume_home(const struct sl_rules *rules);
 
@@ -157,7 +160,8 @@ SL_CHECK SL_API enum sl_status sl_evaluator_create(struct sl_evaluator **evaluat
 struct sl_candidates {
     uint32_t item;
     uint32_t n;
-    size_t first; /* index of the first of them */
+    size_t first;         /* index of the first of them */
+    bool passed, alerted; /* what settling has found */
 };
 
 /* Evaluates the rules on a dissected, flow-tracked host batch: the rules whose literal is among the
@@ -191,8 +195,8 @@ SL_API bool sl_evaluator_saw_home(const struct sl_evaluator *evaluator);
 /* Accepts NULL. */
 SL_API void sl_evaluator_free(struct sl_evaluator *evaluator);
 
-/* Evaluates one batch with an evaluator of its own. Rules with state see each packet as the first
- * of its flow. `alerts` are `cap` entries of the caller, and
+/* Evaluates one batch with an evaluator of its own. Rules with state see each packet as if it
+ * were the first. `alerts` are `cap` entries of the caller, and
  * *n is the number found. SL_EOVERFLOW: *n is above cap. SL_EINVAL: as above, or the rules are not
  * compiled. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_rules_evaluate(const struct sl_rules *rules,
@@ -202,18 +206,33 @@ SL_CHECK SL_API enum sl_status sl_rules_evaluate(const struct sl_rules *rules,
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* What rules keep between packets: bits of flows. It outlives a set of rules: bits are kept by
- * name. */
+/* What rules keep between packets: variables of flows, variables of hosts and of pairs of them, and
+ * how often a rule has matched. It outlives a set of rules: variables are kept by name, and counts
+ * by gid and sid. All times are the packets' own. */
 struct sl_state;
 
+struct sl_state_config {
+    uint32_t max_hosts;   /* variables of hosts and counts of rules; the one that was used longest
+                             ago gives way */
+    bool keeps_alerted;   /* for sl_state_alerted */
+    uint64_t hash_key;    /* keys the table's hash: a random value resists crafted collisions */
+    uint64_t reserved[4]; /* 0: room to grow */
+};
+
+/* 262,144 hosts; not kept; key 0. */
+SL_API void sl_state_config_init(struct sl_state_config *config);
+
 struct sl_state_stats {
-    uint64_t flow_bits;         /* set now, in all flows */
+    uint64_t flow_bits;         /* variables of flows that are set now */
     uint64_t flow_bits_refused; /* not set: the flow had 64, or its shard had no memory for more */
+    uint64_t hosts;             /* variables and counts now */
+    uint64_t hosts_evicted;     /* that gave way */
 };
 
 /* Makes a state, and the slot that the table of its flows needs (struct sl_flow_config). SL_ENOMEM.
  */
 SL_CHECK SL_API enum sl_status sl_state_create(struct sl_state **state, struct sl_flow_slot *slot,
+                                               const struct sl_state_config *config,
                                                struct sl_diag *diag);
 
 /* Takes the memory for the flows of this table. SL_ENOMEM. */
@@ -222,9 +241,18 @@ sl_state_open(struct sl_state *state, const struct sl_flow_table *flows, struct 
 
 /* Settles the candidates of packet i (sl_evaluator_candidates) with the slot of its flow. A shard
  * has the packets of its flows in order, and is one thread's at a time. A packet without a flow has
- * NULL, on any thread. Returns whether the packet has an alert. */
+ * NULL, on any thread. Returns whether the packet has an alert for sure. */
 SL_API bool sl_state_settle(struct sl_state *state, struct sl_evaluator *evaluator, size_t i,
                             uint32_t shard, void *slot);
+
+/* Decides, where rules need it, what depends on more than a flow: all packets of the evaluator's
+ * last run, after they were settled. One batch after another, in order. */
+SL_API void sl_state_decide(struct sl_state *state, struct sl_evaluator *evaluator,
+                            const struct sl_batch *batch);
+
+/* Whether deciding has found an alert of this flow, which has ended, where settling had found none.
+ * Once a flow. In the order of sl_state_decide. */
+SL_API bool sl_state_alerted(struct sl_state *state, uint64_t flow);
 
 /* Any thread. */
 SL_API void sl_state_stats(const struct sl_state *state, struct sl_state_stats *stats);

@@ -390,6 +390,11 @@ struct sl_flow_settler {
 SL_API void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys,
                                  uint32_t shard, const struct sl_flow_settler *settler);
 
+/* Asks of each flow that ended in a settled batch, and is not alerted, whether it is. One batch
+ * after another, before their ends are sorted. */
+SL_API void sl_flow_keys_amend(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                               bool (*alerted)(void *user, uint64_t flow), void *user);
+
 /* Puts the ends of all shards in order: by packet, then by the time of the flow's first packet,
  * then by its id. SL_ENOMEM: also where tracking had no memory for an end. */
 SL_CHECK SL_API enum sl_status sl_flow_keys_sort_ends(struct sl_flow_keys *keys,

@@ -10,6 +10,7 @@
  *   engines   workers, in any order; one upload a batch on a GPU
  *   digest    workers, in any order
  *   settle    as collect, on workers
+ *   decide    workers, one at a time, in the order of filling
  *   report    workers, in any order
  *   drain     the caller's thread, in the order of filling
  *
@@ -117,8 +118,12 @@ struct sl_pipeline_config {
      * ahead. */
     void (*settle)(void *user, struct sl_batch *batch, const struct sl_hits *hits, uint32_t shard);
 
-    /* Makes results of what digest and settle found, so that drain is quick; NULL: nothing.
-     * Workers, after all shards have settled the batch, otherwise as digest. */
+    /* The work that is in order over all shards; NULL: none. Workers, one batch after another in
+     * the order of filling, after all shards have settled the batch. Empty batches are left out. */
+    void (*decide)(void *user, struct sl_batch *batch, const struct sl_hits *hits);
+
+    /* Makes results of what the steps before found, so that drain is quick; NULL: nothing.
+     * Workers, after the batch is settled and decided, otherwise as digest. */
     enum sl_status (*report)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag);
 
@@ -152,7 +157,7 @@ struct sl_pipeline_stats {
     uint64_t fill_ns, drain_ns;  /* busy time of fill and of drain */
     uint64_t load_ns;            /* of prepare and apply, all threads added */
     uint64_t work_ns;            /* of the engines, all threads added */
-    uint64_t digest_ns;          /* of digest, settle and report, all threads added */
+    uint64_t digest_ns;          /* of digest, settle, decide and report, all threads added */
     uint64_t order_ns;           /* of order and collect, all threads added */
     uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of each engine, all workers added */
     uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX];
@@ -205,7 +210,7 @@ SL_CHECK SL_API enum sl_status sl_pipeline_choose(struct sl_pipeline_config *con
 enum sl_pipeline_stage {
     SL_PIPELINE_FILL,
     SL_PIPELINE_LOAD,
-    SL_PIPELINE_WORK, /* the engines, digest, settle and report */
+    SL_PIPELINE_WORK, /* the engines, digest, settle, decide and report */
     SL_PIPELINE_DRAIN,
     SL_PIPELINE_N_STAGES
 };

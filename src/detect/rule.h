@@ -233,7 +233,7 @@ struct rule {
     const struct rule_payload *payload;
     size_t n_payloads;
     const struct rule_payload *literal; /* the content that the matcher searches for, or NULL */
-    const struct rule_state *state;     /* NULL: it asks nothing of other packets */
+    struct rule_state *state;           /* NULL: it asks nothing of other packets */
     uint32_t key[2];                    /* gid, sid */
     struct sl_signature signature;
 };
@@ -249,6 +249,15 @@ struct rule_notes {
     struct rule_note *note;
     size_t n, cap;
 };
+
+/* A filter of alerts that a line of its own asks for; gid or sid 0: of all. */
+struct rule_filter_of {
+    uint32_t gid, sid;
+    const struct state_filter *filter;
+};
+
+/* Files of configuration that are read with the rule files beside them. */
+enum rule_beside { RULE_CLASSES, RULE_FILTERS, RULE_N_BESIDE };
 
 struct sl_rules {
     struct rule_arena arena;            /* rules and what belongs to one of them */
@@ -266,11 +275,13 @@ struct sl_rules {
     struct rule **rule; /* in order of files and lines */
     size_t n_rules, cap_rules;
     size_t n_replaced; /* of them; 0 but within a load */
+    struct rule_filter_of *filter;
+    size_t n_filters, cap_filters;
     struct rule_notes bad, skipped, unclassed;
     struct sl_rules_lack **skip; /* largest first */
     size_t n_skips, cap_skips;
     struct sl_rules_count count;
-    const char *classification; /* the file beside the last rule file */
+    const char *beside[RULE_N_BESIDE]; /* the files beside the last rule file */
 
     bool names_home, home_is_set;   /* the rules name HOME_NET; the caller has set it */
     const struct rule_ranges *home; /* once compiled: rules name its default; NULL: they do not */

@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "detect/parse/classification.h"
+#include "detect/parse/filter_config.h"
 #include "detect/parse/rule_lex.h"
 #include "detect/parse/rule_parse.h"
 #include "rule_set.h"
@@ -193,6 +194,17 @@ static enum sl_status load_class(struct loader *loader, struct rule_text line)
     return count_bad(loader, line.at);
 }
 
+/* A filter that is not supported is skipped as a rule is. */
+static enum sl_status load_filter(struct loader *loader, struct rule_text line)
+{
+    const enum sl_status status = rule_filter_line_read(&loader->parser, line);
+
+    loader->rules->count.lines += status == SL_EFORMAT || status == SL_EUNSUPPORTED;
+    if (status == SL_EFORMAT)
+        return count_bad(loader, loader->parser.where);
+    return status == SL_EUNSUPPORTED ? count_skipped(loader) : status;
+}
+
 /* Takes the replaced rules out. */
 static void drop_replaced(struct sl_rules *rules)
 {
@@ -218,7 +230,7 @@ static int compare_skips(const void *a, const void *b)
 }
 
 static enum sl_status load_lines(struct loader *loader, const char *text, size_t text_len,
-                                 bool classes_only)
+                                 bool config_only)
 {
     struct rule_text line;
     enum sl_status status;
@@ -227,7 +239,9 @@ static enum sl_status load_lines(struct loader *loader, const char *text, size_t
     while ((status = rule_lexer_next(&loader->lexer, &line, &loader->line)) == SL_OK) {
         if (rule_class_line(line))
             status = load_class(loader, line);
-        else if (!classes_only)
+        else if (rule_filter_line(line))
+            status = load_filter(loader, line);
+        else if (!config_only)
             status = load_rule(loader, line);
         if (status != SL_OK)
             break;
@@ -237,7 +251,7 @@ static enum sl_status load_lines(struct loader *loader, const char *text, size_t
 }
 
 static enum sl_status load_text(struct sl_rules *rules, const char *name, const char *text,
-                                size_t text_len, bool classes_only, struct sl_diag *diag)
+                                size_t text_len, bool config_only, struct sl_diag *diag)
 {
     struct loader loader = {.rules = rules,
                             .file = rule_arena_text(&rules->shared, name, strlen(name))};
@@ -247,7 +261,7 @@ static enum sl_status load_text(struct sl_rules *rules, const char *name, const 
     loader.parser.rules = rules;
     loader.parser.diag = &loader.diag;
 
-    const enum sl_status status = load_lines(&loader, text, text_len, classes_only);
+    const enum sl_status status = load_lines(&loader, text, text_len, config_only);
 
     rule_parser_free(&loader.parser);
     drop_replaced(rules);
@@ -329,15 +343,17 @@ static enum sl_status read_file(const char *path, char **text, size_t *text_len,
     return SL_OK;
 }
 
-/* Reads the classification.config beside the file, where there is one. It is read once for all
+/* Reads a file of configuration beside the rule file, where there is one. It is read once for all
  * files of a folder that are loaded one after the other. */
-static enum sl_status load_classes_beside(struct sl_rules *rules, const char *path,
-                                          struct sl_diag *diag)
+static enum sl_status load_beside(struct sl_rules *rules, const char *path, enum rule_beside kind,
+                                  struct sl_diag *diag)
 {
-    static const char name[] = "classification.config";
+    static const char *const names[RULE_N_BESIDE] = {
+        [RULE_CLASSES] = "classification.config", [RULE_FILTERS] = "threshold.config"};
     const char *slash = strrchr(path, '/');
     const size_t folder_len = slash != NULL ? (size_t)(slash + 1 - path) : 0;
-    char *beside = rule_arena_alloc(&rules->shared, folder_len + sizeof name);
+    const size_t name_len = strlen(names[kind]);
+    char *beside = rule_arena_alloc(&rules->shared, folder_len + name_len + 1);
     struct stat found;
     char *text = NULL;
     size_t text_len = 0;
@@ -345,11 +361,12 @@ static enum sl_status load_classes_beside(struct sl_rules *rules, const char *pa
     if (beside == NULL)
         return rule_set_no_memory(diag);
     memcpy(beside, path, folder_len);
-    memcpy(beside + folder_len, name, sizeof name);
-    if ((rules->classification != NULL && strcmp(rules->classification, beside) == 0) ||
+    memcpy(beside + folder_len, names[kind], name_len + 1);
+    if (strcmp(path, beside) == 0 ||
+        (rules->beside[kind] != NULL && strcmp(rules->beside[kind], beside) == 0) ||
         (stat(beside, &found) != 0 && (errno == ENOENT || errno == ENOTDIR)))
         return SL_OK;
-    rules->classification = beside;
+    rules->beside[kind] = beside;
 
     enum sl_status status = read_file(beside, &text, &text_len, diag);
     if (status != SL_OK)
@@ -366,7 +383,8 @@ static enum sl_status load_file(struct sl_rules *rules, const char *path, struct
     enum sl_status status = read_file(path, &text, &text_len, diag);
     if (status != SL_OK)
         return status;
-    status = load_classes_beside(rules, path, diag);
+    for (int kind = 0; kind < RULE_N_BESIDE && status == SL_OK; kind++)
+        status = load_beside(rules, path, (enum rule_beside)kind, diag);
     if (status == SL_OK)
         status = load_rules(rules, path, text, text_len, diag);
     free(text);

@@ -40,6 +40,7 @@ void sl_rules_free(struct sl_rules *rules)
         return;
     rule_index_free(rules->index);
     free(rules->rule);
+    free(rules->filter);
     free(rules->bad.note);
     free(rules->skipped.note);
     free(rules->unclassed.note);

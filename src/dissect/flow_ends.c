@@ -174,6 +174,18 @@ void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys
     }
 }
 
+void sl_flow_keys_amend(struct sl_flow_keys *keys, const struct sl_flow_table *table,
+                        bool (*alerted)(void *user, uint64_t flow), void *user)
+{
+    for (uint32_t shard = 0; shard < table->n_shards; shard++)
+        for (size_t i = 0; i < keys->ends[shard].n; i++) {
+            struct flow_end *end = &keys->ends[shard].end[i];
+
+            if (!end->settled.alerted)
+                end->settled.alerted = alerted(user, end->flow.id);
+        }
+}
+
 /* ---- records --------------------------------------------------------------------------------- */
 
 static int compare_flows(const struct flow *a, const struct flow *b)

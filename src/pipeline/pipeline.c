@@ -83,6 +83,7 @@ static void begin(struct pipeline *pipeline)
     }
     pipeline->collect.n_shards = config->collect != NULL ? config->n_shards : 0;
     pipeline->settle.n_shards = config->settle != NULL ? config->n_shards : 0;
+    pipeline->decide.n_shards = config->decide != NULL ? 1 : 0;
     pipeline->n_loaders = config->n_loaders;
     if (pipeline->n_loaders == 0 && pipeline->cuda && config->prepare != NULL)
         pipeline->n_loaders = cpu_cores() * LOADERS_OF_4 / 4 + 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Settling and reporting: a digested batch is settled in the order of filling in each shard. Then
- * it is reported by the next free worker, and waits for drain. */
+/* Settling, deciding and reporting: a digested batch is settled in the order of filling in each
+ * shard, and decided in that order. Then the next free worker reports it, and it waits for drain.
+ */
 #include "base/clock.h"
 #include "pipeline_state.h"
 
@@ -49,18 +50,26 @@ static void enter(struct pipeline *pipeline)
     }
 }
 
-/* Without shards nothing waits for the batches before. */
+/* Without these steps nothing waits for the batches before. A step without shards is passed
+ * through. */
 void pipeline_settle(struct pipeline *pipeline, struct slot *slot)
 {
-    if (pipeline->settle.n_shards == 0) {
+    struct shard_step *settle = &pipeline->settle, *decide = &pipeline->decide;
+
+    if (settle->n_shards == 0 && decide->n_shards == 0) {
         finish(pipeline, slot);
         return;
     }
     slot->digested = true;
     enter(pipeline);
-    pipeline->stats->digest_ns += pipeline_visit_shards(pipeline, &pipeline->settle);
-    while (pipeline_leave_step(pipeline, &pipeline->settle) != NULL)
+    if (settle->n_shards != 0)
+        pipeline->stats->digest_ns += pipeline_visit_shards(pipeline, settle);
+    while (pipeline_leave_step(pipeline, settle) != NULL)
+        pipeline_enter_step(pipeline, decide);
+    if (decide->n_shards != 0)
+        pipeline->stats->digest_ns += pipeline_visit_shards(pipeline, decide);
+    while (pipeline_leave_step(pipeline, decide) != NULL)
         ;
-    while (!pipeline->failed && pipeline->reporting < pipeline->settle.n_left)
+    while (!pipeline->failed && pipeline->reporting < decide->n_left)
         finish(pipeline, pipeline_slot(pipeline, pipeline->reporting++));
 }

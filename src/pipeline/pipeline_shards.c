@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Collecting and settling: steps in which each shard has the batches one after another, and shards
- * do not wait for each other. A thread that has made a batch ready for the step goes through the
- * shards. It passes over a shard that another thread owns, as that thread takes the batch too. */
+/* Collecting, settling and deciding: steps in which each shard has the batches one after another,
+ * and shards do not wait for each other. Deciding has one shard. A thread that has made a batch
+ * ready for the step goes through the shards. It passes over a shard that another thread owns, as
+ * that thread takes the batch too. */
 #include "base/clock.h"
 #include "pipeline_state.h"
 
@@ -12,8 +13,12 @@ static void call_step(const struct pipeline *pipeline, const struct shard_step *
 
     if (step == &pipeline->collect)
         config->collect(config->user, slot->batch, shard);
-    else if (slot->batch->n_items != 0)
+    else if (slot->batch->n_items == 0)
+        return;
+    else if (step == &pipeline->settle)
         config->settle(config->user, slot->batch, slot->hits, shard);
+    else
+        config->decide(config->user, slot->batch, slot->hits);
 }
 
 /* Runs the step for each ready batch that the shard has not had. This thread owns the shard. */

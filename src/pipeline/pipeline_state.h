@@ -6,21 +6,22 @@
  * | fill | pipeline_fill.c | one |
  * | load: prepare, order, collect | pipeline_{load,order,shards}.c | loaders, or workers' own |
  * | work: apply, engines, digest | pipeline_work.c | those of each lane |
- * | settle, report | pipeline_{settle,shards}.c | those of each lane |
+ * | settle, decide, report | pipeline_{settle,shards}.c | those of each lane |
  * | drain | pipeline_drain.c | the caller's |
  * | read counters | pipeline_snapshot.c | any |
  * | take over from a lost GPU | pipeline_lost.c | the last thread of its lane |
  *
  * A batch has a sequence number; batch s lies in slot s modulo n_slots. One lock guards the
- * counters below, the slots' flags and what lanes count. `collected` and `settled` are n_left of
- * these steps, and `digested` is n_ready of settling. With the lock held these hold always:
+ * counters below, the slots' flags and what lanes count. `collected`, `settled` and `decided` are
+ * n_left of these steps, and `digested` is n_ready of settling. With the lock held these hold
+ * always:
  *
  * - drained <= collected <= ordered <= loading <= filled: a batch goes through its stages in order
  * - filled <= drained + n_slots: a slot is filled again after its batch was drained
  * - drained <= taken: work on a batch begins before it is drained
  * - taken <= collected, where there are loaders: workers take collected batches. Where there are
  *   none, taken stands for loading: a worker loads the batch that it takes
- * - drained <= reporting <= settled <= digested <= collected: a settled batch is reported once
+ * - drained <= reporting <= decided <= settled <= digested <= collected: a batch is reported once
  * - digested is the first batch whose slot is not digested: workers digest in any order
  * - n_done == slots that are done and not drained: workers report in any order
  * - n_redo == slots with redo set: a batch that a GPU failed on is taken before all others
@@ -46,7 +47,7 @@ struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     bool done, redo, prepared, digested;
-    _Atomic uint32_t n_shards_left; /* that have not had it in its step, collect or settle */
+    _Atomic uint32_t n_shards_left; /* that have not had it in the step at hand */
     pthread_cond_t turn; /* signalled when this batch is the next to be ordered, or is collected */
 };
 
@@ -56,7 +57,7 @@ struct shard {
     _Atomic uint64_t next; /* the batch that it has next */
 };
 
-/* A step that is in order within each shard: collect or settle. */
+/* A step that is in order within each shard: collect, settle, and decide with one shard. */
 struct shard_step {
     struct shard shards[SL_PIPELINE_SHARDS_MAX];
     uint32_t n_shards;        /* 0: there is nothing to do */
@@ -65,7 +66,7 @@ struct shard_step {
 };
 
 struct pipeline {
-    struct shard_step collect, settle;
+    struct shard_step collect, settle, decide;
 
     const struct sl_pipeline_config *config;
     struct slot *slots;
@@ -159,7 +160,7 @@ struct slot *pipeline_leave_step(struct pipeline *pipeline, struct shard_step *s
 
 /* ---- pipeline_settle.c ----------------------------------------------------------------------- */
 
-/* This batch was digested: settles and reports what can be, this batch or others. */
+/* This batch was digested: settles, decides and reports what can be, this batch or others. */
 void pipeline_settle(struct pipeline *pipeline, struct slot *slot);
 
 /* ---- pipeline_work.c, pipeline_lost.c -------------------------------------------------------- */

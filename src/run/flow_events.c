@@ -38,6 +38,7 @@ enum sl_status flow_event_describe(struct sl_event *event, const struct run_sour
 
 struct finishing {
     const struct run_source *source;
+    struct sl_state *state;
     struct run_sinks *sinks;
     struct community_ids *ids;
     struct sl_diag *diag;
@@ -48,6 +49,8 @@ static enum sl_status take(void *user, struct sl_flow_record *record)
     const struct finishing *finishing = user;
     struct sl_event event;
 
+    if (finishing->state != NULL && !record->alerted)
+        record->alerted = sl_state_alerted(finishing->state, record->id);
     const enum sl_status status =
         flow_event_describe(&event, finishing->source, record, finishing->ids, finishing->diag);
 
@@ -55,11 +58,11 @@ static enum sl_status take(void *user, struct sl_flow_record *record)
                            : status;
 }
 
-enum sl_status flow_events_finish(const struct run_source *source, struct run_sinks *sinks,
-                                  struct sl_diag *diag)
+enum sl_status flow_events_finish(const struct run_source *source, struct sl_state *state,
+                                  struct run_sinks *sinks, struct sl_diag *diag)
 {
     struct sl_diag why = {.text = "no memory for the flows at the end"};
-    struct finishing finishing = {.source = source, .sinks = sinks, .diag = &why};
+    struct finishing finishing = {.source = source, .state = state, .sinks = sinks, .diag = &why};
     enum sl_status status = SL_OK;
 
     if (run_sinks_show_community_ids(sinks))

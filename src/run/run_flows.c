@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "run_flows.h"
 
+#include <sys/random.h>
+
+#include "base/diag.h"
+
 enum sl_status run_flows_open(struct run_source *source, struct sl_state **state,
                               const struct run_policy *policy, struct sl_diag *diag)
 {
     const bool stated = policy->rules != NULL && sl_rules_have_state(policy->rules);
+    struct sl_state_config config;
     struct sl_flow_slot slot;
     enum sl_status status = SL_OK;
 
+    sl_state_config_init(&config);
+    config.keeps_alerted = run_source_reports_flows(source);
+    if (source->config->flow_seed != NULL)
+        config.hash_key = source->config->flow_seed[0];
+    else if (stated && getrandom(&config.hash_key, sizeof config.hash_key, 0) !=
+                           (ssize_t)sizeof config.hash_key)
+        return diag_set(diag, SL_EIO, NULL, 0, "no state of rules: no random numbers");
     if (stated)
-        status = sl_state_create(state, &slot, diag);
+        status = sl_state_create(state, &slot, &config, diag);
     if (status == SL_OK)
         status = run_source_open_flows(source, stated ? &slot : NULL, diag);
     if (status == SL_OK && stated)
@@ -52,4 +64,18 @@ void run_flows_settle(struct run_digest *digest, struct sl_state *state,
     const struct sl_flow_settler settler = {settle_packet, &settling};
 
     sl_flow_settle_shard(source->flows, part->keys, shard, &settler);
+}
+
+static bool is_alerted(void *user, uint64_t flow)
+{
+    return sl_state_alerted(user, flow);
+}
+
+void run_flows_decide(const struct run_digest *digest, struct sl_state *state,
+                      const struct sl_batch *batch, const struct source_batch *part,
+                      const struct run_source *source)
+{
+    sl_state_decide(state, digest->evaluator, batch);
+    if (run_source_reports_flows(source))
+        sl_flow_keys_amend(part->keys, source->flows, is_alerted, state);
 }

@@ -19,4 +19,9 @@ void run_flows_mark(const struct run_digest *digest, struct sl_state *state,
 void run_flows_settle(struct run_digest *digest, struct sl_state *state,
                       const struct source_batch *part, struct run_source *source, uint32_t shard);
 
+/* Decides the candidates of a settled batch, one batch after another. */
+void run_flows_decide(const struct run_digest *digest, struct sl_state *state,
+                      const struct sl_batch *batch, const struct source_batch *part,
+                      const struct run_source *source);
+
 #endif

@@ -45,7 +45,7 @@ struct run_policy *run_take_policy(struct sl_run *run);
 void run_set_steps(struct sl_run *run);
 
 /* Sets the shards of its steps, once there are flows. */
-void run_set_shards(struct sl_run *run);
+void run_set_shards(struct sl_run *run, const struct run_policy *policy);
 
 /* Resolves the config's devices. */
 enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag);

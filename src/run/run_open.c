@@ -184,7 +184,7 @@ enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag)
     status = open_tables(run, policy, diag);
     run->ready = status == SL_OK;
     if (run->ready)
-        run_set_shards(run);
+        run_set_shards(run, policy);
     pthread_mutex_lock(&run->lock);
     run->policy = policy;
     pthread_mutex_unlock(&run->lock);

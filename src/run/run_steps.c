@@ -93,6 +93,15 @@ static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hit
     run_flows_settle(mine->digest, run->state, &mine->source, &run->source, shard);
 }
 
+static void decide(void *user, struct sl_batch *batch, const struct sl_hits *hits)
+{
+    struct sl_run *run = user;
+    const struct run_batch *mine = batch->filler;
+
+    (void)hits;
+    run_flows_decide(mine->digest, run->state, batch, &mine->source, &run->source);
+}
+
 static enum sl_status report(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag)
 {
@@ -162,8 +171,9 @@ void run_set_steps(struct sl_run *run)
     pipeline->latency = run->config.max_latency_ns != 0;
 }
 
-void run_set_shards(struct sl_run *run)
+void run_set_shards(struct sl_run *run, const struct run_policy *policy)
 {
     run->pipeline.n_shards = sl_flow_n_shards(run->source.flows);
     run->pipeline.settle = run->source.settles ? settle : NULL;
+    run->pipeline.decide = run->state != NULL && sl_rules_decide(policy->rules) ? decide : NULL;
 }

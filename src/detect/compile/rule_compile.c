@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "detect/parse/filter_config.h"
 #include "detect/parse/rule_list.h"
 #include "detect/state/rule_state.h"
 #include "rule_literal.h"
@@ -238,14 +239,25 @@ bool sl_rules_have_state(const struct sl_rules *rules)
     return rules->compiled && rules->index->rank != NULL;
 }
 
-/* Ranks the rules where one has state. */
-static bool rank(const struct sl_rules *rules, struct rule_index *index)
+bool sl_rules_decide(const struct sl_rules *rules)
 {
-    size_t i = 0;
+    return rules->compiled && rules->index->any_late;
+}
 
-    while (i < rules->n_rules && rules->rule[i]->state == NULL)
-        i++;
-    if (i == rules->n_rules)
+/* Prepares what settles candidates, where a rule has state. */
+static bool compile_state(struct sl_rules *rules, struct rule_index *index)
+{
+    bool any = false;
+
+    if (!rule_filters_apply(rules) || !state_find_late(rules))
+        return false;
+    for (size_t i = 0; i < rules->n_rules; i++) {
+        const struct rule_state *state = rules->rule[i]->state;
+
+        any |= state != NULL;
+        index->any_late |= state != NULL && (state->late || state->n_filters != 0);
+    }
+    if (!any)
         return true;
     index->rank = calloc(rules->n_rules, sizeof *index->rank);
     return index->rank != NULL && state_rank(rules, index->rank);
@@ -272,8 +284,8 @@ enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal 
                         rules->compiled ? "the rules are compiled already" : "too many rules");
     }
 
-    const bool done = compiler.index != NULL && compile(&compiler) && rank(rules, compiler.index) &&
-                      keep_home(rules);
+    const bool done = compiler.index != NULL && compile(&compiler) &&
+                      compile_state(rules, compiler.index) && keep_home(rules);
 
     rule_map_free(&compiler.known);
     free(compiler.by_literal.pair);

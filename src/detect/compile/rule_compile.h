@@ -40,6 +40,7 @@ struct rule_index {
     bool any_expression;
     bool any_app;   /* some rule asks for a protocol of enum sl_app */
     uint32_t *rank; /* of each rule, see state_rank; NULL: no rule has state */
+    bool any_late;  /* some rule is late, or filters its alerts */
 };
 
 /* Accepts NULL. */

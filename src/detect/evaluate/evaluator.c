@@ -282,7 +282,8 @@ enum sl_status sl_rules_evaluate(const struct sl_rules *rules, const struct sl_b
         return status;
     status = sl_evaluator_run(evaluator, batch, hits, &found, n);
     if (status == SL_OK) {
-        state_settle_alone(&evaluator->findings);
+        status = state_settle_alone(evaluator, batch) ? SL_OK : SL_ENOMEM;
+        found = evaluator->findings.alert;
         *n = evaluator->findings.n;
     }
     if (status == SL_OK && *n != 0 && cap != 0)

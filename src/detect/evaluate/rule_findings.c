@@ -2,6 +2,7 @@
 #include "rule_findings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "detect/compile/rule_compile.h"
 
@@ -17,6 +18,7 @@ void rule_findings_close(struct rule_findings *findings)
 {
     free(findings->matched);
     free(findings->alert);
+    free(findings->outcome);
     free(findings->held);
 }
 
@@ -31,6 +33,12 @@ static bool grow_alerts(struct rule_findings *findings, size_t n)
     if (grown == NULL)
         return false;
     findings->alert = grown;
+    uint8_t *outcome =
+        findings->rules->index->rank != NULL ? realloc(findings->outcome, cap) : NULL;
+    if (outcome != NULL)
+        findings->outcome = outcome;
+    if (outcome == NULL && findings->rules->index->rank != NULL)
+        return false;
     findings->cap = cap;
     return true;
 }
@@ -71,7 +79,8 @@ static bool hold(struct rule_findings *findings, uint32_t item)
     }
     append(findings, item);
     findings->held[findings->n_held++] =
-        (struct sl_candidates){item, (uint32_t)(findings->n - first), first};
+        (struct sl_candidates){.item = item, .n = (uint32_t)(findings->n - first), .first = first};
+    memset(findings->outcome + first, RULE_OPEN, findings->n - first);
     return true;
 }
 
@@ -102,7 +111,7 @@ void rule_findings_conclude(struct rule_findings *findings)
             findings->alert[findings->n++] = findings->alert[next];
         findings->n_matched = 0;
         for (; next < held->first + held->n; next++)
-            if (findings->alert[next].signature != RULE_NO_ALERT)
+            if (findings->outcome[next] == RULE_RAISED && !held->passed)
                 rule_findings_add(findings, findings->alert[next].signature);
         append(findings, held->item);
     }

@@ -5,7 +5,14 @@
 
 #include "detect/rule.h"
 
-enum { RULE_NO_ALERT = UINT32_MAX }; /* the signature of a candidate that raises no alert */
+/* What becomes of a candidate. */
+enum rule_outcome {
+    RULE_OPEN,
+    RULE_FAILED, /* its state is not met */
+    RULE_RAISED,
+    RULE_SILENT, /* it raises no alert */
+    RULE_PASSED  /* it is a pass rule, and is met */
+};
 
 struct rule_findings {
     const struct sl_rules *rules;
@@ -14,6 +21,7 @@ struct rule_findings {
     bool passed, stated; /* some of them is a pass rule, has state */
 
     struct sl_alert *alert; /* of the batch; grows */
+    uint8_t *outcome;       /* enum rule_outcome of the candidates among them; grows as well */
     size_t n, cap;
     struct sl_candidates *held; /* packets whose alerts need state; grows */
     size_t n_held, cap_held;

@@ -46,7 +46,7 @@ static bool is_name(struct rule_text name)
 
 /* Reads names with one separator between them. */
 static enum sl_status read_names(struct rule_parser *parser, struct rule_text names, char separator,
-                                 struct state_option *option)
+                                 enum state_names kind, struct state_option *option)
 {
     struct rule_text rest = names, name;
     uint64_t *keys;
@@ -62,27 +62,50 @@ static enum sl_status read_names(struct rule_parser *parser, struct rule_text na
     while (rule_text_split(&rest, separator, &name)) {
         if (!is_name(name))
             return rule_bad_at(parser, name.len != 0 ? name.at : names.at,
-                               "'%.*s' is not the name of a bit, or a list of a|b or a&b",
-                               RULE_QUOTE(names));
-        keys[option->n++] = state_key(name.at, name.len);
+                               "'%.*s' is no name, or list of a|b or a&b", RULE_QUOTE(names));
+        keys[option->n++] = state_key(kind, name.at, name.len);
     }
-    return SL_OK;
+    return option->n != 0 ? SL_OK
+                          : rule_bad_at(parser, parser->name, "the name of a variable is missing");
+}
+
+struct act_word {
+    const char *word;
+    enum state_act act;
+};
+
+/* Finds the act that a word stands for. False: it is none of them. */
+static bool find_act(const struct act_word *acts, size_t n, struct rule_text word,
+                     enum state_act *act)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rule_text_is(word, acts[i].word)) {
+            *act = acts[i].act;
+            return true;
+        }
+    return false;
+}
+
+static const struct act_word bit_acts[] = {
+    {"isset", STATE_ANY_SET}, {"isnotset", STATE_SOME_UNSET}, {"set", STATE_SET},
+    {"unset", STATE_UNSET},   {"toggle", STATE_TOGGLE},
+};
+
+/* A packet without a flow has no variables, and lacks none. */
+static enum sl_status add_flow_option(struct rule_parser *parser, struct state_option option)
+{
+    if (!state_is_effect(option.act)) {
+        parser->rule->flow_mask |= RULE_FLOW_KNOWN;
+        parser->rule->flow_flags |= RULE_FLOW_KNOWN;
+    }
+    return add_option(parser, option);
 }
 
 /* "isset,a", "isset,a|b" (one of them), "isset,a&b" (both), "set,a&b", "noalert". */
 enum sl_status rule_read_flowbits(struct rule_parser *parser, struct rule_text value)
 {
-    static const struct {
-        const char *word;
-        enum state_act act;
-    } acts[] = {
-        {"isset", STATE_ANY_SET}, {"isnotset", STATE_SOME_UNSET}, {"set", STATE_SET},
-        {"unset", STATE_UNSET},   {"toggle", STATE_TOGGLE},
-    };
-    const size_t n_acts = sizeof acts / sizeof acts[0];
     struct rule_text names = value, word;
-    struct state_option option = {.n = 0};
-    size_t i = 0;
+    struct state_option option = {.scope = STATE_FLOW, .value = 1, .seconds = UINT64_MAX};
 
     rule_text_split(&names, ',', &word);
     names = rule_trim(names);
@@ -91,25 +114,128 @@ enum sl_status rule_read_flowbits(struct rule_parser *parser, struct rule_text v
     if (rule_text_is(word, "setx") || rule_text_is(word, "reset") ||
         memchr(names.at, ',', names.len) != NULL)
         return rule_skip(parser, "flowbits ", (struct rule_text){"group", strlen("group")});
-    while (i < n_acts && !rule_text_is(word, acts[i].word))
-        i++;
-    if (i == n_acts)
+    if (!find_act(bit_acts, sizeof bit_acts / sizeof bit_acts[0], word, &option.act))
         return rule_bad_at(parser, word.at,
                            "flowbits is '%.*s', not isset, isnotset, set, unset, toggle and names, "
                            "or noalert",
                            RULE_QUOTE(value));
 
     const bool all = memchr(names.at, '&', names.len) != NULL;
-    const enum sl_status status = read_names(parser, names, all ? '&' : '|', &option);
+    const enum sl_status status = read_names(parser, names, all ? '&' : '|', STATE_BITS, &option);
 
-    option.act = acts[i].act == STATE_ANY_SET && all ? STATE_ALL_SET : acts[i].act;
+    if (option.act == STATE_ANY_SET && all)
+        option.act = STATE_ALL_SET;
+    return status == SL_OK ? add_flow_option(parser, option) : status;
+}
+
+static enum sl_status read_track(struct rule_parser *parser, struct rule_text word,
+                                 enum state_scope *scope)
+{
+    static const struct {
+        const char *name;
+        enum state_scope scope;
+    } tracks[] = {{"ip_src", STATE_SRC}, {"ip_dst", STATE_DST}, {"ip_pair", STATE_PAIR}};
+    struct rule_text name;
+
+    rule_text_split(&word, ' ', &name);
+    word = rule_trim(word);
+    if (rule_text_is(name, "track") && rule_text_is(word, "tx"))
+        return rule_skip(parser, "xbits ", word);
+    for (size_t i = 0; i < sizeof tracks / sizeof tracks[0] && rule_text_is(name, "track"); i++)
+        if (rule_text_is(word, tracks[i].name)) {
+            *scope = tracks[i].scope;
+            return SL_OK;
+        }
+    return rule_bad(parser, "xbits has no track ip_src, ip_dst or ip_pair");
+}
+
+/* "set,a,track ip_src,expire 60", "noalert". */
+enum sl_status rule_read_xbits(struct rule_parser *parser, struct rule_text value)
+{
+    struct state_option option = {.value = 1, .seconds = 30};
+    struct rule_text rest = value, word, name, track, expire;
+    int64_t seconds = 30;
+
+    rule_text_split(&rest, ',', &word);
+    if (rule_text_is(word, "noalert") && rule_trim(rest).len == 0)
+        return rule_read_noalert(parser, value);
+    if (!find_act(bit_acts, sizeof bit_acts / sizeof bit_acts[0], word, &option.act))
+        return rule_bad_at(parser, word.at,
+                           "xbits is '%.*s', not isset, isnotset, set, unset, toggle or noalert",
+                           RULE_QUOTE(value));
+    if (!rule_text_split(&rest, ',', &name) || !rule_text_split(&rest, ',', &track))
+        return rule_bad(parser, "xbits has no name and track");
+    enum sl_status status = read_track(parser, track, &option.scope);
     if (status != SL_OK)
         return status;
-    if (!state_is_effect(option.act)) { /* a packet without a flow has no bits, and lacks none */
-        parser->rule->flow_mask |= RULE_FLOW_KNOWN;
-        parser->rule->flow_flags |= RULE_FLOW_KNOWN;
+    rest = rule_trim(rest);
+    if (rest.len != 0) {
+        rule_text_split(&rest, ' ', &expire);
+        if (!rule_text_is(expire, "expire") ||
+            !rule_text_number(rule_trim(rest), 1, UINT32_MAX, &seconds))
+            return rule_bad(parser, "xbits does not end in 'expire' and seconds from 1");
     }
-    return add_option(parser, option);
+    option.seconds = (uint64_t)seconds;
+    status = read_names(parser, name, ',',
+                        option.scope == STATE_PAIR ? STATE_PAIR_BITS : STATE_HOST_BITS, &option);
+    return status == SL_OK ? add_option(parser, option) : status;
+}
+
+/* "a, +, 1", "a, >=, b", "a, isset". */
+enum sl_status rule_read_flowint(struct rule_parser *parser, struct rule_text value)
+{
+    static const struct act_word acts[] = {
+        {"isset", STATE_ANY_SET},
+        {"notset", STATE_SOME_UNSET},
+        {"isnotset", STATE_SOME_UNSET},
+        {"=", STATE_SET},
+        {"+", STATE_ADD},
+        {"-", STATE_SUBTRACT},
+        {"==", STATE_EQUAL},
+        {"!=", STATE_UNEQUAL},
+        {"<", STATE_LESS},
+        {"<=", STATE_AT_MOST},
+        {">", STATE_GREATER},
+        {">=", STATE_AT_LEAST},
+    };
+    struct state_option option = {.scope = STATE_FLOW, .is_number = true, .seconds = UINT64_MAX};
+    struct rule_text rest = value, name, word;
+    int64_t number = 0;
+
+    rule_text_split(&rest, ',', &name);
+    rule_text_split(&rest, ',', &word);
+    rest = rule_trim(rest);
+    if (!find_act(acts, sizeof acts / sizeof acts[0], word, &option.act) ||
+        (option.act <= STATE_SOME_UNSET) != (rest.len == 0))
+        return rule_bad(parser,
+                        "flowint is '%.*s', not a name, one of = + - == != < <= > >= and a number "
+                        "or name, or a name and isset or notset",
+                        RULE_QUOTE(value));
+    if (rest.len != 0 && rule_text_number(rest, 0, UINT32_MAX, &number))
+        option.value = (uint32_t)number;
+    else if (rest.len != 0 && is_name(rest) && (rest.at[0] < '0' || rest.at[0] > '9'))
+        option.value_key = state_key(STATE_NUMBERS, rest.at, rest.len);
+    else if (rest.len != 0)
+        return rule_bad_at(parser, rest.at, "flowint has '%.*s', no name or number of 0 to %u",
+                           RULE_QUOTE(rest), UINT32_MAX);
+    const enum sl_status status = read_names(parser, name, ',', STATE_NUMBERS, &option);
+
+    return status == SL_OK ? add_flow_option(parser, option) : status;
+}
+
+enum sl_status rule_filter_add(struct rule_parser *parser, const struct state_filter *filter)
+{
+    struct rule_state *state = state_of(parser);
+
+    if (state == NULL)
+        return rule_no_memory(parser);
+    if (state->n_filters != 0)
+        return rule_bad_at(parser, parser->name, "the rule has more than one threshold");
+    state->filter = rule_arena_copy(&parser->rules->arena, filter, sizeof *filter);
+    if (state->filter == NULL)
+        return rule_no_memory(parser);
+    state->n_filters = 1;
+    return SL_OK;
 }
 
 enum sl_status rule_state_finish(struct rule_parser *parser)

@@ -91,6 +91,10 @@ static const struct rule_option options[] = {
 
     /* ---- State ------------------------------------------------------------------------------- */
     {"flowbits", rule_read_flowbits, RULE_A_VALUE},
+    {"xbits", rule_read_xbits, RULE_A_VALUE},
+    {"flowint", rule_read_flowint, RULE_A_VALUE},
+    {"threshold", rule_read_threshold, RULE_A_VALUE},
+    {"detection_filter", rule_read_detection_filter, RULE_A_VALUE},
     {"noalert", rule_read_noalert, RULE_NO_VALUE},
 
     /* ---- About the rule ---------------------------------------------------------------------- */

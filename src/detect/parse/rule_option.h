@@ -100,8 +100,16 @@ rule_option_reader rule_read_transform, rule_read_xor, rule_read_from_base64;
 /* SL_EFORMAT: the transforms of the content's buffer take some of its bytes away. */
 enum sl_status rule_content_passes(struct rule_parser *parser, const struct rule_payload *content);
 
+/* option_filter.c */
+rule_option_reader rule_read_threshold, rule_read_detection_filter;
+
 /* option_state.c */
-rule_option_reader rule_read_flowbits, rule_read_noalert;
+rule_option_reader rule_read_flowbits, rule_read_xbits, rule_read_flowint, rule_read_noalert;
+
+struct state_filter;
+
+/* Adds a filter to the rule's. SL_ENOMEM. */
+enum sl_status rule_filter_add(struct rule_parser *parser, const struct state_filter *filter);
 
 /* Fills the rule's state with its options. */
 enum sl_status rule_state_finish(struct rule_parser *parser);

@@ -8,10 +8,70 @@
 
 #include "detect/rule.h"
 
-uint64_t state_key(const char *name, size_t name_len)
+uint64_t state_key(enum state_names kind, const void *name, size_t name_len)
 {
-    return XXH3_64bits(name, name_len);
+    const uint64_t key = XXH3_64bits_withSeed(name, name_len, kind);
+
+    return key != 0 ? key : 1;
 }
+
+/* ---- late rules ------------------------------------------------------------------------------ */
+
+static bool is_late(const struct rule_state *state, const struct rule_map *late)
+{
+    for (size_t i = 0; i < state->n_options; i++) {
+        const struct state_option *option = &state->option[i];
+
+        if (option->scope != STATE_FLOW ||
+            (option->value_key != 0 &&
+             rule_map_get(late, &option->value_key, sizeof option->value_key) != NULL))
+            return true;
+        for (uint32_t k = 0; k < option->n; k++)
+            if (rule_map_get(late, &option->key[k], sizeof *option->key) != NULL)
+                return true;
+    }
+    return false;
+}
+
+/* False: no memory. */
+static bool add_variables(const struct rule_state *state, struct rule_map *late)
+{
+    for (size_t i = 0; i < state->n_options; i++) {
+        struct state_option *option = (struct state_option *)&state->option[i];
+
+        if (option->value_key != 0 &&
+            !rule_map_put(late, &option->value_key, sizeof option->value_key, option))
+            return false;
+        for (uint32_t k = 0; k < option->n; k++)
+            if (!rule_map_put(late, &option->key[k], sizeof *option->key, option))
+                return false;
+    }
+    return true;
+}
+
+/* A pass over all rules for each link of a chain of rules: chains are short, and few rules have
+ * state. */
+bool state_find_late(struct sl_rules *rules)
+{
+    struct rule_map late = {.slot = NULL};
+    bool done = true, changed = true;
+
+    while (done && changed) {
+        changed = false;
+        for (size_t i = 0; i < rules->n_rules && done; i++) {
+            struct rule_state *state = rules->rule[i]->state;
+
+            if (state == NULL || state->late || !is_late(state, &late))
+                continue;
+            state->late = changed = true;
+            done = add_variables(state, &late);
+        }
+    }
+    rule_map_free(&late);
+    return done;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* The place of an action in Suricata's order. */
 static uint64_t action_class(const struct rule *rule)
@@ -26,18 +86,30 @@ static uint64_t action_class(const struct rule *rule)
     return strncasecmp(rule->signature.action, "reject", strlen("reject")) == 0 ? 2 : 3;
 }
 
-/* Rules that set alone, set and read, read alone, and do neither. */
+/* The kinds of variables, as Suricata sorts by them. */
+enum { BITS_OF_FLOW, NUMBERS_OF_FLOW, BITS_OF_HOST, BITS_OF_PAIR, N_KINDS };
+
+static int kind_of(const struct state_option *option)
+{
+    if (option->scope != STATE_FLOW)
+        return option->scope == STATE_PAIR ? BITS_OF_PAIR : BITS_OF_HOST;
+    return option->is_number ? NUMBERS_OF_FLOW : BITS_OF_FLOW;
+}
+
+/* Rules that set alone, set and read, read alone, and do neither: two bits for each kind. */
 static uint64_t variable_class(const struct rule *rule)
 {
-    bool reads = false, sets = false;
+    bool reads[N_KINDS] = {false}, sets[N_KINDS] = {false};
+    uint64_t class = 0;
 
     for (size_t i = 0; rule->state != NULL && i < rule->state->n_options; i++) {
-        sets |= state_is_effect(rule->state->option[i].act);
-        reads |= !state_is_effect(rule->state->option[i].act);
+        const struct state_option *option = &rule->state->option[i];
+
+        (state_is_effect(option->act) ? sets : reads)[kind_of(option)] = true;
     }
-    if (sets)
-        return reads ? 1 : 0;
-    return reads ? 2 : 3;
+    for (int kind = 0; kind < N_KINDS; kind++)
+        class = class << 2 | (uint64_t)(sets[kind] ? reads[kind] : 3 - reads[kind]);
+    return class;
 }
 
 struct place {

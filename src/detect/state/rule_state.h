@@ -7,28 +7,74 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "detect/rule_ranges.h"
+
 /* Conditions come first. Effects take place once all else of the rule is met. */
 enum state_act {
     STATE_ANY_SET,
     STATE_ALL_SET,
     STATE_SOME_UNSET, /* at least one is not set */
+    STATE_EQUAL,      /* these compare the variable with a number; one that is not set fails */
+    STATE_UNEQUAL,
+    STATE_LESS,
+    STATE_AT_MOST,
+    STATE_GREATER,
+    STATE_AT_LEAST,
     STATE_SET,
     STATE_UNSET,
-    STATE_TOGGLE
+    STATE_TOGGLE,
+    STATE_ADD, /* one that is not set counts as 0 */
+    STATE_SUBTRACT
 };
 
-/* An option on variables of the packet's flow. A variable's key comes from its name alone, so that
- * another set of rules finds what this one has left. */
+/* Whose the state is. */
+enum state_scope {
+    STATE_FLOW,
+    STATE_SRC, /* of the source address, */
+    STATE_DST, /* which has the same variables where it is a destination */
+    STATE_EITHER,
+    STATE_PAIR, /* of both addresses, in either order */
+    STATE_ALL   /* of all packets */
+};
+
+/* An option on variables. A variable's key comes from its name alone, so that another set of rules
+ * finds what this one has left. */
 struct state_option {
     enum state_act act;
+    enum state_scope scope;
+    bool is_number; /* the variable is one of flowint */
     const uint64_t *key;
     uint32_t n;
+    uint32_t value;     /* to set, to add, to compare with */
+    uint64_t value_key; /* the flow's variable that has the value, 0 where it is not set; 0: none */
+    uint64_t seconds;   /* how long a variable stays set; UINT64_MAX: as long as its flow */
+};
+
+enum state_filter_kind {
+    STATE_SUPPRESS,
+    STATE_LIMIT,     /* the first `count` alerts in `seconds` pass, */
+    STATE_THRESHOLD, /* each count-th, */
+    STATE_BOTH,      /* the count-th alone, */
+    STATE_DETECTION, /* those behind the first `count`, */
+    STATE_RATE       /* or, for `timeout` seconds behind the first `count`, none */
+};
+
+/* What lets only some alerts of a rule pass. */
+struct state_filter {
+    enum state_filter_kind kind;
+    enum state_scope scope;
+    uint32_t count, seconds, timeout;
+    const struct rule_ranges *addresses; /* STATE_SUPPRESS: NULL is all */
+    uint64_t key;                        /* of gid, sid, kind and scope */
 };
 
 struct rule_state {
     const struct state_option *option; /* conditions before effects */
     size_t n_options;
+    struct state_filter *filter; /* all of them must let the alert pass */
+    size_t n_filters;
     bool noalert; /* the rule raises no alert */
+    bool late;    /* its options are decided in the order of all packets, and not of its flow's */
 };
 
 static inline bool state_is_effect(enum state_act act)
@@ -36,14 +82,21 @@ static inline bool state_is_effect(enum state_act act)
     return act >= STATE_SET;
 }
 
-/* The key of a variable. */
-uint64_t state_key(const char *name, size_t name_len);
+/* Names of different kinds are not the same. */
+enum state_names { STATE_BITS = 1, STATE_NUMBERS, STATE_HOST_BITS, STATE_PAIR_BITS, STATE_FILTERS };
+
+/* The key of a name. */
+uint64_t state_key(enum state_names kind, const void *name, size_t name_len);
 
 struct sl_rules;
 
+/* Finds out which rules are late: those that have a variable beyond their flow's, and all that have
+ * a flow's variable in common with a late rule. False: no memory. */
+bool state_find_late(struct sl_rules *rules);
+
 /* Writes the place of each rule in the order in which the rules of a packet take effect: first by
- * action (pass, drop, reject, alert), then setters of bits before readers, then by priority, then
- * by the rules' order. rank[i] is that of rule i. False: no memory. */
+ * action (pass, drop, reject, alert), then setters of variables before readers, then by priority,
+ * then by the rules' order. rank[i] is that of rule i. False: no memory. */
 bool state_rank(const struct sl_rules *rules, uint32_t *rank);
 
 #endif

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Settling: the rules of a packet that needs state, one after another, on the state of its flow. */
+/* The state of a run: what its flows, hosts and rules keep. */
 #include <stdlib.h>
 
 #include "base/diag.h"
-#include "detect/evaluate/rule_findings.h"
-#include "flow_bits.h"
-#include "rule_state.h"
-#include "state.h"
+#include "settle.h"
 
-/* Variables that a flow may have on average. */
-enum { BITS_A_FLOW = 2 };
+enum {
+    BITS_A_FLOW = 2, /* variables that a flow may have on average */
+    HOSTS_DEFAULT = 1 << 18,
+    HOSTS_ALONE = 4096 /* of a batch that is evaluated alone */
+};
 
 struct sl_state {
     struct flow_bits_pool *pool; /* of each shard */
     uint32_t n_shards;
+    struct state_table hosts; /* deciding alone */
+    int64_t now;              /* the time of the last packet that has one */
+    bool keeps_alerted;
 };
+
+void sl_state_config_init(struct sl_state_config *config)
+{
+    *config = (struct sl_state_config){.max_hosts = HOSTS_DEFAULT};
+}
 
 static void release(void *user, uint32_t shard, void *slot)
 {
@@ -23,19 +31,24 @@ static void release(void *user, uint32_t shard, void *slot)
     flow_bits_release(&state->pool[shard], slot);
 }
 
-enum sl_status sl_state_create(struct sl_state **state, struct sl_flow_slot *slot,
-                               struct sl_diag *diag)
+enum sl_status sl_state_create(struct sl_state **out, struct sl_flow_slot *slot,
+                               const struct sl_state_config *config, struct sl_diag *diag)
 {
-    struct sl_state *made = calloc(1, sizeof *made);
+    struct sl_state *state = calloc(1, sizeof *state);
 
-    *state = made;
-    if (made == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the state of rules");
+    *out = NULL;
+    if (state == NULL || !state_table_open(&state->hosts, config->max_hosts, config->hash_key)) {
+        sl_state_free(state);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the state of %u hosts",
+                        config->max_hosts);
+    }
+    state->keeps_alerted = config->keeps_alerted;
     *slot = (struct sl_flow_slot){.len = sizeof(struct flow_bits),
                                   .align = _Alignof(struct flow_bits),
                                   .more_len = BITS_A_FLOW * sizeof(struct flow_bit),
                                   .release = release,
-                                  .user = made};
+                                  .user = state};
+    *out = state;
     return SL_OK;
 }
 
@@ -69,6 +82,7 @@ void sl_state_free(struct sl_state *state)
     for (uint32_t i = 0; i < state->n_shards; i++)
         flow_bits_close(&state->pool[i]);
     free(state->pool);
+    state_table_close(&state->hosts);
     free(state);
 }
 
@@ -81,100 +95,95 @@ void sl_state_stats(const struct sl_state *state, struct sl_state_stats *stats)
         stats->flow_bits += atomic_load_explicit(&pool->active, memory_order_relaxed);
         stats->flow_bits_refused += atomic_load_explicit(&pool->refused, memory_order_relaxed);
     }
+    stats->hosts = atomic_load_explicit(&state->hosts.active, memory_order_relaxed);
+    stats->hosts_evicted = atomic_load_explicit(&state->hosts.evicted, memory_order_relaxed);
 }
 
-/* ---- the options of a rule ------------------------------------------------------------------- */
-
-/* Whether the flow has n variables, or, where `any` is set, one of them. */
-static bool has(const struct flow_bits_pool *pool, const struct flow_bits *bits,
-                const struct state_option *option, bool any)
-{
-    for (uint32_t i = 0; i < option->n; i++)
-        if ((flow_bits_find(pool, bits, option->key[i]) != NULL) == any)
-            return any;
-    return !any;
-}
-
-static bool meets(const struct rule_state *rule, const struct flow_bits_pool *pool,
-                  const struct flow_bits *bits)
-{
-    for (size_t i = 0; i < rule->n_options && !state_is_effect(rule->option[i].act); i++) {
-        const struct state_option *option = &rule->option[i];
-        const bool want = option->act != STATE_SOME_UNSET;
-
-        if (has(pool, bits, option, option->act == STATE_ANY_SET) != want)
-            return false;
-    }
-    return true;
-}
-
-static void apply(const struct rule_state *rule, struct flow_bits_pool *pool,
-                  struct flow_bits *bits)
-{
-    for (size_t i = 0; i < rule->n_options; i++) {
-        const struct state_option *option = &rule->option[i];
-
-        for (uint32_t k = 0; k < option->n && state_is_effect(option->act); k++) {
-            const bool is_set =
-                option->act == STATE_TOGGLE && flow_bits_find(pool, bits, option->key[k]) != NULL;
-
-            if (option->act == STATE_UNSET || is_set)
-                flow_bits_unset(pool, bits, option->key[k]);
-            else
-                flow_bits_set(pool, bits, option->key[k], 1);
-        }
-    }
-}
-
-/* ---- packets --------------------------------------------------------------------------------- */
-
-/* Settles the candidates; bits is NULL where the packet has no flow, and its rules ask nothing of
- * one then. Returns whether some raise an alert. */
-static bool settle(struct rule_findings *findings, const struct sl_candidates *held,
-                   struct flow_bits_pool *pool, struct flow_bits *bits)
-{
-    struct sl_alert *alert = findings->alert + held->first;
-    bool passed = false, alerted = false;
-
-    for (uint32_t i = 0; i < held->n; i++) {
-        const struct rule *rule = findings->rules->rule[alert[i].signature];
-
-        if (rule->state != NULL && bits != NULL && !meets(rule->state, pool, bits)) {
-            alert[i].signature = RULE_NO_ALERT;
-            continue;
-        }
-        if (rule->state != NULL && bits != NULL)
-            apply(rule->state, pool, bits);
-        passed |= rule->pass;
-        if (rule->pass || (rule->state != NULL && rule->state->noalert))
-            alert[i].signature = RULE_NO_ALERT;
-    }
-    for (uint32_t i = 0; i < held->n; i++) {
-        if (passed)
-            alert[i].signature = RULE_NO_ALERT;
-        alerted |= alert[i].signature != RULE_NO_ALERT;
-    }
-    return alerted;
-}
+/* ---- settling and deciding ------------------------------------------------------------------- */
 
 bool sl_state_settle(struct sl_state *state, struct sl_evaluator *evaluator, size_t i,
                      uint32_t shard, void *slot)
 {
-    struct rule_findings *findings = evaluator_findings(evaluator);
+    const struct state_place place = {.pool = slot != NULL ? &state->pool[shard] : NULL,
+                                      .bits = slot};
 
-    return settle(findings, &findings->held[i], slot != NULL ? &state->pool[shard] : NULL, slot);
+    return state_settle(evaluator_findings(evaluator), i, &place);
 }
 
-void state_settle_alone(struct rule_findings *findings)
+static struct state_key alerted_key(uint64_t flow)
 {
+    return (struct state_key){.owner = {flow}, .what = 0};
+}
+
+bool sl_state_alerted(struct sl_state *state, uint64_t flow)
+{
+    const struct state_key key = alerted_key(flow);
+    struct state_entry *entry = state_table_find(&state->hosts, &key, state->now);
+
+    if (entry != NULL)
+        state_table_remove(&state->hosts, entry); /* the flow has ended */
+    return entry != NULL;
+}
+
+static void keep_alerted(struct sl_state *state, uint64_t flow)
+{
+    const struct state_key key = alerted_key(flow);
+
+    if (flow != 0 && state_table_find(&state->hosts, &key, state->now) == NULL)
+        (void)state_table_add(&state->hosts, &key, state->now, UINT64_MAX);
+}
+
+static struct state_packet packet_of(struct sl_state *state, const struct sl_batch *batch,
+                                     uint32_t item)
+{
+    const struct sl_origin *origin = batch->origin != NULL ? &batch->origin[item] : NULL;
+    struct state_packet packet = {.flow = origin != NULL ? origin->flow : 0};
+
+    if (origin != NULL && origin->time_ns != 0)
+        state->now = origin->time_ns;
+    packet.now = state->now;
+    packet.has_tuple = sl_packet_tuple(batch, item, &packet.tuple);
+    return packet;
+}
+
+static void decide(struct sl_state *state, struct rule_findings *findings, size_t i,
+                   const struct sl_batch *batch)
+{
+    const struct sl_candidates *held = &findings->held[i];
+    const struct state_packet packet = packet_of(state, batch, held->item);
+    const struct state_place place = {.table = &state->hosts, .packet = &packet};
+
+    if (state_decide(findings, i, &place) && !held->alerted && state->keeps_alerted)
+        keep_alerted(state, packet.flow);
+}
+
+void sl_state_decide(struct sl_state *state, struct sl_evaluator *evaluator,
+                     const struct sl_batch *batch)
+{
+    struct rule_findings *findings = evaluator_findings(evaluator);
+
+    for (size_t i = 0; i < findings->n_held; i++)
+        decide(state, findings, i, batch);
+}
+
+bool state_settle_alone(struct sl_evaluator *evaluator, const struct sl_batch *batch)
+{
+    struct rule_findings *findings = evaluator_findings(evaluator);
     struct flow_bit bit[FLOW_BITS_MAX + 1];
     struct flow_bits_pool pool = {.bit = bit, .max = FLOW_BITS_MAX};
+    struct sl_state state = {.now = 0};
+    const bool open = findings->n_held == 0 || state_table_open(&state.hosts, HOSTS_ALONE, 0);
 
-    for (size_t i = 0; i < findings->n_held; i++) {
+    for (size_t i = 0; i < findings->n_held && open; i++) {
         struct flow_bits bits = {0};
 
-        (void)settle(findings, &findings->held[i], &pool, &bits);
+        (void)state_settle(findings, i, &(struct state_place){.pool = &pool, .bits = &bits});
+        decide(&state, findings, i, batch);
         flow_bits_release(&pool, &bits);
+        state_table_clear(&state.hosts);
     }
-    rule_findings_conclude(findings);
+    if (open)
+        rule_findings_conclude(findings);
+    state_table_close(&state.hosts);
+    return open;
 }

@@ -2,9 +2,9 @@
 #ifndef DETECT_STATE_H
 #define DETECT_STATE_H
 
-#include "detect/evaluate/rule_findings.h"
+#include "sluice/detect.h"
 
-/* Settles each packet as the first of its flow, and concludes. */
-void state_settle_alone(struct rule_findings *findings);
+/* Settles each packet of the last run as if it were the first, and concludes. False: no memory. */
+bool state_settle_alone(struct sl_evaluator *evaluator, const struct sl_batch *batch);
 
 #endif

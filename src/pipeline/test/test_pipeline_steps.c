@@ -15,12 +15,12 @@ enum { N_SHARDS = 5 };
 struct prepared {
     uint32_t collected[N_SHARDS]; /* batches, by shard */
     uint32_t settled[N_SHARDS];   /* the same, with the empty ones */
-    uint32_t n_batches, filled, ordered, drained;
+    uint32_t n_batches, filled, ordered, decided, drained;
     atomic_uint prepared, digested;
     uint32_t seen_by_first; /* batches that were prepared before it */
     uint32_t fail_prepare_at, fail_order_at, fail_digest_at, fail_report_at;
     uint32_t wait_for; /* batches that are to be prepared before number 0 is */
-    bool digest, settle;
+    bool digest, settle, decide;
     struct mark {
         uint32_t number;
         atomic_uint n_collected; /* shards that had it */
@@ -144,6 +144,22 @@ static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hit
     atomic_fetch_add(&mark->n_settled, 1);
 }
 
+static void decide(void *user, struct sl_batch *batch, const struct sl_hits *hits)
+{
+    struct prepared *run = user;
+    const struct mark *mark = batch->filler;
+    uint64_t seed = mark->number + 7;
+
+    run->decided += run->decided % 7 == 0;
+    assert_int_equal(mark->number, run->decided); /* no lock: one at a time */
+    assert_int_equal(hits[0].n, mark->number % 50);
+    assert_int_equal(mark->n_settled, run->settle ? N_SHARDS : 0);
+    assert_int_equal(mark->n_reported, 0);
+    if (test_below(&seed, 4) == 0)
+        usleep(test_below(&seed, 500));
+    run->decided++;
+}
+
 static enum sl_status report(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag)
 {
@@ -198,6 +214,7 @@ static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint
     config.apply = apply;
     config.digest = run->digest ? digest : NULL;
     config.settle = run->settle ? settle : NULL;
+    config.decide = run->decide ? decide : NULL;
     config.report = report;
     config.drain = drain_prepared;
     config.user = run;
@@ -275,22 +292,31 @@ static void test_batches_are_digested_at_once_before_they_are_drained(void **sta
     }
 }
 
-static void test_batches_are_settled_in_order_within_each_shard(void **state)
+static void check_order(struct prepared run, uint32_t n_workers, uint32_t n_loaders)
+{
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag;
+
+    assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
+    assert_int_equal(run.drained, 200);
+    assert_int_equal(run.decided, run.decide ? 200 : 0);
+    for (uint32_t shard = 0; shard < N_SHARDS; shard++)
+        assert_int_equal(run.settled[shard], run.settle ? 200 : 0);
+}
+
+static void test_batches_are_settled_and_decided_in_order(void **state)
 {
     (void)state;
     for (uint32_t n_workers = 1; n_workers <= 64; n_workers *= 2)
-        for (uint32_t n_loaders = 0; n_loaders <= 2; n_loaders += 2) {
-            struct prepared run = run_of(200);
-            struct sl_pipeline_stats stats;
-            struct sl_diag diag;
+        for (uint32_t n_loaders = 0; n_loaders <= 2; n_loaders += 2)
+            for (uint32_t steps = 1; steps <= 3; steps++) {
+                struct prepared run = run_of(200);
 
-            run.digest = true;
-            run.settle = true;
-            assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
-            assert_int_equal(run.drained, 200);
-            for (uint32_t shard = 0; shard < N_SHARDS; shard++)
-                assert_int_equal(run.settled[shard], 200);
-        }
+                run.digest = true;
+                run.settle = (steps & 1) != 0;
+                run.decide = (steps & 2) != 0;
+                check_order(run, n_workers, n_loaders);
+            }
 }
 
 static void test_a_batch_that_cannot_be_reported_ends_the_run(void **state)
@@ -442,7 +468,7 @@ int main(void)
         cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
         cmocka_unit_test(test_loaders_do_not_wait_for_batches_before_theirs),
         cmocka_unit_test(test_batches_are_digested_at_once_before_they_are_drained),
-        cmocka_unit_test(test_batches_are_settled_in_order_within_each_shard),
+        cmocka_unit_test(test_batches_are_settled_and_decided_in_order),
         cmocka_unit_test(test_a_batch_that_cannot_be_reported_ends_the_run),
         cmocka_unit_test(test_batches_that_cannot_be_prepared_end_the_run),
         cmocka_unit_test(test_a_run_can_be_watched),

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLOWS_MAX = 4096, BITS = 16 };
+enum { FLOWS_MAX = 4096, BITS = 16, HOST_BITS_MAX = 1 << 16, WINDOWS_MAX = 1 << 16 };
 
 static const int64_t SECOND = 1000000000;
 
@@ -14,6 +14,23 @@ struct flow {
     bool seen[2];
     int64_t last;
     bool bit[BITS];
+    bool has_number[BITS];
+    uint32_t number[BITS];
+};
+
+/* A bit of a host, or of a pair. */
+struct host_bit {
+    uint32_t a, b; /* b: 0 for a host */
+    uint32_t bit;
+    int64_t until; /* it was unset where this is 0 */
+};
+
+/* The window of a filter of a rule. */
+struct window {
+    size_t rule;
+    uint32_t filter, a, b;
+    int64_t since;
+    uint32_t n;
 };
 
 struct state_ref {
@@ -21,45 +38,49 @@ struct state_ref {
     size_t n_rules;
     struct flow flow[FLOWS_MAX]; /* the last one of a pair counts */
     size_t n_flows;
+    struct host_bit host_bit[HOST_BITS_MAX];
+    size_t n_host_bits;
+    struct window window[WINDOWS_MAX];
+    size_t n_windows;
     size_t *order; /* of the rules */
 };
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-static bool reads(const struct ref_rule *rule)
+static bool is_condition(enum ref_act act)
 {
-    for (uint32_t i = 0; i < rule->n_options; i++)
-        if (rule->option[i].act == REF_ANY_SET || rule->option[i].act == REF_ALL_SET ||
-            rule->option[i].act == REF_SOME_UNSET)
-            return true;
-    return false;
+    return act <= REF_SOME_UNSET || act == REF_EQUAL || act == REF_GREATER;
 }
 
-static bool writes(const struct ref_rule *rule)
+/* Kinds of variables in the order in which they sort rules. */
+static int variable(enum ref_owner owner)
 {
-    for (uint32_t i = 0; i < rule->n_options; i++)
-        if (rule->option[i].act == REF_SET || rule->option[i].act == REF_UNSET ||
-            rule->option[i].act == REF_TOGGLE)
-            return true;
-    return false;
+    return owner == REF_FLOW ? 0 : owner == REF_NUMBER ? 1 : owner == REF_PAIR ? 3 : 2;
 }
 
-/* Rules that only write, those that write and read, those that only read, and the others. */
-static int kind(const struct ref_rule *rule)
+/* For one kind: rules that only write, those that write and read, those that only read, others. */
+static int kind(const struct ref_rule *rule, int of)
 {
-    if (writes(rule) && !reads(rule))
-        return 1;
-    if (writes(rule))
-        return 2;
-    return reads(rule) ? 3 : 4;
+    bool reads = false, writes = false;
+
+    for (uint32_t i = 0; i < rule->n_options; i++) {
+        if (variable(rule->option[i].owner) != of)
+            continue;
+        reads |= is_condition(rule->option[i].act);
+        writes |= !is_condition(rule->option[i].act);
+    }
+    if (writes)
+        return reads ? 2 : 1;
+    return reads ? 3 : 4;
 }
 
 static bool comes_before(const struct ref_rule *rules, size_t a, size_t b)
 {
     if (rules[a].action != rules[b].action)
         return rules[a].action < rules[b].action;
-    if (kind(&rules[a]) != kind(&rules[b]))
-        return kind(&rules[a]) < kind(&rules[b]);
+    for (int of = 0; of < 4; of++)
+        if (kind(&rules[a], of) != kind(&rules[b], of))
+            return kind(&rules[a], of) < kind(&rules[b], of);
     if (rules[a].priority != rules[b].priority)
         return rules[a].priority < rules[b].priority;
     return a < b;
@@ -113,12 +134,48 @@ static struct flow *flow_of(struct state_ref *ref, const struct ref_packet *pack
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-static bool meets_option(const struct ref_option *option, const struct flow *flow)
+static void owner_of(enum ref_owner owner, const struct ref_packet *packet, uint32_t *a,
+                     uint32_t *b)
+{
+    const uint32_t src = packet->to_server ? packet->client : packet->server;
+    const uint32_t dst = packet->to_server ? packet->server : packet->client;
+
+    *a = owner == REF_SRC ? src : owner == REF_DST ? dst : owner == REF_PAIR ? packet->client : 0;
+    *b = owner == REF_PAIR ? packet->server : 0;
+}
+
+static struct host_bit *host_bit(struct state_ref *ref, enum ref_owner owner,
+                                 const struct ref_packet *packet, uint32_t bit)
+{
+    uint32_t a, b;
+
+    owner_of(owner, packet, &a, &b);
+    for (size_t i = 0; i < ref->n_host_bits; i++)
+        if (ref->host_bit[i].a == a && ref->host_bit[i].b == b && ref->host_bit[i].bit == bit)
+            return &ref->host_bit[i];
+    if (ref->n_host_bits == HOST_BITS_MAX)
+        abort();
+    ref->host_bit[ref->n_host_bits] = (struct host_bit){.a = a, .b = b, .bit = bit};
+    return &ref->host_bit[ref->n_host_bits++];
+}
+
+static bool is_set(struct state_ref *ref, const struct ref_option *option, uint32_t i,
+                   const struct ref_packet *packet, const struct flow *flow)
+{
+    if (option->owner == REF_FLOW)
+        return flow->bit[option->bit[i]];
+    if (option->owner == REF_NUMBER)
+        return flow->has_number[option->bit[i]];
+    return packet->time <= host_bit(ref, option->owner, packet, option->bit[i])->until;
+}
+
+static bool meets_option(struct state_ref *ref, const struct ref_option *option,
+                         const struct ref_packet *packet, const struct flow *flow)
 {
     uint32_t n_set = 0;
 
     for (uint32_t i = 0; i < option->n; i++)
-        n_set += flow->bit[option->bit[i]];
+        n_set += is_set(ref, option, i, packet, flow);
     switch (option->act) {
     case REF_ANY_SET:
         return n_set > 0;
@@ -126,33 +183,124 @@ static bool meets_option(const struct ref_option *option, const struct flow *flo
         return n_set == option->n;
     case REF_SOME_UNSET:
         return n_set < option->n;
+    case REF_EQUAL:
+        return n_set != 0 && flow->number[option->bit[0]] == option->value;
+    case REF_GREATER:
+        return n_set != 0 && flow->number[option->bit[0]] > option->value;
     default:
         return true;
     }
 }
 
-static bool meets(const struct ref_rule *rule, const struct flow *flow)
+static bool meets(struct state_ref *ref, const struct ref_rule *rule,
+                  const struct ref_packet *packet, const struct flow *flow)
 {
     for (uint32_t i = 0; i < rule->n_options; i++)
-        if (!meets_option(&rule->option[i], flow))
+        if (!meets_option(ref, &rule->option[i], packet, flow))
             return false;
     return true;
 }
 
-static void apply(const struct ref_rule *rule, struct flow *flow)
+static void change_number(const struct ref_option *option, struct flow *flow)
 {
-    for (uint32_t i = 0; i < rule->n_options; i++)
-        for (uint32_t k = 0; k < rule->option[i].n; k++) {
-            bool *bit = &flow->bit[rule->option[i].bit[k]];
+    const uint32_t i = option->bit[0];
 
-            if (rule->option[i].act == REF_SET)
-                *bit = true;
-            else if (rule->option[i].act == REF_UNSET)
-                *bit = false;
-            else if (rule->option[i].act == REF_TOGGLE)
-                *bit = !*bit;
-        }
+    if (is_condition(option->act) || (option->act == REF_SUBTRACT && !flow->has_number[i]))
+        return;
+    if (option->act == REF_ASSIGN || !flow->has_number[i])
+        flow->number[i] = option->value;
+    else
+        flow->number[i] += option->act == REF_ADD ? option->value : 0 - option->value;
+    flow->has_number[i] = true;
 }
+
+static void change_bit(struct state_ref *ref, const struct ref_option *option, uint32_t i,
+                       const struct ref_packet *packet, struct flow *flow)
+{
+    const bool was = is_set(ref, option, i, packet, flow);
+    const bool now = option->act == REF_SET || (option->act == REF_TOGGLE && !was);
+
+    if (is_condition(option->act))
+        return;
+    if (option->owner == REF_FLOW)
+        flow->bit[option->bit[i]] = now;
+    else
+        host_bit(ref, option->owner, packet, option->bit[i])->until =
+            now ? packet->time + option->seconds * SECOND : 0;
+}
+
+static void apply(struct state_ref *ref, const struct ref_rule *rule,
+                  const struct ref_packet *packet, struct flow *flow)
+{
+    for (uint32_t i = 0; i < rule->n_options; i++) {
+        if (rule->option[i].owner == REF_NUMBER)
+            change_number(&rule->option[i], flow);
+        for (uint32_t k = 0; k < rule->option[i].n && rule->option[i].owner != REF_NUMBER; k++)
+            change_bit(ref, &rule->option[i], k, packet, flow);
+    }
+}
+
+/* ---- filters --------------------------------------------------------------------------------- */
+
+static struct window *window_of(struct state_ref *ref, size_t rule, uint32_t filter,
+                                const struct ref_packet *packet, const struct flow *flow)
+{
+    const enum ref_owner owner = ref->rules[rule].filter[filter].owner;
+    uint32_t a, b;
+
+    owner_of(owner, packet, &a, &b);
+    if (owner == REF_FLOW)
+        a = (uint32_t)(flow - ref->flow) + 1000;
+    for (size_t i = 0; i < ref->n_windows; i++)
+        if (ref->window[i].rule == rule && ref->window[i].filter == filter &&
+            ref->window[i].a == a && ref->window[i].b == b)
+            return &ref->window[i];
+    if (ref->n_windows == WINDOWS_MAX)
+        abort();
+    ref->window[ref->n_windows] =
+        (struct window){.rule = rule, .filter = filter, .a = a, .b = b, .since = INT64_MIN / 2};
+    return &ref->window[ref->n_windows++];
+}
+
+static bool is_suppressed(const struct ref_filter *filter, const struct ref_packet *packet)
+{
+    const uint32_t src = packet->to_server ? packet->client : packet->server;
+    const uint32_t dst = packet->to_server ? packet->server : packet->client;
+
+    return (filter->owner != REF_DST && src == filter->host) ||
+           (filter->owner != REF_SRC && dst == filter->host);
+}
+
+static bool passes(struct state_ref *ref, size_t rule, const struct ref_packet *packet,
+                   const struct flow *flow)
+{
+    for (uint32_t i = 0; i < ref->rules[rule].n_filters; i++) {
+        const struct ref_filter *filter = &ref->rules[rule].filter[i];
+        struct window *window;
+        bool pass;
+
+        if (filter->kind == REF_SUPPRESS) {
+            if (is_suppressed(filter, packet))
+                return false;
+            continue;
+        }
+        window = window_of(ref, rule, i, packet, flow);
+        if (packet->time - window->since > filter->seconds * SECOND) {
+            window->since = packet->time;
+            window->n = 0;
+        }
+        window->n++;
+        pass = filter->kind == REF_LIMIT       ? window->n <= filter->count
+               : filter->kind == REF_THRESHOLD ? window->n % filter->count == 0
+               : filter->kind == REF_BOTH      ? window->n == filter->count
+                                               : window->n > filter->count;
+        if (!pass)
+            return false;
+    }
+    return true;
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
 
 void state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bool *alerts)
 {
@@ -164,12 +312,12 @@ void state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bo
         const size_t index = ref->order[i];
         const struct ref_rule *rule = &ref->rules[index];
 
-        if (strchr(packet->payload, rule->letter) == NULL || !meets(rule, flow))
+        if (strchr(packet->payload, rule->letter) == NULL || !meets(ref, rule, packet, flow))
             continue;
-        apply(rule, flow);
+        apply(ref, rule, packet, flow);
         passed |= rule->action == REF_PASS;
         alerts[index] = rule->action != REF_PASS && !rule->noalert;
     }
-    if (passed)
-        memset(alerts, 0, ref->n_rules * sizeof *alerts);
+    for (size_t i = 0; i < ref->n_rules; i++)
+        alerts[i] = alerts[i] && !passed && passes(ref, i, packet, flow);
 }

@@ -8,17 +8,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REF_OPTIONS_MAX = 4, REF_NAMES_MAX = 3 };
+enum { REF_OPTIONS_MAX = 4, REF_NAMES_MAX = 3, REF_FILTERS_MAX = 2 };
 
 enum ref_action { REF_PASS, REF_DROP, REF_REJECT, REF_ALERT };
 
-enum ref_act { REF_ANY_SET, REF_ALL_SET, REF_SOME_UNSET, REF_SET, REF_UNSET, REF_TOGGLE };
+enum ref_act {
+    REF_ANY_SET,
+    REF_ALL_SET,
+    REF_SOME_UNSET,
+    REF_SET,
+    REF_UNSET,
+    REF_TOGGLE,
+    REF_EQUAL, /* of numbers alone, from here on */
+    REF_GREATER,
+    REF_ASSIGN,
+    REF_ADD,
+    REF_SUBTRACT
+};
 
-/* An option on bits of the flow, which are numbered from 0. */
+enum ref_owner { REF_FLOW, REF_NUMBER, REF_SRC, REF_DST, REF_PAIR, REF_ALL, REF_EITHER };
+
+/* An option on the bits or numbers (REF_NUMBER) of a flow, or the bits of hosts; all are numbered
+ * from 0. */
 struct ref_option {
     enum ref_act act;
+    enum ref_owner owner;
+    uint32_t value, seconds;
     uint32_t bit[REF_NAMES_MAX];
     uint32_t n;
+};
+
+enum ref_kind { REF_LIMIT, REF_THRESHOLD, REF_BOTH, REF_DETECTION, REF_SUPPRESS };
+
+struct ref_filter {
+    enum ref_kind kind;
+    enum ref_owner owner;
+    uint32_t count, seconds;
+    uint32_t host; /* REF_SUPPRESS: its number */
 };
 
 /* It is for packets whose payload has the letter. */
@@ -29,11 +55,13 @@ struct ref_rule {
     struct ref_option option[REF_OPTIONS_MAX];
     uint32_t n_options;
     bool noalert;
+    struct ref_filter filter[REF_FILTERS_MAX];
+    uint32_t n_filters;
 };
 
 struct ref_packet {
-    int64_t time; /* nanoseconds */
-    uint32_t client, server;
+    int64_t time;            /* nanoseconds */
+    uint32_t client, server; /* hosts; clients are below 100, and servers are not */
     bool to_server;
     const char *payload;
 };

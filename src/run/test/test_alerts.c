@@ -201,6 +201,7 @@ static void take_batch(struct plain *plain)
                                       &alerts, &n_alerts),
                      SL_OK);
     settle(plain);
+    sl_state_decide(plain->state, plain->evaluator, plain->batch);
     sl_evaluator_conclude(plain->evaluator, &alerts, &n_alerts);
     for (uint32_t item = 0; item < plain->batch->n_items; item++) {
         for (; h < header->n && header->hit[h].item == item; h++)
@@ -232,6 +233,7 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
 {
     struct plain plain = {.task = task};
     struct sl_flow_config flow_config;
+    struct sl_state_config state_config;
     struct sl_diag diag;
 
     sl_flow_config_init(&flow_config);
@@ -244,8 +246,9 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
     assert_int_equal(community_ids_create(&plain.community_ids, &diag), SL_OK);
     open_engine(&plain, 0, sl_header_engine(), task->header);
     open_engine(&plain, 1, sl_mpm_engine(task->matcher), task->matcher);
+    sl_state_config_init(&state_config);
     assert_int_equal(sl_evaluator_create(&plain.evaluator, task->rules, &diag), SL_OK);
-    assert_int_equal(sl_state_create(&plain.state, &plain.slot, &diag), SL_OK);
+    assert_int_equal(sl_state_create(&plain.state, &plain.slot, &state_config, &diag), SL_OK);
     assert_int_equal(sl_state_open(plain.state, plain.flows, &diag), SL_OK);
     assert_in_range(plain.slot.len, 1, sizeof plain.slots->slot);
     plain.slots = calloc(MAX_SLOTS, sizeof *plain.slots);

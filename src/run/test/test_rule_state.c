@@ -8,7 +8,7 @@
 #include "sluice/sluice.h"
 #include "state_ref.h"
 
-enum { N_PACKETS = 600, N_RULES = 24, TEXT_MAX = 512 * N_RULES };
+enum { N_PACKETS = 600, N_RULES = 24, TEXT_MAX = 1024 * N_RULES };
 
 struct scene {
     uint64_t seed;
@@ -56,6 +56,104 @@ static void draw_flowbits(struct scene *scene, struct ref_option *option)
         option->act = REF_ANY_SET;
 }
 
+static void draw_xbits(struct scene *scene, struct ref_option *option)
+{
+    static const char *const words[] = {[REF_ANY_SET] = "isset",
+                                        [REF_SOME_UNSET] = "isnotset",
+                                        [REF_SET] = "set",
+                                        [REF_UNSET] = "unset",
+                                        [REF_TOGGLE] = "toggle"};
+    static const char *const tracks[] = {
+        [REF_SRC] = "ip_src", [REF_DST] = "ip_dst", [REF_PAIR] = "ip_pair"};
+
+    do
+        option->act = (enum ref_act)below(scene, REF_TOGGLE + 1);
+    while (option->act == REF_ALL_SET);
+    option->owner = (enum ref_owner)(REF_SRC + below(scene, 3));
+    option->bit[0] = below(scene, 4);
+    option->n = 1;
+    option->seconds = 1 + below(scene, 60);
+    put(scene->text, " xbits:%s,x%u,track %s,expire %u;", words[option->act], option->bit[0],
+        tracks[option->owner], option->seconds);
+}
+
+static void draw_flowint(struct scene *scene, struct ref_option *option)
+{
+    static const char *const words[] = {
+        [REF_ANY_SET] = "isset", [REF_SOME_UNSET] = "notset", [REF_EQUAL] = "==",
+        [REF_GREATER] = ">",     [REF_ASSIGN] = "=",          [REF_ADD] = "+",
+        [REF_SUBTRACT] = "-"};
+
+    do
+        option->act = (enum ref_act)below(scene, REF_SUBTRACT + 1);
+    while (words[option->act] == NULL);
+    option->owner = REF_NUMBER;
+    option->bit[0] = below(scene, 3);
+    option->n = 1;
+    option->value = below(scene, 4);
+    if (option->act <= REF_SOME_UNSET)
+        put(scene->text, " flowint:n%u, %s;", option->bit[0], words[option->act]);
+    else
+        put(scene->text, " flowint: n%u ,%s,%u;", option->bit[0], words[option->act],
+            option->value);
+}
+
+static void draw_threshold(struct scene *scene, struct ref_rule *rule)
+{
+    static const char *const types[] = {"limit", "threshold", "both"};
+    static const char *const tracks[] = {[REF_FLOW] = "by_flow",
+                                         [REF_SRC] = "by_src",
+                                         [REF_DST] = "by_dst",
+                                         [REF_PAIR] = "by_both",
+                                         [REF_ALL] = "by_rule"};
+    struct ref_filter *filter = &rule->filter[rule->n_filters++];
+
+    do
+        filter->owner = (enum ref_owner)below(scene, REF_ALL + 1);
+    while (filter->owner == REF_NUMBER);
+    filter->kind = (enum ref_kind)below(scene, REF_DETECTION + 1);
+    filter->count = 1 + below(scene, 5);
+    filter->seconds = 1 + below(scene, 60);
+    if (filter->kind == REF_DETECTION)
+        put(scene->text, " detection_filter:track %s, count %u, seconds %u;", tracks[filter->owner],
+            filter->count, filter->seconds);
+    else
+        put(scene->text, " threshold: type %s, track %s, seconds %u, count %u;",
+            types[filter->kind], tracks[filter->owner], filter->seconds, filter->count);
+}
+
+static void draw_suppress(struct scene *scene, uint32_t i)
+{
+    static const char *const tracks[] = {
+        [REF_SRC] = "by_src", [REF_DST] = "by_dst", [REF_EITHER] = "by_either"};
+    struct ref_rule *rule = &scene->rule[i];
+    struct ref_filter *filter = &rule->filter[rule->n_filters++];
+    struct ref_filter first;
+
+    filter->kind = REF_SUPPRESS;
+    filter->owner = below(scene, 2) == 0 ? REF_EITHER : (enum ref_owner)(REF_SRC + below(scene, 2));
+    filter->host = 1 + below(scene, 3);
+    put(scene->text, "suppress gen_id 1, sig_id %u, track %s, ip [10.0.0.%u/32, 12.0.0.1]\n", i + 1,
+        tracks[filter->owner], filter->host);
+    if (rule->n_filters == 2) { /* suppression comes first */
+        first = *filter;
+        rule->filter[1] = rule->filter[0];
+        rule->filter[0] = first;
+    }
+}
+
+static void draw_option(struct scene *scene, struct ref_option *option)
+{
+    const uint32_t kind = below(scene, 5);
+
+    if (kind == 0)
+        draw_xbits(scene, option);
+    else if (kind == 1)
+        draw_flowint(scene, option);
+    else
+        draw_flowbits(scene, option);
+}
+
 static void draw_rule(struct scene *scene, uint32_t i)
 {
     static const char *const actions[] = {"pass", "drop", "reject", "alert"};
@@ -71,10 +169,14 @@ static void draw_rule(struct scene *scene, uint32_t i)
     put(scene->text, "%s udp any any -> any any (content:\"%c\"; priority:%u;",
         actions[rule->action], rule->letter, rule->priority);
     for (uint32_t k = 0; k < rule->n_options; k++)
-        draw_flowbits(scene, &rule->option[k]);
+        draw_option(scene, &rule->option[k]);
+    if (below(scene, 3) == 0)
+        draw_threshold(scene, rule);
     if (rule->noalert)
         put(scene->text, " %s;", below(scene, 2) == 0 ? "noalert" : "flowbits:noalert");
     put(scene->text, " sid:%u;)\n", i + 1);
+    if (below(scene, 8) == 0)
+        draw_suppress(scene, i);
 }
 
 /* ---- packets --------------------------------------------------------------------------------- */
@@ -87,14 +189,14 @@ static void draw_packet(struct scene *scene, uint32_t i, int64_t time)
         payload[k] = (char)('a' + below(scene, 12));
     scene->packet[i] = (struct ref_packet){.time = time,
                                            .client = 1 + below(scene, 3),
-                                           .server = 1 + below(scene, 2),
+                                           .server = 101 + below(scene, 2),
                                            .to_server = below(scene, 3) != 0,
                                            .payload = payload};
 }
 
 static void build_frame(struct frame *f, const struct ref_packet *packet)
 {
-    const uint32_t client = 0x0A000000 + packet->client, server = 0x0B000000 + packet->server;
+    const uint32_t client = 0x0A000000 + packet->client, server = 0x0B000000 + packet->server - 100;
 
     f->len = 0;
     frame_ethernet(f, 0x0800);
@@ -210,9 +312,11 @@ static void compare(const struct scene *scene, uint64_t seed, uint32_t max_items
     run(sensor, n_workers);
     for (uint32_t i = 0; i < N_PACKETS; i++)
         for (uint32_t r = 0; r < N_RULES; r++)
-            if (sensor->found[i][r] != scene->expected[i][r])
-                fail_msg("seed %llu, packet %u, sid %u: %s alert\n%s", (unsigned long long)seed, i,
-                         r + 1, scene->expected[i][r] ? "no" : "an", scene->text);
+            if (sensor->found[i][r] != scene->expected[i][r]) {
+                fputs(scene->text, stderr);
+                fail_msg("seed %llu, packet %u, sid %u: %s alert", (unsigned long long)seed, i,
+                         r + 1, scene->expected[i][r] ? "no" : "an");
+            }
     free(sensor);
 }
 

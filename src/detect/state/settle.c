@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "settle.h"
+
+/* ---- variables ------------------------------------------------------------------------------- */
+
+/* The value of a variable; NULL: it is not set. */
+static uint32_t *find(const struct state_place *place, enum state_scope scope, uint64_t name)
+{
+    struct state_key key = {.what = name};
+
+    if (place->table == NULL) {
+        struct flow_bit *bit =
+            place->bits != NULL ? flow_bits_find(place->pool, place->bits, name) : NULL;
+
+        return bit != NULL ? &bit->value : NULL;
+    }
+    if (!state_owner(&key, scope, place->packet))
+        return NULL;
+
+    struct state_entry *entry = state_table_find(place->table, &key, place->packet->now);
+
+    return entry != NULL ? &entry->value : NULL;
+}
+
+static void set(const struct state_place *place, const struct state_option *option, uint64_t name,
+                uint32_t value)
+{
+    struct state_key key = {.what = name};
+
+    if (place->table == NULL) {
+        if (place->bits != NULL)
+            flow_bits_set(place->pool, place->bits, name, value);
+        return;
+    }
+    if (!state_owner(&key, option->scope, place->packet))
+        return;
+
+    struct state_entry *entry = state_table_find(place->table, &key, place->packet->now);
+
+    if (entry == NULL)
+        entry = state_table_add(place->table, &key, place->packet->now, option->seconds);
+    entry->since = place->packet->now;
+    entry->seconds = option->seconds;
+    entry->value = value;
+}
+
+static void unset(const struct state_place *place, const struct state_option *option, uint64_t name)
+{
+    struct state_key key = {.what = name};
+
+    if (place->table == NULL) {
+        if (place->bits != NULL)
+            flow_bits_unset(place->pool, place->bits, name);
+        return;
+    }
+    if (!state_owner(&key, option->scope, place->packet))
+        return;
+
+    struct state_entry *entry = state_table_find(place->table, &key, place->packet->now);
+
+    if (entry != NULL)
+        state_table_remove(place->table, entry);
+}
+
+/* ---- the options of a rule ------------------------------------------------------------------- */
+
+/* Whether all variables are set, or, where `any` is true, one of them. */
+static bool are_set(const struct state_place *place, const struct state_option *option, bool any)
+{
+    for (uint32_t i = 0; i < option->n; i++)
+        if ((find(place, option->scope, option->key[i]) != NULL) == any)
+            return any;
+    return !any;
+}
+
+/* The number that an option names. */
+static uint32_t number_of(const struct state_place *place, const struct state_option *option)
+{
+    const uint32_t *value =
+        option->value_key != 0 ? find(place, option->scope, option->value_key) : &option->value;
+
+    return value != NULL ? *value : 0;
+}
+
+static bool compare(const struct state_place *place, const struct state_option *option)
+{
+    const uint32_t *found = find(place, option->scope, option->key[0]);
+    const uint32_t value = found != NULL ? *found : 0, other = number_of(place, option);
+
+    if (found == NULL)
+        return false;
+    switch (option->act) {
+    case STATE_EQUAL:
+        return value == other;
+    case STATE_UNEQUAL:
+        return value != other;
+    case STATE_LESS:
+        return value < other;
+    case STATE_AT_MOST:
+        return value <= other;
+    case STATE_GREATER:
+        return value > other;
+    default:
+        return value >= other;
+    }
+}
+
+static bool meets_option(const struct state_place *place, const struct state_option *option)
+{
+    switch (option->act) {
+    case STATE_ANY_SET:
+    case STATE_ALL_SET:
+        return are_set(place, option, option->act == STATE_ANY_SET);
+    case STATE_SOME_UNSET:
+        return !are_set(place, option, false);
+    default:
+        return compare(place, option);
+    }
+}
+
+static bool meets(const struct state_place *place, const struct rule_state *rule)
+{
+    for (size_t i = 0; i < rule->n_options && !state_is_effect(rule->option[i].act); i++)
+        if (!meets_option(place, &rule->option[i]))
+            return false;
+    return true;
+}
+
+static void change(const struct state_place *place, const struct state_option *option,
+                   uint64_t name)
+{
+    const uint32_t *value = find(place, option->scope, name);
+
+    switch (option->act) {
+    case STATE_SET:
+        set(place, option, name, number_of(place, option));
+        return;
+    case STATE_ADD:
+        set(place, option, name, (value != NULL ? *value : 0) + number_of(place, option));
+        return;
+    case STATE_SUBTRACT:
+        if (value != NULL)
+            set(place, option, name, *value - number_of(place, option));
+        return;
+    case STATE_TOGGLE:
+        if (value == NULL) {
+            set(place, option, name, 1);
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    unset(place, option, name);
+}
+
+static void apply(const struct state_place *place, const struct rule_state *rule)
+{
+    for (size_t i = 0; i < rule->n_options; i++)
+        for (uint32_t k = 0; k < rule->option[i].n && state_is_effect(rule->option[i].act); k++)
+            change(place, &rule->option[i], rule->option[i].key[k]);
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+static const struct rule *rule_of(const struct rule_findings *findings, size_t candidate)
+{
+    return findings->rules->rule[findings->alert[candidate].signature];
+}
+
+/* What becomes of a candidate. */
+static enum rule_outcome outcome_of(const struct rule *rule, const struct state_place *place)
+{
+    if (rule->state == NULL)
+        return rule->pass ? RULE_PASSED : RULE_RAISED;
+    if (!meets(place, rule->state))
+        return RULE_FAILED;
+    apply(place, rule->state);
+    if (rule->pass)
+        return RULE_PASSED;
+    return rule->state->noalert ? RULE_SILENT : RULE_RAISED;
+}
+
+/* Settles the candidates that are late, or those that are not. */
+static void settle(struct rule_findings *findings, struct sl_candidates *held,
+                   const struct state_place *place, bool late)
+{
+    for (size_t c = held->first; c < held->first + held->n; c++) {
+        const struct rule *rule = rule_of(findings, c);
+
+        if ((rule->state != NULL && rule->state->late) != late)
+            continue;
+        findings->outcome[c] = (uint8_t)outcome_of(rule, place);
+        held->passed |= findings->outcome[c] == RULE_PASSED;
+    }
+}
+
+bool state_settle(struct rule_findings *findings, size_t i, const struct state_place *place)
+{
+    struct sl_candidates *held = &findings->held[i];
+    bool alerted = false;
+
+    settle(findings, held, place, false);
+    for (size_t c = held->first; c < held->first + held->n; c++) {
+        const struct rule *rule = rule_of(findings, c);
+
+        if (rule->pass && rule->state != NULL && rule->state->late)
+            return false; /* it may pass yet */
+        alerted |= findings->outcome[c] == RULE_RAISED &&
+                   (rule->state == NULL || (rule->state->n_filters == 0 && !rule->state->late));
+    }
+    held->alerted = alerted && !held->passed;
+    return held->alerted;
+}
+
+bool state_decide(struct rule_findings *findings, size_t i, const struct state_place *place)
+{
+    struct sl_candidates *held = &findings->held[i];
+    bool alerted = false;
+
+    settle(findings, held, place, true);
+    for (size_t c = held->first; c < held->first + held->n && !held->passed; c++) {
+        const struct rule *rule = rule_of(findings, c);
+
+        if (findings->outcome[c] == RULE_RAISED && rule->state != NULL &&
+            !state_filters_pass(place->table, rule->state, place->packet))
+            findings->outcome[c] = RULE_SILENT;
+        alerted |= findings->outcome[c] == RULE_RAISED;
+    }
+    return alerted;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The candidates of a packet, one after another: what their options ask, and what they leave. */
+#ifndef DETECT_SETTLE_H
+#define DETECT_SETTLE_H
+
+#include "detect/evaluate/rule_findings.h"
+#include "flow_bits.h"
+#include "state.h"
+#include "state_filter.h"
+
+/* Where the variables of a packet lie. */
+struct state_place {
+    struct flow_bits_pool *pool; /* settling: of its flow; NULL: the packet has none */
+    struct flow_bits *bits;
+    struct state_table *table; /* deciding; NULL: settling */
+    const struct state_packet *packet;
+};
+
+/* Settles the rules of packet i that are not late. Returns whether one raises an alert for sure. */
+bool state_settle(struct rule_findings *findings, size_t i, const struct state_place *place);
+
+/* Decides the late rules of packet i, and filters its alerts. Returns whether one raises an alert.
+ */
+bool state_decide(struct rule_findings *findings, size_t i, const struct state_place *place);
+
+#endif
