@@ -146,6 +146,8 @@ def missing(row, mine):
     strange = [layer for layer in row["layers"] if layer not in FOLLOWED]
     if strange or row["layers"].count("udp") > 1:
         return "in a layer that is not followed"
+    if row["layers"][:2] == ["ip", "ipv6"]:
+        return "IPv6 on a link of IPv4"
     said = "".join(row["_ws.expert.message"])
     if re.search(r"Extraneous data|length exceeds|[Bb]ogus|less than header", said):
         return "bytes behind an odd message, or a header that lies"
