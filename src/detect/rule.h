@@ -214,7 +214,7 @@ struct rule_payload {
     uint8_t window_name;             /* one that takes the place of `window` */
     const struct rule_bytes *number; /* RULE_BYTE_* */
     struct rule_expression *expression; /* of the set */
-    const uint8_t *bytes;
+    const uint8_t *bytes; /* of a content; RULE_EXPRESSION: a literal that each match holds */
     uint32_t len;
     uint32_t fast_offset, fast_len; /* the part of `bytes` that the matcher gets */
 };

@@ -45,7 +45,8 @@ static uint32_t rarity(const struct rule_payload *content)
     return sum;
 }
 
-static const struct rule_payload *rarest(const struct rule *rule)
+/* Of the contents, or of the expressions. */
+static const struct rule_payload *rarest(const struct rule *rule, enum rule_payload_kind kind)
 {
     const struct rule_payload *best = NULL;
     uint32_t best_rarity = 0;
@@ -53,7 +54,7 @@ static const struct rule_payload *rarest(const struct rule *rule)
     for (size_t i = 0; i < rule->n_payloads; i++) {
         const struct rule_payload *content = &rule->payload[i];
 
-        if (content->kind != RULE_CONTENT || content->negated ||
+        if (content->kind != kind || content->negated || content->fast_len == 0 ||
             rule_buffer_searched(content->buffer) == 0 || finds(content) == TRANSFORM_FINDS_NOTHING)
             continue;
         if (content->marked)
@@ -80,8 +81,10 @@ static bool is_common(const struct rule_payload *content)
 
 const struct rule_payload *rule_literal_choose(const struct rule *rule)
 {
-    const struct rule_payload *content = rarest(rule);
+    const struct rule_payload *content = rarest(rule, RULE_CONTENT);
 
+    if (content == NULL)
+        content = rarest(rule, RULE_EXPRESSION);
     if (content != NULL && is_common(content) && rule_key_of(rule) != RULE_BY_PROTOCOL)
         return NULL;
     return content;

@@ -7,9 +7,9 @@
 #include "detect/rule.h"
 
 /* The content that stands for the rule in the matcher: the marked one, or the one that should occur
- * least, of a name rather than of the payload. NULL: the rule has no content that must be there
- * in a buffer that the matcher searches; or just one that fills traffic, while its header asks for
- * few packets. */
+ * least, of a name rather than of the payload. An expression with a literal takes its place where
+ * the rule has none. NULL: the rule has neither that must be there in a buffer that the matcher
+ * searches; or just one that fills traffic, while its header asks for few packets. */
 const struct rule_payload *rule_literal_choose(const struct rule *rule);
 
 /* The part of a content that the matcher searches for. */

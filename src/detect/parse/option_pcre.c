@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "detect/compile/expression_literal.h"
 #include "rule_fail.h"
 #include "rule_option.h"
 
@@ -86,6 +87,21 @@ static enum sl_status check_captures(struct rule_parser *parser, const struct pa
     return SL_OK;
 }
 
+/* Gives the step a literal for the matcher. */
+static enum sl_status take_literal(struct rule_parser *parser, struct rule_payload *step,
+                                   struct rule_text expression, uint32_t options)
+{
+    uint8_t *bytes = rule_arena_alloc(&parser->rules->arena, expression.len);
+
+    if (bytes == NULL)
+        return rule_no_memory(parser);
+    step->bytes = bytes;
+    step->len = step->fast_len =
+        rule_expression_literal(expression.at, expression.len, options, bytes);
+    step->nocase = (options & RULE_CASELESS) != 0;
+    return SL_OK;
+}
+
 enum sl_status rule_read_pcre(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_payload *step = rule_payload_add(parser, RULE_EXPRESSION);
@@ -116,6 +132,6 @@ enum sl_status rule_read_pcre(struct rule_parser *parser, struct rule_text value
     if (status == SL_ENOMEM)
         return rule_no_memory(parser);
     return status == SL_OK
-               ? SL_OK
+               ? take_literal(parser, step, parts.expression, options)
                : rule_bad_at(parser, parts.expression.at + at, "in the expression: %s", reason);
 }

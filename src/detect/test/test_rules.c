@@ -281,6 +281,53 @@ static void test_skipped_rules(void **state)
     assert_int_equal(n_wrong, 0);
 }
 
+/* The literal that the matcher gets of a rule without a content, "" where there is none. */
+static void test_literals_of_expressions(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"/abcd/", "abcd"},
+        {"/ab+cde/", "cde"},
+        {"/abcd?e/", "abc"},
+        {"/abcd{0,2}e/", "abc"},
+        {"/a*bcd*/", "bc"},
+        {"/abcd|efgh/", ""},
+        {"/abcd(e|f)ghijk/", "ghijk"},
+        {"/abc(d(e\\)|f)[)(]ghij)klm/", "abc"},
+        {"/[]abc]defg[^]]h/", "defg"},
+        {"/[[:alpha:]]abcd/", ""},
+        {"/\\x41\\.\\/\\r\\nB/", "A./\r\nB"},
+        {"/abc\\d+wxyz\\b/", "wxyz"},
+        {"/abc\\x{41}/", ""},
+        {"/ABcd/i", "abcd"},
+        {"/(?i)abcd/", ""},
+        {"/a(?i:b|c)defg/", ""},
+        {"/abc(?#()|defg/", ""},
+        {"/abc(d\\Q(\\E)|efgh/", ""},
+        {"/ab cd/x", ""},
+        {"/(*COMMIT)abcd/", ""},
+        {"/^abc.def$/", "abc"},
+    };
+    char text[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        const struct sl_literal *literals;
+        struct sl_rules *rules;
+        struct sl_diag diag;
+        size_t n;
+
+        snprintf(text, sizeof text, HEAD "(pcre:\"%s\"; sid:1;)", pairs[i][0]);
+        rules = load_rules(text);
+        assert_int_equal(sl_rules_compile(rules, &literals, &n, &diag), SL_OK);
+        if (n != (pairs[i][1][0] != '\0') ||
+            (n != 0 && (literals[0].len != strlen(pairs[i][1]) ||
+                        memcmp(literals[0].bytes, pairs[i][1], literals[0].len) != 0)))
+            fail_msg("%s: %.*s", pairs[i][0], n != 0 ? (int)literals[0].len : 0,
+                     n != 0 ? (const char *)literals[0].bytes : "");
+        sl_rules_free(rules);
+    }
+}
+
 static void test_skip_reasons(void **state)
 {
     struct sl_rules *rules =
@@ -815,6 +862,7 @@ int main(void)
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_bad_rules),
         cmocka_unit_test(test_skipped_rules),
+        cmocka_unit_test(test_literals_of_expressions),
         cmocka_unit_test(test_skip_reasons),
         cmocka_unit_test(test_explanations),
         cmocka_unit_test(test_lines),
