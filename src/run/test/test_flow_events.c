@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of flows: the same bytes for any number of threads and any cut into batches.
+/* Events of flows and DNS messages: the same bytes for any number of threads and any cut into
+ * batches.
  *
  * Argument: the folder of sample captures and rules. */
 #include <unistd.h>
@@ -24,7 +25,7 @@ static struct {
 struct source {
     uint32_t next, max_items;
     uint64_t seed;
-    uint64_t n_flows, n_alerted, packets, bytes, by_reason[4];
+    uint64_t n_flows, n_messages, n_alerted, packets, bytes, by_reason[4];
 };
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -54,6 +55,7 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
     const struct sl_flow_record *flow = event->flow;
 
     (void)diag;
+    source->n_messages += event->kind == SL_EVENT_DNS_MESSAGE;
     if (event->kind != SL_EVENT_FLOW)
         return SL_OK;
     assert_non_null(event->community_id);
@@ -98,7 +100,7 @@ static char *run_once(struct source *source, uint32_t n_workers, uint64_t memory
     config.sinks = sinks;
     config.n_sinks = 1;
     config.user = source;
-    config.events |= 1u << SL_EVENT_FLOW;
+    config.events |= 1u << SL_EVENT_FLOW | 1u << SL_EVENT_DNS_MESSAGE;
     config.flow_memory = memory;
     config.flow_seed = seed;
     assert_int_equal(sl_run_create(&run, &config, &diag), SL_OK);
@@ -122,8 +124,8 @@ static void compare_runs(uint64_t memory, struct source *first)
     assert_int_equal(source.by_reason[SL_FLOW_END_FORCED], result.flows.evicted);
     assert_int_equal(source.by_reason[SL_FLOW_END_TIMEOUT], result.flows.timed_out);
     assert_int_equal(source.by_reason[SL_FLOW_END_SHUTDOWN], result.flows.active);
-    for (uint32_t n_workers = 1; n_workers <= 16; n_workers *= 4)
-        for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t n_workers = 1; n_workers <= 64; n_workers *= 4)
+        for (uint32_t i = n_workers < 64 ? 0 : 3; i < 4; i++) {
             struct source again = {.max_items = max_items[i], .seed = n_workers + i};
             char *text = run_once(&again, n_workers, memory, &result);
 
@@ -144,6 +146,7 @@ static void test_events_depend_on_no_cut_and_no_thread(void **state)
     packets.slower = 1;
     compare_runs(0, &source);
     assert_true(source.n_alerted > 3 && source.n_alerted < source.n_flows);
+    assert_true(source.n_messages > 3);
     assert_int_equal(source.by_reason[SL_FLOW_END_FORCED], 0);
     assert_true(source.by_reason[SL_FLOW_END_TIMEOUT] > 10);
     packets.slower = 1000;
