@@ -2,17 +2,16 @@
 #include "evaluate_header.h"
 
 #include "app/dns.h"
+#include "base/bytes.h"
 #include "detect/rule_ip_option.h"
 
-/* A number of n bytes at an offset of a header. False: it was not captured. */
+/* A number of 1, 2 or 4 bytes at an offset of a header. False: it was not captured. */
 static bool read_bytes(const uint8_t *header, uint32_t header_len, uint32_t at, uint32_t n,
                        uint32_t *value)
 {
     if (header == NULL || at + n > header_len)
         return false;
-    *value = 0;
-    for (uint32_t i = 0; i < n; i++)
-        *value = *value << 8 | header[at + i];
+    *value = n == 1 ? header[at] : n == 2 ? load_be16(header + at) : load_be32(header + at);
     return true;
 }
 
@@ -133,10 +132,6 @@ static bool read_icmp_field(const struct rule_view *view, enum rule_field field,
     const uint32_t icmp = RULE_ICMPV4 | RULE_ICMPV6;
 
     switch (field) {
-    case RULE_ICMP_TYPE:
-        return read_transport(view, icmp, 0, 1, value);
-    case RULE_ICMP_CODE:
-        return read_transport(view, icmp, 1, 1, value);
     case RULE_ICMP_ID:
         return is_icmp_query(view) && read_transport(view, icmp, 4, 2, value);
     case RULE_ICMP_SEQ:
@@ -152,8 +147,6 @@ static bool read_icmp_field(const struct rule_view *view, enum rule_field field,
 static bool read_tcp_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
 {
     switch (field) {
-    case RULE_TCP_FLAGS:
-        return read_transport(view, RULE_TCP, 13, 1, value);
     case RULE_TCP_SEQ:
         return read_transport(view, RULE_TCP, 4, 4, value);
     case RULE_TCP_ACK:
@@ -180,12 +173,18 @@ static bool read_igmp_type(const struct rule_view *view, uint32_t *value)
            read_ip(view, 4 * (words & 15), 1, value);
 }
 
-bool rule_view_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
+static uint32_t count_vlans(const struct rule_view *view)
+{
+    uint32_t n = 0;
+
+    while (view->origin != NULL && n < 2 && view->origin->vlan[n] != SL_NO_VLAN)
+        n++;
+    return n;
+}
+
+bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
 {
     switch (field) {
-    case RULE_PAYLOAD_LEN:
-        *value = view->scan->len;
-        return true;
     case RULE_TTL:
         return read_ip(view, (view->protocols & RULE_IPV4) != 0 ? 8 : 7, 1, value);
     case RULE_TOS:
@@ -207,7 +206,7 @@ bool rule_view_field(const struct rule_view *view, enum rule_field field, uint32
     case RULE_IGMP_TYPE:
         return read_igmp_type(view, value);
     case RULE_VLAN_LAYERS:
-        *value = view->n_vlans;
+        *value = count_vlans(view);
         return true;
     case RULE_IP_VERSION:
         if (!read_ip(view, 0, 1, value))
@@ -231,12 +230,6 @@ bool rule_view_field(const struct rule_view *view, enum rule_field field, uint32
     }
 }
 
-static bool meets(const struct rule_check *check, uint32_t value)
-{
-    value &= check->mask;
-    return (value >= check->first && value <= check->last) != check->negated;
-}
-
 /* ---- fields that repeat ---------------------------------------------------------------------- */
 
 /* The values so far. */
@@ -257,7 +250,7 @@ static struct tally tally_begin(const struct rule_check *check, uint32_t n)
 
 static void tally_add(struct tally *tally, uint32_t value)
 {
-    const bool met = meets(tally->check, value);
+    const bool met = rule_check_holds(tally->check, value);
 
     tally->n_met += met;
     tally->met |= met && tally->n == tally->index;
@@ -273,10 +266,11 @@ static bool tally_end(const struct tally *tally)
 
 static bool meets_vlan(const struct rule_check *check, const struct rule_view *view)
 {
-    struct tally tally = tally_begin(check, view->n_vlans);
+    const uint32_t n = count_vlans(view);
+    struct tally tally = tally_begin(check, n);
 
-    for (uint32_t i = 0; i < view->n_vlans; i++)
-        tally_add(&tally, view->vlan[i]);
+    for (uint32_t i = 0; i < n; i++)
+        tally_add(&tally, view->origin->vlan[i]);
     return tally_end(&tally);
 }
 
@@ -310,45 +304,7 @@ static bool meets_rrtype(const struct rule_check *check, const struct rule_view 
     return tally_end(&tally);
 }
 
-bool rule_view_meets_checks(const struct rule *rule, const struct rule_view *view)
+bool rule_view_meets_repeated(const struct rule_check *check, const struct rule_view *view)
 {
-    for (size_t i = 0; i < rule->n_checks; i++) {
-        const struct rule_check *check = &rule->check[i];
-        uint32_t value;
-
-        if (check->field >= RULE_VLAN_ID) {
-            if (check->field == RULE_VLAN_ID ? !meets_vlan(check, view)
-                                             : !meets_rrtype(check, view))
-                return false;
-        } else if (!rule_view_field(view, (enum rule_field)check->field, &value) ||
-                   !meets(check, value)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool in_ports(const struct rule_ranges *ports, const struct rule_view *view, uint16_t port)
-{
-    return ports == NULL || (view->has_ports && rule_ranges_contain(ports, port));
-}
-
-static bool in_addresses(const struct rule_ranges *addresses, const struct rule_view *view,
-                         unsigned __int128 addr)
-{
-    return addresses == NULL || (view->ip != NULL && rule_ranges_contain(addresses, addr));
-}
-
-bool rule_view_meets_endpoints(const struct rule *rule, const struct rule_view *view)
-{
-    const struct rule_endpoint *from = &rule->from, *to = &rule->to;
-
-    if (in_ports(to->ports, view, view->dst_port) && in_ports(from->ports, view, view->src_port) &&
-        in_addresses(to->addresses, view, view->dst) &&
-        in_addresses(from->addresses, view, view->src))
-        return true;
-    return rule->both_ways && in_ports(to->ports, view, view->src_port) &&
-           in_ports(from->ports, view, view->dst_port) &&
-           in_addresses(to->addresses, view, view->src) &&
-           in_addresses(from->addresses, view, view->dst);
+    return check->field == RULE_VLAN_ID ? meets_vlan(check, view) : meets_rrtype(check, view);
 }

@@ -42,27 +42,19 @@ static void see_transport(struct rule_view *view)
     }
 }
 
-static void see_vlans(struct rule_view *view, const struct sl_origin *origin)
-{
-    view->vlan = origin->vlan;
-    while (view->n_vlans < 2 && origin->vlan[view->n_vlans] != SL_NO_VLAN)
-        view->n_vlans++;
-}
-
 struct rule_view rule_view_packet(const struct sl_batch *batch, uint32_t item,
                                   struct rule_scan *scan)
 {
     const struct sl_packet *packet = &batch->packet[item];
     const struct sl_origin *origin = batch->origin != NULL ? &batch->origin[item] : NULL;
     const uint8_t *bytes = batch->bytes + packet->offset;
-    struct rule_view view = {.protocols = RULE_PACKET, .defect = packet->defect, .scan = scan};
+    struct rule_view view = {
+        .protocols = RULE_PACKET, .defect = packet->defect, .origin = origin, .scan = scan};
     struct sl_tuple tuple;
 
     scan->payload = batch->bytes + batch->payload[item].offset;
     scan->len = batch->payload[item].len;
     scan->is_folded = false;
-    if (origin != NULL)
-        see_vlans(&view, origin);
     /* The flags say whether there is an IP header: in raw captures it is at 0. */
     if (packet->network >= packet->len || !sl_packet_tuple(batch, item, &tuple))
         return view;
@@ -110,7 +102,6 @@ bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_s
         .ip_len = packet->len - packet->outer,
         .scan = empty,
     };
-    if (batch->origin != NULL)
-        see_vlans(view, &batch->origin[item]);
+    view->origin = batch->origin != NULL ? &batch->origin[item] : NULL;
     return true;
 }

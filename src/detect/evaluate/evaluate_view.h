@@ -19,10 +19,9 @@ struct rule_view {
     uint32_t ip_len;   /* bytes that may be read from there on */
     const uint8_t *transport;
     uint32_t transport_len;
-    uint8_t app;    /* enum sl_app */
-    uint8_t defect; /* enum sl_defect */
-    uint8_t n_vlans;
-    const uint16_t *vlan; /* ids, the outermost first */
+    uint8_t app;                    /* enum sl_app */
+    uint8_t defect;                 /* enum sl_defect */
+    const struct sl_origin *origin; /* NULL: there is none */
     struct rule_scan *scan;
 };
 
