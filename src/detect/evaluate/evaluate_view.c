@@ -37,6 +37,10 @@ static void see_transport(struct rule_view *view)
             view->carried = known[i].carried;
             view->protocols |= known[i].protocol;
             view->has_ports = known[i].has_ports && view->transport != NULL;
+            if (view->has_ports) {
+                view->src_port = load_be16(view->transport);
+                view->dst_port = load_be16(view->transport + 2);
+            }
             return;
         }
     }
@@ -50,23 +54,21 @@ struct rule_view rule_view_packet(const struct sl_batch *batch, uint32_t item,
     const uint8_t *bytes = batch->bytes + packet->offset;
     struct rule_view view = {
         .protocols = RULE_PACKET, .defect = packet->defect, .origin = origin, .scan = scan};
-    struct sl_tuple tuple;
+    const bool ipv4 = (packet->flags & SL_PACKET_IPV4) != 0;
 
     scan->payload = batch->bytes + batch->payload[item].offset;
     scan->len = batch->payload[item].len;
     scan->is_folded = false;
     /* The flags say whether there is an IP header: in raw captures it is at 0. */
-    if (packet->network >= packet->len || !sl_packet_tuple(batch, item, &tuple))
+    if (packet->network >= packet->len || (!ipv4 && (packet->flags & SL_PACKET_IPV6) == 0))
         return view;
-    view.protocols |= RULE_IP | (packet->flags & SL_PACKET_IPV4 ? RULE_IPV4 : RULE_IPV6);
+    view.protocols |= RULE_IP | (ipv4 ? RULE_IPV4 : RULE_IPV6);
     view.carried = RULE_CARRIES_OTHER;
     view.ip = bytes + packet->network;
     view.ip_len = packet->len - packet->network;
-    view.ip_protocol = tuple.protocol;
-    view.src = address6(tuple.src.byte);
-    view.dst = address6(tuple.dst.byte);
-    view.src_port = tuple.src_port;
-    view.dst_port = tuple.dst_port;
+    view.ip_protocol = packet->protocol;
+    view.src = ipv4 ? address4(view.ip + 12) : address6(view.ip + 8);
+    view.dst = ipv4 ? address4(view.ip + 16) : address6(view.ip + 24);
     if (packet->transport != 0 && packet->transport < packet->len) {
         view.transport = bytes + packet->transport;
         view.transport_len = packet->len - packet->transport;
