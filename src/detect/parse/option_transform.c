@@ -73,18 +73,23 @@ static const struct transform_chain *find_chain(struct sl_rules *rules, const ch
     return chain;
 }
 
-/* Whether a transform may stand here. */
+/* Whether a transform may stand here. Behind contents of a buffer without transforms it begins
+ * another section of that buffer. */
 static enum sl_status check_place(struct rule_parser *parser)
 {
     const struct rule_text name = parser->option.name;
     const struct transform_chain *chain = parser->section.chain;
 
-    if (parser->section.section == 0 || rule_section_has_steps(parser))
+    if (parser->section.section == 0 || (rule_section_has_steps(parser) && chain != NULL))
         return rule_bad_at(parser, parser->name, "%.*s does not stand behind a buffer",
                            RULE_QUOTE(name));
     if (chain != NULL && chain->n == TRANSFORMS_MAX)
         return rule_bad_at(parser, parser->name, "a buffer has more than %d transforms",
                            TRANSFORMS_MAX);
+    if (rule_section_has_steps(parser)) {
+        parser->section.section = ++parser->n_sections;
+        parser->content = SIZE_MAX;
+    }
     return SL_OK;
 }
 

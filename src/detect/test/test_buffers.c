@@ -213,6 +213,12 @@ static void names_are_transformed(void **state)
     static const struct trial trials[] = {
         {"dns.query; to_lowercase; content:\"evil\";", ASK("www.EviL.example"), true},
         {"dns.query; to_lowercase; content:\"evil\";", ASK("www.EviM.example"), false},
+        {"dns.query; content:\"rs-\"; startswith; dotprefix; content:\".evil\";", ASK("rs-a.evil"),
+         true},
+        {"dns.query; content:\"rs-\"; startswith; dotprefix; content:\".rs\";", ASK("rs-a.evil"),
+         true},
+        {"dns.query; content:\"rs-\"; startswith; dotprefix; content:\".rs\";", ASK("x.rs-a"),
+         false},
         {"dns.query; to_uppercase; content:\"EVIL\"; fast_pattern;", ASK("a.b evil"), true},
         {"dns.query; to_lowercase; dotprefix; content:\".evil\";", ASK("EVIL.a"), true},
         {"dns.query; to_lowercase; dotprefix; content:\".evil\";", ASK("xEVIL.a"), false},
