@@ -90,7 +90,10 @@ class Name(Buffer):
 
     def first_state(self, options):
         state = super().first_state(options)
-        return state.with_cells(0, [1 << ord(".")]) if self.dotted else state
+        if not self.dotted:
+            return state
+        # A content that begins with a dot has a letter in front of it.
+        return state.with_cells(0, [1 << ord(".")]).changed(reserved=2)
 
     def raw(self, data):
         if self.dotted:

@@ -140,7 +140,8 @@ class ByteTest(Reads):
             return []
         top = self.reading.all_values(size) - 1
         pool = [operand, operand + 1, operand - 1, 0, top, operand ^ 1, top & ~operand,
-                operand & -operand, operand // 2, operand * 2, *USUAL]
+                operand & -operand, operand // 2, operand * 2,
+                *(operand | 1 << bit for bit in range(8)), *USUAL]
         return [v for v in dict.fromkeys(pool) if 0 <= v <= top and self.holds(v, names)]
 
     def place(self, state):

@@ -27,7 +27,7 @@ ESCAPES = {"h": r"[ \t\xa0]", "H": r"[^ \t\xa0]", "R": r"(?:\r\n|[\n\v\f\r\x85])
            ">": ">"}
 IN_SET = {"h": r" \t\xa0", "v": r"\n\v\f\r\x85", "e": r"\x1b"}
 TOKEN = re.compile(r"\\x\{([0-9a-fA-F]+)\}|\\Q(.*?)\\E|\\(.)|\[:(\^?)(\w+):\]|(\(\?<(?=[A-Za-z]))"
-                   r"|(\(\?([a-z]+)\))|(.)", re.S)
+                   r"|(\(\?([a-z]*-?[a-z]+)\))|(.)", re.S)
 
 
 class Translator:

@@ -4,7 +4,7 @@ from twins import names, ranges
 from twins.buffers import HEADERS, OF_PROTOCOL, Buffer, Header, Message, Name
 from twins.contents import Length
 from twins.model import PROTOCOL_OF
-from twins.packets import IP_OPTIONS, NUMBERS, Packet, opening
+from twins.packets import ACK, IP_OPTIONS, NUMBERS, SYN, Packet, opening
 from twins.rules import Unknown
 
 HOME = (0x0a010000, 0x0afaffff)
@@ -194,6 +194,9 @@ class Maker:
         flow = self.flow if flow is None else flow
         chain = self.chain if chain is None else chain
         first = []
+        opens = packet.protocol == "tcp" and packet.field("flags") & (SYN | ACK) == SYN
+        if opens and not flow & {"to_client", "established"}:
+            return first, packet  # another SYN would match and count as well
         if self.protocol != "other" and (self.model.flow or chain):
             first, packet = opening(packet, "to_client" not in flow, "established" in flow)
         for maker, turned in chain:
