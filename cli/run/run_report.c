@@ -129,6 +129,18 @@ static void print_flows(const struct sl_run_result *result, FILE *out)
             cli_count(stats->reused, reused), cli_count(stats->active, active));
 }
 
+static void print_state(const struct sl_run_result *result, FILE *out)
+{
+    const struct sl_state_stats *state = &result->state;
+    char text[32], refused[32], hosts[32], evicted[32];
+
+    if (!result->has_state)
+        return;
+    fprintf(out, "state      %s variables of flows (%s not set), %s of hosts (%s evicted)\n",
+            cli_count(state->flow_bits, text), cli_count(state->flow_bits_refused, refused),
+            cli_count(state->hosts, hosts), cli_count(state->hosts_evicted, evicted));
+}
+
 static void print_details(const struct sl_run_result *result, FILE *out)
 {
     const struct sl_pipeline_stats *stats = result->pipeline;
@@ -168,6 +180,7 @@ void run_report_text(const struct sl_run_result *result, bool details, FILE *out
     print_latency(result, out);
     print_protocols(result, out);
     print_flows(result, out);
+    print_state(result, out);
     run_rules_text(result, out);
     run_anomalies_text(result, out);
     run_alerts_text(result, details, out);

@@ -245,6 +245,7 @@ struct sl_run_result {
 
     bool latency;           /* pipeline->latency was measured */
     bool has_header_checks; /* they were switched on */
+    bool has_state;         /* some rule has state */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flows;
 
@@ -260,6 +261,7 @@ struct sl_run_result {
     /* Results. */
     uint64_t anomalies, by_check[SL_N_HEADER_CHECKS];
     const struct sl_rules *rules; /* NULL: none */
+    struct sl_state_stats state;
     bool home_missed; /* rules name HOME_NET, it has its default, and no packet has an address of it
                        */
     uint64_t alerts;

@@ -38,6 +38,8 @@ struct sl_stats {
     bool has_rules;
     struct sl_rules_count rules;
     uint64_t alerts;
+    bool has_state; /* some rule has state */
+    struct sl_state_stats state;
     uint64_t rules_stopped; /* on packets; see sl_evaluator_stopped */
 
     struct sl_pipeline_snapshot pipeline;

@@ -124,6 +124,9 @@ void sl_run_snapshot(struct sl_run *run, struct sl_stats *stats)
     pthread_mutex_unlock(&run->lock);
     run_source_snapshot(&run->source, stats);
     run_counts_snapshot(&run->counts, stats);
+    stats->has_state = policy != NULL && run->state != NULL;
+    if (stats->has_state)
+        sl_state_stats(run->state, &stats->state);
     if (policy != NULL) {
         stats->has_header_checks = policy->header_engine >= 0;
         stats->has_rules = policy->rules != NULL;

@@ -74,6 +74,9 @@ void sl_run_result(const struct sl_run *run, struct sl_run_result *result)
     if (run->policy != NULL)
         read_policy(run->policy, result);
     read_counts(&run->counts, result);
+    result->has_state = run->state != NULL;
+    if (result->has_state)
+        sl_state_stats(run->state, &result->state);
     result->home_missed = missed_home(&run->counts, result);
     result->redundancy = &run->redundancy.config;
     result->n_samplers = run->redundancy.n_samplers;

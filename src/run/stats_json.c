@@ -197,6 +197,12 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
     put_count(tree, "sluice.flow.evicted", flows->evicted);
     put_count(tree, "sluice.flow.timed_out", flows->timed_out);
     put_count(tree, "sluice.flow.reused", flows->reused);
+    if (stats->has_state) {
+        put_count(tree, "sluice.state.flow_variables", stats->state.flow_bits);
+        put_count(tree, "sluice.state.flow_variables_refused", stats->state.flow_bits_refused);
+        put_count(tree, "sluice.state.hosts", stats->state.hosts);
+        put_count(tree, "sluice.state.hosts_evicted", stats->state.hosts_evicted);
+    }
     put_undecodable(tree, stats);
     if (stats->has_header_checks)
         put_anomalies(tree, stats);

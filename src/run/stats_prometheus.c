@@ -140,6 +140,16 @@ static void put_flows(struct exposition *to, const struct sl_flow_stats *flows)
     gauge(to, "sluice_flows_active", "Flows in the table.", flows->active);
 }
 
+static void put_state(struct exposition *to, const struct sl_state_stats *state)
+{
+    begin(to, "sluice_state_variables", "gauge", "What rules keep now, by its owner.");
+    put_count_of(to, "owner", "flow", state->flow_bits);
+    put_count_of(to, "owner", "host", state->hosts);
+    begin(to, "sluice_state_lost_total", "counter", "What rules could not keep, by its owner.");
+    put_count_of(to, "owner", "flow", state->flow_bits_refused);
+    put_count_of(to, "owner", "host", state->hosts_evicted);
+}
+
 static void put_findings(struct exposition *to, const struct sl_stats *stats)
 {
     if (stats->has_rules) {
@@ -258,6 +268,8 @@ enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text, si
     put_source(&to, stats);
     put_dissected(&to, &stats->dissected);
     put_flows(&to, &stats->flows);
+    if (stats->has_state)
+        put_state(&to, &stats->state);
     put_findings(&to, stats);
     put_engines(&to, &stats->pipeline);
     put_devices(&to, &stats->pipeline.stats);
