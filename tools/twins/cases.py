@@ -41,8 +41,10 @@ class Twins:
             expected = count.alerts(count.enough) if count else [True]
         else:
             expected = [False] * (count.quiet + 1 if count and count.kind != "limit" else 1)
-        return Case(self.model.rule.key, label, first + following(packet, len(expected)),
-                    [None] * len(first) + expected)
+        packets = first + following(packet, len(expected))
+        if count and count.seconds:  # packets of other rules may have matched and counted
+            packets[0] = packets[0].changed(pause=count.seconds + 2)
+        return Case(self.model.rule.key, label, packets, [None] * len(first) + expected)
 
     def cases(self):
         """The case that matches, then twins and edges."""
@@ -179,6 +181,7 @@ class Twins:
         count = self.model.count
         first, packet = self.maker.in_flow(one)
         packets = first + following(packet, count.quiet)
+        packets[0] = packets[0].changed(pause=count.seconds + 2)
         expected = [None] * len(packets)
         pause = other.pause
         first, packet = self.maker.in_flow(other.changed(pause=0))
