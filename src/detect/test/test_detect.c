@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each keyword on a packet that matches and on one that just does not. */
-#include "detect_fixture.h"
+#include "detect_pairs.h"
 
 #define TO_SERVER SL_FLOW_TO_SERVER
 #define ESTABLISHED SL_FLOW_ESTABLISHED
@@ -11,27 +11,6 @@
     {                                                          \
         .src = IP4(203, 0, 113, 1), .dst = IP4(192, 168, 3, 4) \
     }
-
-/* A rule, a packet that it matches, and one that it does not. */
-struct pair {
-    const char *rule;
-    struct packet match, other;
-};
-
-static void check_pairs(const struct pair *pairs, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!rule_matches(pairs[i].rule, &pairs[i].match))
-            fail_msg("does not match: %s", pairs[i].rule);
-        if (rule_matches(pairs[i].rule, &pairs[i].other))
-            fail_msg("matches what it should not: %s", pairs[i].rule);
-    }
-}
-
-#define CHECK(pairs) check_pairs(pairs, sizeof(pairs) / sizeof((pairs)[0]))
-
-/* A rule of options alone, from anywhere to anywhere. */
-#define RULE(protocol, options) "alert " protocol " any any -> any any (" options " sid:1;)"
 
 static void test_protocols(void **state)
 {

@@ -1,27 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Contents of headers and addresses, on a packet that matches and on one that just does not. */
-#include "detect_fixture.h"
-
-/* A rule, a packet that it matches, and one that it does not. */
-struct pair {
-    const char *rule;
-    struct packet match, other;
-};
-
-static void check_pairs(const struct pair *pairs, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!rule_matches(pairs[i].rule, &pairs[i].match))
-            fail_msg("does not match: %s", pairs[i].rule);
-        if (rule_matches(pairs[i].rule, &pairs[i].other))
-            fail_msg("matches what it should not: %s", pairs[i].rule);
-    }
-}
-
-#define CHECK(pairs) check_pairs(pairs, sizeof(pairs) / sizeof((pairs)[0]))
-
-/* A rule of options alone, from anywhere to anywhere. */
-#define RULE(protocol, options) "alert " protocol " any any -> any any (" options " sid:1;)"
+#include "detect_pairs.h"
 
 #define IP_OPTIONS .ip_options = "\x94\4\0\0", .ip_words = 1
 #define TCP_OPTIONS .tcp_options = "\2\4\5\xB4\3\3\7\0", .tcp_words = 2

@@ -1,27 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each option of a header on a packet that matches, and on one that just does not. */
-#include "detect_fixture.h"
-
-/* A rule, a packet that it matches, and one that it does not. */
-struct pair {
-    const char *rule;
-    struct packet match, other;
-};
-
-static void check_pairs(const struct pair *pairs, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!rule_matches(pairs[i].rule, &pairs[i].match))
-            fail_msg("does not match: %s", pairs[i].rule);
-        if (rule_matches(pairs[i].rule, &pairs[i].other))
-            fail_msg("matches what it should not: %s", pairs[i].rule);
-    }
-}
-
-#define CHECK(pairs) check_pairs(pairs, sizeof(pairs) / sizeof((pairs)[0]))
-
-/* A rule of options alone, from anywhere to anywhere. */
-#define RULE(protocol, options) "alert " protocol " any any -> any any (" options " sid:1;)"
+#include "detect_pairs.h"
 
 /* An IPv4 packet whose transport header and payload are the bytes of a string. */
 #define RAW(number, bytes)                                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Transforms against the oracle, hashes against the examples of RFC 1321 and FIPS 180, and rules
  * with transforms on packets. */
-#include "detect_fixture.h"
+#include "detect_pairs.h"
 
 #include "detect/transform/transform.h"
 #include "transform_ref.h"
@@ -151,50 +151,43 @@ static void test_examples(void **state)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* A rule, a packet that it matches, and one that it does not. */
-struct pair {
-    const char *rule;
-    struct packet match, other;
-};
-
-#define RULE(options) "alert ip any any -> any any (" options " sid:1;)"
-
 static void test_rules(void **state)
 {
     static const struct pair pairs[] = {
-        {RULE("ip.src; xor:\"ff\"; content:\"|3f 57 ff fe|\"; bsize:4;"),
+        {RULE("ip", "ip.src; xor:\"ff\"; content:\"|3f 57 ff fe|\"; bsize:4;"),
          {.kind = TCP},
          {.kind = TCP, .src = 1}},
-        {RULE("ip.src; to_md5; bsize:16;"), {.kind = TCP}, {.kind = ARP}},
-        {RULE("ip.src; to_sha1; bsize:20;"), {.kind = TCP6}, {.kind = ARP}},
-        {RULE("ip.src; dotprefix; dotprefix; bsize:6; content:\"..|c0|\"; startswith;"),
+        {RULE("ip", "ip.src; to_md5; bsize:16;"), {.kind = TCP}, {.kind = ARP}},
+        {RULE("ip", "ip.src; to_sha1; bsize:20;"), {.kind = TCP6}, {.kind = ARP}},
+        {RULE("ip", "ip.src; dotprefix; dotprefix; bsize:6; content:\"..|c0|\"; startswith;"),
          {.kind = TCP},
          {.kind = TCP, .src = 1}},
-        {RULE("ip.src; dotprefix; bsize:17;"), {.kind = TCP6}, {.kind = TCP}},
-        {RULE("udp.hdr; url_decode; content:\"A|00|\"; startswith; bsize:6;"),
+        {RULE("ip", "ip.src; dotprefix; bsize:17;"), {.kind = TCP6}, {.kind = TCP}},
+        {RULE("ip", "udp.hdr; url_decode; content:\"A|00|\"; startswith; bsize:6;"),
          {.kind = UDP, .src_port = 0x2534, .dst_port = 0x3100},
          {.kind = UDP, .src_port = 0x2534, .dst_port = 0x4700}},
-        {RULE("ip.src; to_lowercase; content:\"abcd\";"), {.src = 0x41624344}, {.src = 0x41624345}},
-        {RULE("ip.src; to_uppercase; content:\"ABCD\"; ip.src; content:\"aBcD\";"),
+        {RULE("ip", "ip.src; to_lowercase; content:\"abcd\";"),
+         {.src = 0x41624344},
+         {.src = 0x41624345}},
+        {RULE("ip", "ip.src; to_uppercase; content:\"ABCD\"; ip.src; content:\"aBcD\";"),
          {.src = 0x61426344},
          {.src = 0x61426364}},
-        {RULE("ip.src; strip_whitespace; bsize:2;"), {.src = 0x20410942}, {.src = 0x20414142}},
-        {RULE("ip.src; compress_whitespace; bsize:3;"), {.src = 0x20094142}, {.src = 0x20410942}},
-        {RULE("ip.src; from_base64; content:\"foo\"; bsize:3;"),
+        {RULE("ip", "ip.src; strip_whitespace; bsize:2;"),
+         {.src = 0x20410942},
+         {.src = 0x20414142}},
+        {RULE("ip", "ip.src; compress_whitespace; bsize:3;"),
+         {.src = 0x20094142},
+         {.src = 0x20410942}},
+        {RULE("ip", "ip.src; from_base64; content:\"foo\"; bsize:3;"),
          {.src = 0x5A6D3976},
          {.src = 0x5A6D3977}},
-        {RULE("ip.src; xor:20; to_uppercase; content:!\"A\";"),
+        {RULE("ip", "ip.src; xor:20; to_uppercase; content:!\"A\";"),
          {.src = 0x42424242},
          {.src = 0x42424241}},
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (!rule_matches(pairs[i].rule, &pairs[i].match))
-            fail_msg("does not match: %s", pairs[i].rule);
-        if (rule_matches(pairs[i].rule, &pairs[i].other))
-            fail_msg("matches what it should not: %s", pairs[i].rule);
-    }
+    CHECK(pairs);
 }
 
 int main(void)
