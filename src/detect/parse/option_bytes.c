@@ -355,6 +355,18 @@ static enum sl_status begin(struct reading *reading, struct rule_parser *parser,
     return SL_OK;
 }
 
+/* Begins an option whose first part is the number of its bytes. */
+static enum sl_status begin_count(struct reading *reading, struct rule_parser *parser,
+                                  struct rule_text value, enum rule_payload_kind kind,
+                                  struct rule_text *count)
+{
+    enum sl_status status = begin(reading, parser, value, kind);
+
+    if (status == SL_OK)
+        status = take(reading, "a number of bytes", count);
+    return status == SL_OK ? read_count(reading, *count) : status;
+}
+
 /* ---- options --------------------------------------------------------------------------------- */
 
 static enum sl_status read_comparison(struct reading *reading, struct rule_text text)
@@ -387,12 +399,8 @@ enum sl_status rule_read_byte_test(struct rule_parser *parser, struct rule_text 
 {
     struct reading reading;
     struct rule_text count = value, part;
-    enum sl_status status = begin(&reading, parser, value, RULE_BYTE_TEST);
+    enum sl_status status = begin_count(&reading, parser, value, RULE_BYTE_TEST, &count);
 
-    if (status == SL_OK)
-        status = take(&reading, "a number of bytes", &count);
-    if (status == SL_OK)
-        status = read_count(&reading, count);
     if (status == SL_OK)
         status = take(&reading, "a comparison", &part);
     if (status == SL_OK)
@@ -413,12 +421,8 @@ enum sl_status rule_read_byte_jump(struct rule_parser *parser, struct rule_text 
 {
     struct reading reading;
     struct rule_text count = value, part;
-    enum sl_status status = begin(&reading, parser, value, RULE_BYTE_JUMP);
+    enum sl_status status = begin_count(&reading, parser, value, RULE_BYTE_JUMP, &count);
 
-    if (status == SL_OK)
-        status = take(&reading, "a number of bytes", &count);
-    if (status == SL_OK)
-        status = read_count(&reading, count);
     if (status == SL_OK)
         status = take(&reading, "an offset", &part);
     if (status == SL_OK)
@@ -431,12 +435,8 @@ enum sl_status rule_read_byte_extract(struct rule_parser *parser, struct rule_te
 {
     struct reading reading;
     struct rule_text count = value, part, name = value;
-    enum sl_status status = begin(&reading, parser, value, RULE_BYTE_SET);
+    enum sl_status status = begin_count(&reading, parser, value, RULE_BYTE_SET, &count);
 
-    if (status == SL_OK)
-        status = take(&reading, "a number of bytes", &count);
-    if (status == SL_OK)
-        status = read_count(&reading, count);
     if (status == SL_OK)
         status = take(&reading, "an offset", &part);
     if (status == SL_OK)
