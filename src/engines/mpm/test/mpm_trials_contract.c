@@ -47,21 +47,20 @@ void test_pieces_give_the_same_hits(void **state)
     (void)state;
     trial_fill_random(&random, text, LEN, "aAb");
     trial_cut_literals(&random, literals, bytes, 100, text, LEN, OVERLAP + 1);
+    sl_batch_reset(subject.batch);
+    trial_add_item(text, LEN);
+    subject.expected.n =
+        mpm_ref_scan(literals, 100, subject.batch, subject.expected.hit, subject.expected.cap);
+    struct sl_mpm_table *table = trial_build(literals, 100);
+
     for (uint32_t piece = OVERLAP + 1; piece <= LEN; piece++) {
         uint64_t done = 0;
 
         sl_batch_reset(subject.batch);
-        trial_add_item(text, LEN);
-        subject.expected.n =
-            mpm_ref_scan(literals, 100, subject.batch, subject.expected.hit, subject.expected.cap);
-
-        sl_batch_reset(subject.batch);
         sl_batch_add_pieces(subject.batch, text, LEN, piece, OVERLAP, &done);
         assert_int_equal(done, LEN);
-        struct sl_mpm_table *table = trial_build(literals, 100);
         assert_int_equal(
             trial_scan_table(table, subject.backend_name, subject.batch, &subject.found), SL_OK);
-        sl_mpm_free(table);
         for (size_t i = 0; i < subject.found.n; i++) {
             subject.found.hit[i].offset +=
                 (uint32_t)subject.batch->origin[subject.found.hit[i].item].position;
@@ -69,6 +68,7 @@ void test_pieces_give_the_same_hits(void **state)
         }
         trial_assert_same_hits();
     }
+    sl_mpm_free(table);
 }
 
 void test_order_of_items_changes_nothing(void **state)

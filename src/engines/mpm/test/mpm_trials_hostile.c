@@ -249,7 +249,7 @@ void test_hostile_sets(void **state)
     static void (*const make[])(struct hostile *) = {make_period, make_shared, make_runs,
                                                      make_tiny,   make_few,    make_mixed};
     struct hostile *hostile = (struct hostile *)calloc(1, sizeof *hostile);
-    const uint32_t text_len = SANITIZED ? 1 << 14 : trial_fewer(HOSTILE_TEXT, 1 << 14);
+    const uint32_t text_len = SANITIZED ? 1 << 13 : trial_fewer(HOSTILE_TEXT, 1 << 14);
 
     (void)state;
     assert_non_null(hostile);
