@@ -39,10 +39,17 @@ SL_CHECK SL_API enum sl_status sl_rules_set(struct sl_rules *rules, const char *
 SL_CHECK SL_API enum sl_status sl_rules_assign(struct sl_rules *rules, const char *assignment,
                                                struct sl_diag *diag);
 
-/* Reads a rule file, with its `config classification:` lines. A file classification.config beside
- * it is read first. A folder stands for its files that end in ".rules". A path that is not there
- * and holds '*', '?' or '[' stands for the files that it matches. Both are read in the order of
- * names.
+/* Reads a file of configuration for the rules that are loaded later: lines `config classification:`
+ * and `config reference:`, and filters of alerts (suppress, threshold, event_filter, rate_filter).
+ * From then on files beside rule files are not read. Lines of another form are bad lines of the
+ * set. SL_EINVAL: the rules are compiled. SL_EIO, SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_rules_configure(struct sl_rules *rules, const char *path,
+                                                  struct sl_diag *diag);
+
+/* Reads a rule file, with its lines of configuration. Files classification.config, reference.config
+ * and threshold.config beside it are read first, unless sl_rules_configure has read one. A folder
+ * stands for its files that end in ".rules". A path that is not there and holds '*', '?' or '['
+ * stands for the files that it matches. Both are read in the order of names.
  *
  * Bad and skipped rules do not fail the call while a rule of the file can be used. SL_EFORMAT: a
  * file has no such rule, and has a bad one; the diagnostic is about the first bad one. The set has

@@ -46,7 +46,8 @@ struct sl_signature {
     uint32_t sid;
     uint32_t rev;                  /* 0 where absent */
     uint32_t priority;             /* from the rule, else from its class, else 3 */
-    const char *const *references; /* "url,example.org", ended by NULL */
+    const char *const *references; /* "https://example.org", or "system,place" of a system whose
+                                      address is not known; ended by NULL */
     const char *const *metadata;   /* "key value", ended by NULL */
     const char *file;              /* the rule's place */
     uint32_t line;

@@ -257,7 +257,7 @@ struct rule_filter_of {
 };
 
 /* Files of configuration that are read with the rule files beside them. */
-enum rule_beside { RULE_CLASSES, RULE_FILTERS, RULE_N_BESIDE };
+enum rule_beside { RULE_CLASSES, RULE_REFERENCES, RULE_FILTERS, RULE_N_BESIDE };
 
 struct sl_rules {
     struct rule_arena arena;            /* rules and what belongs to one of them */
@@ -265,6 +265,7 @@ struct sl_rules {
     struct rule_map variables;          /* name -> value (char *) */
     struct rule_map lists[2];           /* by enum rule_list_kind: text -> struct rule_list */
     struct rule_map classes;            /* name -> struct rule_class */
+    struct rule_map references;         /* system, in lower case -> address (char *) */
     struct rule_map chains;             /* text -> struct transform_chain */
     struct rule_map skips;              /* keyword -> struct sl_rules_lack */
     struct rule_map lacks;              /* the keywords of a skipped rule -> themselves (char *) */
@@ -282,6 +283,7 @@ struct sl_rules {
     size_t n_skips, cap_skips;
     struct sl_rules_count count;
     const char *beside[RULE_N_BESIDE]; /* the files beside the last rule file */
+    bool configured; /* files of configuration were named; those beside are not read */
 
     bool names_home, home_is_set;   /* the rules name HOME_NET; the caller has set it */
     const struct rule_ranges *home; /* once compiled: rules name its default; NULL: they do not */

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "detect/parse/classification.h"
 #include "detect/parse/filter_config.h"
+#include "detect/parse/rule_config.h"
 #include "detect/parse/rule_lex.h"
 #include "detect/parse/rule_parse.h"
 #include "rule_set.h"
@@ -184,9 +185,12 @@ static enum sl_status load_rule(struct loader *loader, struct rule_text line)
     return status;
 }
 
-static enum sl_status load_class(struct loader *loader, struct rule_text line)
+/* A line of configuration; `known`: it has its form. */
+static enum sl_status load_config(struct loader *loader, struct rule_text line, bool known)
 {
-    const enum sl_status status = rule_class_read(loader->rules, line, &loader->diag);
+    const enum sl_status status =
+        known ? rule_config_read(loader->rules, line, &loader->diag)
+              : diag_set(&loader->diag, SL_EFORMAT, NULL, 0, "no line of configuration");
 
     if (status != SL_EFORMAT)
         return status;
@@ -237,12 +241,14 @@ static enum sl_status load_lines(struct loader *loader, const char *text, size_t
 
     rule_lexer_init(&loader->lexer, text, text_len);
     while ((status = rule_lexer_next(&loader->lexer, &line, &loader->line)) == SL_OK) {
-        if (rule_class_line(line))
-            status = load_class(loader, line);
+        const bool config = rule_config_line(line);
+
+        if (config)
+            status = load_config(loader, line, true);
         else if (rule_filter_line(line))
             status = load_filter(loader, line);
-        else if (!config_only)
-            status = load_rule(loader, line);
+        else
+            status = config_only ? load_config(loader, line, false) : load_rule(loader, line);
         if (status != SL_OK)
             break;
     }
@@ -348,8 +354,9 @@ static enum sl_status read_file(const char *path, char **text, size_t *text_len,
 static enum sl_status load_beside(struct sl_rules *rules, const char *path, enum rule_beside kind,
                                   struct sl_diag *diag)
 {
-    static const char *const names[RULE_N_BESIDE] = {
-        [RULE_CLASSES] = "classification.config", [RULE_FILTERS] = "threshold.config"};
+    static const char *const names[RULE_N_BESIDE] = {[RULE_CLASSES] = "classification.config",
+                                                     [RULE_REFERENCES] = "reference.config",
+                                                     [RULE_FILTERS] = "threshold.config"};
     const char *slash = strrchr(path, '/');
     const size_t folder_len = slash != NULL ? (size_t)(slash + 1 - path) : 0;
     const size_t name_len = strlen(names[kind]);
@@ -376,6 +383,22 @@ static enum sl_status load_beside(struct sl_rules *rules, const char *path, enum
     return status;
 }
 
+enum sl_status sl_rules_configure(struct sl_rules *rules, const char *path, struct sl_diag *diag)
+{
+    char *text = NULL;
+    size_t text_len = 0;
+
+    if (rules->compiled)
+        return rule_set_compiled(diag);
+    enum sl_status status = read_file(path, &text, &text_len, diag);
+    if (status != SL_OK)
+        return status;
+    rules->configured = true;
+    status = load_text(rules, path, text, text_len, true, diag);
+    free(text);
+    return status;
+}
+
 static enum sl_status load_file(struct sl_rules *rules, const char *path, struct sl_diag *diag)
 {
     char *text = NULL;
@@ -383,7 +406,7 @@ static enum sl_status load_file(struct sl_rules *rules, const char *path, struct
     enum sl_status status = read_file(path, &text, &text_len, diag);
     if (status != SL_OK)
         return status;
-    for (int kind = 0; kind < RULE_N_BESIDE && status == SL_OK; kind++)
+    for (int kind = 0; kind < RULE_N_BESIDE && status == SL_OK && !rules->configured; kind++)
         status = load_beside(rules, path, (enum rule_beside)kind, diag);
     if (status == SL_OK)
         status = load_rules(rules, path, text, text_len, diag);

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "detect/compile/rule_compile.h"
 #include "detect/parse/classification.h"
+#include "detect/parse/reference.h"
 #include "detect/parse/rule_list.h"
 
 enum sl_status rule_set_no_memory(struct sl_diag *diag)
@@ -26,6 +27,8 @@ enum sl_status sl_rules_create(struct sl_rules **rules, struct sl_diag *diag)
     enum sl_status status = rule_variable_defaults(made, diag);
     if (status == SL_OK)
         status = rule_class_defaults(made, diag);
+    if (status == SL_OK)
+        status = rule_reference_defaults(made, diag);
     if (status != SL_OK) {
         sl_rules_free(made);
         return status;
@@ -49,6 +52,7 @@ void sl_rules_free(struct sl_rules *rules)
     rule_map_free(&rules->lists[RULE_ADDRESSES]);
     rule_map_free(&rules->lists[RULE_PORTS]);
     rule_map_free(&rules->classes);
+    rule_map_free(&rules->references);
     rule_map_free(&rules->chains);
     rule_map_free(&rules->skips);
     rule_map_free(&rules->lacks);

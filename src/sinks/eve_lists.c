@@ -3,40 +3,8 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "eve_text.h"
-
-/* ---- references ------------------------------------------------------------------------------ */
-
-static void put_reference(struct line_sink *out, const char *reference)
-{
-    const char *comma = strchr(reference, ',');
-    const size_t system_len = comma != NULL ? (size_t)(comma - reference) : 0;
-    const char *prefix = "";
-
-    if (system_len == 3 && strncasecmp(reference, "url", 3) == 0) {
-        reference = comma + 1;
-        prefix = strstr(reference, "://") != NULL ? "" : "https://";
-    } else if (system_len == 3 && strncasecmp(reference, "cve", 3) == 0) {
-        reference = comma + 1;
-        prefix = "https://cve.mitre.org/cgi-bin/cvename.cgi?name=";
-    }
-    line_text(out, "\"");
-    line_text(out, prefix);
-    eve_put_characters(out, reference, strlen(reference));
-    line_text(out, "\"");
-}
-
-void eve_put_references(struct line_sink *out, const char *const *references)
-{
-    for (const char *before = "["; *references != NULL; references++) {
-        line_text(out, before);
-        put_reference(out, *references);
-        before = ",";
-    }
-    line_text(out, "]");
-}
 
 /* ---- metadata -------------------------------------------------------------------------------- */
 

@@ -21,10 +21,6 @@ void eve_put_metadata(struct line_sink *out, const struct eve_metadata *metadata
 
 void eve_metadata_free(struct eve_metadata *metadata);
 
-/* References to the systems url and cve are written as the addresses that Suricata's configuration
- * makes of them, all others as in the rule ("bugtraq,1234"). */
-void eve_put_references(struct line_sink *out, const char *const *references);
-
 /* {"hop":"262","cost":10} of "262 10", or a port alone. */
 void eve_put_hops(struct line_sink *out, const char *const *hops);
 

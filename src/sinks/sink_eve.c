@@ -97,9 +97,7 @@ static void put_numbers(struct line_sink *out, const uint16_t *numbers, uint32_t
 
 static void put_list(struct line_sink *out, enum event_field id, const char *const *texts)
 {
-    if (id == FIELD_REFERENCES)
-        eve_put_references(out, texts);
-    else if (id == FIELD_NAMES_NEXT_HOPS)
+    if (id == FIELD_NAMES_NEXT_HOPS)
         eve_put_hops(out, texts);
     else
         eve_put_texts(out, texts);

@@ -92,36 +92,14 @@ enum sl_status rule_class_defaults(struct sl_rules *rules, struct sl_diag *diag)
     return SL_OK;
 }
 
-bool rule_class_line(struct rule_text line)
+enum sl_status rule_class_read(struct sl_rules *rules, struct rule_text value, struct sl_diag *diag)
 {
-    struct rule_text before, word;
-
-    if (memchr(line.at, ':', line.len) == NULL || !rule_text_split(&line, ':', &before) ||
-        !rule_text_split(&before, ' ', &word) || !rule_text_is(word, "config"))
-        return false;
-    before = rule_trim(before);
-    if (before.len == 0)
-        return false;
-    for (size_t i = 0; i < before.len; i++)
-        if (rule_blank(before.at[i]))
-            return false;
-    return true;
-}
-
-enum sl_status rule_class_read(struct sl_rules *rules, struct rule_text line, struct sl_diag *diag)
-{
-    struct rule_text config, name, description;
+    struct rule_text name, description;
     int64_t priority;
 
-    rule_text_split(&line, ':', &config);
-    line = rule_trim(line);
-    rule_text_split(&config, ' ', &name);
-    if (!rule_text_is(rule_trim(config), "classification"))
-        return diag_set(diag, SL_EFORMAT, NULL, 0, "the configuration '%.*s' is not known",
-                        RULE_QUOTE(config));
-    if (!rule_text_split(&line, ',', &name) || name.len == 0 ||
-        !rule_text_split(&line, ',', &description) ||
-        !rule_text_number(rule_trim(line), 1, UINT32_MAX, &priority))
+    if (!rule_text_split(&value, ',', &name) || name.len == 0 ||
+        !rule_text_split(&value, ',', &description) ||
+        !rule_text_number(rule_trim(value), 1, UINT32_MAX, &priority))
         return diag_set(diag, SL_EFORMAT, NULL, 0,
                         "a classification has a name, a description and a priority from 1");
     return add(rules, name, description, (uint32_t)priority, diag);

@@ -16,11 +16,9 @@ const struct rule_class *rule_class_find(const struct sl_rules *rules, struct ru
 
 enum sl_status rule_class_defaults(struct sl_rules *rules, struct sl_diag *diag);
 
-/* Whether a line is configuration ("config name: ..."), no rule whose action is "config". */
-bool rule_class_line(struct rule_text line);
-
-/* Reads "config classification: name,description,priority"; a class read before is replaced.
- * SL_EFORMAT, SL_ENOMEM. */
-enum sl_status rule_class_read(struct sl_rules *rules, struct rule_text line, struct sl_diag *diag);
+/* Reads "name,description,priority", the value of "config classification:"; a class read before is
+ * replaced. SL_EFORMAT, SL_ENOMEM. */
+enum sl_status rule_class_read(struct sl_rules *rules, struct rule_text value,
+                               struct sl_diag *diag);
 
 #endif

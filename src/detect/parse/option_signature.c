@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that describe a rule in its alerts. */
+#include <stdio.h>
 #include <string.h>
 
 #include "classification.h"
+#include "reference.h"
 #include "rule_fail.h"
 #include "rule_option.h"
 
@@ -96,6 +98,33 @@ enum sl_status rule_read_classtype(struct rule_parser *parser, struct rule_text 
     return SL_OK;
 }
 
+/* The address of a place in a system, or "system,place" where the system is not known. A place that
+ * has a scheme is an address itself. NULL: no memory. */
+static const char *address_of(struct rule_parser *parser, struct rule_text system,
+                              struct rule_text place)
+{
+    struct rule_arena *arena = &parser->rules->arena;
+    const char *prefix = rule_reference_find(parser->rules, system);
+    const char *text = unescape(parser, place);
+    char *address;
+
+    if (text == NULL || (prefix != NULL && strstr(text, "://") != NULL))
+        return text;
+
+    const size_t text_len = strlen(text);
+    const size_t prefix_len = prefix != NULL ? strlen(prefix) : system.len + 1;
+
+    address = rule_arena_alloc(arena, prefix_len + text_len + 1);
+    if (address == NULL)
+        return NULL;
+    if (prefix != NULL)
+        memcpy(address, prefix, prefix_len);
+    else
+        snprintf(address, prefix_len + 1, "%.*s,", (int)system.len, system.at);
+    memcpy(address + prefix_len, text, text_len + 1);
+    return address;
+}
+
 /* "cve,2024-1", "url,example.org/x" or "url,"example.org/x"". */
 enum sl_status rule_read_reference(struct rule_parser *parser, struct rule_text value)
 {
@@ -108,7 +137,9 @@ enum sl_status rule_read_reference(struct rule_parser *parser, struct rule_text 
                         RULE_QUOTE(value));
     if (rest.at[0] == '"' && (rest.len == 1 || rest.at[rest.len - 1] != '"'))
         return rule_bad_at(parser, rest.at, "no '\"' ends the text of reference");
-    return add_string(parser, &parser->references, unescape(parser, value));
+    if (rest.at[0] == '"')
+        rest = (struct rule_text){rest.at + 1, rest.len - 2};
+    return add_string(parser, &parser->references, address_of(parser, type, rest));
 }
 
 enum sl_status rule_read_target(struct rule_parser *parser, struct rule_text value)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "classification.h"
 #include "detect/rule_memory.h"
+#include "rule_config.h"
 
 void rule_lexer_init(struct rule_lexer *lexer, const char *text, size_t text_len)
 {
@@ -105,7 +105,7 @@ static bool begins_rule(struct rule_text line)
     struct rule_text rest = line;
     const struct rule_text word = rule_word(&rest);
 
-    return rest.len != 0 && rule_action_find(word) != NULL && !rule_class_line(line);
+    return rest.len != 0 && rule_action_find(word) != NULL && !rule_config_line(line);
 }
 
 /* Whether a rule ends with this line: in ')', or a comment stands behind that. */

@@ -43,8 +43,9 @@ static void test_signature(void **state)
     assert_int_equal(signature->gid, 3);
     assert_int_equal(signature->rev, 7);
     assert_int_equal(signature->priority, 1);
-    assert_string_equal(signature->references[0], "url,example.org/x(y);z\"");
-    assert_string_equal(signature->references[1], "cve,2024-1");
+    assert_string_equal(signature->references[0], "https://example.org/x(y);z\"");
+    assert_string_equal(signature->references[1],
+                        "https://cve.mitre.org/cgi-bin/cvename.cgi?name=2024-1");
     assert_null(signature->references[2]);
     assert_string_equal(signature->metadata[0], "created 2024");
     assert_string_equal(signature->metadata[1], "deployment x");
@@ -643,31 +644,70 @@ static void test_files(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(folder));
-    write_file(folder, "a.rules", HEAD "(classtype:beside; sid:1;)\n");
+    write_file(folder, "a.rules", HEAD "(classtype:beside; reference:bug,5; sid:1;)\n");
     write_file(folder, "b.rules", HEAD "(classtype:beside; sid:2;)\nbad\n");
     write_file(folder, "classification.config",
                "# comment\nconfig classification: beside,From Beside,7\nwhatever else\n");
+    write_file(folder, "reference.config", "config reference: Bug  http://b.example/?\n");
     snprintf(path, sizeof path, "%s/a.rules", folder);
     assert_int_equal(sl_rules_load(rules, path, &diag), SL_OK);
     snprintf(path, sizeof path, "%s/b.rules", folder);
     assert_int_equal(sl_rules_load(rules, path, &diag), SL_OK);
     assert_int_equal(count_of(rules).loaded, 2);
-    assert_int_equal(count_of(rules).bad, 1);
+    assert_int_equal(count_of(rules).bad, 2);
     assert_int_equal(sl_rules_signature(rules, 0)->priority, 7);
+    assert_string_equal(sl_rules_signature(rules, 0)->references[0], "http://b.example/?5");
     assert_string_equal(sl_rules_signature(rules, 1)->category, "From Beside");
-    assert_string_equal(sl_rules_bad_line(rules, 0)->file, path);
+    assert_int_equal(sl_rules_bad_line(rules, 0)->line, 3); /* of the configuration */
+    assert_string_equal(sl_rules_bad_line(rules, 1)->file, path);
 
     snprintf(path, sizeof path, "%s/none.rules", folder);
     assert_int_equal(sl_rules_load(rules, path, &diag), SL_EIO);
     assert_string_equal(diag.file, path);
     sl_rules_free(rules);
 
-    static const char *const names[] = {"a.rules", "b.rules", "classification.config"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const names[] = {"a.rules", "b.rules", "classification.config",
+                                        "reference.config"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         assert_int_equal(unlink(path), 0);
     }
     assert_int_equal(rmdir(folder), 0);
+}
+
+/* A named configuration takes the place of those beside the rules. */
+static void test_configure(void **state)
+{
+    char folder[] = "/tmp/sluice-rules-XXXXXX", rule_file[512], beside[512], named[512];
+    struct sl_rules *rules = load_rules("");
+    struct sl_diag diag;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    write_file(folder, "a.rules",
+               HEAD "(classtype:mine; reference:URL,\"c.example\"; reference:d,1; sid:1;)\n");
+    write_file(folder, "classification.config", "config classification: mine,From Beside,7\n");
+    write_file(folder, "all.conf",
+               "config classification: mine,Mine,9\nconfig reference: url http://\n"
+               "suppress gen_id 1, sig_id 1\nconfig reference: no-address\n");
+    snprintf(rule_file, sizeof rule_file, "%s/a.rules", folder);
+    snprintf(beside, sizeof beside, "%s/classification.config", folder);
+    snprintf(named, sizeof named, "%s/all.conf", folder);
+    assert_int_equal(sl_rules_configure(rules, "/nowhere/x", &diag), SL_EIO);
+    assert_int_equal(sl_rules_configure(rules, named, &diag), SL_OK);
+    assert_int_equal(sl_rules_load(rules, rule_file, &diag), SL_OK);
+
+    const struct sl_signature *signature = sl_rules_signature(rules, 0);
+
+    assert_int_equal(count_of(rules).bad, 1);
+    assert_string_equal(sl_rules_bad_line(rules, 0)->file, named);
+    assert_int_equal(sl_rules_bad_line(rules, 0)->line, 4);
+    assert_int_equal(signature->priority, 9);
+    assert_string_equal(signature->category, "Mine");
+    assert_string_equal(signature->references[0], "http://c.example");
+    assert_string_equal(signature->references[1], "d,1");
+    sl_rules_free(rules);
+    assert_int_equal(unlink(rule_file) + unlink(beside) + unlink(named) + rmdir(folder), 0);
 }
 
 static struct sl_rules *load_path(const char *path, enum sl_status expected, struct sl_diag *diag)
@@ -876,6 +916,7 @@ int main(void)
         cmocka_unit_test(test_long_content),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_large_files),
+        cmocka_unit_test(test_configure),
         cmocka_unit_test(test_files_without_usable_rules),
         cmocka_unit_test(test_folders_and_patterns),
     };
