@@ -3,7 +3,6 @@
 
 #include "base/bytes.h"
 #include "detect/compile/rule_compile.h"
-#include "sluice/dissect.h"
 
 static unsigned __int128 address6(const uint8_t *bytes)
 {
@@ -46,40 +45,39 @@ static void see_transport(struct rule_view *view)
     }
 }
 
-struct rule_view rule_view_packet(const struct sl_batch *batch, uint32_t item,
-                                  struct rule_scan *scan)
+void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_scan *scan,
+                      struct rule_view *view)
 {
     const struct sl_packet *packet = &batch->packet[item];
     const struct sl_origin *origin = batch->origin != NULL ? &batch->origin[item] : NULL;
     const uint8_t *bytes = batch->bytes + packet->offset;
-    struct rule_view view = {
-        .protocols = RULE_PACKET, .defect = packet->defect, .origin = origin, .scan = scan};
     const bool ipv4 = (packet->flags & SL_PACKET_IPV4) != 0;
 
+    *view = (struct rule_view){
+        .protocols = RULE_PACKET, .defect = packet->defect, .origin = origin, .scan = scan};
     scan->payload = batch->bytes + batch->payload[item].offset;
     scan->len = batch->payload[item].len;
     scan->is_folded = false;
     /* The flags say whether there is an IP header: in raw captures it is at 0. */
     if (packet->network >= packet->len || (!ipv4 && (packet->flags & SL_PACKET_IPV6) == 0))
-        return view;
-    view.protocols |= RULE_IP | (ipv4 ? RULE_IPV4 : RULE_IPV6);
-    view.carried = RULE_CARRIES_OTHER;
-    view.ip = bytes + packet->network;
-    view.ip_len = packet->len - packet->network;
-    view.ip_protocol = packet->protocol;
-    view.src = ipv4 ? address4(view.ip + 12) : address6(view.ip + 8);
-    view.dst = ipv4 ? address4(view.ip + 16) : address6(view.ip + 24);
+        return;
+    view->protocols |= RULE_IP | (ipv4 ? RULE_IPV4 : RULE_IPV6);
+    view->carried = RULE_CARRIES_OTHER;
+    view->ip = bytes + packet->network;
+    view->ip_len = packet->len - packet->network;
+    view->ip_protocol = packet->protocol;
+    view->src = ipv4 ? address4(view->ip + 12) : address6(view->ip + 8);
+    view->dst = ipv4 ? address4(view->ip + 16) : address6(view->ip + 24);
     if (packet->transport != 0 && packet->transport < packet->len) {
-        view.transport = bytes + packet->transport;
-        view.transport_len = packet->len - packet->transport;
+        view->transport = bytes + packet->transport;
+        view->transport_len = packet->len - packet->transport;
     }
-    if (view.transport != NULL || (packet->flags & SL_PACKET_FRAGMENT) != 0)
-        see_transport(&view);
+    if (view->transport != NULL || (packet->flags & SL_PACKET_FRAGMENT) != 0)
+        see_transport(view);
     if (origin != NULL)
-        view.app = origin->app;
+        view->app = origin->app;
     if (origin != NULL && origin->flow != 0)
-        view.flow = RULE_FLOW_KNOWN | origin->flow_flags;
-    return view;
+        view->flow = RULE_FLOW_KNOWN | origin->flow_flags;
 }
 
 bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,
@@ -87,9 +85,8 @@ bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_s
 {
     const struct sl_packet *packet = &batch->packet[item];
     const bool ipv4 = (packet->flags & SL_PACKET_OUTER_IPV4) != 0;
-    const bool ipv6 = (packet->flags & SL_PACKET_OUTER_IPV6) != 0;
 
-    if ((!ipv4 && !ipv6) || packet->len < packet->outer + (ipv4 ? 20u : 40u))
+    if (packet->len < packet->outer + (ipv4 ? 20u : 40u))
         return false;
 
     const uint8_t *ip = batch->bytes + packet->offset + packet->outer;

@@ -5,6 +5,7 @@
 
 #include "evaluate_content.h"
 #include "sluice/batch.h"
+#include "sluice/dissect.h"
 
 /* In a tunnel a packet has two views, one by each IP header. */
 struct rule_view {
@@ -26,12 +27,17 @@ struct rule_view {
 };
 
 /* The packet by its (inner) IP header, or without one. The scan gets its payload. */
-struct rule_view rule_view_packet(const struct sl_batch *batch, uint32_t item,
-                                  struct rule_scan *scan);
+void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_scan *scan,
+                      struct rule_view *view);
 
 /* A tunnel by its outer IP header: an IP packet without ports, payload or flow. The scan is empty.
- * False: the packet is none. */
+ * False: the packet's outer header was not captured. */
 bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,
                       struct rule_view *view);
+
+static inline bool rule_view_is_tunnel(const struct sl_packet *packet)
+{
+    return (packet->flags & (SL_PACKET_OUTER_IPV4 | SL_PACKET_OUTER_IPV6)) != 0;
+}
 
 #endif

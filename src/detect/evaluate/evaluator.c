@@ -25,7 +25,7 @@ struct sl_evaluator {
     struct rule_findings findings; /* of the last run */
 };
 
-static void find_home(struct sl_evaluator *work, const struct rule_view *view)
+static inline void find_home(struct sl_evaluator *work, const struct rule_view *view)
 {
     if (work->home == NULL || view->ip == NULL ||
         (!rule_ranges_contain(work->home, view->src) &&
@@ -66,39 +66,50 @@ static void try_rule(struct sl_evaluator *work, uint32_t i, const struct rule_vi
     rule_findings_add(&work->findings, i);
 }
 
-static void try_list(struct sl_evaluator *work, const struct rule_lists *lists, uint32_t key,
-                     const struct rule_view *view)
+static void try_rules(struct sl_evaluator *work, const uint32_t *rule, const uint32_t *end,
+                      const struct rule_view *view)
 {
-    if (key >= lists->n_keys)
-        return;
-    for (uint32_t i = lists->first[key]; i < lists->first[key + 1]; i++)
-        try_rule(work, lists->rule[i], view);
+    for (; rule != end; rule++)
+        try_rule(work, *rule, view);
 }
 
-/* Whether a literal was found where some rule wants it: in the payload, or in a made item. */
-static bool is_wanted(const struct rule_index *index, const struct sl_hit *hit)
+/* Most lists are empty. */
+static inline void try_list(struct sl_evaluator *work, const struct rule_lists *lists, uint32_t key,
+                            const struct rule_view *view)
 {
-    const uint32_t id = (uint32_t)hit->id, buffers = (uint32_t)(hit->id >> 32);
-
-    return id < index->n_literals &&
-           (index->buffers[id] & (buffers != 0 ? buffers : (uint32_t)SL_BUFFER_PAYLOAD)) != 0;
+    if (key < lists->n_keys && lists->first[key] != lists->first[key + 1])
+        try_rules(work, lists->rule + lists->first[key], lists->rule + lists->first[key + 1], view);
 }
 
-/* The rules whose literal is in the payload, or in a name. */
+/* Whether some rule wants the literal where it was found: in the payload, or in a made item. */
+static inline bool is_wanted(const struct rule_index *index, uint64_t id)
+{
+    const uint32_t buffers = (uint32_t)(id >> 32);
+
+    return (index->buffers[(uint32_t)id] &
+            (buffers != 0 ? buffers : (uint32_t)SL_BUFFER_PAYLOAD)) != 0;
+}
+
+/* The rules whose literal is in the payload, or in a name. Most hits end here: they repeat one of
+ * the packet, or no rule wants them. */
 static void try_hits(struct sl_evaluator *work, uint32_t item, const struct rule_view *view)
 {
     const struct rule_index *index = work->rules->index;
+    const uint32_t n_literals = index->n_literals;
+    const struct sl_hit *hit = &work->hits->hit[work->at_hit];
+    const struct sl_hit *const end = &work->hits->hit[work->n_hits];
+    uint64_t *const seen = work->seen;
+    const uint64_t items = work->items;
 
-    for (; work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
-         work->at_hit++) {
-        const struct sl_hit *hit = &work->hits->hit[work->at_hit];
+    for (; hit != end && hit->item == item; hit++) {
         const uint32_t id = (uint32_t)hit->id;
 
-        if (!is_wanted(index, hit) || work->seen[id] == work->items)
+        if (id >= n_literals || seen[id] == items || !is_wanted(index, hit->id))
             continue;
-        work->seen[id] = work->items;
+        seen[id] = items;
         try_list(work, &index->by_literal, id, view);
     }
+    work->at_hit = (size_t)(hit - work->hits->hit);
 }
 
 /* The rules without a literal. */
@@ -129,14 +140,18 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
     if (!any_hit && !any_header && work->home == NULL)
         return;
 
-    struct rule_view view = rule_view_packet(work->batch, item, &work->scan);
+    struct rule_view view;
+
+    rule_view_packet(work->batch, item, &work->scan, &view);
     rule_buffers_begin(&work->buffers);
     find_home(work, &view);
-    try_hits(work, item, &view);
+    if (any_hit)
+        try_hits(work, item, &view);
     if (!any_header)
         return;
     try_header(work, &view);
-    if (rule_view_tunnel(work->batch, item, &work->empty, &view)) {
+    if (rule_view_is_tunnel(&work->batch->packet[item]) &&
+        rule_view_tunnel(work->batch, item, &work->empty, &view)) {
         rule_buffers_begin(&work->buffers);
         find_home(work, &view);
         try_header(work, &view);
