@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of flows and DNS messages: the same bytes for any number of threads and any cut into
- * batches.
+/* Events of flows, DNS messages and alerts in names of messages, which are made items: the same
+ * bytes for any number of threads, any cut into batches, and on simulated GPUs.
  *
  * Argument: the folder of sample captures and rules. */
 #include <unistd.h>
 
 #include "test.h"
 
+#include "device/test/simulated.h"
 #include "run/run_internal.h"
 #include "sluice/sluice.h"
 
 enum { MAX_PACKETS = 2000 };
 
 static char capture[600], rules[600];
+
+/* They match in made items: the first in four messages of the sample, the other in as many. */
+static const char names_file[] = "flow_events.rules";
+static const char names_rules[] =
+    "alert dns any any -> any any (msg:\"query\"; dns.query; content:\"site.example\"; sid:1;)\n"
+    "alert dns any any -> any any (msg:\"any\"; dns.queries.rrname; content:\"beacon\"; nocase; "
+    "sid:2;)\n";
 
 /* The packets of the sample, `rounds` times. Time goes by `slower`, so that flows time out. */
 static struct {
@@ -25,7 +33,7 @@ static struct {
 struct source {
     uint32_t next, max_items;
     uint64_t seed;
-    uint64_t n_flows, n_messages, n_alerted, packets, bytes, by_reason[4];
+    uint64_t n_flows, n_messages, n_alerted, n_names, packets, bytes, by_reason[4];
 };
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -56,6 +64,7 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
 
     (void)diag;
     source->n_messages += event->kind == SL_EVENT_DNS_MESSAGE;
+    source->n_names += event->kind == SL_EVENT_ALERT && event->signature->sid <= 2;
     if (event->kind != SL_EVENT_FLOW)
         return SL_OK;
     assert_non_null(event->community_id);
@@ -80,11 +89,12 @@ static char *read_file(const char *path)
 }
 
 /* Runs over all packets and returns the text of all events. */
-static char *run_once(struct source *source, uint32_t n_workers, uint64_t memory,
-                      struct sl_run_result *result)
+static char *run_once(struct source *source, const char *devices, uint32_t n_workers,
+                      uint64_t memory, struct sl_run_result *result)
 {
     static const uint64_t seed[2] = {1, 2};
-    static const char *const rule_files[] = {rules}, *const sinks[] = {"eve:flow_events.json"};
+    static const char *const rule_files[] = {rules, names_file};
+    static const char *const sinks[] = {"eve:flow_events.json"};
     struct sl_run_config config;
     struct sl_diag diag = {0};
     struct sl_run *run;
@@ -93,9 +103,9 @@ static char *run_once(struct source *source, uint32_t n_workers, uint64_t memory
     sl_run_config_init(&config);
     config.fill = fill;
     config.rule_files = rule_files;
-    config.n_rule_files = 1;
+    config.n_rule_files = 2;
     config.check_headers = true;
-    config.devices = "cpu";
+    config.devices = devices;
     config.event = on_event;
     config.sinks = sinks;
     config.n_sinks = 1;
@@ -105,6 +115,8 @@ static char *run_once(struct source *source, uint32_t n_workers, uint64_t memory
     config.flow_seed = seed;
     assert_int_equal(sl_run_create(&run, &config, &diag), SL_OK);
     run->pipeline.n_workers = n_workers;
+    run->pipeline.batch_len = 1 << 20; /* memory of GPUs is cleared */
+    run->pipeline.batch_items = MAX_PACKETS;
     if (sl_run_execute(run, &diag) != SL_OK)
         fail_msg("%s", diag.text);
     sl_run_result(run, result);
@@ -112,12 +124,25 @@ static char *run_once(struct source *source, uint32_t n_workers, uint64_t memory
     return read_file("flow_events.json");
 }
 
+static void compare(const char *expected, const char *devices, uint32_t n_workers,
+                    uint32_t max_items, uint64_t memory)
+{
+    struct source again = {.max_items = max_items, .seed = n_workers + max_items};
+    struct sl_run_result result;
+    char *text = run_once(&again, devices, n_workers, memory, &result);
+
+    if (strcmp(text, expected) != 0)
+        fail_msg("%s, %u workers, up to %u packets a batch: other events", devices, n_workers,
+                 max_items);
+    free(text);
+}
+
 static void compare_runs(uint64_t memory, struct source *first)
 {
     static const uint32_t max_items[] = {1, 3, 50, 700};
     struct sl_run_result result;
     struct source source = {.max_items = MAX_PACKETS, .seed = 1};
-    char *expected = run_once(&source, 1, memory, &result);
+    char *expected = run_once(&source, "cpu", 1, memory, &result);
 
     *first = source;
     assert_int_equal(source.n_flows, result.flows.flows);
@@ -125,15 +150,10 @@ static void compare_runs(uint64_t memory, struct source *first)
     assert_int_equal(source.by_reason[SL_FLOW_END_TIMEOUT], result.flows.timed_out);
     assert_int_equal(source.by_reason[SL_FLOW_END_SHUTDOWN], result.flows.active);
     for (uint32_t n_workers = 1; n_workers <= 64; n_workers *= 4)
-        for (uint32_t i = n_workers < 64 ? 0 : 3; i < 4; i++) {
-            struct source again = {.max_items = max_items[i], .seed = n_workers + i};
-            char *text = run_once(&again, n_workers, memory, &result);
-
-            if (strcmp(text, expected) != 0)
-                fail_msg("%u workers, up to %u packets a batch: other events", n_workers,
-                         max_items[i]);
-            free(text);
-        }
+        for (uint32_t i = n_workers < 64 ? 0 : 3; i < 4; i++)
+            compare(expected, "cpu", n_workers, max_items[i], memory);
+    for (uint32_t i = 2; i < 4; i++)
+        compare(expected, "cuda:0,1", 0, max_items[i], memory);
     free(expected);
 }
 
@@ -146,7 +166,8 @@ static void test_events_depend_on_no_cut_and_no_thread(void **state)
     packets.slower = 1;
     compare_runs(0, &source);
     assert_true(source.n_alerted > 3 && source.n_alerted < source.n_flows);
-    assert_true(source.n_messages > 3);
+    assert_int_equal(source.n_messages, 2 * 16);
+    assert_int_equal(source.n_names, 2 * 8);
     assert_int_equal(source.by_reason[SL_FLOW_END_FORCED], 0);
     assert_true(source.by_reason[SL_FLOW_END_TIMEOUT] > 10);
     packets.slower = 1000;
@@ -175,8 +196,13 @@ int main(int argc, char **argv)
     };
     struct sl_capture *source;
     struct sl_diag diag;
+    FILE *file = fopen(names_file, "w");
 
     assert_int_equal(argc, 2);
+    assert_non_null(file);
+    fputs(names_rules, file);
+    fclose(file);
+    simulated_reset(2, 50);
     snprintf(capture, sizeof capture, "%s/sample.pcap", argv[1]);
     snprintf(rules, sizeof rules, "%s/sample.rules", argv[1]);
     if (sl_batch_create(&packets.batch, 4 << 20, MAX_PACKETS, &diag) != SL_OK ||
