@@ -151,8 +151,8 @@ void flow_oracle_forget(struct flow_oracle *oracle, size_t n)
 static void drop(struct flow_oracle *oracle, uint32_t i)
 {
     oracle->n--;
-    memmove(&oracle->entries[i], &oracle->entries[i + 1],
-            (oracle->n - i) * sizeof *oracle->entries);
+    for (; i < oracle->n; i++) /* memmove is slow under the address sanitizer */
+        oracle->entries[i] = oracle->entries[i + 1];
 }
 
 static double seconds_of(const struct flow_oracle *oracle, const struct entry *entry)

@@ -273,8 +273,11 @@ static void test_flips_are_refused(void **state)
     }
 }
 
+/* Each length of the table's head and of the last bytes, and a part of those between. */
 static void test_cuts_are_refused(void **state)
 {
+    enum { EACH = 1024, STEP = 251 };
+
     (void)state;
     for (const char *const *name = sl_mpm_algorithms(); *name != NULL; name++) {
         struct sl_mpm_table *table = build(*name, 1);
@@ -283,6 +286,8 @@ static void test_cuts_are_refused(void **state)
         assert_int_equal(truncate(path, (off_t)table->head.len + 1), 0);
         assert_refused("bytes (expected");
         for (off_t len = (off_t)table->head.len - 1; len >= 0; len--) {
+            if (len > EACH && len + 64 < (off_t)table->head.len && len % STEP != 0)
+                continue;
             assert_int_equal(truncate(path, len), 0);
             assert_refused(len < (off_t)sizeof *table ? "no compiled table" : "bytes (expected");
         }

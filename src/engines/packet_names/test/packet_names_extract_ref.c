@@ -21,8 +21,6 @@ static bool full(const struct list *list)
 static struct ref_name *add(struct list *list, enum sl_packet_names_protocol protocol,
                             size_t offset)
 {
-    list->name = realloc(list->name, (list->n + 1) * sizeof *list->name);
-
     struct ref_name *name = &list->name[list->n++];
     name->protocol = protocol;
     name->offset = (uint32_t)offset;
@@ -545,10 +543,11 @@ static bool either(uint16_t src_port, uint16_t dst_port, uint16_t port)
     return src_port == port || dst_port == port;
 }
 
-uint32_t ref_names(struct ref_name **names, enum ref_carrier carrier, uint16_t src_port,
+uint32_t ref_names(const struct ref_name **names, enum ref_carrier carrier, uint16_t src_port,
                    uint16_t dst_port, const uint8_t *payload, uint32_t len, uint32_t sent_len)
 {
-    struct list list = {0};
+    static struct ref_name found[SL_PACKET_NAMES_MAX];
+    struct list list = {.name = found};
     size_t at = 0;
 
     if (len == 0) {

@@ -17,9 +17,9 @@ struct ref_name {
 
 enum ref_carrier { REF_UDP, REF_TCP, REF_FRAME };
 
-/* Names of a payload, at most SL_PACKET_NAMES_MAX; the array is the caller's to free. sent_len: the
- * bytes that there were, of which len are here. */
-uint32_t ref_names(struct ref_name **names, enum ref_carrier carrier, uint16_t src_port,
+/* Names of a payload, at most SL_PACKET_NAMES_MAX; the array holds them until the next call.
+ * sent_len: the bytes that there were, of which len are here. */
+uint32_t ref_names(const struct ref_name **names, enum ref_carrier carrier, uint16_t src_port,
                    uint16_t dst_port, const uint8_t *payload, uint32_t len, uint32_t sent_len);
 
 #endif

@@ -335,7 +335,7 @@ static uint32_t n_compared[SL_N_PACKET_NAMES_PROTOCOLS], n_missed[SL_N_PACKET_NA
 
 static void compare(const struct made_message *made, uint32_t len, uint32_t sent_len, uint64_t seed)
 {
-    struct ref_name *expected;
+    const struct ref_name *expected;
     uint8_t *alone;
     const uint32_t n = ref_names(&expected, made->carrier, made->src_port, made->dst_port,
                                  made->byte, len, sent_len);
@@ -358,7 +358,6 @@ static void compare(const struct made_message *made, uint32_t len, uint32_t sent
     }
     for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)
         n_missed[m] += out.misses >> m & 1;
-    free(expected);
     free(alone);
 }
 
