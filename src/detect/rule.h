@@ -135,7 +135,8 @@ enum rule_payload_kind {
     RULE_BYTE_TEST,
     RULE_BYTE_JUMP,
     RULE_BYTE_SET, /* byte_extract, byte_math */
-    RULE_EXPRESSION
+    RULE_EXPRESSION,
+    RULE_DATA
 };
 
 #define RULE_NO_WINDOW UINT32_MAX /* a content may reach to the payload's end */
@@ -214,6 +215,7 @@ struct rule_payload {
     uint8_t window_name;             /* one that takes the place of `window` */
     const struct rule_bytes *number; /* RULE_BYTE_* */
     struct rule_expression *expression; /* of the set */
+    const struct rule_data *data;       /* RULE_DATA: what it asks of a set of data */
     const uint8_t *bytes; /* of a content; RULE_EXPRESSION: a literal that each match holds */
     uint32_t len;
     uint32_t fast_offset, fast_len; /* the part of `bytes` that the matcher gets */
@@ -270,8 +272,12 @@ struct sl_rules {
     struct rule_map skips;              /* keyword -> struct sl_rules_lack */
     struct rule_map lacks;              /* the keywords of a skipped rule -> themselves (char *) */
     struct rule_map by_sid;             /* key[] -> struct rule */
+    struct rule_map datasets;           /* name in lower case -> struct rule_dataset */
     struct rule_map expressions;        /* options and text -> struct rule_expression */
     struct rule_expression *expression; /* the newest */
+    struct rule_dataset *dataset;       /* the newest */
+    const char *data_folder;            /* with a slash behind it; NULL: sets are not saved */
+    bool data_unsaved;                  /* some rule asks for it */
 
     struct rule **rule; /* in order of files and lines */
     size_t n_rules, cap_rules;

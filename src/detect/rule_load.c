@@ -266,6 +266,7 @@ static enum sl_status load_text(struct sl_rules *rules, const char *name, const 
         return rule_set_no_memory(diag);
     loader.parser.rules = rules;
     loader.parser.diag = &loader.diag;
+    loader.parser.file = loader.file;
 
     const enum sl_status status = load_lines(&loader, text, text_len, config_only);
 

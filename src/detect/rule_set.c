@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "detect/compile/rule_compile.h"
+#include "detect/data/rule_data.h"
 #include "detect/parse/classification.h"
 #include "detect/parse/reference.h"
 #include "detect/parse/rule_list.h"
@@ -57,6 +58,9 @@ void sl_rules_free(struct sl_rules *rules)
     rule_map_free(&rules->skips);
     rule_map_free(&rules->lacks);
     rule_map_free(&rules->by_sid);
+    rule_map_free(&rules->datasets);
+    for (struct rule_dataset *dataset = rules->dataset; dataset != NULL; dataset = dataset->next)
+        data_set_free(&dataset->set);
     rule_map_free(&rules->expressions);
     rule_expressions_free(rules->expression);
     rule_arena_free(&rules->arena);

@@ -9,6 +9,7 @@
  * bounded, because a payload may give each cursor a number of its own. */
 #include <string.h>
 
+#include "detect/data/rule_data.h"
 #include "evaluate_bytes.h"
 #include "evaluate_steps.h"
 
@@ -106,6 +107,15 @@ static struct rule_cursors step_size(const struct rule_payload *size, const stru
     return before;
 }
 
+/* The buffer as a value. An empty one meets no option. */
+static struct rule_cursors step_data(const struct rule_data *data, const struct rule_scan *scan,
+                                     struct rule_cursors before)
+{
+    if (scan->len == 0 || !rule_data_holds(data, &data->dataset->set, scan->payload, scan->len))
+        before.n = 0;
+    return before;
+}
+
 static struct rule_cursors step_jump(const struct walk *walk, const struct rule_payload *jump,
                                      struct rule_cursors before, uint32_t *behind)
 {
@@ -142,6 +152,8 @@ static struct rule_cursors step(struct walk *walk, const struct rule_payload *pa
         return rule_expression_step(payload, walk->scan, walk->work, before, behind);
     case RULE_SIZE:
         return step_size(payload, walk->scan, before);
+    case RULE_DATA:
+        return step_data(payload->data, walk->scan, before);
     case RULE_BYTE_JUMP:
         return step_jump(walk, payload, before, behind);
     default:

@@ -14,6 +14,8 @@ static const struct rule_option options[] = {
     {"byte_extract", rule_read_byte_extract, RULE_A_VALUE},
     {"byte_math", rule_read_byte_math, RULE_A_VALUE},
     {"bsize", rule_read_bsize, RULE_A_VALUE},
+    {"dataset", rule_read_dataset, RULE_A_VALUE},
+    {"datarep", rule_read_datarep, RULE_A_VALUE},
     {"dsize", rule_read_number, RULE_A_VALUE},
     {"pkt_data", rule_read_pkt_data, RULE_NO_VALUE},
 

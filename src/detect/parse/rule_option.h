@@ -94,6 +94,9 @@ void rule_section_sort(struct rule_parser *parser);
 /* Checks the payload options against each other, and fills the rule with them. */
 enum sl_status rule_content_finish(struct rule_parser *parser);
 
+/* option_data.c */
+rule_option_reader rule_read_dataset, rule_read_datarep;
+
 /* option_transform.c */
 rule_option_reader rule_read_transform, rule_read_xor, rule_read_from_base64;
 

@@ -25,6 +25,7 @@ struct rule_option_text {
 struct rule_parser {
     struct sl_rules *rules;
     struct sl_diag *diag;
+    const char *file;               /* of the rules */
     const char *where;              /* the byte of the rule that a diagnostic is about */
     const char *name;               /* of the option or modifier that is read */
     struct rule_option_text option; /* the one that is read */

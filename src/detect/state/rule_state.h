@@ -83,7 +83,14 @@ static inline bool state_is_effect(enum state_act act)
 }
 
 /* Names of different kinds are not the same. */
-enum state_names { STATE_BITS = 1, STATE_NUMBERS, STATE_HOST_BITS, STATE_PAIR_BITS, STATE_FILTERS };
+enum state_names {
+    STATE_BITS = 1,
+    STATE_NUMBERS,
+    STATE_HOST_BITS,
+    STATE_PAIR_BITS,
+    STATE_FILTERS,
+    STATE_DATA
+};
 
 /* The key of a name. */
 uint64_t state_key(enum state_names kind, const void *name, size_t name_len);
