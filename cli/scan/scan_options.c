@@ -31,11 +31,20 @@ static const char usage[] =
     "  -l, --log FILE           append the lines to FILE as well\n"
     "      --exclude REGEX, --include REGEX          of files' paths\n"
     "      --exclude-dir REGEX, --include-dir REGEX  of directories' paths\n"
-    "      --max-filesize SIZE  files above are not scanned (bytes, or with K, M, G)\n"
-    "      --max-scansize SIZE  bytes of each file that are scanned\n"
+    "      --max-filesize SIZE  files above are not scanned (bytes, or with K, M, G), nor members\n"
+    "                           (100M)\n"
+    "      --max-scansize SIZE  bytes of each file that are scanned, and of its members (400M)\n"
+    "      --max-recursion N    levels of containers (17), the file is the first; 0: 32\n"
+    "      --max-files N        objects in a file (10000); 0: no limit\n"
     "      --max-scantime MS    ms of each file's scan (120000); 0: no limit\n"
     "      --alert-exceeds-max  a limit that a file exceeds is found in it, as clamscan has it:\n"
     "                           Heuristics.Limits.Exceeded.MaxScanTime (MaxFileSize, MaxScanSize)\n"
+    "      --alert-encrypted, --alert-encrypted-archive, --alert-encrypted-doc\n"
+    "                           what is encrypted is found, as Heuristics.Encrypted.Zip\n"
+    "      --alert-macros       macros in documents are found\n"
+    "      --scan-archive, --scan-mail, --scan-pdf, --scan-ole2, --scan-html, --scan-swf,\n"
+    "      --scan-xmldocs, --scan-onenote  no: such files are not opened (yes)\n"
+    "      --normalize yes|no   search texts and HTML in ClamAV's normal form, too (yes)\n"
     "      --max-dir-recursion N\n"
     "      --follow-file-symlinks N, --follow-dir-symlinks N  0 never, 1 named ones, 2 always\n"
     "      --cross-fs yes|no    scan other file systems below (yes)\n"
@@ -48,27 +57,20 @@ static const char usage[] =
     "      --stdout             errors on standard output, too\n"
     "      --bell               ring at each file with a match\n"
     "  -V, --version\n\n"
-    "A file above a limit has it in its line (OK (Heuristics.Limits.Exceeded.MaxScanTime: ...)).\n"
-    "Archives, mail and documents are scanned as they are, and not opened. Their lines say so\n"
-    "(OK (zip: not opened)).\n\n"
+    "A file that was not scanned or not opened to its end is never OK: its line has the reason,\n"
+    "INCOMPLETE (zip: encrypted), INCOMPLETE (Heuristics.Limits.Exceeded.MaxScanTime: ...).\n\n"
     "Options of clamscan without effect: -a -v --verbose --archive-verbose --bytecode\n"
     "--bytecode-timeout --bytecode-unsigned --detect-pua (such signatures are always read)\n"
     "--disable-cache --force-to-disk --gen-json --heuristic-alerts --heuristic-scan-precedence\n"
-    "--leave-temps --max-embeddedpe --max-files --max-htmlnormalize --max-htmlnotags "
-    "--max-iconspe\n"
-    "--max-partitions --max-rechwp3 --max-recursion --max-scriptnormalize --max-ziptypercg "
-    "--nocerts\n"
-    "--normalize --pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's "
-    "defaults)\n"
-    "--phishing-scan-urls --phishing-sigs --scan-archive --scan-elf --scan-html --scan-hwp3\n"
-    "--scan-image --scan-image-fuzzy-hash --scan-mail --scan-ole2 --scan-onenote --scan-pdf "
-    "--scan-pe\n"
-    "--scan-swf --scan-xmldocs --statistics --structured-* --tempdir.\n"
+    "--leave-temps --max-embeddedpe --max-htmlnormalize --max-htmlnotags --max-iconspe\n"
+    "--max-partitions --max-rechwp3 --max-scriptnormalize --max-ziptypercg --nocerts\n"
+    "--pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's defaults)\n"
+    "--phishing-scan-urls --phishing-sigs --scan-elf --scan-hwp3 --scan-image\n"
+    "--scan-image-fuzzy-hash --scan-pe --statistics --structured-* --tempdir.\n"
     "Refused, as nothing does what they ask for (but =no): --remove --move --copy --alert-broken\n"
-    "--alert-broken-media --alert-encrypted --alert-encrypted-archive --alert-encrypted-doc\n"
-    "--alert-macros --alert-partition-intersection --alert-phishing-cloak --alert-phishing-ssl\n"
-    "--detect-structured --dumpcerts --exclude-pua --fail-if-cvd-older-than --include-pua\n"
-    "--official-db-only.\n\n"
+    "--alert-broken-media --alert-partition-intersection --alert-phishing-cloak\n"
+    "--alert-phishing-ssl --detect-structured --dumpcerts --exclude-pua\n"
+    "--fail-if-cvd-older-than --include-pua --official-db-only.\n\n"
     "Exit status: 0 nothing found, 1 found, 2 an error (some file could not be scanned).\n";
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -145,6 +147,15 @@ enum {
     OPT_MAX_SCANSIZE,
     OPT_MAX_SCANTIME,
     OPT_ALERT_EXCEEDS,
+    OPT_MAX_LEVELS,
+    OPT_MAX_MEMBERS,
+    OPT_ALERT_ENCRYPTED,
+    OPT_ALERT_ENCRYPTED_ARCHIVE,
+    OPT_ALERT_ENCRYPTED_DOC,
+    OPT_ALERT_MACROS,
+    OPT_SCAN_FIRST, /* and enum sl_scan_group */
+    OPT_SCAN_LAST = OPT_SCAN_FIRST + SL_SCAN_ONENOTES,
+    OPT_NORMALIZE,
     OPT_MAX_DEPTH,
     OPT_FOLLOW_FILES,
     OPT_FOLLOW_DIRS,
@@ -186,6 +197,21 @@ static const struct option long_options[] = {
     {"max-scansize", required_argument, NULL, OPT_MAX_SCANSIZE},
     {"max-scantime", required_argument, NULL, OPT_MAX_SCANTIME},
     {"alert-exceeds-max", optional_argument, NULL, OPT_ALERT_EXCEEDS},
+    {"max-recursion", required_argument, NULL, OPT_MAX_LEVELS},
+    {"max-files", required_argument, NULL, OPT_MAX_MEMBERS},
+    {"alert-encrypted", optional_argument, NULL, OPT_ALERT_ENCRYPTED},
+    {"alert-encrypted-archive", optional_argument, NULL, OPT_ALERT_ENCRYPTED_ARCHIVE},
+    {"alert-encrypted-doc", optional_argument, NULL, OPT_ALERT_ENCRYPTED_DOC},
+    {"alert-macros", optional_argument, NULL, OPT_ALERT_MACROS},
+    {"scan-archive", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_ARCHIVES},
+    {"scan-mail", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_MAILS},
+    {"scan-pdf", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_PDFS},
+    {"scan-ole2", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_OLE2S},
+    {"scan-html", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_HTMLS},
+    {"scan-swf", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_SWFS},
+    {"scan-xmldocs", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_XMLS},
+    {"scan-onenote", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_ONENOTES},
+    {"normalize", optional_argument, NULL, OPT_NORMALIZE},
     {"max-dir-recursion", required_argument, NULL, OPT_MAX_DEPTH},
     {"follow-file-symlinks", required_argument, NULL, OPT_FOLLOW_FILES},
     {"follow-dir-symlinks", required_argument, NULL, OPT_FOLLOW_DIRS},
@@ -215,35 +241,24 @@ static const struct option long_options[] = {
     {"heuristic-scan-precedence", optional_argument, NULL, OPT_UNUSED_YES},
     {"leave-temps", optional_argument, NULL, OPT_UNUSED_YES},
     {"max-embeddedpe", required_argument, NULL, OPT_UNUSED_SIZE},
-    {"max-files", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"max-htmlnormalize", required_argument, NULL, OPT_UNUSED_SIZE},
     {"max-htmlnotags", required_argument, NULL, OPT_UNUSED_SIZE},
     {"max-iconspe", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"max-partitions", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"max-rechwp3", required_argument, NULL, OPT_UNUSED_NUMBER},
-    {"max-recursion", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"max-scriptnormalize", required_argument, NULL, OPT_UNUSED_SIZE},
     {"max-ziptypercg", required_argument, NULL, OPT_UNUSED_SIZE},
     {"nocerts", optional_argument, NULL, OPT_UNUSED_YES},
-    {"normalize", optional_argument, NULL, OPT_UNUSED_YES},
     {"pcre-match-limit", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"pcre-max-filesize", required_argument, NULL, OPT_UNUSED_SIZE},
     {"pcre-recmatch-limit", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"phishing-scan-urls", optional_argument, NULL, OPT_UNUSED_YES},
     {"phishing-sigs", optional_argument, NULL, OPT_UNUSED_YES},
-    {"scan-archive", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-elf", optional_argument, NULL, OPT_UNUSED_YES},
-    {"scan-html", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-hwp3", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-image", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-image-fuzzy-hash", optional_argument, NULL, OPT_UNUSED_YES},
-    {"scan-mail", optional_argument, NULL, OPT_UNUSED_YES},
-    {"scan-ole2", optional_argument, NULL, OPT_UNUSED_YES},
-    {"scan-onenote", optional_argument, NULL, OPT_UNUSED_YES},
-    {"scan-pdf", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-pe", optional_argument, NULL, OPT_UNUSED_YES},
-    {"scan-swf", optional_argument, NULL, OPT_UNUSED_YES},
-    {"scan-xmldocs", optional_argument, NULL, OPT_UNUSED_YES},
     {"statistics", optional_argument, NULL, OPT_UNUSED_STATISTICS},
     {"structured-cc-count", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"structured-cc-mode", optional_argument, NULL, OPT_UNUSED_YES},
@@ -255,10 +270,6 @@ static const struct option long_options[] = {
     /* Promises that nothing here keeps. */
     {"alert-broken", optional_argument, NULL, OPT_REFUSED_YES},
     {"alert-broken-media", optional_argument, NULL, OPT_REFUSED_YES},
-    {"alert-encrypted", optional_argument, NULL, OPT_REFUSED_YES},
-    {"alert-encrypted-archive", optional_argument, NULL, OPT_REFUSED_YES},
-    {"alert-encrypted-doc", optional_argument, NULL, OPT_REFUSED_YES},
-    {"alert-macros", optional_argument, NULL, OPT_REFUSED_YES},
     {"alert-partition-intersection", optional_argument, NULL, OPT_REFUSED_YES},
     {"alert-phishing-cloak", optional_argument, NULL, OPT_REFUSED_YES},
     {"alert-phishing-ssl", optional_argument, NULL, OPT_REFUSED_YES},
@@ -347,6 +358,14 @@ static bool take_number(struct sl_scan_config *config, int option)
         good = read_count(optarg, "max-scantime", UINT32_MAX, &value);
         config->time_max_ms = (uint32_t)value;
         return good;
+    case OPT_MAX_LEVELS:
+        good = read_count(optarg, "max-recursion", UINT32_MAX, &value);
+        config->levels_max = (uint32_t)value;
+        return good;
+    case OPT_MAX_MEMBERS:
+        good = read_count(optarg, "max-files", UINT32_MAX, &value);
+        config->members_max = (uint32_t)value;
+        return good;
     case OPT_MAX_DEPTH:
         good = read_count(optarg, "max-dir-recursion", SL_SCAN_DEPTH_MAX, &value);
         config->depth_max = (uint32_t)value;
@@ -397,6 +416,38 @@ static bool *flag_of(struct scan_options *options, int option)
     }
 }
 
+/* Reads yes or no for some bits, which are set for yes, or else for no. */
+static bool take_bits(const char *option, uint32_t bits, bool yes, uint32_t *set)
+{
+    bool value;
+
+    if (!read_yes(optarg, option, &value))
+        return false;
+    *set = value == yes ? *set | bits : *set & ~bits;
+    return true;
+}
+
+static bool take_opening(struct sl_scan_config *config, int option)
+{
+    const uint32_t archive = 1u << SL_SCAN_ENCRYPTED_ARCHIVE, doc = 1u << SL_SCAN_ENCRYPTED_DOC;
+    const char *name = name_of(option);
+
+    switch (option) {
+    case OPT_ALERT_ENCRYPTED:
+        return take_bits(name, archive | doc, true, &config->alerts);
+    case OPT_ALERT_ENCRYPTED_ARCHIVE:
+        return take_bits(name, archive, true, &config->alerts);
+    case OPT_ALERT_ENCRYPTED_DOC:
+        return take_bits(name, doc, true, &config->alerts);
+    case OPT_ALERT_MACROS:
+        return take_bits(name, 1u << SL_SCAN_MACROS, true, &config->alerts);
+    case OPT_NORMALIZE:
+        return read_yes(optarg, name, &config->normalizes);
+    default:
+        return take_bits(name, 1u << (option - OPT_SCAN_FIRST), false, &config->closed);
+    }
+}
+
 static bool take_option(struct scan_options *options, int option, char **argv)
 {
     bool *flag = flag_of(options, option), value;
@@ -405,6 +456,8 @@ static bool take_option(struct scan_options *options, int option, char **argv)
         return option >= OPT_REFUSED_YES ? refuse(option, argv) : check_unused(option, argv);
     if (flag != NULL)
         return read_yes(optarg, name_of(option), flag);
+    if (option >= OPT_ALERT_ENCRYPTED && option <= OPT_NORMALIZE)
+        return take_opening(&options->config, option);
     switch (option) {
     case 'd':
         options->databases[options->n_databases++] = optarg;

@@ -60,8 +60,8 @@ static const char *result_text(enum sl_scan_verdict verdict)
         return "found";
     case SL_SCAN_SUSPECT:
         return "suspect";
-    case SL_SCAN_CUT:
-        return "cut";
+    case SL_SCAN_INCOMPLETE:
+        return "incomplete";
     case SL_SCAN_FAILED:
         return "error";
     default:
@@ -89,7 +89,7 @@ static const char *doubts_text(const struct sl_scan_file *file, char text[256])
                   file->verdict == SL_SCAN_TOO_LARGE ? ": not scanned"
                                                      : ": not scanned to its end");
     if (file->not_opened != NULL)
-        add_doubt(text, file->not_opened, ": not opened");
+        add_doubt(text, file->not_opened, "");
     return text;
 }
 
@@ -138,6 +138,7 @@ static void put_json(struct scan_report *report, const struct sl_scan_file *file
 static bool clean_text(const struct sl_scan_file *file, char line[300])
 {
     const char *skipped = skipped_text(file->verdict);
+    const char *word = "OK";
     char doubts[256];
 
     if (skipped != NULL || file->verdict == SL_SCAN_FAILED) {
@@ -145,7 +146,9 @@ static bool clean_text(const struct sl_scan_file *file, char line[300])
         return true;
     }
     doubts_text(file, doubts);
-    snprintf(line, 300, "%s%s", file->verdict == SL_SCAN_SUSPECT ? "SUSPECT" : "OK", doubts);
+    if (doubts[0] != '\0')
+        word = file->verdict == SL_SCAN_SUSPECT ? "SUSPECT" : "INCOMPLETE";
+    snprintf(line, 300, "%s%s", word, doubts);
     return doubts[0] != '\0';
 }
 
@@ -276,7 +279,7 @@ static const struct {
     [WRONG] = {"wrong_lines", "Wrong lines in databases", ""},
     [SUSPECT] = {"suspect", "Suspect files", " (not all candidates were verified)"},
     [LIMITED] = {"beyond_limits", "Files beyond limits", " (not scanned, or not to their end)"},
-    [NOT_OPENED] = {"not_opened", "Files not opened", " (archives, mail, documents)"},
+    [NOT_OPENED] = {"not_opened", "Files not fully opened", " (archives, mail, documents)"},
     [FAILED] = {"errors", "Total errors", ""},
 };
 

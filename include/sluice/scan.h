@@ -25,8 +25,8 @@ extern "C" {
 enum sl_scan_verdict {
     SL_SCAN_CLEAN,
     SL_SCAN_FOUND,
-    SL_SCAN_SUSPECT, /* nothing found, but a limit on hits left candidates unverified */
-    SL_SCAN_CUT,     /* nothing found before scan_len_max or time_max_ms ended its scan */
+    SL_SCAN_SUSPECT,    /* nothing found, but a limit on hits left candidates unverified */
+    SL_SCAN_INCOMPLETE, /* nothing found, but a limit ended its scan, or it was not fully opened */
     SL_SCAN_FAILED,
     SL_SCAN_EXCLUDED, /* by an expression */
     SL_SCAN_EMPTY,    /* 0 bytes */
@@ -50,13 +50,29 @@ struct sl_scan_file {
     bool suspect;         /* candidates were left unverified, whatever was found */
     bool allowed;         /* it matched, and its hash is in a list of allowed files */
 
-    /* As in struct sl_clamav_result: SL_SCAN_CLEAN does not cover the contents of such a file. */
+    /* Why an archive, a mail or a document was not fully opened ("zip: encrypted"); NULL: it was,
+     * or it is none. */
     const char *not_opened;
 
     /* The limit that the file reached, by clamscan's name for it
      * ("Heuristics.Limits.Exceeded.MaxScanTime"); NULL: none. */
     const char *limit;
 };
+
+/* What a scan may leave closed. */
+enum sl_scan_group {
+    SL_SCAN_ARCHIVES,
+    SL_SCAN_MAILS,
+    SL_SCAN_PDFS,
+    SL_SCAN_OLE2S,
+    SL_SCAN_HTMLS,
+    SL_SCAN_SWFS,
+    SL_SCAN_XMLS,
+    SL_SCAN_ONENOTES
+};
+
+/* What a scan may find beside signatures. */
+enum sl_scan_alert { SL_SCAN_ENCRYPTED_ARCHIVE, SL_SCAN_ENCRYPTED_DOC, SL_SCAN_MACROS };
 
 enum sl_scan_follow { SL_SCAN_FOLLOW_NEVER, SL_SCAN_FOLLOW_NAMED, SL_SCAN_FOLLOW_ALWAYS };
 
@@ -71,6 +87,10 @@ enum {
     SL_SCAN_DEPTH_MAX = 1000,
     SL_SCAN_DEPTH_DEFAULT = 15,    /* clamscan's */
     SL_SCAN_TIME_DEFAULT = 120000, /* ms; clamscan's */
+    SL_SCAN_LEVELS_DEFAULT = 17,   /* clamscan's */
+    SL_SCAN_MEMBERS_DEFAULT = 10000,
+    SL_SCAN_MEMBER_LEN_DEFAULT = 100 << 20,
+    SL_SCAN_LEN_DEFAULT = 400 << 20,
     SL_SCAN_THREADS_MAX = 1024
 };
 
@@ -94,6 +114,17 @@ struct sl_scan_config {
     uint32_t time_max_ms;  /* of each file's scan, as in struct sl_clamav_scan_config */
     bool alert_exceeds;    /* a limit that a file reaches is found in it, as a name */
 
+    /* Archives, mail and documents are opened by processes without privileges, one a thread. The
+     * program that they run: NULL: sluice-unpack, beside the running program or as installed. What
+     * they unpack has the limits above, too: where those are 0, SL_SCAN_MEMBER_LEN_DEFAULT for each
+     * object and SL_SCAN_LEN_DEFAULT for all of a file. */
+    const char *unpacker;
+    uint32_t levels_max;  /* of nesting; the file is the first; 0: 32 */
+    uint32_t members_max; /* objects of a file; 0: no limit */
+    uint32_t closed;      /* bits of enum sl_scan_group: not opened, and not told as incomplete */
+    uint32_t alerts;      /* bits of enum sl_scan_alert: found in a file, as a name */
+    bool normalizes;      /* texts and HTML are searched in ClamAV's normal form, too */
+
     struct sl_device device; /* where the filter runs; sl_device_choose */
     uint32_t n_threads;      /* that scan, at most SL_SCAN_THREADS_MAX; 0: one a core */
     bool all_matches;        /* else the first match ends a file */
@@ -114,7 +145,7 @@ struct sl_scan_config {
 };
 
 /* No paths; directories are not entered below the named ones; named links are followed; the CPU,
- * one thread, the first match, clamscan's limit of time. */
+ * one thread, the first match, clamscan's limits of time and nesting. */
 SL_API void sl_scan_config_init(struct sl_scan_config *config);
 
 struct sl_scan;
@@ -138,7 +169,7 @@ struct sl_scan_counts {
     uint64_t found;         /* of them with a match */
     uint64_t suspect;       /* of them without one, and not verified as a whole */
     uint64_t limited;       /* files that reached a limit: not scanned, or not to their end */
-    uint64_t not_opened;    /* of `files`: archives, mail and documents, with and without a match */
+    uint64_t not_opened;    /* of `files`: not fully opened, with and without a match */
     uint64_t failed;        /* paths that could not be scanned */
     uint64_t bytes;         /* of the files */
     uint64_t scanned_bytes; /* of them that were scanned */

@@ -9,27 +9,7 @@
 #include <stdint.h>
 
 #include "base/block_file.h"
-
-/* Target types (ClamAV: FileTypes). A signature's target is one of them, an object has GENERIC and
- * at most one other. */
-enum clam_target {
-    CLAM_GENERIC,
-    CLAM_PE,
-    CLAM_OLE2,
-    CLAM_HTML,
-    CLAM_MAIL,
-    CLAM_GRAPHICS,
-    CLAM_ELF,
-    CLAM_ASCII,
-    CLAM_UNUSED,
-    CLAM_MACHO,
-    CLAM_PDF,
-    CLAM_FLASH,
-    CLAM_JAVA,
-    CLAM_INTERNAL,
-    CLAM_OTHER,
-    CLAM_TARGETS
-};
+#include "unpack/target.h"
 
 /* Whether files of this type have an entry point and sections. */
 static inline bool clam_is_executable(uint8_t target)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "batch/hits_sort.h"
+#include "clamav/place.h"
 #include "sluice/batch.h"
 #include "sluice/device.h"
 #include "sluice/engine.h"
@@ -23,6 +24,7 @@ enum {
 /* An object in a batch. */
 struct clam_queued {
     void *token;
+    struct clam_place place;
     const uint8_t *bytes; /* the caller's, or NULL: in the arena */
     uint64_t len;         /* bytes that are scanned */
     uint64_t full_len;    /* bytes it has */

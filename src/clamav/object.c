@@ -110,3 +110,22 @@ const uint8_t *clam_object_at(struct clam_object *object, uint64_t at, size_t le
 
     return clam_object_from(object, at, len, &more);
 }
+
+enum kind clam_object_kind(struct clam_object *object)
+{
+    const size_t head_len = object->len < KIND_HEAD_LEN ? (size_t)object->len : KIND_HEAD_LEN;
+    const enum kind kind = kind_of_head(clam_object_at(object, 0, head_len), head_len);
+    uint8_t mark[KIND_MARK_LEN], tail[KIND_TAIL_LEN];
+    size_t mark_len = 0, tail_len = 0;
+
+    if (kind != KIND_BINARY)
+        return kind;
+    const uint8_t *at = clam_object_at(object, KIND_MARK_AT, sizeof mark);
+    if (at != NULL)
+        memcpy(mark, at, mark_len = sizeof mark);
+    tail_len = object->len < sizeof tail ? (size_t)object->len : sizeof tail;
+    at = clam_object_at(object, object->len - tail_len, tail_len);
+    if (at != NULL && tail_len > 0)
+        memcpy(tail, at, tail_len);
+    return kind_of_marks(mark, mark_len, tail, at != NULL ? tail_len : 0);
+}

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "clamav/block.h"
+#include "unpack/kind.h"
 
 enum {
     CLAM_SECTIONS_MAX = 4096, /* of an executable */
@@ -66,14 +67,10 @@ const uint8_t *clam_object_from(struct clam_object *object, uint64_t at, size_t 
  * but it stays on disk. */
 bool clam_object_load(struct clam_object *object);
 
-/* Reads headers: target by content, and the executable's sections. */
-uint8_t clam_target_of(const uint8_t *head, size_t head_len);
+/* By content. */
+enum kind clam_object_kind(struct clam_object *object);
+
+/* Reads the executable's sections. */
 void clam_exe_read(struct clam_object *object);
-
-/* The type of an archive, a mail or a document ("zip"), by the same head, with the object's target
- * known. NULL: it is none. */
-const char *clam_container_type(struct clam_object *object, const uint8_t *head, size_t head_len);
-
-enum { CLAM_HEAD_LEN = 1024 }; /* bytes that clam_target_of reads */
 
 #endif

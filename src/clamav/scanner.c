@@ -25,7 +25,7 @@ static void begin_large(struct sl_clamav_scanner *scanner, const struct scanner_
 {
     scanner->object.bytes = source->bytes;
     scanner->object.fd = source->fd;
-    scanner_begin_object(scanner, source->queued.token, source->queued.len);
+    scanner_begin_object(scanner, &source->queued);
 }
 
 /* Its hits belong to the large object, which begins with its first piece. */
@@ -56,7 +56,7 @@ static enum sl_status end_objects(struct sl_clamav_scanner *scanner,
 
         scanner->object.bytes =
             queued->bytes != NULL ? queued->bytes : batch->bytes + batch->payload[item].offset;
-        scanner_begin_object(scanner, queued->token, queued->len);
+        scanner_begin_object(scanner, queued);
         scanner_take_hits(scanner, &flight->hits, item, 0, &next);
         status = scanner_end_object(scanner, queued);
     }
@@ -216,16 +216,39 @@ enum sl_status sl_clamav_scan_buffer(struct sl_clamav_scanner *scanner, const vo
     return scan_source(scanner, &source);
 }
 
-enum sl_status sl_clamav_scan_fd(struct sl_clamav_scanner *scanner, int fd, void *token)
+static void find_len(struct scanner_source *source)
 {
-    struct scanner_source source = {.fd = fd, .queued = {.token = token}};
     struct stat file;
 
-    if (fstat(fd, &file) != 0)
-        source.queued.error = errno;
+    if (fstat(source->fd, &file) != 0)
+        source->queued.error = errno;
     else if (!S_ISREG(file.st_mode))
-        source.queued.error = S_ISDIR(file.st_mode) ? EISDIR : EINVAL;
+        source->queued.error = S_ISDIR(file.st_mode) ? EISDIR : EINVAL;
     else
-        source.queued.len = source.queued.full_len = (uint64_t)file.st_size;
+        source->queued.len = source->queued.full_len = (uint64_t)file.st_size;
+}
+
+enum sl_status sl_clamav_scan_fd(struct sl_clamav_scanner *scanner, int fd, void *token)
+{
+    const struct clam_given given = {.fd = fd, .token = token};
+
+    return clam_scan_given(scanner, &given);
+}
+
+bool clam_scan_fits(const struct sl_clamav_scanner *scanner, uint64_t len)
+{
+    return len <= scanner->config.batch_len;
+}
+
+enum sl_status clam_scan_given(struct sl_clamav_scanner *scanner, const struct clam_given *given)
+{
+    struct scanner_source source = {.bytes = given->bytes, .fd = given->fd};
+
+    source.queued.token = given->token;
+    source.queued.place = given->place;
+    if (given->bytes != NULL)
+        source.queued.len = source.queued.full_len = given->len;
+    else
+        find_len(&source);
     return scan_source(scanner, &source);
 }

@@ -37,8 +37,8 @@ struct sl_clamav_scanner {
 
 /* ---- an object ------------------------------------------------------------------------------- */
 
-/* Begins a file of `len` bytes, or a part of any file; the object's bytes are set. */
-void scanner_begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_t len);
+/* Begins an object, or a part of any file of `len` bytes; the object's bytes are set. */
+void scanner_begin_object(struct sl_clamav_scanner *scanner, const struct clam_queued *queued);
 void scanner_begin_part(struct sl_clamav_scanner *scanner, void *token, uint64_t len);
 
 /* Verifies the hits from *next on that belong to `item`, which begins at `base` of the object. */

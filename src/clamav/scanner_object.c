@@ -31,18 +31,17 @@ void scanner_begin_part(struct sl_clamav_scanner *scanner, void *token, uint64_t
     memset(&scanner->result, 0, sizeof scanner->result);
 }
 
-void scanner_begin_object(struct sl_clamav_scanner *scanner, void *token, uint64_t len)
+void scanner_begin_object(struct sl_clamav_scanner *scanner, const struct clam_queued *queued)
 {
     struct clam_object *object = &scanner->object;
-    const size_t head_len = len < CLAM_HEAD_LEN ? (size_t)len : CLAM_HEAD_LEN;
+    const struct clam_place *place = &queued->place;
 
-    scanner_begin_part(scanner, token, len);
+    scanner_begin_part(scanner, queued->token, queued->len);
     if (scanner->config.time_max_ms > 0)
         scanner->match.deadline_ns = clock_ns() + scanner->config.time_max_ms * UINT64_C(1000000);
-    const uint8_t *head = clam_object_at(object, 0, head_len);
-
-    object->target = clam_target_of(head, head_len);
-    scanner->result.not_opened = clam_container_type(object, head, head_len);
+    const enum kind kind = place->known ? (enum kind)place->kind : clam_object_kind(object);
+    object->target = kind_target(kind);
+    scanner->result.not_opened = kind_is_container(kind) ? kind_name(kind) : NULL;
     clam_exe_read(object);
 }
 
@@ -163,7 +162,10 @@ enum sl_status scanner_end_object(struct sl_clamav_scanner *scanner,
     struct sl_clamav_result *result = &scanner->result;
 
     scanner->match.complete = !result->suspect && !scanner->match.late;
-    collect_unanchored(scanner);
+    if (queued->place.hashes_only)
+        scanner->n_candidates = 0;
+    else
+        collect_unanchored(scanner);
     sort_candidates(scanner);
     clam_match_search_ahead(&scanner->match, scanner->candidates, scanner->n_candidates);
     match_candidates(scanner, 0);

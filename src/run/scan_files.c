@@ -8,28 +8,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "clamav/place.h"
 #include "scan_tree.h"
+#include "unpack/client.h"
 
 enum {
     ENTRIES = 8192,
     AHEAD = 32,          /* files that are opened, and read ahead, before one is scanned */
     AHEAD_LEN = 4 << 20, /* bytes of each */
     FEED_LEN = 1 << 16,
-    FEED_WAIT_MS = 100 /* for standard input, between two checks for a stop */
+    IN_MEMORY = 64 << 20, /* bytes of standard input; more are in a temporary file */
+    FEED_WAIT_MS = 100    /* for standard input, between two checks for a stop */
+};
+
+struct entry;
+
+/* The token of objects that the scanner is given: a file, or what lies in it. */
+struct part {
+    struct entry *entry;
+    bool is_file;
 };
 
 /* A path on its way. */
 struct entry {
     char *path;
-    int fd; /* opened ahead, or -1 */
+    struct part parts[2]; /* the file's token, and that of all that lies in it */
+    int fd;               /* opened ahead, or -1 */
     bool is_stdin;
     enum sl_scan_verdict verdict; /* from SL_SCAN_EXCLUDED on: nothing to scan */
     char error[128];              /* why it could not be scanned; "": it could */
-    char **names;                 /* of matches */
+    char
+        not_opened[UNPACK_TEXT_LEN]; /* why it was not fully opened; "": it was, or holds nothing */
+    char limit[UNPACK_TEXT_LEN];     /* that was reached inside it; "": none */
+    char **names;                    /* of matches */
     size_t n_names;
     struct sl_clamav_result result;
     bool done;
@@ -39,6 +56,7 @@ struct job {
     struct sl_scan *scan;
     const struct sl_clamav_db *db;
     struct sl_clamav_scan_config config;
+    struct unpack_request request;
 
     pthread_mutex_t lock;
     pthread_cond_t work, room;
@@ -49,6 +67,12 @@ struct job {
     bool walked;           /* no more will be filled */
     enum sl_status status; /* of the first thread that failed */
     struct sl_diag diag;
+};
+
+/* A thread's own. */
+struct scan_thread {
+    struct sl_clamav_scanner *scanner;
+    struct unpack_client *client;
 };
 
 /* The lock is held, or the answer may be late. */
@@ -69,6 +93,8 @@ static const char *limit_of(const struct entry *entry)
 {
     if (entry->error[0] != '\0')
         return NULL;
+    if (entry->limit[0] != '\0')
+        return entry->limit;
     if (entry->verdict == SL_SCAN_TOO_LARGE)
         return "Heuristics.Limits.Exceeded.MaxFileSize";
     if (!was_scanned(entry))
@@ -89,7 +115,8 @@ static enum sl_scan_verdict verdict_of(const struct entry *entry)
         return entry->verdict;
     if (entry->result.suspect)
         return SL_SCAN_SUSPECT;
-    return limit_of(entry) != NULL ? SL_SCAN_CUT : SL_SCAN_CLEAN;
+    return limit_of(entry) != NULL || entry->not_opened[0] != '\0' ? SL_SCAN_INCOMPLETE
+                                                                   : SL_SCAN_CLEAN;
 }
 
 static void count_entry(struct sl_scan *scan, const struct entry *entry)
@@ -103,7 +130,7 @@ static void count_entry(struct sl_scan *scan, const struct entry *entry)
         counts->found += entry->n_names > 0;
     if (was_scanned(entry)) {
         counts->files++;
-        counts->not_opened += entry->result.not_opened != NULL;
+        counts->not_opened += entry->not_opened[0] != '\0';
         counts->suspect += entry->result.suspect && entry->n_names == 0;
         counts->bytes += entry->result.len;
         counts->scanned_bytes += entry->result.scanned_len;
@@ -123,7 +150,7 @@ static void report_entry(struct sl_scan *scan, const struct entry *entry)
         .scanned_len = entry->result.scanned_len,
         .suspect = entry->result.suspect,
         .allowed = entry->result.allowed,
-        .not_opened = entry->result.not_opened,
+        .not_opened = entry->not_opened[0] != '\0' ? entry->not_opened : NULL,
         .limit = limit_of(entry),
     };
 
@@ -176,24 +203,41 @@ static void set_error(struct entry *entry, const char *reason)
     snprintf(entry->error, sizeof entry->error, "%s", reason);
 }
 
+/* The name of a match is reported once a file, whichever of its objects have it. */
 static void add_name(struct entry *entry, const char *name, const char *suffix)
 {
-    char **more = realloc(entry->names, (entry->n_names + 1) * sizeof *more);
     char *text = NULL;
 
+    if (asprintf(&text, "%s%s", name, suffix) < 0)
+        text = NULL;
+    for (size_t i = 0; text != NULL && i < entry->n_names; i++)
+        if (strcmp(entry->names[i], text) == 0) {
+            free(text);
+            return;
+        }
+    char **more = realloc(entry->names, (entry->n_names + 1) * sizeof *more);
     if (more != NULL)
         entry->names = more;
-    if (more == NULL || asprintf(&text, "%s%s", name, suffix) < 0) {
+    if (more == NULL || text == NULL) {
+        free(text);
         set_error(entry, "out of memory");
         return;
     }
     entry->names[entry->n_names++] = text;
 }
 
+/* The first match ends a file, but its other objects may be in the same batch. */
+static bool wants_names(const struct job *job, const struct entry *entry)
+{
+    return entry->n_names == 0 || job->config.all_matches;
+}
+
 static void on_match(void *user, void *token, const struct sl_clamav_match *match)
 {
-    (void)user;
-    add_name(token, match->name, match->official ? "" : ".UNOFFICIAL");
+    struct entry *entry = ((struct part *)token)->entry;
+
+    if (wants_names(user, entry))
+        add_name(entry, match->name, match->official ? "" : ".UNOFFICIAL");
 }
 
 /* A limit is reported beside a signature only where all matches are wanted, as clamscan does. */
@@ -205,18 +249,34 @@ static void add_limit(const struct sl_scan *scan, struct entry *entry)
         add_name(entry, limit, "");
 }
 
+/* An object inside a file adds to what is doubtful about it. */
+static void add_result(struct entry *entry, const struct sl_clamav_result *result, bool is_file)
+{
+    const struct sl_clamav_result before = entry->result;
+
+    if (is_file)
+        entry->result = *result;
+    entry->result.suspect = before.suspect || result->suspect;
+    entry->result.timed_out = before.timed_out || result->timed_out;
+    entry->result.allowed = before.allowed || result->allowed;
+}
+
+/* Objects end in the order in which they were given: the file's own bytes last. */
 static void on_done(void *user, void *token, const struct sl_clamav_result *result)
 {
     struct job *job = user;
-    struct entry *entry = token;
+    const struct part *part = token;
+    struct entry *entry = part->entry;
 
-    entry->result = *result;
+    add_result(entry, result, part->is_file);
     if (result->error == ENOTSUP)
         set_error(entry, "OpenSSL refuses a digest that the signatures need");
     else if (result->error != 0)
         set_error(entry, strerror(result->error));
     else if (result->changed)
         set_error(entry, "changed while it was scanned");
+    if (!part->is_file)
+        return;
     add_limit(job->scan, entry);
     pthread_mutex_lock(&job->lock);
     entry->done = true;
@@ -235,51 +295,202 @@ static bool wait_for_stdin(struct sl_scan *scan)
     return false;
 }
 
-static enum sl_status scan_stdin(struct job *job, struct sl_clamav_scanner *scanner,
-                                 struct entry *entry)
-{
-    uint8_t bytes[FEED_LEN];
-    enum sl_status status = sl_clamav_flush(scanner); /* files do not wait for the input */
-    ssize_t n = 1;
-
-    while (n != 0 && status == SL_OK) {
-        if (!wait_for_stdin(job->scan)) {
-            set_error(entry, "not read to its end: the scan was stopped");
-            break;
-        }
-        n = read(STDIN_FILENO, bytes, sizeof bytes);
-        if (n > 0)
-            status = sl_clamav_feed(scanner, bytes, (size_t)n);
-        else if (n < 0 && errno != EINTR) {
-            set_error(entry, strerror(errno));
-            n = 0;
-        }
-    }
-    return status == SL_OK ? sl_clamav_feed_end(scanner, entry) : status;
-}
-
 /* O_NONBLOCK: the path may have become a pipe, and opening one waits for a writer. */
 static int open_file(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-static enum sl_status scan_entry(struct job *job, struct sl_clamav_scanner *scanner,
+/* ---- what lies in a file --------------------------------------------------------------------- */
+
+static enum sl_status scan_object(struct job *job, const struct scan_thread *thread,
+                                  struct entry *entry, const struct unpack_event *event,
+                                  const uint8_t *bytes, int fd)
+{
+    struct clam_given given = {.bytes = bytes,
+                               .len = event->len,
+                               .fd = fd,
+                               .token = &entry->parts[1],
+                               .place = {.known = true,
+                                         .kind = event->kind,
+                                         .hashes_only = event->hashes_only,
+                                         .n_containers = event->n_containers}};
+
+    memcpy(given.place.containers, event->containers, sizeof given.place.containers);
+    if (wants_names(job, entry))
+        return clam_scan_given(thread->scanner, &given);
+    unpack_client_cancel(thread->client);
+    return SL_OK;
+}
+
+static void take_alert(struct job *job, struct entry *entry, const struct unpack_event *event)
+{
+    if ((job->scan->config.alerts >> event->alert & 1) != 0 && wants_names(job, entry))
+        add_name(entry, event->text, "");
+}
+
+static void take_end(struct entry *entry, const struct unpack_event *event, enum kind kind)
+{
+    if (event->died)
+        snprintf(entry->not_opened, sizeof entry->not_opened, "%s: %.200s", kind_name(kind),
+                 event->text);
+    else if (event->limited)
+        memcpy(entry->limit, event->text, sizeof entry->limit);
+    else
+        memcpy(entry->not_opened, event->text, sizeof entry->not_opened);
+}
+
+/* Has a file opened, and gives the scanner what lies in it. */
+static enum sl_status open_entry(struct job *job, const struct scan_thread *thread,
+                                 struct entry *entry, int fd, enum kind kind)
+{
+    const uint32_t ms = job->scan->config.time_max_ms;
+    const uint64_t deadline = ms > 0 ? clock_ns() + ms * UINT64_C(1000000) : 0;
+    enum sl_status status = SL_OK;
+    struct unpack_event event = {.type = UNPACK_OBJECT};
+    const uint8_t *bytes;
+    const char *why;
+    int large = -1;
+
+    if (!unpack_client_begin(thread->client, fd, &job->request, &why)) {
+        snprintf(entry->not_opened, sizeof entry->not_opened, "%s: not opened: %s", kind_name(kind),
+                 why);
+        return SL_OK;
+    }
+    while (event.type != UNPACK_END) {
+        unpack_client_next(thread->client, deadline, &event, &bytes, &large);
+        if (event.type == UNPACK_OBJECT && status == SL_OK)
+            status = scan_object(job, thread, entry, &event, bytes, large);
+        else if (event.type == UNPACK_ALERT)
+            take_alert(job, entry, &event);
+        if (large >= 0)
+            (void)close(large);
+    }
+    take_end(entry, &event, kind);
+    return status;
+}
+
+/* By the bytes that tell it. An object that cannot be read has none. */
+static enum kind kind_of_file(int fd)
+{
+    uint8_t head[KIND_HEAD_LEN], mark[KIND_MARK_LEN], tail[KIND_TAIL_LEN];
+    struct stat file;
+    const ssize_t n = pread(fd, head, sizeof head, 0);
+    const enum kind kind = kind_of_head(head, n > 0 ? (size_t)n : 0);
+
+    if (kind != KIND_BINARY || n <= 0 || fstat(fd, &file) != 0)
+        return kind;
+    const off_t tail_at = file.st_size > KIND_TAIL_LEN ? file.st_size - KIND_TAIL_LEN : 0;
+    const ssize_t n_mark = pread(fd, mark, sizeof mark, KIND_MARK_AT);
+    const ssize_t n_tail = pread(fd, tail, sizeof tail, tail_at);
+    return kind_of_marks(mark, n_mark > 0 ? (size_t)n_mark : 0, tail,
+                         n_tail > 0 ? (size_t)n_tail : 0);
+}
+
+static enum sl_status scan_file(struct job *job, const struct scan_thread *thread,
+                                struct entry *entry, int fd)
+{
+    struct clam_given given = {.fd = fd, .token = &entry->parts[0]};
+    const enum kind kind = kind_of_file(fd);
+    enum sl_status status = SL_OK;
+
+    given.place.known = true;
+    given.place.kind = (uint8_t)kind;
+    if (kind_is_container(kind))
+        status = open_entry(job, thread, entry, fd, kind);
+    return status == SL_OK ? clam_scan_given(thread->scanner, &given) : status;
+}
+
+/* ---- standard input -------------------------------------------------------------------------- */
+
+static bool write_all(int fd, const uint8_t *bytes, size_t len)
+{
+    for (ssize_t n; len > 0; bytes += n, len -= (size_t)n) {
+        n = write(fd, bytes, len);
+        if (n < 0 && errno != EINTR)
+            return false;
+        n = n < 0 ? 0 : n;
+    }
+    return true;
+}
+
+/* Moves what lies in memory to a temporary file. -1: it has no room. */
+static int move_to_disk(int fd)
+{
+    FILE *file = tmpfile();
+    const int moved = file != NULL ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
+    uint8_t bytes[FEED_LEN];
+    ssize_t n = lseek(fd, 0, SEEK_SET) == 0 ? 1 : -1;
+
+    if (file != NULL)
+        (void)fclose(file);
+    while (moved >= 0 && n > 0) {
+        n = read(fd, bytes, sizeof bytes);
+        if (n > 0 && !write_all(moved, bytes, (size_t)n))
+            n = -1;
+    }
+    (void)close(fd);
+    if (moved >= 0 && n < 0)
+        (void)close(moved);
+    return n < 0 ? -1 : moved;
+}
+
+/* The bytes of standard input as a file, in memory as long as they are few. -1: an error is set. */
+static int read_stdin(struct job *job, struct entry *entry)
+{
+    uint8_t bytes[FEED_LEN];
+    int fd = memfd_create("stdin", MFD_CLOEXEC);
+    uint64_t len = 0;
+    ssize_t n = 1;
+
+    while (n != 0 && fd >= 0) {
+        if (!wait_for_stdin(job->scan)) {
+            set_error(entry, "not read to its end: the scan was stopped");
+            return fd;
+        }
+        n = read(STDIN_FILENO, bytes, sizeof bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            set_error(entry, strerror(errno));
+            return fd;
+        }
+        if (len <= IN_MEMORY && len + (uint64_t)n > IN_MEMORY)
+            fd = move_to_disk(fd);
+        len += (uint64_t)n;
+        if (fd >= 0 && !write_all(fd, bytes, (size_t)n)) {
+            (void)close(fd);
+            fd = -1;
+        }
+    }
+    if (fd < 0)
+        set_error(entry, "no room for its bytes");
+    return fd;
+}
+
+static enum sl_status scan_entry(struct job *job, const struct scan_thread *thread,
                                  struct entry *entry)
 {
     const struct sl_clamav_result nothing = {0};
     enum sl_status status;
 
-    if (entry->is_stdin)
-        return scan_stdin(job, scanner, entry);
-    const int fd = entry->fd >= 0 ? entry->fd : open_file(entry->path);
+    entry->parts[0] = (struct part){entry, true};
+    entry->parts[1] = (struct part){entry, false};
+    if (entry->is_stdin) { /* files do not wait for the input */
+        status = sl_clamav_flush(thread->scanner);
+        if (status != SL_OK)
+            return status;
+        entry->fd = read_stdin(job, entry);
+    }
+    const int fd = entry->fd >= 0 || entry->is_stdin ? entry->fd : open_file(entry->path);
     entry->fd = -1;
     if (fd < 0) {
-        set_error(entry, errno == EACCES ? "Access denied" : strerror(errno));
-        on_done(job, entry, &nothing);
+        if (!entry->is_stdin)
+            set_error(entry, errno == EACCES ? "Access denied" : strerror(errno));
+        on_done(job, &entry->parts[0], &nothing);
         return SL_OK;
     }
-    status = sl_clamav_scan_fd(scanner, fd, entry);
+    status = scan_file(job, thread, entry, fd);
     (void)close(fd);
     return status;
 }
@@ -344,7 +555,7 @@ static void open_ahead(struct job *job)
     pthread_mutex_unlock(&job->lock);
 }
 
-static enum sl_status scan_entries(struct job *job, struct sl_clamav_scanner *scanner)
+static enum sl_status scan_entries(struct job *job, const struct scan_thread *thread)
 {
     enum sl_status status = SL_OK;
 
@@ -352,33 +563,36 @@ static enum sl_status scan_entries(struct job *job, struct sl_clamav_scanner *sc
         struct entry *entry = take_entry(job, false);
 
         if (entry == NULL) { /* nothing waits: objects on their way end first */
-            status = sl_clamav_flush(scanner);
+            status = sl_clamav_flush(thread->scanner);
             entry = status == SL_OK ? take_entry(job, true) : NULL;
         }
         if (entry == NULL)
             break;
         open_ahead(job);
-        status = scan_entry(job, scanner, entry);
+        status = scan_entry(job, thread, entry);
     }
-    return status == SL_OK ? sl_clamav_flush(scanner) : status;
+    return status == SL_OK ? sl_clamav_flush(thread->scanner) : status;
 }
 
-static void *scan_thread(void *user)
+static void *run_thread(void *user)
 {
     struct job *job = user;
-    struct sl_clamav_scanner *scanner = NULL;
+    struct scan_thread thread = {.client = unpack_client_create(job->scan->config.unpacker)};
     struct sl_diag diag = {0};
-    enum sl_status status = sl_clamav_open(&scanner, job->db, &job->config, &diag);
+    enum sl_status status = thread.client != NULL
+                                ? sl_clamav_open(&thread.scanner, job->db, &job->config, &diag)
+                                : diag_set(&diag, SL_ENOMEM, NULL, 0, "out of memory");
 
     if (status == SL_OK) {
-        status = scan_entries(job, scanner);
+        status = scan_entries(job, &thread);
         if (status != SL_OK)
             (void)diag_set(&diag, status, NULL, 0, "the scan cannot go on: %s",
                            sl_status_text(status));
     }
     if (status != SL_OK)
         fail(job, status, &diag);
-    sl_clamav_close(scanner);
+    sl_clamav_close(thread.scanner);
+    unpack_client_free(thread.client);
 
     pthread_mutex_lock(&job->lock); /* a walk that waits for room sees that the scan was stopped */
     pthread_cond_broadcast(&job->room);
@@ -482,7 +696,7 @@ static void run_threads(struct job *job)
     uint32_t n = 0;
 
     while (threads != NULL && n < n_threads &&
-           pthread_create(&threads[n], NULL, scan_thread, job) == 0)
+           pthread_create(&threads[n], NULL, run_thread, job) == 0)
         n++;
     if (n > 0)
         walk_all(job);
@@ -492,6 +706,19 @@ static void run_threads(struct job *job)
         pthread_join(threads[i], NULL);
     scan_count_end(count);
     free(threads);
+}
+
+static struct unpack_request request_of(const struct sl_scan_config *config)
+{
+    return (struct unpack_request){
+        .limits = {.file_len_max =
+                       config->file_len_max > 0 ? config->file_len_max : SL_SCAN_MEMBER_LEN_DEFAULT,
+                   .scan_len_max =
+                       config->scan_len_max > 0 ? config->scan_len_max : SL_SCAN_LEN_DEFAULT,
+                   .depth_max = config->levels_max,
+                   .files_max = config->members_max},
+        .closed = config->closed,
+        .normalizes = config->normalizes};
 }
 
 static struct job *job_create(struct sl_scan *scan, const struct sl_clamav_db *db)
@@ -513,6 +740,7 @@ static struct job *job_create(struct sl_scan *scan, const struct sl_clamav_db *d
     job->config.match = on_match;
     job->config.done = on_done;
     job->config.user = job;
+    job->request = request_of(config);
     for (int i = 0; i < ENTRIES; i++)
         job->entries[i].fd = -1;
     pthread_mutex_init(&job->lock, NULL);

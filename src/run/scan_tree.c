@@ -16,6 +16,9 @@ void sl_scan_config_init(struct sl_scan_config *config)
     config->follow_files = config->follow_directories = SL_SCAN_FOLLOW_NAMED;
     config->depth_max = SL_SCAN_DEPTH_DEFAULT;
     config->time_max_ms = SL_SCAN_TIME_DEFAULT;
+    config->levels_max = SL_SCAN_LEVELS_DEFAULT;
+    config->members_max = SL_SCAN_MEMBERS_DEFAULT;
+    config->normalizes = true;
     config->device.kind = SL_DEVICE_CPU;
     config->n_threads = 1;
 }

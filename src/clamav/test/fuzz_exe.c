@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct clam_object object = {.bytes = data, .len = len, .exe = &exe};
     FILE *file = tmpfile();
 
-    object.target = clam_target_of(data, len < CLAM_HEAD_LEN ? len : CLAM_HEAD_LEN);
+    object.target = kind_target(clam_object_kind(&object));
     clam_exe_read(&object);
     if (exe.n_sections > CLAM_SECTIONS_MAX)
         abort();

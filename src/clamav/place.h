@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects whose kind and place in containers the caller knows. */
+#ifndef CLAMAV_PLACE_H
+#define CLAMAV_PLACE_H
+
+#include "sluice/clamav.h"
+#include "unpack/kind.h"
+
+enum { CLAM_CONTAINERS_MAX = 32 };
+
+/* What an object is, and what it was found in. */
+struct clam_place {
+    bool known;       /* else the kind is found by content */
+    uint8_t kind;     /* enum kind */
+    bool hashes_only; /* no body is searched for */
+    uint8_t n_containers;
+    uint8_t containers[CLAM_CONTAINERS_MAX]; /* enum kind, the file's first */
+};
+
+/* Bytes, which are copied where they fit into a batch (clam_scan_fits) and else must not be given;
+ * or, where they are NULL, a regular file. */
+struct clam_given {
+    const uint8_t *bytes;
+    uint64_t len;
+    int fd;
+    struct clam_place place;
+    void *token;
+};
+
+/* Whether an object of this length can be given as bytes. */
+bool clam_scan_fits(const struct sl_clamav_scanner *scanner, uint64_t len);
+
+/* SL_ENOMEM, SL_EDEVICE. */
+SL_CHECK enum sl_status clam_scan_given(struct sl_clamav_scanner *scanner,
+                                        const struct clam_given *given);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Archives and compressed files by libarchive, which is told the one format that they have. */
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "unpack/unpack.h"
+
+enum { STEP = 1 << 17 };
+
+static bool support_format(struct archive *archive, enum kind kind)
+{
+    switch (kind) {
+    case KIND_POSIX_TAR:
+    case KIND_OLD_TAR:
+        return archive_read_support_format_tar(archive) == ARCHIVE_OK;
+    case KIND_RPM:
+        return archive_read_support_filter_all(archive) <= ARCHIVE_OK &&
+               archive_read_support_format_cpio(archive) == ARCHIVE_OK;
+    case KIND_CPIO_OLD:
+    case KIND_CPIO_ODC:
+    case KIND_CPIO_NEWC:
+    case KIND_CPIO_CRC:
+        return archive_read_support_format_cpio(archive) == ARCHIVE_OK;
+    case KIND_AR:
+        return archive_read_support_format_ar(archive) == ARCHIVE_OK;
+    case KIND_CAB:
+        return archive_read_support_format_cab(archive) == ARCHIVE_OK;
+    case KIND_ISO:
+        return archive_read_support_format_iso9660(archive) == ARCHIVE_OK;
+    case KIND_LHA:
+        return archive_read_support_format_lha(archive) == ARCHIVE_OK;
+    case KIND_RAR:
+        return archive_read_support_format_rar(archive) == ARCHIVE_OK &&
+               archive_read_support_format_rar5(archive) == ARCHIVE_OK;
+    case KIND_SEVENZIP:
+        return archive_read_support_format_7zip(archive) == ARCHIVE_OK;
+    case KIND_XAR:
+        return archive_read_support_format_xar(archive) == ARCHIVE_OK;
+    default:
+        return archive_read_support_format_warc(archive) == ARCHIVE_OK;
+    }
+}
+
+/* Programs outside are never asked: such a filter returns ARCHIVE_WARN. */
+static bool support_filter(struct archive *archive, enum kind kind)
+{
+    int status;
+
+    switch (kind) {
+    case KIND_COMPRESS:
+        status = archive_read_support_filter_compress(archive);
+        break;
+    case KIND_BZIP2:
+        status = archive_read_support_filter_bzip2(archive);
+        break;
+    case KIND_XZ:
+        status = archive_read_support_filter_xz(archive);
+        break;
+    case KIND_LZIP:
+        status = archive_read_support_filter_lzip(archive);
+        break;
+    case KIND_LZMA:
+        status = archive_read_support_filter_lzma(archive);
+        break;
+    case KIND_ZSTD:
+        status = archive_read_support_filter_zstd(archive);
+        break;
+    default:
+        status = archive_read_support_filter_lz4(archive);
+        break;
+    }
+    return status == ARCHIVE_OK && archive_read_support_format_raw(archive) == ARCHIVE_OK;
+}
+
+/* Reads a member's bytes. Returns libarchive's status: below ARCHIVE_WARN they are not whole. */
+static int read_data(struct archive *archive, struct unpack_buffer *buffer)
+{
+    for (;;) {
+        size_t room = STEP;
+        uint8_t *to = unpack_buffer_room(buffer, &room);
+
+        if (to == NULL)
+            return ARCHIVE_OK;
+        const la_ssize_t n = archive_read_data(archive, to, room);
+        if (n <= 0)
+            return (int)n;
+        buffer->len += (size_t)n;
+    }
+}
+
+/* Gives a member. False: nothing more can be read, or is wanted. */
+static bool give_member(struct unpack *unpack, const struct unpack_object *object,
+                        struct archive *archive, struct archive_entry *entry, uint64_t position)
+{
+    const bool encrypted = archive_entry_is_encrypted(entry) > 0;
+    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
+    const struct unpack_member member = {
+        .name = archive_entry_pathname(entry),
+        .packed_len = 0, /* libarchive does not say */
+        .len = archive_entry_size_is_set(entry) ? (uint64_t)archive_entry_size(entry) : 0,
+        .position = position,
+        .encrypted = encrypted};
+
+    if (!unpack_tell_member(unpack, object, &member))
+        return false;
+    if (encrypted) {
+        unpack_incomplete(unpack, object, "encrypted");
+        if (object->kind == KIND_SEVENZIP)
+            unpack_alert(unpack, UNPACK_ENCRYPTED_ARCHIVE, "Heuristics.Encrypted.7Zip");
+        else if (object->kind == KIND_RAR)
+            unpack_alert(unpack, UNPACK_ENCRYPTED_ARCHIVE, "Heuristics.Encrypted.RAR");
+        return !unpack_is_over(unpack);
+    }
+    const int status = read_data(archive, buffer);
+    if (buffer->cut)
+        unpack_limited(unpack, "MaxFileSize");
+    if (status < ARCHIVE_WARN)
+        unpack_incomplete(unpack, object, "a member is damaged or cannot be unpacked");
+    return unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS) &&
+           status != ARCHIVE_FATAL;
+}
+
+void unpack_archive(struct unpack *unpack, const struct unpack_object *object)
+{
+    struct archive *archive = archive_read_new();
+    struct archive_entry *entry;
+    uint64_t position = 0;
+    int status = ARCHIVE_FATAL;
+    bool more = archive != NULL && support_format(archive, object->kind) &&
+                archive_read_open_memory(archive, object->bytes, object->len) == ARCHIVE_OK;
+
+    while (more) {
+        status = archive_read_next_header(archive, &entry);
+        more = status >= ARCHIVE_WARN && status != ARCHIVE_EOF &&
+               give_member(unpack, object, archive, entry, position++);
+    }
+    if (archive != NULL && archive_read_has_encrypted_entries(archive) > 0 && position == 0) {
+        if (object->kind == KIND_SEVENZIP)
+            unpack_alert(unpack, UNPACK_ENCRYPTED_ARCHIVE, "Heuristics.Encrypted.7Zip");
+        unpack_incomplete(unpack, object, "encrypted");
+    } else if (status < ARCHIVE_WARN) {
+        unpack_incomplete(unpack, object, "cut, damaged or of an unknown form");
+    }
+    (void)archive_read_free(archive);
+}
+
+void unpack_compressed(struct unpack *unpack, const struct unpack_object *object)
+{
+    struct archive *archive = archive_read_new();
+    struct archive_entry *entry;
+    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
+    int status = ARCHIVE_FATAL;
+
+    if (archive != NULL && support_filter(archive, object->kind) &&
+        archive_read_open_memory(archive, object->bytes, object->len) == ARCHIVE_OK &&
+        archive_read_next_header(archive, &entry) >= ARCHIVE_WARN &&
+        archive_filter_count(archive) > 1) /* else the bytes would be given as they are */
+        status = read_data(archive, buffer);
+    if (buffer->cut)
+        unpack_limited(unpack, "MaxFileSize");
+    else if (status < ARCHIVE_WARN)
+        unpack_incomplete(unpack, object, "cut or damaged");
+    if (!buffer->cut)
+        (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
+    (void)archive_read_free(archive);
+}

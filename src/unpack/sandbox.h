@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef UNPACK_SANDBOX_H
+#define UNPACK_SANDBOX_H
+
+#include <stdbool.h>
+
+/* Gives up all that an unpacker does not need: files, network, processes, much memory. What it may
+ * still call are reads and writes of its descriptors, and memory. False: the system refuses that.
+ */
+bool sandbox_enter(void);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* The tree of a file's objects, with its limits. */
+#include "unpack/unpack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unpack {
+    unpack_emit *emit;
+    void *user;
+    struct unpack_request request;
+    struct unpack_buffer buffers[UNPACK_CONTAINERS_MAX + 1];
+    uint64_t scanned_len, n_files;
+    bool over;
+    char reason[UNPACK_TEXT_LEN];
+    bool limited; /* the reason is a limit */
+};
+
+struct unpack *unpack_create(unpack_emit *emit, void *user)
+{
+    struct unpack *unpack = calloc(1, sizeof *unpack);
+
+    if (unpack != NULL) {
+        unpack->emit = emit;
+        unpack->user = user;
+    }
+    return unpack;
+}
+
+void unpack_free(struct unpack *unpack)
+{
+    if (unpack == NULL)
+        return;
+    for (size_t i = 0; i < sizeof unpack->buffers / sizeof *unpack->buffers; i++)
+        unpack_buffer_free(&unpack->buffers[i]);
+    free(unpack);
+}
+
+bool unpack_is_over(const struct unpack *unpack)
+{
+    return unpack->over;
+}
+
+const struct unpack_request *unpack_wishes(const struct unpack *unpack)
+{
+    return &unpack->request;
+}
+
+/* ---- reasons --------------------------------------------------------------------------------- */
+
+void unpack_incomplete(struct unpack *unpack, const struct unpack_object *object,
+                       const char *reason)
+{
+    if (unpack->reason[0] == '\0')
+        snprintf(unpack->reason, sizeof unpack->reason, "%s: %s", kind_name(object->kind), reason);
+}
+
+/* A limit comes before any other reason: it can be made an alert. */
+void unpack_limited(struct unpack *unpack, const char *limit)
+{
+    if (unpack->limited)
+        return;
+    unpack->limited = true;
+    snprintf(unpack->reason, sizeof unpack->reason, "Heuristics.Limits.Exceeded.%s", limit);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static bool emit(struct unpack *unpack, struct unpack_event *event, const uint8_t *bytes)
+{
+    unpack->over = unpack->over || !unpack->emit(unpack->user, event, bytes);
+    return !unpack->over;
+}
+
+/* The kinds around an object, the file's first. */
+static void list_containers(struct unpack_event *event, const struct unpack_object *container)
+{
+    event->n_containers = container != NULL ? (uint8_t)container->depth : 0;
+    for (; container != NULL; container = container->container)
+        event->containers[container->depth - 1] = (uint8_t)container->kind;
+}
+
+bool unpack_tell_member(struct unpack *unpack, const struct unpack_object *object,
+                        const struct unpack_member *member)
+{
+    struct unpack_event event = {.type = UNPACK_MEMBER,
+                                 .kind = (uint8_t)object->kind,
+                                 .encrypted = member->encrypted,
+                                 .len = member->len,
+                                 .packed_len = member->packed_len,
+                                 .position = member->position,
+                                 .container_len = object->len};
+
+    list_containers(&event, object);
+    snprintf(event.text, sizeof event.text, "%s", member->name != NULL ? member->name : "");
+    return emit(unpack, &event, NULL);
+}
+
+void unpack_alert(struct unpack *unpack, enum unpack_alert alert, const char *name)
+{
+    struct unpack_event event = {.type = UNPACK_ALERT, .alert = (uint8_t)alert};
+
+    snprintf(event.text, sizeof event.text, "%s", name);
+    (void)emit(unpack, &event, NULL);
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t room_left(const struct unpack *unpack)
+{
+    const struct unpack_limits *limits = &unpack->request.limits;
+    uint64_t room = SIZE_MAX / 4;
+
+    if (limits->file_len_max > 0)
+        room = least(room, limits->file_len_max);
+    if (limits->scan_len_max > 0)
+        room = least(room, limits->scan_len_max - least(limits->scan_len_max, unpack->scanned_len));
+    return (size_t)room;
+}
+
+void unpack_buffer_init(const struct unpack *unpack, struct unpack_buffer *buffer)
+{
+    buffer->len = 0;
+    buffer->cut = false;
+    buffer->max = room_left(unpack);
+}
+
+struct unpack_buffer *unpack_buffer(struct unpack *unpack, const struct unpack_object *object)
+{
+    struct unpack_buffer *buffer = &unpack->buffers[object->depth];
+
+    unpack_buffer_init(unpack, buffer);
+    return buffer;
+}
+
+void unpack_buffer_free(struct unpack_buffer *buffer)
+{
+    free(buffer->bytes);
+    memset(buffer, 0, sizeof *buffer);
+}
+
+static bool grow(struct unpack_buffer *buffer, size_t need)
+{
+    size_t cap = buffer->cap > 0 ? buffer->cap : 1 << 16;
+
+    while (cap < need)
+        cap += cap / 2;
+    uint8_t *more = realloc(buffer->bytes, cap);
+    if (more == NULL)
+        return false;
+    buffer->bytes = more;
+    buffer->cap = cap;
+    return true;
+}
+
+uint8_t *unpack_buffer_room(struct unpack_buffer *buffer, size_t *len)
+{
+    const size_t left = buffer->max - buffer->len;
+
+    if (*len > left) {
+        buffer->cut = true;
+        *len = left;
+    }
+    if (*len == 0)
+        return NULL;
+    if (buffer->len + *len > buffer->cap && !grow(buffer, buffer->len + *len)) {
+        buffer->cut = true;
+        return NULL;
+    }
+    return buffer->bytes + buffer->len;
+}
+
+bool unpack_buffer_add(struct unpack_buffer *buffer, const void *bytes, size_t len)
+{
+    size_t room = len;
+    uint8_t *to = len > 0 ? unpack_buffer_room(buffer, &room) : NULL;
+
+    if (to != NULL) {
+        memcpy(to, bytes, room);
+        buffer->len += room;
+    }
+    return len == 0 || (to != NULL && room == len);
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static void open_object(struct unpack *unpack, const struct unpack_object *object)
+{
+    unpack_reader *reader = unpack_reader_of(object->kind);
+
+    if ((unpack->request.closed >> unpack_group_of(object->kind) & 1) != 0 &&
+        kind_is_container(object->kind))
+        unpack_incomplete(unpack, object, "not opened, as asked");
+    else if (reader != NULL)
+        reader(unpack, object);
+    else if (kind_is_container(object->kind))
+        unpack_incomplete(unpack, object, "not opened");
+}
+
+/* Whether the limits let one more object in. */
+static bool let_in(struct unpack *unpack, unsigned depth, size_t len)
+{
+    const struct unpack_limits *limits = &unpack->request.limits;
+    const char *limit = NULL;
+
+    if (depth > UNPACK_CONTAINERS_MAX || (limits->depth_max > 0 && depth > limits->depth_max))
+        limit = "MaxRecursion";
+    else if (limits->files_max > 0 && unpack->n_files >= limits->files_max)
+        limit = "MaxFiles";
+    else if (limits->file_len_max > 0 && len > limits->file_len_max)
+        limit = "MaxFileSize";
+    else if (limits->scan_len_max > 0 && unpack->scanned_len + len > limits->scan_len_max)
+        limit = "MaxScanSize";
+    if (limit != NULL)
+        unpack_limited(unpack, limit);
+    return limit == NULL;
+}
+
+bool unpack_child(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
+                  size_t len, enum kind kind)
+{
+    struct unpack_object child = {bytes, len, kind, object->depth + 1, object};
+    struct unpack_event event = {.type = UNPACK_OBJECT, .len = len};
+
+    if (unpack->over || len == 0)
+        return !unpack->over;
+    if (!let_in(unpack, child.depth, len))
+        return true;
+    unpack->n_files++;
+    unpack->scanned_len += len;
+    if (kind == KINDS)
+        child.kind = kind_of(bytes, len);
+    open_object(unpack, &child);
+    event.kind = (uint8_t)child.kind;
+    list_containers(&event, object);
+    return !unpack->over && emit(unpack, &event, bytes);
+}
+
+void unpack_file(struct unpack *unpack, const struct unpack_request *request, const uint8_t *bytes,
+                 size_t len)
+{
+    unpack_file_as(unpack, request, bytes, len, kind_of(bytes, len));
+}
+
+void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
+                    const uint8_t *bytes, size_t len, enum kind kind)
+{
+    const struct unpack_object file = {bytes, len, kind, 1, NULL};
+    struct unpack_event end = {.type = UNPACK_END, .kind = (uint8_t)file.kind};
+
+    unpack->request = *request;
+    unpack->scanned_len = len;
+    unpack->n_files = 1;
+    unpack->over = unpack->limited = false;
+    unpack->reason[0] = '\0';
+    open_object(unpack, &file);
+    end.limited = unpack->limited;
+    memcpy(end.text, unpack->reason, sizeof end.text);
+    (void)unpack->emit(unpack->user, &end, NULL);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening an object: its format's reader is given its bytes, and gives its members. A reader is
+ * one function in a file of its own, and is listed in formats.c. */
+#ifndef UNPACK_UNPACK_H
+#define UNPACK_UNPACK_H
+
+#include "unpack/message.h"
+
+struct unpack;
+
+/* Bytes that grow, up to the limits of the scan. */
+struct unpack_buffer {
+    uint8_t *bytes;
+    size_t len, cap;
+    size_t max;
+    bool cut; /* something was not added: a limit, or no memory */
+};
+
+struct unpack_object {
+    const uint8_t *bytes;
+    size_t len;
+    enum kind kind;
+    unsigned depth; /* 1: the file */
+    const struct unpack_object *container;
+};
+
+/* What a container says about a member; numbers may be UNPACK_UNKNOWN. */
+struct unpack_member {
+    const char *name;
+    uint64_t packed_len, len;
+    uint64_t position;
+    bool encrypted;
+};
+
+/* ---- a file ---------------------------------------------------------------------------------- */
+
+/* Gets each event, and an object's bytes. False: nothing more is wanted. */
+typedef bool unpack_emit(void *user, struct unpack_event *event, const uint8_t *bytes);
+
+/* SL_ENOMEM is NULL. */
+struct unpack *unpack_create(unpack_emit *emit, void *user);
+void unpack_free(struct unpack *unpack);
+
+/* Opens a file: its objects are emitted, each behind those that it holds, and an END last. The
+ * file's own bytes are not emitted. */
+void unpack_file(struct unpack *unpack, const struct unpack_request *request, const uint8_t *bytes,
+                 size_t len);
+
+/* The same with a kind that is known. */
+void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
+                    const uint8_t *bytes, size_t len, enum kind kind);
+
+/* ---- for readers ----------------------------------------------------------------------------- */
+
+/* False: nothing more is wanted, the reader returns. */
+bool unpack_tell_member(struct unpack *unpack, const struct unpack_object *object,
+                        const struct unpack_member *member);
+
+/* Gives a child of an object, of a kind that is known or, with KINDS, to be found. */
+bool unpack_child(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
+                  size_t len, enum kind kind);
+
+/* The buffer for the children of an object, empty. One is there for each depth. */
+struct unpack_buffer *unpack_buffer(struct unpack *unpack, const struct unpack_object *object);
+
+/* Room for `len` more bytes, less at the buffer's limit; NULL: none. */
+uint8_t *unpack_buffer_room(struct unpack_buffer *buffer, size_t *len);
+
+/* False: not all of them fitted. */
+bool unpack_buffer_add(struct unpack_buffer *buffer, const void *bytes, size_t len);
+
+/* An own buffer with the limits of the scan; unpack_buffer_free. */
+void unpack_buffer_init(const struct unpack *unpack, struct unpack_buffer *buffer);
+void unpack_buffer_free(struct unpack_buffer *buffer);
+
+/* Says why an object was not fully opened. The first reason of a file counts. */
+void unpack_incomplete(struct unpack *unpack, const struct unpack_object *object,
+                       const char *reason);
+
+/* Says which limit was reached ("MaxFileSize"). */
+void unpack_limited(struct unpack *unpack, const char *limit);
+
+/* A content that an option makes a finding: "Heuristics.Encrypted.Zip". */
+void unpack_alert(struct unpack *unpack, enum unpack_alert alert, const char *name);
+
+bool unpack_is_over(const struct unpack *unpack);
+const struct unpack_request *unpack_wishes(const struct unpack *unpack);
+
+/* ---- the readers ----------------------------------------------------------------------------- */
+
+typedef void unpack_reader(struct unpack *unpack, const struct unpack_object *object);
+
+/* What an option leaves closed. */
+enum unpack_group unpack_group_of(enum kind kind);
+
+/* NULL: none opens that kind. */
+unpack_reader *unpack_reader_of(enum kind kind);
+
+unpack_reader unpack_gzip, unpack_zip, unpack_archive, unpack_compressed;
+
+#endif

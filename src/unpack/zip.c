@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* zip (APPNOTE): members by the central directory; where there is none, by local headers. */
+#include <bzlib.h>
+#include <limits.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "unpack/inflate64.h"
+#include "unpack/unpack.h"
+
+enum {
+    LOCAL_LEN = 30,
+    CENTRAL_LEN = 46,
+    END_LEN = 22,
+    STEP = 1 << 18,
+    ENCRYPTED = 1, /* flags */
+    DESCRIBED = 8, /* lengths come behind the data */
+    MASKED = 1 << 13
+};
+
+enum { STORED = 0, DEFLATED = 8, DEFLATED64 = 9, BZIPPED = 12, LZMAED = 14, XZED = 95 };
+
+/* A member, as a header has it. */
+struct zip_member {
+    unsigned flags, method;
+    uint64_t packed_len, len;
+    uint64_t local_at; /* of its local header */
+    const uint8_t *name;
+    size_t name_len;
+};
+
+static unsigned u16(const uint8_t *at)
+{
+    return at[0] | (unsigned)at[1] << 8;
+}
+
+static uint32_t u32(const uint8_t *at)
+{
+    return u16(at) | (uint32_t)u16(at + 2) << 16;
+}
+
+static uint64_t u64(const uint8_t *at)
+{
+    return u32(at) | (uint64_t)u32(at + 4) << 32;
+}
+
+static bool lies_in(const struct unpack_object *object, uint64_t at, uint64_t len)
+{
+    return at <= object->len && len <= object->len - at;
+}
+
+/* ---- methods --------------------------------------------------------------------------------- */
+
+/* Each appends a member's bytes to the buffer; *used says how many of `in` it took. False: the data
+ * ends early, or is damaged. */
+
+static bool unpack_deflated(const uint8_t *in, size_t len, struct unpack_buffer *buffer,
+                            size_t *used)
+{
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)in,
+                       .avail_in = len < UINT_MAX ? (uInt)len : UINT_MAX};
+    int status = inflateInit2(&stream, -MAX_WBITS);
+
+    while (status == Z_OK) {
+        size_t room = STEP;
+        uint8_t *to = unpack_buffer_room(buffer, &room);
+
+        if (to == NULL)
+            break;
+        stream.next_out = to;
+        stream.avail_out = (uInt)room;
+        status = inflate(&stream, Z_NO_FLUSH);
+        buffer->len += room - stream.avail_out;
+    }
+    *used = (size_t)(stream.next_in - in);
+    (void)inflateEnd(&stream);
+    return status == Z_STREAM_END || buffer->cut;
+}
+
+static bool unpack_bzipped(const uint8_t *in, size_t len, struct unpack_buffer *buffer,
+                           size_t *used)
+{
+    bz_stream stream = {.next_in = (char *)(uintptr_t)in,
+                        .avail_in = len < UINT_MAX ? (unsigned)len : UINT_MAX};
+    int status = BZ2_bzDecompressInit(&stream, 0, 0);
+
+    while (status == BZ_OK) {
+        size_t room = STEP;
+        uint8_t *to = unpack_buffer_room(buffer, &room);
+
+        if (to == NULL)
+            break;
+        stream.next_out = (char *)to;
+        stream.avail_out = (unsigned)room;
+        status = BZ2_bzDecompress(&stream);
+        buffer->len += room - stream.avail_out;
+        if (status == BZ_OK && stream.avail_in == 0 && stream.avail_out > 0)
+            break; /* cut */
+    }
+    *used = (size_t)((const uint8_t *)stream.next_in - in);
+    (void)BZ2_bzDecompressEnd(&stream);
+    return status == BZ_STREAM_END || buffer->cut;
+}
+
+static lzma_ret run_lzma(lzma_stream *stream, struct unpack_buffer *buffer)
+{
+    lzma_ret status = LZMA_OK;
+
+    while (status == LZMA_OK) {
+        size_t room = STEP;
+        uint8_t *to = unpack_buffer_room(buffer, &room);
+
+        if (to == NULL)
+            break;
+        stream->next_out = to;
+        stream->avail_out = room;
+        status = lzma_code(stream, LZMA_RUN);
+        buffer->len += room - stream->avail_out;
+        if (status == LZMA_OK && stream->avail_in == 0 && stream->avail_out > 0)
+            break;
+    }
+    return status;
+}
+
+/* Two bytes of version, the length of the properties, the properties, and a raw stream. */
+static bool unpack_lzmaed(const struct zip_member *member, const uint8_t *in, size_t len,
+                          struct unpack_buffer *buffer, size_t *used)
+{
+    enum { HEAD = 4, PROPERTIES = 5 };
+    lzma_filter filters[2] = {{.id = LZMA_FILTER_LZMA1}, {.id = LZMA_VLI_UNKNOWN}};
+    lzma_stream stream = LZMA_STREAM_INIT;
+
+    if (len < HEAD + PROPERTIES || u16(in + 2) != PROPERTIES ||
+        lzma_properties_decode(&filters[0], NULL, in + HEAD, PROPERTIES) != LZMA_OK)
+        return false;
+    lzma_ret status = lzma_raw_decoder(&stream, filters);
+    stream.next_in = in + HEAD + PROPERTIES;
+    stream.avail_in = len - HEAD - PROPERTIES;
+    if (status == LZMA_OK)
+        status = run_lzma(&stream, buffer);
+    *used = len - stream.avail_in;
+    lzma_end(&stream);
+    free(filters[0].options);
+    return status == LZMA_STREAM_END || buffer->cut || buffer->len >= member->len;
+}
+
+static bool unpack_xzed(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
+{
+    lzma_stream stream = LZMA_STREAM_INIT;
+    lzma_ret status = lzma_stream_decoder(&stream, UINT64_MAX, 0);
+
+    stream.next_in = in;
+    stream.avail_in = len;
+    if (status == LZMA_OK)
+        status = run_lzma(&stream, buffer);
+    *used = len - stream.avail_in;
+    lzma_end(&stream);
+    return status == LZMA_STREAM_END || buffer->cut;
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+/* Unpacks `in`, and gives it. Returns the bytes that were used. */
+static size_t give_data(struct unpack *unpack, const struct unpack_object *object,
+                        const struct zip_member *member, const uint8_t *in, size_t len)
+{
+    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
+    size_t used = len;
+    bool whole = false;
+
+    if (member->method == STORED) {
+        (void)unpack_child(unpack, object, in, len < buffer->max ? len : buffer->max, KINDS);
+        if (len > buffer->max)
+            unpack_limited(unpack, "MaxFileSize");
+        return len;
+    }
+    if (member->method == DEFLATED)
+        whole = unpack_deflated(in, len, buffer, &used);
+    else if (member->method == DEFLATED64)
+        whole = inflate64(in, len, buffer, &used);
+    else if (member->method == BZIPPED)
+        whole = unpack_bzipped(in, len, buffer, &used);
+    else if (member->method == LZMAED)
+        whole = unpack_lzmaed(member, in, len, buffer, &used);
+    else if (member->method == XZED)
+        whole = unpack_xzed(in, len, buffer, &used);
+    if (!whole)
+        unpack_incomplete(unpack, object,
+                          buffer->len > 0 ? "a member is cut or damaged"
+                                          : "a member is damaged, or its method is not known");
+    if (buffer->cut)
+        unpack_limited(unpack, "MaxFileSize");
+    (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
+    return used;
+}
+
+static bool tell_member(struct unpack *unpack, const struct unpack_object *object,
+                        const struct zip_member *member, uint64_t position)
+{
+    char name[UNPACK_TEXT_LEN];
+
+    snprintf(name, sizeof name, "%.*s", (int)(member->name_len < 255 ? member->name_len : 255),
+             (const char *)member->name);
+    return unpack_tell_member(unpack, object,
+                              &(struct unpack_member){name, member->packed_len, member->len,
+                                                      position, (member->flags & ENCRYPTED) != 0});
+}
+
+/* Takes a member whose lengths are known, or are the rest of the archive. Returns the place behind
+ * it; 0: it has no local header. */
+static uint64_t take_member(struct unpack *unpack, const struct unpack_object *object,
+                            const struct zip_member *member, bool is_open)
+{
+    const uint8_t *local = object->bytes + member->local_at;
+
+    if (!lies_in(object, member->local_at, LOCAL_LEN) || memcmp(local, "PK\3\4", 4) != 0)
+        return 0;
+    const uint64_t at = member->local_at + LOCAL_LEN + u16(local + 26) + u16(local + 28);
+    if (!lies_in(object, at, 0))
+        return 0;
+    uint64_t len = is_open ? object->len - at : member->packed_len;
+    if (!lies_in(object, at, len)) {
+        unpack_incomplete(unpack, object, "cut");
+        len = object->len - at;
+    }
+    if ((member->flags & (ENCRYPTED | MASKED)) != 0) {
+        unpack_incomplete(unpack, object, "encrypted");
+        unpack_alert(unpack, UNPACK_ENCRYPTED_ARCHIVE, "Heuristics.Encrypted.Zip");
+        return at + len;
+    }
+    return at + (len > 0 ? give_data(unpack, object, member, object->bytes + at, (size_t)len) : 0);
+}
+
+/* ---- the central directory ------------------------------------------------------------------- */
+
+/* Lengths and places above 4 GiB. */
+static void read_extra(struct zip_member *member, const uint8_t *extra, size_t len)
+{
+    enum { ZIP64 = 1, WIDE = 8 };
+
+    while (len >= 4 && u16(extra) != ZIP64) {
+        const size_t field = 4 + (size_t)u16(extra + 2);
+
+        if (field > len)
+            return;
+        extra += field;
+        len -= field;
+    }
+    if (len < 4)
+        return;
+    uint64_t *const wide[] = {&member->len, &member->packed_len, &member->local_at};
+    len = u16(extra + 2) < len - 4 ? u16(extra + 2) : len - 4;
+    extra += 4;
+    for (size_t i = 0; i < 3; i++)
+        if (*wide[i] == UINT32_MAX && len >= WIDE) {
+            *wide[i] = u64(extra);
+            extra += WIDE;
+            len -= WIDE;
+        }
+}
+
+/* Reads a header of the directory. Returns the place behind it, or 0. */
+static uint64_t read_central(const struct unpack_object *object, uint64_t at,
+                             struct zip_member *member)
+{
+    const uint8_t *head = object->bytes + at;
+
+    if (!lies_in(object, at, CENTRAL_LEN) || memcmp(head, "PK\1\2", 4) != 0)
+        return 0;
+    const uint64_t name_len = u16(head + 28), extra_len = u16(head + 30);
+    const uint64_t len = CENTRAL_LEN + name_len + extra_len + u16(head + 32);
+    if (!lies_in(object, at, CENTRAL_LEN + name_len + extra_len))
+        return 0;
+    *member = (struct zip_member){.flags = u16(head + 8),
+                                  .method = u16(head + 10),
+                                  .packed_len = u32(head + 20),
+                                  .len = u32(head + 24),
+                                  .local_at = u32(head + 42),
+                                  .name = head + CENTRAL_LEN,
+                                  .name_len = (size_t)name_len};
+    read_extra(member, head + CENTRAL_LEN + name_len, (size_t)extra_len);
+    return at + len;
+}
+
+/* The last record of the end; UINT64_MAX: there is none. */
+static uint64_t find_end(const struct unpack_object *object)
+{
+    if (object->len < END_LEN)
+        return UINT64_MAX;
+    for (uint64_t at = object->len - END_LEN;; at--) {
+        if (memcmp(object->bytes + at, "PK\5\6", 4) == 0)
+            return at;
+        if (at == 0 || object->len - at > END_LEN + UINT16_MAX)
+            return UINT64_MAX;
+    }
+}
+
+/* The place of the directory, and how far bytes before the archive shift all places. */
+static uint64_t find_directory(const struct unpack_object *object, uint64_t *shift)
+{
+    const uint64_t end = find_end(object);
+
+    if (end == UINT64_MAX)
+        return UINT64_MAX;
+    const uint8_t *record = object->bytes + end;
+    uint64_t len = u32(record + 12), at = u32(record + 16);
+    *shift = 0;
+    if (at == UINT32_MAX && end >= 20 && memcmp(record - 20, "PK\6\7", 4) == 0) {
+        const uint64_t wide = u64(record - 20 + 8);
+
+        if (lies_in(object, wide, 56) && memcmp(object->bytes + wide, "PK\6\6", 4) == 0)
+            at = u64(object->bytes + wide + 48);
+        return at;
+    }
+    if (len <= end && at < end - len &&
+        (!lies_in(object, at, 4) || memcmp(object->bytes + at, "PK\1\2", 4) != 0)) {
+        *shift = end - len - at;
+        at += *shift;
+    }
+    return at;
+}
+
+/* Returns the number of members. */
+static uint64_t take_directory(struct unpack *unpack, const struct unpack_object *object)
+{
+    uint64_t shift = 0, at = find_directory(object, &shift), n = 0;
+    struct zip_member member;
+
+    while (at != UINT64_MAX && (at = read_central(object, at, &member)) != 0) {
+        if (!tell_member(unpack, object, &member, n))
+            return n + 1;
+        member.local_at += shift;
+        if (take_member(unpack, object, &member, false) == 0)
+            unpack_incomplete(unpack, object, "a member is not where the directory says");
+        n++;
+        if (unpack_is_over(unpack))
+            break;
+    }
+    return n;
+}
+
+/* ---- local headers --------------------------------------------------------------------------- */
+
+static bool read_local(const struct unpack_object *object, uint64_t at, struct zip_member *member)
+{
+    const uint8_t *head = object->bytes + at;
+
+    if (!lies_in(object, at, LOCAL_LEN) || memcmp(head, "PK\3\4", 4) != 0 ||
+        !lies_in(object, at, LOCAL_LEN + (uint64_t)u16(head + 26)))
+        return false;
+    *member = (struct zip_member){.flags = u16(head + 6),
+                                  .method = u16(head + 8),
+                                  .packed_len = u32(head + 18),
+                                  .len = u32(head + 22),
+                                  .local_at = at,
+                                  .name = head + LOCAL_LEN,
+                                  .name_len = u16(head + 26)};
+    return true;
+}
+
+/* The next local header from `at` on. */
+static uint64_t next_local(const struct unpack_object *object, uint64_t at)
+{
+    const uint8_t *found =
+        at < object->len ? memmem(object->bytes + at, object->len - at, "PK\3\4", 4) : NULL;
+
+    return found != NULL ? (uint64_t)(found - object->bytes) : UINT64_MAX;
+}
+
+static uint64_t take_locals(struct unpack *unpack, const struct unpack_object *object)
+{
+    struct zip_member member;
+    uint64_t at = 0, n = 0;
+
+    while ((at = next_local(object, at)) != UINT64_MAX && !unpack_is_over(unpack)) {
+        uint64_t behind = 0;
+
+        if (read_local(object, at, &member) && tell_member(unpack, object, &member, n++))
+            behind = take_member(unpack, object, &member,
+                                 (member.flags & DESCRIBED) != 0 && member.packed_len == 0);
+        at = behind > at ? behind : at + 4;
+    }
+    return n;
+}
+
+void unpack_zip(struct unpack *unpack, const struct unpack_object *object)
+{
+    if (take_directory(unpack, object) > 0)
+        return;
+    const uint64_t n = take_locals(unpack, object);
+    if (n > 0 || find_end(object) == UINT64_MAX)
+        unpack_incomplete(unpack, object, "no directory");
+}
