@@ -150,6 +150,26 @@ class RunFlows(case.Case):
         self.assertEqual((summary["flows"]["evicted"], summary["flows"]["active"]),
                          (n_forced, 6000 - n_forced))
 
+    def test_a_flow_counts_its_messages(self):
+        question = b"\1\0\0\1\0\0\0\0\0\0\4test\0\0\1\0\1"
+        packets = [(100, udp(1000, b"\0\1" + question)), (100, udp(2000, b"\0\2" + question)),
+                   (100, udp(1000, b"no message")), (101, udp(1000, b"\0\3" + question)),
+                   (101, udp(1000, b"\0\1\x81" + question[1:], back=True)),
+                   (500, udp(1000, b"\0\4" + question)), (500, udp(1000, b"\0\5" + question))]
+        rules = self.path("dns.rules", b'alert dns any any -> any any (dns.query; content:"test";'
+                                       b' sid:1;)\n')
+        events = self.events(packets, "--events", "dns,alert", "--rules", rules)
+        messages = [(event["dns"]["id"], event["dns"]["tx_id"]) for event in events
+                    if event["event_type"] == "dns"]
+        self.assertEqual(messages, [(1, 0), (2, 0), (3, 1), (1, 2), (4, 0), (5, 1)])
+        alerts = [event for event in events if event["event_type"] == "alert"]
+        self.assertEqual([(event["dns"]["id"], event["tx_id"]) for event in alerts],
+                         [(1, 0), (2, 0), (3, 1), (4, 0), (5, 1)])
+        for event in alerts:
+            self.assertEqual(event["dns"]["tx_id"], event["tx_id"])
+        alert, = self.events(packets[:1], "--rules", rules)  # messages are counted for events
+        self.assertNotIn("tx_id", alert)
+
     def test_console_and_database(self):
         packets = connection(4000, 100, b"x" * 10)
         line = self.run_flows(packets, "console", "--events", "flow").decode()

@@ -98,6 +98,8 @@ struct sl_event {
     bool has_tuple;          /* tuple is valid */
     struct sl_tuple tuple;
     const char *community_id; /* version 1, seed 0, of the tuple; NULL: no flow, or not asked for */
+    uint32_t nth_message;     /* of a flow's DNS messages the payload is the n-th, from 1 on; 0: not
+                                 counted. EVE's "tx_id" counts from 0 */
     const uint8_t *payload;   /* the packet's payload; NULL where payload_len is 0 */
     uint32_t payload_len;     /* bytes */
 };

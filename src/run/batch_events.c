@@ -54,6 +54,7 @@ static enum sl_status describe_packet(struct sl_event *event, const struct batch
     event->payload_len = batch->payload[item].len;
     if (event->payload_len != 0)
         event->payload = batch->bytes + batch->payload[item].offset;
+    event->nth_message = dns_messages_nth(&events->digest->messages, item);
     return event->origin.flow == 0 ? SL_OK : flow_event_identify(event, events->ids, diag);
 }
 

@@ -107,12 +107,14 @@ size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *b
         while (v < n_viruses && payload_scan_item(digest->scan, v) == i)
             v++;
         const bool alerted = a != before_a || v != before_v;
+        const uint8_t app = batch->origin[i].app;
+        const uint32_t counts = app != 0 && digest->policy->reports_dns ? CALL_MESSAGE : 0;
 
-        if (waits || alerted || batch->origin[i].app != 0)
+        if (waits || alerted || app != 0)
             mark[n++] = (struct sl_flow_mark){.item = i,
-                                              .call = waits ? (uint32_t)h : 0,
+                                              .call = (waits ? (uint32_t)h : 0) | counts,
                                               .alerted = alerted,
-                                              .app = batch->origin[i].app};
+                                              .app = app};
     }
     return n;
 }

@@ -11,6 +11,10 @@
 
 struct run_sinks;
 
+/* A mark's call: a candidate's index and 1, or 0, and whether its flow counts a DNS message. */
+enum { CALL_CANDIDATE = 0x7FFFFFFF };
+#define CALL_MESSAGE 0x80000000u
+
 /* Events of a batch that are written ahead for a sink. */
 struct held_events {
     struct sl_sink *sink; /* NULL: the sink takes events one by one alone */
@@ -40,8 +44,8 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
                                    const struct sl_hits *hits, struct sl_diag *diag);
 
 /* Lists what packets add to their flows: alerts of rules or viruses, application protocols, and
- * calls for candidates, with their index and 1. Returns how many there are; `mark` has room for all
- * packets of the batch. */
+ * calls for candidates and messages. Returns how many there are; `mark` has room for all packets of
+ * the batch. */
 size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *batch,
                        struct sl_flow_mark *mark);
 

@@ -10,7 +10,8 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
 {
     const bool stated = policy->rules != NULL && sl_rules_have_state(policy->rules);
     struct sl_state_config config;
-    struct sl_flow_slot slot;
+    struct sl_flow_slot slots[2]; /* of rules, of DNS messages: those that are in use */
+    uint32_t n_slots = 0;
     enum sl_status status = SL_OK;
 
     sl_state_config_init(&config);
@@ -21,9 +22,11 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
                            (ssize_t)sizeof config.hash_key)
         return diag_set(diag, SL_EIO, NULL, 0, "no state of rules: no random numbers");
     if (stated)
-        status = sl_state_create(state, &slot, &config, diag);
+        status = sl_state_create(state, &slots[n_slots++], &config, diag);
+    if (policy->reports_dns)
+        slots[n_slots++] = dns_messages_slot;
     if (status == SL_OK)
-        status = run_source_open_flows(source, stated ? &slot : NULL, diag);
+        status = run_source_open_flows(source, slots, n_slots, diag);
     if (status == SL_OK && stated)
         status = sl_state_open(*state, source->flows, diag);
     return status;
@@ -52,9 +55,13 @@ static bool settle_packet(void *user, uint32_t shard, const struct sl_flow_mark 
                           void *const *slot)
 {
     const struct settling *settling = user;
+    const uint32_t candidate = mark->call & CALL_CANDIDATE;
 
-    return sl_state_settle(settling->state, settling->digest->evaluator, mark->call - 1, shard,
-                           slot[0]);
+    if ((mark->call & CALL_MESSAGE) != 0)
+        dns_messages_count(&settling->digest->messages, mark->item,
+                           slot[settling->state != NULL ? 1 : 0]);
+    return candidate != 0 && sl_state_settle(settling->state, settling->digest->evaluator,
+                                             candidate - 1, shard, slot[0]);
 }
 
 void run_flows_settle(struct run_digest *digest, struct sl_state *state,

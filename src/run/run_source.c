@@ -204,16 +204,16 @@ enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag)
     return status == SL_OK ? hold(source, capture, diag) : status;
 }
 
-enum sl_status run_source_open_flows(struct run_source *source, const struct sl_flow_slot *slot,
-                                     struct sl_diag *diag)
+enum sl_status run_source_open_flows(struct run_source *source, const struct sl_flow_slot *slots,
+                                     uint32_t n_slots, struct sl_diag *diag)
 {
     const struct sl_run_config *config = source->config;
     struct sl_flow_config flows;
 
-    source->settles = run_source_reports_flows(source) || slot != NULL;
+    source->settles = run_source_reports_flows(source) || n_slots != 0;
     sl_flow_config_init(&flows);
-    if (slot != NULL)
-        flows.slots[flows.n_slots++] = *slot;
+    for (uint32_t i = 0; i < n_slots; i++)
+        flows.slots[flows.n_slots++] = slots[i];
     flows.sensor_id = config->sensor_id;
     flows.keep_ends = run_source_reports_flows(source);
     flows.memory = config->flow_memory;

@@ -36,6 +36,7 @@
     FIELD(RESPONSE_ICMP_CODE, "response_icmp_code") \
     FIELD(PKT_SRC, "pkt_src")                       \
     FIELD(COMMUNITY_ID, "community_id")             \
+    FIELD(TX_ID, "tx_id")                           \
     FIELD(ALERT, "alert")                           \
     FIELD(ACTION, "action")                         \
     FIELD(GID, "gid")                               \
@@ -249,10 +250,17 @@ EVENT_INLINE void event_message(const struct event_visit *visit, const struct sl
     event_bytes(visit, FIELD_DNS, SL_FIELD_MESSAGE, event->payload, event->payload_len);
 }
 
+EVENT_INLINE void event_tx_id(const struct event_visit *visit, const struct sl_event *event)
+{
+    if (event->nth_message != 0)
+        event_number(visit, FIELD_TX_ID, event->nth_message - 1);
+}
+
 EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_event *event)
 {
     const struct sl_signature *signature = event->signature;
 
+    event_tx_id(visit, event);
     event_object(visit, FIELD_ALERT);
     event_text(visit, FIELD_ACTION, "allowed");
     event_number(visit, FIELD_GID, signature->gid);
@@ -477,7 +485,7 @@ EVENT_INLINE void event_visit(const struct event_visit *visit, const struct sl_e
         event_text(visit, FIELD_PCAP_FILENAME, event->source);
 }
 
-/* The header and the first question of a message. */
+/* The number, the header and the first question of a message. */
 EVENT_INLINE void event_question(const struct event_visit *visit, const struct sl_event *event,
                                  struct event_texts *texts)
 {
@@ -489,6 +497,7 @@ EVENT_INLINE void event_question(const struct event_visit *visit, const struct s
     const uint16_t flags = reader.header.flags;
 
     event_text(visit, FIELD_DNS_TYPE, (flags & DNS_QR) != 0 ? "response" : "request");
+    event_tx_id(visit, event);
     event_number(visit, FIELD_DNS_ID, reader.header.id);
     event_text(visit, FIELD_DNS_RCODE, dns_rcode_text(flags, texts->dns_rcode));
     if (!dns_next(&reader, &record) || record.section != DNS_QUESTION)

@@ -28,6 +28,7 @@ struct eve_sink {
     struct line_sink out;
     char separator; /* before the next field: '{' where it is the first of its object */
     bool failed;    /* no memory for this event */
+    uint64_t tx_id; /* of this event, or DNS_NO_TX_ID */
     struct eve_metadata metadata;
 };
 
@@ -141,7 +142,7 @@ static void put_message(struct eve_sink *eve, const struct sl_field *field)
     struct eve_object object;
 
     eve_object_begin(&object, &eve->out);
-    (void)dns_eve_visit(&object.visit, field->bytes, field->n, DNS_NO_TX_ID);
+    (void)dns_eve_visit(&object.visit, field->bytes, field->n, eve->tx_id);
 }
 
 EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field *field)
@@ -206,6 +207,7 @@ static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *eve
 
     line_begin(&eve->out);
     eve->separator = '{';
+    eve->tx_id = event->nth_message != 0 ? event->nth_message - 1 : DNS_NO_TX_ID;
     event_visit(&visit, event, &texts);
     if (eve->failed)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a rule's metadata");

@@ -28,6 +28,7 @@ static struct sl_event message_event(int i)
 
     if (i == 2)
         event.payload_len = 14; /* in the question's name */
+    event.nth_message = i == 1 ? 3 : 0;
     event.origin.vlan[0] = event.origin.vlan[1] = SL_NO_VLAN;
     event.tuple.protocol = SL_IP_UDP;
     event.tuple.src_port = 40000;
@@ -84,8 +85,8 @@ static void test_eve(void **state)
              "\"answers\":[{\"rrname\":\"a.test\",\"rrtype\":\"CNAME\",\"ttl\":60,"
              "\"rdata\":\"b.test\"},"
              "{\"rrname\":\"b.test\",\"rrtype\":\"A\",\"ttl\":60,\"rdata\":\"127.0.0.1\"}]" TAIL,
-        HEAD "\"type\":\"request\",\"id\":7,\"flags\":\"100\",\"rd\":true,\"opcode\":0,"
-             "\"rcode\":\"NOERROR\","
+        HEAD "\"type\":\"request\",\"tx_id\":2,\"id\":7,\"flags\":\"100\",\"rd\":true,"
+             "\"opcode\":0,\"rcode\":\"NOERROR\","
              "\"queries\":[{\"rrname\":\"\\\".test\",\"rrtype\":\"TXT\"}]" TAIL,
         HEAD "\"type\":\"request\",\"id\":7,\"flags\":\"100\",\"rd\":true,\"opcode\":0,"
              "\"rcode\":\"NOERROR\"" TAIL,
@@ -109,12 +110,14 @@ static void test_alert(void **state)
     made->event.origin.app = SL_APP_MDNS;
     made->event.payload = request;
     made->event.payload_len = sizeof request - 1;
+    made->event.nth_message = 1;
     assert_int_equal(sl_sink_write(sink, &made->event, &diag), SL_OK);
     close_sink(sink, 1);
     FILE *file = fopen(scratch_path("alert.json"), "r");
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file));
-    assert_non_null(strstr(line, "},\"dns\":{\"version\":3,\"type\":\"request\","));
+    assert_non_null(strstr(line, "},\"dns\":{\"version\":3,\"type\":\"request\",\"tx_id\":0,"));
+    assert_non_null(strstr(line, "\"pkt_src\":\"wire/pcap\",\"tx_id\":0,\"alert\":{"));
     assert_non_null(strstr(line, "\"rrtype\":\"TXT\"}]},\"app_proto\":\"mdns\","));
     fclose(file);
     free(made);
