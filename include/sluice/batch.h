@@ -99,6 +99,7 @@ enum {
 struct sl_made {
     uint32_t item;    /* the packet */
     uint32_t buffers; /* SL_BUFFER_* (sluice/app.h): the buffers of rules that it belongs to */
+    uint32_t base;    /* added to the offsets of its hits */
 };
 
 struct sl_batch {

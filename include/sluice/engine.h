@@ -43,7 +43,8 @@ SL_API void sl_hits_sort(struct sl_hits *hits);
 
 /* Turns hits in the made items of sl_batch_whole(batch) into hits of their packets. The item
  * becomes the packet's. The buffers of the made item become the upper half of the id, which must be
- * below 2^32 before. The offset stays. The hits are in no order then. */
+ * below 2^32 before. The base of the made item is added to the offset. The hits are in no order
+ * then. */
 SL_API void sl_hits_resolve_made(struct sl_hits *hits, const struct sl_batch *batch);
 
 enum sl_device_kind { SL_DEVICE_CPU, SL_DEVICE_CUDA };

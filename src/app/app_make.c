@@ -28,7 +28,7 @@ static uint32_t make_message(const struct sl_batch *batch, uint32_t item, struct
     if (!dns_open(&reader, message, batch->payload[item].len))
         return UINT32_MAX;
     while (dns_next(&reader, &record)) {
-        const struct sl_made made = {item, dns_buffers_of(&reader.header, record.section)};
+        const struct sl_made made = {item, dns_buffers_of(&reader.header, record.section), 0};
 
         if ((made.buffers & buffers) == 0 || n++ < skip)
             continue;

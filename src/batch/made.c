@@ -36,6 +36,7 @@ void sl_hits_resolve_made(struct sl_hits *hits, const struct sl_batch *batch)
         const struct sl_made *made = &batch->made[hit->item - batch->n_items];
 
         hit->item = made->item;
+        hit->offset += made->base;
         hit->id |= (uint64_t)made->buffers << 32;
         hits->in_order = false;
     }

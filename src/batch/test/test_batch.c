@@ -247,9 +247,9 @@ static void test_made_items_lie_behind_the_others(void **state)
     assert_true(sl_batch_made_fits(batch, 64));
     assert_false(sl_batch_made_fits(batch, 65));
     memcpy(sl_batch_made_room(batch), "first", 5);
-    sl_batch_append_made(batch, 5, (struct sl_made){0, 2});
+    sl_batch_append_made(batch, 5, (struct sl_made){0, 2, 0});
     memcpy(sl_batch_made_room(batch), "second", 6);
-    sl_batch_append_made(batch, 6, (struct sl_made){0, 4});
+    sl_batch_append_made(batch, 6, (struct sl_made){0, 4, 0});
     assert_true(sl_batch_made_fits(batch, 32));
     assert_false(sl_batch_made_fits(batch, 33));
     assert_int_equal(batch->n_items, 1);
@@ -280,8 +280,8 @@ static void test_hits_in_made_items_become_hits_of_packets(void **state)
     sl_batch_add(batch, "b", 1, 0);
     sl_hits_resolve_made(&hits, batch); /* nothing was made: hits stay in order */
     assert_true(hits.in_order);
-    sl_batch_append_made(batch, 9, (struct sl_made){0, 5});
-    sl_batch_append_made(batch, 9, (struct sl_made){1, 2});
+    sl_batch_append_made(batch, 9, (struct sl_made){0, 5, 0});
+    sl_batch_append_made(batch, 9, (struct sl_made){1, 2, 0});
     sl_hits_resolve_made(&hits, batch);
     assert_false(hits.in_order);
     sl_hits_sort(&hits);

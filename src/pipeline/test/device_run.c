@@ -123,7 +123,7 @@ uint64_t device_run_make(void *user, const struct sl_batch *batch, struct sl_bat
                 return (uint64_t)i << 32 | j;
             memset(sl_batch_made_room(to), '.', MADE_BEGIN + j);
             sl_batch_made_room(to)[MADE_BEGIN + j] = 'x';
-            sl_batch_append_made(to, MADE_BEGIN + j + 1, (struct sl_made){i, 1 + j});
+            sl_batch_append_made(to, MADE_BEGIN + j + 1, (struct sl_made){i, 1 + j, 0});
         }
     return UINT64_MAX;
 }
