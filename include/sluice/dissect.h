@@ -343,6 +343,31 @@ SL_API uint32_t sl_flow_shard_max(const struct sl_flow_table *table);
 SL_API void sl_flow_track_shard(struct sl_flow_table *table, struct sl_batch *batch,
                                 struct sl_flow_keys *keys, uint32_t shard);
 
+/* A TCP segment as tracking has seen it. */
+struct sl_flow_segment {
+    uint64_t flow;  /* its id */
+    uint32_t entry; /* of its flow in the shard, below sl_flow_shard_max + SL_FLOW_ENTRIES_MORE; of
+                       another flow after this one has ended */
+    uint32_t item;
+    uint8_t flow_flags; /* SL_FLOW_* */
+};
+
+enum { SL_FLOW_ENTRIES_MORE = 8 };
+
+/* What a visit calls. */
+struct sl_flow_visitor {
+    void (*segment)(void *user, const struct sl_flow_segment *segment);
+    void (*ended)(void *user, uint32_t entry, uint64_t flow,
+                  uint32_t item); /* before this packet */
+    void *user;
+};
+
+/* Visits the TCP segments of a tracked shard in their order, and, where ends are kept, the flows
+ * that ended. One thread a shard, before the shard tracks the next batch. */
+SL_API void sl_flow_visit_shard(const struct sl_flow_table *table, const struct sl_batch *batch,
+                                const struct sl_flow_keys *keys, uint32_t shard,
+                                const struct sl_flow_visitor *visitor);
+
 /* Adds to *sum what a batch, of which all shards were tracked, added to the table's counters. */
 SL_API void sl_flow_keys_stats(const struct sl_flow_keys *keys, const struct sl_flow_table *table,
                                struct sl_flow_stats *sum);
