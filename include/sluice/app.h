@@ -37,6 +37,10 @@ enum {
     SL_BUFFER_DNS_RESPONSE = 64     /* names of the questions and records of responses */
 };
 
+/* Of made items that hold bytes of a TCP stream (struct sl_stream_part of sluice/detect.h). */
+#define SL_BUFFER_STREAM (UINT32_C(1) << 31)
+#define SL_BUFFER_STREAM_BACK (UINT32_C(1) << 30)
+
 /* Sets origin.app of each packet of a dissected host batch. Without origins it does nothing. Any
  * thread. */
 SL_API void sl_app_find(struct sl_batch *batch);

@@ -151,6 +151,33 @@ struct sl_alert {
     uint32_t signature; /* index for sl_rules_signature */
 };
 
+/* Bytes that a packet adds to a TCP stream, in their place: what was sent before is not among them.
+ * They lie in the packet's payload, or elsewhere where they waited for bytes before them. */
+struct sl_stream_part {
+    const uint8_t *bytes;
+    uint64_t offset; /* of the first in the stream: 0 is the byte behind the SYN, or the first that
+                        was seen */
+    const struct sl_stream_part *before; /* ends where this part begins; NULL: `known` is 0 */
+    const struct sl_stream_part *next;   /* that the packet adds; NULL: this is the last */
+    uint32_t len;
+    uint32_t known; /* bytes of the stream before this part that are at hand, at most
+                       SL_STREAM_KNOWN: those of `before` and of what is before it */
+    bool reversed;  /* they were sent by the receiver of the packet, which made them count */
+};
+
+/* A rule sees the stream in blocks of this many bytes, from its first byte on. What is found in a
+ * block is evaluated with the block before it, and with what follows up to the end of the part, at
+ * most SL_STREAM_AHEAD bytes behind the block. */
+enum { SL_STREAM_BLOCK = 2048, SL_STREAM_KNOWN = 2 * SL_STREAM_BLOCK, SL_STREAM_AHEAD = 16384 };
+
+/* Made items with bytes of a stream belong to SL_BUFFER_STREAM, or SL_BUFFER_STREAM_BACK where they
+ * are reversed. An offset in them of SL_STREAM_HIT_BASE, behind the base of the made item, is where
+ * the packet's first part of that direction begins. */
+enum { SL_STREAM_HIT_BASE = 64 };
+
+/* Whether some compiled rule looks at streams. */
+SL_API bool sl_rules_see_streams(const struct sl_rules *rules);
+
 /* An evaluator evaluates compiled rules on one batch after another, in memory that it keeps. It
  * belongs to one thread at a time. Compiled rules are immutable, outlive it, and serve any number
  * of evaluators. */
@@ -182,6 +209,12 @@ SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
                                                 const struct sl_batch *batch,
                                                 const struct sl_hits *hits,
                                                 const struct sl_alert **alerts, size_t *n);
+
+/* From now on rules look at streams, too. of_item[i] is the first part that packet i adds to one, a
+ * part of no bytes where the stream takes it and it adds none, or NULL where it is in no stream.
+ * The array and the parts must be valid while a batch is evaluated. NULL: rules look at packets. */
+SL_API void sl_evaluator_set_streams(struct sl_evaluator *evaluator,
+                                     const struct sl_stream_part *const *of_item);
 
 /* The *n packets of the last run that have candidates, in their order. */
 SL_API const struct sl_candidates *sl_evaluator_candidates(const struct sl_evaluator *evaluator,

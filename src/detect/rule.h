@@ -84,6 +84,14 @@ enum {
     RULE_ALL = INT8_MAX - 1 /* each does, and there is one */
 };
 
+/* What a rule looks at, and what it is evaluated on. */
+enum {
+    RULE_SEES_PACKETS = 1, /* packets that are part of a stream */
+    RULE_SEES_STREAMS = 2,
+    RULE_SEES_OTHERS = 4, /* packets that are no part of one */
+    RULE_SEES_ALL = 7
+};
+
 enum { RULE_FLOW_KNOWN = 0x80 }; /* beside SL_FLOW_*: the packet belongs to a flow */
 
 /* The bytes that a section of a rule is about. The first are those of SL_BUFFER_*, in their order:
@@ -227,6 +235,7 @@ struct rule {
     bool both_ways;    /* "<>" */
     bool pass;
     bool replaced;      /* by one of higher rev */
+    uint8_t sees;       /* RULE_SEES_*; 0: as its options ask */
     uint8_t flow_mask;  /* of RULE_FLOW_KNOWN and SL_FLOW_* */
     uint8_t flow_flags; /* the values of those bits */
     struct rule_endpoint from, to;

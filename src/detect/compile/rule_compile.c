@@ -191,9 +191,11 @@ static bool place(struct compiler *compiler, uint32_t i)
 
     place_expressions(compiler, rule);
     compiler->index->any_app |= asks_app(rule);
+    compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
     if (rule->literal != NULL)
         return place_by_literal(compiler, i);
     compiler->index->any_without_literal = true;
+    compiler->index->any_stream_without_literal |= (rule->sees & RULE_SEES_STREAMS) != 0;
     switch (rule_key_of(rule)) {
     case RULE_BY_DST_PORT:
         return place_by_port(&compiler->by_dst_port, rule->to.ports, i);
@@ -232,6 +234,11 @@ uint32_t sl_rules_buffers(const struct sl_rules *rules)
 bool sl_rules_need_app(const struct sl_rules *rules)
 {
     return rules->compiled && rules->index->any_app;
+}
+
+bool sl_rules_see_streams(const struct sl_rules *rules)
+{
+    return rules->compiled && rules->index->any_stream;
 }
 
 bool sl_rules_have_state(const struct sl_rules *rules)

@@ -38,6 +38,8 @@ struct rule_index {
     struct rule_lists by_app;     /* enum sl_app */
     bool any_without_literal;
     bool any_expression;
+    bool any_stream; /* some rule looks at streams */
+    bool any_stream_without_literal;
     bool any_app;   /* some rule asks for a protocol of enum sl_app */
     uint32_t *rank; /* of each rule, see state_rank; NULL: no rule has state */
     bool any_late;  /* some rule is late, or filters its alerts */

@@ -136,11 +136,36 @@ static struct rule_cursors step_jump(const struct walk *walk, const struct rule_
     return rule_scan_take_marks(scan, behind);
 }
 
+/* Whether a step is about the first bytes of a stream, which are not in the buffer. */
+static bool is_before(const struct rule_scan *scan, const struct rule_payload *step)
+{
+    if (scan->before == 0)
+        return false;
+    if (step->kind == RULE_EXPRESSION)
+        return !step->relative && step->expression->anchored;
+    return step->number != NULL && (!step->relative || step->number->origin == RULE_FROM_BEGIN);
+}
+
+/* A step at a place of a stream whose first bytes are not in the buffer. */
+static struct rule_payload behind_stream(const struct rule_scan *scan,
+                                         const struct rule_payload *step)
+{
+    enum { FAR = 1 << 30 };
+    struct rule_payload placed = *step;
+
+    placed.distance -= scan->before < FAR ? (int32_t)scan->before : FAR;
+    return placed;
+}
+
 static struct rule_cursors step(struct walk *walk, const struct rule_payload *payload,
                                 struct rule_cursors before, uint32_t *behind)
 {
     struct rule_payload placed;
 
+    if (walk->scan->before != 0 && !payload->relative) {
+        placed = behind_stream(walk->scan, payload);
+        payload = &placed;
+    }
     if (payload->distance_name != 0 || payload->window_name != 0) {
         placed = with_numbers(walk, payload);
         payload = &placed;
@@ -193,6 +218,10 @@ static bool walk_from(struct walk *walk, size_t i, struct rule_cursors cursors)
         const struct rule_payload *payload = &walk->steps[i];
         const bool sets = payload->kind == RULE_BYTE_SET;
 
+        if (is_before(walk->scan, payload)) {
+            cursors.n = payload->negated ? cursors.n : 0;
+            continue;
+        }
         if (sets && payload->relative && cursors.n > 1)
             return walk_values(walk, i, cursors);
         cursors = sets ? step_set(walk, payload, cursors)

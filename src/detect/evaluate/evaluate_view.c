@@ -53,8 +53,11 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
     const uint8_t *bytes = batch->bytes + packet->offset;
     const bool ipv4 = (packet->flags & SL_PACKET_IPV4) != 0;
 
-    *view = (struct rule_view){
-        .protocols = RULE_PACKET, .defect = packet->defect, .origin = origin, .scan = scan};
+    *view = (struct rule_view){.protocols = RULE_PACKET,
+                               .sees = RULE_SEES_ALL,
+                               .defect = packet->defect,
+                               .origin = origin,
+                               .scan = scan};
     scan->payload = batch->bytes + batch->payload[item].offset;
     scan->len = batch->payload[item].len;
     scan->is_folded = false;
@@ -94,6 +97,7 @@ bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_s
     *view = (struct rule_view){
         .protocols = RULE_PACKET | RULE_IP | (ipv4 ? RULE_IPV4 : RULE_IPV6),
         .carried = RULE_CARRIES_OTHER,
+        .sees = RULE_SEES_ALL,
         .ip_protocol = ipv4 ? ip[9] : ip[6],
         .src = ipv4 ? address4(ip + 12) : address6(ip + 8),
         .dst = ipv4 ? address4(ip + 16) : address6(ip + 24),

@@ -8,6 +8,7 @@
 #include "detect/state/state.h"
 #include "evaluate_buffer.h"
 #include "evaluate_header.h"
+#include "evaluate_stream.h"
 #include "rule_findings.h"
 
 struct sl_evaluator {
@@ -21,6 +22,8 @@ struct sl_evaluator {
     bool saw_home;
     struct rule_work work;
     struct rule_scan scan, empty;
+    const struct sl_stream_part *const *parts; /* by item; NULL: rules look at packets alone */
+    struct rule_stream stream;
     struct rule_buffers buffers;
     struct rule_findings findings; /* of the last run */
 };
@@ -58,7 +61,7 @@ static void try_rule(struct sl_evaluator *work, uint32_t i, const struct rule_vi
 {
     const struct rule *rule = work->rules->rule[i];
 
-    if ((rule->protocol & view->protocols) == 0 ||
+    if ((rule->protocol & view->protocols) == 0 || (rule->sees & view->sees) == 0 ||
         (rule->app != SL_APP_UNKNOWN && rule->app != view->app) ||
         (view->flow & rule->flow_mask) != rule->flow_flags || !rule_view_meets_checks(rule, view) ||
         !rule_view_meets_endpoints(rule, view) || !meets_contents(work, rule, view))
@@ -128,7 +131,83 @@ static void try_header(struct sl_evaluator *work, const struct rule_view *view)
         try_list(work, &index->by_icmp_type, type, view);
 }
 
-static void match_item(struct sl_evaluator *work, uint32_t item)
+/* The rules whose literal ends in a block of the part. */
+static void try_block(struct sl_evaluator *work, const struct rule_hits *hits,
+                      const struct rule_view *view)
+{
+    const struct rule_index *index = work->rules->index;
+
+    work->items++;
+    for (size_t i = 0; i < hits->n; i++) {
+        const struct sl_hit *hit = &hits->hit[i];
+        const uint32_t id = (uint32_t)hit->id;
+
+        if (!rule_stream_has(&work->stream, hit) || id >= index->n_literals ||
+            (index->buffers[id] & SL_BUFFER_PAYLOAD) == 0 || work->seen[id] == work->items)
+            continue;
+        work->seen[id] = work->items;
+        try_list(work, &index->by_literal, id, view);
+    }
+}
+
+/* Between what the packet's sender sent and what its receiver sent. */
+static void turn(struct rule_view *view)
+{
+    const unsigned __int128 src = view->src;
+    const uint16_t src_port = view->src_port;
+
+    view->src = view->dst;
+    view->dst = src;
+    view->src_port = view->dst_port;
+    view->dst_port = src_port;
+    view->flow ^= SL_FLOW_TO_SERVER;
+}
+
+/* The rules that look at streams, on a part that the packet adds to one. False: no memory. */
+static bool match_part(struct sl_evaluator *work, const struct rule_hits *hits,
+                       const struct rule_view *view)
+{
+    const bool any_header = work->rules->index->any_stream_without_literal;
+
+    while (rule_stream_next_block(&work->stream, hits, any_header)) {
+        if (!rule_stream_take(&work->stream))
+            return false;
+        try_block(work, hits, view);
+        if (any_header && work->stream.is_first)
+            try_header(work, view);
+    }
+    return true;
+}
+
+/* The same on all its parts. Its hits are those from `first` up to the one at hand. */
+static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
+                         const struct rule_view *packet)
+{
+    struct rule_hits hits = {NULL, work->at_hit - first};
+    const struct sl_stream_part *part = work->parts[item];
+
+    if (part->len == 0)
+        return true;
+    if (hits.n != 0)
+        hits.hit = work->hits->hit + first;
+
+    struct rule_view view = *packet;
+
+    view.sees = RULE_SEES_STREAMS;
+    view.scan = &work->stream.scan;
+
+    for (bool is_turned = false; part != NULL; part = part->next) {
+        if (part->reversed != is_turned)
+            turn(&view);
+        is_turned = part->reversed;
+        rule_stream_begin(&work->stream, work->batch, item, work->parts[item], part);
+        if (!match_part(work, &hits, &view))
+            return false;
+    }
+    return true;
+}
+
+static bool match_item(struct sl_evaluator *work, uint32_t item)
 {
     const bool any_header = work->rules->index->any_without_literal;
 
@@ -138,17 +217,24 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
 
     const bool any_hit = work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
     if (!any_hit && !any_header && work->home == NULL)
-        return;
+        return true;
 
+    const size_t first = work->at_hit;
+    const bool is_part = work->parts != NULL && work->parts[item] != NULL;
     struct rule_view view;
 
     rule_view_packet(work->batch, item, &work->scan, &view);
+    if (work->parts != NULL)
+        view.sees = is_part ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
     rule_buffers_begin(&work->buffers);
     find_home(work, &view);
     if (any_hit)
         try_hits(work, item, &view);
+    if (is_part && (any_hit || work->rules->index->any_stream_without_literal) &&
+        !match_stream(work, item, first, &view))
+        return false;
     if (!any_header)
-        return;
+        return true;
     try_header(work, &view);
     if (rule_view_is_tunnel(&work->batch->packet[item]) &&
         rule_view_tunnel(work->batch, item, &work->empty, &view)) {
@@ -156,6 +242,7 @@ static void match_item(struct sl_evaluator *work, uint32_t item)
         find_home(work, &view);
         try_header(work, &view);
     }
+    return true;
 }
 
 /* Makes room for the batch's longest payload. */
@@ -198,6 +285,12 @@ enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator, const struct
     return SL_OK;
 }
 
+void sl_evaluator_set_streams(struct sl_evaluator *evaluator,
+                              const struct sl_stream_part *const *of_item)
+{
+    evaluator->parts = of_item;
+}
+
 uint64_t sl_evaluator_stopped(const struct sl_evaluator *evaluator)
 {
     return evaluator->work.n_stopped;
@@ -215,6 +308,7 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     free(evaluator->seen);
     rule_matcher_free(evaluator->work.matcher);
     rule_scan_free(&evaluator->scan);
+    rule_stream_free(&evaluator->stream);
     rule_buffers_free(&evaluator->buffers);
     rule_findings_close(&evaluator->findings);
     free(evaluator);
@@ -256,8 +350,8 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         if (item + AHEAD < batch->n_items)
             fetch_item(batch, item + AHEAD);
         evaluator->items++;
-        match_item(evaluator, item);
-        if (evaluator->buffers.no_memory || !rule_findings_end_item(&evaluator->findings, item))
+        if (!match_item(evaluator, item) || evaluator->buffers.no_memory ||
+            !rule_findings_end_item(&evaluator->findings, item))
             return SL_ENOMEM;
     }
     *alerts = evaluator->findings.alert;

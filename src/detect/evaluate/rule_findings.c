@@ -9,14 +9,15 @@
 bool rule_findings_open(struct rule_findings *findings, const struct sl_rules *rules)
 {
     findings->rules = rules;
-    /* Each rule at most once by each of a tunnel's headers. */
-    findings->matched = calloc(2 * rules->n_rules + 1, sizeof *findings->matched);
-    return findings->matched != NULL;
+    findings->matched = calloc(rules->n_rules + 1, sizeof *findings->matched);
+    findings->last = calloc(rules->n_rules + 1, sizeof *findings->last);
+    return findings->matched != NULL && findings->last != NULL;
 }
 
 void rule_findings_close(struct rule_findings *findings)
 {
     free(findings->matched);
+    free(findings->last);
     free(findings->alert);
     free(findings->outcome);
     free(findings->held);
@@ -50,16 +51,13 @@ static int compare_keys(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Appends the rules of the keys' low halves in the keys' order, each once: a tunnel has two headers
- * that may match it. */
+/* Appends the rules of the keys' low halves in the keys' order. */
 static void append(struct rule_findings *findings, uint32_t item)
 {
     if (findings->n_matched > 1)
         qsort(findings->matched, findings->n_matched, sizeof *findings->matched, compare_keys);
     for (size_t i = 0; i < findings->n_matched; i++)
-        if (i == 0 || findings->matched[i] != findings->matched[i - 1])
-            findings->alert[findings->n++] =
-                (struct sl_alert){item, (uint32_t)findings->matched[i]};
+        findings->alert[findings->n++] = (struct sl_alert){item, (uint32_t)findings->matched[i]};
 }
 
 /* Keeps all rules of the packet, in the order in which they take effect. */
@@ -109,7 +107,7 @@ void rule_findings_conclude(struct rule_findings *findings)
 
         for (; next < held->first; next++)
             findings->alert[findings->n++] = findings->alert[next];
-        findings->n_matched = 0;
+        rule_findings_begin_item(findings);
         for (; next < held->first + held->n; next++)
             if (findings->outcome[next] == RULE_RAISED && !held->passed)
                 rule_findings_add(findings, findings->alert[next].signature);

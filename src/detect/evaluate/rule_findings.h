@@ -16,6 +16,8 @@ enum rule_outcome {
 
 struct rule_findings {
     const struct sl_rules *rules;
+    uint64_t *last;    /* by rule: the packet that it matched last, as `packets` counts them */
+    uint64_t packets;  /* of all batches */
     uint64_t *matched; /* of the packet at hand: priority and index of rules */
     size_t n_matched;
     bool passed, stated; /* some of them is a pass rule, has state */
@@ -33,15 +35,19 @@ void rule_findings_close(struct rule_findings *findings);
 
 static inline void rule_findings_begin_item(struct rule_findings *findings)
 {
+    findings->packets++;
     findings->n_matched = 0;
     findings->passed = findings->stated = false;
 }
 
-/* The packet matches this rule; once by each header of a tunnel at most. */
+/* The packet matches this rule: by each header of a tunnel, and in each place of a stream. */
 static inline void rule_findings_add(struct rule_findings *findings, uint32_t i)
 {
     const struct rule *rule = findings->rules->rule[i];
 
+    if (findings->last[i] == findings->packets)
+        return;
+    findings->last[i] = findings->packets;
     findings->passed |= rule->pass;
     findings->stated |= rule->state != NULL;
     findings->matched[findings->n_matched++] = (uint64_t)rule->signature.priority << 32 | i;

@@ -257,18 +257,19 @@ enum sl_status rule_read_flow(struct rule_parser *parser, struct rule_text value
         const char *name;
         uint8_t mask, flags;
         bool skip;
+        uint8_t sees;
     } words[] = {
-        {"to_server", side, side, false},
-        {"from_client", side, side, false},
-        {"to_client", side, RULE_FLOW_KNOWN, false},
-        {"from_server", side, RULE_FLOW_KNOWN, false},
-        {"established", SL_FLOW_ESTABLISHED, SL_FLOW_ESTABLISHED, false},
-        {"not_established", SL_FLOW_ESTABLISHED, 0, false},
-        {"stateless", 0, 0, false},
-        {"no_stream", 0, 0, false}, /* packets are all there is, none of them reassembled */
-        {"no_frag", 0, 0, false},
-        {"only_stream", 0, 0, true},
-        {"only_frag", 0, 0, true},
+        {"to_server", side, side, false, 0},
+        {"from_client", side, side, false, 0},
+        {"to_client", side, RULE_FLOW_KNOWN, false, 0},
+        {"from_server", side, RULE_FLOW_KNOWN, false, 0},
+        {"established", SL_FLOW_ESTABLISHED, SL_FLOW_ESTABLISHED, false, 0},
+        {"not_established", SL_FLOW_ESTABLISHED, 0, false, 0},
+        {"stateless", 0, 0, false, 0},
+        {"no_stream", 0, 0, false, RULE_SEES_PACKETS | RULE_SEES_OTHERS},
+        {"no_frag", 0, 0, false, 0},
+        {"only_stream", 0, 0, false, RULE_SEES_STREAMS},
+        {"only_frag", 0, 0, true, 0},
     };
     const size_t n_words = sizeof words / sizeof words[0];
     struct rule_text word;
@@ -285,6 +286,8 @@ enum sl_status rule_read_flow(struct rule_parser *parser, struct rule_text value
             return rule_bad_at(parser, word.at, "flow does not know '%.*s'", RULE_QUOTE(word));
         if (words[i].skip)
             return rule_skip(parser, "flow ", word);
+        if (words[i].sees != 0)
+            parser->rule->sees = words[i].sees;
         if (!want_flow(parser->rule, words[i].mask, words[i].flags))
             return rule_bad_at(parser, word.at, "flow contradicts itself at '%.*s'",
                                RULE_QUOTE(word));

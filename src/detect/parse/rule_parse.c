@@ -36,8 +36,7 @@ static enum sl_status read_action(struct rule_parser *parser, struct rule_text *
     return parser->rule->signature.action != NULL ? SL_OK : rule_no_memory(parser);
 }
 
-/* "tcp-stream" asks for reassembled data and "tcp-pkt" for packets; packet by packet both are TCP.
- * "dns" is DNS over UDP, as TCP needs streams. */
+/* "dns" is DNS over UDP. */
 static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text *rest)
 {
     static const struct {
@@ -61,6 +60,10 @@ static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text
             parser->rule->protocol = protocols[i].protocol;
             if (rule_text_is(word, "dns"))
                 parser->rule->app = SL_APP_DNS;
+            if (rule_text_is(word, "tcp-pkt"))
+                parser->rule->sees = RULE_SEES_PACKETS | RULE_SEES_OTHERS;
+            if (rule_text_is(word, "tcp-stream"))
+                parser->rule->sees = RULE_SEES_STREAMS;
             return SL_OK;
         }
     }
@@ -223,6 +226,24 @@ static enum sl_status read_body(struct rule_parser *parser, struct rule_text res
     return read_options(parser, (struct rule_text){rest.at + 1, rest.len - 1}, status);
 }
 
+/* Contents of TCP are looked for in streams, and those that say where in packets as well. */
+static uint8_t what_it_sees(const struct rule_parser *parser)
+{
+    const struct rule *rule = parser->rule;
+    uint8_t sees = RULE_SEES_STREAMS | RULE_SEES_OTHERS;
+
+    if ((rule->protocol & (RULE_TCP | RULE_IP | RULE_IPV4 | RULE_IPV6)) == 0 ||
+        parser->n_checks != 0 || parser->n_sections != 0 || parser->n_payloads == 0)
+        return RULE_SEES_PACKETS | RULE_SEES_OTHERS;
+    for (size_t i = 0; i < parser->n_payloads; i++) {
+        const struct rule_payload *step = &parser->payload[i];
+
+        if (step->kind == RULE_CONTENT && !step->relative && (step->has_begin || step->has_end))
+            sees |= RULE_SEES_PACKETS;
+    }
+    return sees;
+}
+
 static enum sl_status finish(struct rule_parser *parser)
 {
     struct rule *rule = parser->rule;
@@ -235,6 +256,8 @@ static enum sl_status finish(struct rule_parser *parser)
 
     enum sl_status status = rule_content_finish(parser);
 
+    if (rule->sees == 0)
+        rule->sees = what_it_sees(parser);
     if (status == SL_OK)
         status = rule_state_finish(parser);
     return status == SL_OK ? rule_signature_finish(parser) : status;

@@ -250,7 +250,7 @@ static void test_skipped_rules(void **state)
         {HEAD "(content:\"a\"; http_uri; lua:\"/;)/\"; sid:1;)", "http_uri, lua"},
         {HEAD "(HTTP.Uri; content:\"a\"; sid:1;)", "http.uri"},
         {HEAD "(content:\"a\",width 16; sid:1;)", "content width"},
-        {HEAD "(flow:established,only_stream; sid:1;)", "flow only_stream"},
+        {HEAD "(flow:established,only_frag; sid:1;)", "flow only_frag"},
         {HEAD "(flow:only_frag; sid:1;)", "flow only_frag"},
         {HEAD "(flowbits:setx,a,b; sid:1;)", "flowbits group"},
         {HEAD "(flowbits:isset,any,b; sid:1;)", "flowbits group"},

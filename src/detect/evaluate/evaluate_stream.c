@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "evaluate_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sluice/app.h"
+
+void rule_stream_begin(struct rule_stream *stream, const struct sl_batch *batch, uint32_t item,
+                       const struct sl_stream_part *first, const struct sl_stream_part *part)
+{
+    const struct sl_span payload = batch->payload[item];
+    const uint8_t *bytes = batch->bytes + payload.offset;
+    const bool inside = part->bytes >= bytes && part->bytes < bytes + payload.len;
+
+    while (first->reversed != part->reversed)
+        first = first->next;
+    stream->part = part;
+    stream->buffer = part->reversed ? SL_BUFFER_STREAM_BACK : SL_BUFFER_STREAM;
+    stream->in_packet = inside ? (int64_t)part->offset - (part->bytes - bytes) : 0;
+    stream->max_in_packet = inside ? (uint32_t)(part->bytes - bytes) + part->len : 0;
+    stream->in_made = first->offset - SL_STREAM_HIT_BASE;
+    stream->from = stream->to = part->offset;
+    stream->is_first = false;
+}
+
+/* The place behind a hit's last byte; 0: it is in no part. */
+static uint64_t end_of(const struct rule_stream *stream, const struct sl_hit *hit)
+{
+    const uint32_t buffers = (uint32_t)(hit->id >> 32);
+
+    if (buffers == stream->buffer)
+        return stream->in_made + hit->offset;
+    return buffers == 0 && hit->offset <= stream->max_in_packet
+               ? (uint64_t)(stream->in_packet + hit->offset)
+               : 0;
+}
+
+bool rule_stream_has(const struct rule_stream *stream, const struct sl_hit *hit)
+{
+    const uint64_t end = end_of(stream, hit);
+
+    return end > stream->from && end <= stream->to;
+}
+
+/* The first block from `from` on that a hit ends in. */
+static uint64_t next_hit(const struct rule_stream *stream, const struct rule_hits *hits,
+                         uint64_t from)
+{
+    const uint64_t behind = stream->part->offset + stream->part->len;
+    uint64_t next = UINT64_MAX;
+
+    for (size_t i = 0; i < hits->n; i++) {
+        const uint64_t end = end_of(stream, &hits->hit[i]);
+
+        if (end > from && end <= behind && end < next)
+            next = end;
+    }
+    return next;
+}
+
+bool rule_stream_next_block(struct rule_stream *stream, const struct rule_hits *hits,
+                            bool with_first)
+{
+    const uint64_t behind = stream->part->offset + stream->part->len;
+
+    stream->is_first = stream->to == stream->part->offset;
+    stream->from = stream->to;
+    if (!stream->is_first || !with_first) {
+        const uint64_t end = next_hit(stream, hits, stream->to);
+
+        if (end == UINT64_MAX)
+            return false;
+        stream->from = (end - 1) / SL_STREAM_BLOCK * SL_STREAM_BLOCK;
+        if (stream->from < stream->part->offset)
+            stream->from = stream->part->offset;
+    }
+    stream->to = (stream->from / SL_STREAM_BLOCK + 1) * SL_STREAM_BLOCK;
+    if (stream->to > behind)
+        stream->to = behind;
+    return stream->from < behind;
+}
+
+static bool reserve(struct rule_stream *stream, uint32_t len)
+{
+    if (len <= stream->cap)
+        return true;
+    uint8_t *grown = realloc(stream->gathered, len);
+
+    if (grown == NULL)
+        return false;
+    stream->gathered = grown;
+    stream->cap = len;
+    return true;
+}
+
+/* Copies the `len` bytes before `behind`, which ends in the part. */
+static void gather(const struct sl_stream_part *part, uint8_t *to, uint64_t begin, uint64_t behind)
+{
+    while (behind > begin) {
+        const uint64_t from = part->offset > begin ? part->offset : begin;
+
+        if (behind > from)
+            memcpy(to + (from - begin), part->bytes + (from - part->offset), behind - from);
+        behind = from;
+        part = part->before;
+    }
+}
+
+bool rule_stream_take(struct rule_stream *stream)
+{
+    const struct sl_stream_part *part = stream->part;
+    const uint64_t block = stream->from / SL_STREAM_BLOCK * SL_STREAM_BLOCK;
+    const uint64_t known = part->offset - part->known;
+    uint64_t begin = block < SL_STREAM_BLOCK ? 0 : block - SL_STREAM_BLOCK;
+    uint64_t behind = block + SL_STREAM_BLOCK + SL_STREAM_AHEAD;
+
+    begin = begin < known ? known : begin;
+    behind = behind > part->offset + part->len ? part->offset + part->len : behind;
+    const uint32_t len = (uint32_t)(behind - begin);
+
+    if (!rule_scan_reserve(&stream->scan, len))
+        return false;
+    if (begin >= part->offset) {
+        stream->scan.payload = part->bytes + (begin - part->offset);
+    } else {
+        if (!reserve(stream, len))
+            return false;
+        gather(part, stream->gathered, begin, behind);
+        stream->scan.payload = stream->gathered;
+    }
+    stream->scan.before = begin;
+    stream->scan.len = len;
+    stream->scan.is_folded = false;
+    return true;
+}
+
+void rule_stream_free(struct rule_stream *stream)
+{
+    rule_scan_free(&stream->scan);
+    free(stream->gathered);
+}

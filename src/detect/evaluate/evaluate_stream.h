@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* A part of a TCP stream as rules see it: block by block, each with what is known around it. */
+#ifndef DETECT_EVALUATE_STREAM_H
+#define DETECT_EVALUATE_STREAM_H
+
+#include "rule_scan.h"
+#include "sluice/detect.h"
+
+/* The hits of a packet, those in its made items as well. */
+struct rule_hits {
+    const struct sl_hit *hit;
+    size_t n;
+};
+
+/* Zeroed at first; rule_stream_free at last. */
+struct rule_stream {
+    const struct sl_stream_part *part;
+    uint32_t buffer;   /* SL_BUFFER_* of its made items */
+    int64_t in_packet; /* added to the offset of a hit in the packet: its place in the stream; */
+    uint64_t in_made;  /* and to that of a hit in its made items */
+    uint64_t from, to; /* the block at hand, as far as it belongs to the part */
+    uint32_t max_in_packet; /* hits in the packet's payload end in the part up to here; 0: none */
+    bool is_first;          /* block of the part */
+    struct rule_scan scan;  /* what rules see of the block */
+    uint8_t *gathered;      /* the bytes of several parts */
+    uint32_t cap;
+};
+
+/* Begins with a part of an item, whose first is `first`. */
+void rule_stream_begin(struct rule_stream *stream, const struct sl_batch *batch, uint32_t item,
+                       const struct sl_stream_part *first, const struct sl_stream_part *part);
+
+/* Goes on to the next block that a hit ends in; with_first: to the part's first block before.
+ * False: there is none. */
+bool rule_stream_next_block(struct rule_stream *stream, const struct rule_hits *hits,
+                            bool with_first);
+
+/* Fills `scan`. False: no memory. */
+bool rule_stream_take(struct rule_stream *stream);
+
+/* Whether the hit ends in the block at hand, and in the part. */
+bool rule_stream_has(const struct rule_stream *stream, const struct sl_hit *hit);
+
+void rule_stream_free(struct rule_stream *stream);
+
+#endif

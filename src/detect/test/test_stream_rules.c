@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules over parts of a stream that are laid by hand. */
+#include "detect_fixture.h"
+#include "sluice/app.h"
+
+enum { N_PACKETS = 4 };
+
+/* The packets of one side. */
+static const char *const payload[N_PACKETS] = {"head near", " the lite", "ral is here", "literal"};
+
+static struct sl_batch *batch;
+static struct sl_stream_part part[N_PACKETS];
+static const struct sl_stream_part *of_item[N_PACKETS];
+
+/* The first three follow one another. The last is in no stream. */
+static void lay_parts(uint64_t begin)
+{
+    uint64_t offset = begin;
+
+    memset(part, 0, sizeof part);
+    for (uint32_t i = 0; i < N_PACKETS; i++) {
+        part[i].bytes = batch->bytes + batch->payload[i].offset;
+        part[i].len = batch->payload[i].len;
+        part[i].offset = offset;
+        part[i].before = i != 0 ? &part[i - 1] : NULL;
+        part[i].known = (uint32_t)(offset - begin);
+        offset += part[i].len;
+        of_item[i] = i < 3 ? &part[i] : NULL;
+    }
+}
+
+/* The packets that match the rule, a bit for each. `across` is where its literal ends in the third,
+ * 0: nowhere. */
+static unsigned matches(const char *options, uint64_t begin, uint32_t across)
+{
+    char text[300];
+    const struct sl_literal *literals;
+    const struct sl_alert *alerts;
+    struct sl_evaluator *evaluator;
+    struct sl_hits hits;
+    struct sl_diag diag;
+    size_t n_literals, n;
+    unsigned found = 0;
+
+    snprintf(text, sizeof text, "alert %s sid:1;)", options);
+    struct sl_rules *rules = load_rules(text);
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, &diag), SL_OK);
+    lay_parts(begin);
+    find_hits(&hits, batch, literals, n_literals);
+    assert_true(hits.n < hits.cap);
+    if (across != 0)
+        hits.hit[hits.n++] =
+            (struct sl_hit){2, SL_STREAM_HIT_BASE + across, (uint64_t)SL_BUFFER_STREAM << 32};
+    hits.in_order = false;
+    sl_hits_sort(&hits);
+    assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_OK);
+    sl_evaluator_set_streams(evaluator, of_item);
+    assert_int_equal(sl_evaluator_run(evaluator, batch, &hits, &alerts, &n), SL_OK);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(found >> alerts[i].item & 1, 0);
+        found |= 1u << alerts[i].item;
+    }
+    sl_evaluator_free(evaluator);
+    free(hits.hit);
+    sl_rules_free(rules);
+    return found;
+}
+
+static void test_contents_are_looked_for_in_streams(void **state)
+{
+    (void)state;
+    assert_int_equal(matches("tcp any any -> any any (content:\"literal\";", 0, 3),
+                     1 << 2 | 1 << 3);
+    assert_int_equal(matches("tcp any any -> any any (content:\"literal\";", 0, 0), 1 << 3);
+    assert_int_equal(matches("tcp-stream any any -> any any (content:\"literal\";", 0, 3), 1 << 2);
+    assert_int_equal(matches("tcp-pkt any any -> any any (content:\"literal\";", 0, 3), 1 << 3);
+    assert_int_equal(
+        matches("tcp any any -> any any (flow:only_stream; content:\"literal\";", 0, 3), 1 << 2);
+    assert_int_equal(matches("tcp any any -> any any (flow:no_stream; content:\"literal\";", 0, 3),
+                     1 << 3);
+    /* A literal that ends before the part was found there. */
+    assert_int_equal(matches("tcp-stream any any -> any any (content:\"literal\";", 0, 0), 0);
+}
+
+static void test_steps_reach_back_into_parts_before(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        matches("tcp any any -> any any (content:\"near\"; content:\"is here\"; distance:2;", 0, 0),
+        1 << 2);
+    assert_int_equal(
+        matches("tcp any any -> any any (content:\"near\"; content:\"is here\"; distance:14;", 0,
+                0),
+        0);
+    assert_int_equal(
+        matches("tcp any any -> any any (content:\"is here\"; pcre:\"/^head.*is/\";", 0, 0),
+        1 << 2);
+}
+
+static void test_places_are_those_of_the_stream(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; offset:22;", 0, 0), 1 << 2);
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; offset:23;", 0, 0), 0);
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; offset:5000;", 5000, 0),
+        1 << 2);
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; depth:5000;", 5000, 0), 0);
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; pcre:\"/^head/\";", 5000, 0),
+        0);
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; byte_test:1,=,104,0;", 0, 0),
+        1 << 2);
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; byte_test:1,=,104,0;", 5000,
+                0),
+        0);
+}
+
+/* Of a packet that says where, packets are looked at as well, and no alert comes twice. */
+static void test_offset_and_depth_ask_for_packets_too(void **state)
+{
+    (void)state;
+    assert_int_equal(matches("tcp any any -> any any (content:\" the\"; depth:4;", 0, 0), 1 << 1);
+    assert_int_equal(matches("tcp any any -> any any (content:\" the\"; depth:13;", 0, 0), 1 << 1);
+    assert_int_equal(matches("tcp-stream any any -> any any (content:\" the\"; depth:4;", 0, 0), 0);
+    assert_int_equal(matches("tcp any any -> any any (dsize:7; content:\"literal\";", 0, 3),
+                     1 << 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contents_are_looked_for_in_streams),
+        cmocka_unit_test(test_steps_reach_back_into_parts_before),
+        cmocka_unit_test(test_places_are_those_of_the_stream),
+        cmocka_unit_test(test_offset_and_depth_ask_for_packets_too),
+    };
+
+    batch = fixture_batch(N_PACKETS);
+    for (uint32_t i = 0; i < N_PACKETS; i++)
+        add_packet(batch, &(struct packet){.kind = TCP, .payload = payload[i]});
+    dissect_batch(batch);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    sl_batch_free(batch);
+    return failed;
+}
