@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rule files and variables that a command line names. */
+/* The rule files, configurations and variables that a command line names. */
 #ifndef CLI_RULE_FILES_H
 #define CLI_RULE_FILES_H
 
@@ -7,13 +7,24 @@
 #include <stddef.h>
 
 #include "sluice/detect.h"
+#include "sluice/settings.h"
 
+/* All texts are borrowed from the command line, or from the settings. */
 struct rule_files {
-    const char **paths; /* borrowed from the command line */
+    const char **paths; /* of rules */
     size_t n_paths;
-    const char **sets; /* "NAME=VALUE" */
+    const char **configurations; /* of classes, references and filters */
+    size_t n_configurations;
+    const char **sets; /* "NAME=VALUE" of --set */
     size_t n_sets;
-    const char *home; /* NULL, or networks for HOME_NET */
+    const char *home;        /* NULL, or networks for HOME_NET */
+    const char *from_config; /* NULL, or a configuration of Suricata or Snort */
+
+    /* Once rule_files_finish is done; what --from-config names comes first in all lists. */
+    struct sl_settings *settings;
+    const char **variables; /* "NAME=VALUE" of all: --set prevails over --home */
+    size_t n_variables;
+    char *home_variable;
 };
 
 /* Makes room for as many as a command line of argc arguments can name. False: no memory, with an
@@ -24,8 +35,9 @@ bool rule_files_init(struct rule_files *files, int argc);
  * and vars.port-groups.NAME set NAME, and the others have no effect. */
 void rule_files_set(struct rule_files *files, const char *set);
 
-/* Whether --home and --set are values of variables. False: the reason is on stderr. */
-bool rule_files_check_variables(const struct rule_files *files);
+/* Reads the configuration that --from-config names, and checks the variables. Once. False: the
+ * reason is on stderr. */
+bool rule_files_finish(struct rule_files *files);
 
 /* Loads all, and prints what failed. *usable: each file with a bad rule has one that can be used,
  * and some rule is loaded. False: a file cannot be read, or there is no memory. */

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "overwrite.h"
 #include "rule_files.h"
+#include "rule_settings.h"
 #include "sluice/detect.h"
 #include "sluice/device.h"
 #include "sluice/mpm.h"
@@ -18,12 +19,19 @@
 enum { EXIT_BAD = 1 }; /* --strict: a rule is bad, or its class unknown */
 
 static const char usage[] =
-    "usage: sluice rules [OPTION...] FILE...\n\n"
+    "usage: sluice rules [OPTION...] FILE... | --from-config FILE\n\n"
     "Reads rule files of Suricata, Snort 2 and Snort 3 and says what sluice understands of them.\n"
     "FILE may be a folder, whose files *.rules are read, but not those of its folders; or a "
     "pattern\n"
     "in quotes.\n\n"
     "  --set NAME=VALUE  set a variable ($NAME in rules)\n"
+    "  --from-config FILE\n"
+    "                    take variables, rule files and their configuration from suricata.yaml or\n"
+    "                    snort.lua\n"
+    "  --classification-file FILE, --reference-config-file FILE, --threshold-file FILE\n"
+    "                    configuration as Suricata and Snort have it, in place of the files "
+    "beside\n"
+    "                    the rules\n"
     "  --list            list each skipped rule: file, line, and the keywords that it lacks\n"
     "  --explain SID     tell how the rule of this sid (or gid:sid) is evaluated, and no more\n"
     "  --strict          fail with exit status 1 where a rule is bad, or its class is unknown;\n"
@@ -79,12 +87,14 @@ static void print_lacks(const struct sl_rules *rules, size_t n_skipped)
                cli_printable(lack.keyword, safe, sizeof safe));
 }
 
-static void print_text(const struct sl_rules *rules, const struct compiled *compiled, bool list)
+static void print_text(const struct sl_rules *rules, const struct options *options)
 {
+    const struct compiled *compiled = &options->compiled;
     static const char indent[] = "              ";
     struct sl_rules_count count;
     char text[32];
 
+    rule_settings_print(&options->files, "", options->list, stdout);
     sl_rules_count(rules, &count);
     printf("%12s %s read\n", cli_count(count.lines, text), count.lines == 1 ? "rule" : "rules");
     printf("%12s understood", cli_count(count.loaded, text));
@@ -99,7 +109,7 @@ static void print_text(const struct sl_rules *rules, const struct compiled *comp
     printf("%12s bad\n", cli_count(count.bad, text));
     print_diags(rules, sl_rules_bad_line, indent);
     print_lacks(rules, count.skipped);
-    if (list)
+    if (options->list)
         print_diags(rules, sl_rules_skipped_rule, "");
     if (compiled->path != NULL) {
         char safe[512], bytes[32];
@@ -140,8 +150,9 @@ static json_t *json_compiled(const struct compiled *compiled)
                      "bytes", (json_int_t)compiled->info.table_len, "seconds", compiled->seconds);
 }
 
-static void print_json(const struct sl_rules *rules, const struct compiled *compiled, bool list)
+static void print_json(const struct sl_rules *rules, const struct options *options)
 {
+    const struct compiled *compiled = &options->compiled;
     struct sl_rules_count count;
     json_t *reasons = json_object(), *unlocked = json_object();
     struct sl_rules_lack lack;
@@ -162,7 +173,9 @@ static void print_json(const struct sl_rules *rules, const struct compiled *comp
     if (count.unknown_class != 0)
         json_object_set_new(root, "unknown_classes",
                             json_diags(rules, sl_rules_unknown_class, "class"));
-    if (list)
+    if (options->files.settings != NULL)
+        json_object_set_new(root, "from_config", rule_settings_json(&options->files));
+    if (options->list)
         json_object_set_new(root, "skipped_rules",
                             json_diags(rules, sl_rules_skipped_rule, "keywords"));
     if (compiled->path != NULL)
@@ -267,7 +280,7 @@ static int compile_and_print(struct sl_rules *rules, int exit_status, struct opt
         compiled->path = NULL;
     if (!compile(rules, compiled))
         return EXIT_FAILED;
-    (options->json ? print_json : print_text)(rules, compiled, options->list);
+    (options->json ? print_json : print_text)(rules, options);
     return exit_status;
 }
 
@@ -307,6 +320,12 @@ static int parse_option(struct options *options, int option)
     case 's':
         rule_files_set(&options->files, optarg);
         return -1;
+    case 'F':
+        options->files.from_config = optarg;
+        return -1;
+    case 'C':
+        options->files.configurations[options->files.n_configurations++] = optarg;
+        return -1;
     case 'l':
         options->list = true;
         return -1;
@@ -336,12 +355,21 @@ static int parse_option(struct options *options, int option)
 static int parse_options(struct options *options, int argc, char **argv)
 {
     static const struct option long_options[] = {
-        {"set", required_argument, NULL, 's'},     {"list", no_argument, NULL, 'l'},
-        {"explain", required_argument, NULL, 'e'}, {"strict", no_argument, NULL, 'S'},
-        {"compile", required_argument, NULL, 'c'}, {"force", no_argument, NULL, 'f'},
-        {"device", required_argument, NULL, 'd'},  {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},          {0}};
-    static const int repeated[] = {'s', 0};
+        {"set", required_argument, NULL, 's'},
+        {"list", no_argument, NULL, 'l'},
+        {"explain", required_argument, NULL, 'e'},
+        {"strict", no_argument, NULL, 'S'},
+        {"compile", required_argument, NULL, 'c'},
+        {"force", no_argument, NULL, 'f'},
+        {"device", required_argument, NULL, 'd'},
+        {"json", no_argument, NULL, 'j'},
+        {"from-config", required_argument, NULL, 'F'},
+        {"classification-file", required_argument, NULL, 'C'},
+        {"reference-config-file", required_argument, NULL, 'C'},
+        {"threshold-file", required_argument, NULL, 'C'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    static const int repeated[] = {'s', 'C', 0};
     struct cli_options known = {
         .command = "rules", .letters = "h", .names = long_options, .repeated = repeated};
     int option;
@@ -356,7 +384,7 @@ static int parse_options(struct options *options, int argc, char **argv)
     }
     for (; optind < argc; optind++)
         options->files.paths[options->files.n_paths++] = argv[optind];
-    return check_options(options) ? -1 : EXIT_FAILED;
+    return rule_files_finish(&options->files) && check_options(options) ? -1 : EXIT_FAILED;
 }
 
 int command_rules(int argc, char **argv)

@@ -10,6 +10,7 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)    # JSON
 pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)    # the database sink
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)   # checksums of compiled tables
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)     # PCRE subsignatures
+pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)       # suricata.yaml
 find_package(BZip2 REQUIRED)                                   # unpacking: zip
 pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive) # unpacking: 7z, tar, cab, ...
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)     # MD5, SHA-1, SHA-256

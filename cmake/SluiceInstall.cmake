@@ -9,7 +9,7 @@ endforeach()
 target_link_libraries(libsluice PRIVATE PkgConfig::PCAP PkgConfig::ZLIB PkgConfig::LZMA
                                         PkgConfig::ZSTD
                       PkgConfig::JANSSON PkgConfig::SQLITE3 PkgConfig::XXHASH
-                      PkgConfig::PCRE2 PkgConfig::CRYPTO Threads::Threads m)
+                      PkgConfig::PCRE2 PkgConfig::CRYPTO PkgConfig::YAML Threads::Threads m)
 if(SLUICE_HAVE_CUDA)
   target_link_libraries(libsluice PRIVATE CUDA::cudart_static)
 endif()

@@ -80,6 +80,49 @@ class RuleFiles(case.Case):
             result = sluice("rules", "--explain", sid, rules)
             self.assertEqual((result.returncode, result.stdout), (2, b""), sid)
 
+    def test_a_configuration_names_rules_and_variables(self):
+        self.path("a.rules", b'alert tcp $MINE any -> any any (msg:"a"; content:"GET"; '
+                             b'classtype:own; reference:b,1; sid:1;)\n')
+        self.path("all.config", b"config classification: own,My Class,4\n"
+                                b"config reference: b https://b.example/\n")
+        config = self.path("suricata.yaml", b"vars: {address-groups: {MINE: '!203.0.113.0/24'}}\n"
+                                            b"rule-files: ['*.rules']\nstream: {}\noutputs: []\n"
+                                            b"classification-file: all.config\n")
+        alerts = self.path("alerts.json", b"")
+        result = sluice("run", "-r", CAPTURE, "--from-config", config, "--alerts",
+                        "eve:" + alerts)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b": 1 variables, 1 rule files, 1 files of configuration\n", result.stderr)
+        self.assertIn(b"and 1 that may change alerts: stream\n", result.stderr)
+        with open(alerts, encoding="utf-8") as file:
+            alert = json.loads(file.readline())["alert"]
+        self.assertEqual((alert["category"], alert["severity"], alert["references"]),
+                         ("My Class", 4, ["https://b.example/1"]))
+        result = sluice("rules", "--from-config", config, "--list")
+        self.assertIn(f"{config}:3: stream has no effect here\n".encode(), result.stdout)
+        told = json.loads(sluice("rules", "--from-config", config, "--json").stdout)["from_config"]
+        self.assertEqual(told["variables"], ["MINE=!203.0.113.0/24"])
+        self.assertEqual(told["left_out"], [{"file": config, "line": 3, "key": "stream"}])
+        self.assertEqual(told["other"], [{"file": config, "line": 4, "key": "outputs"}])
+        result = sluice("rules", "--from-config", config, "--set", "MINE=!any", "--strict")
+        self.assertIn(b"--set 'MINE=!any'", result.stderr)
+
+    def test_a_wrong_configuration_is_refused(self):
+        rules = self.path("a.rules", GOOD)
+        for number, (text, reason) in enumerate((
+                (b"a: [\n", ": is no YAML: "),
+                (b"rule-files: {a: b}\n", ":1: rule-files is no list"),
+                (b"rule-files: [none.rules]\n", "none.rules: cannot be opened"),
+                (b"rule-files: [a.rules]\nthreshold-file: none\n", "none: cannot be opened"),
+                (b"vars:\n  port-groups:\n    P: x\n", ":3: P is 'x', no list"))):
+            config = self.path(f"{number}.yaml", text)
+            for command in (("run", "-r", CAPTURE, "--rules"), ("rules",)):
+                self.assert_refused(sluice(*command, rules, "--from-config", config), reason)
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--from-config",
+                                   self.path("empty.yaml", b"")), "names no rule file")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--threshold-file", rules),
+                            "needs --rules")
+
     def test_strict_fails_on_bad_rules_alone(self):
         good = self.path("good.rules", GOOD + SKIPPED)
         mixed = self.path("mixed.rules", GOOD.replace(b"sid:1", b"sid:4") + SKIPPED + BAD)

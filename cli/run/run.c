@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/rule_settings.h"
 #include "metrics.h"
 #include "progress.h"
 #include "run_options.h"
@@ -237,8 +238,10 @@ static bool open_run(struct sl_run *run, const struct run_options *options, stru
     }
     if (options->metrics != NULL && !metrics_serve(metrics, snapshot, run))
         return false;
-    if (!options->quiet)
+    if (!options->quiet) {
+        rule_settings_print(&options->rule_files, "sluice: ", false, stderr);
         print_loaded_rules(run);
+    }
     return true;
 }
 

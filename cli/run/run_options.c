@@ -29,6 +29,12 @@ static const char usage[] =
     "                         for what it matches\n"
     "  --set NAME=VALUE       set a variable of the rules; of Suricata's settings vars.*.NAME is\n"
     "                         one, and the others have no effect\n"
+    "  --from-config FILE     variables, rule files and their configuration from suricata.yaml or\n"
+    "                         snort.lua\n"
+    "  --classification-file FILE, --reference-config-file FILE, --threshold-file FILE\n"
+    "                         configuration of rules as Suricata and Snort have it, in place of "
+    "the\n"
+    "                         files beside the rules\n"
     "  --compiled FILE        what sluice rules --compile made of the same rules\n"
     "  --header-checks[=LIST] check headers: all, or a list of names (all,-checksums; help lists\n"
     "                         them)\n"
@@ -178,6 +184,8 @@ static bool add_database(struct run_options *options, const char *path)
 enum {
     OPTION_RULES = 256,
     OPTION_SET,
+    OPTION_FROM_CONFIG,
+    OPTION_CONFIGURATION,
     OPTION_COMPILED,
     OPTION_HEADER,
     OPTION_SCAN,
@@ -205,6 +213,10 @@ enum {
 static const struct option long_options[] = {
     {"rules", required_argument, NULL, OPTION_RULES},
     {"set", required_argument, NULL, OPTION_SET},
+    {"from-config", required_argument, NULL, OPTION_FROM_CONFIG},
+    {"classification-file", required_argument, NULL, OPTION_CONFIGURATION},
+    {"reference-config-file", required_argument, NULL, OPTION_CONFIGURATION},
+    {"threshold-file", required_argument, NULL, OPTION_CONFIGURATION},
     {"compiled", required_argument, NULL, OPTION_COMPILED},
     {"header-checks", optional_argument, NULL, OPTION_HEADER},
     {"scan", required_argument, NULL, OPTION_SCAN},
@@ -264,6 +276,8 @@ static const char **argument_of(struct run_options *options, int option)
         return &options->config.interface;
     case 'f':
         return &options->config.filter;
+    case OPTION_FROM_CONFIG:
+        return &options->rule_files.from_config;
     case OPTION_COMPILED:
         return &options->config.compiled;
     case OPTION_EVENTS:
@@ -320,6 +334,9 @@ static int parse_option(struct run_options *options, int option, int *list, char
         return name_tables_add(&options->tables, "--names", optarg) ? 0 : EXIT_FAILED;
     case OPTION_NAMES_FORMAT:
         return name_tables_set_format(&options->tables, "--names-format", optarg) ? 0 : EXIT_FAILED;
+    case OPTION_CONFIGURATION:
+        options->rule_files.configurations[options->rule_files.n_configurations++] = optarg;
+        return 0;
     case OPTION_SET:
         rule_files_set(&options->rule_files, optarg);
         return 0;
@@ -464,7 +481,12 @@ static bool check_effects(const struct run_options *options)
 {
     const bool rules = options->rule_files.n_paths != 0;
 
-    if (!rules && options->config.compiled != NULL)
+    if (!rules && options->rule_files.from_config != NULL)
+        cli_error("--from-config '%s' names no rule file, and --rules neither",
+                  options->rule_files.from_config);
+    else if (!rules && options->rule_files.n_configurations != 0)
+        cli_error("the configuration '%s' needs --rules", options->rule_files.configurations[0]);
+    else if (!rules && options->config.compiled != NULL)
         cli_error("--compiled '%s' needs --rules: the rules that it was compiled from",
                   options->config.compiled);
     else if (!rules && options->rule_files.n_sets != 0)
@@ -588,32 +610,6 @@ static bool set_header_checks(struct run_options *options)
     return true;
 }
 
-static bool set_variables(struct run_options *options)
-{
-    const struct rule_files *files = &options->rule_files;
-    size_t n = 0;
-
-    if (files->n_paths == 0)
-        return true;
-    if (!rule_files_check_variables(files))
-        return false;
-    options->variables = calloc(files->n_sets + 2, sizeof *options->variables);
-    if (options->variables == NULL ||
-        (files->home != NULL &&
-         asprintf(&options->home_variable, "HOME_NET=[%s]", files->home) < 0)) {
-        options->home_variable = NULL;
-        cli_error("no memory for %zu variables", files->n_sets);
-        return false;
-    }
-    if (files->home != NULL)
-        options->variables[n++] = options->home_variable;
-    for (size_t i = 0; i < files->n_sets; i++)
-        options->variables[n++] = files->sets[i];
-    options->config.rule_variables = options->variables;
-    options->config.n_rule_variables = n;
-    return true;
-}
-
 /* The config borrows from the options. */
 static bool set_config(struct run_options *options)
 {
@@ -621,12 +617,17 @@ static bool set_config(struct run_options *options)
 
     config->rule_files = options->rule_files.paths;
     config->n_rule_files = options->rule_files.n_paths;
+    if (config->n_rule_files != 0) {
+        config->rule_variables = options->rule_files.variables;
+        config->n_rule_variables = options->rule_files.n_variables;
+        config->rule_configurations = options->rule_files.configurations;
+        config->n_rule_configurations = options->rule_files.n_configurations;
+    }
     config->databases = options->databases;
     config->names.files = options->tables.file;
     config->names.n_files = (size_t)options->tables.n;
     config->sinks = options->sinks;
-    return name_tables_check(&options->tables, "--names-format") && set_header_checks(options) &&
-           set_variables(options);
+    return name_tables_check(&options->tables, "--names-format") && set_header_checks(options);
 }
 
 static bool is_value(int option, const char *text)
@@ -640,8 +641,15 @@ static bool is_value(int option, const char *text)
 /* -1: go on; otherwise the exit status. */
 int run_options_parse(struct run_options *options, int argc, char **argv)
 {
-    static const int repeated[] = {'r',          OPTION_RULES,  OPTION_SET,          OPTION_SCAN,
-                                   OPTION_NAMES, OPTION_ALERTS, OPTION_NAMES_FORMAT, 0};
+    static const int repeated[] = {'r',
+                                   OPTION_RULES,
+                                   OPTION_SET,
+                                   OPTION_CONFIGURATION,
+                                   OPTION_SCAN,
+                                   OPTION_NAMES,
+                                   OPTION_ALERTS,
+                                   OPTION_NAMES_FORMAT,
+                                   0};
     struct cli_options known = {.command = "run",
                                 .letters = "-r:i:f:k:qh",
                                 .names = long_options,
@@ -672,6 +680,8 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
         if (status != 0)
             return status;
     }
+    if (!rule_files_finish(&options->rule_files))
+        return EXIT_FAILED;
     const int status = check_options(options);
     if (status != 0)
         return status;
@@ -681,7 +691,5 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
 void run_options_free(struct run_options *options)
 {
     rule_files_free(&options->rule_files);
-    free(options->home_variable);
-    free(options->variables);
     capture_files_free(&options->captures);
 }

@@ -18,8 +18,6 @@ struct run_options {
     char filter[4096]; /* the words of a filter that is no argument of -f */
     unsigned n_bare;   /* of them, those that do not follow "--" */
     struct rule_files rule_files;
-    const char **variables; /* --home as a variable of the rules, and those of --set */
-    char *home_variable;
     struct name_tables tables;
     const char *databases[SL_RUN_DATABASES_MAX];
     const char *sinks[SL_RUN_SINKS_MAX];

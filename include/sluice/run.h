@@ -130,6 +130,8 @@ struct sl_run_config {
     size_t n_rule_files;
     const char *const *rule_variables;
     size_t n_rule_variables;
+    const char *const *rule_configurations; /* files for sl_rules_configure */
+    size_t n_rule_configurations;
     struct sl_rules *rules;
     const char *compiled; /* a file of sl_mpm_save made from the same rules; NULL: compiled here */
 

@@ -24,6 +24,7 @@
 #include "sluice/run.h"
 #include "sluice/sampling.h"
 #include "sluice/scan.h"
+#include "sluice/settings.h"
 #include "sluice/sink.h"
 #include "sluice/stats.h"
 #include "sluice/status.h"

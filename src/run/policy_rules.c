@@ -18,6 +18,8 @@ static enum sl_status load_files(struct run_policy *policy, const struct sl_run_
     policy->owns_rules = status == SL_OK;
     for (size_t i = 0; i < config->n_rule_variables && status == SL_OK; i++)
         status = sl_rules_assign(policy->rules, config->rule_variables[i], diag);
+    for (size_t i = 0; i < config->n_rule_configurations && status == SL_OK; i++)
+        status = sl_rules_configure(policy->rules, config->rule_configurations[i], diag);
     for (size_t i = 0; i < config->n_rule_files && status == SL_OK; i++)
         status = sl_rules_load(policy->rules, config->rule_files[i], diag);
     return status;
