@@ -247,7 +247,7 @@ static bool read_id(const char *text, char end, uint32_t *number, const char **b
 }
 
 /* Prints how a rule is evaluated: that of SID, or of GID:SID. */
-static int explain(const struct sl_rules *rules, const char *id)
+static int explain(struct sl_rules *rules, const char *id)
 {
     enum { TEXT_LEN = 1 << 16 };
     uint32_t gid = 1, sid;
@@ -256,6 +256,15 @@ static int explain(const struct sl_rules *rules, const char *id)
     if (!read_id(id, '\0', &sid, &behind) &&
         (!read_id(id, ':', &gid, &behind) || !read_id(behind, '\0', &sid, &behind))) {
         cli_error("--explain takes SID or GID:SID, not '%s'", id);
+        return EXIT_FAILED;
+    }
+
+    const struct sl_literal *literals;
+    size_t n_literals;
+    struct sl_diag diag = {0};
+
+    if (sl_rules_compile(rules, &literals, &n_literals, &diag) != SL_OK) {
+        cli_diag(&diag);
         return EXIT_FAILED;
     }
     char *text = malloc(TEXT_LEN);

@@ -111,8 +111,10 @@ SL_API const struct sl_diag *sl_rules_unknown_class(const struct sl_rules *rules
 /* Returns the loaded signature i, 0 to loaded - 1, in the order of files and lines. */
 SL_API const struct sl_signature *sl_rules_signature(const struct sl_rules *rules, size_t i);
 
-/* Writes how a loaded rule is evaluated, in the order of evaluation: what it is found by and why,
- * its checks, and its buffers with their transforms and contents. The text has lines, and a NUL
+/* Writes how a loaded rule is evaluated, in the order of evaluation: what it is found by and why
+ * that, its checks, its buffers with their transforms and contents, its state with the rules that
+ * set or read it, and its place among rules. Filters of lines of their own are known once the rules
+ * are compiled. The text has lines, and a NUL
  * within cap bytes; what does not fit is left out. False: no such rule was loaded, or cap is 0. */
 SL_API bool sl_rules_explain(const struct sl_rules *rules, uint32_t gid, uint32_t sid, char *text,
                              size_t cap);

@@ -6,17 +6,9 @@
 
 #include "detect/compile/rule_literal.h"
 #include "detect/parse/rule_option.h"
-#include "rule.h"
+#include "explain_text.h"
 
-/* A text of the caller. What does not fit is left out. */
-struct text {
-    char *at;
-    size_t cap, len;
-};
-
-static void put(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(struct text *text, const char *format, ...)
+void explain_put(struct explain_text *text, const char *format, ...)
 {
     const size_t room = text->cap - text->len;
     va_list args;
@@ -29,37 +21,63 @@ static void put(struct text *text, const char *format, ...)
 }
 
 /* Bytes as in a rule. */
-static void put_bytes(struct text *text, const uint8_t *bytes, uint32_t len)
+static void put_bytes(struct explain_text *text, const uint8_t *bytes, uint32_t len)
 {
     bool hex = false;
 
-    put(text, "\"");
+    explain_put(text, "\"");
     for (uint32_t i = 0; i < len; i++) {
         const bool plain =
             bytes[i] >= ' ' && bytes[i] < 0x7F && strchr("\":;\\|", bytes[i]) == NULL;
 
         if (plain == hex)
-            put(text, "|");
+            explain_put(text, "|");
         else if (!plain)
-            put(text, " ");
+            explain_put(text, " ");
         hex = !plain;
-        put(text, plain ? "%c" : "%02x", bytes[i]);
+        explain_put(text, plain ? "%c" : "%02x", bytes[i]);
     }
-    put(text, hex ? "|\"" : "\"");
+    explain_put(text, hex ? "|\"" : "\"");
 }
 
 /* ---- what a rule is found by ----------------------------------------------------------------- */
 
-static void put_literal(struct text *text, const struct rule *rule)
+/* The other contents, and why it is none of them. */
+static void put_others(struct explain_text *text, const struct rule *rule)
+{
+    for (size_t i = 0; i < rule->n_payloads; i++) {
+        const struct rule_payload *content = &rule->payload[i];
+        const char *unfit = rule_literal_unfit(content);
+
+        if (content->kind != RULE_CONTENT || content == rule->literal)
+            continue;
+        explain_put(text, "  not by ");
+        put_bytes(text, content->bytes, content->len);
+        explain_put(text, " in %s: ", rule_buffer_name(content->buffer));
+        if (unfit != NULL)
+            explain_put(text, "%s\n", unfit);
+        else
+            explain_put(text, "its rarity is %u\n", rule_literal_rarity(content));
+    }
+}
+
+static void put_literal(struct explain_text *text, const struct rule *rule)
 {
     const struct sl_literal literal = rule_literal_of(rule->literal);
 
-    put(text, "found by the literal ");
+    explain_put(text, "found by the literal ");
     put_bytes(text, literal.bytes, literal.len);
-    put(text, "%s in %s: %s\n", (literal.flags & SL_LITERAL_NOCASE) != 0 ? ", case ignored," : "",
-        rule_buffer_name(rule->literal->buffer),
-        rule->literal->marked ? "it is the content with fast_pattern"
-                              : "of the contents that must be there it should be the rarest");
+    explain_put(text,
+                "%s in %s: ", (literal.flags & SL_LITERAL_NOCASE) != 0 ? ", case ignored," : "",
+                rule_buffer_name(rule->literal->buffer));
+    if (rule->literal->kind == RULE_EXPRESSION)
+        explain_put(text, "each match of an expression has it, and no content is fit\n");
+    else if (rule->literal->marked)
+        explain_put(text, "it is the content with fast_pattern\n");
+    else
+        explain_put(text, "of the contents that are fit it should be the rarest, with rarity %u\n",
+                    rule_literal_rarity(rule->literal));
+    put_others(text, rule);
 }
 
 static bool has_content(const struct rule *rule)
@@ -70,7 +88,7 @@ static bool has_content(const struct rule *rule)
     return false;
 }
 
-static void put_key(struct text *text, const struct rule *rule)
+static void put_key(struct explain_text *text, const struct rule *rule)
 {
     static const char *const keys[] = {
         [RULE_BY_PROTOCOL] = "the protocol of the packet",
@@ -80,14 +98,15 @@ static void put_key(struct text *text, const struct rule *rule)
         [RULE_BY_APP] = "the application protocol",
     };
 
-    put(text, "found by %s: %s\n", keys[rule_key_of(rule)],
-        has_content(rule) ? "no content that must be there can be searched for, or it is common"
-                          : "no content must be there");
+    explain_put(text, "found by %s: %s\n", keys[rule_key_of(rule)],
+                has_content(rule) ? "no content is fit, or the one that is is common"
+                                  : "no content must be there");
+    put_others(text, rule);
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static void put_check(struct text *text, const struct rule_check *check)
+static void put_check(struct explain_text *text, const struct rule_check *check)
 {
     static const char *const names[] = {
         [RULE_PAYLOAD_LEN] = "dsize",
@@ -121,14 +140,15 @@ static void put_check(struct text *text, const struct rule_check *check)
         [RULE_DNS_RRTYPE] = "dns.rrtype",
     };
 
-    put(text, "check: %s", names[check->field]);
+    explain_put(text, "check: %s", names[check->field]);
     if (check->mask != UINT32_MAX)
-        put(text, " & 0x%x", check->mask);
-    put(text, check->negated ? " is not" : " is");
-    put(text, check->first == check->last ? " %u\n" : " %u to %u\n", check->first, check->last);
+        explain_put(text, " & 0x%x", check->mask);
+    explain_put(text, check->negated ? " is not" : " is");
+    explain_put(text, check->first == check->last ? " %u\n" : " %u to %u\n", check->first,
+                check->last);
 }
 
-static void put_flow(struct text *text, const struct rule *rule)
+static void put_flow(struct explain_text *text, const struct rule *rule)
 {
     static const struct {
         uint8_t flag;
@@ -140,51 +160,69 @@ static void put_flow(struct text *text, const struct rule *rule)
 
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if ((rule->flow_mask & flags[i].flag) != 0)
-            put(text, "check: flow is %s\n",
-                (rule->flow_flags & flags[i].flag) != 0 ? flags[i].set : flags[i].clear);
+            explain_put(text, "check: flow is %s\n",
+                        (rule->flow_flags & flags[i].flag) != 0 ? flags[i].set : flags[i].clear);
     if (rule->app != SL_APP_UNKNOWN)
-        put(text, "check: application protocol is %s\n", sl_app_name((enum sl_app)rule->app));
+        explain_put(text, "check: application protocol is %s\n",
+                    sl_app_name((enum sl_app)rule->app));
 }
 
-static void put_endpoint(struct text *text, const char *side, const struct rule_endpoint *endpoint)
+static void put_endpoint(struct explain_text *text, const char *side,
+                         const struct rule_endpoint *endpoint)
 {
     if (endpoint->addresses != NULL)
-        put(text, "check: %s address, of %zu ranges\n", side, endpoint->addresses->n);
+        explain_put(text, "check: %s address, of %zu ranges\n", side, endpoint->addresses->n);
     if (endpoint->ports != NULL)
-        put(text, "check: %s port, of %zu ranges\n", side, endpoint->ports->n);
+        explain_put(text, "check: %s port, of %zu ranges\n", side, endpoint->ports->n);
 }
 
 /* ---- contents -------------------------------------------------------------------------------- */
 
-static void put_content(struct text *text, const struct rule_payload *content)
+static void put_content(struct explain_text *text, const struct rule_payload *content)
 {
-    put(text, "  content %s", content->negated ? "!" : "");
+    explain_put(text, "  content %s", content->negated ? "!" : "");
     put_bytes(text, content->bytes, content->len);
     if (content->nocase)
-        put(text, ", case ignored");
+        explain_put(text, ", case ignored");
     if (content->has_begin)
-        put(text, ", %s %d", content->relative ? "distance" : "offset", content->distance);
+        explain_put(text, ", %s %d", content->relative ? "distance" : "offset", content->distance);
     if (content->has_end && content->window != RULE_NO_WINDOW)
-        put(text, ", %s %u", content->relative ? "within" : "depth", content->window);
-    put(text, content->at_end ? ", at the end\n" : "\n");
+        explain_put(text, ", %s %u", content->relative ? "within" : "depth", content->window);
+    explain_put(text, content->at_end ? ", at the end\n" : "\n");
 }
 
-static void put_section(struct text *text, const struct rule_payload *steps, size_t n)
+/* A step that is no content. */
+static void put_step(struct explain_text *text, const struct sl_rules *rules,
+                     const struct rule_payload *step)
 {
-    size_t n_others = 0;
+    static const char *const names[] = {
+        [RULE_DATA_AT] = "isdataat",    [RULE_BYTE_TEST] = "byte_test",
+        [RULE_BYTE_JUMP] = "byte_jump", [RULE_BYTE_SET] = "a number is read",
+        [RULE_EXPRESSION] = "pcre",
+    };
 
-    put(text, "buffer: %s", rule_buffer_name(steps[0].buffer));
+    if (step->kind == RULE_DATA)
+        explain_data(text, rules, step->data);
+    else if (step->kind == RULE_SIZE)
+        explain_put(text, "  %d to %u bytes\n", step->distance, step->window);
+    else
+        explain_put(text, "  %s%s%s\n", step->negated ? "!" : "", names[step->kind],
+                    step->relative ? ", relative" : "");
+}
+
+static void put_section(struct explain_text *text, const struct sl_rules *rules,
+                        const struct rule_payload *steps, size_t n)
+{
+    explain_put(text, "buffer: %s", rule_buffer_name(steps[0].buffer));
     if (steps[0].chain != NULL)
-        put(text, ", transformed by %s", steps[0].chain->text);
-    put(text, "\n");
+        explain_put(text, ", transformed by %s", steps[0].chain->text);
+    explain_put(text, "\n");
     for (size_t i = 0; i < n; i++) {
         if (steps[i].kind == RULE_CONTENT)
             put_content(text, &steps[i]);
         else
-            n_others++;
+            put_step(text, rules, &steps[i]);
     }
-    if (n_others != 0)
-        put(text, "  %zu other %s\n", n_others, n_others == 1 ? "option" : "options");
 }
 
 static const struct rule *find_rule(const struct sl_rules *rules, uint32_t gid, uint32_t sid)
@@ -198,13 +236,13 @@ bool sl_rules_explain(const struct sl_rules *rules, uint32_t gid, uint32_t sid, 
                       size_t cap)
 {
     const struct rule *rule = find_rule(rules, gid, sid);
-    struct text text = {bytes, cap, 0};
+    struct explain_text text = {bytes, cap, 0};
     size_t end;
 
     if (rule == NULL || cap == 0)
         return false;
-    put(&text, "%s:%u: %u:%u:%u %s\n", rule->signature.file, rule->signature.line, gid, sid,
-        rule->signature.rev, rule->signature.msg);
+    explain_put(&text, "%s:%u: %u:%u:%u %s\n", rule->signature.file, rule->signature.line, gid, sid,
+                rule->signature.rev, rule->signature.msg);
     if (rule->literal != NULL)
         put_literal(&text, rule);
     else
@@ -218,7 +256,9 @@ bool sl_rules_explain(const struct sl_rules *rules, uint32_t gid, uint32_t sid, 
         for (end = i + 1;
              end < rule->n_payloads && rule->payload[end].section == rule->payload[i].section;)
             end++;
-        put_section(&text, &rule->payload[i], end - i);
+        put_section(&text, rules, &rule->payload[i], end - i);
     }
+    explain_state(&text, rules, rule);
+    explain_order(&text, rules, rule);
     return true;
 }

@@ -24,9 +24,18 @@ struct sl_literal rule_literal_of(const struct rule_payload *content)
                                .flags = ignores_case(content) ? SL_LITERAL_NOCASE : 0};
 }
 
-/* How rare a literal should be: each byte helps, one that is new in it more, and zeros, ones and
- * blanks, which fill traffic, hardly. */
-static uint32_t rarity(const struct rule_payload *content)
+const char *rule_literal_unfit(const struct rule_payload *content)
+{
+    if (content->negated)
+        return "it is negated";
+    if (content->fast_len == 0)
+        return "no byte of it is certain";
+    if (rule_buffer_searched(content->buffer) == 0)
+        return "its buffer is not searched";
+    return finds(content) == TRANSFORM_FINDS_NOTHING ? "its transforms hide it" : NULL;
+}
+
+uint32_t rule_literal_rarity(const struct rule_payload *content)
 {
     enum { OF_BUFFER = 1 << 16 }; /* names are few bytes of the traffic */
     const struct sl_literal literal = rule_literal_of(content);
@@ -54,13 +63,12 @@ static const struct rule_payload *rarest(const struct rule *rule, enum rule_payl
     for (size_t i = 0; i < rule->n_payloads; i++) {
         const struct rule_payload *content = &rule->payload[i];
 
-        if (content->kind != kind || content->negated || content->fast_len == 0 ||
-            rule_buffer_searched(content->buffer) == 0 || finds(content) == TRANSFORM_FINDS_NOTHING)
+        if (content->kind != kind || rule_literal_unfit(content) != NULL)
             continue;
         if (content->marked)
             return content;
 
-        const uint32_t its = rarity(content);
+        const uint32_t its = rule_literal_rarity(content);
 
         if (its > best_rarity) {
             best = content;

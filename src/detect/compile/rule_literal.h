@@ -12,6 +12,13 @@
  * searches; or just one that fills traffic, while its header asks for few packets. */
 const struct rule_payload *rule_literal_choose(const struct rule *rule);
 
+/* Why a step cannot stand for its rule. NULL: it can. */
+const char *rule_literal_unfit(const struct rule_payload *content);
+
+/* How rare a content should be: each byte helps, one that is new in it more, and zeros, ones and
+ * blanks, which fill traffic, hardly. Names are few bytes of the traffic. */
+uint32_t rule_literal_rarity(const struct rule_payload *content);
+
 /* The part of a content that the matcher searches for. */
 struct sl_literal rule_literal_of(const struct rule_payload *content);
 

@@ -23,6 +23,10 @@ static enum sl_status add_option(struct rule_parser *parser, struct state_option
     if (grown == NULL || state_of(parser) == NULL)
         return rule_no_memory(parser);
     parser->state_option = grown;
+    option.text =
+        rule_arena_text(&parser->rules->arena, parser->option.value.at, parser->option.value.len);
+    if (option.text == NULL)
+        return rule_no_memory(parser);
     parser->state_option[parser->n_state_options++] = option;
     return SL_OK;
 }

@@ -48,6 +48,7 @@ struct state_option {
     uint32_t value;     /* to set, to add, to compare with */
     uint64_t value_key; /* the flow's variable that has the value, 0 where it is not set; 0: none */
     uint64_t seconds;   /* how long a variable stays set; UINT64_MAX: as long as its flow */
+    const char *text;   /* the option's value, as in the rule */
 };
 
 enum state_filter_kind {

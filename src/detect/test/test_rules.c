@@ -846,31 +846,49 @@ static void test_explanations(void **state)
          "nocase; offset:1; depth:9; content:!\"x\"; ttl:<9; sid:7; rev:3;)",
          "test.rules:1: 1:7:3 m\n"
          "found by the literal \"ab|00 3b|\", case ignored, in the payload: of the contents that "
-         "must be "
-         "there it should be the rarest\n"
+         "are fit it should be the rarest, with rarity 13\n"
+         "  not by \"x\" in the payload: it is negated\n"
          "check: flow is to the server\n"
          "check: flow is established\n"
          "check: ttl is 0 to 8\n"
          "check: destination port, of 1 ranges\n"
          "buffer: the payload\n"
          "  content \"ab|00 3b|\", case ignored, offset 1, depth 9\n"
-         "  content !\"x\"\n"},
+         "  content !\"x\"\n"
+         "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
         {"alert dns any any -> any any (dns.query; to_lowercase; xor:0a; content:\"b\"; bsize:1; "
          "sid:7;)",
          "test.rules:1: 1:7:0 \n"
-         "found by the application protocol: no content that must be there can be searched for, or "
-         "it "
-         "is common\n"
+         "found by the application protocol: no content is fit, or the one that is is common\n"
+         "  not by \"b\" in dns.query: its transforms hide it\n"
          "check: application protocol is dns\n"
          "buffer: dns.query, transformed by to_lowercase;xor:0a\n"
          "  content \"b\"\n"
-         "  1 other option\n"},
+         "  1 to 1 bytes\n"
+         "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
         {"alert icmp any any -> any any (itype:8; sid:7;)",
          "test.rules:1: 1:7:0 \n"
          "found by the ICMP type: no content must be there\n"
-         "check: itype is 8\n"},
+         "check: itype is 8\n"
+         "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+        {"alert tcp any any -> any any (content:\"abc\"; content:\"abcdef\"; pcre:\"/g+/R\"; "
+         "flowbits:isset,f|g; flowbits:unset,h; "
+         "threshold:type limit, track by_src, count 2, seconds 9; sid:7;)\n"
+         "drop tcp any any -> any any (flowbits:set,g; noalert; sid:8;)",
+         "test.rules:1: 1:7:0 \n"
+         "found by the literal \"abcdef\" in the payload: of the contents that are fit it should "
+         "be the rarest, with rarity 24\n"
+         "  not by \"abc\" in the payload: its rarity is 12\n"
+         "buffer: the payload\n"
+         "  content \"abc\"\n"
+         "  content \"abcdef\"\n"
+         "  pcre, relative\n"
+         "state: flowbits:isset,f|g; set by 1:8\n"
+         "state: flowbits:unset,h; read by no rule\n"
+         "state: the first 2 alerts in 9 s of a source\n"
+         "order: 2 of 2 rules; by action, setters of state, priority 3 and place\n"},
     };
-    char text[1024];
+    char text[2048];
 
     (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
@@ -889,7 +907,7 @@ static void test_explanations(void **state)
             free(small);
         }
         assert_false(sl_rules_explain(rules, 2, 7, text, sizeof text));
-        assert_false(sl_rules_explain(rules, 1, 8, text, sizeof text));
+        assert_false(sl_rules_explain(rules, 1, 9, text, sizeof text));
         sl_rules_free(rules);
     }
 }
