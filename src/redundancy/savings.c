@@ -117,7 +117,7 @@ static struct sl_savings_count count_item(const struct sl_savings *savings,
 {
     struct sl_savings_count count = {.packets = 1, .bytes = batch->payload[item].len};
     size_t n;
-    const struct sl_match *matches = matcher_of_item(savings->matcher, item, cursor, &n);
+    const struct sl_match *matches = search_of_item(&savings->matcher->search, item, cursor, &n);
     const uint8_t *end =
         frame_write_references(savings->references, sl_matcher_position(savings->matcher, item),
                                matches, n < SL_REFERENCES_MAX ? n : SL_REFERENCES_MAX);

@@ -71,12 +71,12 @@ void sl_encoder_free(struct sl_encoder *encoder)
 
 static struct flight *flight_at(const struct sl_encoder *e, uint64_t i)
 {
-    return &e->flights.entries[i & (e->matcher->config.n_in_flight - 1)];
+    return &e->flights.entries[i & (e->matcher->search.config.n_in_flight - 1)];
 }
 
 static void add_flight(struct sl_encoder *e, uint64_t position, uint32_t len)
 {
-    if (e->flights.end - e->flights.begin == e->matcher->config.n_in_flight) {
+    if (e->flights.end - e->flights.begin == e->matcher->search.config.n_in_flight) {
         e->stats.expired += flight_at(e, e->flights.begin)->acknowledged ? 0 : 1;
         e->flights.begin++;
     }
@@ -117,7 +117,7 @@ enum sl_status sl_encoder_batch(struct sl_encoder *encoder, const struct sl_batc
     const struct sl_match *matches;
     size_t n;
 
-    if (encoder->matcher->log.end > LOG_EPOCH_MAX)
+    if (encoder->matcher->search.log.end > LOG_EPOCH_MAX)
         begin_epoch(encoder, encoder->epoch + 1);
 
     const enum sl_status status =
@@ -126,10 +126,11 @@ enum sl_status sl_encoder_batch(struct sl_encoder *encoder, const struct sl_batc
         return status;
     encoder->batch = batch;
     encoder->cursor = 0;
-    if (encoder->matcher->config.acknowledged)
+    if (encoder->matcher->search.config.acknowledged)
         for (uint32_t item = 0; item < batch->n_items; item++)
             if (batch->payload[item].len > 0)
-                add_flight(encoder, encoder->matcher->positions[item], batch->payload[item].len);
+                add_flight(encoder, encoder->matcher->search.positions[item],
+                           batch->payload[item].len);
     return SL_OK;
 }
 
@@ -145,9 +146,10 @@ uint32_t sl_encoder_frame(struct sl_encoder *encoder, uint32_t item, uint8_t *fr
     const struct sl_span *const span = &encoder->batch->payload[item];
     size_t n;
     const struct sl_match *const matches =
-        matcher_of_item(encoder->matcher, item, &encoder->cursor, &n);
-    const uint32_t len = frame_write(frame, encoder->epoch, encoder->matcher->positions[item],
-                                     encoder->batch->bytes + span->offset, span->len, matches, n);
+        search_of_item(&encoder->matcher->search, item, &encoder->cursor, &n);
+    const uint32_t len =
+        frame_write(frame, encoder->epoch, encoder->matcher->search.positions[item],
+                    encoder->batch->bytes + span->offset, span->len, matches, n);
 
     count_frame(encoder, len, n == 0);
     return len;
@@ -155,7 +157,7 @@ uint32_t sl_encoder_frame(struct sl_encoder *encoder, uint32_t item, uint8_t *fr
 
 uint32_t sl_encoder_resend(struct sl_encoder *encoder, uint8_t *frame)
 {
-    const struct packet_log *const log = &encoder->matcher->log;
+    const struct packet_log *const log = &encoder->matcher->search.log;
 
     while (encoder->n_resends > 0) {
         const struct feedback_range range = encoder->resends[--encoder->n_resends];
@@ -206,9 +208,9 @@ static void plan_resend(struct sl_encoder *e, const struct feedback_range *miss)
  * latest miss may still be reported, but no frame refers to them either. */
 static void hear_miss(struct sl_encoder *e, const struct feedback_range *miss)
 {
-    struct packet_log *const log = &e->matcher->log;
+    struct packet_log *const log = &e->matcher->search.log;
 
-    if (e->matcher->config.acknowledged)
+    if (e->matcher->search.config.acknowledged)
         plan_resend(e, miss);
     else if (miss->position >= log->floor)
         log->floor = log->end;
@@ -229,7 +231,7 @@ static bool is_other_decoder(struct sl_encoder *e, const struct feedback *f)
  * an encoder before this one. */
 static bool is_foreign(const struct sl_encoder *e, const struct feedback *f)
 {
-    const uint64_t end = e->matcher->log.end;
+    const uint64_t end = e->matcher->search.log.end;
 
     if (f->start > end)
         return true;
@@ -241,7 +243,7 @@ static bool is_foreign(const struct sl_encoder *e, const struct feedback *f)
 
 void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, size_t len)
 {
-    struct packet_log *const log = &encoder->matcher->log;
+    struct packet_log *const log = &encoder->matcher->search.log;
     struct feedback f;
 
     if (!feedback_read(&f, feedback, len)) {
@@ -264,9 +266,9 @@ void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, si
     }
     if (f.start > log->floor)
         log->floor = f.start;
-    encoder->matcher->reach = f.cache_len < encoder->matcher->config.cache_len
-                                  ? f.cache_len
-                                  : encoder->matcher->config.cache_len;
+    encoder->matcher->search.reach = f.cache_len < encoder->matcher->search.config.cache_len
+                                         ? f.cache_len
+                                         : encoder->matcher->search.config.cache_len;
     for (uint32_t i = 0; i < f.n_runs; i++)
         acknowledge_run(encoder, &f.runs[i]);
     for (uint32_t i = 0; i < f.n_misses; i++)

@@ -1,248 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The matches of a batch: its samples through three stages, and the content between matches. */
+/* The matches of a batch: its samples go through three stages. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "match_extent.h"
 #include "matcher.h"
 #include "pending_samples.h"
 
 enum {
-    AHEAD = 24,    /* samples between a prefetch and its use */
-    STAGES = 64,   /* samples in flight, a power of two above 2 * AHEAD */
-    LOOK_BACK = 64 /* bytes of the last match that the next may always reach into */
+    AHEAD = 24, /* samples between a prefetch and its use */
+    STAGES = 64 /* samples in flight, a power of two above 2 * AHEAD */
 };
-
-#define NOWHERE UINT64_MAX
-
-/* ---- one sample ------------------------------------------------------------------------------ */
-
-/* The state of the search in one item. */
-struct item {
-    const uint8_t *bytes;
-    uint64_t position; /* in the log */
-    uint32_t number, len;
-};
-
-static struct item item_of(const struct sl_matcher *m, const struct sl_batch *batch,
-                           uint32_t number)
-{
-    const struct sl_span *const span = &batch->payload[number];
-
-    return (struct item){batch->bytes + span->offset, m->positions[number], number, span->len};
-}
-
-static struct sl_match *last_match(struct sl_matcher *m)
-{
-    return m->n_found > 0 ? &m->found[m->n_found - 1] : NULL;
-}
-
-/* The end of the content of the item's matches. */
-static uint32_t taken_until(const struct sl_matcher *m)
-{
-    return m->n_found > 0 ? m->found[m->n_found - 1].offset + m->found[m->n_found - 1].len : 0;
-}
-
-/* The lowest log offset that the item may refer to. */
-static uint64_t lowest_source(const struct sl_matcher *m, const struct item *item)
-{
-    const uint64_t kept = item->position > m->reach ? item->position - m->reach : 0;
-
-    return kept > m->log.floor ? kept : m->log.floor;
-}
-
-/* Bytes around the sample that its source has: the range of the comparison. */
-struct extent {
-    uint64_t before, ahead;
-};
-
-static struct extent source_extent(const struct sl_matcher *m, const struct item *item,
-                                   uint32_t offset, uint64_t source, uint64_t at)
-{
-    const bool inside = source >= item->position;
-    const uint64_t lowest = inside ? item->position : lowest_source(m, item);
-    struct extent extent = {source - lowest, m->log.len - at};
-
-    if (extent.before > at)
-        extent.before = at;
-    if (extent.before > offset)
-        extent.before = offset;
-    /* From outside, a reference ends where its packet begins: it is decoded from the log alone. */
-    if (!inside && extent.ahead > item->position - source)
-        extent.ahead = item->position - source;
-    if (extent.ahead > item->len - offset)
-        extent.ahead = item->len - offset;
-    if (m->log.known != NULL) {
-        extent.ahead = log_run(&m->log, source, extent.ahead, true);
-        extent.before = log_known_before(&m->log, source, extent.before);
-    }
-    return extent;
-}
-
-/* Appends a match, less the part that the last match has. */
-static void take_match(struct sl_matcher *m, const struct item *item, uint32_t begin, uint32_t end,
-                       uint64_t source)
-{
-    const uint32_t taken = taken_until(m);
-
-    if (begin < taken) {
-        source += taken - begin;
-        begin = taken;
-    }
-    if (end < begin + m->config.min_match)
-        return;
-    m->found[m->n_found++] = (struct sl_match){source, item->number, begin, end - begin};
-    m->covered_item = item->number;
-    m->covered_end = end;
-    m->renew = source < item->position && item->position - source > m->config.cache_len / 2;
-}
-
-/* Compares the bytes before the sample. Where they reach back to the last match's beginning, the
- * new match replaces it, and the search may go on. The bytes that the match adds bound the search
- * in the last match. So all searches together are linear in the bytes covered. */
-static uint32_t expand_back(struct sl_matcher *m, const struct item *item, uint32_t offset,
-                            uint32_t end, const uint8_t *there, uint64_t most)
-{
-    const struct sl_match *const last = last_match(m);
-    const uint8_t *const here = item->bytes + offset;
-    const uint32_t taken = taken_until(m);
-    const uint64_t look = LOOK_BACK + 2 * (uint64_t)(end - taken);
-    const uint32_t into = last == NULL ? 0 : last->len < look ? last->len : (uint32_t)look;
-    const uint32_t lowest = taken - into;
-    uint32_t limit = offset > lowest ? offset - lowest : 0;
-
-    uint32_t n = (uint32_t)extent_before(here, there, most < limit ? most : limit);
-    if (last == NULL || offset - n > last->offset)
-        return n;
-    m->n_found--;
-    limit = offset - n - taken_until(m);
-    most -= n;
-    return n + (uint32_t)extent_before(here - n, there - n, most < limit ? most : limit);
-}
-
-/* Extends a sample whose fingerprint was seen at `source`. */
-static void consider(struct sl_matcher *m, const struct item *item, uint32_t offset,
-                     uint64_t source)
-{
-    const uint32_t window = m->config.window;
-    const uint32_t taken = taken_until(m);
-
-    if (offset + window <= taken || (m->config.chunks && offset < taken))
-        return;
-    if (source < lowest_source(m, item) || source >= item->position + offset)
-        return;
-
-    const uint64_t at = log_at(&m->log, source);
-    const struct extent extent = source_extent(m, item, offset, source, at);
-    const uint8_t *const here = item->bytes + offset, *const there = m->log.bytes + at;
-    if (extent.ahead < window || memcmp(here, there, window) != 0)
-        return;
-    if (m->config.chunks) {
-        take_match(m, item, offset, offset + window, source);
-        return;
-    }
-
-    const uint32_t end =
-        offset + window +
-        (uint32_t)extent_ahead(here + window, there + window, extent.ahead - window);
-    const uint32_t before = expand_back(m, item, offset, end, there, extent.before);
-    take_match(m, item, offset - before, end, source - before);
-}
-
-/* ---- between matches ------------------------------------------------------------------------- */
-
-static void give_match(struct sl_matcher *m, const struct sl_match *match)
-{
-    m->matches[m->n_matches++] = *match;
-    m->stats.matches++;
-    m->stats.matched_bytes += match->len;
-}
-
-/* Runs of bytes in [begin, end) of the item that equal those from `source` on, place by place.
- * Returns the end of the last one. */
-static uint32_t give_runs(struct sl_matcher *m, const struct item *item, uint32_t begin,
-                          uint32_t end, uint64_t source)
-{
-    const uint8_t *const here = item->bytes + begin;
-    const uint8_t *const there = m->log.bytes + log_at(&m->log, source);
-    const uint32_t len = end - begin;
-    uint32_t done = 0;
-
-    for (uint32_t i = 0; i + 8 <= len;) {
-        if (extent_load(here + i) != extent_load(there + i)) {
-            i += 8;
-            continue;
-        }
-        const uint32_t before = (uint32_t)extent_before(here + i, there + i, i - done);
-        const uint32_t after = 8 + (uint32_t)extent_ahead(here + i + 8, there + i + 8, len - i - 8);
-
-        if (before + after >= m->run_min) {
-            give_match(m, &(struct sl_match){source + i - before, item->number, begin + i - before,
-                                             before + after});
-            done = i + after;
-        }
-        i += after;
-    }
-    return begin + done;
-}
-
-/* Behind a match: compares with the bytes behind its source. Returns the end of the last run. */
-static uint32_t give_following(struct sl_matcher *m, const struct item *item, uint32_t end,
-                               const struct sl_match *left)
-{
-    const uint32_t begin = left->offset + left->len;
-    const uint64_t source = left->source + left->len;
-
-    if (source == item->position)
-        return begin;
-    const struct extent extent = source_extent(m, item, begin, source, log_at(&m->log, source));
-    const uint32_t n = extent.ahead < end - begin ? (uint32_t)extent.ahead : end - begin;
-    return give_runs(m, item, begin, begin + n, source);
-}
-
-/* Before a match: compares with the bytes before its source. */
-static void give_preceding(struct sl_matcher *m, const struct item *item, uint32_t begin,
-                           const struct sl_match *right)
-{
-    const struct extent extent =
-        source_extent(m, item, right->offset, right->source, log_at(&m->log, right->source));
-    const uint32_t end = right->offset;
-    const uint32_t n = extent.before < end - begin ? (uint32_t)extent.before : end - begin;
-
-    give_runs(m, item, end - n, end, right->source - n);
-}
-
-/* Behind a change content goes on at the same distance. The bytes between two matches are compared
- * with those behind the first source, and with those before the second. */
-static void give_gap(struct sl_matcher *m, const struct item *item, uint32_t begin, uint32_t end,
-                     const struct sl_match *left, const struct sl_match *right)
-{
-    if (left != NULL && end - begin >= m->run_min)
-        begin = give_following(m, item, end, left);
-    if (right != NULL && end - begin >= m->run_min)
-        give_preceding(m, item, begin, right);
-}
-
-/* The matches of an item are all found. */
-static void end_item(struct sl_matcher *m, const struct sl_batch *batch)
-{
-    const struct item item = item_of(m, batch, m->found[0].item);
-    const struct sl_match *left = NULL;
-    uint32_t begin = 0;
-
-    for (size_t i = 0; i < m->n_found; i++) {
-        const struct sl_match *const match = &m->found[i];
-
-        if (!m->config.chunks)
-            give_gap(m, &item, begin, match->offset, left, match);
-        give_match(m, match);
-        begin = match->offset + match->len;
-        left = match;
-    }
-    if (!m->config.chunks)
-        give_gap(m, &item, begin, item.len, left, NULL);
-    m->n_found = 0;
-}
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
@@ -261,9 +28,9 @@ static void append_items(struct sl_matcher *m, struct stages *stages, uint32_t e
     for (; stages->n_appended < end; stages->n_appended++) {
         const struct sl_span *const span = &stages->batch->payload[stages->n_appended];
 
-        m->positions[stages->n_appended] = m->log.end;
-        log_append(&m->log, stages->batch->bytes + span->offset, span->len);
-        m->stats.bytes += span->len;
+        m->search.positions[stages->n_appended] = m->search.log.end;
+        log_append(&m->search.log, stages->batch->bytes + span->offset, span->len);
+        m->search.stats.bytes += span->len;
     }
 }
 
@@ -280,31 +47,31 @@ static void stage_look_up(struct sl_matcher *m, struct stages *stages, size_t i)
 {
     const struct sl_hit *const hit = &stages->hits[i];
     const uint64_t hash = stages->hash[i % STAGES];
-    const uint64_t offset = m->positions[hit->item] + hit->offset;
+    const uint64_t offset = m->search.positions[hit->item] + hit->offset;
     uint64_t *const source = &stages->source[i % STAGES];
     const uint32_t len = stages->batch->payload[hit->item].len;
 
-    *source = NOWHERE;
-    if (hit->offset > len || len - hit->offset < m->config.window)
+    *source = SEARCH_NOWHERE;
+    if (hit->offset > len || len - hit->offset < m->search.config.window)
         return;
-    if (hit->item == m->covered_item && hit->offset + m->config.window <= m->covered_end &&
-        !m->renew)
+    if (hit->item == m->search.covered_item &&
+        hit->offset + m->search.config.window <= m->search.covered_end && !m->search.renew)
         return;
 
-    m->stats.probes++;
-    if (m->config.acknowledged) {
+    m->search.stats.probes++;
+    if (m->search.config.acknowledged) {
         *source = index_get(&m->index, hash);
         pending_push(&m->pending, hash, offset);
     } else {
         *source = index_put(&m->index, hash, offset);
     }
-    if (*source >= log_start(&m->log) && *source < m->log.end) {
-        const uint8_t *const there = m->log.bytes + log_at(&m->log, *source);
+    if (*source >= log_start(&m->search.log) && *source < m->search.log.end) {
+        const uint8_t *const there = m->search.log.bytes + log_at(&m->search.log, *source);
 
         __builtin_prefetch(there);
         __builtin_prefetch(there + 64);
     } else {
-        *source = NOWHERE;
+        *source = SEARCH_NOWHERE;
     }
 }
 
@@ -313,13 +80,8 @@ static void stage_compare(struct sl_matcher *m, const struct stages *stages, siz
     const struct sl_hit *const hit = &stages->hits[i];
     const uint64_t source = stages->source[i % STAGES];
 
-    if (source == NOWHERE)
-        return;
-    m->stats.found++;
-    if (m->n_found > 0 && m->found[0].item != hit->item)
-        end_item(m, stages->batch);
-    const struct item item = item_of(m, stages->batch, hit->item);
-    consider(m, &item, hit->offset, source);
+    if (source != SEARCH_NOWHERE)
+        search_consider(&m->search, stages->batch, hit, source);
 }
 
 void matcher_match(struct sl_matcher *m, const struct sl_batch *batch, const struct sl_hit *hits,
@@ -327,8 +89,8 @@ void matcher_match(struct sl_matcher *m, const struct sl_batch *batch, const str
 {
     struct stages stages = {.batch = batch, .hits = hits};
 
-    m->n_matches = 0;
-    m->covered_end = 0;
+    m->search.n_matches = 0;
+    m->search.covered_end = 0;
     for (size_t i = 0; i < n + 2 * AHEAD; i++) {
         if (i < n)
             stage_prefetch(m, &stages, i);
@@ -338,7 +100,6 @@ void matcher_match(struct sl_matcher *m, const struct sl_batch *batch, const str
             stage_compare(m, &stages, i - 2 * AHEAD);
     }
     append_items(m, &stages, batch->n_items);
-    if (m->n_found > 0)
-        end_item(m, batch);
-    m->stats.samples += n;
+    search_end_item(&m->search, batch);
+    m->search.stats.samples += n;
 }

@@ -65,33 +65,32 @@ enum sl_status matcher_check(const struct sl_redundancy_config *config, struct s
     return SL_OK;
 }
 
-static enum sl_status allocate(struct sl_matcher *m, struct sl_diag *diag)
+uint64_t matcher_index_len(const struct sl_redundancy_config *config)
 {
-    const struct sl_redundancy_config *const config = &m->config;
     /* Three quarters full, where sampling keeps its period. */
-    const uint64_t index_len =
-        config->index_len != 0 ? config->index_len : config->cache_len / config->period * 8 / 3 * 4;
+    return config->index_len != 0 ? config->index_len
+                                  : config->cache_len / config->period * 8 / 3 * 4;
+}
 
-    enum sl_status status = log_create(&m->log, log_round(config->cache_len) + config->batch_len,
-                                       config->acknowledged, diag);
+static enum sl_status allocate(struct sl_matcher *m, const struct sl_redundancy_config *config,
+                               struct sl_diag *diag)
+{
+    enum sl_status status = search_create(&m->search, config, diag);
     if (status == SL_OK)
-        status = index_create(&m->index, index_len, diag);
+        status = log_create(&m->search.log, log_round(config->cache_len) + config->batch_len,
+                            config->acknowledged, diag);
+    if (status == SL_OK)
+        status = index_create(&m->index, matcher_index_len(config), diag);
     if (status != SL_OK)
         return status;
 
-    m->run_min =
-        config->min_match / 2 > SL_REFERENCE_MIN ? config->min_match / 2 : SL_REFERENCE_MIN;
-    m->found = malloc((config->frame_max / config->min_match + 1) * sizeof *m->found);
-    m->matches = malloc((config->batch_len / SL_REFERENCE_MIN + 1) * sizeof *m->matches);
-    m->positions = malloc(config->max_items * sizeof *m->positions);
     if (config->acknowledged) {
         m->pending.cap = (uint64_t)config->n_in_flight * PENDING_EACH;
         m->pending.entries = malloc(m->pending.cap * sizeof *m->pending.entries);
+        if (m->pending.entries == NULL)
+            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u frames in flight",
+                            config->n_in_flight);
     }
-    if (m->matches == NULL || m->found == NULL || m->positions == NULL ||
-        (config->acknowledged && m->pending.entries == NULL))
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for batches of %u items",
-                        config->max_items);
     return SL_OK;
 }
 
@@ -105,9 +104,7 @@ enum sl_status sl_matcher_create(struct sl_matcher **matcher,
     struct sl_matcher *const m = calloc(1, sizeof *m);
     if (m == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a matcher");
-    m->config = *config;
-    m->reach = config->cache_len;
-    status = allocate(m, diag);
+    status = allocate(m, config, diag);
     if (status != SL_OK) {
         sl_matcher_free(m);
         return status;
@@ -120,11 +117,9 @@ void sl_matcher_free(struct sl_matcher *matcher)
 {
     if (matcher == NULL)
         return;
-    log_free(&matcher->log);
+    log_free(&matcher->search.log);
     index_free(&matcher->index);
-    free(matcher->positions);
-    free(matcher->matches);
-    free(matcher->found);
+    search_free(&matcher->search);
     free(matcher->pending.entries);
     hits_scratch_free(&matcher->scratch);
     free(matcher);
@@ -133,9 +128,9 @@ void sl_matcher_free(struct sl_matcher *matcher)
 void matcher_restart(struct sl_matcher *m)
 {
     m->pending.begin = m->pending.end;
-    m->reach = m->config.cache_len;
-    m->n_matches = 0;
-    log_restart(&m->log, m->log.end);
+    m->search.reach = m->search.config.cache_len;
+    m->search.n_matches = 0;
+    log_restart(&m->search.log, m->search.log.end);
 }
 
 /* Offsets begin anew: the index would point into the future. */
@@ -143,16 +138,16 @@ static void rewind_log(struct sl_matcher *m)
 {
     matcher_restart(m);
     index_clear(&m->index);
-    log_restart(&m->log, 0);
+    log_restart(&m->search.log, 0);
 }
 
 void matcher_acknowledge(struct sl_matcher *m, uint64_t offset, uint32_t len)
 {
     const uint64_t first = pending_find(&m->pending, offset);
 
-    if (offset < log_start(&m->log))
+    if (offset < log_start(&m->search.log))
         return;
-    log_set_known(&m->log, offset, len);
+    log_set_known(&m->search.log, offset, len);
     for (uint64_t i = first; i < m->pending.end; i++) {
         const struct pending_sample *const sample = pending_at(&m->pending, i);
 
@@ -163,28 +158,28 @@ void matcher_acknowledge(struct sl_matcher *m, uint64_t offset, uint32_t len)
 }
 
 /* Limits first, then that each item's payload lies in the arena. */
-static enum sl_status check_batch(const struct sl_matcher *m, const struct sl_batch *batch,
-                                  struct sl_diag *diag)
+enum sl_status matcher_check_batch(const struct sl_redundancy_config *config,
+                                   const struct sl_batch *batch, struct sl_diag *diag)
 {
     uint64_t total = 0;
 
     if (batch->memory == SL_MEMORY_DEVICE)
         return diag_set(diag, SL_EINVAL, NULL, 0, "the batch lies in device memory");
-    if (batch->n_items > m->config.max_items)
+    if (batch->n_items > config->max_items)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a batch of %u items (expected at most %u)",
-                        batch->n_items, m->config.max_items);
+                        batch->n_items, config->max_items);
     for (uint32_t i = 0; i < batch->n_items; i++) {
         const struct sl_span *const span = &batch->payload[i];
 
-        if (span->len > m->config.frame_max)
+        if (span->len > config->frame_max)
             return diag_set(diag, SL_EINVAL, NULL, 0, "item %u has %u bytes (expected at most %u)",
-                            i, span->len, m->config.frame_max);
+                            i, span->len, config->frame_max);
         total += log_round(span->len);
     }
-    if (total > m->config.batch_len)
+    if (total > config->batch_len)
         return diag_set(diag, SL_EINVAL, NULL, 0,
                         "a batch of %" PRIu64 " bytes (expected at most %u)", total,
-                        m->config.batch_len);
+                        config->batch_len);
     return SL_OK;
 }
 
@@ -199,52 +194,46 @@ static bool is_sorted(const struct sl_hits *hits, size_t n)
     return true;
 }
 
+enum sl_status matcher_sort_hits(struct sl_hits *hits, const struct sl_batch *batch,
+                                 struct hits_scratch *scratch, struct sl_diag *diag)
+{
+    const size_t n = hits->n < hits->cap ? hits->n : hits->cap;
+
+    if (!is_sorted(hits, n)) {
+        hits->in_order = false; /* for any list, which others may have changed */
+        hits_sort(hits, scratch);
+    }
+    if (n > 0 && hits->hit[n - 1].item >= batch->n_items)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a hit in item %u of %u", hits->hit[n - 1].item,
+                        batch->n_items);
+    return SL_OK;
+}
+
 enum sl_status sl_matcher_batch(struct sl_matcher *matcher, const struct sl_batch *batch,
                                 struct sl_hits *hits, const struct sl_match **matches,
                                 size_t *n_matches, struct sl_diag *diag)
 {
     const size_t n = hits->n < hits->cap ? hits->n : hits->cap;
-    const enum sl_status status = check_batch(matcher, batch, diag);
+    enum sl_status status = matcher_check_batch(&matcher->search.config, batch, diag);
 
+    if (status == SL_OK)
+        status = matcher_sort_hits(hits, batch, &matcher->scratch, diag);
     if (status != SL_OK)
         return status;
-    if (!is_sorted(hits, n)) {
-        hits->in_order = false; /* for any list, which others may have changed */
-        hits_sort(hits, &matcher->scratch);
-    }
-    if (n > 0 && hits->hit[n - 1].item >= batch->n_items)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "a hit in item %u of %u", hits->hit[n - 1].item,
-                        batch->n_items);
-    if (matcher->log.end > LOG_EPOCH_MAX)
+    if (matcher->search.log.end > LOG_EPOCH_MAX)
         rewind_log(matcher);
     matcher_match(matcher, batch, hits->hit, n);
-    *matches = matcher->matches;
-    *n_matches = matcher->n_matches;
+    *matches = matcher->search.matches;
+    *n_matches = matcher->search.n_matches;
     return SL_OK;
-}
-
-const struct sl_match *matcher_of_item(const struct sl_matcher *m, uint32_t item, size_t *cursor,
-                                       size_t *n)
-{
-    size_t at = *cursor, end;
-
-    if (at > 0 && m->matches[at - 1].item >= item)
-        at = 0;
-    while (at < m->n_matches && m->matches[at].item < item)
-        at++;
-    for (end = at; end < m->n_matches && m->matches[end].item == item; end++)
-        ;
-    *cursor = end;
-    *n = end - at;
-    return m->matches + at;
 }
 
 uint64_t sl_matcher_position(const struct sl_matcher *matcher, uint32_t item)
 {
-    return matcher->positions[item];
+    return matcher->search.positions[item];
 }
 
 void sl_matcher_stats(const struct sl_matcher *matcher, struct sl_matcher_stats *stats)
 {
-    *stats = matcher->stats;
+    *stats = matcher->search.stats;
 }

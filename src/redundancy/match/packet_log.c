@@ -77,7 +77,7 @@ void log_free(struct packet_log *log)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-static void put(struct packet_log *log, uint64_t at, const uint8_t *bytes, uint64_t len)
+void log_put(const struct packet_log *log, uint64_t at, const uint8_t *bytes, uint32_t len)
 {
     const uint64_t first = len < log->len - at ? len : log->len - at;
     const uint64_t pad = log_round(len) - len;
@@ -214,7 +214,7 @@ void log_append(struct packet_log *log, const uint8_t *bytes, uint32_t len)
 {
     if (len == 0)
         return;
-    put(log, log->end_at, bytes, len);
+    log_put(log, log->end_at, bytes, len);
     advance(log, log_round(len));
     prefetch_end(log);
 }
@@ -235,6 +235,6 @@ void log_fill(struct packet_log *log, uint64_t offset, const uint8_t *bytes, uin
 {
     if (len == 0)
         return;
-    put(log, log_at(log, offset), bytes, len);
+    log_put(log, log_at(log, offset), bytes, len);
     log_set_known(log, offset, len);
 }

@@ -28,6 +28,7 @@ struct packet_log {
     uint64_t end;    /* offset behind the last byte appended */
     uint64_t end_at; /* the same as an index into bytes */
     uint64_t floor;  /* no byte below is known */
+    uint64_t guard;  /* bytes behind the ring that repeat its first; 0: none */
     uint64_t *known; /* a bit for each granule of the ring; NULL: all kept bytes are known */
 };
 
@@ -63,6 +64,9 @@ CORE uint64_t log_at(const struct packet_log *log, uint64_t offset)
 /* Appends, and zeros up to a whole granule. Known at once where there is no bitmap, unknown where
  * there is one. len is at most the ring's. */
 void log_append(struct packet_log *log, const uint8_t *bytes, uint32_t len);
+
+/* Copies bytes to an index into the ring, and zeros behind them up to a whole granule. */
+void log_put(const struct packet_log *log, uint64_t at, const uint8_t *bytes, uint32_t len);
 
 /* Moves the end to `offset`, a granule's, which is above it. The bytes between are unknown. */
 void log_skip(struct packet_log *log, uint64_t offset);

@@ -172,7 +172,7 @@ static void test_offsets_begin_anew(void **state)
 
     (void)state;
     assert_int_equal(sl_matcher_create(&matcher, &config, NULL), SL_OK);
-    log_restart(&matcher->log, begin);
+    log_restart(&matcher->search.log, begin);
     traffic_init(&traffic, 3, 4096);
     for (int i = 0; i < 200; i++) {
         struct sl_hits hits = {sample_space, SAMPLES, 0, false};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The search for the matches of one item after another: candidates are compared with the log, and
+ * expanded. It has no index, so several searches may read one log at the same time. */
+#ifndef REDUNDANCY_MATCH_SEARCH_H
+#define REDUNDANCY_MATCH_SEARCH_H
+
+#include "packet_log.h"
+#include "sluice/redundancy.h"
+
+#define SEARCH_NOWHERE UINT64_MAX
+
+struct match_search {
+    struct sl_redundancy_config config;
+    struct packet_log log;  /* holds the batch; of another owner, where it is a view */
+    uint64_t reach;         /* bytes before a packet that it may refer to: the smaller of both
+                               caches */
+    uint64_t *positions;    /* of each item of the batch in the log */
+    struct sl_match *found; /* of the item that is being matched, by its samples */
+    size_t n_found;
+    struct sl_match *matches; /* of all items */
+    size_t n_matches;
+    uint32_t run_min; /* bytes of the shortest match beside another */
+
+    /* The end of the last match, so that samples in it are not looked up. */
+    uint32_t covered_item, covered_end;
+    bool renew; /* its source will soon be evicted: its samples are to point to the new copy */
+
+    struct sl_matcher_stats stats;
+};
+
+/* Takes memory for batches within the config, but no log. SL_ENOMEM. */
+enum sl_status search_create(struct match_search *search, const struct sl_redundancy_config *config,
+                             struct sl_diag *diag);
+void search_free(struct match_search *search);
+
+/* Extends a sample whose fingerprint was seen at `source`, a log offset. Samples come in order. */
+void search_consider(struct match_search *search, const struct sl_batch *batch,
+                     const struct sl_hit *hit, uint64_t source);
+
+/* The last item has no more samples: all its matches are given. */
+void search_end_item(struct match_search *search, const struct sl_batch *batch);
+
+/* Matches of one item of the last batch: *n of them from the one returned. *cursor is 0 at first
+ * and kept between calls: it makes ascending items cheap. */
+const struct sl_match *search_of_item(const struct match_search *search, uint32_t item,
+                                      size_t *cursor, size_t *n);
+
+#endif
