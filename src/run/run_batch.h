@@ -4,6 +4,7 @@
 #define RUN_BATCH_H
 
 #include "run_digest.h"
+#include "run_redundancy.h"
 #include "source_batch.h"
 
 struct run_batch {
@@ -11,6 +12,7 @@ struct run_batch {
     struct source_batch source;
     struct run_policy *policy; /* held from the moment the batch is filled until it is drained */
     struct run_digest *digest; /* NULL: none of this batch was digested yet */
+    struct run_savings savings;
 };
 
 /* The batch's own record; *all leads to those that were made. NULL: no memory. */

@@ -107,6 +107,59 @@ void run_redundancy_clear(struct run_redundancy *redundancy)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+enum sl_status run_redundancy_begin(struct run_redundancy *redundancy, uint32_t n_batches,
+                                    struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+
+    for (unsigned i = 0; i < redundancy->n_samplers && status == SL_OK; i++)
+        if (redundancy->samplers[i].engine >= 0)
+            status = savings_set_in_flight(redundancy->samplers[i].savings, n_batches, diag);
+    return status;
+}
+
+void run_savings_free(struct run_savings *savings)
+{
+    for (unsigned i = 0; i < SL_RUN_SAMPLERS_MAX; i++)
+        savings_job_free(savings->job[i]);
+}
+
+enum sl_status run_redundancy_digest(struct run_redundancy *redundancy, struct run_savings *savings,
+                                     const struct sl_batch *batch, const struct sl_hits *hits,
+                                     struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+
+    for (unsigned i = 0; i < redundancy->n_samplers && status == SL_OK; i++) {
+        const struct run_sampler *sampler = &redundancy->samplers[i];
+
+        if (sampler->engine < 0)
+            continue;
+        if (savings->job[i] == NULL)
+            status = savings_job_create(&savings->job[i], sampler->savings, diag);
+        if (status == SL_OK)
+            status = savings_sample(sampler->savings, savings->job[i], batch,
+                                    &hits[sampler->engine], diag);
+    }
+    return status;
+}
+
+void run_redundancy_settle(struct run_redundancy *redundancy, const struct run_savings *savings,
+                           const struct sl_batch *batch, uint32_t shard, uint32_t n_shards)
+{
+    for (unsigned i = 0; i < redundancy->n_samplers; i++)
+        for (uint32_t part = shard; part < CACHE_PARTS && savings->job[i] != NULL; part += n_shards)
+            savings_take(redundancy->samplers[i].savings, savings->job[i], batch, part);
+}
+
+void run_redundancy_report(struct run_redundancy *redundancy, const struct run_savings *savings,
+                           const struct sl_batch *batch)
+{
+    for (unsigned i = 0; i < redundancy->n_samplers; i++)
+        if (savings->job[i] != NULL)
+            savings_match(redundancy->samplers[i].savings, savings->job[i], batch);
+}
+
 /* The sampler whose state follows the traffic: one batch after another. */
 static enum sl_status sample_in_order(struct run_sampler *sampler, const struct sl_batch *batch,
                                       struct sl_diag *diag)
@@ -127,21 +180,22 @@ static enum sl_status sample_in_order(struct run_sampler *sampler, const struct 
     return SL_OK;
 }
 
-enum sl_status run_redundancy_drain(struct run_redundancy *redundancy, const struct sl_batch *batch,
-                                    const struct sl_hits *hits, struct sl_diag *diag)
+enum sl_status run_redundancy_drain(struct run_redundancy *redundancy,
+                                    const struct run_savings *savings, const struct sl_batch *batch,
+                                    struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
     for (unsigned i = 0; i < redundancy->n_samplers && status == SL_OK; i++) {
         struct run_sampler *sampler = &redundancy->samplers[i];
 
-        if (sampler->engine < 0)
-            status = sample_in_order(sampler, batch, diag);
-        if (status == SL_OK) {
-            struct sl_hits mine = sampler->engine < 0 ? sampler->hits : hits[sampler->engine];
-
-            status = sl_savings_batch(sampler->savings, batch, &mine, diag);
+        if (sampler->engine >= 0) {
+            status = savings_add(sampler->savings, savings->job[i], diag);
+            continue;
         }
+        status = sample_in_order(sampler, batch, diag);
+        if (status == SL_OK)
+            status = sl_savings_batch(sampler->savings, batch, &sampler->hits, diag);
     }
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef RUN_REDUNDANCY_H
 #define RUN_REDUNDANCY_H
 
+#include "redundancy/savings/savings_job.h"
 #include "run_policy.h"
 
 /* A sampler, and what is saved by its samples. */
@@ -32,9 +33,29 @@ enum sl_status run_redundancy_open(struct run_redundancy *redundancy,
                                    const struct run_variants *variants,
                                    struct sl_pipeline_config *pipeline, struct sl_diag *diag);
 
-/* Counts a batch, in the order of the traffic; hits[e] are of engine e. */
-enum sl_status run_redundancy_drain(struct run_redundancy *redundancy, const struct sl_batch *batch,
-                                    const struct sl_hits *hits, struct sl_diag *diag);
+/* Makes room for the batches in flight, before the first one. SL_ENOMEM. */
+enum sl_status run_redundancy_begin(struct run_redundancy *redundancy, uint32_t n_batches,
+                                    struct sl_diag *diag);
+
+/* A batch on its way through the samplers without a state. */
+struct run_savings {
+    struct savings_job *job[SL_RUN_SAMPLERS_MAX];
+};
+void run_savings_free(struct run_savings *savings);
+
+/* The steps of a batch; hits[e] are of engine e. The digest takes its samples, and any thread may.
+ * Each shard takes one batch after another, in the order of the traffic. Once all shards have taken
+ * it, any thread matches it. Batches are added in the order of the traffic. */
+enum sl_status run_redundancy_digest(struct run_redundancy *redundancy, struct run_savings *savings,
+                                     const struct sl_batch *batch, const struct sl_hits *hits,
+                                     struct sl_diag *diag);
+void run_redundancy_settle(struct run_redundancy *redundancy, const struct run_savings *savings,
+                           const struct sl_batch *batch, uint32_t shard, uint32_t n_shards);
+void run_redundancy_report(struct run_redundancy *redundancy, const struct run_savings *savings,
+                           const struct sl_batch *batch);
+enum sl_status run_redundancy_drain(struct run_redundancy *redundancy,
+                                    const struct run_savings *savings, const struct sl_batch *batch,
+                                    struct sl_diag *diag);
 
 void run_redundancy_clear(struct run_redundancy *redundancy);
 

@@ -8,10 +8,15 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
 {
     struct sl_run *run = user;
     struct run_batch *mine = run_batch_of(&run->batches, batch, diag);
+    enum sl_status status = SL_OK;
 
-    run->started = true;
     if (mine == NULL)
         return SL_ENOMEM;
+    if (!run->started)
+        status = run_redundancy_begin(&run->redundancy, run->stats.n_batches, diag);
+    run->started = true;
+    if (status != SL_OK)
+        return status;
     run_policy_release(mine->policy); /* of a batch that was filled with nothing */
     mine->policy = run_take_policy(run);
     return source_batch_fill(&mine->source, &run->source, batch, diag);
@@ -73,7 +78,7 @@ static enum sl_status digest_of(const struct sl_run *run, struct run_batch *mine
 static enum sl_status digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag)
 {
-    const struct sl_run *run = user;
+    struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
     enum sl_status status = digest_of(run, mine, diag);
 
@@ -81,6 +86,8 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
         status = run_digest_evaluate(mine->digest, batch, hits, diag);
     if (status == SL_OK && run->source.settles)
         run_flows_mark(mine->digest, run->state, batch, &mine->source);
+    if (status == SL_OK)
+        status = run_redundancy_digest(&run->redundancy, &mine->savings, batch, hits, diag);
     return status;
 }
 
@@ -90,7 +97,9 @@ static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hit
     const struct run_batch *mine = batch->filler;
 
     (void)hits;
-    run_flows_settle(mine->digest, run->state, &mine->source, &run->source, shard);
+    if (run->source.settles)
+        run_flows_settle(mine->digest, run->state, &mine->source, &run->source, shard);
+    run_redundancy_settle(&run->redundancy, &mine->savings, batch, shard, run->pipeline.n_shards);
 }
 
 static void decide(void *user, struct sl_batch *batch, const struct sl_hits *hits)
@@ -105,10 +114,11 @@ static void decide(void *user, struct sl_batch *batch, const struct sl_hits *hit
 static enum sl_status report(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag)
 {
-    const struct sl_run *run = user;
+    struct sl_run *run = user;
     const struct run_batch *mine = batch->filler;
     enum sl_status status = SL_OK;
 
+    run_redundancy_report(&run->redundancy, &mine->savings, batch);
     if (run_source_reports_flows(&run->source))
         status = source_batch_sort_ends(&mine->source, &run->source, diag);
     if (status != SL_OK)
@@ -128,7 +138,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
     struct run_batch *mine = batch->filler;
     const struct batch_events events =
         batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys);
-    enum sl_status status = run_redundancy_drain(&run->redundancy, batch, hits, diag);
+    enum sl_status status = run_redundancy_drain(&run->redundancy, &mine->savings, batch, diag);
 
     if (status == SL_OK)
         status = run_counts_add(&run->counts, &events, diag);
@@ -174,6 +184,6 @@ void run_set_steps(struct sl_run *run)
 void run_set_shards(struct sl_run *run, const struct run_policy *policy)
 {
     run->pipeline.n_shards = sl_flow_n_shards(run->source.flows);
-    run->pipeline.settle = run->source.settles ? settle : NULL;
+    run->pipeline.settle = run->source.settles || run->redundancy.n_samplers != 0 ? settle : NULL;
     run->pipeline.decide = run->state != NULL && sl_rules_decide(policy->rules) ? decide : NULL;
 }

@@ -20,7 +20,8 @@ enum sl_status index_create(struct fingerprint_index *index, uint64_t len, struc
 
     *index = (struct fingerprint_index){.n_max = n > INDEX_BEGIN ? n / INDEX_BEGIN * INDEX_BEGIN
                                                  : n > 0         ? n
-                                                                 : 1};
+                                                                 : 1,
+                                        .shift = 32};
     index->n_buckets = begin_of(index->n_max);
     if (index->n_max > UINT32_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0,
@@ -28,6 +29,15 @@ enum sl_status index_create(struct fingerprint_index *index, uint64_t len, struc
                         (unsigned long long)len);
     index->buckets = memory_map(index->n_max * sizeof *index->buckets, "an index", diag);
     return index->buckets != NULL ? SL_OK : SL_ENOMEM;
+}
+
+void index_place(struct fingerprint_index *index, struct index_bucket *buckets, uint64_t n_buckets,
+                 unsigned n_bits)
+{
+    *index = (struct fingerprint_index){.buckets = buckets,
+                                        .n_buckets = begin_of(n_buckets),
+                                        .n_max = n_buckets,
+                                        .shift = 32 - n_bits};
 }
 
 void index_free(struct fingerprint_index *index)

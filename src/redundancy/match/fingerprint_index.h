@@ -36,10 +36,16 @@ struct fingerprint_index {
     uint64_t n_buckets;           /* in use */
     uint64_t n_max;               /* below 2^32 */
     uint64_t n_entries;           /* that were put, lost ones among them */
+    unsigned shift;               /* the 32 bits of a hash from this one on choose the bucket */
 };
 
 /* At most len bytes, but at least one bucket. */
 enum sl_status index_create(struct fingerprint_index *index, uint64_t len, struct sl_diag *diag);
+
+/* An index in memory of another owner, zeros at first: of the hashes whose highest n_bits bits are
+ * alike. */
+void index_place(struct fingerprint_index *index, struct index_bucket *buckets, uint64_t n_buckets,
+                 unsigned n_bits);
 void index_free(struct fingerprint_index *index);
 
 /* Forgets all. */
@@ -49,8 +55,8 @@ void index_clear(struct fingerprint_index *index);
 void index_grow(struct fingerprint_index *index);
 
 /* Samplers choose fingerprints by some of their bits, which are then the same in all. A product
- * spreads the other bits over the high bits. 32 of those choose the bucket, and the next 16 the
- * tag. */
+ * spreads the other bits over the high bits. 32 of those choose the bucket, and the 16 from bit 16
+ * on are the tag. */
 static inline uint64_t index_hash(uint64_t fingerprint)
 {
     fingerprint ^= fingerprint >> 32;
@@ -60,7 +66,7 @@ static inline uint64_t index_hash(uint64_t fingerprint)
 static inline struct index_bucket *index_bucket_of(const struct fingerprint_index *index,
                                                    uint64_t hash)
 {
-    return &index->buckets[(hash >> 32) * index->n_buckets >> 32];
+    return &index->buckets[(uint64_t)(uint32_t)(hash >> index->shift) * index->n_buckets >> 32];
 }
 
 static inline void index_prefetch(const struct fingerprint_index *index, uint64_t hash)

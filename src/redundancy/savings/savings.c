@@ -1,38 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "sluice/redundancy.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/reserved.h"
-#include "redundancy/frames/frame.h"
 #include "redundancy/match/matcher.h"
+#include "savings.h"
 #include "sluice/dissect.h"
 
 enum {
     PORTS = 65536,
     FLOWS_LOG = 21 /* slots of the table of flows, half of which are used */
-};
-
-struct flow {
-    uint64_t id; /* 0: the slot is free */
-    uint16_t port;
-    uint8_t protocol;
-    struct sl_savings_count count;
-};
-
-struct sl_savings {
-    struct sl_savings_config config;
-    struct sl_matcher *matcher;
-    uint8_t *references; /* those of a packet, as a frame has them */
-    struct sl_savings_row total;
-    struct sl_savings_count protocols[256];
-    struct sl_savings_count *ports[2]; /* of TCP and UDP, PORTS each */
-    struct flow *flows;
-    size_t n_flows;
-    struct sl_savings_row *intervals;
-    size_t n_intervals, max_intervals;
 };
 
 void sl_savings_config_init(struct sl_savings_config *config)
@@ -56,12 +34,8 @@ enum sl_status sl_savings_create(struct sl_savings **savings,
     s->ports[1] = calloc(PORTS, sizeof *s->ports[1]);
     s->flows = calloc((size_t)1 << FLOWS_LOG, sizeof *s->flows);
 
-    status = sl_matcher_create(&s->matcher, &config->redundancy, diag);
-    if (status == SL_OK)
-        s->references = malloc(((size_t)config->redundancy.frame_max / SL_REFERENCE_MIN + 1) *
-                               FRAME_REFERENCE_MAX);
-    if (status == SL_OK &&
-        (s->references == NULL || s->ports[0] == NULL || s->ports[1] == NULL || s->flows == NULL))
+    status = shared_cache_create(&s->cache, &config->redundancy, 1, diag);
+    if (status == SL_OK && (s->ports[0] == NULL || s->ports[1] == NULL || s->flows == NULL))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to count savings");
     if (status == SL_OK)
         *savings = s;
@@ -70,12 +44,19 @@ enum sl_status sl_savings_create(struct sl_savings **savings,
     return status;
 }
 
+enum sl_status savings_set_in_flight(struct sl_savings *savings, uint32_t n, struct sl_diag *diag)
+{
+    shared_cache_free(&savings->cache);
+    return shared_cache_create(&savings->cache, &savings->config.redundancy, n, diag);
+}
+
 void sl_savings_free(struct sl_savings *savings)
 {
     if (savings == NULL)
         return;
-    sl_matcher_free(savings->matcher);
-    free(savings->references);
+    shared_cache_free(&savings->cache);
+    savings_job_free(savings->job);
+    hits_scratch_free(&savings->scratch);
     free(savings->ports[0]);
     free(savings->ports[1]);
     free(savings->flows);
@@ -85,16 +66,8 @@ void sl_savings_free(struct sl_savings *savings)
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static void add(struct sl_savings_count *sum, const struct sl_savings_count *more)
-{
-    sum->packets += more->packets;
-    sum->bytes += more->bytes;
-    sum->matched_bytes += more->matched_bytes;
-    sum->reference_bytes += more->reference_bytes;
-}
-
 /* The flow's entry; NULL where the table is full. Ids are never reused and count upwards. */
-static struct flow *find_flow(struct sl_savings *savings, uint64_t id)
+static struct savings_flow *find_flow(struct sl_savings *savings, uint64_t id)
 {
     const size_t mask = ((size_t)1 << FLOWS_LOG) - 1;
     size_t slot = (size_t)(id * UINT64_C(0x9E3779B97F4A7C15) >> (64 - FLOWS_LOG));
@@ -110,45 +83,19 @@ static struct flow *find_flow(struct sl_savings *savings, uint64_t id)
     return &savings->flows[slot];
 }
 
-/* The savings of one packet. */
-static struct sl_savings_count count_item(const struct sl_savings *savings,
-                                          const struct sl_batch *batch, uint32_t item,
-                                          size_t *cursor)
+/* To the protocol, port and flow. */
+static void attribute(struct sl_savings *savings, const struct savings_part *part)
 {
-    struct sl_savings_count count = {.packets = 1, .bytes = batch->payload[item].len};
-    size_t n;
-    const struct sl_match *matches = search_of_item(&savings->matcher->search, item, cursor, &n);
-    const uint8_t *end =
-        frame_write_references(savings->references, sl_matcher_position(savings->matcher, item),
-                               matches, n < SL_REFERENCES_MAX ? n : SL_REFERENCES_MAX);
-
-    for (size_t i = 0; i < n && i < SL_REFERENCES_MAX; i++)
-        count.matched_bytes += matches[i].len;
-    count.reference_bytes = (uint64_t)(end - savings->references);
-    return count;
-}
-
-/* To the packet's protocol, port and flow. */
-static void attribute(struct sl_savings *savings, const struct sl_batch *batch, uint32_t item,
-                      const struct sl_savings_count *count)
-{
-    const bool to_server = (batch->origin[item].flow_flags & SL_FLOW_TO_SERVER) != 0;
-    struct sl_tuple tuple = {0};
-    uint16_t port = 0;
-
-    if (sl_packet_tuple(batch, item, &tuple)) {
-        port = to_server ? tuple.dst_port : tuple.src_port;
-        add(&savings->protocols[tuple.protocol], count);
-        if (tuple.protocol == SL_IP_TCP || tuple.protocol == SL_IP_UDP)
-            add(&savings->ports[tuple.protocol == SL_IP_UDP][port], count);
+    if (part->has_tuple) {
+        savings_sum(&savings->protocols[part->protocol], &part->count);
+        if (part->protocol == SL_IP_TCP || part->protocol == SL_IP_UDP)
+            savings_sum(&savings->ports[part->protocol == SL_IP_UDP][part->port], &part->count);
     }
-    if (batch->origin[item].flow == 0)
-        return;
-    struct flow *flow = find_flow(savings, batch->origin[item].flow);
+    struct savings_flow *flow = part->flow != 0 ? find_flow(savings, part->flow) : NULL;
     if (flow != NULL) {
-        flow->port = port;
-        flow->protocol = tuple.protocol;
-        add(&flow->count, count);
+        flow->port = part->port;
+        flow->protocol = part->protocol;
+        savings_sum(&flow->count, &part->count);
     }
 }
 
@@ -161,9 +108,8 @@ static bool interval_goes_on(const struct sl_savings_config *config,
 }
 
 /* The interval that the batch belongs to; NULL: no memory for one more. */
-static struct sl_savings_row *interval_of(struct sl_savings *savings, const struct sl_batch *batch)
+static struct sl_savings_row *interval_of(struct sl_savings *savings, int64_t time_ns)
 {
-    const int64_t time_ns = batch->origin[0].time_ns;
     const size_t n = savings->n_intervals;
 
     if (n == savings->max_intervals) {
@@ -182,43 +128,46 @@ static struct sl_savings_row *interval_of(struct sl_savings *savings, const stru
     return &savings->intervals[n];
 }
 
-static void add_samples(struct sl_savings_row *row, const struct sl_batch *batch, uint32_t window,
-                        uint64_t n_samples)
+static void add_row(struct sl_savings_row *sum, const struct sl_savings_row *row)
 {
-    row->samples += n_samples;
-    for (uint32_t item = 0; item < batch->n_items; item++)
-        if (batch->payload[item].len >= window)
-            row->eligible += batch->payload[item].len - window + 1;
+    savings_sum(&sum->count, &row->count);
+    sum->samples += row->samples;
+    sum->eligible += row->eligible;
+}
+
+enum sl_status savings_add(struct sl_savings *savings, const struct savings_job *job,
+                           struct sl_diag *diag)
+{
+    struct sl_savings_row *const interval = interval_of(savings, job->time_ns);
+
+    if (interval == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for one more interval");
+    add_row(&savings->total, &job->row);
+    add_row(interval, &job->row);
+    for (uint32_t i = 0; i < job->n_parts; i++)
+        attribute(savings, &job->parts[i]);
+    return SL_OK;
 }
 
 enum sl_status sl_savings_batch(struct sl_savings *savings, const struct sl_batch *batch,
                                 struct sl_hits *hits, struct sl_diag *diag)
 {
-    const struct sl_match *matches;
-    struct sl_savings_row *interval;
-    size_t n_matches, cursor = 0;
+    enum sl_status status = SL_OK;
 
     if (batch->n_items == 0)
         return SL_OK;
-    enum sl_status status =
-        sl_matcher_batch(savings->matcher, batch, hits, &matches, &n_matches, diag);
+    if (savings->job == NULL)
+        status = savings_job_create(&savings->job, savings, diag);
+    if (status == SL_OK)
+        status = matcher_sort_hits(hits, batch, &savings->scratch, diag);
+    if (status == SL_OK)
+        status = savings_sample(savings, savings->job, batch, hits, diag);
     if (status != SL_OK)
         return status;
-    interval = interval_of(savings, batch);
-    if (interval == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for one more interval");
-    for (uint32_t item = 0; item < batch->n_items; item++) {
-        if (batch->payload[item].len == 0)
-            continue;
-        const struct sl_savings_count count = count_item(savings, batch, item, &cursor);
-
-        add(&savings->total.count, &count);
-        add(&interval->count, &count);
-        attribute(savings, batch, item, &count);
-    }
-    add_samples(&savings->total, batch, savings->config.redundancy.window, hits->n);
-    add_samples(interval, batch, savings->config.redundancy.window, hits->n);
-    return SL_OK;
+    for (uint32_t part = 0; part < CACHE_PARTS; part++)
+        savings_take(savings, savings->job, batch, part);
+    savings_match(savings, savings->job, batch);
+    return savings_add(savings, savings->job, diag);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -279,7 +228,7 @@ size_t sl_savings_flows(const struct sl_savings *savings, struct sl_savings_row 
     size_t n = 0;
 
     for (size_t slot = 0; slot < (size_t)1 << FLOWS_LOG; slot++) {
-        const struct flow *flow = &savings->flows[slot];
+        const struct savings_flow *flow = &savings->flows[slot];
         const struct sl_savings_row row = {
             .flow = flow->id, .port = flow->port, .protocol = flow->protocol, .count = flow->count};
 

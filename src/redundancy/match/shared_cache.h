@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* A packet cache and its index that several threads fill. Batches have one order, and the index has
+ * PARTS parts by fingerprint. A part takes one batch after another, in that order. Parts wait for
+ * each other in nothing, so the result depends on no thread.
+ *
+ * A sample is looked up among all samples of the batches before, and those before it in its own.
+ * The newest with its fingerprint counts, and the sample is then the newest itself. A batch's bytes
+ * are compared once every part has taken it. The ring keeps as many batches more than the cache as
+ * are between the first part and the comparison. */
+#ifndef REDUNDANCY_SHARED_CACHE_H
+#define REDUNDANCY_SHARED_CACHE_H
+
+#include "fingerprint_index.h"
+#include "packet_log.h"
+#include "sluice/redundancy.h"
+
+enum { CACHE_PARTS_LOG = 6, CACHE_PARTS = 1 << CACHE_PARTS_LOG };
+
+/* A part, in cache lines of its own: it belongs to one thread at a time. */
+struct cache_part {
+    _Alignas(64) struct fingerprint_index index;
+    uint64_t end, end_at; /* of the log, behind the last batch that this part has taken */
+};
+
+struct shared_cache {
+    struct packet_log log; /* the ring; each part has an end of its own */
+    struct index_bucket *buckets;
+    uint64_t n_buckets; /* of all parts */
+    struct cache_part *parts;
+};
+
+/* A batch on its way through the cache. */
+struct cached_batch {
+    uint32_t *place; /* of each item: log bytes from the batch's begin on */
+    uint64_t room;   /* log bytes of all items */
+    size_t n;        /* samples; with room for `cap` */
+    size_t cap;
+    uint64_t *source; /* of each sample: where it was seen before, or SEARCH_NOWHERE */
+
+    /* The samples by part. */
+    uint32_t begin_of[CACHE_PARTS + 1];
+    struct cached_sample {
+        uint64_t hash;
+        uint32_t number, place;
+    } * sample;
+
+    uint64_t begin, begin_at; /* of the log, once the first part has taken it */
+};
+
+/* SL_EINVAL, SL_ENOMEM: as sl_matcher_create. n_batches: how many are between the first part and
+ * the comparison. */
+enum sl_status shared_cache_create(struct shared_cache *cache,
+                                   const struct sl_redundancy_config *config, uint32_t n_batches,
+                                   struct sl_diag *diag);
+void shared_cache_free(struct shared_cache *cache);
+
+enum sl_status cached_batch_create(struct cached_batch *cached, uint32_t max_items,
+                                   struct sl_diag *diag);
+void cached_batch_free(struct cached_batch *cached);
+
+/* Any thread: sorts the samples of a batch, which was checked, by part. SL_ENOMEM. */
+enum sl_status cached_batch_set(struct cached_batch *cached, const struct sl_batch *batch,
+                                const struct sl_hit *hits, size_t n, uint32_t window,
+                                struct sl_diag *diag);
+
+/* Takes the batch into a part: a share of its bytes, and the part's samples. */
+void shared_cache_take(struct shared_cache *cache, struct cached_batch *cached,
+                       const struct sl_batch *batch, uint32_t part);
+
+/* The log as it ends with this batch, once every part has taken it. */
+struct packet_log shared_cache_view(const struct shared_cache *cache,
+                                    const struct cached_batch *cached);
+
+#endif
