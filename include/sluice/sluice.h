@@ -28,6 +28,7 @@
 #include "sluice/sink.h"
 #include "sluice/stats.h"
 #include "sluice/status.h"
+#include "sluice/stream.h"
 #include "sluice/version.h"
 
 #endif

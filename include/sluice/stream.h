@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* TCP as its receiver sees it: what users of a run choose, and what it counts. */
+#ifndef SLUICE_STREAM_H
+#define SLUICE_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sluice/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a receiver decides between segments that overlap, beyond a hole: "original" is what it has
+ * already, "new" is what comes later. Behaviour as Novak and Sturges (Target-Based TCP Stream
+ * Reassembly, 2007) measured it. */
+enum sl_host_policy {
+    SL_HOST_BSD,        /* "bsd", the default: original, but new that begins before it */
+    SL_HOST_FIRST,      /* "first": original */
+    SL_HOST_LAST,       /* "last": new */
+    SL_HOST_LINUX,      /* "linux" */
+    SL_HOST_OLD_LINUX,  /* "old-linux": 2.2 and before */
+    SL_HOST_WINDOWS,    /* "windows" */
+    SL_HOST_WINDOWS2K3, /* "windows2k3" */
+    SL_HOST_SOLARIS,    /* "solaris" */
+    SL_HOST_HPUX10,     /* "hpux10" */
+    SL_HOST_HPUX11,     /* "hpux11" */
+    SL_HOST_IRIX,       /* "irix" */
+    SL_HOST_MACOS,      /* "macos" */
+    SL_N_HOST_POLICIES
+};
+
+SL_API const char *sl_host_policy_name(enum sl_host_policy policy);
+
+/* SL_EINVAL: no policy has the name of name_len bytes. */
+SL_CHECK SL_API enum sl_status sl_host_policy_parse(enum sl_host_policy *policy, const char *name,
+                                                    size_t name_len);
+
+/* Why bytes of a stream are missing. */
+enum sl_stream_gap {
+    SL_GAP_LOST,    /* acknowledged, and in no packet: the capture lost them */
+    SL_GAP_SNAPPED, /* the capture cut them off */
+    SL_GAP_HOLES,   /* the half had too many holes: its first was given up */
+    SL_GAP_QUEUE,   /* the flow queued too many bytes: the same */
+    SL_GAP_MEMORY,  /* the shard had no memory: the hole that was the oldest */
+    SL_GAP_END,     /* the flow ended */
+    SL_N_GAPS
+};
+
+SL_API const char *sl_stream_gap_name(enum sl_stream_gap cause); /* "lost" */
+
+/* Why a segment does not count, or only once its bytes are acknowledged. */
+enum sl_stream_doubt {
+    SL_DOUBT_CHECKSUM, /* left out: its checksum is wrong */
+    SL_DOUBT_TTL,      /* left out: its TTL or hop limit is too low */
+    SL_DOUBT_SYN,      /* bytes on a SYN */
+    SL_DOUBT_PAWS,     /* an old timestamp (RFC 7323) */
+    SL_DOUBT_WINDOW,   /* begins behind the receiver's window */
+    SL_DOUBT_NO_ACK,   /* no ACK flag */
+    SL_DOUBT_ACK,      /* acknowledges what cannot have been sent */
+    SL_DOUBT_FIN,      /* behind a FIN */
+    SL_DOUBT_RST,      /* after a RST */
+    SL_N_DOUBTS
+};
+
+SL_API const char *sl_stream_doubt_name(enum sl_stream_doubt doubt); /* "checksum" */
+
+struct sl_stream_stats {
+    uint64_t segments;      /* of TCP flows */
+    uint64_t bytes;         /* of streams, each once */
+    uint64_t plain;         /* segments that followed on at once */
+    uint64_t queued;        /* segments that waited behind a hole */
+    uint64_t retransmitted; /* bytes that the stream had already */
+    uint64_t conflicts;     /* segments whose bytes differ from those that were there */
+    uint64_t keep_alives;
+    uint64_t urgent;              /* bytes that were taken out of streams */
+    uint64_t doubts[SL_N_DOUBTS]; /* segments */
+    uint64_t dropped;             /* bytes in doubt that no one acknowledged */
+    uint64_t gaps[SL_N_GAPS];
+    uint64_t gap_bytes[SL_N_GAPS];
+    uint64_t unacknowledged; /* times that bytes were taken as acknowledged, as too many waited */
+    uint64_t contexts_lost;  /* halves whose last bytes were given up, as memory was short */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

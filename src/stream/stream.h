@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* TCP streams: segments in the order of capture become the bytes that the receiver got.
+ *
+ * A half is what one side sends: half 0 the client's, half 1 the server's bytes. Offset 0 of its
+ * stream is the byte behind the SYN, or the first byte seen. Offsets count the bytes that the
+ * receiver got and those of gaps; urgent bytes that are taken out are not counted.
+ *
+ * A stream lies in 128 zeroed bytes of its flow. All else lies in the shard's arena of blocks,
+ * whose size bounds the memory. What is held follows from segments alone, never from batches or
+ * threads.
+ *
+ * A batch begins in a shard, takes the segments of the shard's flows, and ends. It leaves records.
+ * Bytes of records of kind STREAM_PACKET lie in the batch; those of others in output->copied. So
+ * records are valid as long as batch and output are. */
+#ifndef STREAM_STREAM_H
+#define STREAM_STREAM_H
+
+#include <stdbool.h>
+
+#include "sluice/batch.h"
+#include "sluice/stream.h"
+
+enum {
+    STREAM_BLOCK_LEN = 256,    /* bytes: memory is counted in blocks */
+    STREAM_HOLES_MAX = 64,     /* of a half */
+    STREAM_QUEUE_MAX = 262144, /* bytes of blocks that the queues of a flow hold */
+    STREAM_CONTEXT_MAX = 16384
+};
+
+/* What the plain case reads of a half. 32 bytes. */
+struct stream_half {
+    uint64_t next;       /* offset behind the bytes in sequence */
+    uint32_t seq;        /* its sequence number */
+    uint32_t acked;      /* the highest acknowledgement by the other side, if any */
+    uint32_t window_end; /* sequence number behind the other side's window */
+    uint32_t timestamp;  /* of the latest segment in sequence (TS.Recent of RFC 7323) */
+    uint32_t last;       /* its last record of bytes in this batch; 0: none */
+    uint16_t flags;      /* STREAM_* */
+    uint8_t wscale;      /* shift of the windows that this half announces */
+    uint8_t policy;      /* enum sl_host_policy of its receiver */
+};
+
+/* The rest of it. 32 bytes. */
+struct stream_rest {
+    uint64_t solid;      /* offset from which on its last bytes are without a gap */
+    uint32_t queue;      /* block: what lies beyond holes, and what is in doubt; 0: nothing */
+    uint32_t context;    /* block: its last bytes; 0: none */
+    uint32_t fin;        /* sequence number of its FIN */
+    uint32_t urgent;     /* sequence number of an urgent byte to come */
+    uint32_t compared;   /* where an urgent byte was taken out: the sequence number behind it */
+    uint16_t syn_window; /* of its SYN */
+    uint8_t syn_wscale;  /* of its SYN */
+    uint8_t pad;
+};
+
+struct stream {
+    struct stream_half half[2];
+    struct stream_rest rest[2];
+};
+
+_Static_assert(sizeof(struct stream) == 128, "the plain case reads the first of two cache lines");
+
+/* A segment as it was captured. stream_segment_read fills it but for bad_checksum. */
+struct stream_segment {
+    uint32_t item;    /* the packet */
+    uint32_t at;      /* bytes from the batch's first to its payload */
+    uint32_t len;     /* bytes of payload that were captured */
+    uint32_t snapped; /* bytes of payload behind those, that were not */
+    uint32_t seq, ack;
+    uint32_t timestamp; /* valid where has_timestamp */
+    uint16_t window;    /* as in the header */
+    uint16_t urgent;    /* the urgent pointer */
+    uint8_t flags;      /* the header's byte 13 */
+    uint8_t ttl;        /* or hop limit */
+    uint8_t wscale;     /* of the option; STREAM_NO_WSCALE: there is none */
+    uint8_t half;       /* its sender: 0 the client, 1 the server */
+    bool has_timestamp;
+    bool bad_checksum; /* and checksums count */
+};
+
+enum { STREAM_NO_WSCALE = 0xFF };
+
+/* Reads the segment of a dissected host batch with packets and origins, whose flow flags are set.
+ * False: the packet has no whole TCP header, or is a fragment. Any thread. */
+bool stream_segment_read(struct stream_segment *segment, const struct sl_batch *batch,
+                         uint32_t item);
+
+enum stream_record_kind {
+    STREAM_PACKET,  /* the next bytes of the stream, in a packet of the batch */
+    STREAM_COPIED,  /* the next bytes of the stream, in output->copied: they came in a batch before
+                     */
+    STREAM_CONTEXT, /* bytes that an earlier batch reported, in output->copied. It stands before the
+                       half's first bytes of a batch, where they have bytes before them */
+    STREAM_GAP,     /* bytes are missing; what follows is not adjacent to what was before */
+    STREAM_EDGE,    /* the receiver has acknowledged all bytes before `offset` */
+    STREAM_EVENT,   /* an anomaly of this packet */
+    STREAM_END      /* the flow ended: nothing follows in the half */
+};
+
+/* Something that a packet brought about. Records are in order. 48 bytes. */
+struct stream_record {
+    uint64_t flow;
+    uint64_t offset;       /* of the first byte in the stream; EDGE, END: behind the last */
+    struct stream *stream; /* valid until the batch ends in the shard */
+    uint32_t item;         /* the packet that brought it about */
+    uint32_t source;       /* PACKET: the packet that holds the bytes. It may lie before `item` */
+    uint32_t at;           /* PACKET: bytes from the batch's first; COPIED, CONTEXT: of copied */
+    uint32_t len;          /* bytes; GAP: at most 2^30 */
+    uint32_t previous; /* PACKET, COPIED: the record of the bytes right before them, of one of these
+                          kinds or CONTEXT; 0: there are none, as at a begin or behind a gap */
+    uint8_t kind;      /* enum stream_record_kind */
+    uint8_t half;
+    uint8_t cause; /* GAP: enum sl_stream_gap; EVENT: enum stream_event */
+    uint8_t pad;
+};
+
+/* What a batch left in a shard. Zeroed at first. Record 0 is none. One thread at a time. */
+struct stream_output {
+    struct stream_record *record;
+    uint32_t n, max;
+    uint8_t *copied;
+    uint32_t copied_len, copied_max;
+    bool no_memory; /* records are missing: the caller fails with SL_ENOMEM */
+    struct sl_stream_stats stats;
+};
+
+void stream_output_free(struct stream_output *output);
+
+struct stream_config {
+    uint64_t memory; /* bytes of all shards' arenas; default 256 MiB; 128 KiB a shard at least */
+    uint32_t context_len; /* last bytes of a half that are kept from batch to batch, and with which
+                             retransmissions are compared; default 224, which is one block. At most
+                             STREAM_CONTEXT_MAX */
+    uint32_t overlap_len; /* bytes of STREAM_CONTEXT at most; default 63, at most context_len */
+    uint32_t unacked_len; /* so many bytes wait for acknowledgement at most; default 1 MiB */
+    uint8_t min_ttl;      /* segments of a lower TTL are left out; default 0 */
+    bool is_inline;       /* bytes count at once; default false */
+    bool keeps_urgent;    /* urgent bytes stay in the stream; default false, as hosts have it */
+};
+
+void stream_config_init(struct stream_config *config);
+
+struct stream_shard;
+
+/* Makes n shards. SL_EINVAL: a value out of its range. SL_ENOMEM. */
+SL_CHECK enum sl_status stream_shards_create(struct stream_shard **shards, uint32_t n,
+                                             const struct stream_config *config,
+                                             struct sl_diag *diag);
+
+void stream_shards_free(struct stream_shard *shards, uint32_t n); /* accepts NULL */
+
+struct stream_shard *stream_shard_at(struct stream_shard *shards, uint32_t index);
+
+/* A batch begins. `bytes` is the batch's arena. Output is emptied and belongs to the shard until
+ * stream_shard_end. One thread a shard. */
+void stream_shard_begin(struct stream_shard *shard, struct stream_output *output,
+                        const uint8_t *bytes);
+
+/* Takes the next segment of a flow. *stream is zeros but for the policies at the flow's first. */
+void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flow,
+                 const struct stream_segment *segment);
+
+/* The flow ended before packet `item`, or was taken from the table. What waits is delivered, blocks
+ * are given back, *stream becomes zeros. */
+void stream_end(struct stream_shard *shard, struct stream *stream, uint64_t flow, uint32_t item);
+
+/* Bytes of blocks that are held. */
+uint64_t stream_shard_held(const struct stream_shard *shard);
+
+/* The batch ends. The last bytes of its streams are kept, as the batch goes. */
+void stream_shard_end(struct stream_shard *shard);
+
+/* Bytes of the half so far, as the option stream_size counts them: with gaps. */
+static inline uint64_t stream_size(const struct stream *stream, uint32_t half)
+{
+    return stream->half[half].next;
+}
+
+/* Anomalies, by the names of Suricata's stream events. */
+enum stream_event {
+    STREAM_SYN_RESEND_OTHER_SEQ,    /* "3whs_syn_resend_diff_seq_on_syn_recv" */
+    STREAM_SYNACK_RESEND_OTHER_SEQ, /* "3whs_synack_resend_with_diff_seq" */
+    STREAM_SYNACK_WRONG_ACK,        /* "3whs_synack_with_wrong_ack" */
+    STREAM_HANDSHAKE_WRONG_ACK,     /* "3whs_wrong_seq_wrong_ack" */
+    STREAM_EST_SYN_OTHER_SEQ,       /* "est_syn_resend_diff_seq" */
+    STREAM_EST_SYNACK_OTHER_SEQ,    /* "est_synack_resend_with_diff_seq" */
+    STREAM_EST_SYN,                 /* "est_syn_resend" */
+    STREAM_EST_SYNACK,              /* "est_synack_resend" */
+    STREAM_OUT_OF_WINDOW,           /* "est_packet_out_of_window" */
+    STREAM_FIN_OUT_OF_WINDOW,       /* "fin_out_of_window" */
+    STREAM_FIN_NO_SESSION,          /* "fin_but_no_session" */
+    STREAM_RST_NO_SESSION,          /* "rst_but_no_session" */
+    STREAM_RST_OUT_OF_SEQUENCE,     /* "suspected_rst_inject" */
+    STREAM_INVALID_TIMESTAMP,       /* "pkt_invalid_timestamp" */
+    STREAM_INVALID_ACK,             /* "pkt_invalid_ack" */
+    STREAM_BROKEN_ACK,              /* "pkt_broken_ack" */
+    STREAM_RETRANSMISSION,          /* "pkt_retransmission" */
+    STREAM_SPURIOUS_RETRANSMISSION, /* "pkt_spurious_retransmission" */
+    STREAM_BEFORE_BASE,             /* "reassembly_segment_before_base_seq" */
+    STREAM_SEQ_GAP,                 /* "reassembly_seq_gap" */
+    STREAM_OVERLAP_DIFFERENT,       /* "reassembly_overlap_different_data" */
+    STREAM_NO_SEGMENT,              /* "reassembly_no_segment": memory or limits */
+    STREAM_N_EVENTS
+};
+
+const char *stream_event_name(enum stream_event event);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* The last bytes of a half. Those of this batch lie in its records, those of earlier ones in a ring
+ * of blocks: offset o lies at o modulo the ring's length. */
+#include "stream_half.h"
+
+#include <string.h>
+
+/* Bytes of a ring that has all its blocks. */
+static uint32_t ring_len(const struct stream_shard *shard)
+{
+    return stream_blocks_of(shard->context_len) * (STREAM_BLOCK_LEN - STREAM_NEXT_LEN) -
+           (STREAM_HEAD_LEN - STREAM_NEXT_LEN);
+}
+
+/* The offset of the first byte that counts. */
+static uint64_t first_offset(const struct stream_shard *shard, const struct stream *stream,
+                             uint32_t half)
+{
+    const uint64_t next = stream->half[half].next;
+    const uint64_t solid = stream->rest[half].solid;
+
+    return next - solid < shard->context_len ? solid : next - shard->context_len;
+}
+
+void stream_context_free(struct stream_shard *shard, struct stream *stream, uint32_t half)
+{
+    struct stream_rest *rest = &stream->rest[half];
+
+    if (rest->context == 0)
+        return;
+    stream_holder_remove(shard, &shard->contexts, rest->context);
+    stream_blocks_give(shard, rest->context);
+    rest->context = 0;
+    stream->half[half].flags &= (uint16_t)~STREAM_CONTEXT_HELD;
+}
+
+/* The half goes on as if it began here. */
+static void give_up(const struct stream_site *site, struct stream *stream, uint32_t half)
+{
+    stream_context_free(site->shard, stream, half);
+    stream->rest[half].solid = stream->half[half].next;
+    stream->half[half].last = 0;
+    stream_stats(site)->contexts_lost++;
+}
+
+bool stream_context_evict(const struct stream_site *site)
+{
+    const uint32_t oldest = site->shard->contexts.oldest;
+
+    if (oldest == 0)
+        return false;
+    const struct stream_holder *holder = &stream_block_at(site->shard, oldest)->holder;
+
+    give_up(site, holder->stream, holder->half);
+    return true;
+}
+
+/* Adds a block to the half's, or begins with one. */
+static void add_block(const struct stream_site *site, uint32_t half, uint32_t block)
+{
+    struct stream_shard *shard = site->shard;
+    struct stream_rest *rest = &site->stream->rest[half];
+
+    if (rest->context == 0) {
+        struct stream_holder *holder = &stream_block_at(shard, block)->holder;
+
+        *holder =
+            (struct stream_holder){.stream = site->stream, .half = (uint8_t)half, .n_blocks = 1};
+        stream_holder_append(shard, &shard->contexts, block);
+        rest->context = block;
+        return;
+    }
+    /* Behind the others, so that bytes stay where they are. */
+    uint32_t last = rest->context;
+
+    while (stream_block_at(shard, last)->data.next_block != 0)
+        last = stream_block_at(shard, last)->data.next_block;
+    stream_block_at(shard, last)->data.next_block = block;
+    stream_block_at(shard, rest->context)->holder.n_blocks++;
+}
+
+void stream_context_hold(const struct stream_site *site, uint32_t half)
+{
+    struct stream_shard *shard = site->shard;
+    struct stream_half *h = stream_half_of(site, half);
+    const struct stream_rest *rest = &site->stream->rest[half];
+    const uint32_t max = stream_blocks_of(shard->context_len);
+    const uint32_t wanted =
+        stream_blocks_of(h->next < shard->context_len ? (uint32_t)h->next : shard->context_len);
+
+    while (rest->context == 0 || stream_block_at(shard, rest->context)->holder.n_blocks < wanted) {
+        const uint32_t block = stream_blocks_take(shard, 1);
+
+        if (block != 0) {
+            add_block(site, half, block);
+        } else if (!stream_context_evict(site)) {
+            give_up(site, site->stream, half);
+            return;
+        }
+    }
+    if (wanted == max)
+        h->flags |= STREAM_CONTEXT_HELD;
+}
+
+static const uint8_t *bytes_of(const struct stream_shard *shard, const struct stream_record *record)
+{
+    return (record->kind == STREAM_PACKET ? shard->bytes : shard->output->copied) + record->at;
+}
+
+static void ring_write(const struct stream_shard *shard, uint32_t context, uint64_t offset,
+                       const uint8_t *bytes, uint32_t len)
+{
+    const uint32_t ring = ring_len(shard);
+
+    while (len != 0) {
+        const uint32_t at = (uint32_t)(offset % ring);
+        const uint32_t part = len < ring - at ? len : ring - at;
+
+        stream_blocks_write(shard, context, at, bytes, part);
+        offset += part;
+        bytes += part;
+        len -= part;
+    }
+}
+
+void stream_context_keep(struct stream_shard *shard, struct stream *stream, uint32_t half)
+{
+    const uint64_t first = first_offset(shard, stream, half);
+    const uint32_t context = stream->rest[half].context;
+
+    for (uint32_t i = stream->half[half].last; context != 0 && i != 0;) {
+        const struct stream_record *record = &shard->output->record[i];
+        const uint32_t skip = record->offset < first ? (uint32_t)(first - record->offset) : 0;
+
+        if (record->kind == STREAM_CONTEXT)
+            break;
+        if (skip < record->len)
+            ring_write(shard, context, record->offset + skip, bytes_of(shard, record) + skip,
+                       record->len - skip);
+        i = record->offset > first ? record->previous : 0;
+    }
+    stream->half[half].last = 0;
+}
+
+void stream_context_read(const struct stream_shard *shard, const struct stream *stream,
+                         uint32_t half, uint64_t offset, uint8_t *bytes, uint32_t len)
+{
+    const uint32_t ring = ring_len(shard);
+
+    while (len != 0) {
+        const uint32_t at = (uint32_t)(offset % ring);
+        const uint32_t part = len < ring - at ? len : ring - at;
+
+        stream_blocks_read(shard, stream->rest[half].context, at, bytes, part);
+        offset += part;
+        bytes += part;
+        len -= part;
+    }
+}
+
+static bool ring_equal(const struct stream_shard *shard, uint32_t context, uint64_t offset,
+                       const uint8_t *bytes, uint32_t len)
+{
+    const uint32_t ring = ring_len(shard);
+    bool equal = true;
+
+    while (len != 0 && equal) {
+        const uint32_t at = (uint32_t)(offset % ring);
+        const uint32_t part = len < ring - at ? len : ring - at;
+
+        equal = stream_blocks_equal(shard, context, at, bytes, part);
+        offset += part;
+        bytes += part;
+        len -= part;
+    }
+    return equal;
+}
+
+/* Whether the bytes from `offset` to `end` that a record has are these. */
+static bool record_equal(const struct stream_shard *shard, const struct stream_record *record,
+                         uint64_t offset, uint64_t end, const uint8_t *bytes)
+{
+    const uint64_t from = offset > record->offset ? offset : record->offset;
+    const uint64_t record_end = record->offset + record->len;
+    const uint64_t to = end < record_end ? end : record_end;
+
+    return from >= to || memcmp(bytes_of(shard, record) + (from - record->offset),
+                                bytes + (from - offset), to - from) == 0;
+}
+
+/* How many of the last bytes can be compared by their sequence numbers. */
+static uint32_t count_comparable(const struct stream_site *site, uint32_t half)
+{
+    const struct stream_half *h = stream_half_of(site, half);
+    const uint32_t held = (uint32_t)(h->next - first_offset(site->shard, site->stream, half));
+    const uint32_t since_cut = h->seq - site->stream->rest[half].compared;
+
+    return stream_has(h, STREAM_URGENT_CUT) && since_cut < held ? since_cut : held;
+}
+
+bool stream_context_equal(const struct stream_site *site, uint32_t half, uint32_t begin,
+                          const uint8_t *bytes, uint32_t len)
+{
+    const struct stream_half *h = stream_half_of(site, half);
+    const uint32_t context = site->stream->rest[half].context;
+    const uint32_t comparable = count_comparable(site, half);
+    const uint32_t back = h->seq - begin;
+    const uint32_t skip = back > comparable ? back - comparable : 0;
+    const uint64_t offset = h->next - (back - skip), end = offset + len - skip;
+    uint64_t known = h->next; /* bytes from here on were compared */
+
+    if (skip >= len)
+        return true;
+    bytes += skip;
+    for (uint32_t i = h->last; i != 0 && known > offset;) {
+        const struct stream_record *record = &site->shard->output->record[i];
+
+        if (record->kind == STREAM_CONTEXT)
+            break;
+        if (!record_equal(site->shard, record, offset, end, bytes))
+            return false;
+        known = record->offset;
+        i = record->previous;
+    }
+    if (known <= offset || context == 0)
+        return true;
+    return ring_equal(site->shard, context, offset, bytes,
+                      (uint32_t)((known < end ? known : end) - offset));
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* What happens in a half: bytes that come in sequence, its context, its queue. */
+#ifndef STREAM_STREAM_HALF_H
+#define STREAM_STREAM_HALF_H
+
+#include "stream_shard.h"
+
+/* Where something happens: in a flow, at a packet. */
+struct stream_site {
+    struct stream_shard *shard;
+    struct stream *stream;
+    uint64_t flow;
+    uint32_t item;
+    bool is_end; /* of the flow */
+};
+
+/* The bytes of a segment, or a part of them. */
+struct stream_part {
+    uint32_t begin, end; /* sequence numbers */
+    uint32_t at;         /* bytes from the batch's first */
+    enum stream_rank rank;
+    enum sl_stream_doubt doubt; /* of STREAM_DOUBTFUL */
+};
+
+static inline struct sl_stream_stats *stream_stats(const struct stream_site *site)
+{
+    return &site->shard->output->stats;
+}
+
+static inline struct stream_half *stream_half_of(const struct stream_site *site, uint32_t half)
+{
+    return &site->stream->half[half];
+}
+
+static inline bool stream_has(const struct stream_half *half, uint32_t flags)
+{
+    return (half->flags & flags) != 0;
+}
+
+/* Whether the other side was seen: what it acknowledges counts. */
+static inline bool stream_is_heard(const struct stream_site *site, uint32_t half)
+{
+    return stream_has(&site->stream->half[half ^ 1], STREAM_STARTED);
+}
+
+/* The next len bytes of the half lie at `at`, as the kind says. An urgent byte is taken out. */
+void stream_report(const struct stream_site *site, uint32_t half, enum stream_record_kind kind,
+                   uint32_t at, uint32_t len);
+
+void stream_report_gap(const struct stream_site *site, uint32_t half, uint32_t len,
+                       enum sl_stream_gap cause);
+
+void stream_report_event(const struct stream_site *site, uint32_t half, enum stream_event event);
+
+/* ---- context ---- */
+
+/* Takes the blocks for the last bytes. Where there are none, the oldest context gives way. */
+void stream_context_hold(const struct stream_site *site, uint32_t half);
+
+void stream_context_free(struct stream_shard *shard, struct stream *stream, uint32_t half);
+
+/* Gives up the context of the half that has had one for the longest. False: there is none. */
+bool stream_context_evict(const struct stream_site *site);
+
+/* Keeps the last bytes of a half that this batch has bytes of. */
+void stream_context_keep(struct stream_shard *shard, struct stream *stream, uint32_t half);
+
+/* Copies bytes that earlier batches reported; they are held. */
+void stream_context_read(const struct stream_shard *shard, const struct stream *stream,
+                         uint32_t half, uint64_t offset, uint8_t *bytes, uint32_t len);
+
+/* Whether the bytes at sequence number `begin`, which the stream has already, are what it has.
+ * Those that are not held count as equal. */
+bool stream_context_equal(const struct stream_site *site, uint32_t half, uint32_t begin,
+                          const uint8_t *bytes, uint32_t len);
+
+/* ---- queue ---- */
+
+/* Takes a part that ends behind the bytes in sequence. */
+void stream_queue_take(const struct stream_site *site, uint32_t half, struct stream_part part);
+
+/* Reports what the queue has next. */
+void stream_queue_settle(const struct stream_site *site, uint32_t half);
+
+/* The sequence number behind all bytes of the half. */
+uint32_t stream_queue_end(const struct stream_site *site, uint32_t half);
+
+/* The flow ends: reports what waits. */
+void stream_queue_finish(const struct stream_site *site, uint32_t half);
+
+/* Drops what waits. */
+void stream_queue_drop(const struct stream_site *site, uint32_t half);
+
+/* ---- policies ---- */
+
+/* Whether new bytes replace those of a piece, both given by the sequence numbers of their ends. */
+bool stream_policy_new_wins(enum sl_host_policy policy, const struct stream_part *new_part,
+                            uint32_t old_begin, uint32_t old_end);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream_handshake.h"
+
+#include "stream_tcp.h"
+
+enum {
+    WSCALE_MAX = 14 /* RFC 7323, section 2.3 */
+};
+
+/* The shift of a half's windows. Without its SYN it is unknown: no window is too large then. */
+static uint8_t shift_of(const struct stream *stream, uint32_t half)
+{
+    const uint16_t flags = stream->half[half].flags, other = stream->half[half ^ 1].flags;
+
+    if ((other & (STREAM_SYN | STREAM_WSCALED)) == STREAM_SYN)
+        return 0;
+    if ((flags & STREAM_SYN) == 0)
+        return WSCALE_MAX;
+    return (flags & STREAM_WSCALED) != 0 ? stream->rest[half].syn_wscale : 0;
+}
+
+static void note_syn(const struct stream_site *site, const struct stream_segment *segment)
+{
+    struct stream_half *from = stream_half_of(site, segment->half);
+    struct stream_half *to = stream_half_of(site, segment->half ^ 1);
+    struct stream_rest *rest = &site->stream->rest[segment->half];
+
+    from->flags |= STREAM_SYN;
+    rest->syn_window = segment->window;
+    if (segment->wscale != STREAM_NO_WSCALE) {
+        from->flags |= STREAM_WSCALED;
+        rest->syn_wscale = segment->wscale < WSCALE_MAX ? segment->wscale : WSCALE_MAX;
+    }
+    if (!segment->has_timestamp)
+        to->flags &= (uint16_t)~STREAM_TIMESTAMPS;
+    if (stream_has(to, STREAM_SYN)) {
+        from->window_end = from->seq + site->stream->rest[segment->half ^ 1].syn_window;
+        from->flags |= STREAM_WINDOW;
+    }
+}
+
+static void start(const struct stream_site *site, const struct stream_segment *segment)
+{
+    struct stream_half *from = stream_half_of(site, segment->half);
+    struct stream_half *to = stream_half_of(site, segment->half ^ 1);
+    const bool is_syn = (segment->flags & TCP_SYN) != 0;
+
+    from->seq = from->acked = segment->seq + is_syn;
+    from->next = 0;
+    from->flags = STREAM_STARTED;
+    site->stream->rest[segment->half].solid = 0;
+    if (stream_has(to, STREAM_STARTED) && stream_behind(to->seq, to->acked) > 0)
+        to->acked = to->seq; /* what was delivered stays so */
+    if (segment->has_timestamp &&
+        (!stream_has(to, STREAM_SYN) || stream_has(to, STREAM_TIMESTAMPS))) {
+        from->timestamp = segment->timestamp;
+        from->flags |= STREAM_TIMESTAMPS;
+    }
+    if (is_syn)
+        note_syn(site, segment);
+    for (uint32_t half = 0; half < 2; half++)
+        stream_half_of(site, half)->wscale = shift_of(site->stream, half);
+}
+
+/* Whether a SYN+ACK acknowledges another SYN than the one that was seen. */
+static bool is_wrong_answer(const struct stream_site *site, const struct stream_segment *segment)
+{
+    const struct stream_half *to = stream_half_of(site, segment->half ^ 1);
+
+    return (segment->flags & TCP_ACK) != 0 && stream_has(to, STREAM_SYN) &&
+           !stream_has(to, STREAM_ESTABLISHED) &&
+           (stream_behind(segment->ack, to->seq - (uint32_t)to->next) < 0 ||
+            stream_behind(segment->ack, stream_queue_end(site, segment->half ^ 1)) > 0);
+}
+
+/* A SYN of a half that has started. */
+static bool take_syn_again(const struct stream_site *site, const struct stream_segment *segment)
+{
+    const struct stream_half *from = stream_half_of(site, segment->half);
+    const bool is_answer = (segment->flags & TCP_ACK) != 0;
+    const bool established = stream_has(from, STREAM_ESTABLISHED) || from->next != 0;
+
+    if (segment->seq + 1 == from->seq - (uint32_t)from->next) {
+        if (established)
+            stream_report_event(site, segment->half,
+                                is_answer ? STREAM_EST_SYNACK : STREAM_EST_SYN);
+        return true;
+    }
+    if (established) {
+        stream_report_event(site, segment->half,
+                            is_answer ? STREAM_EST_SYNACK_OTHER_SEQ : STREAM_EST_SYN_OTHER_SEQ);
+        return false;
+    }
+    stream_report_event(site, segment->half,
+                        is_answer ? STREAM_SYNACK_RESEND_OTHER_SEQ : STREAM_SYN_RESEND_OTHER_SEQ);
+    stream_queue_drop(site, segment->half);
+    start(site, segment);
+    return true;
+}
+
+bool stream_handshake(const struct stream_site *site, const struct stream_segment *segment)
+{
+    const struct stream_half *from = stream_half_of(site, segment->half);
+
+    if ((segment->flags & TCP_SYN) != 0) {
+        if (is_wrong_answer(site, segment)) {
+            stream_report_event(site, segment->half, STREAM_SYNACK_WRONG_ACK);
+            return false;
+        }
+        if (stream_has(from, STREAM_STARTED))
+            return take_syn_again(site, segment);
+    } else if (stream_has(from, STREAM_STARTED)) {
+        return true;
+    } else if ((segment->flags & TCP_FIN) != 0 && !stream_is_heard(site, segment->half)) {
+        stream_report_event(site, segment->half, STREAM_FIN_NO_SESSION);
+    }
+    start(site, segment);
+    return true;
+}

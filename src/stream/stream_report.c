@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes that came in sequence, and what is missing. */
+#include "stream_half.h"
+
+static struct stream_record *add_record(const struct stream_site *site, uint32_t half,
+                                        enum stream_record_kind kind, uint32_t len)
+{
+    struct stream_record *record = stream_record_add(site->shard, kind);
+
+    record->flow = site->flow;
+    record->stream = site->stream;
+    record->offset = stream_half_of(site, half)->next;
+    record->item = record->source = site->item;
+    record->len = len;
+    record->half = (uint8_t)half;
+    return record;
+}
+
+static uint32_t newest(const struct stream_site *site)
+{
+    return site->shard->output->n - 1;
+}
+
+/* The bytes before the half's first ones of this batch. */
+static void add_context(const struct stream_site *site, uint32_t half)
+{
+    const struct stream *stream = site->stream;
+    const uint64_t solid = stream->half[half].next - stream->rest[half].solid;
+    const uint32_t max = site->shard->overlap_len;
+    const uint32_t len = solid < max ? (uint32_t)solid : max;
+    uint8_t *bytes = len != 0 ? stream_output_copy(site->shard, len) : NULL;
+
+    if (bytes == NULL)
+        return;
+    struct stream_record *record = add_record(site, half, STREAM_CONTEXT, len);
+
+    record->offset -= len;
+    record->at = (uint32_t)(bytes - site->shard->output->copied);
+    stream_context_read(site->shard, stream, half, record->offset, bytes, len);
+    stream_half_of(site, half)->last = newest(site);
+}
+
+/* Whether the newest record is of the bytes right before these, in copied as well. */
+static bool extends(const struct stream_site *site, const struct stream_half *half,
+                    enum stream_record_kind kind, uint32_t at)
+{
+    const struct stream_record *record;
+
+    if (kind != STREAM_COPIED || half->last == 0 || half->last != newest(site))
+        return false;
+    record = &site->shard->output->record[half->last];
+    return record->kind == STREAM_COPIED && record->at + record->len == at;
+}
+
+static void add_bytes(const struct stream_site *site, uint32_t half, enum stream_record_kind kind,
+                      uint32_t at, uint32_t len)
+{
+    struct stream_half *h = stream_half_of(site, half);
+
+    if (h->last == 0)
+        add_context(site, half);
+    if (extends(site, h, kind, at)) {
+        site->shard->output->record[h->last].len += len;
+    } else {
+        struct stream_record *record = add_record(site, half, kind, len);
+
+        record->at = at;
+        record->previous = h->last;
+        h->last = newest(site);
+    }
+    h->next += len;
+    h->seq += len;
+    stream_stats(site)->bytes += len;
+}
+
+/* Takes out the urgent byte, which is next. */
+static void cut_urgent(const struct stream_site *site, uint32_t half)
+{
+    struct stream_half *h = stream_half_of(site, half);
+
+    h->seq++;
+    h->flags = (uint16_t)((h->flags & ~STREAM_URGENT) | STREAM_URGENT_CUT);
+    site->stream->rest[half].compared = h->seq;
+    stream_stats(site)->urgent++;
+}
+
+void stream_report(const struct stream_site *site, uint32_t half, enum stream_record_kind kind,
+                   uint32_t at, uint32_t len)
+{
+    struct stream_half *h = stream_half_of(site, half);
+    const int32_t urgent = stream_behind(site->stream->rest[half].urgent, h->seq);
+
+    if (stream_has(h, STREAM_URGENT) && urgent < 0)
+        h->flags &= (uint16_t)~STREAM_URGENT;
+    if (stream_has(h, STREAM_URGENT) && (uint32_t)urgent < len) {
+        if (urgent != 0)
+            add_bytes(site, half, kind, at, (uint32_t)urgent);
+        cut_urgent(site, half);
+        at += (uint32_t)urgent + 1;
+        len -= (uint32_t)urgent + 1;
+    }
+    if (len != 0)
+        add_bytes(site, half, kind, at, len);
+}
+
+void stream_report_gap(const struct stream_site *site, uint32_t half, uint32_t len,
+                       enum sl_stream_gap cause)
+{
+    struct stream_half *h = stream_half_of(site, half);
+
+    add_record(site, half, STREAM_GAP, len)->cause = (uint8_t)cause;
+    stream_stats(site)->gaps[cause]++;
+    stream_stats(site)->gap_bytes[cause] += len;
+    h->next += len;
+    h->seq += len;
+    h->last = 0;
+    site->stream->rest[half].solid = h->next;
+    if (!site->is_end)
+        stream_report_event(site, half, STREAM_SEQ_GAP);
+}
+
+void stream_report_event(const struct stream_site *site, uint32_t half, enum stream_event event)
+{
+    add_record(site, half, STREAM_EVENT, 0)->cause = (uint8_t)event;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream_shard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "stream_half.h"
+
+enum { SHARD_MEMORY_MIN = 128 << 10 };
+
+void stream_config_init(struct stream_config *config)
+{
+    *config = (struct stream_config){.memory = UINT64_C(256) << 20,
+                                     .context_len = STREAM_BLOCK_LEN - STREAM_HEAD_LEN,
+                                     .overlap_len = 63,
+                                     .unacked_len = 1 << 20};
+}
+
+static bool open_shard(struct stream_shard *shard, uint32_t n_blocks,
+                       const struct stream_config *config)
+{
+    *shard = (struct stream_shard){.unacked_len = config->unacked_len,
+                                   .is_inline = config->is_inline,
+                                   .keeps_urgent = config->keeps_urgent,
+                                   .min_ttl = config->min_ttl,
+                                   .context_len = config->context_len,
+                                   .overlap_len = config->overlap_len,
+                                   .n_blocks = n_blocks,
+                                   .n_used = 1,
+                                   .n_free = n_blocks - 1};
+    /* Pages are touched when they are used. */
+    shard->block = (struct stream_block *)aligned_alloc(64, (size_t)n_blocks * STREAM_BLOCK_LEN);
+    return shard->block != NULL;
+}
+
+enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
+                                    const struct stream_config *config, struct sl_diag *diag)
+{
+    const uint64_t memory = n == 0 ? 0 : config->memory / n;
+    struct stream_shard *shards;
+
+    if (memory < SHARD_MEMORY_MIN || memory / STREAM_BLOCK_LEN > UINT32_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "%llu bytes for streams (expected at least %llu)",
+                        (unsigned long long)config->memory,
+                        (unsigned long long)n * SHARD_MEMORY_MIN);
+    if (config->context_len == 0 || config->context_len > STREAM_CONTEXT_MAX ||
+        config->overlap_len > config->context_len || config->unacked_len > 1u << 30)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "context of %u and overlap of %u bytes",
+                        config->context_len, config->overlap_len);
+    shards = (struct stream_shard *)aligned_alloc(64, n * sizeof *shards);
+    if (shards == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u shards", n);
+    memset(shards, 0, n * sizeof *shards);
+    for (uint32_t i = 0; i < n; i++)
+        if (!open_shard(&shards[i], (uint32_t)(memory / STREAM_BLOCK_LEN), config)) {
+            stream_shards_free(shards, n);
+            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for streams");
+        }
+    *out = shards;
+    return SL_OK;
+}
+
+void stream_shards_free(struct stream_shard *shards, uint32_t n)
+{
+    for (uint32_t i = 0; shards != NULL && i < n; i++)
+        free(shards[i].block);
+    free(shards);
+}
+
+struct stream_shard *stream_shard_at(struct stream_shard *shards, uint32_t index)
+{
+    return &shards[index];
+}
+
+uint64_t stream_shard_held(const struct stream_shard *shard)
+{
+    return (uint64_t)(shard->n_blocks - 1 - shard->n_free) * STREAM_BLOCK_LEN;
+}
+
+void stream_output_free(struct stream_output *output)
+{
+    free(output->record);
+    free(output->copied);
+    memset(output, 0, sizeof *output);
+}
+
+void stream_shard_begin(struct stream_shard *shard, struct stream_output *output,
+                        const uint8_t *bytes)
+{
+    output->n = 1;
+    output->copied_len = 0;
+    output->no_memory = false;
+    memset(&output->stats, 0, sizeof output->stats);
+    shard->output = output;
+    shard->bytes = bytes;
+}
+
+void stream_shard_end(struct stream_shard *shard)
+{
+    const struct stream_output *output = shard->output;
+
+    for (uint32_t i = 1; i < output->n; i++) {
+        const struct stream_record *record = &output->record[i];
+
+        /* A half's last record of bytes names it; those of flows that ended name others. */
+        if (record->kind <= STREAM_COPIED && record->stream->half[record->half].last == i)
+            stream_context_keep(shard, record->stream, record->half);
+    }
+    shard->output = NULL;
+    shard->bytes = NULL;
+}
+
+/* Twice the room. */
+static bool grow(void **memory, uint32_t *max, uint64_t wanted, size_t size)
+{
+    uint64_t n = *max != 0 ? *max : 64;
+    void *more;
+
+    while (n < wanted)
+        n *= 2;
+    more = n <= UINT32_MAX ? realloc(*memory, n * size) : NULL;
+    if (more == NULL)
+        return false;
+    *memory = more;
+    *max = (uint32_t)n;
+    return true;
+}
+
+struct stream_record *stream_record_add(struct stream_shard *shard, enum stream_record_kind kind)
+{
+    static _Thread_local struct stream_record lost;
+    struct stream_output *output = shard->output;
+    struct stream_record *record = &lost;
+
+    if (output->n < output->max || grow((void **)&output->record, &output->max,
+                                        (uint64_t)output->n + 1, sizeof *output->record))
+        record = &output->record[output->n++];
+    else
+        output->no_memory = true;
+    *record = (struct stream_record){.kind = (uint8_t)kind};
+    return record;
+}
+
+uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len)
+{
+    struct stream_output *output = shard->output;
+    const uint64_t wanted = (uint64_t)output->copied_len + len;
+
+    if (wanted > output->copied_max &&
+        !grow((void **)&output->copied, &output->copied_max, wanted, 1)) {
+        output->no_memory = true;
+        return NULL;
+    }
+    output->copied_len = (uint32_t)wanted;
+    return output->copied + wanted - len;
+}

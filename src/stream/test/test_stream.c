@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+#include "test.h"
+
+#include "stream/stream_tcp.h"
+#include "stream_trial.h"
+
+enum { CLIENT, SERVER, CLIENT_ISN = -20 /* wraps */, SERVER_ISN = 7000 };
+
+/* A segment by offsets of the streams. */
+static struct stream_segment segment(uint32_t half, uint32_t offset, uint32_t ack, uint32_t len)
+{
+    const uint32_t isn[2] = {(uint32_t)CLIENT_ISN, SERVER_ISN};
+
+    return (struct stream_segment){.half = (uint8_t)half,
+                                   .seq = isn[half] + 1 + offset,
+                                   .ack = isn[half ^ 1] + 1 + ack,
+                                   .flags = TCP_ACK,
+                                   .window = 60000,
+                                   .wscale = STREAM_NO_WSCALE,
+                                   .len = len};
+}
+
+static void send_text(struct trial *trial, uint32_t half, uint32_t offset, uint32_t ack,
+                      const char *text)
+{
+    trial_send(trial, segment(half, offset, ack, (uint32_t)strlen(text)), text);
+}
+
+static void send_flags(struct trial *trial, uint32_t half, uint32_t offset, uint32_t ack,
+                       uint8_t flags)
+{
+    struct stream_segment s = segment(half, offset, ack, 0);
+
+    s.flags = flags;
+    trial_send(trial, s, NULL);
+}
+
+static void shake_hands(struct trial *trial)
+{
+    send_flags(trial, CLIENT, UINT32_MAX, UINT32_MAX, TCP_SYN);
+    send_flags(trial, SERVER, UINT32_MAX, 0, TCP_SYN | TCP_ACK);
+    send_flags(trial, CLIENT, 0, 0, TCP_ACK);
+}
+
+static struct trial *begin(uint32_t batch_len)
+{
+    struct trial *trial = trial_new(NULL, batch_len);
+
+    shake_hands(trial);
+    return trial;
+}
+
+/* What a half has sent so far. */
+static void expect_text(struct trial *trial, uint32_t half, const char *text)
+{
+    trial_flush(trial);
+    trial->half[half].text[trial->half[half].len] = '\0';
+    assert_string_equal(trial->half[half].text, text);
+    assert_null(trial->fault);
+}
+
+static void finish(struct trial *trial)
+{
+    trial_end(trial);
+    assert_null(trial->fault);
+    trial_free(trial);
+}
+
+static void test_plain(void **state)
+{
+    (void)state;
+    for (uint32_t batch_len = 0; batch_len < 4; batch_len++) {
+        struct trial *trial = begin(batch_len);
+
+        send_text(trial, CLIENT, 0, 0, "GET / ");
+        send_text(trial, CLIENT, 6, 0, "HTTP/1.1");
+        send_text(trial, SERVER, 0, 14, "200");
+        expect_text(trial, CLIENT, "GET / HTTP/1.1");
+        expect_text(trial, SERVER, "200");
+        assert_int_equal(trial->half[CLIENT].edge, 14);
+        assert_int_equal(trial->half[SERVER].edge, 0);
+        send_text(trial, CLIENT, 14, 3, "x");
+        expect_text(trial, CLIENT, "GET / HTTP/1.1x");
+        assert_int_equal(trial->half[SERVER].edge, 3);
+        assert_int_equal(trial->half[CLIENT].edge, 14);
+        finish(trial);
+    }
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    for (uint32_t batch_len = 0; batch_len < 3; batch_len++) {
+        struct trial *trial = begin(batch_len);
+
+        send_text(trial, CLIENT, 6, 0, "ghi");
+        send_text(trial, CLIENT, 3, 0, "def");
+        expect_text(trial, CLIENT, "");
+        send_text(trial, CLIENT, 0, 0, "abc");
+        expect_text(trial, CLIENT, "abcdefghi");
+        assert_int_equal(trial->stats.queued, 2);
+        finish(trial);
+    }
+}
+
+/* Each shape of two segments that overlap behind a hole, for each policy. Upper case is the new. */
+static void test_overlap(void **state)
+{
+    static const struct {
+        uint32_t old_begin, old_end, new_begin, new_end;
+        const char *original; /* where the original wins */
+        const char *newer;
+    } shape[] = {
+        {2, 6, 1, 4, "_Abbbb", "_AAAbb"}, /* begins before, ends before */
+        {2, 6, 1, 6, "_Abbbb", "_AAAAA"}, /* ends at the same */
+        {2, 6, 1, 7, "_AbbbbA", "_AAAAAA"},
+        {2, 6, 2, 4, "__bbbb", "__AAbb"}, /* begins at the same */
+        {2, 6, 2, 6, "__bbbb", "__AAAA"},
+        {2, 6, 2, 7, "__bbbbA", "__AAAAA"},
+        {2, 6, 3, 5, "__bbbb", "__bAAb"}, /* begins behind */
+        {2, 6, 3, 6, "__bbbb", "__bAAA"},
+        {2, 6, 3, 7, "__bbbbA", "__bAAAA"},
+    };
+    /* Whether the new wins, by shape: Novak and Sturges, 2007. */
+    static const char *const wins[SL_N_HOST_POLICIES] = {
+        [SL_HOST_FIRST] = "000000000",      [SL_HOST_LAST] = "111111111",
+        [SL_HOST_BSD] = "111000000",        [SL_HOST_WINDOWS] = "111000000",
+        [SL_HOST_WINDOWS2K3] = "111000000", [SL_HOST_IRIX] = "111000000",
+        [SL_HOST_HPUX10] = "111000000",     [SL_HOST_MACOS] = "111000000",
+        [SL_HOST_LINUX] = "111001000",      [SL_HOST_OLD_LINUX] = "111011000",
+        [SL_HOST_SOLARIS] = "011011001",    [SL_HOST_HPUX11] = "011011001"};
+
+    (void)state;
+    for (uint32_t policy = 0; policy < SL_N_HOST_POLICIES; policy++)
+        for (uint32_t i = 0; i < sizeof shape / sizeof *shape; i++) {
+            struct trial *trial = trial_new(NULL, 1);
+            const char *expected = wins[policy][i] == '1' ? shape[i].newer : shape[i].original;
+
+            trial->stream.half[CLIENT].policy = (uint8_t)policy;
+            shake_hands(trial);
+            trial_send(
+                trial,
+                segment(CLIENT, shape[i].old_begin, 0, shape[i].old_end - shape[i].old_begin),
+                "bbbb");
+            trial_send(
+                trial,
+                segment(CLIENT, shape[i].new_begin, 0, shape[i].new_end - shape[i].new_begin),
+                "AAAAAA");
+            assert_int_equal(trial->events[STREAM_OVERLAP_DIFFERENT], 1);
+            trial_end(trial);
+            trial->half[CLIENT].text[trial->half[CLIENT].len] = '\0';
+            assert_string_equal(trial->half[CLIENT].text, expected);
+            assert_null(trial->fault);
+            trial_free(trial);
+        }
+}
+
+static void test_retransmission(void **state)
+{
+    (void)state;
+    for (uint32_t batch_len = 0; batch_len < 2; batch_len++) {
+        struct trial *trial = begin(batch_len);
+
+        send_text(trial, CLIENT, 0, 0, "abcdef");
+        send_text(trial, CLIENT, 2, 0, "cdefgh"); /* partly new */
+        expect_text(trial, CLIENT, "abcdefgh");
+        assert_int_equal(trial->stats.retransmitted, 4);
+        assert_int_equal(trial->stats.conflicts, 0);
+        assert_int_equal(trial->events[STREAM_RETRANSMISSION], 1);
+        send_text(trial, CLIENT, 4, 0, "eXgh"); /* differs */
+        expect_text(trial, CLIENT, "abcdefgh");
+        assert_int_equal(trial->stats.conflicts, 1);
+        send_text(trial, SERVER, 0, 8, "");
+        send_text(trial, CLIENT, 7, 0, "?"); /* a keep-alive */
+        send_text(trial, CLIENT, 6, 0, "gh");
+        trial_flush(trial);
+        assert_int_equal(trial->stats.keep_alives, 1);
+        assert_int_equal(trial->stats.conflicts, 1);
+        assert_int_equal(trial->events[STREAM_SPURIOUS_RETRANSMISSION], 1);
+        finish(trial);
+    }
+}
+
+static void test_gap(void **state)
+{
+    struct trial *trial = begin(1);
+
+    (void)state;
+    send_text(trial, CLIENT, 0, 0, "ab");
+    send_text(trial, CLIENT, 5, 0, "fg");
+    send_text(trial, SERVER, 0, 4, ""); /* not the whole hole */
+    expect_text(trial, CLIENT, "ab");
+    send_text(trial, SERVER, 0, 7, "");
+    expect_text(trial, CLIENT, "ab___fg");
+    assert_int_equal(trial->half[CLIENT].edge, 7);
+    assert_int_equal(trial->stats.gaps[SL_GAP_LOST], 1);
+    assert_int_equal(trial->stats.gap_bytes[SL_GAP_LOST], 3);
+    assert_int_equal(trial->events[STREAM_SEQ_GAP], 1);
+    send_text(trial, SERVER, 0, 9, ""); /* ahead of what was seen: the next bytes may come yet */
+    send_text(trial, CLIENT, 7, 0, "hi");
+    send_text(trial, SERVER, 0, 12, "");
+    send_text(trial, CLIENT, 12, 0, "m");
+    expect_text(trial, CLIENT, "ab___fghi___m");
+    send_text(trial, CLIENT, 15, 0, "p");
+    trial_end(trial);
+    expect_text(trial, CLIENT, "ab___fghi___m__p");
+    assert_int_equal(trial->stats.gaps[SL_GAP_END], 1);
+    trial_free(trial);
+}
+
+static void test_snapped(void **state)
+{
+    struct trial *trial = begin(1);
+    struct stream_segment s = segment(CLIENT, 0, 0, 2);
+
+    (void)state;
+    s.snapped = 3;
+    trial_send(trial, s, "ab");
+    send_text(trial, CLIENT, 5, 0, "fg");
+    expect_text(trial, CLIENT, "ab___fg");
+    s = segment(CLIENT, 9, 0, 1); /* behind a hole */
+    s.snapped = 2;
+    trial_send(trial, s, "j");
+    send_text(trial, CLIENT, 7, 0, "hi");
+    expect_text(trial, CLIENT, "ab___fghij__");
+    assert_int_equal(trial->stats.gaps[SL_GAP_SNAPPED], 2);
+    finish(trial);
+}
+
+static void test_syn_payload(void **state)
+{
+    (void)state;
+    for (uint32_t acked = 0; acked < 4; acked++) { /* 3: no answer */
+        struct trial *trial = trial_new(NULL, 1);
+        struct stream_segment s = segment(CLIENT, UINT32_MAX, 0, 2);
+
+        s.flags = TCP_SYN;
+        trial_send(trial, s, "AB");
+        assert_int_equal(trial->stats.doubts[SL_DOUBT_SYN], 1);
+        if (acked < 3)
+            send_flags(trial, SERVER, UINT32_MAX, acked, TCP_SYN | TCP_ACK);
+        send_text(trial, CLIENT, acked < 3 ? acked : 2, 0, "xyz");
+        expect_text(trial, CLIENT, acked == 0 ? "xyz" : acked == 1 ? "Axyz" : "ABxyz");
+        finish(trial);
+    }
+}
+
+static void test_doubt(void **state)
+{
+    struct trial *trial = begin(1);
+    struct stream_segment s = segment(CLIENT, 0, 0, 3);
+
+    (void)state;
+    s.bad_checksum = true;
+    trial_send(trial, s, "bad");
+    s = segment(CLIENT, 0, 0, 3);
+    s.flags = 0;
+    trial_send(trial, s, "no!");
+    s = segment(CLIENT, 0, 900000, 3);
+    trial_send(trial, s, "ack");
+    expect_text(trial, CLIENT, "");
+    assert_int_equal(trial->stats.doubts[SL_DOUBT_CHECKSUM], 1);
+    assert_int_equal(trial->stats.doubts[SL_DOUBT_NO_ACK], 1);
+    assert_int_equal(trial->stats.doubts[SL_DOUBT_ACK], 1);
+    send_text(trial, CLIENT, 0, 0, "abc");
+    expect_text(trial, CLIENT, "abc");
+    send_text(trial, CLIENT, 60000, 0, "far");
+    assert_int_equal(trial->stats.doubts[SL_DOUBT_WINDOW], 1);
+    assert_int_equal(trial->events[STREAM_OUT_OF_WINDOW], 1);
+    s = segment(CLIENT, 3, 0, 3);
+    s.flags = 0;
+    trial_send(trial, s, "def"); /* in doubt, until the receiver says that it has them */
+    expect_text(trial, CLIENT, "abc");
+    send_text(trial, SERVER, 0, 5, "");
+    expect_text(trial, CLIENT, "abcde");
+    finish(trial);
+}
+
+static void test_timestamps(void **state)
+{
+    struct trial *trial = trial_new(NULL, 1);
+    struct stream_segment s = segment(CLIENT, UINT32_MAX, 0, 0);
+
+    (void)state;
+    s.flags = TCP_SYN;
+    s.has_timestamp = true;
+    s.timestamp = UINT32_MAX - 1;
+    trial_send(trial, s, NULL);
+    s = segment(SERVER, UINT32_MAX, 0, 0);
+    s.flags = TCP_SYN | TCP_ACK;
+    s.has_timestamp = true;
+    trial_send(trial, s, NULL);
+    s = segment(CLIENT, 0, 0, 3);
+    s.has_timestamp = true;
+    s.timestamp = 5; /* wraps */
+    trial_send(trial, s, "abc");
+    s.seq += 3;
+    s.timestamp = 4;
+    trial_send(trial, s, "DEF");
+    expect_text(trial, CLIENT, "abc");
+    assert_int_equal(trial->stats.doubts[SL_DOUBT_PAWS], 1);
+    s.timestamp = 5;
+    trial_send(trial, s, "def");
+    expect_text(trial, CLIENT, "abcdef");
+    finish(trial);
+}
+
+static void test_urgent(void **state)
+{
+    (void)state;
+    for (uint32_t keeps = 0; keeps < 2; keeps++) {
+        struct stream_config config;
+        struct trial *trial;
+        struct stream_segment s = segment(CLIENT, 0, 0, 6);
+
+        stream_config_init(&config);
+        config.memory = 1 << 20;
+        config.keeps_urgent = keeps != 0;
+        trial = trial_new(&config, 1);
+        shake_hands(trial);
+        s.flags |= TCP_URG;
+        s.urgent = 3;
+        trial_send(trial, s, "ab!cde");
+        send_text(trial, CLIENT, 6, 0, "fg");
+        send_text(trial, CLIENT, 3, 0, "cde"); /* the same again */
+        expect_text(trial, CLIENT, keeps ? "ab!cdefg" : "abcdefg");
+        assert_int_equal(trial->stats.urgent, !keeps);
+        assert_int_equal(trial->stats.conflicts, 0);
+        finish(trial);
+    }
+}
+
+static void test_fin(void **state)
+{
+    struct trial *trial = begin(1);
+    struct stream_segment s = segment(CLIENT, 3, 0, 2);
+
+    (void)state;
+    s.flags |= TCP_FIN;
+    trial_send(trial, s, "de");
+    send_text(trial, CLIENT, 0, 0, "abc");
+    expect_text(trial, CLIENT, "abcde");
+    send_text(trial, CLIENT, 5, 0, "fgh"); /* behind the FIN */
+    expect_text(trial, CLIENT, "abcde");
+    assert_int_equal(trial->stats.doubts[SL_DOUBT_FIN], 1);
+    send_text(trial, SERVER, 0, 6, ""); /* of the FIN */
+    expect_text(trial, CLIENT, "abcde");
+    send_text(trial, SERVER, 0, 8, ""); /* but the receiver got no FIN */
+    expect_text(trial, CLIENT, "abcdefgh");
+    send_text(trial, CLIENT, 8, 0, "i");
+    expect_text(trial, CLIENT, "abcdefghi");
+    finish(trial);
+}
+
+static void test_rst(void **state)
+{
+    struct trial *trial = begin(1);
+
+    (void)state;
+    send_text(trial, CLIENT, 0, 0, "abc");
+    send_flags(trial, CLIENT, 700, 0, TCP_RST);
+    assert_int_equal(trial->events[STREAM_RST_OUT_OF_SEQUENCE], 1);
+    send_text(trial, CLIENT, 3, 0, "def");
+    assert_int_equal(trial->half[CLIENT].edge, 0);
+    send_flags(trial, CLIENT, 6, 0, TCP_RST);
+    trial_flush(trial);
+    assert_int_equal(trial->half[CLIENT].edge, 6); /* all that came */
+    send_text(trial, CLIENT, 6, 0, "ghi");
+    expect_text(trial, CLIENT, "abcdef");
+    assert_int_equal(trial->stats.doubts[SL_DOUBT_RST], 1);
+    send_text(trial, SERVER, 0, 9, ""); /* the receiver got no RST */
+    expect_text(trial, CLIENT, "abcdefghi");
+    finish(trial);
+}
+
+static void test_midstream(void **state)
+{
+    struct trial *trial = trial_new(NULL, 1);
+
+    (void)state;
+    send_text(trial, SERVER, 100, 50, "abc"); /* one-sided */
+    send_text(trial, SERVER, 103, 50, "def");
+    expect_text(trial, SERVER, "abcdef");
+    assert_int_equal(trial->half[SERVER].edge, 6);
+    send_text(trial, SERVER, 98, 50, "??abc");
+    assert_int_equal(trial->events[STREAM_BEFORE_BASE], 1);
+    assert_int_equal(trial->stats.conflicts, 0);
+    send_text(trial, CLIENT, 50, 106, "xyz");
+    send_text(trial, SERVER, 106, 50, "ghi");
+    trial_flush(trial);
+    assert_int_equal(trial->half[SERVER].edge, 6);
+    assert_int_equal(trial->half[CLIENT].edge, 0);
+    send_text(trial, SERVER, 109, 53, "");
+    expect_text(trial, CLIENT, "xyz");
+    assert_int_equal(trial->half[CLIENT].edge, 3);
+    finish(trial);
+}
+
+static void test_handshakes(void **state)
+{
+    struct trial *trial = trial_new(NULL, 1);
+
+    (void)state;
+    send_flags(trial, CLIENT, 7, UINT32_MAX, TCP_SYN); /* another one before */
+    send_flags(trial, CLIENT, UINT32_MAX, UINT32_MAX, TCP_SYN);
+    assert_int_equal(trial->events[STREAM_SYN_RESEND_OTHER_SEQ], 1);
+    send_flags(trial, SERVER, UINT32_MAX, 8, TCP_SYN | TCP_ACK);
+    assert_int_equal(trial->events[STREAM_SYNACK_WRONG_ACK], 1);
+    send_flags(trial, SERVER, UINT32_MAX, 0, TCP_SYN | TCP_ACK);
+    send_text(trial, CLIENT, 0, 0, "abc");
+    send_flags(trial, CLIENT, 90, 0, TCP_SYN);
+    assert_int_equal(trial->events[STREAM_EST_SYN_OTHER_SEQ], 1);
+    send_text(trial, CLIENT, 3, 0, "def");
+    expect_text(trial, CLIENT, "abcdef");
+    send_flags(trial, SERVER, UINT32_MAX, 0, TCP_RST | TCP_ACK);
+    assert_int_equal(trial->events[STREAM_RST_OUT_OF_SEQUENCE], 1);
+    finish(trial);
+}
+
+static void test_refused(void **state)
+{
+    struct trial *trial = trial_new(NULL, 1);
+
+    (void)state;
+    send_flags(trial, SERVER, 9, 0, TCP_RST | TCP_ACK);
+    assert_int_equal(trial->events[STREAM_RST_NO_SESSION], 1);
+    send_flags(trial, CLIENT, UINT32_MAX, 0, TCP_SYN);
+    send_flags(trial, SERVER, UINT32_MAX, 0, TCP_RST | TCP_ACK);
+    trial_flush(trial);
+    assert_int_equal(trial->events[STREAM_RST_NO_SESSION], 1);
+    finish(trial);
+}
+
+/* Every other byte: one hole more than a half may have. */
+static void test_holes(void **state)
+{
+    struct trial *trial = begin(0);
+
+    (void)state;
+    for (uint32_t i = 0; i < STREAM_HOLES_MAX; i++)
+        send_text(trial, CLIENT, 2 * i + 1, 0, "x");
+    expect_text(trial, CLIENT, "");
+    send_text(trial, CLIENT, 2 * STREAM_HOLES_MAX + 1, 0, "x");
+    expect_text(trial, CLIENT, "_x");
+    assert_int_equal(trial->stats.gaps[SL_GAP_HOLES], 1);
+    finish(trial);
+}
+
+static void test_queue_bound(void **state)
+{
+    struct trial *trial = begin(1);
+    static char payload[1024];
+
+    (void)state;
+    memset(payload, 'x', sizeof payload);
+    for (uint32_t i = 0; trial->stats.gaps[SL_GAP_QUEUE] == 0; i++) {
+        /* The receiver's window grows with what it has. */
+        struct stream_segment s = segment(SERVER, 0, 0, 0);
+
+        s.window = 65535;
+        s.ack += 1024 * i;
+        trial->stream.half[CLIENT].window_end += 1024;
+        trial_send(trial, segment(CLIENT, 1 + 1024 * i, 0, 1024), payload);
+        assert_true(stream_shard_held(trial->shards) <= STREAM_QUEUE_MAX);
+        assert_true(i < 256);
+    }
+    assert_true(trial->half[CLIENT].len > 200000);
+    finish(trial);
+}
+
+/* The flow that has waited for the longest gives way. */
+static void test_memory_bound(void **state)
+{
+    enum { FLOWS = 64, LEN = 4000 };
+    struct stream_config config;
+    struct stream_shard *shard;
+    struct stream_output output = {0};
+    static struct stream stream[FLOWS];
+    static const uint8_t payload[LEN];
+    uint32_t next = 1;
+
+    (void)state;
+    stream_config_init(&config);
+    config.memory = 128 << 10;
+    assert_int_equal(stream_shards_create(&shard, 1, &config, NULL), SL_OK);
+    stream_shard_begin(shard, &output, payload);
+    for (uint32_t i = 0; i < 2 * FLOWS; i++) {
+        struct stream_segment s = segment(CLIENT, i < FLOWS ? 0 : 10, 0, i < FLOWS ? 0 : LEN);
+
+        s.ttl = 64;
+        stream_take(shard, &stream[i % FLOWS], 1 + i % FLOWS, &s);
+        assert_true(stream_shard_held(shard) <= config.memory);
+    }
+    for (uint32_t i = 1; i < output.n; i++)
+        if (output.record[i].kind == STREAM_GAP) {
+            assert_int_equal(output.record[i].flow, next++);
+            assert_int_equal(output.record[i].cause, SL_GAP_MEMORY);
+        }
+    assert_true(next > FLOWS / 2);
+    assert_int_equal(output.stats.gaps[SL_GAP_MEMORY], next - 1);
+    for (uint32_t i = 0; i < FLOWS; i++)
+        stream_end(shard, &stream[i], 1 + i, 0);
+    assert_int_equal(stream_shard_held(shard), 0);
+    stream_shard_end(shard);
+    stream_shards_free(shard, 1);
+    stream_output_free(&output);
+}
+
+static void test_names(void **state)
+{
+    enum sl_host_policy policy;
+
+    (void)state;
+    for (uint32_t i = 0; i < SL_N_HOST_POLICIES; i++) {
+        const char *name = sl_host_policy_name((enum sl_host_policy)i);
+
+        assert_int_equal(sl_host_policy_parse(&policy, name, strlen(name)), SL_OK);
+        assert_int_equal(policy, i);
+    }
+    assert_int_equal(sl_host_policy_parse(&policy, "vista", 5), SL_EINVAL);
+    for (uint32_t i = 0; i < STREAM_N_EVENTS; i++)
+        assert_non_null(stream_event_name((enum stream_event)i));
+    for (uint32_t i = 0; i < SL_N_GAPS; i++)
+        assert_non_null(sl_stream_gap_name((enum sl_stream_gap)i));
+    for (uint32_t i = 0; i < SL_N_DOUBTS; i++)
+        assert_non_null(sl_stream_doubt_name((enum sl_stream_doubt)i));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain),       cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overlap),     cmocka_unit_test(test_retransmission),
+        cmocka_unit_test(test_gap),         cmocka_unit_test(test_snapped),
+        cmocka_unit_test(test_syn_payload), cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_timestamps),  cmocka_unit_test(test_urgent),
+        cmocka_unit_test(test_fin),         cmocka_unit_test(test_rst),
+        cmocka_unit_test(test_midstream),   cmocka_unit_test(test_handshakes),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_queue_bound), cmocka_unit_test(test_memory_bound),
+        cmocka_unit_test(test_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
