@@ -8,8 +8,9 @@
 /* A source of memory for arenas and columns. It outlives the batches. */
 struct batch_memory {
     enum sl_memory kind;
-    void *(*alloc)(size_t len);   /* aligned to 64 bytes; NULL: none is left */
-    void (*release)(void *block); /* accepts NULL */
+    void *(*alloc_arena)(size_t len); /* aligned to 64 bytes; NULL: none is left */
+    void *(*alloc)(size_t len);       /* of columns, likewise */
+    void (*release)(void *block);     /* accepts NULL */
 
     /* Bytes of an arena with the room behind it, slack included; NULL: the arena has no room. */
     size_t (*room_len)(size_t arena_len, size_t max_items);

@@ -6,6 +6,7 @@
 #include "device.h"
 
 static const struct batch_memory pinned = {.kind = SL_MEMORY_PINNED,
+                                           .alloc_arena = device_pinned_alloc,
                                            .alloc = device_pinned_alloc,
                                            .release = device_pinned_free,
                                            .room_len = columns_room};
