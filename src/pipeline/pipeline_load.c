@@ -7,23 +7,10 @@
  * for them. With the lock held, which is free meanwhile. */
 static void collect(struct pipeline *pipeline)
 {
-    struct slot *slot;
-
     if (pipeline->collect.n_shards != 0 && !pipeline->failed)
         pipeline->stats->order_ns += pipeline_visit_shards(pipeline, &pipeline->collect);
-    while ((slot = pipeline_leave_step(pipeline, &pipeline->collect)) != NULL)
-        if (pipeline->n_loaders != 0)
-            pipeline_signal_workers(pipeline);
-        else
-            pthread_cond_signal(&slot->turn);
-}
-
-/* Returns when this worker's own batch is collected, which is ordered. With the lock held. */
-static void collect_own(struct pipeline *pipeline, uint64_t sequence)
-{
-    collect(pipeline);
-    while (!pipeline->failed && pipeline->collect.n_left <= sequence)
-        pthread_cond_wait(&pipeline_slot(pipeline, sequence)->turn, &pipeline->lock);
+    while (pipeline_leave_step(pipeline, &pipeline->collect) != NULL)
+        pipeline_signal_workers(pipeline);
 }
 
 bool pipeline_load(struct pipeline *pipeline, uint64_t sequence)
@@ -41,12 +28,9 @@ bool pipeline_load(struct pipeline *pipeline, uint64_t sequence)
     slot->prepared = true;
     if (status != SL_OK) {
         pipeline_fail_locked(pipeline, status, &diag);
-    } else if (pipeline->n_loaders != 0) {
-        pipeline_order(pipeline, UINT64_MAX);
-        collect(pipeline);
     } else {
-        pipeline_order_own(pipeline, sequence);
-        collect_own(pipeline, sequence);
+        pipeline_order(pipeline);
+        collect(pipeline);
     }
     const bool go_on = !pipeline->failed;
     pthread_mutex_unlock(&pipeline->lock);

@@ -26,27 +26,14 @@ static void order_next(struct pipeline *pipeline)
     }
     pipeline->ordered++;
     pipeline_enter_step(pipeline, &pipeline->collect);
-    if (pipeline->n_loaders == 0)
-        pthread_cond_signal(&slot->turn);
 }
 
-void pipeline_order(struct pipeline *pipeline, uint64_t last)
+void pipeline_order(struct pipeline *pipeline)
 {
     if (pipeline->ordering)
         return;
     pipeline->ordering = true;
-    while (!pipeline->failed && pipeline->ordered <= last &&
-           pipeline_slot(pipeline, pipeline->ordered)->prepared)
+    while (!pipeline->failed && pipeline_slot(pipeline, pipeline->ordered)->prepared)
         order_next(pipeline);
     pipeline->ordering = false;
-}
-
-void pipeline_order_own(struct pipeline *pipeline, uint64_t sequence)
-{
-    pipeline_order(pipeline, sequence);
-    while (!pipeline->failed && pipeline->ordered <= sequence) {
-        pthread_cond_wait(&pipeline_slot(pipeline, sequence)->turn, &pipeline->lock);
-        pipeline_order(pipeline, sequence);
-    }
-    pthread_cond_signal(&pipeline_slot(pipeline, pipeline->ordered)->turn);
 }

@@ -54,8 +54,6 @@ enum sl_status pipeline_open_slots(struct pipeline *pipeline, struct sl_diag *di
     pipeline->slots = calloc(pipeline->n_slots, sizeof *pipeline->slots);
     if (pipeline->slots == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u batches", pipeline->n_slots);
-    for (uint32_t i = 0; i < pipeline->n_slots; i++)
-        pthread_cond_init(&pipeline->slots[i].turn, NULL);
     for (uint32_t t = 0; t < n_threads; t++) {
         openings[t] = (struct opening){.pipeline = pipeline, .first = t, .n_threads = n_threads};
         openings[t].started =

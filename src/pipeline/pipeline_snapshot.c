@@ -6,20 +6,17 @@
 
 static void read_stages(const struct pipeline *pipeline, struct sl_pipeline_snapshot *snapshot)
 {
-    /* Without loaders a worker loads the batch that it takes, and collected batches are in work. */
-    const bool loads = pipeline->n_loaders == 0;
-    const uint64_t loading = loads ? pipeline->taken : pipeline->loading;
-    const uint64_t working = loads ? pipeline->collect.n_left : pipeline->taken;
+    const uint64_t collected = pipeline->collect.n_left;
     const uint64_t flying = pipeline->filled - pipeline->drained;
     uint32_t waiting[SL_PIPELINE_N_STAGES], busy[SL_PIPELINE_N_STAGES];
 
     busy[SL_PIPELINE_FILL] = pipeline->filling;
     waiting[SL_PIPELINE_FILL] = pipeline->n_slots - (uint32_t)flying - pipeline->filling;
-    busy[SL_PIPELINE_LOAD] = (uint32_t)(loading - pipeline->collect.n_left);
-    waiting[SL_PIPELINE_LOAD] = (uint32_t)(pipeline->filled - loading);
+    busy[SL_PIPELINE_LOAD] = (uint32_t)(pipeline->loading - collected);
+    waiting[SL_PIPELINE_LOAD] = (uint32_t)(pipeline->filled - pipeline->loading);
     busy[SL_PIPELINE_WORK] =
-        (uint32_t)(working - pipeline->drained) - pipeline->n_done - pipeline->n_redo;
-    waiting[SL_PIPELINE_WORK] = (uint32_t)(pipeline->collect.n_left - working) + pipeline->n_redo;
+        (uint32_t)(pipeline->taken - pipeline->drained) - pipeline->n_done - pipeline->n_redo;
+    waiting[SL_PIPELINE_WORK] = (uint32_t)(collected - pipeline->taken) + pipeline->n_redo;
     busy[SL_PIPELINE_DRAIN] = pipeline->draining;
     waiting[SL_PIPELINE_DRAIN] = pipeline->n_done - pipeline->draining;
     for (int s = 0; s < SL_PIPELINE_N_STAGES; s++) {

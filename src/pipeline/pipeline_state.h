@@ -19,8 +19,7 @@
  * - drained <= collected <= ordered <= loading <= filled: a batch goes through its stages in order
  * - filled <= drained + n_slots: a slot is filled again after its batch was drained
  * - drained <= taken: work on a batch begins before it is drained
- * - taken <= collected, where there are loaders: workers take collected batches. Where there are
- *   none, taken stands for loading: a worker loads the batch that it takes
+ * - taken <= collected: workers take collected batches
  * - drained <= reporting <= decided <= settled <= digested <= collected: a batch is reported once
  * - digested is the first batch whose slot is not digested: workers digest in any order
  * - n_done == slots that are done and not drained: workers report in any order
@@ -48,7 +47,6 @@ struct slot {
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     bool done, redo, prepared, digested;
     _Atomic uint32_t n_shards_left; /* that have not had it in the step at hand */
-    pthread_cond_t turn; /* signalled when this batch is the next to be ordered, or is collected */
 };
 
 /* A shard in a step, in a cache line of its own. */
@@ -78,8 +76,7 @@ struct pipeline {
 
     pthread_mutex_t lock; /* guards all below */
     /* Each condition has its own waiters, and all are signalled at the end: a batch passes six
-     * threads, and there are several for each core. Workers wait on their lane. A worker that loads
-     * waits on its slot for its turn to order. */
+     * threads, and there are several for each core. Workers wait on their lane. */
     pthread_cond_t freed, has_filled, has_done;
     struct watch done_watch; /* of the thread that waits for has_done */
     uint64_t filled, loading, ordered, taken, reporting, drained;
@@ -134,17 +131,12 @@ void pipeline_fail(struct pipeline *pipeline, enum sl_status status, const struc
 void *pipeline_fill_loop(void *argument);
 void *pipeline_load_loop(void *argument);
 
-/* Prepares a filled batch, then orders and collects what can be. A loader orders every prepared
- * batch and waits for none. A worker returns with its own batch collected. False: the run is over.
- */
+/* Prepares a filled batch, then orders and collects what can be, and waits for no other batch.
+ * False: the run is over. */
 bool pipeline_load(struct pipeline *pipeline, uint64_t sequence);
 
-/* Orders the prepared batches up to `last`, unless another thread does. With the lock held. */
-void pipeline_order(struct pipeline *pipeline, uint64_t last);
-
-/* Returns when this worker's own batch is ordered. The worker orders it and those before it, and
- * none behind it: its own batch would wait. With the lock held. */
-void pipeline_order_own(struct pipeline *pipeline, uint64_t sequence);
+/* Orders the prepared batches, unless another thread does. With the lock held. */
+void pipeline_order(struct pipeline *pipeline);
 
 /* ---- pipeline_shards.c; all with the lock held ----------------------------------------------- */
 

@@ -15,8 +15,6 @@ void pipeline_signal_all(struct pipeline *pipeline)
         atomic_fetch_add(&pipeline->lanes[i].watch.n_signals, 1);
         pthread_cond_broadcast(&pipeline->lanes[i].ready);
     }
-    for (uint32_t i = 0; i < pipeline->n_slots; i++)
-        pthread_cond_broadcast(&pipeline->slots[i].turn);
 }
 
 void pipeline_signal(pthread_cond_t *waiting, struct watch *watch)

@@ -52,8 +52,7 @@ static uint32_t n_idle_on_gpus(const struct pipeline *pipeline)
  * free. A batch is slower there, and the cores may have to load others for the GPUs. */
 static bool has_work(const struct pipeline *pipeline, const struct lane *lane)
 {
-    const uint64_t ready = pipeline->n_loaders == 0 ? pipeline->filled : pipeline->collect.n_left;
-    const uint64_t n = ready - pipeline->taken;
+    const uint64_t n = pipeline->collect.n_left - pipeline->taken;
 
     return lane->n_idle > 0 &&
            (pipeline->n_redo != 0 || n > (lane_is_cuda(lane) ? 0 : n_idle_on_gpus(pipeline)));
@@ -74,15 +73,35 @@ static void apply(struct pipeline *pipeline, struct slot *slot)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* With the lock held. */
+static uint64_t awake_until(const struct lane *lane)
+{
+    return lane_is_cuda(lane) ? clock_ns() + PIPELINE_AWAKE_NS : 0;
+}
+
+/* Loads the next filled batch. With the lock held, which is free meanwhile. */
+static void load_next(struct pipeline *pipeline)
+{
+    const uint64_t sequence = pipeline->loading++;
+
+    pthread_mutex_unlock(&pipeline->lock);
+    (void)pipeline_load(pipeline, sequence);
+    pthread_mutex_lock(&pipeline->lock);
+}
+
+/* Without loaders the thread loads while there is nothing for the engines. With the lock held. */
 static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
 {
-    const uint64_t awake_until = lane_is_cuda(lane) ? clock_ns() + PIPELINE_AWAKE_NS : 0;
+    uint64_t until = awake_until(lane);
 
-    lane->n_waiting++;
     while (!is_over(pipeline, lane) && !has_work(pipeline, lane))
-        pipeline_wait(pipeline, &lane->ready, &lane->watch, awake_until);
-    lane->n_waiting--;
+        if (pipeline->n_loaders == 0 && pipeline->loading < pipeline->filled) {
+            load_next(pipeline);
+            until = awake_until(lane);
+        } else {
+            lane->n_waiting++;
+            pipeline_wait(pipeline, &lane->ready, &lane->watch, until);
+            lane->n_waiting--;
+        }
 }
 
 /* Claims the next batch for the engines, and a worker for it. NULL: there will be none. */
@@ -90,9 +109,7 @@ static struct slot *claim_work(struct lane_thread *self)
 {
     struct pipeline *pipeline = self->pipeline;
     struct lane *lane = self->lane;
-    const bool loads = pipeline->n_loaders == 0;
     struct slot *slot = NULL;
-    uint64_t sequence = 0;
     bool fresh = false;
 
     pthread_mutex_lock(&pipeline->lock);
@@ -100,16 +117,12 @@ static struct slot *claim_work(struct lane_thread *self)
     if (!is_over(pipeline, lane)) {
         self->worker = lane_take(lane);
         fresh = pipeline->n_redo == 0;
-        if (fresh)
-            sequence = pipeline->taken++;
-        slot = fresh ? pipeline_slot(pipeline, sequence) : claim_redo(pipeline);
+        slot = fresh ? pipeline_slot(pipeline, pipeline->taken++) : claim_redo(pipeline);
         if (has_work(pipeline, lane)) /* the watcher may have had two signals */
             pthread_cond_signal(&lane->ready);
     }
     pthread_mutex_unlock(&pipeline->lock);
-    if (fresh && loads && !pipeline_load(pipeline, sequence))
-        return NULL;
-    if (fresh && slot != NULL)
+    if (fresh)
         apply(pipeline, slot);
     return slot;
 }
