@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 
     sl_header_config_init(&config);
     if (argc == 2 && sl_header_build(&table, &config, &diag) == SL_OK &&
-        backend->open(&context, table, &limits, &diag) == SL_OK &&
+        sl_engine_open(&context, sl_header_engine(), backend, table, &limits, &diag) == SL_OK &&
         sl_batch_create(&batch, limits.max_bytes, limits.max_items, &diag) == SL_OK)
         status = sl_capture_open_file(&capture, argv[1], 0, &diag);
     while (status == SL_OK) {

@@ -63,7 +63,9 @@ static enum sl_status match(const struct sl_batch *batch, struct sl_diag *diag)
     if (status != SL_OK)
         return status;
     backend = sl_engine_choose(sl_mpm_engine(table), SL_DEVICE_CUDA, NULL);
-    status = backend != NULL ? backend->open(&context, table, &limits, diag) : SL_EDEVICE;
+    status = backend != NULL
+                 ? sl_engine_open(&context, sl_mpm_engine(table), backend, table, &limits, diag)
+                 : SL_EDEVICE;
     if (status == SL_OK)
         status = backend->submit(context, batch, &hits);
     if (status == SL_OK)

@@ -113,7 +113,7 @@ static const struct sl_backend on_cpu = {
     "x",        SL_DEVICE_CPU,    cpu_backend_usable, cpu_backend_open,
     submit_cpu, cpu_backend_wait, cpu_backend_close};
 static const struct sl_backend *const backends[] = {&on_cuda, &on_cpu, NULL};
-static const struct sl_engine engine = {"x", backends};
+static const struct sl_engine engine = {"x", backends, NULL};
 
 /* ---- the run --------------------------------------------------------------------------------- */
 

@@ -262,7 +262,8 @@ static const struct sl_backend block = {.name = "block",
 
 static const struct sl_backend *const backends[] = {&block, NULL};
 
-static const struct sl_engine engine = {.name = "mpm.vectorscan", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "mpm.vectorscan", .backends = backends, .takes = mpm_takes};
 
 static const struct mpm_algorithm algorithm = {
     .name = "vectorscan", .build = vectorscan_build, .check = vectorscan_check, .engine = &engine};

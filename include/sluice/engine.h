@@ -84,11 +84,7 @@ struct sl_backend {
      * value is ignored. Any thread. */
     bool (*usable)(char why[SL_WHY_LEN]);
 
-    /* Makes a context over a table, which must outlive it. The table must be of the backend's
-     * engine, as sl_mpm_engine and sl_sampling_engine name it: the behaviour with another is
-     * undefined. SL_EINVAL: a reserved field of the limits is not 0. SL_EUNSUPPORTED: the table was
-     * built for another kind of device, or its hits cannot stay on the GPU. SL_ENOMEM: of a GPU,
-     * diag has the bytes needed and the bytes free. SL_EDEVICE. */
+    /* What sl_engine_open calls for a table that it has checked. */
     enum sl_status (*open)(void **context, const void *table, const struct sl_limits *limits,
                            struct sl_diag *diag);
 
@@ -108,6 +104,10 @@ struct sl_backend {
 struct sl_engine {
     const char *name;
     const struct sl_backend *const *backends;
+
+    /* Whether this engine made the table, which any engine of the library made. NULL: the engine
+     * takes any table. */
+    bool (*takes)(const struct sl_engine *engine, const void *table);
 };
 
 /* The first usable backend of an engine on this kind of device, or NULL. `why`, if not NULL, gets
@@ -117,6 +117,15 @@ SL_API const struct sl_backend *sl_engine_choose(const struct sl_engine *engine,
 
 /* The backend of this name, usable or not; NULL where the engine has none. */
 SL_API const struct sl_backend *sl_engine_backend(const struct sl_engine *engine, const char *name);
+
+/* Makes a context of a backend over a table, which must outlive it. Any thread. SL_EINVAL: the
+ * table is of another engine (sl_mpm_engine and sl_sampling_engine name a table's), or a reserved
+ * field of the limits is not 0. SL_EUNSUPPORTED: the table was built for another kind of device, or
+ * its hits cannot stay on the GPU. SL_ENOMEM: of a GPU, diag has the bytes needed and the bytes
+ * free. SL_EDEVICE. */
+SL_API enum sl_status sl_engine_open(void **context, const struct sl_engine *engine,
+                                     const struct sl_backend *backend, const void *table,
+                                     const struct sl_limits *limits, struct sl_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diag.h"
+
 const struct sl_backend *sl_engine_choose(const struct sl_engine *engine, enum sl_device_kind kind,
                                           char why[SL_WHY_LEN])
 {
@@ -35,4 +37,14 @@ const struct sl_backend *sl_engine_backend(const struct sl_engine *engine, const
         if (strcmp(engine->backends[i]->name, name) == 0)
             return engine->backends[i];
     return NULL;
+}
+
+enum sl_status sl_engine_open(void **context, const struct sl_engine *engine,
+                              const struct sl_backend *backend, const void *table,
+                              const struct sl_limits *limits, struct sl_diag *diag)
+{
+    if (engine->takes != NULL && !engine->takes(engine, table))
+        return diag_set(diag, SL_EINVAL, NULL, 0, "the table is of another engine than %s",
+                        engine->name);
+    return backend->open(context, table, limits, diag);
 }

@@ -33,7 +33,8 @@ static enum sl_status open_flight(struct clam_filter *filter, struct clam_flight
     if (is_cuda)
         status = sl_stage_open(&flight->stage, &flight->limits, diag);
     if (status == SL_OK)
-        status = filter->backend->open(&flight->context, filter->table, &flight->limits, diag);
+        status = sl_engine_open(&flight->context, sl_mpm_engine(filter->table), filter->backend,
+                                filter->table, &flight->limits, diag);
     return status;
 }
 

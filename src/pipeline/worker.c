@@ -76,7 +76,8 @@ static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_d
     if (opened->backend == NULL)
         return diag_set(diag, SL_EDEVICE, NULL, 0, "%s cannot run: %s", engine->name, why);
     worker->limits.max_hits = opened->max_hits;
-    return opened->backend->open(&opened->context, opened->table, &worker->limits, diag);
+    return sl_engine_open(&opened->context, engine, opened->backend, opened->table, &worker->limits,
+                          diag);
 }
 
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,

@@ -216,7 +216,7 @@ static void test_backends_are_chosen_by_rank_and_by_name(void **state)
     static const struct sl_backend slow = {.name = "slow", .usable = always};
     static const struct sl_backend gpu = {.name = "gpu", .device = SL_DEVICE_CUDA, .usable = never};
     static const struct sl_backend *const backends[] = {&gpu, &fast, &slow, NULL};
-    static const struct sl_engine engine = {"test", backends};
+    static const struct sl_engine engine = {.name = "test", .backends = backends};
     char why[SL_WHY_LEN];
 
     (void)state;

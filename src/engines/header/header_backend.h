@@ -11,9 +11,6 @@ extern "C" {
 
 extern const struct sl_backend header_scalar, header_avx2, header_cuda;
 
-/* SL_EINVAL where a table is no header table of this version: open's first act. */
-enum sl_status header_table_check(const void *table, struct sl_diag *diag);
-
 #ifdef __cplusplus
 }
 #endif

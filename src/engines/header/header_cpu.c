@@ -15,10 +15,8 @@ enum sl_status header_cpu_open(void **context, const void *table, const struct s
                                header_run *run, struct sl_diag *diag)
 {
     struct header_cpu *header;
-    enum sl_status status = header_table_check(table, diag);
+    const enum sl_status status = reserved_check(limits->reserved, diag);
 
-    if (status == SL_OK)
-        status = reserved_check(limits->reserved, diag);
     if (status != SL_OK)
         return status;
     header = calloc(1, sizeof *header);

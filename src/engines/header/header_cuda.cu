@@ -53,11 +53,7 @@ __global__ void header_check_kernel(const struct sl_header_table *table, const u
 static enum sl_status open_context(void **context, const void *table,
                                    const struct sl_limits *limits, struct sl_diag *diag)
 {
-    const enum sl_status status = header_table_check(table, diag);
-
-    return status == SL_OK
-               ? cuda_context_open(context, table, sizeof(struct sl_header_table), limits, diag)
-               : status;
+    return cuda_context_open(context, table, sizeof(struct sl_header_table), limits, diag);
 }
 
 static enum sl_status submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)

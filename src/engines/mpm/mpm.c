@@ -124,6 +124,13 @@ const struct sl_engine *sl_mpm_engine(const struct sl_mpm_table *table)
     return mpm_find_algorithm(table->algorithm)->engine;
 }
 
+bool mpm_takes(const struct sl_engine *engine, const void *table)
+{
+    const struct sl_mpm_table *const mpm = table;
+
+    return mpm->head.magic == mpm_block_kind.magic && sl_mpm_engine(mpm) == engine;
+}
+
 void sl_mpm_info(const struct sl_mpm_table *table, struct sl_mpm_info *info)
 {
     info->algorithm = mpm_find_algorithm(table->algorithm)->name;

@@ -30,6 +30,9 @@ struct mpm_algorithm {
  * name, as the others. One alone, static, before any other call of mpm. */
 void mpm_add_peer(const struct mpm_algorithm *algorithm);
 
+/* The engines' `takes`. */
+bool mpm_takes(const struct sl_engine *engine, const void *table);
+
 /* NULL: there is none of this name. */
 const struct mpm_algorithm *mpm_find_algorithm(const char *name);
 

@@ -63,11 +63,9 @@ static void names_close(void *opaque)
 static enum sl_status open_context(void **out, const void *table, const struct sl_limits *limits,
                                    uint32_t at_once, struct sl_diag *diag)
 {
-    struct sl_packet_names_watch *watch;
-    enum sl_status status = names_watch_of(&watch, table, diag);
+    struct sl_packet_names_watch *const watch = names_watch_of(table);
+    enum sl_status status = reserved_check(limits->reserved, diag);
 
-    if (status == SL_OK)
-        status = reserved_check(limits->reserved, diag);
     if (status != SL_OK)
         return status;
     struct context *context = (struct context *)calloc(1, sizeof *context);
@@ -141,7 +139,8 @@ static const struct sl_backend *const backends[] = {&batched, &scalar, &names_ti
 
 const struct sl_engine *sl_packet_names_engine(void)
 {
-    static const struct sl_engine engine = {.name = "names", .backends = backends};
+    static const struct sl_engine engine = {
+        .name = "names", .backends = backends, .takes = names_watch_is};
 
     return &engine;
 }

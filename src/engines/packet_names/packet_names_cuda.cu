@@ -178,11 +178,9 @@ static enum sl_status take_memory(struct names_cuda *names, struct sl_diag *diag
 static enum sl_status names_cuda_open(void **context, const void *table,
                                       const struct sl_limits *limits, struct sl_diag *diag)
 {
-    struct sl_packet_names_watch *watch;
-    enum sl_status status = names_watch_of(&watch, table, diag);
+    struct sl_packet_names_watch *const watch = names_watch_of(table);
+    enum sl_status status = reserved_check(limits->reserved, diag);
 
-    if (status == SL_OK)
-        status = reserved_check(limits->reserved, diag);
     if (status != SL_OK)
         return status;
     if (limits->device_hits != NULL)

@@ -31,11 +31,9 @@ static void tiled_close(void *opaque)
 static enum sl_status tiled_open(void **context, const void *table, const struct sl_limits *limits,
                                  struct sl_diag *diag)
 {
-    struct sl_packet_names_watch *watch;
-    enum sl_status status = names_watch_of(&watch, table, diag);
+    struct sl_packet_names_watch *const watch = names_watch_of(table);
+    enum sl_status status = reserved_check(limits->reserved, diag);
 
-    if (status == SL_OK)
-        status = reserved_check(limits->reserved, diag);
     if (status != SL_OK)
         return status;
     struct tiled *tiled = (struct tiled *)calloc(1, sizeof *tiled);

@@ -46,13 +46,10 @@ void sl_packet_names_watch_free(struct sl_packet_names_watch *watch)
     free(watch);
 }
 
-enum sl_status names_watch_of(struct sl_packet_names_watch **watch, const void *table,
-                              struct sl_diag *diag)
+bool names_watch_is(const struct sl_engine *engine, const void *table)
 {
-    *watch = (struct sl_packet_names_watch *)(uintptr_t)table; /* it counts */
-    return (*watch)->magic == WATCH_MAGIC
-               ? SL_OK
-               : diag_set(diag, SL_EINVAL, NULL, 0, "not a watch of names");
+    (void)engine;
+    return names_watch_of(table)->magic == WATCH_MAGIC;
 }
 
 struct sl_names *names_watch_names(const struct sl_packet_names_watch *watch)

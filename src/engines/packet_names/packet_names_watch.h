@@ -10,9 +10,14 @@
 extern "C" {
 #endif
 
-/* SL_EINVAL: the engine's table is no watch. */
-enum sl_status names_watch_of(struct sl_packet_names_watch **watch, const void *table,
-                              struct sl_diag *diag);
+/* The engine's `takes`. */
+bool names_watch_is(const struct sl_engine *engine, const void *table);
+
+/* The engine's table, which counts. */
+static inline struct sl_packet_names_watch *names_watch_of(const void *table)
+{
+    return (struct sl_packet_names_watch *)(uintptr_t)table;
+}
 
 struct sl_names *names_watch_names(const struct sl_packet_names_watch *watch);
 

@@ -38,9 +38,9 @@ struct variant {
 };
 
 #define RABIN_VARIANT(variant, backend) \
-    {&sampler_rabin, {"sampling." variant, SAMPLING_PAPER_ALONE(backend)}},
+    {&sampler_rabin, {"sampling." variant, SAMPLING_PAPER_ALONE(backend), sampling_takes}},
 #define SAMPLEBYTE_VARIANT(variant, backend) \
-    {&sampler_samplebyte, {"sampling." variant, SAMPLING_PAPER_ALONE(backend)}},
+    {&sampler_samplebyte, {"sampling." variant, SAMPLING_PAPER_ALONE(backend), sampling_takes}},
 static const struct variant variants[] = {RABIN_PAPERS(RABIN_VARIANT)
                                               SAMPLEBYTE_PAPERS(SAMPLEBYTE_VARIANT)};
 
@@ -149,6 +149,12 @@ enum sl_status sl_sampling_build(struct sl_sampling_table **table,
 void sl_sampling_free(struct sl_sampling_table *table)
 {
     free(table);
+}
+
+/* A table of each engine has a word or more. */
+bool sampling_takes(const struct sl_engine *engine, const void *table)
+{
+    return ((const struct sl_sampling_table *)table)->engine == engine;
 }
 
 const struct sl_engine *sl_sampling_engine(const struct sl_sampling_table *table)

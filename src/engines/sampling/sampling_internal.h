@@ -18,6 +18,9 @@ struct sampler {
     const struct sl_engine *engine;
 };
 
+/* The engines' `takes`. */
+bool sampling_takes(const struct sl_engine *engine, const void *table);
+
 /* The limits that all samplers share. SL_EINVAL. */
 enum sl_status sampling_check(uint32_t window, uint32_t period, struct sl_diag *diag);
 

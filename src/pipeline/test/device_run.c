@@ -52,7 +52,8 @@ static const struct sl_backend cpu_x = {.name = "x",
 /* Simulated GPUs run another one: this one alone has to exist. */
 static const struct sl_backend cuda_x = {.name = "x on GPUs", .device = SL_DEVICE_CUDA};
 static const struct sl_backend *const backends[] = {&cuda_x, &cpu_x, NULL};
-static const struct sl_engine engine_x = {"x", backends}, engine_y = {"y", backends};
+static const struct sl_engine engine_x = {.name = "x", .backends = backends},
+                              engine_y = {.name = "y", .backends = backends};
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 

@@ -58,4 +58,4 @@ enum sl_status slow_wait(void *opaque)
 const struct sl_backend slow_backend = {"test",      SL_DEVICE_CPU, slow_usable, slow_open,
                                         slow_submit, slow_wait,     free};
 static const struct sl_backend *const backends[] = {&slow_backend, NULL};
-const struct sl_engine slow_engine = {"test engine", backends};
+const struct sl_engine slow_engine = {.name = "test engine", .backends = backends};

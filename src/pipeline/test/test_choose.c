@@ -114,7 +114,7 @@ static const struct sl_backend on_cpu = {.name = "slow",
                                          .close = cpu_backend_close};
 static const struct sl_backend on_gpu = {.name = "slow on GPUs", .device = SL_DEVICE_CUDA};
 static const struct sl_backend *const backends[] = {&on_gpu, &on_cpu, NULL};
-static const struct sl_engine engine = {"slow", backends};
+static const struct sl_engine engine = {.name = "slow", .backends = backends};
 
 struct run {
     uint32_t n_batches, n_drained, n_dropped;

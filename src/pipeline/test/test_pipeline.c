@@ -238,7 +238,7 @@ static void test_a_missing_gpu_is_reported(void **state)
     static const struct sl_backend gpu = {"gpu",       SL_DEVICE_CUDA, unusable, slow_open,
                                           slow_submit, slow_wait,      free};
     static const struct sl_backend *const both[] = {&gpu, &slow_backend, NULL};
-    static const struct sl_engine gone = {"gone engine", both};
+    static const struct sl_engine gone = {.name = "gone engine", .backends = both};
     struct slow_table table = {-1, -1};
     struct sl_pipeline_config config;
     struct sl_pipeline_stats stats;
@@ -295,7 +295,7 @@ static void test_tables_too_large_for_a_gpu_fail_before_the_first_fill(void **st
     static const struct sl_backend gpu = {
         "gpu", SL_DEVICE_CUDA, slow_usable, open_without_memory, slow_submit, slow_wait, free};
     static const struct sl_backend *const both[] = {&gpu, &slow_backend, NULL};
-    static const struct sl_engine small = {"small engine", both};
+    static const struct sl_engine small = {.name = "small engine", .backends = both};
     struct slow_table table = {-1, -1};
     struct sl_pipeline_config config;
     struct sl_pipeline_stats stats;

@@ -128,10 +128,11 @@ static void set_job(struct encode_job *job, const struct sl_redundancy_config *c
 static enum sl_status open_slots(struct sl_batch_encoder *e, const struct encode_sizes *sizes,
                                  struct sl_diag *diag)
 {
+    const struct sl_engine *const engine = sl_sampling_engine(e->config.sampling);
     struct encode_job jobs[SLOTS] = {0};
     char why[SL_WHY_LEN] = "";
 
-    e->sampler = sl_engine_choose(sl_sampling_engine(e->config.sampling), e->config.kind, why);
+    e->sampler = sl_engine_choose(engine, e->config.kind, why);
     if (e->sampler == NULL)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "no sampler runs there: %s", why);
 
@@ -151,7 +152,8 @@ static enum sl_status open_slots(struct sl_batch_encoder *e, const struct encode
         else
             slot->hits =
                 (struct sl_hits){(struct sl_hit *)slot->job.found, sizes->max_hits, 0, false};
-        status = e->sampler->open(&slot->sampling, e->config.sampling, &limits, diag);
+        status =
+            sl_engine_open(&slot->sampling, engine, e->sampler, e->config.sampling, &limits, diag);
     }
     return status;
 }

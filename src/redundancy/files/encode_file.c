@@ -110,16 +110,18 @@ void file_put_frame(struct file_encoder *e, uint32_t frame_len, uint32_t len)
 
 static enum sl_status open_sampler(struct pieces *p, struct sl_diag *diag)
 {
+    const struct sl_engine *const engine = sl_sampling_engine(p->e->table);
     const uint32_t period = p->e->config->sampling.period;
     const struct sl_limits limits = {.max_items = 1,
                                      .max_bytes = FILE_PACKET_LEN,
                                      .max_hits = FILE_PACKET_LEN / period * HITS_EACH + 64};
     char why[SL_WHY_LEN] = "";
 
-    p->backend = sl_engine_choose(sl_sampling_engine(p->e->table), SL_DEVICE_CPU, why);
+    p->backend = sl_engine_choose(engine, SL_DEVICE_CPU, why);
     if (p->backend == NULL)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "no sampler runs here: %s", why);
-    const enum sl_status status = p->backend->open(&p->context, p->e->table, &limits, diag);
+    const enum sl_status status =
+        sl_engine_open(&p->context, engine, p->backend, p->e->table, &limits, diag);
     if (status != SL_OK)
         return status;
     p->hits.cap = limits.max_hits;

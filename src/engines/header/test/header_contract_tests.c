@@ -107,7 +107,9 @@ static void test_wrong_calls(void **state)
     header_backend->close(NULL);
 
     const uint64_t foreign[512] = {1};
-    assert_int_equal(header_backend->open(&context, foreign, &rig_limits, &diag), SL_EINVAL);
+    assert_int_equal(
+        sl_engine_open(&context, sl_header_engine(), header_backend, foreign, &rig_limits, &diag),
+        SL_EINVAL);
     assert_string_not_equal(diag.text, "");
     rig_close(&rig);
     sl_batch_free(batch);

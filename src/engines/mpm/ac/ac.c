@@ -453,7 +453,7 @@ extern const struct sl_backend mpm_ac_tiled;
 static const struct sl_backend *const backends[] = {&mpm_ac_cuda, &mpm_ac_scalar, &mpm_ac_tiled,
                                                     NULL};
 
-static const struct sl_engine engine = {.name = "mpm.ac", .backends = backends};
+static const struct sl_engine engine = {.name = "mpm.ac", .backends = backends, .takes = mpm_takes};
 
 extern const struct mpm_algorithm mpm_ac;
 const struct mpm_algorithm mpm_ac = {

@@ -119,7 +119,8 @@ extern const struct sl_backend mpm_gram_tiled;
 static const struct sl_backend *const backends[] = {
     &mpm_gram_cuda, &mpm_gram_avx512, &mpm_gram_avx2, &mpm_gram_scalar, &mpm_gram_tiled, NULL};
 
-static const struct sl_engine engine = {.name = "mpm.gram", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "mpm.gram", .backends = backends, .takes = mpm_takes};
 
 const struct mpm_algorithm mpm_gram = {
     .name = name, .build = gram_build, .check = gram_check, .engine = &engine};

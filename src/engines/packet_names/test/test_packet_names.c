@@ -579,7 +579,9 @@ static void test_what_is_refused(void **state)
     assert_int_equal(sl_names_create(&names, NULL), SL_OK);
     assert_int_equal(sl_packet_names_watch_create(&watch, names, &diag), SL_EINVAL);
     assert_null(watch);
-    assert_int_equal(tested->open(&context, other, &limits, &diag), SL_EINVAL);
+    assert_int_equal(
+        sl_engine_open(&context, sl_packet_names_engine(), tested, other, &limits, &diag),
+        SL_EINVAL);
     assert_int_equal(sl_names_build(names, NULL, NULL), SL_OK);
     assert_int_equal(sl_packet_names_watch_create(&watch, names, &diag), SL_OK);
     assert_int_equal(tested->open(&context, watch, &limits, &diag), SL_OK);

@@ -82,7 +82,8 @@ extern const struct sl_backend dynabyte_cuda;
 static const struct sl_backend *const backends[] = {&avx512, &avx2,  &dynabyte_cuda,
                                                     &scalar, &tiled, NULL};
 
-static const struct sl_engine engine = {.name = "sampling.dynabyte", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "sampling.dynabyte", .backends = backends, .takes = sampling_takes};
 
 extern const struct sampler sampler_dynabyte;
 const struct sampler sampler_dynabyte = {

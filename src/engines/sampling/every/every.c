@@ -90,7 +90,8 @@ extern const struct sl_backend every_cuda;
 
 static const struct sl_backend *const backends[] = {&every_cuda, &every_scalar, &every_tiled, NULL};
 
-static const struct sl_engine engine = {.name = "sampling.every", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "sampling.every", .backends = backends, .takes = sampling_takes};
 
 extern const struct sampler sampler_every;
 const struct sampler sampler_every = {.name = "every", .build = build, .engine = &engine};

@@ -78,7 +78,8 @@ extern const struct sl_backend maxp_cuda;
 static const struct sl_backend *const backends[] = {&maxp_avx512, &maxp_avx2,  &maxp_cuda,
                                                     &maxp_scalar, &maxp_tiled, NULL};
 
-static const struct sl_engine engine = {.name = "sampling.maxp", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "sampling.maxp", .backends = backends, .takes = sampling_takes};
 
 extern const struct sampler sampler_maxp;
 const struct sampler sampler_maxp = {.name = "maxp", .build = build, .engine = &engine};

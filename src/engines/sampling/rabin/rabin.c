@@ -93,7 +93,8 @@ static const struct sl_backend *const backends[] = {
     &rabin_clmul_avx512, &rabin_clmul_avx2, &rabin_streams,
     &rabin_tiled,        &rabin_cuda,       RABIN_PAPERS_BUILT(POINTER) NULL};
 
-static const struct sl_engine engine = {.name = "sampling.rabin", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "sampling.rabin", .backends = backends, .takes = sampling_takes};
 
 extern const struct sampler sampler_rabin;
 const struct sampler sampler_rabin = {.name = "rabin", .build = rabin_build, .engine = &engine};

@@ -64,7 +64,8 @@ static const struct sl_backend *const backends[] = {
     &samplebyte_avx512, &samplebyte_avx2,  &samplebyte_cuda,
     &samplebyte_scalar, &samplebyte_tiled, SAMPLEBYTE_PAPERS_BUILT(POINTER) NULL};
 
-static const struct sl_engine engine = {.name = "sampling.samplebyte", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "sampling.samplebyte", .backends = backends, .takes = sampling_takes};
 
 extern const struct sampler sampler_samplebyte;
 const struct sampler sampler_samplebyte = {

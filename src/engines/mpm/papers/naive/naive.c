@@ -76,7 +76,8 @@ extern const struct sl_backend mpm_naive_cuda;
 static const struct sl_backend *const backends[] = {&mpm_naive_cuda, &mpm_naive_scalar,
                                                     &mpm_naive_tiled, NULL};
 
-static const struct sl_engine engine = {.name = "mpm.naive", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "mpm.naive", .backends = backends, .takes = mpm_takes};
 
 extern const struct mpm_algorithm mpm_naive;
 const struct mpm_algorithm mpm_naive = {

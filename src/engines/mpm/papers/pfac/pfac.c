@@ -131,7 +131,8 @@ extern const struct sl_backend mpm_pfac_tiled;
 static const struct sl_backend *const backends[] = {&mpm_pfac_cuda_block, &mpm_pfac_cuda_thread,
                                                     &mpm_pfac_tiled, NULL};
 
-static const struct sl_engine engine = {.name = "mpm.pfac", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "mpm.pfac", .backends = backends, .takes = mpm_takes};
 
 extern const struct mpm_algorithm mpm_pfac;
 const struct mpm_algorithm mpm_pfac = {

@@ -248,7 +248,7 @@ static const struct sl_backend *const backends[] = {&mpm_rk_cuda,
                                                     &mpm_rk_tiled_block,
                                                     NULL};
 
-static const struct sl_engine engine = {.name = "mpm.rk", .backends = backends};
+static const struct sl_engine engine = {.name = "mpm.rk", .backends = backends, .takes = mpm_takes};
 
 extern const struct mpm_algorithm mpm_rk;
 const struct mpm_algorithm mpm_rk = {

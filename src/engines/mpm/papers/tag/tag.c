@@ -240,7 +240,8 @@ extern const struct sl_backend mpm_tag_tiled;
 static const struct sl_backend *const backends[] = {&mpm_tag_cuda, &mpm_tag_scalar, &mpm_tag_tiled,
                                                     NULL};
 
-static const struct sl_engine engine = {.name = "mpm.tag", .backends = backends};
+static const struct sl_engine engine = {
+    .name = "mpm.tag", .backends = backends, .takes = mpm_takes};
 
 extern const struct mpm_algorithm mpm_tag;
 const struct mpm_algorithm mpm_tag = {

@@ -341,7 +341,7 @@ extern const struct sl_backend mpm_wm_tiled;
 static const struct sl_backend *const backends[] = {&mpm_wm_cuda, &mpm_wm_scalar, &mpm_wm_tiled,
                                                     NULL};
 
-static const struct sl_engine engine = {.name = "mpm.wm", .backends = backends};
+static const struct sl_engine engine = {.name = "mpm.wm", .backends = backends, .takes = mpm_takes};
 
 extern const struct mpm_algorithm mpm_wm;
 extern const struct mpm_algorithm mpm_wm2;
