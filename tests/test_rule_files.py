@@ -76,9 +76,49 @@ class RuleFiles(case.Case):
         self.assertIn(b'1:7:0 a\\x1bb\nfound by the literal "evil" in the payload: ', result.stdout)
         result = sluice("rules", "--explain", "3:8", rules)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertIn(b"order: 2 of 2 rules", result.stdout)
         for sid in ("8", "3:7", "x", "7x", "1:", ":7", "-7", "1:4294967303", ""):
             result = sluice("rules", "--explain", sid, rules)
             self.assertEqual((result.returncode, result.stdout), (2, b""), sid)
+
+    def test_a_profile_counts_the_same_on_any_number_of_cores(self):
+        rules = os.path.join(SAMPLES, "sample.rules")
+        cores = sorted(os.sched_getaffinity(0))
+        counts = []
+        for core in ({cores[0]}, set(cores)):
+            profile = self.path("profile.json", b"")
+            os.unlink(profile)
+            result = sluice("run", "-r", CAPTURE, "--rules", rules, "--json",
+                            "--profile-rules=" + profile,
+                            preexec_fn=lambda core=core: os.sched_setaffinity(0, core))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            with open(profile, encoding="utf-8") as file:
+                told = json.load(file)["rules"]
+            by_ticks = sorted((rule["ticks_total"] for rule in told), reverse=True)
+            self.assertEqual([rule["ticks_total"] for rule in told], by_ticks)
+            summary = json.loads(result.stdout)
+            self.assertEqual(summary["rule_profile"], told[:10])
+            alerts = {rule["signature_id"]: rule["count"] for rule in summary["alerts"]}
+            self.assertEqual(alerts, {rule["signature_id"]: rule["alerts"] for rule in told
+                                      if rule["alerts"] != 0})
+            for rule in told:  # no rule of the sample has state
+                self.assertEqual(rule["matches"], rule["alerts"])
+                self.assertLessEqual(rule["matches"], rule["checks"])
+                self.assertLessEqual(rule["ticks_max"], rule["ticks_total"])
+            counts.append({rule["signature_id"]: (rule["checks"], rule["matches"])
+                           for rule in told})
+        self.assertEqual(counts[0], counts[1])
+        result = sluice("run", "-r", CAPTURE, "--rules", rules, "--profile-rules=3")
+        lines = result.stdout.split(b"\nprofile ")[1].split(b"\n")
+        self.assertEqual([line.startswith(b" " * 11) for line in lines[:5]],
+                         [True, True, True, True, False])
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", rules,
+                                   "--profile-rules=" + profile), "not overwritten")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", rules, "--force",
+                                   "--profile-rules=" + CAPTURE), CAPTURE)
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--profile-rules"), "needs --rules")
+        self.assert_refused(sluice("run", "-r", CAPTURE, "--rules", rules, "--profile-rules", "5"),
+                            "(expected --profile-rules=5)")
 
     def test_a_configuration_names_rules_and_variables(self):
         self.path("a.rules", b'alert tcp $MINE any -> any any (msg:"a"; content:"GET"; '

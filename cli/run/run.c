@@ -262,11 +262,14 @@ static int execute(struct sl_run *run, const struct run_options *options, struct
     const bool complete = check_sinks(&result);
     FILE *out = writes_stdout(&options->config) ? stderr : stdout;
     const bool drawn = run_redundancy_plot(&result, options->redundancy.plot);
+    const bool profiled = run_profile_write(&result, &options->profile);
     end_by_closed_pipes(&result);
     if (result.found_capture && !options->quiet)
-        (options->json ? run_report_json : run_report_text)(&result, options->stats, out);
-    return status == SL_OK && drawn && complete && result.failed_sources == 0 ? EXIT_DONE
-                                                                              : EXIT_FAILED;
+        (options->json ? run_report_json : run_report_text)(&result, options->stats,
+                                                            options->profile.n, out);
+    return status == SL_OK && drawn && profiled && complete && result.failed_sources == 0
+               ? EXIT_DONE
+               : EXIT_FAILED;
 }
 
 static int run(struct run_options *options)

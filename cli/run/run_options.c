@@ -36,6 +36,9 @@ static const char usage[] =
     "the\n"
     "                         files beside the rules\n"
     "  --compiled FILE        what sluice rules --compile made of the same rules\n"
+    "  --profile-rules[=N]    checks, matches and time of the N rules (10) that took most; with "
+    "=FILE\n"
+    "                         of all, as JSON, besides\n"
     "  --header-checks[=LIST] check headers: all, or a list of names (all,-checksums; help lists\n"
     "                         them)\n"
     "  -k all|none            checksums among the header checks, whatever their list says: none "
@@ -64,7 +67,8 @@ static const char usage[] =
     "                         no-raise: dynabyte corrects over-sampling alone\n"
     "  --compare              with --redundancy: all samplers, every position among them\n"
     "  --plot FILE.svg        with --redundancy: savings and sampling over the traffic (gnuplot)\n"
-    "  --force                with --plot: overwrite FILE; without it you are asked, or it is "
+    "  --force                with --plot or --profile-rules=FILE: overwrite FILE; without it you "
+    "are asked, or it is "
     "kept\n"
     "  --train FILE           with samplebyte: learn its markers from this capture\n"
     "  --variant LIST         algorithms in place of the defaults, as the papers have them:\n"
@@ -187,6 +191,7 @@ enum {
     OPTION_FROM_CONFIG,
     OPTION_CONFIGURATION,
     OPTION_COMPILED,
+    OPTION_PROFILE,
     OPTION_HEADER,
     OPTION_SCAN,
     OPTION_HOME,
@@ -218,6 +223,7 @@ static const struct option long_options[] = {
     {"reference-config-file", required_argument, NULL, OPTION_CONFIGURATION},
     {"threshold-file", required_argument, NULL, OPTION_CONFIGURATION},
     {"compiled", required_argument, NULL, OPTION_COMPILED},
+    {"profile-rules", optional_argument, NULL, OPTION_PROFILE},
     {"header-checks", optional_argument, NULL, OPTION_HEADER},
     {"scan", required_argument, NULL, OPTION_SCAN},
     {"home", required_argument, NULL, OPTION_HOME},
@@ -340,6 +346,9 @@ static int parse_option(struct run_options *options, int option, int *list, char
     case OPTION_SET:
         rule_files_set(&options->rule_files, optarg);
         return 0;
+    case OPTION_PROFILE:
+        run_profile_option_set(&options->profile, optarg);
+        return 0;
     case OPTION_HEADER:
         options->header_list = optarg != NULL ? optarg : "all";
         return 0;
@@ -429,28 +438,41 @@ static bool check_sinks(const struct run_options *options)
     return true;
 }
 
-/* Whether the picture may be written. Standard input is not asked where it is a capture. */
-static bool may_plot(const struct run_options *options)
+/* Whether the file of an option may be written. Standard input is not asked where it is a capture.
+ */
+static bool may_write(const struct run_options *options, const char *option, const char *path)
 {
-    const char *plot = options->redundancy.plot;
     bool may_prompt = true;
 
-    if (plot == NULL && options->redundancy.force)
-        cli_error("--force needs --plot");
-    if (plot == NULL)
-        return !options->redundancy.force;
+    if (path == NULL)
+        return true;
     for (size_t i = 0; i < options->captures.n; i++)
         may_prompt = may_prompt && strcmp(options->captures.paths[i], "-") != 0;
     for (uint32_t i = 0; i < options->config.n_sinks; i++) {
-        const char *const path = file_of(options->sinks[i]);
+        const char *const sink = file_of(options->sinks[i]);
 
-        if (path != NULL && cli_is_one_file(path, plot)) {
-            cli_error("--plot '%s' and --alerts '%s' are one file (expected two)", plot,
+        if (sink != NULL && cli_is_one_file(sink, path)) {
+            cli_error("%s '%s' and --alerts '%s' are one file (expected two)", option, path,
                       options->sinks[i]);
             return false;
         }
     }
-    return !is_input(options, plot) && cli_may_write(plot, options->redundancy.force, may_prompt);
+    return !is_input(options, path) && cli_may_write(path, options->redundancy.force, may_prompt);
+}
+
+/* Whether the picture and the profile may be written. */
+static bool may_write_both(const struct run_options *options)
+{
+    const char *plot = options->redundancy.plot, *profile = options->profile.file;
+
+    if (plot == NULL && profile == NULL && options->redundancy.force)
+        cli_error("--force needs --plot or --profile-rules=FILE");
+    else if (plot != NULL && profile != NULL && cli_is_one_file(plot, profile))
+        cli_error("--plot '%s' and --profile-rules '%s' are one file (expected two)", plot,
+                  profile);
+    else
+        return may_write(options, "--plot", plot) && may_write(options, "--profile-rules", profile);
+    return false;
 }
 
 /* Whether all captures are files on disk, whose packets do not wait for others. */
@@ -489,6 +511,8 @@ static bool check_effects(const struct run_options *options)
     else if (!rules && options->config.compiled != NULL)
         cli_error("--compiled '%s' needs --rules: the rules that it was compiled from",
                   options->config.compiled);
+    else if (!rules && options->profile.on)
+        cli_error("--profile-rules needs --rules: nothing else is measured");
     else if (!rules && options->rule_files.n_sets != 0)
         cli_error("--set '%s' needs --rules: the rules whose variable it sets",
                   options->rule_files.sets[0]);
@@ -543,6 +567,10 @@ static int check_options(struct run_options *options)
 {
     const bool live = options->config.interface != NULL;
 
+    if (options->quiet && options->profile.on && options->profile.file == NULL) {
+        cli_error("-q and --profile-rules exclude one another, but for --profile-rules=FILE");
+        return EXIT_FAILED;
+    }
     if (options->quiet &&
         (options->json || (options->stats && options->config.stats_seconds == 0))) {
         cli_error("-q and --%s exclude one another", options->json ? "json" : "stats");
@@ -578,7 +606,7 @@ static int check_options(struct run_options *options)
                                  options->config.stats_seconds) ||
         !run_redundancy_option_parse(&options->redundancy, &options->config.redundancy) ||
         !check_effects(options) || !check_events(options) || !check_sinks(options) ||
-        !may_plot(options))
+        !may_write_both(options))
         return EXIT_FAILED;
     if (options->config.n_sinks == 0 && !options->json)
         options->sinks[options->config.n_sinks++] = "console";
@@ -623,6 +651,7 @@ static bool set_config(struct run_options *options)
         config->rule_configurations = options->rule_files.configurations;
         config->n_rule_configurations = options->rule_files.n_configurations;
     }
+    config->profile_rules = options->profile.on;
     config->databases = options->databases;
     config->names.files = options->tables.file;
     config->names.n_files = (size_t)options->tables.n;
@@ -632,8 +661,10 @@ static bool set_config(struct run_options *options)
 
 static bool is_value(int option, const char *text)
 {
-    uint64_t checks;
+    uint64_t checks, n;
 
+    if (option == OPTION_PROFILE)
+        return cli_parse_number(text, UINT32_MAX, &n);
     return option == OPTION_HEADER && *text != '\0' &&
            sl_header_parse_checks(&checks, text, NULL) == SL_OK;
 }

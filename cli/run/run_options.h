@@ -7,6 +7,7 @@
 #include "cli/name_tables.h"
 #include "cli/rule_files.h"
 #include "run_events_option.h"
+#include "run_profile_option.h"
 #include "run_redundancy_option.h"
 #include "sluice/run.h"
 
@@ -24,6 +25,7 @@ struct run_options {
     struct sl_net home[RUN_HOME_MAX];
     struct run_redundancy_option redundancy;
     struct run_events_option events;
+    struct run_profile_option profile;
     uint64_t flow_seed[2];
 
     const char *header_list; /* NULL: no header checks */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary. Devices, traffic and work are here; the findings of engines have a file each. */
 #include "run_report.h"
+#include "run_profile_option.h"
 
 #include "cli/cli.h"
 #include "cli/json_text.h"
@@ -171,7 +172,7 @@ static void print_details(const struct sl_run_result *result, FILE *out)
                 cli_bytes((double)result->matcher.table_len, (char[32]){0}));
 }
 
-void run_report_text(const struct sl_run_result *result, bool details, FILE *out)
+void run_report_text(const struct sl_run_result *result, bool details, size_t n_profiled, FILE *out)
 {
     print_device(result, out);
     print_devices(result, out);
@@ -184,6 +185,7 @@ void run_report_text(const struct sl_run_result *result, bool details, FILE *out
     run_rules_text(result, out);
     run_anomalies_text(result, out);
     run_alerts_text(result, details, out);
+    run_profile_text(result, n_profiled, out);
     run_viruses_text(result, details, out);
     run_names_text(result, details, out);
     run_redundancy_text(result, out);
@@ -294,7 +296,7 @@ static json_t *pipeline(const struct sl_run_result *result)
                      (double)stats->drain_ns / 1e9, "engines", engines);
 }
 
-void run_report_json(const struct sl_run_result *result, bool details, FILE *out)
+void run_report_json(const struct sl_run_result *result, bool details, size_t n_profiled, FILE *out)
 {
     const struct sl_device *device = &result->devices[0];
     const struct sl_capture_stats *captured = &result->captured;
@@ -323,6 +325,8 @@ void run_report_json(const struct sl_run_result *result, bool details, FILE *out
     json_object_set_new(root, "alerts_total", cli_json_uint(result->alerts));
     json_object_set_new(root, "alerts", run_alerts_json(result));
     json_object_set_new(root, "rules_stopped", cli_json_uint(result->rules_stopped));
+    if (n_profiled != 0)
+        json_object_set_new(root, "rule_profile", run_profile_json(result, n_profiled));
     if (result->database != NULL)
         json_object_set_new(root, "viruses", run_viruses_json(result));
     if (result->names != NULL)

@@ -8,9 +8,11 @@
 
 #include "sluice/run.h"
 
-/* details: --stats. */
-void run_report_text(const struct sl_run_result *result, bool details, FILE *out);
-void run_report_json(const struct sl_run_result *result, bool details, FILE *out);
+/* details: --stats. n_profiled: rules whose profile is shown, where they were measured. */
+void run_report_text(const struct sl_run_result *result, bool details, size_t n_profiled,
+                     FILE *out);
+void run_report_json(const struct sl_run_result *result, bool details, size_t n_profiled,
+                     FILE *out);
 
 /* Parts of them: texts are empty where their engine was switched off. JSON is the caller's. */
 void run_rules_text(const struct sl_run_result *result, FILE *out);

@@ -144,6 +144,24 @@ SL_API bool sl_rules_decide(const struct sl_rules *rules);
 /* Whether compiled rules name HOME_NET, and it has its default. */
 SL_API bool sl_rules_assume_home(const struct sl_rules *rules);
 
+/* What the evaluation of a rule took. A check is one packet, by one of its headers, that has the
+ * rule's literal or key. A match meets the rule but for its state. Ticks are the processor's
+ * time-stamp counter. */
+struct sl_rule_profile {
+    uint64_t checks, matches;
+    uint64_t ticks, max_ticks; /* of all checks, of the longest */
+    uint64_t match_ticks;      /* of the checks that matched */
+};
+
+/* Lets evaluators of compiled rules, made before or later, measure each rule. No evaluator may run
+ * meanwhile. SL_EINVAL: the rules are not compiled. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_rules_profile(struct sl_rules *rules, struct sl_diag *diag);
+
+/* Copies what signature i took so far. Any thread. False: i is behind the last, or nothing is
+ * measured. */
+SL_API bool sl_rules_profiled(const struct sl_rules *rules, size_t i,
+                              struct sl_rule_profile *profile);
+
 /* Accepts NULL. */
 SL_API void sl_rules_free(struct sl_rules *rules);
 

@@ -133,6 +133,7 @@ struct sl_run_config {
     const char *const *rule_configurations; /* files for sl_rules_configure */
     size_t n_rule_configurations;
     struct sl_rules *rules;
+    bool profile_rules;   /* measures each rule: sl_rules_profiled of the result's rules */
     const char *compiled; /* a file of sl_mpm_save made from the same rules; NULL: compiled here */
 
     const char *const *databases; /* ClamAV's, or one file of sl_clamav_save: for payloads */

@@ -304,7 +304,8 @@ struct sl_rules {
     const struct rule_ranges *home; /* once compiled: rules name its default; NULL: they do not */
 
     bool compiled;
-    struct rule_index *index; /* once compiled */
+    struct rule_index *index;     /* once compiled */
+    struct rule_profile *profile; /* of each rule; NULL: it is not measured */
 };
 
 #endif

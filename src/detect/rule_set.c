@@ -43,6 +43,7 @@ void sl_rules_free(struct sl_rules *rules)
     if (rules == NULL)
         return;
     rule_index_free(rules->index);
+    free(rules->profile);
     free(rules->rule);
     free(rules->filter);
     free(rules->bad.note);

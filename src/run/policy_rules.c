@@ -117,6 +117,8 @@ enum sl_status run_policy_build_rules(struct run_policy *policy,
     status = check_loaded(policy->rules, config, diag);
     if (status == SL_OK)
         status = sl_rules_compile(policy->rules, &policy->literals, &policy->n_literals, diag);
+    if (status == SL_OK && config->profile_rules)
+        status = sl_rules_profile(policy->rules, diag);
     if (status != SL_OK)
         return status;
     policy->buffers = sl_rules_buffers(policy->rules);
