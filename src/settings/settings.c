@@ -302,7 +302,7 @@ static enum sl_status read_first(struct settings_reader *reader, const char *pat
 {
     const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
     char *text = NULL;
-    size_t len;
+    size_t len = 0;
 
     reader->folder = folder_of(path);
     if (reader->folder == NULL)

@@ -491,12 +491,13 @@ static enum sl_status take_ips(struct lua *lua, struct lua_token name)
 /* Reads a table, and gives each of its named fields to a function, which may read the value. */
 static enum sl_status read_table(struct lua *lua, take_field *take)
 {
-    struct lua_token token = lua_next(&lua->lexer);
     enum sl_status status = SL_OK;
 
+    (void)lua_next(&lua->lexer); /* the brace */
     lua->depth++;
     while (status == SL_OK) {
-        token = lua_next(&lua->lexer);
+        struct lua_token token = lua_next(&lua->lexer);
+
         if (token.kind == LUA_BROKEN)
             return broken(lua, token);
         if (token.kind == LUA_END || lua_is(token, "}"))

@@ -180,7 +180,7 @@ static char *join(struct document *document, const yaml_node_t *node)
             *at++ = ',';
         at = stpcpy(at, text_of(yaml_document_get_node(&document->yaml, *item)));
     }
-    strcpy(at, "]");
+    memcpy(at, "]", sizeof "]");
     return joined;
 }
 
